@@ -1,0 +1,10 @@
+/* Credentials in the environment: AWS_ACCESS_KEY_ID and its companions. */
+#ifndef DDBFS_CORE_AWS_CREDENTIALS_ENV_H
+#define DDBFS_CORE_AWS_CREDENTIALS_ENV_H
+
+#include "core/aws/credentials.h"
+
+/* Absent when a profile was asked for by an option; a key without its secret is an error. */
+credentials_source_fn credentials_env;
+
+#endif

@@ -1,0 +1,86 @@
+/* Keys that stand in a profile. */
+#include "core/aws/credentials_profile.h"
+
+#include <stdlib.h>
+
+/* A way to credentials that a profile can ask for and that is not built yet. */
+struct way {
+    const char *key;
+    const char *words;
+    bool first; /* the AWS CLI goes this way even if the profile has keys */
+};
+
+static const struct way ways[] = {
+    {"role_arn", "an assumed role (role_arn)", true},
+    {"web_identity_token_file", "web identity (web_identity_token_file)", true},
+    {"sso_account_id", "SSO (sso_session or sso_start_url)", true},
+    {"sso_role_name", "SSO (sso_session or sso_start_url)", true},
+    {"sso_session", "SSO (sso_session)", false},
+    {"sso_start_url", "SSO (sso_start_url)", false},
+    {"login_session", "aws login (login_session)", false},
+    {"credential_process", "a process (credential_process)", false},
+};
+
+static struct span value_of(const struct credentials_query *query, const char *key)
+{
+    struct span value = span_text(NULL);
+    profiles_get(query->profiles, query->profile, key, &value);
+    return value;
+}
+
+static const struct way *find_way(const struct credentials_query *query, bool first_only)
+{
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+        if ((ways[i].first || !first_only) && value_of(query, ways[i].key).size > 0)
+            return &ways[i];
+    return NULL;
+}
+
+/* Credentials in the environment are what helps, and an option that names a profile turns them
+ * off, so the text says to leave it out. */
+static enum credentials_found fail_for_way(const struct credentials_query *query,
+                                           const struct way *way, struct error *err)
+{
+    error_set(err, ERROR_DENIED,
+              "profile %s gets its credentials through %s, which this version cannot use yet; run "
+              "eval \"$(aws configure export-credentials --profile '%s' --format env)\" first%s",
+              query->profile, way->words, query->profile,
+              query->asked_for ? ", and leave the profile out here (give the region instead)" : "");
+    return CREDENTIALS_FAILED;
+}
+
+/* NULL for an empty value. */
+static bool copy(char **out, struct span value)
+{
+    *out = value.size > 0 ? strndup(value.data, value.size) : NULL;
+    return *out || value.size == 0;
+}
+
+static enum credentials_found take_keys(const struct credentials_query *query,
+                                        struct credentials *out, struct error *err)
+{
+    struct span secret = value_of(query, "aws_secret_access_key");
+    if (secret.size == 0) {
+        error_set(err, ERROR_DENIED,
+                  "profile %s has aws_access_key_id, but no aws_secret_access_key; give it both",
+                  query->profile);
+        return CREDENTIALS_FAILED;
+    }
+    if (copy(&out->access_key_id, value_of(query, "aws_access_key_id")) &&
+        copy(&out->secret_access_key, secret) &&
+        copy(&out->session_token, value_of(query, "aws_session_token")))
+        return CREDENTIALS_FOUND;
+    credentials_clean_up(out);
+    error_no_memory(err);
+    return CREDENTIALS_FAILED;
+}
+
+enum credentials_found credentials_profile(const struct credentials_query *query,
+                                           struct credentials *out, struct error *err)
+{
+    bool has_key = value_of(query, "aws_access_key_id").size > 0;
+    const struct way *way = find_way(query, has_key);
+    if (way)
+        return fail_for_way(query, way, err);
+    return has_key ? take_keys(query, out, err) : CREDENTIALS_ABSENT;
+}

@@ -1,0 +1,417 @@
+/* The profile files: one parser for both dialects, and the pair of them. */
+#include "core/aws/profile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { MAX_FILE = 1024 * 1024 };
+
+/* A section's header (KEY is empty then) or one key of it. */
+struct profile_entry {
+    struct span header; /* what stands between the brackets */
+    struct span kind;   /* "profile", "sso-session", "services", … */
+    struct span name;
+    struct span parent; /* the key that it is nested under; empty for a plain key */
+    struct span key;
+    struct span value;
+};
+
+/* Where the parser stands. */
+struct parser {
+    struct profile_file *file;
+    enum profile_dialect dialect;
+    const char *path;
+    unsigned line;
+    bool in_section;
+    struct profile_entry section; /* what the section's entries start from */
+    bool has_key;                 /* a key of this section has been met */
+    size_t key_at;                /* the last plain key's entry */
+    size_t key_indent;
+    struct error *err;
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+static struct span trimmed(struct span text)
+{
+    while (text.size > 0 && is_blank(text.data[text.size - 1]))
+        text.size--;
+    while (text.size > 0 && is_blank(text.data[0]))
+        text = span_from(text, 1);
+    return text;
+}
+
+static bool is_comment(struct span text)
+{
+    return text.size > 0 && (text.data[0] == '#' || text.data[0] == ';');
+}
+
+/* Cuts off a comment that follows a blank. */
+static struct span without_comment(struct span text)
+{
+    for (size_t i = 1; i < text.size; i++)
+        if (is_blank(text.data[i - 1]) && is_comment(span_from(text, i)))
+            return span_of(text.data, i);
+    return text;
+}
+
+static bool fail(const struct parser *parser, const char *what)
+{
+    return error_set(parser->err, ERROR_INVALID, "%s, line %u: %s", parser->path, parser->line,
+                     what);
+}
+
+static bool add_entry(struct parser *parser, const struct profile_entry *entry)
+{
+    struct profile_file *file = parser->file;
+    if (file->count == file->capacity) {
+        size_t capacity = file->capacity ? 2 * file->capacity : 32;
+        struct profile_entry *entries = reallocarray(file->entries, capacity, sizeof *entries);
+        if (!entries)
+            return error_no_memory(parser->err);
+        file->entries = entries;
+        file->capacity = capacity;
+    }
+    file->entries[file->count++] = *entry;
+    return true;
+}
+
+/* Sections. */
+
+/* The AWS CLI refuses a file that has a section twice. */
+static bool has_header(const struct profile_file *file, struct span header)
+{
+    for (size_t i = 0; i < file->count; i++)
+        if (file->entries[i].key.size == 0 && span_equal(file->entries[i].header, header))
+            return true;
+    return false;
+}
+
+static struct span unquoted(struct span text)
+{
+    bool quoted = text.size >= 2 && (text.data[0] == '"' || text.data[0] == '\'') &&
+                  text.data[text.size - 1] == text.data[0];
+    return quoted ? span_of(text.data + 1, text.size - 2) : text;
+}
+
+/* Splits "profile x" into its kind and name; a single word is a kind without a name. */
+static void split_header(struct profile_entry *section)
+{
+    struct span header = section->header;
+    size_t size = 0;
+    while (size < header.size && !is_blank(header.data[size]))
+        size++;
+    section->kind = span_of(header.data, size);
+    section->name = unquoted(trimmed(span_from(header, size)));
+}
+
+static struct profile_entry make_section(enum profile_dialect dialect, struct span header)
+{
+    struct profile_entry section = {.header = header};
+    if (dialect == PROFILE_CREDENTIALS || span_is(header, "default")) {
+        section.kind = SPAN_LITERAL("profile");
+        section.name = header;
+    } else {
+        split_header(&section);
+    }
+    return section;
+}
+
+static bool begin_section(struct parser *parser, struct span line)
+{
+    const char *end = memchr(line.data, ']', line.size);
+    if (!end)
+        return fail(parser, "a section's header without its ]");
+    struct span rest = trimmed(span_from(line, (size_t)(end - line.data) + 1));
+    if (rest.size > 0 && !is_comment(rest))
+        return fail(parser, "more than a comment follows a section's header");
+    struct span header = trimmed(span_of(line.data + 1, (size_t)(end - line.data) - 1));
+    if (header.size == 0)
+        return fail(parser, "a section without a name");
+    if (has_header(parser->file, header))
+        return fail(parser, "this section is there already");
+    parser->in_section = true;
+    parser->has_key = false;
+    parser->section = make_section(parser->dialect, header);
+    return add_entry(parser, &parser->section);
+}
+
+/* Keys. */
+
+/* As in the AWS CLI, a colon does as well as an equals sign. */
+static bool split_key(struct parser *parser, struct span line, struct profile_entry *entry)
+{
+    size_t at = 0;
+    while (at < line.size && line.data[at] != '=' && line.data[at] != ':')
+        at++;
+    entry->key = trimmed(span_of(line.data, at));
+    if (at == line.size || entry->key.size == 0)
+        return fail(parser, "a [section] or key = value is expected");
+    entry->value = trimmed(without_comment(span_from(line, at + 1)));
+    return true;
+}
+
+static bool same_key(struct span a, struct span b)
+{
+    return a.size == b.size && (a.size == 0 || strncasecmp(a.data, b.data, a.size) == 0);
+}
+
+/* The AWS CLI refuses a section that has a key twice. */
+static bool has_key(const struct profile_file *file, struct span key)
+{
+    for (size_t i = file->count; i > 0 && file->entries[i - 1].key.size > 0; i--)
+        if (file->entries[i - 1].parent.size == 0 && same_key(file->entries[i - 1].key, key))
+            return true;
+    return false;
+}
+
+static bool add_key(struct parser *parser, struct span line, size_t indent)
+{
+    struct profile_entry entry = parser->section;
+    if (!parser->in_section)
+        return fail(parser, "a key before the first [section]");
+    if (!split_key(parser, line, &entry))
+        return false;
+    if (has_key(parser->file, entry.key))
+        return fail(parser, "this section has the key already");
+    parser->has_key = true;
+    parser->key_at = parser->file->count;
+    parser->key_indent = indent;
+    return add_entry(parser, &entry);
+}
+
+/* A line that is indented deeper than the key above it: a nested key when that has no value of
+ * its own, and else more of the value. */
+static bool continue_key(struct parser *parser, struct span line)
+{
+    struct profile_entry *above = &parser->file->entries[parser->key_at];
+    struct profile_entry entry = parser->section;
+    if (above->value.size > 0) {
+        above->value.size = (size_t)(line.data + line.size - above->value.data);
+        return true;
+    }
+    entry.parent = above->key;
+    return split_key(parser, line, &entry) && add_entry(parser, &entry);
+}
+
+/* Lines. */
+
+static bool parse_line(struct parser *parser, struct span raw)
+{
+    struct span line = trimmed(raw);
+    if (line.size == 0 || is_comment(line))
+        return true;
+    size_t indent = (size_t)(line.data - raw.data);
+    if (parser->has_key && indent > parser->key_indent)
+        return continue_key(parser, line);
+    if (line.data[0] == '[')
+        return begin_section(parser, line);
+    return add_key(parser, line, indent);
+}
+
+static bool parse_text(struct parser *parser)
+{
+    struct span rest = buf_span(&parser->file->text);
+    while (rest.size > 0) {
+        const char *end = memchr(rest.data, '\n', rest.size);
+        size_t size = end ? (size_t)(end - rest.data) : rest.size;
+        parser->line++;
+        if (!parse_line(parser, span_of(rest.data, size)))
+            return false;
+        rest = span_from(rest, end ? size + 1 : size);
+    }
+    return true;
+}
+
+static bool parse_own_text(struct profile_file *file, enum profile_dialect dialect,
+                           const char *path, struct error *err)
+{
+    struct parser parser = {.file = file, .dialect = dialect, .path = path, .err = err};
+    return parse_text(&parser);
+}
+
+bool profile_parse(struct profile_file *file, enum profile_dialect dialect, struct span text,
+                   const char *path, struct error *err)
+{
+    buf_add_span(&file->text, text);
+    if (file->text.failed)
+        return error_no_memory(err);
+    return parse_own_text(file, dialect, path, err);
+}
+
+/* Files. */
+
+static void close_fd(const int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+
+static bool fail_read(const char *path, struct error *err)
+{
+    return error_set(err, ERROR_INVALID, "cannot read %s: %s", path, strerror(errno));
+}
+
+/* The room is made at once: a buffer that grows leaves copies of secrets behind. */
+static bool read_all(int fd, const char *path, struct buf *out, struct error *err)
+{
+    if (!buf_reserve(out, MAX_FILE + 1))
+        return error_no_memory(err);
+    for (;;) {
+        ssize_t got = read(fd, out->data + out->size, MAX_FILE + 1 - out->size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return fail_read(path, err);
+        out->size += (size_t)got;
+        out->data[out->size] = '\0';
+        if (got == 0)
+            return true;
+        if (out->size > MAX_FILE)
+            return error_set(err, ERROR_INVALID, "%s is larger than 1 MB", path);
+    }
+}
+
+bool profile_read(struct profile_file *file, enum profile_dialect dialect, const char *path,
+                  struct error *err)
+{
+    CLEAN_UP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return true;
+    if (fd < 0)
+        return fail_read(path, err);
+    return read_all(fd, path, &file->text, err) && parse_own_text(file, dialect, path, err);
+}
+
+void profile_clean_up(struct profile_file *file)
+{
+    buf_clean_up_secret(&file->text);
+    free(file->entries);
+    *file = (struct profile_file){0};
+}
+
+/* Questions. */
+
+static bool is_profile(const struct profile_entry *entry)
+{
+    return span_is(entry->kind, "profile") && entry->name.size > 0;
+}
+
+static bool has_profile(const struct profile_file *file, struct span name)
+{
+    for (size_t i = 0; i < file->count; i++)
+        if (is_profile(&file->entries[i]) && span_equal(file->entries[i].name, name))
+            return true;
+    return false;
+}
+
+bool profile_has(const struct profile_file *file, const char *profile)
+{
+    return has_profile(file, span_text(profile));
+}
+
+bool profile_get_nested(const struct profile_file *file, const char *kind, const char *name,
+                        const char *parent, const char *key, struct span *value)
+{
+    for (size_t i = 0; i < file->count; i++) {
+        const struct profile_entry *entry = &file->entries[i];
+        if (entry->key.size > 0 && span_is(entry->kind, kind) && span_is(entry->name, name) &&
+            same_key(entry->parent, span_text(parent)) && same_key(entry->key, span_text(key))) {
+            *value = entry->value;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool profile_get(const struct profile_file *file, const char *profile, const char *key,
+                 struct span *value)
+{
+    return profile_get_nested(file, "profile", profile, "", key, value);
+}
+
+/* Both files. */
+
+static const char *home(void)
+{
+    const char *value = getenv("HOME");
+    if (value && *value)
+        return value;
+    const struct passwd *user = getpwuid(getuid());
+    return user ? user->pw_dir : NULL;
+}
+
+/* Where the variable says, or FALLBACK; ~ at the start is the home directory. NULL when memory
+ * ran out. */
+static char *find_path(const char *variable, const char *fallback)
+{
+    const char *value = getenv(variable);
+    const char *path = value && *value ? value : fallback;
+    CLEAN_UP(buf_clean_up) struct buf full = {0};
+    if (path[0] == '~' && (path[1] == '/' || path[1] == '\0') && home()) {
+        buf_add_text(&full, home());
+        path++;
+    }
+    buf_add_text(&full, path);
+    return buf_steal(&full, NULL);
+}
+
+bool profiles_load(struct profiles *profiles, struct error *err)
+{
+    *profiles = (struct profiles){
+        .config_path = find_path("AWS_CONFIG_FILE", "~/.aws/config"),
+        .credentials_path = find_path("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"),
+    };
+    if (!profiles->config_path || !profiles->credentials_path)
+        return error_no_memory(err);
+    return profile_read(&profiles->config, PROFILE_CONFIG, profiles->config_path, err) &&
+           profile_read(&profiles->credentials, PROFILE_CREDENTIALS, profiles->credentials_path,
+                        err);
+}
+
+void profiles_clean_up(struct profiles *profiles)
+{
+    profile_clean_up(&profiles->config);
+    profile_clean_up(&profiles->credentials);
+    free(profiles->config_path);
+    free(profiles->credentials_path);
+    *profiles = (struct profiles){0};
+}
+
+bool profiles_has(const struct profiles *profiles, const char *profile)
+{
+    return profile_has(&profiles->config, profile) || profile_has(&profiles->credentials, profile);
+}
+
+bool profiles_get(const struct profiles *profiles, const char *profile, const char *key,
+                  struct span *value)
+{
+    return profile_get(&profiles->credentials, profile, key, value) ||
+           profile_get(&profiles->config, profile, key, value);
+}
+
+static void add_names(const struct profile_file *file, const struct profile_file *but,
+                      struct buf *out)
+{
+    for (size_t i = 0; i < file->count; i++) {
+        const struct profile_entry *entry = &file->entries[i];
+        if (entry->key.size > 0 || !is_profile(entry) || (but && has_profile(but, entry->name)))
+            continue;
+        if (out->size > 0)
+            buf_add_text(out, ", ");
+        buf_add_span(out, entry->name);
+    }
+}
+
+void profiles_names(const struct profiles *profiles, struct buf *out)
+{
+    add_names(&profiles->config, NULL, out);
+    add_names(&profiles->credentials, &profiles->config, out);
+}

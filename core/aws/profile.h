@@ -1,0 +1,65 @@
+/* The profile files of the AWS tools, ~/.aws/config and ~/.aws/credentials: INI with one level
+ * of nesting. They hold secrets, so their text is wiped when it is cleaned up. */
+#ifndef DDBFS_CORE_AWS_PROFILE_H
+#define DDBFS_CORE_AWS_PROFILE_H
+
+#include "core/buf.h"
+#include "core/error.h"
+#include "core/span.h"
+
+/* How a section is headed: [default] and [profile x], or the bare name. */
+enum profile_dialect { PROFILE_CONFIG, PROFILE_CREDENTIALS };
+
+/* A parsed file; {0} is an empty one. */
+struct profile_file {
+    struct buf text;               /* owned */
+    struct profile_entry *entries; /* owned; in the order of the file, pointing into TEXT */
+    size_t count;
+    size_t capacity;
+};
+
+/* Parses TEXT, which is copied. PATH is for errors, which name the line and never quote it.
+ * FILE, empty before, is to be cleaned up in either case. */
+bool profile_parse(struct profile_file *file, enum profile_dialect dialect, struct span text,
+                   const char *path, struct error *err);
+
+/* The same from a file; a missing file is an empty one. */
+bool profile_read(struct profile_file *file, enum profile_dialect dialect, const char *path,
+                  struct error *err);
+void profile_clean_up(struct profile_file *file);
+
+bool profile_has(const struct profile_file *file, const char *profile);
+
+/* The value of a plain key, whose case does not matter. VALUE is borrowed; left alone when there
+ * is none (false). */
+bool profile_get(const struct profile_file *file, const char *profile, const char *key,
+                 struct span *value);
+
+/* The same for a key that is nested under PARENT, in a section [KIND NAME]. Profiles have the
+ * kind "profile" in either file. */
+bool profile_get_nested(const struct profile_file *file, const char *kind, const char *name,
+                        const char *parent, const char *key, struct span *value);
+
+/* Both files of this user. */
+struct profiles {
+    char *config_path;      /* owned */
+    char *credentials_path; /* owned */
+    struct profile_file config;
+    struct profile_file credentials;
+};
+
+/* Reads both, from where AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE say or from ~/.aws.
+ * PROFILES is to be cleaned up in either case. */
+bool profiles_load(struct profiles *profiles, struct error *err);
+void profiles_clean_up(struct profiles *profiles);
+
+bool profiles_has(const struct profiles *profiles, const char *profile);
+
+/* Key by key, the credentials file's value over the config file's. */
+bool profiles_get(const struct profiles *profiles, const char *profile, const char *key,
+                  struct span *value);
+
+/* Appends the names of all profiles: "a, b". */
+void profiles_names(const struct profiles *profiles, struct buf *out);
+
+#endif

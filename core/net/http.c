@@ -1,0 +1,779 @@
+/* The transport over libcurl: its sockets and its timer are the loop's, its handles are ours. */
+#include "core/net/http.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <sys/epoll.h>
+
+#include "core/buf.h"
+#include "core/net/transport.h"
+
+enum {
+    MAX_IDLE = 16,         /* handles kept for reuse */
+    MAX_HEAD = 64 * 1024,  /* bytes of an answer's headers */
+    MAX_CONNECT_MS = 5000, /* so that a retry still fits the asker's deadline */
+    CACHED_HOSTS = 4,      /* whose connections stay open at once */
+    MAX_PEER = 300,        /* a host name and a port */
+};
+
+struct http {
+    struct transport base;      /* first: a transport is cast to it */
+    struct loop *loop;          /* borrowed */
+    CURLM *multi;               /* owned */
+    struct loop_timer *timer;   /* libcurl has one timer; NULL when it asks for none */
+    struct transfer *transfers; /* under way */
+    CURL *idle[MAX_IDLE];       /* owned */
+    size_t idle_count;
+    char *user_agent; /* owned; may be NULL */
+    char *ca_bundle;  /* owned; NULL for libcurl's default */
+    bool starved;     /* the loop refused a timer or a descriptor: memory ran out */
+    bool delivering;  /* deliver_finished is running */
+    bool destroyed;   /* meanwhile: deliver_finished frees the transport when it is done */
+};
+
+struct transfer {
+    struct http *http;
+    struct transfer *next;
+    struct transfer **link; /* what points to it in the list of transfers */
+    CURL *easy;             /* owned until detached */
+    struct loop_timer *deadline;
+    transport_done_fn *done;
+    void *arg;
+    char *url;                       /* owned */
+    struct curl_slist *request_head; /* owned */
+    int64_t timeout_ms;
+    int64_t sent_ms; /* when the request left, on the loop's clock */
+    size_t max_body;
+    struct buf head; /* "Name", NUL, "value", NUL for each header */
+    size_t header_count;
+    bool head_complete;
+    bool too_large;
+    struct buf body;
+    char reason[CURL_ERROR_SIZE]; /* libcurl's words */
+};
+
+/* One of libcurl's sockets on the loop. */
+struct watch {
+    struct http *http;
+    struct loop_io *io;
+    curl_socket_t fd;
+};
+
+static int64_t now_ms(const struct http *http)
+{
+    struct clock *clock = loop_clock(http->loop);
+    return clock->now_ms(clock);
+}
+
+/* The answer as it comes in. */
+
+static struct span trimmed(struct span text)
+{
+    while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]))
+        text.size--;
+    while (text.size > 0 && strchr(" \t", text.data[0]))
+        text = span_from(text, 1);
+    return text;
+}
+
+static void add_text(struct buf *out, struct span text)
+{
+    buf_add_span(out, text);
+    buf_add_char(out, '\0');
+}
+
+static void add_header(struct transfer *transfer, struct span line)
+{
+    const char *colon = memchr(line.data, ':', line.size);
+    if (!colon)
+        return;
+    size_t name = (size_t)(colon - line.data);
+    add_text(&transfer->head, trimmed(span_of(line.data, name)));
+    add_text(&transfer->head, trimmed(span_from(line, name + 1)));
+    transfer->header_count++;
+}
+
+/* A status line begins a new head: an interim answer may have come before. */
+static void begin_head(struct transfer *transfer)
+{
+    buf_truncate(&transfer->head, 0);
+    transfer->header_count = 0;
+    transfer->head_complete = false;
+}
+
+static size_t on_header(char *data, size_t unit, size_t count, void *arg)
+{
+    struct transfer *transfer = arg;
+    struct span line = trimmed(span_of(data, unit * count));
+    if (span_starts(line, SPAN_LITERAL("HTTP/")))
+        begin_head(transfer);
+    else if (line.size == 0)
+        transfer->head_complete = true;
+    else
+        add_header(transfer, line);
+    transfer->too_large = transfer->head.size > MAX_HEAD;
+    return transfer->too_large || transfer->head.failed ? 0 : unit * count;
+}
+
+static size_t on_body(char *data, size_t unit, size_t count, void *arg)
+{
+    struct transfer *transfer = arg;
+    size_t size = unit * count;
+    transfer->too_large = size > transfer->max_body - transfer->body.size;
+    if (transfer->too_large)
+        return 0;
+    buf_add(&transfer->body, data, size);
+    return transfer->body.failed ? 0 : size;
+}
+
+static int on_send(void *arg, char *peer_ip, char *local_ip, int peer_port, int local_port)
+{
+    (void)peer_ip, (void)local_ip, (void)peer_port, (void)local_port;
+    struct transfer *transfer = arg;
+    transfer->sent_ms = now_ms(transfer->http);
+    return CURL_PREREQFUNC_OK;
+}
+
+/* Errors in words. */
+
+/* Writes "host:port", with the port even when it is the scheme's own. */
+static void write_peer(const char *url, char out[MAX_PEER])
+{
+    char *host = NULL, *port = NULL;
+    CURLU *parts = curl_url();
+    if (parts && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+        curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+        curl_url_get(parts, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK)
+        snprintf(out, MAX_PEER, "%.250s:%s", host, port);
+    else
+        snprintf(out, MAX_PEER, "the endpoint");
+    curl_free(host);
+    curl_free(port);
+    curl_url_cleanup(parts);
+}
+
+/* A failure in words: BEFORE, the peer, AFTER, libcurl's reason when WITH_REASON, and ADVICE. */
+struct cause {
+    CURLcode code;
+    enum error_kind kind;
+    const char *before;
+    const char *after;
+    bool with_reason;
+    const char *advice;
+};
+
+static const struct cause causes[] = {
+    {CURLE_COULDNT_RESOLVE_HOST, ERROR_UNREACHABLE, "the name of ", " cannot be resolved", false,
+     "; check the endpoint, the region and the network"},
+    {CURLE_COULDNT_RESOLVE_PROXY, ERROR_UNREACHABLE, "the proxy for ", " cannot be resolved", false,
+     "; check HTTPS_PROXY and http_proxy"},
+    {CURLE_PROXY, ERROR_UNREACHABLE, "the proxy for ", " failed: ", true,
+     "; check HTTPS_PROXY and http_proxy"},
+    {CURLE_GOT_NOTHING, ERROR_RESET, "", " closed the connection without an answer", false,
+     "; try again, or check the endpoint"},
+    {CURLE_PARTIAL_FILE, ERROR_RESET, "the answer of ", " was cut short", false, "; try again"},
+    {CURLE_RECV_ERROR, ERROR_RESET, "the connection to ", " was lost: ", true, "; try again"},
+    {CURLE_SEND_ERROR, ERROR_RESET, "the connection to ", " was lost: ", true, "; try again"},
+    {CURLE_SSL_CONNECT_ERROR, ERROR_TLS, "TLS with ", " failed: ", true,
+     "; check that the endpoint speaks https"},
+    {CURLE_PEER_FAILED_VERIFICATION, ERROR_TLS, "the certificate of ", " is not trusted: ", true,
+     "; check the endpoint, or name the authority's certificate in AWS_CA_BUNDLE"},
+    {CURLE_SSL_CACERT_BADFILE, ERROR_TLS, "no TLS with ", ": ", true, "; check AWS_CA_BUNDLE"},
+    {CURLE_UNSUPPORTED_PROTOCOL, ERROR_TLS, "", " does not speak HTTP", false,
+     "; check the endpoint and whether it is http or https"},
+    {CURLE_WEIRD_SERVER_REPLY, ERROR_TLS, "", " does not speak HTTP: ", true,
+     "; check the endpoint and whether it is http or https"},
+    {CURLE_URL_MALFORMAT, ERROR_INVALID, "", " is no address: ", true, "; check the endpoint"},
+    {CURLE_OUT_OF_MEMORY, ERROR_NO_MEMORY, "no memory for a request to ", "", false, ""},
+};
+
+static const struct cause other_cause = {
+    CURLE_OK, ERROR_BAD_ANSWER, "the request to ", " failed: ", true, ""};
+static const struct cause cut_short = {CURLE_PARTIAL_FILE, ERROR_RESET, "the answer of ",
+                                       " was cut short",   false,       "; try again"};
+static const struct cause refused = {
+    CURLE_COULDNT_CONNECT,   ERROR_REFUSED, "no server listens at ",
+    " (connection refused)", false,         "; check the endpoint"};
+static const struct cause refused_perhaps_by_proxy = {
+    CURLE_COULDNT_CONNECT,
+    ERROR_REFUSED,
+    "no connection to ",
+    ": ",
+    true,
+    "; check the endpoint, HTTPS_PROXY and http_proxy"};
+static const struct cause no_route = {CURLE_COULDNT_CONNECT,
+                                      ERROR_UNREACHABLE,
+                                      "no connection to ",
+                                      ": ",
+                                      true,
+                                      "; check the network and the endpoint"};
+static const struct cause bad_proxy = {
+    CURLE_PROXY, ERROR_UNREACHABLE,    "the proxy would not reach ", ": ",
+    true,        "; check HTTPS_PROXY"};
+static const struct cause bad_scheme = {
+    CURLE_UNSUPPORTED_PROTOCOL, ERROR_INVALID, "", ": ", true, "; an endpoint is http or https"};
+
+static bool proxy_refused(CURL *easy)
+{
+    long status = 0;
+    curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    return status >= 300;
+}
+
+static bool never_connected(CURL *easy)
+{
+    long port = 0;
+    curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &port);
+    return port == 0;
+}
+
+/* libcurl does not tell whether it went through a proxy, but its reason names who refused. */
+static bool may_use_proxy(void)
+{
+    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                        "ALL_PROXY"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (getenv(names[i]))
+            return true;
+    return false;
+}
+
+static const struct cause *connect_cause(CURL *easy)
+{
+    long number = 0;
+    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+    if (number != ECONNREFUSED)
+        return &no_route;
+    return may_use_proxy() ? &refused_perhaps_by_proxy : &refused;
+}
+
+static const struct cause *listed_cause(CURLcode code)
+{
+    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++)
+        if (causes[i].code == code)
+            return &causes[i];
+    return &other_cause;
+}
+
+static const struct cause *find_cause(const struct transfer *transfer, CURLcode code)
+{
+    if (proxy_refused(transfer->easy))
+        return &bad_proxy;
+    if (code == CURLE_COULDNT_CONNECT)
+        return connect_cause(transfer->easy);
+    if (code == CURLE_UNSUPPORTED_PROTOCOL && never_connected(transfer->easy))
+        return &bad_scheme;
+    if (code == CURLE_RECV_ERROR && transfer->head.size > 0)
+        return &cut_short;
+    return listed_cause(code);
+}
+
+static bool fail_for(const struct transfer *transfer, const struct cause *cause, CURLcode code,
+                     struct error *err)
+{
+    char peer[MAX_PEER];
+    write_peer(transfer->url, peer);
+    const char *reason = transfer->reason[0] ? transfer->reason : curl_easy_strerror(code);
+    return error_set(err, cause->kind, "%s%s%s%s%s", cause->before, peer, cause->after,
+                     cause->with_reason ? reason : "", cause->advice);
+}
+
+static bool fail_timed_out(const struct transfer *transfer, const char *what, int64_t timeout_ms,
+                           struct error *err)
+{
+    char peer[MAX_PEER];
+    write_peer(transfer->url, peer);
+    return error_set(err, ERROR_TIMED_OUT,
+                     "no %s %s within %.1f s; check the network and try again", what, peer,
+                     (double)timeout_ms / 1000);
+}
+
+static bool fail_too_large(const struct transfer *transfer, struct error *err)
+{
+    char peer[MAX_PEER];
+    write_peer(transfer->url, peer);
+    size_t limit = transfer->head.size > MAX_HEAD ? (size_t)MAX_HEAD : transfer->max_body;
+    return error_set(err, ERROR_BAD_ANSWER, "the answer of %s is larger than the %zu bytes allowed",
+                     peer, limit);
+}
+
+static int64_t connect_timeout_ms(const struct transfer *transfer)
+{
+    return transfer->timeout_ms < MAX_CONNECT_MS ? transfer->timeout_ms : MAX_CONNECT_MS;
+}
+
+/* Whether the transfer that libcurl ended with CODE brought an answer. */
+static bool judge(const struct transfer *transfer, CURLcode code, struct error *err)
+{
+    if (transfer->head.failed || transfer->body.failed)
+        return error_no_memory(err);
+    if (transfer->too_large)
+        return fail_too_large(transfer, err);
+    if (code == CURLE_OPERATION_TIMEDOUT)
+        return fail_timed_out(transfer, "connection to", connect_timeout_ms(transfer), err);
+    if (code != CURLE_OK)
+        return fail_for(transfer, find_cause(transfer, code), code, err);
+    /* libcurl is content with an answer that ends among its headers. */
+    if (!transfer->head_complete)
+        return fail_for(transfer, &cut_short, code, err);
+    return true;
+}
+
+/* The life of a transfer. */
+
+static void put_idle(struct http *http, CURL *easy)
+{
+    if (http->idle_count == MAX_IDLE) {
+        curl_easy_cleanup(easy);
+        return;
+    }
+    curl_easy_reset(easy);
+    http->idle[http->idle_count++] = easy;
+}
+
+static CURL *take_idle(struct http *http)
+{
+    return http->idle_count > 0 ? http->idle[--http->idle_count] : curl_easy_init();
+}
+
+/* Takes it from libcurl, the loop and the list: nothing will call it any more. */
+static void detach(struct transfer *transfer)
+{
+    struct http *http = transfer->http;
+    *transfer->link = transfer->next;
+    if (transfer->next)
+        transfer->next->link = transfer->link;
+    loop_remove_timer(transfer->deadline);
+    curl_multi_remove_handle(http->multi, transfer->easy);
+    put_idle(http, transfer->easy);
+    transfer->easy = NULL;
+}
+
+static void free_transfer(struct transfer *transfer)
+{
+    curl_easy_cleanup(transfer->easy);
+    curl_slist_free_all(transfer->request_head);
+    buf_clean_up(&transfer->head);
+    buf_clean_up(&transfer->body);
+    free(transfer->url);
+    free(transfer);
+}
+
+static void http_cancel(struct transfer *transfer)
+{
+    detach(transfer);
+    free_transfer(transfer);
+}
+
+/* Tells the asker of the error. The transport may be gone afterwards. */
+static void end_with_error(struct transfer *transfer, const struct error *err)
+{
+    detach(transfer);
+    transfer->done(transfer->arg, NULL, err);
+    free_transfer(transfer);
+}
+
+/* libcurl's own time-out is not looked at while a request waits for a connection, so the total
+ * deadline is a timer of the loop. */
+static void on_deadline(void *arg)
+{
+    struct transfer *transfer = arg;
+    struct error err = {0};
+    transfer->deadline = NULL;
+    if (transfer->http->starved)
+        error_no_memory(&err);
+    else
+        fail_timed_out(transfer, "answer from", transfer->timeout_ms, &err);
+    transfer->http->starved = false;
+    end_with_error(transfer, &err);
+}
+
+/* The headers as an array into the transfer's head; NULL when memory ran out. */
+static struct http_header *list_headers(const struct transfer *transfer)
+{
+    struct http_header *headers = calloc(transfer->header_count + 1, sizeof *headers);
+    const char *at = buf_text(&transfer->head);
+    for (size_t i = 0; headers && i < transfer->header_count; i++) {
+        headers[i].name = at;
+        at += strlen(at) + 1;
+        headers[i].value = at;
+        at += strlen(at) + 1;
+    }
+    return headers;
+}
+
+static int status_of(const struct transfer *transfer)
+{
+    long status = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    return (int)status;
+}
+
+static void end_with_answer(struct transfer *transfer, struct http_header *headers)
+{
+    struct http_response response = {
+        .status = status_of(transfer),
+        .headers = headers,
+        .header_count = transfer->header_count,
+        .body = buf_span(&transfer->body),
+        .elapsed_ms = now_ms(transfer->http) - transfer->sent_ms,
+    };
+    detach(transfer);
+    transfer->done(transfer->arg, &response, NULL);
+    free_transfer(transfer);
+    free(headers);
+}
+
+static void finish(struct transfer *transfer, CURLcode code)
+{
+    struct error err = {0};
+    struct http_header *headers = NULL;
+    if (judge(transfer, code, &err)) {
+        headers = list_headers(transfer);
+        error_no_memory(&err);
+    }
+    if (headers)
+        end_with_answer(transfer, headers);
+    else
+        end_with_error(transfer, &err);
+}
+
+/* libcurl on the loop. */
+
+static struct transfer *next_finished(struct http *http, CURLcode *code)
+{
+    int left = 0;
+    CURLMsg *message = curl_multi_info_read(http->multi, &left);
+    if (!message)
+        return NULL;
+    struct transfer *transfer = NULL;
+    *code = message->data.result;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+    return transfer;
+}
+
+static void free_http(struct http *http)
+{
+    while (http->idle_count > 0)
+        curl_easy_cleanup(http->idle[--http->idle_count]);
+    curl_multi_cleanup(http->multi);
+    loop_remove_timer(http->timer);
+    free(http->user_agent);
+    free(http->ca_bundle);
+    free(http);
+    curl_global_cleanup();
+}
+
+/* An asker may destroy the transport from within its callback; nothing is finished then. */
+static void deliver_finished(struct http *http)
+{
+    CURLcode code = CURLE_OK;
+    struct transfer *transfer;
+    http->delivering = true;
+    while ((transfer = next_finished(http, &code)))
+        finish(transfer, code);
+    http->delivering = false;
+    if (http->destroyed)
+        free_http(http);
+}
+
+static void drive(struct http *http, curl_socket_t fd, int ready)
+{
+    int running = 0;
+    curl_multi_socket_action(http->multi, fd, ready, &running);
+    deliver_finished(http);
+}
+
+static void on_ready(void *arg, uint32_t events)
+{
+    const struct watch *watch = arg;
+    int ready = 0;
+    /* An error is found by reading, which tells its number as well. */
+    if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        ready |= CURL_CSELECT_IN;
+    if (events & EPOLLOUT)
+        ready |= CURL_CSELECT_OUT;
+    drive(watch->http, watch->fd, ready);
+}
+
+static void on_timer(void *arg)
+{
+    struct http *http = arg;
+    http->timer = NULL;
+    drive(http, CURL_SOCKET_TIMEOUT, 0);
+}
+
+/* To refuse a timer or a socket would make libcurl give up for good. Instead the transfer that
+ * goes without runs into its deadline, which tells the reason. */
+static int on_curl_timer(CURLM *multi, long timeout_ms, void *arg)
+{
+    (void)multi;
+    struct http *http = arg;
+    loop_remove_timer(http->timer);
+    http->timer = NULL;
+    if (timeout_ms < 0)
+        return 0;
+    http->timer = loop_add_timer(http->loop, timeout_ms, on_timer, http);
+    if (!http->timer)
+        http->starved = true;
+    return 0;
+}
+
+static uint32_t events_for(int what)
+{
+    return (what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0) |
+           (what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0);
+}
+
+static void remove_watch(struct http *http, struct watch *watch)
+{
+    if (!watch)
+        return;
+    curl_multi_assign(http->multi, watch->fd, NULL);
+    loop_remove_io(watch->io);
+    free(watch);
+}
+
+static void add_watch(struct http *http, curl_socket_t fd, int what)
+{
+    struct watch *watch = calloc(1, sizeof *watch);
+    if (watch) {
+        *watch = (struct watch){.http = http, .fd = fd};
+        watch->io = loop_add_io(http->loop, fd, events_for(what), on_ready, watch);
+    }
+    if (watch && watch->io && curl_multi_assign(http->multi, fd, watch) == CURLM_OK)
+        return;
+    http->starved = true;
+    if (watch)
+        loop_remove_io(watch->io);
+    free(watch);
+}
+
+static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *assigned)
+{
+    (void)easy;
+    struct http *http = arg;
+    struct watch *watch = assigned;
+    if (what == CURL_POLL_REMOVE)
+        remove_watch(http, watch);
+    else if (watch)
+        loop_change_io(watch->io, events_for(what));
+    else
+        add_watch(http, fd, what);
+    return 0;
+}
+
+/* Sending. */
+
+static bool set_long(CURL *easy, CURLoption option, long value)
+{
+    return curl_easy_setopt(easy, option, value) == CURLE_OK;
+}
+
+static bool set_text(CURL *easy, CURLoption option, const char *value)
+{
+    return curl_easy_setopt(easy, option, value) == CURLE_OK;
+}
+
+/* What is the same for all requests. */
+static bool set_manners(CURL *easy, const struct http *http)
+{
+    return set_long(easy, CURLOPT_NOSIGNAL, 1) && set_long(easy, CURLOPT_TCP_NODELAY, 1) &&
+           set_long(easy, CURLOPT_FOLLOWLOCATION, 0) &&
+           set_long(easy, CURLOPT_NETRC, CURL_NETRC_IGNORED) &&
+           set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1) &&
+           set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) &&
+           /* Else a transfer that is cancelled waits here for the name's resolution. */
+           set_long(easy, CURLOPT_QUICK_EXIT, 1) &&
+           set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
+           set_text(easy, CURLOPT_USERAGENT, http->user_agent) &&
+           (!http->ca_bundle || set_text(easy, CURLOPT_CAINFO, http->ca_bundle));
+}
+
+static bool set_callbacks(CURL *easy, struct transfer *transfer)
+{
+    return curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->reason) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_send) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer) == CURLE_OK;
+}
+
+static bool has_header(const struct http_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->header_count; i++)
+        if (strncasecmp(request->headers[i], name, strlen(name)) == 0)
+            return true;
+    return false;
+}
+
+static bool add_line(struct curl_slist **list, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(*list, line);
+    if (longer)
+        *list = longer;
+    return longer != NULL;
+}
+
+/* The request's headers, and none that libcurl would add of its own. */
+static bool set_head(struct transfer *transfer, const struct http_request *request)
+{
+    static const char *const unwanted[] = {"Expect:", "Accept:", "Content-Type:"};
+    for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++)
+        if (!has_header(request, unwanted[i]) && !add_line(&transfer->request_head, unwanted[i]))
+            return false;
+    for (size_t i = 0; i < request->header_count; i++)
+        if (!add_line(&transfer->request_head, request->headers[i]))
+            return false;
+    return curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, transfer->request_head) == CURLE_OK;
+}
+
+static bool set_body(CURL *easy, const struct http_request *request)
+{
+    if (request->body.size == 0 && strcmp(request->method, "GET") == 0)
+        return set_long(easy, CURLOPT_HTTPGET, 1);
+    curl_off_t size = (curl_off_t)request->body.size;
+    const char *bytes = request->body.size > 0 ? request->body.data : "";
+    return set_long(easy, CURLOPT_POST, 1) &&
+           curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, size) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes) == CURLE_OK &&
+           set_text(easy, CURLOPT_CUSTOMREQUEST, request->method);
+}
+
+static bool set_request(struct transfer *transfer, const struct http_request *request)
+{
+    CURL *easy = transfer->easy;
+    return set_text(easy, CURLOPT_URL, transfer->url) &&
+           set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_timeout_ms(transfer)) &&
+           set_manners(easy, transfer->http) && set_callbacks(easy, transfer) &&
+           set_head(transfer, request) && set_body(easy, request);
+}
+
+static struct transfer *new_transfer(struct http *http, const struct http_request *request)
+{
+    struct transfer *transfer = calloc(1, sizeof *transfer);
+    if (!transfer)
+        return NULL;
+    transfer->http = http;
+    transfer->easy = take_idle(http);
+    transfer->url = strdup(request->url);
+    transfer->timeout_ms = request->timeout_ms;
+    transfer->max_body = request->max_body;
+    transfer->sent_ms = now_ms(http);
+    if (transfer->easy && transfer->url && set_request(transfer, request))
+        return transfer;
+    free_transfer(transfer);
+    return NULL;
+}
+
+static void attach(struct transfer *transfer)
+{
+    struct http *http = transfer->http;
+    transfer->next = http->transfers;
+    transfer->link = &http->transfers;
+    if (transfer->next)
+        transfer->next->link = &transfer->next;
+    http->transfers = transfer;
+}
+
+/* Hands it to libcurl, which does nothing yet but ask for its timer. */
+static bool start(struct transfer *transfer)
+{
+    struct http *http = transfer->http;
+    transfer->deadline = loop_add_timer(http->loop, transfer->timeout_ms, on_deadline, transfer);
+    if (!transfer->deadline)
+        return false;
+    if (curl_multi_add_handle(http->multi, transfer->easy) == CURLM_OK && http->timer)
+        return true;
+    curl_multi_remove_handle(http->multi, transfer->easy);
+    loop_remove_timer(transfer->deadline);
+    return false;
+}
+
+static struct transfer *http_send(struct transport *transport, const struct http_request *request,
+                                  transport_done_fn *done, void *arg)
+{
+    struct transfer *transfer = new_transfer((struct http *)transport, request);
+    if (!transfer)
+        return NULL;
+    transfer->done = done;
+    transfer->arg = arg;
+    if (!start(transfer)) {
+        free_transfer(transfer);
+        return NULL;
+    }
+    attach(transfer);
+    return transfer;
+}
+
+/* The transport. */
+
+static void http_destroy(struct transport *transport)
+{
+    struct http *http = (struct http *)transport;
+    while (http->transfers)
+        http_cancel(http->transfers);
+    if (http->delivering)
+        http->destroyed = true;
+    else
+        free_http(http);
+}
+
+static const struct transport_ops http_ops = {
+    .send = http_send,
+    .cancel = http_cancel,
+    .destroy = http_destroy,
+};
+
+static bool set_multi(struct http *http, long max_connections)
+{
+    CURLM *multi = http->multi;
+    return curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_curl_socket) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, http) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_curl_timer) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_TIMERDATA, http) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max_connections) == CURLM_OK &&
+           curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, CACHED_HOSTS * max_connections) ==
+               CURLM_OK;
+}
+
+/* A copy of TEXT, or NULL for none; false when memory ran out. */
+static bool copy_text(char **out, const char *text)
+{
+    *out = text && *text ? strdup(text) : NULL;
+    return *out || !text || !*text;
+}
+
+static bool init(struct http *http, struct loop *loop, const struct http_options *options)
+{
+    http->base.ops = &http_ops;
+    http->loop = loop;
+    http->multi = curl_multi_init();
+    return http->multi && copy_text(&http->user_agent, options->user_agent) &&
+           copy_text(&http->ca_bundle, getenv("AWS_CA_BUNDLE")) &&
+           set_multi(http, (long)options->max_connections);
+}
+
+struct transport *http_new(struct loop *loop, const struct http_options *options, struct error *err)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        error_set(err, ERROR_NO_MEMORY, "libcurl would not start");
+        return NULL;
+    }
+    struct http *http = calloc(1, sizeof *http);
+    if (http && init(http, loop, options))
+        return &http->base;
+    if (http)
+        http_destroy(&http->base);
+    else
+        curl_global_cleanup();
+    error_no_memory(err);
+    return NULL;
+}

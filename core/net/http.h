@@ -1,0 +1,24 @@
+/* HTTP requests on the loop, over libcurl's multi-socket interface: kept-alive connections, a
+ * total deadline, a cap on the answer, http and https only, no redirects, no netrc. Answers are
+ * handed over as they came: status, headers, and the body's bytes as transferred. */
+#ifndef DDBFS_CORE_NET_HTTP_H
+#define DDBFS_CORE_NET_HTTP_H
+
+#include <stdint.h>
+
+#include "core/error.h"
+#include "core/loop.h"
+#include "core/net/transport.h"
+
+struct http_options {
+    unsigned max_connections; /* to one host; more requests than that wait their turn */
+    const char *user_agent;
+};
+
+/* The transport owns its connections. SIGPIPE must be ignored by the program: libcurl leaves
+ * signals alone here. To be called after the last fork. AWS_CA_BUNDLE and the usual proxy
+ * variables are honoured. NULL (with ERR filled) on failure. */
+struct transport *http_new(struct loop *loop, const struct http_options *options,
+                           struct error *err);
+
+#endif

@@ -1,0 +1,61 @@
+/* What carries a request to a server and its answer back: libcurl in the product (http.h), a
+ * script of answers in unit tests. */
+#ifndef DDBFS_CORE_NET_TRANSPORT_H
+#define DDBFS_CORE_NET_TRANSPORT_H
+
+#include <stdint.h>
+
+#include "core/error.h"
+#include "core/span.h"
+
+struct http_request {
+    const char *method; /* "POST" */
+    const char *url;
+    const char *const *headers; /* "Name: value", each as it shall be sent */
+    size_t header_count;
+    struct span body;
+    int64_t timeout_ms; /* until the whole answer is here */
+    size_t max_body;    /* a larger answer is ERROR_BAD_ANSWER */
+};
+
+struct http_header {
+    const char *name; /* as it came; compared without case */
+    const char *value;
+};
+
+/* Borrowed for the time of the callback. */
+struct http_response {
+    int status;
+    const struct http_header *headers;
+    size_t header_count;
+    struct span body;   /* as transferred: still compressed, if it was */
+    int64_t elapsed_ms; /* from sending to the whole answer */
+};
+
+/* Exactly one of RESPONSE and ERR is not NULL. Any status is a response; ERR is for no answer
+ * at all: ERROR_TIMED_OUT, _UNREACHABLE, _REFUSED, _RESET, _TLS, _BAD_ANSWER, _NO_MEMORY, with
+ * a text that names the host and what to do. */
+typedef void transport_done_fn(void *arg, const struct http_response *response,
+                               const struct error *err);
+
+struct transfer; /* one request under way; each transport has its own */
+
+struct transport {
+    const struct transport_ops *ops;
+};
+
+struct transport_ops {
+    /* Copies all of REQUEST. DONE is called once, later, never from within send; the transfer
+     * is gone before that. NULL when memory ran out; DONE is then never called. */
+    struct transfer *(*send)(struct transport *transport, const struct http_request *request,
+                             transport_done_fn *done, void *arg);
+    /* Ends a transfer; DONE is not called. */
+    void (*cancel)(struct transfer *transfer);
+    /* Ends all transfers without a call. */
+    void (*destroy)(struct transport *transport);
+};
+
+/* The header's value, or NULL. */
+const char *http_header(const struct http_response *response, const char *name);
+
+#endif

@@ -1,0 +1,33 @@
+/* A Read as the service understands it: one of five operations, and its JSON body. */
+#ifndef DDBFS_CORE_SOURCE_DYNAMO_REQUEST_H
+#define DDBFS_CORE_SOURCE_DYNAMO_REQUEST_H
+
+#include "core/buf.h"
+#include "core/read.h"
+
+/* The closed set. All of them read; nothing else is ever sent. */
+enum dynamo_op {
+    DYNAMO_GET_ITEM,
+    DYNAMO_BATCH_GET_ITEM,
+    DYNAMO_QUERY,
+    DYNAMO_DESCRIBE_TABLE,
+    DYNAMO_LIST_TABLES,
+};
+
+/* The operation's name in the protocol. */
+const char *dynamo_op_name(enum dynamo_op op);
+
+/* The operation that answers READ. */
+enum dynamo_op request_op(const struct read *read);
+
+/* Where the last answer stopped. */
+struct request_place {
+    struct span resume; /* JSON as the service wrote it; empty at the start: LastEvaluatedKey,
+                         * LastEvaluatedTableName, or the array of unprocessed Keys */
+    uint32_t wanted;    /* items that are still to come; 0 for all */
+};
+
+/* Appends the body. False when memory ran out. */
+bool request_write(const struct read *read, const struct request_place *place, struct buf *out);
+
+#endif

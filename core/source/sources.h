@@ -1,0 +1,30 @@
+/* The sources of a map's environments, opened when first asked for. This is where the parts that
+ * reach the service are put together. */
+#ifndef DDBFS_CORE_SOURCE_SOURCES_H
+#define DDBFS_CORE_SOURCE_SOURCES_H
+
+#include "core/aws/session.h"
+#include "core/log.h"
+#include "core/loop.h"
+#include "core/place.h"
+#include "core/source.h"
+
+struct sources;
+
+struct sources_options {
+    struct loop *loop;
+    const struct log *log;   /* may be NULL */
+    int64_t deadline_ms;     /* for each answer, retries included */
+    struct aws_options over; /* what was said on the command line goes before the map */
+    const char *user_agent;
+};
+
+/* OPTIONS and what it points to are borrowed, but for itself. NULL when memory ran out. */
+struct sources *sources_new(const struct sources_options *options);
+void sources_destroy(struct sources *sources); /* NULL is fine */
+
+/* Both take the struct sources as ARG, as core/tree.h wants them. */
+struct source *sources_for(void *arg, const struct place *place, struct error *err);
+void sources_aws_options(void *arg, const struct place *place, struct buf *out);
+
+#endif

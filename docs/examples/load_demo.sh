@@ -1,0 +1,194 @@
+#!/bin/sh
+# A DynamoDB-compatible server on this machine, with the sample data of this folder in it.
+#
+#   sh docs/examples/load_demo.sh                 in the foreground, until Ctrl-C
+#   sh docs/examples/load_demo.sh --background    returns when it answers; prints what to export
+#   sh docs/examples/load_demo.sh --stop          stops the one in the background
+#
+#   --port N    try port N first (8000); the next free one is taken
+#   --dir DIR   keep database, log, pid and credentials there (build/demo)
+#
+# $DYNOXIDE names the server's binary; without it, it is fetched once with npm.
+set -eu
+
+EXAMPLES=$(cd "$(dirname "$0")" && pwd)
+REPO=$(cd "$EXAMPLES/../.." && pwd)
+PACKAGE=@dynoxide/linux-x64@1.2.1
+CACHE=${DDBFS_CACHE:-$REPO/build/cache}
+TABLES="EcomIndexerJobsTable EcomIndexSettingsTable ShopifyEntitiesTable"
+DIR=$REPO/build/demo
+PORT=8000
+LAST_PORT=
+MODE=foreground
+
+fail() {
+    echo "load_demo: $*" >&2
+    exit 1
+}
+
+usage() {
+    sed -n '2,11s/^# \{0,1\}//p' "$0"
+}
+
+read_options() {
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --port) PORT=${2:?--port wants a number} && shift ;;
+        --dir) DIR=${2:?--dir wants a folder} && shift ;;
+        --background) MODE=background ;;
+        --stop) MODE=stop ;;
+        --help) usage && exit 0 ;;
+        *) usage >&2 && exit 2 ;;
+        esac
+        shift
+    done
+    LAST_PORT=$((PORT + 50))
+    case $DIR in
+    /*) ;;
+    *) DIR=$(pwd)/$DIR ;;
+    esac
+}
+
+# Unpacked beside its place and then moved, so that a broken download leaves nothing.
+fetch_server() {
+    command -v npm >/dev/null || fail "npm is needed to fetch the demo server, or set DYNOXIDE"
+    scratch=$(mktemp -d "$CACHE/fetch.XXXXXX")
+    (cd "$scratch" && npm pack --silent "$PACKAGE" >/dev/null && tar -xzf ./*.tgz) ||
+        fail "npm could not fetch $PACKAGE"
+    rm -rf "$1"
+    mv "$scratch/package" "$1"
+    rm -rf "$scratch"
+}
+
+find_server() {
+    [ -z "${DYNOXIDE:-}" ] || return 0
+    mkdir -p "$CACHE"
+    home=$CACHE/dynoxide-linux-x64@1.2.1
+    [ -f "$home/dynoxide" ] || fetch_server "$home"
+    chmod +x "$home/dynoxide"
+    DYNOXIDE=$home/dynoxide
+}
+
+# Environment and text, one pair a line; the text may be empty.
+environments() {
+    sed -n '/"environments"/,/}/s/^ *"\([^"]*\)": "\([^"]*\)".*/\1 \2/p' "$EXAMPLES/sample.json"
+}
+
+# The table descriptions of an environment, as members of a JSON array.
+describe() {
+    sed -e '1d' -e '$d' -e "s/\"TableName\": \"/&$1-/" "$EXAMPLES/tables.json"
+}
+
+# The laid-out folder and schema that `dynoxide import` wants.
+lay_out() {
+    rm -rf "$DIR/export"
+    comma=
+    echo '['
+    environments | while read -r environment text; do
+        [ -z "$comma" ] || echo ,
+        comma=,
+        describe "$environment"
+        for table in $TABLES; do
+            data=$DIR/export/$environment-$table/data
+            mkdir -p "$data"
+            grep -F -e "$text" "$EXAMPLES/ecommerce.$table.jsonl" >"$data/items.json" || :
+        done
+    done
+    echo ']'
+}
+
+make_database() {
+    mkdir -p "$DIR"
+    lay_out >"$DIR/schema.json"
+    rm -f "$DIR"/demo.db*
+    "$DYNOXIDE" import --source "$DIR/export" --schema "$DIR/schema.json" \
+        --output "$DIR/demo.db" --force >"$DIR/import.log" 2>&1 ||
+        fail "the sample data could not be loaded; see $DIR/import.log"
+}
+
+# The pid of the server in the background, if it runs and is ours.
+running_pid() {
+    [ -f "$DIR/server.pid" ] || return 1
+    pid=$(cat "$DIR/server.pid")
+    tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | grep -qF -e "$DIR/demo.db" && echo "$pid"
+}
+
+stop() {
+    if pid=$(running_pid); then
+        kill "$pid"
+        while kill -0 "$pid" 2>/dev/null && [ "$(state_of "$pid")" != Z ]; do sleep 0.1; done
+    fi
+    rm -f "$DIR/server.pid" "$DIR/server.port"
+}
+
+state_of() {
+    sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null
+}
+
+# True when our own server says that it listens; false when it has ended, its port being taken.
+listens() {
+    tries=0
+    while [ $tries -lt 100 ] && kill -0 "$1" 2>/dev/null && [ "$(state_of "$1")" != Z ]; do
+        grep -q 'listening on' "$DIR/server.log" && return 0
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+    return 1
+}
+
+# Its own session, so that Ctrl-C in this terminal does not end it.
+begin() {
+    while [ "$PORT" -lt "$LAST_PORT" ]; do
+        setsid "$DYNOXIDE" serve --port "$PORT" --db-path "$DIR/demo.db" \
+            >"$DIR/server.log" 2>&1 </dev/null &
+        listens $! && echo $! >"$DIR/server.pid" && echo "$PORT" >"$DIR/server.port" && return 0
+        kill $! 2>/dev/null || :
+        PORT=$((PORT + 1))
+    done
+    fail "the demo server did not start; see $DIR/server.log"
+}
+
+# Files of the demo's own, so that nobody's real profiles are asked, or sent anywhere.
+write_profiles() {
+    for profile in default controller; do
+        echo "[$profile]"
+        echo "aws_access_key_id = DEMO"
+        echo "aws_secret_access_key = demo-secret-of-no-account"
+        echo
+    done >"$DIR/credentials"
+    : >"$DIR/config"
+}
+
+write_environment() {
+    cat >"$DIR/env.sh" <<END
+export AWS_ENDPOINT_URL_DYNAMODB=http://127.0.0.1:$PORT
+export AWS_REGION=us-east-1
+export AWS_SHARED_CREDENTIALS_FILE="$DIR/credentials"
+export AWS_CONFIG_FILE="$DIR/config"
+unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_PROFILE AWS_DEFAULT_PROFILE
+END
+}
+
+show_environment() {
+    echo "the demo server listens at http://127.0.0.1:$PORT; to use it:"
+    echo
+    sed 's/^/    /' "$DIR/env.sh"
+    echo
+}
+
+read_options "$@"
+case $MODE in
+stop) stop && exit 0 ;;
+esac
+find_server
+stop
+make_database
+begin
+write_profiles
+write_environment
+show_environment
+if [ $MODE = foreground ]; then
+    trap 'stop; exit 0' INT TERM HUP
+    echo "Ctrl-C stops it."
+    wait
+fi

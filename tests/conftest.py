@@ -1,0 +1,119 @@
+"""The fixtures of every test that runs a program: servers, the recording proxy, ddbfs itself."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from harness import load, places, proxy as proxies, runner, servers  # noqa: E402
+
+SERVERS = os.environ.get("DDBFS_SERVERS", "dynoxide dynamodb-local").split()
+
+
+def pytest_configure(config):
+    """A worker process ends with the run that started it, and its servers with the worker."""
+    if hasattr(config, "workerinput"):
+        servers.die_with_parent()
+
+
+@pytest.fixture(scope="session", params=SERVERS)
+def server(request):
+    """Each of the two servers, with the sample data of all environments."""
+    with servers.running(request.param) as started:
+        load.load_sample(started.url)
+        yield started
+
+
+@pytest.fixture
+def boto(server):
+    """boto3's client at the server itself: what is true, whatever the proxy does."""
+    return load.client(server.url)
+
+
+@pytest.fixture
+def make_proxy():
+    """Makes further proxies: make_proxy(server). They are checked and closed after the test."""
+    made = []
+
+    def make(server, **options):
+        made.append(proxies.Proxy(server, **options).__enter__())
+        return made[-1]
+
+    yield make
+    for proxy in made:
+        proxy.close()
+    problems = [problem for proxy in made for problem in proxy.problems()]
+    assert not problems, "\n".join(problems)
+
+
+@pytest.fixture
+def proxy(server, make_proxy):
+    """The recording proxy before the server. A forbidden operation or a bad signature that the
+    test has not asked for fails it."""
+    return make_proxy(server)
+
+
+@pytest.fixture
+def home(tmp_path, proxy):
+    return runner.Home(tmp_path / "home", proxy.url)
+
+
+@pytest.fixture
+def ddbfs(home):
+    """ddbfs("cat", "/prod/...", env=..., expect=0), through the proxy."""
+    return runner.Ddbfs(home)
+
+
+@pytest.fixture
+def ddbfs_release(home):
+    """The same without sanitizers, where memory or time is looked at."""
+    binary = places.program("DDBFS_RELEASE", "build-release/fs/ddbfs", "build/fs/ddbfs")
+    return runner.Ddbfs(home, binary)
+
+
+@pytest.fixture
+def shell(tmp_path, server, make_proxy):
+    """Runs a printed aws command as a user would, through a recording proxy of its own."""
+    return runner.Shell(runner.Home(tmp_path / "shell-home", make_proxy(server).url))
+
+
+@pytest.fixture
+def table(server):
+    """Makes a table for one test: table(description, items) -> its name; dropped afterwards."""
+    dynamo, made = load.client(server.url), []
+
+    def make(description, typed_items=(), name=None):
+        made.append(load.create_table(dynamo, description, name))
+        load.put_all(dynamo, made[-1], typed_items)
+        return made[-1]
+
+    yield make
+    for name in made:
+        dynamo.delete_table(TableName=name)
+
+
+# The last word: a Scan or a write that any proxy ever saw fails the run, also when it came
+# outside of a test or in another worker process.
+
+WORKERS_VIOLATIONS = []
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    WORKERS_VIOLATIONS.extend(getattr(node, "workeroutput", {}).get("violations", []))
+
+
+def pytest_sessionfinish(session, exitstatus):
+    found = proxies.VIOLATIONS + WORKERS_VIOLATIONS
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["violations"] = found
+    elif found:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter):
+    for violation in proxies.VIOLATIONS + WORKERS_VIOLATIONS:
+        terminalreporter.write_line(f"FORBIDDEN OPERATION SEEN: {violation}", red=True)

@@ -1,0 +1,1 @@
+"""The test house: servers, the recording proxy, sample data, and the runner of ddbfs."""

@@ -1,0 +1,219 @@
+"""Faults on demand: what the service, or the network before it, may do to a request.
+
+A fault wraps what would have happened: it gets the exchange and `go_on`, and answers itself or
+lets it go on, with another request or to another response. LAYERS orders faults that hold at the
+same time, so that a body is compressed after it was made and a delay covers all of it.
+"""
+
+import copy
+import gzip
+import json
+
+from . import wire
+
+
+class Fault:
+    """A fault and whom it meets. TIMES counts the requests it still meets; None: all of them."""
+
+    def __init__(self, kind, times, match, options):
+        if kind not in KINDS:
+            raise ValueError(f"{kind} is no fault; there are {', '.join(sorted(KINDS))}")
+        self.kind = kind
+        self.times = times
+        self.match = match
+        self.options = options
+        self.met = 0
+
+    @property
+    def layer(self):
+        return LAYERS[self.kind]
+
+    def meets(self, record):
+        if self.times is not None and self.met >= self.times:
+            return False
+        wanted = {name: value for name, value in self.match.items() if value is not None}
+        return all(getattr(record, name) == value for name, value in wanted.items())
+
+    def apply(self, exchange, go_on):
+        return KINDS[self.kind](exchange, go_on, **self.options)
+
+
+def throttle(_exchange, _go_on, code="ProvisionedThroughputExceededException"):
+    text = (
+        "The level of configured provisioned throughput for the table was exceeded. "
+        "Consider increasing your provisioning level with the UpdateTable API."
+    )
+    return wire.error(400, code, text)
+
+
+def server_error(_exchange, _go_on, status=500):
+    code = {503: "ServiceUnavailable"}.get(status, "InternalServerError")
+    return wire.error(status, code, "The request could not be completed by the service")
+
+
+def expired(_exchange, _go_on):
+    text = "The security token included in the request is expired"
+    return wire.error(400, "ExpiredTokenException", text, wire.AUTH_TYPE)
+
+
+def denied(exchange, _go_on):
+    record = exchange.record
+    resource = f"arn:aws:dynamodb:us-east-1:123456789012:table/{record.table or '*'}"
+    if record.index:
+        resource += f"/index/{record.index}"
+    action = f"dynamodb:{record.op}"
+    text = (
+        f"User: arn:aws:iam::123456789012:user/demo is not authorized to perform: {action} on "
+        f"resource: {resource} because no identity-based policy allows the {action} action"
+    )
+    return wire.error(400, "AccessDeniedException", text, wire.AUTH_TYPE)
+
+
+def html(_exchange, _go_on, status=200):
+    body = b"<!DOCTYPE html>\n<html><body><h1>Sign in to the network</h1></body></html>\n"
+    headers = {"content-type": "text/html", "x-amz-crc32": None, "x-amzn-requestid": None}
+    return wire.Response(status, body, headers)
+
+
+def error(_exchange, _go_on, status=400, code="ValidationException", message="an error on demand"):
+    return wire.error(status, code, message)
+
+
+def raw(_exchange, _go_on, status=200, body=b"", content_type=wire.JSON_TYPE):
+    """Any body at all, with a checksum that is right."""
+    return wire.Response(status, body, {"content-type": content_type})
+
+
+def cut(_exchange, go_on, keep=None):
+    """The first KEEP bytes of the body, half of them by default; then the connection closes."""
+    response = go_on()
+    response.cut = len(response.body) // 2 if keep is None else keep
+    return response
+
+
+def wrong_crc(_exchange, go_on):
+    response = go_on()
+    response.headers["x-amz-crc32"] = "12345"
+    return response
+
+
+def reset(_exchange, _go_on):
+    response = wire.Response(200, b"")
+    response.reset = True
+    return response
+
+
+def delay(exchange, go_on, seconds=1.0):
+    exchange.proxy.closing.wait(seconds)
+    return go_on()
+
+
+def compress(exchange, go_on):
+    """The checksum is of the compressed bytes, as the service sends it."""
+    response = go_on()
+    if "gzip" in (exchange.request.header("accept-encoding") or ""):
+        response.body = gzip.compress(response.body, mtime=0)
+        response.headers["content-encoding"] = "gzip"
+        response.headers.pop("x-amz-crc32", None)
+    return response
+
+
+def page_size(exchange, go_on, items=1):
+    """No page has more than ITEMS, so that many pages come."""
+    body = dict(exchange.body)
+    body["Limit"] = min(body.get("Limit", items), items)
+    exchange.body = body
+    return go_on()
+
+
+def made_up_key(key, number):
+    """A position nobody else uses, with the attributes and types of a real one."""
+    marked = copy.deepcopy(key)
+    for value in marked.values():
+        if "S" in value:
+            value["S"] += f"~{number}"
+        elif "N" in value:
+            value["N"] += f"{number:04d}"
+    return marked
+
+
+def empty_pages(exchange, go_on):
+    """Answers an empty page that has more after it. Nothing is lost: the made-up position stands
+    for the real one, which is put back when the client comes with it."""
+    body, positions = dict(exchange.body), exchange.proxy.positions
+    first = exchange.probe({**body, "Limit": 1})
+    last = first.json().get("LastEvaluatedKey") if first.status == 200 else None
+    if last is None:
+        return go_on()
+    made_up = made_up_key(last, len(positions) + 1)
+    positions[json.dumps(made_up, sort_keys=True)] = body.get("ExclusiveStartKey")
+    empty = {"Items": [], "Count": 0, "ScannedCount": 0, "LastEvaluatedKey": made_up}
+    if body.get("ReturnConsumedCapacity", "NONE") != "NONE":
+        empty["ConsumedCapacity"] = {"TableName": body["TableName"], "CapacityUnits": 0.5}
+    first.replace_json(empty)
+    return first
+
+
+def restore_position(body, positions):
+    """BODY with the real position instead of one that empty_pages made up."""
+    start = body.get("ExclusiveStartKey")
+    marker = json.dumps(start, sort_keys=True)
+    if start is None or marker not in positions:
+        return body
+    real = positions[marker]
+    rest = {name: value for name, value in body.items() if name != "ExclusiveStartKey"}
+    return {**rest, "ExclusiveStartKey": real} if real else rest
+
+
+def split_keys(requested, keep):
+    """RequestItems in two: what is asked now, and what comes back as unprocessed."""
+    now, later = {}, {}
+    for table, wanted in requested.items():
+        keys = wanted["Keys"]
+        count = max(1, len(keys) // 2) if keep is None else keep
+        now[table] = {**wanted, "Keys": keys[:count]}
+        if keys[count:]:
+            later[table] = {**wanted, "Keys": keys[count:]}
+    return {table: wanted for table, wanted in now.items() if wanted["Keys"]}, later
+
+
+def unprocessed(exchange, go_on, keep=None):
+    """BatchGetItem answers half of each table's keys (or KEEP); the rest are UnprocessedKeys."""
+    now, later = split_keys(exchange.body["RequestItems"], keep)
+    answer = {"Responses": {}}
+    response = wire.Response(200, b"")
+    if now:
+        exchange.body = {**exchange.body, "RequestItems": now}
+        response = go_on()
+        answer = response.json()
+    if response.status == 200:
+        answer["UnprocessedKeys"] = {**answer.get("UnprocessedKeys", {}), **later}
+        response.replace_json(answer)
+    return response
+
+
+KINDS = {
+    "throttle": throttle,
+    "server_error": server_error,
+    "expired": expired,
+    "denied": denied,
+    "html": html,
+    "error": error,
+    "raw": raw,
+    "cut": cut,
+    "wrong_crc": wrong_crc,
+    "reset": reset,
+    "delay": delay,
+    "gzip": compress,
+    "page_size": page_size,
+    "empty_pages": empty_pages,
+    "unprocessed": unprocessed,
+}
+
+# The outermost first. What is not named stands between the two: it answers instead of the server.
+AROUND = ("delay", "cut", "wrong_crc", "gzip")
+WITHIN = ("page_size", "unprocessed", "empty_pages")
+ANSWERS = tuple(kind for kind in KINDS if kind not in AROUND + WITHIN)
+LAYERS = {kind: layer for layer, kind in enumerate(AROUND)}
+LAYERS |= {kind: len(AROUND) for kind in ANSWERS}
+LAYERS |= {kind: len(AROUND) + 1 + layer for layer, kind in enumerate(WITHIN)}

@@ -1,0 +1,291 @@
+"""The recording proxy between a client under test and a server.
+
+It verifies every signature, records every request, lets through the five reading operations and
+no other, and makes faults on demand. A forbidden operation is refused, and kept in VIOLATIONS for
+the end of the test and of the whole run.
+"""
+
+import itertools
+import http.client
+import json
+import socket
+import threading
+import time
+
+from . import faults, sigv4, wire
+
+ALLOWED = {"GetItem", "BatchGetItem", "Query", "DescribeTable", "ListTables"}
+TARGET = "DynamoDB_20120810."
+
+# What no proxy of this process has been forgiven: the last word of the run.
+VIOLATIONS = []
+
+KEYS = {
+    "DEMOCONTROLLERKEY001": sigv4.Key("demo/controller+secret/0001"),
+    "DEMODEFAULTKEY000001": sigv4.Key("demo/default+secret/0000001"),
+    "DEMOSESSIONKEY000001": sigv4.Key("demo/session+secret/0000001", "demo-session-token/1+2=="),
+}
+
+
+class Record:
+    """One request as it was seen and what was answered. BODY is the parsed JSON, or None."""
+
+    def __init__(self, request, connection):
+        target = request.header("x-amz-target") or ""
+        self.connection = connection
+        self.target = target
+        self.op = target[len(TARGET) :] if target.startswith(TARGET) else None
+        self.body = parsed(request.body)
+        self.table = table_of(self.body)
+        self.index = (self.body or {}).get("IndexName")
+        self.request_bytes = len(request.body)
+        self.access_key = None
+        self.status = None
+        self.error = None
+        self.response_bytes = 0
+        self.request_id = None
+        self.faults = []
+        self.began_s = time.monotonic()
+        self.took_s = None
+
+    def __repr__(self):
+        place = f"{self.table}/{self.index}" if self.index else self.table
+        return f"<{self.op} {place} -> {self.status} {self.error or ''}>"
+
+
+def parsed(body):
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def table_of(body):
+    """The table a request names; the first one of a batch."""
+    if not body:
+        return None
+    return body.get("TableName") or next(iter(body.get("RequestItems", {})), None)
+
+
+class Exchange:
+    """A request on its way to the server, as faults see it and may change it."""
+
+    def __init__(self, proxy, request, record, upstream):
+        self.proxy = proxy
+        self.request = request
+        self.record = record
+        self.upstream = upstream
+        self.given = record.body
+        self.body = record.body and faults.restore_position(record.body, proxy.positions)
+
+    def probe(self, body):
+        """Asks the server something of the proxy's own."""
+        return self.upstream.forward(self.request, json.dumps(body).encode())
+
+    def forward(self):
+        if self.body is self.given:
+            return self.upstream.forward(self.request, self.request.body)
+        return self.probe(self.body)
+
+
+class Proxy:
+    """One proxy before one server; start it by `with`. Everything it has seen is in `requests`."""
+
+    def __init__(self, server, keys=None, region="us-east-1"):
+        self.server = server
+        self.keys = dict(KEYS if keys is None else keys)
+        self.regions = {region}
+        self.clock_offset_s = 0  # the service's clock is this far ahead of ours
+        self.allow_refusals = False  # a test of bad credentials: a refused signature is no failure
+        self.requests = []
+        self.violations = []
+        self.refusals = []
+        self.accepted = 0
+        self.positions = {}
+        self.faults = []
+        self.closing = threading.Event()
+        self.lock = threading.Lock()
+        self.sockets = set()
+        self.threads = []
+        self.numbers = itertools.count(1)
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.port = self.listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self):
+        threading.Thread(target=self.accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        if self.closing.is_set():
+            return
+        self.closing.set()
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        with self.lock:
+            sockets, threads = list(self.sockets), list(self.threads)
+        for connection in sockets:
+            shut(connection)
+        for thread in threads:
+            thread.join(10)
+
+    # What a test asks and says.
+
+    def fault(self, kind, op=None, table=None, index=None, access_key=None, times=1, **options):
+        """The next TIMES requests (None: all) that match meet this fault; see faults.py."""
+        match = {"op": op, "table": table, "index": index, "access_key": access_key}
+        fault = faults.Fault(kind, times, match, options)
+        with self.lock:
+            self.faults.append(fault)
+        return fault
+
+    def heal(self):
+        with self.lock:
+            self.faults.clear()
+
+    def clear(self):
+        """Forgets the requests seen so far; violations are never forgotten."""
+        with self.lock:
+            self.requests.clear()
+
+    def reset(self):
+        """As new, for the next test, but for violations nobody has taken."""
+        self.heal()
+        self.clear()
+        self.refusals.clear()
+        self.accepted = 0
+        self.clock_offset_s = 0
+        self.allow_refusals = False
+
+    @property
+    def ops(self):
+        return [record.op for record in self.requests]
+
+    def connections(self):
+        """How many connections carried the recorded requests."""
+        return len({record.connection for record in self.requests})
+
+    def take_violations(self):
+        """The violations of a test that made them on purpose; they are forgiven."""
+        taken, self.violations = self.violations, []
+        for violation in taken:
+            VIOLATIONS.remove(violation)
+        return taken
+
+    def problems(self):
+        """What a test must not leave behind, as text; empty when all is well."""
+        found = [f"forbidden: {violation}" for violation in self.violations]
+        if not self.allow_refusals:
+            found += [f"bad signature: {refusal}" for refusal in self.refusals]
+        return found
+
+    # One thread a connection.
+
+    def accept(self):
+        while not self.closing.is_set():
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            self.begin(connection)
+
+    def begin(self, connection):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        number = next(self.numbers)
+        thread = threading.Thread(target=self.serve, args=(connection, number), daemon=True)
+        with self.lock:
+            self.accepted += 1
+            self.sockets.add(connection)
+            self.threads = [known for known in self.threads if known.is_alive()] + [thread]
+            thread.start()
+
+    def serve(self, connection, number):
+        upstream = wire.Upstream("127.0.0.1", self.server.port)
+        try:
+            with connection, connection.makefile("rb") as stream:
+                while self.serve_one(connection, stream, number, upstream):
+                    pass
+        except (OSError, ValueError):
+            pass  # the client went away, or the proxy closes
+        finally:
+            upstream.close()
+            with self.lock:
+                self.sockets.discard(connection)
+
+    def serve_one(self, connection, stream, number, upstream):
+        request = wire.read_request(stream)
+        if request is None or self.closing.is_set():
+            return False
+        record = Record(request, number)
+        with self.lock:
+            self.requests.append(record)
+        response = self.answer(request, record, upstream)
+        wire.add_own_headers(response, self.now_s())
+        self.finish(record, response)
+        return wire.send_response(connection, response)
+
+    def finish(self, record, response):
+        record.response_bytes = len(response.body)
+        record.request_id = response.headers["x-amzn-requestid"]
+        record.error = ((parsed(response.body) or {}).get("__type") or "").split("#")[-1] or None
+        record.took_s = time.monotonic() - record.began_s
+        record.status = "reset" if response.reset else response.status
+
+    def now_s(self):
+        return time.time() + self.clock_offset_s
+
+    def answer(self, request, record, upstream):
+        if record.op not in ALLOWED:
+            return self.forbid(record, request)
+        try:
+            record.access_key = self.verify(request)
+        except sigv4.Refused as refused:
+            self.refusals.append(f"{record.op}: {refused}")
+            return wire.error(400, refused.code, refused.message, wire.AUTH_TYPE)
+        exchange = Exchange(self, request, record, upstream)
+        try:
+            return self.descend(exchange, self.meeting(record))
+        except (OSError, http.client.HTTPException) as problem:
+            return wire.error(502, "ProxyFailure", f"{self.server}: {problem!r}")
+
+    def verify(self, request):
+        arguments = (request.method, request.path, request.headers, request.body)
+        return sigv4.verify(*arguments, self.keys, self.regions, self.now_s())
+
+    def forbid(self, record, request):
+        violation = f"{request.method} {request.path} {record.target or 'without a target'}"
+        with self.lock:
+            self.violations.append(violation)
+            VIOLATIONS.append(violation)
+        return wire.error(403, "ForbiddenByTestProxy", f"{violation} is no reading operation")
+
+    def meeting(self, record):
+        """The faults that may meet this request, the outermost first."""
+        with self.lock:
+            met = [fault for fault in self.faults if fault.meets(record)]
+        return sorted(met, key=lambda fault: fault.layer)
+
+    def descend(self, exchange, pending):
+        """Through one fault after the other to the server. A fault is used up only when it is
+        reached: an outer one may have answered before."""
+        if not pending:
+            return exchange.forward()
+        fault, rest = pending[0], pending[1:]
+        with self.lock:
+            reached = fault.meets(exchange.record)
+            fault.met += reached
+        if not reached:
+            return self.descend(exchange, rest)
+        exchange.record.faults.append(fault.kind)
+        return fault.apply(exchange, lambda: self.descend(exchange, rest))
+
+
+def shut(connection):
+    try:
+        connection.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass  # it is closed already

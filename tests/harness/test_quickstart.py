@@ -1,0 +1,119 @@
+"""The demo server and the quickstart, each in a copy of the tree, so that a demo which somebody
+has running is left alone."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from harness import load, packages, places, runner
+
+LEFT_OUT = shutil.ignore_patterns(".git", "build*", "__pycache__")
+
+
+@pytest.fixture
+def environment(tmp_path):
+    packages.dynoxide()  # fetched by now, or here
+    return {
+        "PATH": runner.PATH,
+        "HOME": str(tmp_path),
+        "DDBFS_CACHE": str(places.CACHE),
+        "CI": "true",
+    }
+
+
+def run(command, environment, expect=0, timeout_s=300):
+    done = subprocess.run(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+    )
+    assert done.returncode == expect, done.stdout + done.stderr
+    return done.stdout
+
+
+def processes_of(folder):
+    """The pids of live processes whose command line names FOLDER."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue  # it has ended
+        if os.fsencode(folder) in words and int(entry.name) != os.getpid():
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.fixture
+def demo(tmp_path, environment):
+    """load_demo.sh in a folder of its own; stopped afterwards whatever happens."""
+    script, folder = places.EXAMPLES / "load_demo.sh", tmp_path / "demo"
+
+    def call(*arguments, **options):
+        return run(
+            ["sh", script, "--dir", folder, "--port", "8200", *arguments], environment, **options
+        )
+
+    yield call, folder
+    call("--stop")
+
+
+def keys(items):
+    return sorted((item["pk"]["S"], item["sk"]["S"]) for item in items)
+
+
+def test_the_demo_server_has_the_sample_data(demo):
+    call, folder = demo
+    said = call("--background")
+    url = f"http://127.0.0.1:{(folder / 'server.port').read_text().strip()}"
+    assert f"export AWS_ENDPOINT_URL_DYNAMODB={url}\n" in said
+    boto = load.client(url)
+    for environment in load.environments():
+        for description in load.tables():
+            base = description["TableName"]
+            got = boto.scan(TableName=f"{environment}-{base}")["Items"]
+            assert keys(got) == keys(load.items(base, environment))
+
+
+def test_the_demo_server_s_tables_are_as_described(demo):
+    call, folder = demo
+    call("--background")
+    boto = load.client(f"http://127.0.0.1:{(folder / 'server.port').read_text().strip()}")
+    for description in load.tables():
+        got = boto.describe_table(TableName="dev-fix-7-" + description["TableName"])["Table"]
+        assert got["KeySchema"] == description["KeySchema"]
+        wanted = {index["IndexName"]: index for index in description["GlobalSecondaryIndexes"]}
+        assert {index["IndexName"] for index in got["GlobalSecondaryIndexes"]} == set(wanted)
+        for index in got["GlobalSecondaryIndexes"]:
+            assert index["KeySchema"] == wanted[index["IndexName"]]["KeySchema"]
+            assert index["Projection"] == wanted[index["IndexName"]]["Projection"]
+
+
+def test_the_demo_server_starts_again_and_stops(demo):
+    call, folder = demo
+    call("--background")
+    call("--background")
+    assert len(processes_of(folder / "demo.db")) == 1
+    call("--stop")
+    assert processes_of(folder / "demo.db") == []
+    call("--stop")
+
+
+def test_an_option_that_is_none_is_usage(demo):
+    call, _ = demo
+    call("--typo", expect=2)
+
+
+def test_the_quickstart_shows_a_session_and_leaves_nothing(tmp_path, environment):
+    tree = shutil.copytree(places.REPO, tmp_path / "tree", ignore=LEFT_OUT)
+    said = run(["sh", tree / "docs" / "quickstart.sh", "--once"], environment, timeout_s=600)
+    assert "$ ddbfs cat /prod/jobs/by-id/1f3c9a52-" in said
+    assert '"job_id": "1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"' in said
+    assert "\nshpat_demo_cool_two_latest\n" in said
+    assert processes_of(tree) == []

@@ -1,0 +1,461 @@
+/* Answers: what good ones hold, and what bad ones are called. */
+#include "core/source/dynamo/answer.h"
+
+#include <zlib.h>
+
+#include "core/net/gzip.h"
+#include "core/source/dynamo/fault.h"
+#include "core/source/dynamo/retry.h"
+#include "core/source/dynamo/skew.h"
+#include "tests/unit/check.h"
+
+enum { MAX_HEADERS = 4 };
+
+/* One response to one question, and what became of it. */
+struct scene {
+    struct read *read;
+    struct answer_question question;
+    struct http_header headers[MAX_HEADERS];
+    struct http_response response;
+    struct answer *answer;
+    struct error err;
+};
+
+static struct scene scene_of(enum dynamo_op op, int status, const char *body)
+{
+    struct scene scene = {.read = read_new(READ_QUERY, "jobs", "by-id")};
+    scene.question = (struct answer_question){
+        .op = op, .read = scene.read, .region = "eu-west-1", .endpoint = "https://ddb.test/"};
+    scene.response = (struct http_response){.status = status, .body = span_text(body)};
+    return scene;
+}
+
+static void add_header(struct scene *scene, const char *name, const char *value)
+{
+    scene->headers[scene->response.header_count++] = (struct http_header){name, value};
+}
+
+static bool take(struct scene *scene)
+{
+    scene->response.headers = scene->headers;
+    scene->answer = answer_new(&scene->question, &scene->response, &scene->err);
+    return scene->answer != NULL;
+}
+
+static void close_scene(struct scene *scene)
+{
+    answer_destroy(scene->answer);
+    read_destroy(scene->read);
+}
+
+/* The error of a response; the scene is closed. */
+static struct error error_of(enum dynamo_op op, int status, const char *body)
+{
+    struct scene scene = scene_of(op, status, body);
+    bool ok = take(&scene);
+    close_scene(&scene);
+    CHECK(!ok);
+    return scene.err;
+}
+
+static void check_error(const char *code, enum error_kind kind, const char *part)
+{
+    char body[256];
+    snprintf(body, sizeof body, "{\"__type\":\"ns#%s\",\"message\":\"The sentence.\"}", code);
+    struct error err = error_of(DYNAMO_QUERY, 400, body);
+    CHECK_TEXT(err.code, code);
+    CHECK_INT(err.kind, kind);
+    CHECK_INT(err.http_status, 400);
+    CHECK_HAS(err.text, part);
+}
+
+static void an_item_is_found(void)
+{
+    struct scene scene =
+        scene_of(DYNAMO_GET_ITEM, 200,
+                 "{\"Item\":{\"pk\":{\"S\":\"a\"}},\"ConsumedCapacity\":{\"TableName\":\"t\","
+                 "\"CapacityUnits\":0.5}}");
+    add_header(&scene, "x-amzn-RequestId", "ID1");
+    CHECK(take(&scene));
+    CHECK_INT(scene.answer->item_count, 1);
+    CHECK_SPAN(json_raw(scene.answer->items[0]), SPAN_LITERAL("{\"pk\":{\"S\":\"a\"}}"));
+    CHECK(scene.answer->capacity == 0.5);
+    CHECK_TEXT(scene.answer->request_id, "ID1");
+    close_scene(&scene);
+}
+
+static void an_absent_item_is_a_proven_miss(void)
+{
+    struct scene scene = scene_of(DYNAMO_GET_ITEM, 200, "{}");
+    CHECK(take(&scene));
+    CHECK_INT(scene.answer->item_count, 0);
+    CHECK(scene.answer->capacity < 0);
+    close_scene(&scene);
+}
+
+static void anothers_json_is_no_miss(void)
+{
+    struct error err = error_of(DYNAMO_GET_ITEM, 200, "{\"status\":\"ok\"}");
+    CHECK_INT(err.kind, ERROR_BAD_ANSWER);
+}
+
+static void a_page_has_items_and_a_last_key(void)
+{
+    struct scene scene = scene_of(DYNAMO_QUERY, 200,
+                                  "{\"Count\":2,\"Items\":[{\"a\":{\"S\":\"1\"}},{}],"
+                                  "\"LastEvaluatedKey\":{\"pk\":{\"S\":\"x\"}}}");
+    CHECK(take(&scene));
+    CHECK_INT(scene.answer->item_count, 2);
+    CHECK_SPAN(json_raw(scene.answer->resume), SPAN_LITERAL("{\"pk\":{\"S\":\"x\"}}"));
+    close_scene(&scene);
+}
+
+static void the_last_page_has_no_last_key(void)
+{
+    struct scene scene = scene_of(DYNAMO_QUERY, 200, "{\"Items\":[]}");
+    CHECK(take(&scene));
+    CHECK(!json_present(scene.answer->resume));
+    close_scene(&scene);
+}
+
+static void a_page_of_no_objects_is_not_understood(void)
+{
+    CHECK_INT(error_of(DYNAMO_QUERY, 200, "{\"Items\":[1]}").kind, ERROR_BAD_ANSWER);
+    CHECK_INT(error_of(DYNAMO_QUERY, 200, "{\"Items\":{}}").kind, ERROR_BAD_ANSWER);
+    CHECK_INT(error_of(DYNAMO_QUERY, 200, "[]").kind, ERROR_BAD_ANSWER);
+}
+
+static void a_batch_tells_what_was_left(void)
+{
+    struct scene scene =
+        scene_of(DYNAMO_BATCH_GET_ITEM, 200,
+                 "{\"Responses\":{\"jobs\":[{\"a\":{\"S\":\"1\"}}]},\"UnprocessedKeys\":{\"jobs\":{"
+                 "\"Keys\":[{\"a\":{\"S\":\"2\"}}],\"ConsistentRead\":false}},"
+                 "\"ConsumedCapacity\":[{\"TableName\":\"jobs\",\"CapacityUnits\":3}]}");
+    CHECK(take(&scene));
+    CHECK_INT(scene.answer->item_count, 1);
+    CHECK_SPAN(json_raw(scene.answer->resume), SPAN_LITERAL("[{\"a\":{\"S\":\"2\"}}]"));
+    CHECK(scene.answer->capacity == 3);
+    close_scene(&scene);
+}
+
+static void a_batch_may_find_nothing(void)
+{
+    struct scene scene =
+        scene_of(DYNAMO_BATCH_GET_ITEM, 200, "{\"Responses\":{},\"UnprocessedKeys\":{}}");
+    CHECK(take(&scene));
+    CHECK_INT(scene.answer->item_count, 0);
+    CHECK(!json_present(scene.answer->resume));
+    close_scene(&scene);
+}
+
+static void tables_are_named(void)
+{
+    struct scene scene = scene_of(DYNAMO_LIST_TABLES, 200,
+                                  "{\"TableNames\":[\"a\",\"b\\u002dc\"],"
+                                  "\"LastEvaluatedTableName\":\"b-c\"}");
+    CHECK(take(&scene));
+    CHECK_INT(scene.answer->name_count, 2);
+    CHECK_SPAN(scene.answer->names[1], SPAN_LITERAL("b-c"));
+    CHECK_SPAN(json_raw(scene.answer->resume), SPAN_LITERAL("\"b-c\""));
+    close_scene(&scene);
+}
+
+static const char *const table =
+    "{\"Table\":{\"AttributeDefinitions\":["
+    "{\"AttributeName\":\"pk\",\"AttributeType\":\"S\"},"
+    "{\"AttributeName\":\"sk\",\"AttributeType\":\"N\"},"
+    "{\"AttributeName\":\"shop\",\"AttributeType\":\"B\"}],"
+    "\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"},"
+    "{\"AttributeName\":\"sk\",\"KeyType\":\"RANGE\"}],"
+    "\"GlobalSecondaryIndexes\":[{\"IndexName\":\"g\",\"KeySchema\":["
+    "{\"AttributeName\":\"shop\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"pk\",\"KeyType\":"
+    "\"HASH\"},{\"AttributeName\":\"sk\",\"KeyType\":\"RANGE\"}],"
+    "\"Projection\":{\"ProjectionType\":\"INCLUDE\",\"NonKeyAttributes\":[\"x\"]}}],"
+    "\"LocalSecondaryIndexes\":[{\"IndexName\":\"l\",\"KeySchema\":[{\"AttributeName\":\"pk\","
+    "\"KeyType\":\"HASH\"},{\"AttributeName\":\"shop\",\"KeyType\":\"RANGE\"}],"
+    "\"Projection\":{\"ProjectionType\":\"ALL\"}}]}}";
+
+static void a_table_has_keys(void)
+{
+    struct scene scene = scene_of(DYNAMO_DESCRIBE_TABLE, 200, table);
+    CHECK(take(&scene));
+    const struct table_info *info = scene.answer->table;
+    CHECK(info->keys.partition_count == 1 && info->keys.sort_count == 1);
+    CHECK_SPAN(info->keys.partition[0].name, SPAN_LITERAL("pk"));
+    CHECK_INT(info->keys.partition[0].type, VALUE_S);
+    CHECK_SPAN(info->keys.sort[0].name, SPAN_LITERAL("sk"));
+    CHECK_INT(info->keys.sort[0].type, VALUE_N);
+    close_scene(&scene);
+}
+
+static void a_table_has_indexes_of_both_kinds(void)
+{
+    struct scene scene = scene_of(DYNAMO_DESCRIBE_TABLE, 200, table);
+    CHECK(take(&scene));
+    const struct table_info *info = scene.answer->table;
+    CHECK_INT(info->index_count, 2);
+    CHECK_SPAN(info->indexes[0].name, SPAN_LITERAL("g"));
+    CHECK_INT(info->indexes[0].projection, PROJECTS_SOME);
+    CHECK_INT(info->indexes[0].keys.partition_count, 2);
+    CHECK_INT(info->indexes[0].keys.partition[0].type, VALUE_B);
+    CHECK_SPAN(info->indexes[0].keys.partition[1].name, SPAN_LITERAL("pk"));
+    CHECK_SPAN(info->indexes[1].name, SPAN_LITERAL("l"));
+    CHECK_INT(info->indexes[1].projection, PROJECTS_ALL);
+    CHECK_SPAN(info->indexes[1].keys.sort[0].name, SPAN_LITERAL("shop"));
+    close_scene(&scene);
+}
+
+static void a_key_without_a_type_is_not_understood(void)
+{
+    struct error err = error_of(DYNAMO_DESCRIBE_TABLE, 200,
+                                "{\"Table\":{\"AttributeDefinitions\":[],\"KeySchema\":[{"
+                                "\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}]}}");
+    CHECK_INT(err.kind, ERROR_BAD_ANSWER);
+    CHECK_INT(error_of(DYNAMO_DESCRIBE_TABLE, 200, "{\"Table\":{}}").kind, ERROR_BAD_ANSWER);
+}
+
+static void five_key_attributes_are_too_many(void)
+{
+    struct error err = error_of(
+        DYNAMO_DESCRIBE_TABLE, 200,
+        "{\"Table\":{\"AttributeDefinitions\":[{\"AttributeName\":\"a\",\"AttributeType\":\"S\"}],"
+        "\"KeySchema\":[{\"AttributeName\":\"a\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"a\","
+        "\"KeyType\":\"HASH\"},{\"AttributeName\":\"a\",\"KeyType\":\"HASH\"},{\"AttributeName\":"
+        "\"a\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"a\",\"KeyType\":\"HASH\"}]}}");
+    CHECK_INT(err.kind, ERROR_BAD_ANSWER);
+}
+
+static void the_checksum_is_checked(void)
+{
+    struct scene good = scene_of(DYNAMO_GET_ITEM, 200, "{}");
+    struct scene bad = scene_of(DYNAMO_GET_ITEM, 200, "{}");
+    char sum[16];
+    snprintf(sum, sizeof sum, "%u", (unsigned)gzip_crc32(SPAN_LITERAL("{}")));
+    add_header(&good, "x-amz-crc32", sum);
+    add_header(&bad, "X-Amz-Crc32", "1");
+    CHECK(take(&good));
+    CHECK(!take(&bad));
+    CHECK_INT(bad.err.kind, ERROR_BAD_ANSWER);
+    CHECK_TEXT(bad.err.code, RETRY_CHECKSUM_CODE);
+    CHECK_HAS(bad.err.text, "checksum");
+    close_scene(&good);
+    close_scene(&bad);
+}
+
+static size_t compress_text(const char *text, unsigned char *out, size_t room)
+{
+    z_stream stream = {0};
+    union {
+        const char *borrowed;
+        unsigned char *in; /* zlib only reads it */
+    } input = {text};
+    deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+    stream.next_in = input.in;
+    stream.avail_in = (unsigned)strlen(text);
+    stream.next_out = out;
+    stream.avail_out = (unsigned)room;
+    deflate(&stream, Z_FINISH);
+    deflateEnd(&stream);
+    return stream.total_out;
+}
+
+static void gzip_is_inflated_after_the_checksum(void)
+{
+    unsigned char bytes[256];
+    size_t size = compress_text("{\"Items\":[{}]}", bytes, sizeof bytes);
+    struct scene scene = scene_of(DYNAMO_QUERY, 200, "");
+    char sum[16];
+    scene.response.body = span_of((const char *)bytes, size);
+    snprintf(sum, sizeof sum, "%u", (unsigned)gzip_crc32(scene.response.body));
+    add_header(&scene, "x-amz-crc32", sum);
+    add_header(&scene, "content-encoding", "gzip");
+    CHECK(take(&scene));
+    CHECK_INT(scene.answer->item_count, 1);
+    close_scene(&scene);
+}
+
+static void damaged_gzip_is_not_understood(void)
+{
+    struct scene scene = scene_of(DYNAMO_QUERY, 200, "no gzip");
+    add_header(&scene, "Content-Encoding", "gzip");
+    CHECK(!take(&scene));
+    CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+    close_scene(&scene);
+}
+
+static void html_is_named_with_its_endpoint(void)
+{
+    struct scene scene = scene_of(DYNAMO_QUERY, 200, "<html>");
+    add_header(&scene, "Content-Type", "text/html");
+    CHECK(!take(&scene));
+    CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+    CHECK_TEXT(scene.err.text, "the answer is not DynamoDB's (HTTP 200, text/html); is "
+                               "https://ddb.test/ an endpoint of DynamoDB?");
+    close_scene(&scene);
+}
+
+static void an_empty_answer_is_not_understood(void)
+{
+    struct error err = error_of(DYNAMO_QUERY, 503, "");
+    CHECK_INT(err.kind, ERROR_BAD_ANSWER);
+    CHECK_INT(err.http_status, 503);
+    CHECK_HAS(err.text, "HTTP 503, empty");
+}
+
+static void a_code_may_stand_in_the_header(void)
+{
+    struct scene scene = scene_of(DYNAMO_QUERY, 400, "{\"__type\":\"a#Other\"}");
+    add_header(&scene, "X-Amzn-ErrorType", "ns#ThrottlingException:http://errors.test/x#y");
+    CHECK(!take(&scene));
+    CHECK_TEXT(scene.err.code, "ThrottlingException");
+    CHECK_INT(scene.err.kind, ERROR_THROTTLED);
+    close_scene(&scene);
+}
+
+static void a_code_may_be_called_code(void)
+{
+    struct error err = error_of(DYNAMO_QUERY, 400, "{\"code\":\"SlowDown\",\"Message\":\"Easy.\"}");
+    CHECK_INT(err.kind, ERROR_THROTTLED);
+    CHECK_HAS(err.text, "Easy (SlowDown)");
+}
+
+static void a_missing_table_is_named(void)
+{
+    check_error("ResourceNotFoundException", ERROR_NO_TABLE,
+                "table jobs does not exist in eu-west-1");
+    check_error("ResourceNotFoundException", ERROR_NO_TABLE,
+                "check the environment's prefix, profile and region");
+}
+
+static void a_missing_index_is_named(void)
+{
+    struct error err =
+        error_of(DYNAMO_QUERY, 400,
+                 "{\"__type\":\"com.amazon.coral.validate#ValidationException\",\"message\":"
+                 "\"The table does not have the specified index: by-id\"}");
+    CHECK_INT(err.kind, ERROR_NO_TABLE);
+    CHECK_HAS(err.text, "table jobs has no index by-id");
+}
+
+static void refusals_keep_the_services_sentence(void)
+{
+    check_error("ValidationException", ERROR_INVALID, "The sentence (ValidationException)");
+    check_error("SerializationException", ERROR_INVALID, "The sentence");
+}
+
+static void denials_say_what_to_do(void)
+{
+    check_error("AccessDeniedException", ERROR_DENIED, "needs dynamodb:Query on jobs");
+    check_error("InvalidSignatureException", ERROR_DENIED, "this machine's clock");
+    check_error("UnrecognizedClientException", ERROR_DENIED, "the access key");
+    check_error("MissingAuthenticationToken", ERROR_DENIED, "no credentials");
+    check_error("AccessDeniedException", ERROR_DENIED, "The sentence (");
+}
+
+static void expiry_says_how_to_sign_in(void)
+{
+    struct scene scene = scene_of(DYNAMO_QUERY, 400, "{\"__type\":\"ExpiredTokenException\"}");
+    scene.question.profile = "prod";
+    CHECK(!take(&scene));
+    CHECK_INT(scene.err.kind, ERROR_EXPIRED);
+    CHECK_HAS(scene.err.text, "aws sso login --profile prod");
+    close_scene(&scene);
+}
+
+static void failures_of_the_service_are_its_own(void)
+{
+    struct error err = error_of(DYNAMO_QUERY, 500, "{\"__type\":\"InternalServerError\"}");
+    CHECK_INT(err.kind, ERROR_SERVICE);
+    CHECK_INT(err.http_status, 500);
+}
+
+/* What the service says of a bad signature goes on with the request, session token and all. */
+static void no_secret_gets_into_the_text(void)
+{
+    struct error err = error_of(DYNAMO_QUERY, 400,
+                                "{\"__type\":\"InvalidSignatureException\",\"message\":\"It does "
+                                "not match.\\n\\nThe Canonical String\\nx-amz-security-token:"
+                                "SECRET\"}");
+    CHECK_HAS(err.text, "It does not match");
+    CHECK(!strstr(err.text, "SECRET") && !strstr(err.text, "Canonical"));
+    err = error_of(DYNAMO_QUERY, 400,
+                   "{\"__type\":\"IncompleteSignature\",\"message\":\"Header requires 'Date'. "
+                   "Authorization=SECRET\"}");
+    CHECK_HAS(err.text, "Header requires");
+    CHECK(!strstr(err.text, "SECRET"));
+}
+
+static void control_characters_do_not_reach_a_terminal(void)
+{
+    struct error err = error_of(DYNAMO_QUERY, 400,
+                                "{\"__type\":\"ValidationException\",\"message\":\"a\\u001bb\"}");
+    CHECK_HAS(err.text, "a?b");
+}
+
+static bool skew_of(const char *date, const char *age, int64_t elapsed_ms, int64_t *skew_ms)
+{
+    struct http_header headers[] = {{"date", date}, {"age", age}};
+    struct http_response response = {
+        .headers = headers, .header_count = age ? 2 : 1, .elapsed_ms = elapsed_ms};
+    return skew_read(&response, 0, skew_ms);
+}
+
+static void skew_is_measured_from_the_middle(void)
+{
+    int64_t skew_ms = 0;
+    CHECK(skew_of("Thu, 01 Jan 1970 00:10:00 GMT", NULL, 2000, &skew_ms));
+    CHECK_INT(skew_ms, 599000);
+    CHECK(skew_of("Sun, 29 Feb 2032 23:59:59 GMT", NULL, 0, &skew_ms));
+    CHECK_INT(skew_ms, 1961711999000);
+}
+
+static void skew_needs_a_fresh_and_readable_date(void)
+{
+    int64_t skew_ms = 0;
+    CHECK(!skew_of("Thu, 01 Jan 1970 00:10:00 GMT", "5", 0, &skew_ms));
+    CHECK(!skew_of("Thu, 01 Jan 1970 00:10:00 GMT", NULL, 15 * 60 * 1000 + 1, &skew_ms));
+    CHECK(!skew_of("yesterday", NULL, 0, &skew_ms));
+    CHECK(!skew_of("Thu, 01 Foo 1970 00:10:00 GMT", NULL, 0, &skew_ms));
+}
+
+static void skews_differ_beyond_four_minutes(void)
+{
+    CHECK(!skew_differs(0, 240000) && !skew_differs(240000, 0));
+    CHECK(skew_differs(0, 240001) && skew_differs(240001, 0));
+}
+
+static const struct check_test tests[] = {
+    {"an item is found", an_item_is_found},
+    {"an absent item is a proven miss", an_absent_item_is_a_proven_miss},
+    {"another's JSON is no miss", anothers_json_is_no_miss},
+    {"a page has items and a last key", a_page_has_items_and_a_last_key},
+    {"the last page has no last key", the_last_page_has_no_last_key},
+    {"a page of no objects is not understood", a_page_of_no_objects_is_not_understood},
+    {"a batch tells what was left", a_batch_tells_what_was_left},
+    {"a batch may find nothing", a_batch_may_find_nothing},
+    {"tables are named", tables_are_named},
+    {"a table has keys", a_table_has_keys},
+    {"a table has indexes of both kinds", a_table_has_indexes_of_both_kinds},
+    {"a key without a type is not understood", a_key_without_a_type_is_not_understood},
+    {"five key attributes are too many", five_key_attributes_are_too_many},
+    {"the checksum is checked", the_checksum_is_checked},
+    {"gzip is inflated after the checksum", gzip_is_inflated_after_the_checksum},
+    {"damaged gzip is not understood", damaged_gzip_is_not_understood},
+    {"HTML is named with its endpoint", html_is_named_with_its_endpoint},
+    {"an empty answer is not understood", an_empty_answer_is_not_understood},
+    {"a code may stand in the header", a_code_may_stand_in_the_header},
+    {"a code may be called code", a_code_may_be_called_code},
+    {"a missing table is named", a_missing_table_is_named},
+    {"a missing index is named", a_missing_index_is_named},
+    {"refusals keep the service's sentence", refusals_keep_the_services_sentence},
+    {"denials say what to do", denials_say_what_to_do},
+    {"expiry says how to sign in", expiry_says_how_to_sign_in},
+    {"failures of the service are its own", failures_of_the_service_are_its_own},
+    {"no secret gets into the text", no_secret_gets_into_the_text},
+    {"control characters do not reach a terminal", control_characters_do_not_reach_a_terminal},
+    {"skew is measured from the middle", skew_is_measured_from_the_middle},
+    {"skew needs a fresh and readable date", skew_needs_a_fresh_and_readable_date},
+    {"skews differ beyond four minutes", skews_differ_beyond_four_minutes},
+};
+CHECK_MAIN(tests)

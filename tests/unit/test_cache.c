@@ -1,0 +1,654 @@
+/* The cache on a virtual clock: answers, flights, expiry, and the limit on bytes. */
+#include "core/cache.h"
+
+#include "core/dict.h"
+#include "tests/unit/check.h"
+#include "tests/unit/virtual_clock.h"
+
+enum { MEGABYTE = 1 << 20 };
+
+/* A counted thing, on the test's stack: references tell whether the cache let go. */
+struct thing {
+    int refs;
+};
+
+static void thing_ref(void *data)
+{
+    ((struct thing *)data)->refs++;
+}
+
+static void thing_unref(void *data)
+{
+    ((struct thing *)data)->refs--;
+}
+
+static struct cache_value value_of(struct thing *thing, size_t memory)
+{
+    return (struct cache_value){thing, thing_ref, thing_unref, memory};
+}
+
+/* What happened to one question. */
+struct asker {
+    struct cache_wait *wait;
+    int calls;
+    void *data;
+    int refs; /* of the data, while it was delivered */
+    int64_t ttl_left_ms;
+    struct error err; /* kind ERROR_NONE for an answer */
+};
+
+struct scene {
+    struct virtual_clock clock;
+    struct loop *loop;
+    struct cache *cache;
+    struct cache_flight *flight; /* the last one that began */
+    int fetched, abandoned, released;
+    bool refuse;
+};
+
+static void open_scene(struct scene *scene, size_t limit)
+{
+    *scene = (struct scene){0};
+    virtual_clock_init(&scene->clock, 0);
+    scene->loop = loop_new(&scene->clock.clock);
+    scene->cache = cache_new(scene->loop, limit);
+    CHECK(scene->loop && scene->cache);
+}
+
+static void close_scene(struct scene *scene)
+{
+    cache_destroy(scene->cache);
+    loop_destroy(scene->loop);
+}
+
+static bool fetch(void *arg, struct cache_flight *flight, struct error *err)
+{
+    struct scene *scene = arg;
+    scene->fetched++;
+    if (scene->refuse)
+        return error_set(err, ERROR_DENIED, "no");
+    scene->flight = flight;
+    return true;
+}
+
+static void abandon(void *arg)
+{
+    ((struct scene *)arg)->abandoned++;
+}
+
+static void release(void *arg)
+{
+    ((struct scene *)arg)->released++;
+}
+
+static void done(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
+{
+    struct asker *asker = arg;
+    asker->calls++;
+    asker->data = data;
+    asker->refs = data ? ((struct thing *)data)->refs : 0;
+    asker->ttl_left_ms = ttl_left_ms;
+    asker->err = err ? *err : (struct error){0};
+    asker->wait = NULL;
+}
+
+static struct cache_question question_of(struct scene *scene, const char *key)
+{
+    return (struct cache_question){span_text(key), fetch, abandon, scene, release};
+}
+
+static void ask(struct scene *scene, const char *key, struct asker *asker)
+{
+    struct cache_question question = question_of(scene, key);
+    asker->wait = cache_ask(scene->cache, &question, done, asker);
+    CHECK(asker->wait && asker->calls == 0);
+}
+
+static void run(struct scene *scene)
+{
+    CHECK(loop_run(scene->loop));
+}
+
+static void put(struct scene *scene, const char *key, struct thing *thing, size_t memory,
+                int64_t ttl_ms)
+{
+    struct cache_value value = value_of(thing, memory);
+    cache_put(scene->cache, span_text(key), &value, ttl_ms);
+}
+
+static void land(struct scene *scene, struct thing *thing, int64_t ttl_ms)
+{
+    struct cache_value value = value_of(thing, 10);
+    cache_land(scene->flight, &value, ttl_ms);
+}
+
+static bool known(struct scene *scene, const char *key)
+{
+    struct asker asker = {0};
+    int fetched = scene->fetched;
+    ask(scene, key, &asker);
+    if (scene->fetched > fetched)
+        cache_leave(asker.wait);
+    run(scene);
+    return asker.calls == 1;
+}
+
+static void an_unknown_key_is_fetched_and_kept(void)
+{
+    struct scene scene;
+    struct asker first = {0}, second = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &first);
+    CHECK_INT(scene.fetched, 1);
+    land(&scene, &thing, 1000);
+    CHECK_INT(first.calls, 1);
+    CHECK(first.data == &thing && first.ttl_left_ms == 1000);
+    ask(&scene, "k", &second);
+    run(&scene);
+    CHECK(second.calls == 1 && second.data == &thing);
+    CHECK_INT(scene.fetched, 1);
+    CHECK_INT(thing.refs, 2);
+    close_scene(&scene);
+    CHECK_INT(thing.refs, 1);
+}
+
+static void nothing_runs_from_within_ask(void)
+{
+    struct scene scene;
+    struct asker asker = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    put(&scene, "k", &thing, 1, 1000);
+    ask(&scene, "k", &asker);
+    CHECK_INT(asker.calls, 0);
+    run(&scene);
+    CHECK_INT(asker.calls, 1);
+    close_scene(&scene);
+}
+
+static void identical_questions_share_a_flight(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0}, other = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &a);
+    ask(&scene, "k", &b);
+    CHECK_INT(scene.fetched, 1);
+    land(&scene, &thing, 1000);
+    CHECK(a.data == &thing && b.data == &thing);
+    ask(&scene, "other", &other);
+    CHECK_INT(scene.fetched, 2);
+    cache_leave(other.wait);
+    close_scene(&scene);
+}
+
+static void expiry_is_absolute(void)
+{
+    struct scene scene;
+    struct asker late = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    put(&scene, "k", &thing, 1, 1000);
+    virtual_clock_pass(&scene.clock, 999);
+    ask(&scene, "k", &late);
+    run(&scene);
+    CHECK_INT(late.ttl_left_ms, 1);
+    virtual_clock_pass(&scene.clock, 1);
+    CHECK(!known(&scene, "k"));
+    CHECK_INT(thing.refs, 1);
+    close_scene(&scene);
+}
+
+static void a_ttl_may_be_for_ever(void)
+{
+    struct scene scene;
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    put(&scene, "k", &thing, 1, INT64_MAX);
+    virtual_clock_pass(&scene.clock, 1000000000000);
+    CHECK(known(&scene, "k"));
+    close_scene(&scene);
+}
+
+static void a_proven_miss_is_kept_for_its_ttl(void)
+{
+    struct scene scene;
+    struct asker first = {0}, second = {0};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &first);
+    land(&scene, NULL, 2000);
+    CHECK(first.calls == 1 && !first.data && first.err.kind == ERROR_NONE);
+    ask(&scene, "k", &second);
+    run(&scene);
+    CHECK(second.calls == 1 && !second.data && second.err.kind == ERROR_NONE);
+    CHECK_INT(scene.fetched, 1);
+    virtual_clock_pass(&scene.clock, 2000);
+    CHECK(!known(&scene, "k"));
+    close_scene(&scene);
+}
+
+static void errors_are_never_kept(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0};
+    struct error err;
+    open_scene(&scene, MEGABYTE);
+    error_set(&err, ERROR_THROTTLED, "slowly");
+    ask(&scene, "k", &a);
+    ask(&scene, "k", &b);
+    cache_fail(scene.flight, &err);
+    CHECK(a.err.kind == ERROR_THROTTLED && b.err.kind == ERROR_THROTTLED);
+    CHECK(!known(&scene, "k"));
+    CHECK_INT(cache_stats(scene.cache).entries, 0);
+    close_scene(&scene);
+}
+
+static void a_fetch_that_refuses_fails_later(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0};
+    open_scene(&scene, MEGABYTE);
+    scene.refuse = true;
+    ask(&scene, "k", &a);
+    ask(&scene, "k", &b);
+    run(&scene);
+    CHECK(a.calls == 1 && a.err.kind == ERROR_DENIED);
+    CHECK(b.calls == 1 && b.err.kind == ERROR_DENIED);
+    CHECK_INT(scene.abandoned, 0);
+    CHECK_INT(scene.released, 2);
+    close_scene(&scene);
+}
+
+static void a_refused_flight_may_be_left(void)
+{
+    struct scene scene;
+    struct asker asker = {0};
+    open_scene(&scene, MEGABYTE);
+    scene.refuse = true;
+    ask(&scene, "k", &asker);
+    cache_leave(asker.wait);
+    run(&scene);
+    CHECK_INT(asker.calls, 0);
+    CHECK_INT(scene.abandoned, 0);
+    CHECK_INT(scene.released, 1);
+    close_scene(&scene);
+}
+
+static void a_ttl_of_zero_keeps_nothing(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &a);
+    ask(&scene, "k", &b);
+    land(&scene, &thing, 0);
+    CHECK(a.data == &thing && b.data == &thing);
+    CHECK_INT(thing.refs, 1);
+    CHECK(!known(&scene, "k"));
+    close_scene(&scene);
+}
+
+static void the_last_asker_to_leave_abandons_the_flight(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &a);
+    ask(&scene, "k", &b);
+    cache_leave(a.wait);
+    CHECK_INT(scene.abandoned, 0);
+    cache_leave(b.wait);
+    CHECK_INT(scene.abandoned, 1);
+    CHECK_INT(scene.released, 2);
+    CHECK(a.calls == 0 && b.calls == 0);
+    CHECK(!known(&scene, "k"));
+    CHECK_INT(scene.fetched, 2);
+    close_scene(&scene);
+}
+
+static void those_who_stay_are_answered(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0}, c = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &a);
+    ask(&scene, "k", &b);
+    ask(&scene, "k", &c);
+    cache_leave(b.wait);
+    land(&scene, &thing, 1);
+    CHECK(a.calls == 1 && b.calls == 0 && c.calls == 1);
+    close_scene(&scene);
+}
+
+static void leaving_a_known_answer_lets_go_of_it(void)
+{
+    struct scene scene;
+    struct asker asker = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    put(&scene, "k", &thing, 1, 1000);
+    ask(&scene, "k", &asker);
+    CHECK_INT(thing.refs, 3);
+    cache_leave(asker.wait);
+    run(&scene);
+    CHECK_INT(asker.calls, 0);
+    CHECK_INT(thing.refs, 2);
+    close_scene(&scene);
+}
+
+static void fetch_args_are_released_once(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0}, c = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &a);
+    CHECK_INT(scene.released, 0);
+    ask(&scene, "k", &b);
+    CHECK_INT(scene.released, 1);
+    land(&scene, &thing, 1000);
+    CHECK_INT(scene.released, 2);
+    ask(&scene, "k", &c);
+    CHECK_INT(scene.released, 3);
+    run(&scene);
+    CHECK_INT(scene.released, 3);
+    close_scene(&scene);
+}
+
+static void what_is_dropped_is_asked_afresh(void)
+{
+    struct scene scene;
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    put(&scene, "a", &thing, 1, 1000);
+    put(&scene, "b", &thing, 1, 1000);
+    cache_drop(scene.cache, SPAN_LITERAL("a"));
+    CHECK(!known(&scene, "a"));
+    CHECK(known(&scene, "b"));
+    cache_drop_all(scene.cache);
+    CHECK(!known(&scene, "b"));
+    CHECK_INT(thing.refs, 1);
+    close_scene(&scene);
+}
+
+static void a_dropped_flight_lands_but_is_not_kept(void)
+{
+    struct scene scene;
+    struct asker before = {0}, after = {0};
+    struct thing old = {1}, new = {1};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &before);
+    struct cache_flight *dropped = scene.flight;
+    cache_drop(scene.cache, SPAN_LITERAL("k"));
+    ask(&scene, "k", &after);
+    CHECK_INT(scene.fetched, 2);
+    land(&scene, &new, 1000);
+    struct cache_value stale = value_of(&old, 1);
+    cache_land(dropped, &stale, 1000);
+    CHECK(before.data == &old && before.ttl_left_ms == 0);
+    CHECK(after.data == &new &&after.ttl_left_ms == 1000);
+    CHECK(old.refs == 1 && new.refs == 2);
+    close_scene(&scene);
+}
+
+static void dropping_all_detaches_every_flight(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0}, again = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "a", &a);
+    struct cache_flight *first = scene.flight;
+    ask(&scene, "b", &b);
+    cache_drop_all(scene.cache);
+    ask(&scene, "b", &again);
+    CHECK_INT(scene.fetched, 3);
+    cache_leave(again.wait);
+    cache_leave(b.wait);
+    struct cache_value value = value_of(&thing, 1);
+    cache_land(first, &value, 1000);
+    CHECK(a.calls == 1);
+    CHECK_INT(cache_stats(scene.cache).entries, 0);
+    close_scene(&scene);
+}
+
+/* A cache that holds about ten values of 1000 bytes, and never more than it may. */
+static void fill(struct scene *scene, struct thing *things, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "k%d", i);
+        things[i].refs = 1;
+        put(scene, key, &things[i], 1000, 1000);
+        CHECK(cache_stats(scene->cache).bytes <= 12000);
+    }
+}
+
+static void the_limit_is_hard(void)
+{
+    struct scene scene;
+    struct thing things[50];
+    open_scene(&scene, 12000);
+    fill(&scene, things, 50);
+    struct cache_stats stats = cache_stats(scene.cache);
+    CHECK(stats.entries >= 8 && stats.entries <= 11);
+    CHECK_INT(stats.evicted, 50 - stats.entries);
+    CHECK_INT(things[0].refs, 1);
+    CHECK_INT(things[49].refs, 2);
+    close_scene(&scene);
+    CHECK_INT(things[49].refs, 1);
+}
+
+static void the_least_recently_used_goes_first(void)
+{
+    struct scene scene;
+    struct thing things[8], last = {1};
+    open_scene(&scene, 12000);
+    fill(&scene, things, 8);
+    CHECK(known(&scene, "k0"));
+    put(&scene, "more", &last, 4000, 1000);
+    CHECK(known(&scene, "k0"));
+    CHECK(!known(&scene, "k1"));
+    CHECK(known(&scene, "more"));
+    close_scene(&scene);
+}
+
+static void what_cannot_fit_is_delivered_and_drives_nothing_out(void)
+{
+    struct scene scene;
+    struct asker asker = {0};
+    struct thing small = {1}, large = {1};
+    open_scene(&scene, 12000);
+    put(&scene, "small", &small, 100, 1000);
+    ask(&scene, "large", &asker);
+    struct cache_value value = value_of(&large, 100000);
+    cache_land(scene.flight, &value, 1000);
+    CHECK(asker.data == &large);
+    CHECK_INT(large.refs, 1);
+    CHECK(known(&scene, "small"));
+    close_scene(&scene);
+}
+
+static void a_limit_of_nothing_still_answers(void)
+{
+    struct scene scene;
+    struct asker asker = {0};
+    struct thing thing = {1};
+    open_scene(&scene, 0);
+    ask(&scene, "k", &asker);
+    land(&scene, &thing, 1000);
+    CHECK(asker.data == &thing && thing.refs == 1);
+    CHECK_INT(cache_stats(scene.cache).entries, 0);
+    close_scene(&scene);
+}
+
+static void what_somebody_waits_for_outlives_its_eviction(void)
+{
+    struct scene scene;
+    struct asker asker = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    put(&scene, "k", &thing, 1, 1000);
+    ask(&scene, "k", &asker);
+    cache_drop_all(scene.cache);
+    run(&scene);
+    CHECK(asker.data == &thing);
+    CHECK_INT(asker.refs, 2);
+    CHECK_INT(thing.refs, 1);
+    close_scene(&scene);
+}
+
+static void a_new_value_takes_the_place_of_the_old(void)
+{
+    struct scene scene;
+    struct asker asker = {0};
+    struct thing old = {1}, new = {1};
+    open_scene(&scene, MEGABYTE);
+    put(&scene, "k", &old, 1, 1000);
+    put(&scene, "k", &new, 1, 1000);
+    ask(&scene, "k", &asker);
+    run(&scene);
+    CHECK(asker.data == &new &&old.refs == 1);
+    CHECK_INT(cache_stats(scene.cache).entries, 1);
+    close_scene(&scene);
+}
+
+static void keys_are_bytes(void)
+{
+    struct scene scene;
+    struct thing thing = {1};
+    struct cache_value value = value_of(&thing, 1);
+    open_scene(&scene, MEGABYTE);
+    cache_put(scene.cache, span_of("a\0b", 3), &value, 1000);
+    cache_put(scene.cache, span_of("a\0c", 3), &value, 1000);
+    cache_put(scene.cache, span_of("", 0), &value, 1000);
+    CHECK_INT(cache_stats(scene.cache).entries, 3);
+    close_scene(&scene);
+}
+
+static void statistics_count(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0}, c = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &a);
+    ask(&scene, "k", &b);
+    land(&scene, &thing, 1000);
+    ask(&scene, "k", &c);
+    run(&scene);
+    struct cache_stats stats = cache_stats(scene.cache);
+    CHECK(stats.misses == 1 && stats.joined == 1 && stats.hits == 1);
+    close_scene(&scene);
+}
+
+/* An asker who, once answered, makes the other one leave and asks again. */
+struct restless {
+    struct scene *scene;
+    struct asker *other, *again;
+    int calls;
+};
+
+static void done_restless(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
+{
+    struct restless *restless = arg;
+    (void)data, (void)ttl_left_ms, (void)err;
+    restless->calls++;
+    cache_leave(restless->other->wait);
+    cache_drop_all(restless->scene->cache);
+    ask(restless->scene, "k", restless->again);
+}
+
+static void an_answer_may_change_everything(void)
+{
+    struct scene scene;
+    struct asker other = {0}, again = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    struct restless restless = {&scene, &other, &again, 0};
+    struct cache_question question = question_of(&scene, "k");
+    CHECK(cache_ask(scene.cache, &question, done_restless, &restless));
+    ask(&scene, "k", &other);
+    land(&scene, &thing, 1000);
+    CHECK(restless.calls == 1 && other.calls == 0);
+    CHECK_INT(scene.fetched, 2);
+    CHECK_INT(scene.abandoned, 0);
+    cache_leave(again.wait);
+    CHECK_INT(scene.abandoned, 1);
+    CHECK_INT(thing.refs, 1);
+    close_scene(&scene);
+}
+
+static void ten_thousand_keys_are_found(void)
+{
+    struct scene scene;
+    open_scene(&scene, 64 * MEGABYTE);
+    for (int i = 0; i < 10000; i++) {
+        char key[16];
+        struct cache_value miss = {0};
+        int size = snprintf(key, sizeof key, "key-%d", i);
+        cache_put(scene.cache, span_of(key, (size_t)size), &miss, 1000);
+    }
+    CHECK_INT(cache_stats(scene.cache).entries, 10000);
+    CHECK(known(&scene, "key-0") && known(&scene, "key-9999") && !known(&scene, "key-10000"));
+    close_scene(&scene);
+}
+
+/* The example of the paper that describes SipHash-2-4: key and text count up from zero. */
+static void the_hash_is_siphash(void)
+{
+    char bytes[15];
+    for (int i = 0; i < 15; i++)
+        bytes[i] = (char)i;
+    struct dict_seed seed = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
+    CHECK(dict_hash(seed, span_of(bytes, sizeof bytes)) == 0xa129ca6149be45e5);
+}
+
+static void every_table_has_its_own_seed(void)
+{
+    struct dict a, b;
+    CHECK(dict_init(&a) && dict_init(&b));
+    bool same = dict_hash(a.seed, SPAN_LITERAL("k")) == dict_hash(b.seed, SPAN_LITERAL("k"));
+    dict_clean_up(&a);
+    dict_clean_up(&b);
+    CHECK(!same);
+}
+
+static const struct check_test tests[] = {
+    {"an unknown key is fetched and kept", an_unknown_key_is_fetched_and_kept},
+    {"nothing runs from within ask", nothing_runs_from_within_ask},
+    {"identical questions share a flight", identical_questions_share_a_flight},
+    {"expiry is absolute", expiry_is_absolute},
+    {"a TTL may be for ever", a_ttl_may_be_for_ever},
+    {"a proven miss is kept for its TTL", a_proven_miss_is_kept_for_its_ttl},
+    {"errors are never kept", errors_are_never_kept},
+    {"a fetch that refuses fails later", a_fetch_that_refuses_fails_later},
+    {"a refused flight may be left", a_refused_flight_may_be_left},
+    {"a TTL of zero keeps nothing", a_ttl_of_zero_keeps_nothing},
+    {"the last asker to leave abandons the flight", the_last_asker_to_leave_abandons_the_flight},
+    {"those who stay are answered", those_who_stay_are_answered},
+    {"leaving a known answer lets go of it", leaving_a_known_answer_lets_go_of_it},
+    {"fetch args are released once", fetch_args_are_released_once},
+    {"what is dropped is asked afresh", what_is_dropped_is_asked_afresh},
+    {"a dropped flight lands but is not kept", a_dropped_flight_lands_but_is_not_kept},
+    {"dropping all detaches every flight", dropping_all_detaches_every_flight},
+    {"the limit is hard", the_limit_is_hard},
+    {"the least recently used goes first", the_least_recently_used_goes_first},
+    {"what cannot fit is delivered and drives nothing out",
+     what_cannot_fit_is_delivered_and_drives_nothing_out},
+    {"a limit of nothing still answers", a_limit_of_nothing_still_answers},
+    {"what somebody waits for outlives its eviction",
+     what_somebody_waits_for_outlives_its_eviction},
+    {"a new value takes the place of the old", a_new_value_takes_the_place_of_the_old},
+    {"keys are bytes", keys_are_bytes},
+    {"statistics count", statistics_count},
+    {"an answer may change everything", an_answer_may_change_everything},
+    {"ten thousand keys are found", ten_thousand_keys_are_found},
+    {"the hash is SipHash", the_hash_is_siphash},
+    {"every table has its own seed", every_table_has_its_own_seed},
+};
+CHECK_MAIN(tests)

@@ -1,0 +1,782 @@
+/* The source as a whole, on a scripted transport and a virtual clock. */
+#include "core/source/dynamo/dynamo.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/aws/sigv4.h"
+#include "core/source/dynamo/retry.h"
+#include "tests/unit/check.h"
+#include "tests/unit/script_transport.h"
+#include "tests/unit/virtual_clock.h"
+
+#define WALL_MS 1792000000000 /* a day in October 2026 */
+#define DEADLINE_MS 10000
+
+/* What a finished page leaves for the test to look at. */
+struct seen {
+    size_t items, names;
+    bool more;
+    unsigned requests;
+    double capacity;
+    char first[128]; /* the first item or name */
+    char request_id[64];
+};
+
+struct scene {
+    struct virtual_clock clock;
+    struct loop *loop;
+    struct script *script;
+    struct aws_session *session;
+    struct source *source;
+    struct read *read;
+    struct source_call *call;
+    struct log log;
+    char logged[4096];
+    struct seen pages[8];
+    int page_count, error_count;
+    struct error err;
+    bool all; /* ask for every page, from within the callback */
+    bool end; /* end the call from within the callback, before the page is looked at */
+};
+
+static void set_credentials(const char *id, const char *token)
+{
+    setenv("AWS_ACCESS_KEY_ID", id, 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "SECRETKEY", 1);
+    setenv("AWS_CONFIG_FILE", "/dev/null", 1);
+    setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null", 1);
+    setenv("AWS_EC2_METADATA_DISABLED", "true", 1);
+    unsetenv("AWS_PROFILE");
+    unsetenv("AWS_DEFAULT_PROFILE");
+    if (token)
+        setenv("AWS_SESSION_TOKEN", token, 1);
+    else
+        unsetenv("AWS_SESSION_TOKEN");
+}
+
+static void take_line(void *arg, enum log_level level, const char *line)
+{
+    struct scene *scene = arg;
+    size_t used = strlen(scene->logged);
+    snprintf(scene->logged + used, sizeof scene->logged - used, "%d %s\n", (int)level, line);
+}
+
+static void open_scene(struct scene *scene, struct read *read)
+{
+    struct aws_options where = {.region = "eu-west-1", .endpoint_url = "http://localhost:8000"};
+    struct error err = {0};
+    *scene = (struct scene){.read = read, .log = {LOG_LEVEL_INFO, take_line, scene}};
+    set_credentials("AKID1", NULL);
+    virtual_clock_init(&scene->clock, WALL_MS);
+    scene->loop = loop_new(&scene->clock.clock);
+    scene->script = script_new(scene->loop);
+    scene->session = aws_session_new(&where, &err);
+    CHECK_TEXT(err.text, "");
+    struct dynamo_options options = {
+        .loop = scene->loop,
+        .transport = script_transport(scene->script),
+        .session = scene->session,
+        .log = &scene->log,
+        .deadline_ms = DEADLINE_MS,
+        .random_seed = 3,
+    };
+    scene->source = dynamo_new(&options);
+    CHECK(scene->source && !read_failed(read));
+}
+
+static void end_call(struct scene *scene)
+{
+    if (scene->call)
+        scene->source->ops->end(scene->call);
+    scene->call = NULL;
+}
+
+static void close_scene(struct scene *scene)
+{
+    end_call(scene);
+    scene->source->ops->destroy(scene->source);
+    aws_session_destroy(scene->session);
+    script_destroy(scene->script);
+    loop_destroy(scene->loop);
+    read_destroy(scene->read);
+}
+
+static struct seen seen_of(const struct page *page)
+{
+    struct seen seen = {.items = page->item_count,
+                        .names = page->name_count,
+                        .more = page->more,
+                        .requests = page->requests,
+                        .capacity = page->capacity};
+    struct span first = page->item_count   ? json_raw(page->items[0])
+                        : page->name_count ? page->names[0]
+                                           : span_of("", 0);
+    snprintf(seen.first, sizeof seen.first, "%.*s", (int)first.size, first.data);
+    snprintf(seen.request_id, sizeof seen.request_id, "%s", page->request_id);
+    return seen;
+}
+
+static void on_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct scene *scene = arg;
+    if (err) {
+        scene->error_count++;
+        scene->err = *err;
+        return;
+    }
+    if (scene->end)
+        end_call(scene);
+    if (scene->all && page->more)
+        scene->source->ops->more(scene->call);
+    scene->pages[scene->page_count++] = seen_of(page);
+}
+
+static void start(struct scene *scene)
+{
+    scene->call = source_start(scene->source, scene->read, on_page, scene);
+    CHECK(scene->call);
+    CHECK(scene->page_count == 0 && scene->error_count == 0);
+}
+
+static void run(struct scene *scene)
+{
+    start(scene);
+    CHECK(loop_run(scene->loop));
+}
+
+static void answer(struct scene *scene, int status, const char *body)
+{
+    script_answer(scene->script, status, "Content-Type: application/x-amz-json-1.0", body);
+}
+
+static const struct script_sent *sent(struct scene *scene, size_t i)
+{
+    return script_sent(scene->script, i);
+}
+
+static size_t sent_count(struct scene *scene)
+{
+    return script_sent_count(scene->script);
+}
+
+static struct value text(const char *s)
+{
+    return (struct value){VALUE_S, span_text(s)};
+}
+
+static struct read *query(void)
+{
+    struct read *read = read_new(READ_QUERY, "jobs", NULL);
+    struct cond where = {.attribute = SPAN_LITERAL("pk"), .op = COND_EQ, .value = text("p")};
+    read_add_where(read, &where);
+    return read;
+}
+
+static struct read *items(int count)
+{
+    struct read *read = read_new(READ_ITEMS, "jobs", NULL);
+    for (int i = 0; i < count; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "%d", i);
+        struct key key = {.attributes = {{SPAN_LITERAL("pk"), text(id)}}, .count = 1};
+        read_add_key(read, &key);
+    }
+    return read;
+}
+
+#define ONE_ITEM "{\"Items\":[{\"pk\":{\"S\":\"1\"}}]}"
+#define TWO_AND_MORE                                                                               \
+    "{\"Items\":[{\"pk\":{\"S\":\"1\"}},{\"pk\":{\"S\":\"2\"}}],\"LastEvaluatedKey\":{\"pk\":"     \
+    "{\"S\":\"2\"}}}"
+#define THROTTLED "{\"__type\":\"x#ThrottlingException\",\"message\":\"Slow down.\"}"
+#define FAILED "{\"__type\":\"x#InternalServerError\",\"message\":\"Oh.\"}"
+#define BAD_SIGNATURE "{\"__type\":\"x#InvalidSignatureException\",\"message\":\"Expired.\"}"
+#define EXPIRED "{\"__type\":\"x#ExpiredTokenException\",\"message\":\"Expired.\"}"
+
+static void an_item_comes_in_one_request(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    script_answer(scene.script, 200, "x-amzn-RequestId: R1",
+                  "{\"Item\":{\"pk\":{\"S\":\"0\"}},\"ConsumedCapacity\":{\"CapacityUnits\":0.5}}");
+    run(&scene);
+    CHECK_INT(scene.page_count, 1);
+    CHECK_TEXT(scene.pages[0].first, "{\"pk\":{\"S\":\"0\"}}");
+    CHECK(!scene.pages[0].more && scene.pages[0].requests == 1 && scene.pages[0].capacity == 0.5);
+    CHECK_TEXT(scene.pages[0].request_id, "R1");
+    close_scene(&scene);
+}
+
+static void a_missing_item_is_missing_from_the_page(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    answer(&scene, 200, "{}");
+    run(&scene);
+    CHECK(scene.page_count == 1 && scene.error_count == 0 && scene.pages[0].items == 0);
+    CHECK(scene.pages[0].capacity < 0);
+    close_scene(&scene);
+}
+
+static void a_request_is_complete_and_signed(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    set_credentials("AKID1", "TOKEN");
+    answer(&scene, 200, "{}");
+    run(&scene);
+    const char *headers = sent(&scene, 0)->headers;
+    CHECK_TEXT(sent(&scene, 0)->url, aws_session_url(scene.session));
+    CHECK_HAS(headers, "Content-Type: application/x-amz-json-1.0\n");
+    CHECK_HAS(headers, "Host: localhost:8000\n");
+    CHECK_HAS(headers, "X-Amz-Target: DynamoDB_20120810.GetItem\n");
+    CHECK_HAS(headers, "X-Amz-Security-Token: TOKEN\n");
+    CHECK_HAS(headers, "Accept-Encoding: gzip\n");
+    CHECK_HAS(headers, "Credential=AKID1/");
+    CHECK_HAS(headers, "/eu-west-1/dynamodb/aws4_request");
+    CHECK_HAS(headers, "SignedHeaders=content-type;host;x-amz-date;x-amz-security-token;"
+                       "x-amz-target");
+    close_scene(&scene);
+}
+
+/* The signature, made here once more from what was sent. */
+static void the_signature_covers_what_was_sent(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    answer(&scene, 200, "{}");
+    run(&scene);
+    char date[SIGV4_DATE_SIZE], want[1024];
+    sigv4_date(date, WALL_MS);
+    struct sigv4_header headers[] = {
+        {"content-type", SPAN_LITERAL("application/x-amz-json-1.0")},
+        {"host", SPAN_LITERAL("localhost:8000")},
+        {"x-amz-date", span_text(date)},
+        {"x-amz-target", SPAN_LITERAL("DynamoDB_20120810.GetItem")},
+    };
+    struct sigv4_request request = {"POST", "/", "", headers, 4, span_text(sent(&scene, 0)->body)};
+    struct sigv4_scope scope = {date, "eu-west-1", "dynamodb"};
+    struct buf authorization = {0};
+    CHECK(sigv4_authorization(&authorization, &request, &scope, "AKID1", "SECRETKEY"));
+    snprintf(want, sizeof want, "Authorization: %s\n", buf_text(&authorization));
+    buf_clean_up(&authorization);
+    CHECK_HAS(sent(&scene, 0)->headers, want);
+    close_scene(&scene);
+}
+
+static void pages_come_on_demand(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 200, TWO_AND_MORE);
+    answer(&scene, 200, ONE_ITEM);
+    run(&scene);
+    CHECK(scene.page_count == 1 && scene.pages[0].more && sent_count(&scene) == 1);
+    scene.source->ops->more(scene.call);
+    CHECK_INT(scene.page_count, 1);
+    CHECK(loop_run(scene.loop));
+    CHECK(scene.page_count == 2 && !scene.pages[1].more);
+    CHECK_HAS(sent(&scene, 1)->body, "\"ExclusiveStartKey\":{\"pk\":{\"S\":\"2\"}}");
+    close_scene(&scene);
+}
+
+static void more_may_be_asked_from_within(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    scene.all = true;
+    answer(&scene, 200, TWO_AND_MORE);
+    answer(&scene, 200, "{\"Items\":[],\"LastEvaluatedKey\":{\"pk\":{\"S\":\"3\"}}}");
+    answer(&scene, 200, ONE_ITEM);
+    run(&scene);
+    CHECK_INT(scene.page_count, 3);
+    CHECK_TEXT(scene.pages[0].first, "{\"pk\":{\"S\":\"1\"}}");
+    CHECK(scene.pages[1].items == 0 && scene.pages[1].more);
+    close_scene(&scene);
+}
+
+static void a_call_may_end_from_within(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    scene.end = true;
+    answer(&scene, 200, TWO_AND_MORE);
+    run(&scene);
+    CHECK_TEXT(scene.pages[0].first, "{\"pk\":{\"S\":\"1\"}}");
+    close_scene(&scene);
+}
+
+static void an_ended_call_cancels_its_request(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 200, ONE_ITEM);
+    start(&scene);
+    end_call(&scene);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(sent_count(&scene), 0);
+    close_scene(&scene);
+}
+
+static void stop_loop(void *arg)
+{
+    loop_stop(arg);
+}
+
+static void a_request_under_way_is_cancelled(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 200, ONE_ITEM);
+    script_delay(scene.script, 5000);
+    start(&scene);
+    CHECK(loop_add_timer(scene.loop, 100, stop_loop, scene.loop));
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(script_pending(scene.script), 1);
+    end_call(&scene);
+    CHECK_INT(script_cancelled(scene.script), 1);
+    CHECK_INT(scene.page_count, 0);
+    close_scene(&scene);
+}
+
+static void the_limit_is_what_is_still_missing(void)
+{
+    struct scene scene;
+    struct read *read = query();
+    read->limit = 3;
+    open_scene(&scene, read);
+    scene.all = true;
+    answer(&scene, 200, TWO_AND_MORE);
+    answer(&scene, 200, TWO_AND_MORE);
+    run(&scene);
+    CHECK_HAS(sent(&scene, 0)->body, "\"Limit\":3");
+    CHECK_HAS(sent(&scene, 1)->body, "\"Limit\":1");
+    CHECK(scene.page_count == 2 && scene.pages[1].items == 1 && !scene.pages[1].more);
+    close_scene(&scene);
+}
+
+static void a_filtered_page_is_cut_to_the_limit(void)
+{
+    struct scene scene;
+    struct read *read = query();
+    struct cond filter = {.attribute = SPAN_LITERAL("a"), .op = COND_EQ, .value = text("b")};
+    read_add_filter(read, &filter);
+    read->limit = 1;
+    open_scene(&scene, read);
+    answer(&scene, 200, TWO_AND_MORE);
+    run(&scene);
+    CHECK(!strstr(sent(&scene, 0)->body, "Limit"));
+    CHECK(scene.pages[0].items == 1 && !scene.pages[0].more);
+    close_scene(&scene);
+}
+
+#define BATCH_LEFT                                                                                 \
+    "{\"Responses\":{\"jobs\":[{\"pk\":{\"S\":\"0\"}}]},\"UnprocessedKeys\":{\"jobs\":{\"Keys\":[" \
+    "{\"pk\":{\"S\":\"1\"}}]}},\"ConsumedCapacity\":[{\"CapacityUnits\":1}]}"
+#define BATCH_STUCK                                                                                \
+    "{\"Responses\":{\"jobs\":[]},\"UnprocessedKeys\":{\"jobs\":{\"Keys\":["                       \
+    "{\"pk\":{\"S\":\"0\"}},{\"pk\":{\"S\":\"1\"}}]}}}"
+#define BATCH_REST                                                                                 \
+    "{\"Responses\":{\"jobs\":[{\"pk\":{\"S\":\"1\"}}]},\"UnprocessedKeys\":{},"                   \
+    "\"ConsumedCapacity\":[{\"CapacityUnits\":2}]}"
+
+static void unprocessed_keys_are_merged_into_one_page(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(2));
+    answer(&scene, 200, BATCH_LEFT);
+    answer(&scene, 200, BATCH_REST);
+    run(&scene);
+    CHECK_INT(scene.page_count, 1);
+    CHECK(scene.pages[0].items == 2 && !scene.pages[0].more);
+    CHECK(scene.pages[0].requests == 2 && scene.pages[0].capacity == 3);
+    CHECK_HAS(sent(&scene, 1)->body, "\"Keys\":[{\"pk\":{\"S\":\"1\"}}]");
+    close_scene(&scene);
+}
+
+static void keys_that_stay_unprocessed_are_throttled(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(2));
+    for (int i = 0; i < 60; i++)
+        answer(&scene, 200, BATCH_STUCK);
+    run(&scene);
+    CHECK(scene.page_count == 0 && scene.error_count == 1);
+    CHECK_INT(scene.err.kind, ERROR_THROTTLED);
+    CHECK_HAS(scene.err.text, "2 keys of 2 stayed unprocessed");
+    CHECK(scene.clock.now_ms <= 1000000 + DEADLINE_MS);
+    close_scene(&scene);
+}
+
+/* No key may be taken for absent because time ran out. */
+static void what_a_batch_got_in_time_is_a_page_with_more(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(2));
+    answer(&scene, 200, BATCH_LEFT);
+    script_delay(scene.script, DEADLINE_MS);
+    answer(&scene, 200, BATCH_REST);
+    run(&scene);
+    CHECK(scene.page_count == 1 && scene.pages[0].items == 1 && scene.pages[0].more);
+    scene.source->ops->more(scene.call);
+    CHECK(loop_run(scene.loop));
+    CHECK(scene.page_count == 2 && scene.pages[1].items == 1 && !scene.pages[1].more);
+    close_scene(&scene);
+}
+
+static void a_later_page_of_a_batch_needs_progress_of_its_own(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(2));
+    scene.all = true;
+    answer(&scene, 200, BATCH_LEFT);
+    script_delay(scene.script, DEADLINE_MS);
+    for (int i = 0; i < 60; i++)
+        answer(&scene, 200, BATCH_LEFT);
+    run(&scene);
+    CHECK(scene.page_count == 1 && scene.error_count == 1);
+    CHECK_INT(scene.err.kind, ERROR_THROTTLED);
+    close_scene(&scene);
+}
+
+static void tables_come_page_by_page(void)
+{
+    struct scene scene;
+    open_scene(&scene, read_new(READ_TABLES, NULL, NULL));
+    scene.all = true;
+    answer(&scene, 200, "{\"TableNames\":[\"a\"],\"LastEvaluatedTableName\":\"a\"}");
+    answer(&scene, 200, "{\"TableNames\":[\"b\"]}");
+    run(&scene);
+    CHECK(scene.page_count == 2 && scene.pages[0].more && !scene.pages[1].more);
+    CHECK_TEXT(scene.pages[1].first, "b");
+    CHECK_TEXT(sent(&scene, 1)->body, "{\"ExclusiveStartTableName\":\"a\"}");
+    close_scene(&scene);
+}
+
+static void a_missing_table_is_an_error(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 400, "{\"__type\":\"x#ResourceNotFoundException\",\"message\":\"No.\"}");
+    run(&scene);
+    CHECK_INT(scene.err.kind, ERROR_NO_TABLE);
+    CHECK_HAS(scene.err.text, "table jobs does not exist in eu-west-1");
+    CHECK_INT(sent_count(&scene), 1);
+    CHECK(!strstr(scene.err.text, "tried"));
+    close_scene(&scene);
+}
+
+static void failures_are_tried_four_times(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    for (int i = 0; i < 4; i++)
+        answer(&scene, 500, FAILED);
+    run(&scene);
+    CHECK_INT(sent_count(&scene), 4);
+    CHECK_INT(scene.err.kind, ERROR_SERVICE);
+    CHECK_INT(scene.err.http_status, 500);
+    CHECK_TEXT(scene.err.code, "InternalServerError");
+    CHECK_HAS(scene.err.text, ", tried 4 times");
+    CHECK(scene.clock.now_ms <= 1000000 + 25 + 50 + 100);
+    close_scene(&scene);
+}
+
+static void what_heals_is_a_page(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    script_fail(scene.script, ERROR_RESET);
+    answer(&scene, 503, "");
+    answer(&scene, 400, THROTTLED);
+    answer(&scene, 200, ONE_ITEM);
+    run(&scene);
+    CHECK(scene.page_count == 1 && scene.pages[0].requests == 4);
+    close_scene(&scene);
+}
+
+static void a_wrong_checksum_is_tried_again(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    for (int i = 0; i < 4; i++)
+        script_answer(scene.script, 200, "x-amz-crc32: 1", ONE_ITEM);
+    run(&scene);
+    CHECK_INT(sent_count(&scene), 4);
+    CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+    close_scene(&scene);
+}
+
+static void html_with_a_good_status_is_final(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    script_answer(scene.script, 200, "Content-Type: text/html", "<p>");
+    run(&scene);
+    CHECK_INT(sent_count(&scene), 1);
+    CHECK_HAS(scene.err.text, "HTTP 200, text/html");
+    close_scene(&scene);
+}
+
+static void the_servers_delay_is_honoured(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    script_answer(scene.script, 400, "x-amz-retry-after: 1500", THROTTLED);
+    answer(&scene, 200, ONE_ITEM);
+    run(&scene);
+    CHECK_INT(sent(&scene, 1)->at_ms - sent(&scene, 0)->at_ms, 1500);
+    close_scene(&scene);
+}
+
+static void no_retry_is_waited_for_beyond_the_deadline(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 400, THROTTLED);
+    script_answer(scene.script, 400, "x-amz-retry-after: 10000", THROTTLED);
+    run(&scene);
+    CHECK_INT(scene.err.kind, ERROR_THROTTLED);
+    CHECK_HAS(scene.err.text, ", tried 2 times");
+    CHECK(scene.clock.now_ms < 1000000 + 1001);
+    close_scene(&scene);
+}
+
+static void each_attempt_has_what_is_left(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 500, FAILED);
+    script_delay(scene.script, 4000);
+    script_fail(scene.script, ERROR_RESET);
+    script_delay(scene.script, 60000);
+    run(&scene);
+    CHECK_INT(sent(&scene, 0)->timeout_ms, DEADLINE_MS);
+    CHECK_INT(sent(&scene, 1)->timeout_ms,
+              DEADLINE_MS - (sent(&scene, 1)->at_ms - sent(&scene, 0)->at_ms));
+    CHECK_INT(sent_count(&scene), 2);
+    CHECK_INT(scene.err.kind, ERROR_TIMED_OUT);
+    CHECK_INT(scene.clock.now_ms, 1000000 + DEADLINE_MS);
+    close_scene(&scene);
+}
+
+static void every_page_has_a_deadline_of_its_own(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    scene.all = true;
+    answer(&scene, 200, TWO_AND_MORE);
+    script_delay(scene.script, 9000);
+    answer(&scene, 200, ONE_ITEM);
+    script_delay(scene.script, 9000);
+    run(&scene);
+    CHECK_INT(scene.page_count, 2);
+    CHECK_INT(sent(&scene, 1)->timeout_ms, DEADLINE_MS);
+    close_scene(&scene);
+}
+
+static void each_attempt_is_signed_anew(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    script_answer(scene.script, 400, "x-amz-retry-after: 3000", THROTTLED);
+    answer(&scene, 200, ONE_ITEM);
+    run(&scene);
+    char date[SIGV4_DATE_SIZE];
+    sigv4_date(date, WALL_MS);
+    CHECK_HAS(sent(&scene, 0)->headers, date);
+    sigv4_date(date, WALL_MS + 3000);
+    CHECK_HAS(sent(&scene, 1)->headers, date);
+    close_scene(&scene);
+}
+
+/* The service's time is an hour ahead of WALL_MS. */
+static const char *hour_ahead(void)
+{
+    static char header[64];
+    time_t seconds = WALL_MS / 1000 + 3600;
+    struct tm tm;
+    strftime(header, sizeof header, "Date: %a, %d %b %Y %H:%M:%S GMT", gmtime_r(&seconds, &tm));
+    return header;
+}
+
+static void a_wrong_clock_is_corrected_once_and_for_all(void)
+{
+    struct scene scene;
+    char date[SIGV4_DATE_SIZE];
+    open_scene(&scene, query());
+    scene.all = true;
+    script_answer(scene.script, 400, hour_ahead(), BAD_SIGNATURE);
+    answer(&scene, 200, TWO_AND_MORE);
+    answer(&scene, 200, ONE_ITEM);
+    run(&scene);
+    CHECK_INT(scene.page_count, 2);
+    sigv4_date(date, WALL_MS + 3600000);
+    CHECK_HAS(sent(&scene, 1)->headers, date);
+    CHECK_HAS(sent(&scene, 2)->headers, date);
+    CHECK_INT(sent(&scene, 1)->at_ms, sent(&scene, 0)->at_ms);
+    close_scene(&scene);
+}
+
+static void a_clock_that_is_right_is_no_excuse(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    script_answer(scene.script, 400, hour_ahead(), BAD_SIGNATURE);
+    script_answer(scene.script, 400, hour_ahead(), BAD_SIGNATURE);
+    run(&scene);
+    CHECK_INT(sent_count(&scene), 2);
+    CHECK_INT(scene.err.kind, ERROR_DENIED);
+    CHECK_HAS(scene.err.text, ", tried 2 times");
+    close_scene(&scene);
+}
+
+static void a_clock_that_wavers_is_corrected_once_a_request(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    script_answer(scene.script, 400, hour_ahead(), BAD_SIGNATURE);
+    script_answer(scene.script, 400, "Date: Thu, 01 Jan 2032 00:00:00 GMT", BAD_SIGNATURE);
+    run(&scene);
+    CHECK_INT(sent_count(&scene), 2);
+    CHECK_INT(scene.err.kind, ERROR_DENIED);
+    close_scene(&scene);
+}
+
+static void expired_credentials_are_resolved_afresh(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    scene.all = true;
+    answer(&scene, 200, TWO_AND_MORE);
+    answer(&scene, 400, EXPIRED);
+    answer(&scene, 200, ONE_ITEM);
+    start(&scene);
+    while (sent_count(&scene) == 0) {
+        CHECK(loop_add_timer(scene.loop, 0, stop_loop, scene.loop));
+        CHECK(loop_run(scene.loop));
+    }
+    set_credentials("AKID2", NULL);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(scene.page_count, 2);
+    CHECK_HAS(sent(&scene, 0)->headers, "Credential=AKID1/");
+    CHECK_HAS(sent(&scene, 1)->headers, "Credential=AKID1/");
+    CHECK_HAS(sent(&scene, 2)->headers, "Credential=AKID2/");
+    close_scene(&scene);
+}
+
+static void expired_twice_is_expired(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 400, EXPIRED);
+    answer(&scene, 400, EXPIRED);
+    run(&scene);
+    CHECK_INT(sent_count(&scene), 2);
+    CHECK_INT(scene.err.kind, ERROR_EXPIRED);
+    CHECK_TEXT(scene.err.code, "ExpiredTokenException");
+    close_scene(&scene);
+}
+
+static void without_credentials_nothing_is_sent(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    unsetenv("AWS_ACCESS_KEY_ID");
+    unsetenv("AWS_SECRET_ACCESS_KEY");
+    aws_session_forget(scene.session);
+    run(&scene);
+    CHECK_INT(sent_count(&scene), 0);
+    CHECK_INT(scene.err.kind, ERROR_DENIED);
+    close_scene(&scene);
+}
+
+static void an_empty_bucket_ends_retries_for_all_calls(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    size_t calls = 0;
+    for (int i = 0; i < 60; i++)
+        answer(&scene, 500, FAILED);
+    for (size_t before = 0; sent_count(&scene) - before != 1; calls++) {
+        before = sent_count(&scene);
+        scene.error_count = 0;
+        run(&scene);
+        end_call(&scene);
+        if (sent_count(&scene) - before == 1)
+            break;
+    }
+    CHECK_INT(sent_count(&scene) - calls - 1, RETRY_TOKENS / RETRY_COST);
+    close_scene(&scene);
+}
+
+static void each_request_is_one_line_in_the_log(void)
+{
+    struct scene scene;
+    struct read *read = query();
+    open_scene(&scene, read);
+    script_answer(scene.script, 400, "x-amz-retry-after: 5\nx-amzn-RequestId: R1", THROTTLED);
+    script_answer(scene.script, 200, "x-amzn-RequestId: R2",
+                  "{\"Items\":[],\"ConsumedCapacity\":{\"CapacityUnits\":1.5}}");
+    script_delay(scene.script, 12);
+    run(&scene);
+    CHECK_TEXT(scene.logged,
+               "2 Query table=jobs status=400 error=throttled code=ThrottlingException ms=0 "
+               "request=R1\n2 Query table=jobs status=200 ms=12 request=R2 capacity=1.5\n");
+    close_scene(&scene);
+}
+
+static void no_secret_is_logged(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    set_credentials("AKID1", "TOKEN");
+    script_answer(scene.script, 400, hour_ahead(), BAD_SIGNATURE);
+    answer(&scene, 200, ONE_ITEM);
+    run(&scene);
+    CHECK_HAS(scene.logged, "clock");
+    CHECK(!strstr(scene.logged, "TOKEN") && !strstr(scene.logged, "SECRETKEY"));
+    close_scene(&scene);
+}
+
+static const struct check_test tests[] = {
+    {"an item comes in one request", an_item_comes_in_one_request},
+    {"a missing item is missing from the page", a_missing_item_is_missing_from_the_page},
+    {"a request is complete and signed", a_request_is_complete_and_signed},
+    {"the signature covers what was sent", the_signature_covers_what_was_sent},
+    {"pages come on demand", pages_come_on_demand},
+    {"more may be asked from within", more_may_be_asked_from_within},
+    {"a call may end from within", a_call_may_end_from_within},
+    {"an ended call cancels its request", an_ended_call_cancels_its_request},
+    {"a request under way is cancelled", a_request_under_way_is_cancelled},
+    {"the limit is what is still missing", the_limit_is_what_is_still_missing},
+    {"a filtered page is cut to the limit", a_filtered_page_is_cut_to_the_limit},
+    {"unprocessed keys are merged into one page", unprocessed_keys_are_merged_into_one_page},
+    {"keys that stay unprocessed are throttled", keys_that_stay_unprocessed_are_throttled},
+    {"what a batch got in time is a page with more", what_a_batch_got_in_time_is_a_page_with_more},
+    {"a later page of a batch needs progress of its own",
+     a_later_page_of_a_batch_needs_progress_of_its_own},
+    {"tables come page by page", tables_come_page_by_page},
+    {"a missing table is an error", a_missing_table_is_an_error},
+    {"failures are tried four times", failures_are_tried_four_times},
+    {"what heals is a page", what_heals_is_a_page},
+    {"a wrong checksum is tried again", a_wrong_checksum_is_tried_again},
+    {"HTML with a good status is final", html_with_a_good_status_is_final},
+    {"the server's delay is honoured", the_servers_delay_is_honoured},
+    {"no retry is waited for beyond the deadline", no_retry_is_waited_for_beyond_the_deadline},
+    {"each attempt has what is left", each_attempt_has_what_is_left},
+    {"every page has a deadline of its own", every_page_has_a_deadline_of_its_own},
+    {"each attempt is signed anew", each_attempt_is_signed_anew},
+    {"a wrong clock is corrected once and for all", a_wrong_clock_is_corrected_once_and_for_all},
+    {"a clock that is right is no excuse", a_clock_that_is_right_is_no_excuse},
+    {"a clock that wavers is corrected once a request",
+     a_clock_that_wavers_is_corrected_once_a_request},
+    {"expired credentials are resolved afresh", expired_credentials_are_resolved_afresh},
+    {"expired twice is expired", expired_twice_is_expired},
+    {"without credentials nothing is sent", without_credentials_nothing_is_sent},
+    {"an empty bucket ends retries for all calls", an_empty_bucket_ends_retries_for_all_calls},
+    {"each request is one line in the log", each_request_is_one_line_in_the_log},
+    {"no secret is logged", no_secret_is_logged},
+};
+CHECK_MAIN(tests)

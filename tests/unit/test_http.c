@@ -1,0 +1,852 @@
+/* HTTP against a small scripted server in a thread of its own. */
+#include "core/net/http.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/buf.h"
+#include "core/net/transport.h"
+#include "tests/unit/check.h"
+
+enum { MAX_CONNECTIONS = 64, PATIENCE_MS = 20000 };
+
+/* What the server does with each request. */
+struct script {
+    struct span answer; /* sent as it is */
+    int batch;          /* answers when so many requests wait; 0: never */
+    bool close;         /* after the answer, without a word about it */
+};
+
+struct connection {
+    int fd;
+    bool waits; /* a whole request is there, not answered yet */
+    struct buf in;
+};
+
+struct server {
+    struct script script;
+    int listener;
+    int stop[2]; /* a pipe: closing its end ends the thread */
+    unsigned port;
+    pthread_t thread;
+    struct connection connections[MAX_CONNECTIONS];
+    /* To be read after the thread has ended. */
+    int accepted;
+    int requests;
+    struct buf last; /* the last request */
+};
+
+static void close_connection(struct connection *connection)
+{
+    if (connection->fd >= 0)
+        close(connection->fd);
+    buf_clean_up(&connection->in);
+    *connection = (struct connection){.fd = -1};
+}
+
+static void accept_one(struct server *server)
+{
+    int fd = accept(server->listener, NULL, NULL);
+    for (int i = 0; i < MAX_CONNECTIONS && fd >= 0; i++) {
+        if (server->connections[i].fd < 0) {
+            server->connections[i].fd = fd;
+            server->accepted++;
+            return;
+        }
+    }
+}
+
+static bool is_whole(const struct buf *in)
+{
+    const char *end = strstr(buf_text(in), "\r\n\r\n");
+    const char *length = strstr(buf_text(in), "Content-Length: ");
+    size_t body = length ? (size_t)strtoul(length + strlen("Content-Length: "), NULL, 10) : 0;
+    return end && in->size >= (size_t)(end + 4 - in->data) + body;
+}
+
+static void answer(struct server *server, struct connection *connection)
+{
+    struct span text = server->script.answer;
+    while (text.size > 0) {
+        ssize_t sent = send(connection->fd, text.data, text.size, MSG_NOSIGNAL);
+        if (sent <= 0)
+            break;
+        text = span_from(text, (size_t)sent);
+    }
+    connection->waits = false;
+    buf_truncate(&connection->in, 0);
+    if (server->script.close)
+        close_connection(connection);
+}
+
+static void answer_batch(struct server *server)
+{
+    int waiting = 0;
+    for (int i = 0; i < MAX_CONNECTIONS; i++)
+        waiting += server->connections[i].waits;
+    if (server->script.batch == 0 || waiting < server->script.batch)
+        return;
+    for (int i = 0; i < MAX_CONNECTIONS; i++)
+        if (server->connections[i].waits)
+            answer(server, &server->connections[i]);
+}
+
+static void read_some(struct server *server, struct connection *connection)
+{
+    char chunk[8192];
+    ssize_t got = recv(connection->fd, chunk, sizeof chunk, 0);
+    if (got <= 0) {
+        close_connection(connection);
+        return;
+    }
+    buf_add(&connection->in, chunk, (size_t)got);
+    if (connection->waits || !is_whole(&connection->in))
+        return;
+    connection->waits = true;
+    server->requests++;
+    buf_truncate(&server->last, 0);
+    buf_add_span(&server->last, buf_span(&connection->in));
+    answer_batch(server);
+}
+
+static void *serve(void *arg)
+{
+    struct server *server = arg;
+    struct pollfd fds[MAX_CONNECTIONS + 2];
+    for (;;) {
+        for (int i = 0; i < MAX_CONNECTIONS; i++)
+            fds[i] = (struct pollfd){server->connections[i].fd, POLLIN, 0};
+        fds[MAX_CONNECTIONS] = (struct pollfd){server->listener, POLLIN, 0};
+        fds[MAX_CONNECTIONS + 1] = (struct pollfd){server->stop[0], POLLIN, 0};
+        poll(fds, MAX_CONNECTIONS + 2, -1);
+        if (fds[MAX_CONNECTIONS + 1].revents)
+            return NULL;
+        for (int i = 0; i < MAX_CONNECTIONS; i++)
+            if (fds[i].revents)
+                read_some(server, &server->connections[i]);
+        if (fds[MAX_CONNECTIONS].revents)
+            accept_one(server);
+    }
+}
+
+static int listen_somewhere(unsigned *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 64) == 0);
+    CHECK_INT(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+static void start_server(struct server *server)
+{
+    for (int i = 0; i < MAX_CONNECTIONS; i++)
+        server->connections[i].fd = -1;
+    CHECK_INT(pipe(server->stop), 0);
+    server->listener = listen_somewhere(&server->port);
+    CHECK_INT(pthread_create(&server->thread, NULL, serve, server), 0);
+}
+
+static void stop_server(struct server *server)
+{
+    close(server->stop[1]);
+    pthread_join(server->thread, NULL);
+    for (int i = 0; i < MAX_CONNECTIONS; i++)
+        close_connection(&server->connections[i]);
+    close(server->listener);
+    close(server->stop[0]);
+}
+
+/* The client, and one call of it. */
+
+struct stage {
+    struct server server;
+    struct loop *loop;
+    struct transport *transport;
+    char url[64];
+};
+
+struct call {
+    struct stage *stage;
+    struct transfer *transfer;
+    int done;
+    int status;
+    struct error err;
+    struct buf body;
+    char x_kind[32]; /* the value of the header X-Kind */
+    void (*then)(struct call *call);
+    struct call *other;
+};
+
+/* The tester's own proxies are none of the test's. */
+static void leave_proxies_out(void)
+{
+    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY",
+                                        "all_proxy",  "ALL_PROXY",   "AWS_CA_BUNDLE"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        unsetenv(names[i]);
+}
+
+static void open_stage(struct stage *stage, unsigned max_connections, struct script script)
+{
+    struct http_options options = {max_connections, "tester/1"};
+    struct error err = {0};
+    signal(SIGPIPE, SIG_IGN);
+    leave_proxies_out();
+    *stage = (struct stage){.server.script = script};
+    start_server(&stage->server);
+    stage->loop = loop_new(clock_system());
+    stage->transport = http_new(stage->loop, &options, &err);
+    CHECK(stage->transport);
+    snprintf(stage->url, sizeof stage->url, "http://127.0.0.1:%u/", stage->server.port);
+}
+
+static void destroy_transport(struct stage *stage)
+{
+    if (stage->transport)
+        stage->transport->ops->destroy(stage->transport);
+    stage->transport = NULL;
+}
+
+static void end_client(struct stage *stage)
+{
+    destroy_transport(stage);
+    loop_destroy(stage->loop);
+    stage->loop = NULL;
+}
+
+/* Ends the server's thread too, so that its counts can be read. */
+static void end_stage(struct stage *stage)
+{
+    end_client(stage);
+    stop_server(&stage->server);
+}
+
+static void stage_clean_up(struct stage *stage)
+{
+    buf_clean_up(&stage->server.last);
+}
+
+static void call_clean_up(struct call *call)
+{
+    buf_clean_up(&call->body);
+}
+
+static void on_done(void *arg, const struct http_response *response, const struct error *err)
+{
+    struct call *call = arg;
+    call->done++;
+    if (err)
+        call->err = *err;
+    if (response) {
+        const char *kind = http_header(response, "x-kind");
+        call->status = response->status;
+        buf_add_span(&call->body, response->body);
+        snprintf(call->x_kind, sizeof call->x_kind, "%s", kind ? kind : "none");
+    }
+    if (call->then)
+        call->then(call);
+}
+
+static struct http_request request_to(const char *url)
+{
+    return (struct http_request){
+        .method = "POST",
+        .url = url,
+        .body = SPAN_LITERAL("{}"),
+        .timeout_ms = PATIENCE_MS,
+        .max_body = 1000 * 1000,
+    };
+}
+
+static void send_request(struct stage *stage, struct call *call, const struct http_request *request)
+{
+    call->stage = stage;
+    call->transfer = stage->transport->ops->send(stage->transport, request, on_done, call);
+    CHECK(call->transfer);
+    CHECK_INT(call->done, 0);
+}
+
+static void send_plain(struct stage *stage, struct call *call)
+{
+    struct http_request request = request_to(stage->url);
+    send_request(stage, call, &request);
+}
+
+static void check_failed(const struct call *call, enum error_kind kind, const char *text)
+{
+    CHECK_INT(call->done, 1);
+    CHECK_INT(call->status, 0);
+    CHECK_TEXT(error_word(call->err.kind), error_word(kind));
+    CHECK_HAS(call->err.text, text);
+}
+
+static void check_answered(const struct call *call, int status, const char *body)
+{
+    CHECK_INT(call->done, 1);
+    CHECK_TEXT(call->err.text, "");
+    CHECK_INT(call->status, status);
+    CHECK_SPAN(buf_span(&call->body), span_text(body));
+}
+
+/* Sends one request to a server that plays SCRIPT, and waits for its end. */
+static void play(struct script script, const struct http_request *given, struct call *call)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    open_stage(&stage, 4, script);
+    struct http_request request = given ? *given : request_to(stage.url);
+    if (!request.url)
+        request.url = stage.url;
+    send_request(&stage, call, &request);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+}
+
+#define ANSWER(text) ((struct script){.answer = SPAN_LITERAL(text), .batch = 1})
+#define ANSWER_AND_CLOSE(text)                                                                     \
+    ((struct script){.answer = SPAN_LITERAL(text), .batch = 1, .close = true})
+
+static struct script greeting(int batch)
+{
+    struct script script = ANSWER("HTTP/1.1 200 OK\r\nX-Kind:  greeting \r\n"
+                                  "Content-Length: 5\r\n\r\nhello");
+    script.batch = batch;
+    return script;
+}
+
+/* Answers. */
+
+static void an_answer(void)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    play(greeting(1), NULL, &call);
+    check_answered(&call, 200, "hello");
+    CHECK_TEXT(call.x_kind, "greeting");
+}
+
+static void any_status_is_an_answer(void)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    play(ANSWER("HTTP/1.1 500 Oops\r\nContent-Length: 4\r\n\r\nsad\n"), NULL, &call);
+    check_answered(&call, 500, "sad\n");
+    CHECK_TEXT(call.x_kind, "none");
+}
+
+static void redirects_are_not_followed(void)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    play(ANSWER("HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n"), NULL,
+         &call);
+    check_answered(&call, 302, "");
+}
+
+static void interim_answers_are_passed_over(void)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    play(ANSWER("HTTP/1.1 100 Continue\r\nX-Kind: interim\r\n\r\n"
+                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+         NULL, &call);
+    check_answered(&call, 200, "ok");
+    CHECK_TEXT(call.x_kind, "none");
+}
+
+static void bodies_come_as_transferred(void)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    play(ANSWER(
+             "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\n\x1f\x8b\0\1z"),
+         NULL, &call);
+    CHECK_INT(call.status, 200);
+    CHECK_SPAN(buf_span(&call.body), SPAN_LITERAL("\x1f\x8b\0\1z"));
+}
+
+static void chunks_are_joined(void)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    play(ANSWER("HTTP/1.1 200 OK\r\nTransfer-Encoding: "
+                "chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"),
+         NULL, &call);
+    check_answered(&call, 200, "abcde");
+}
+
+/* Requests. */
+
+static void requests_go_out_as_given(void)
+{
+    static const char *const headers[] = {"X-Amz-Target: T.Query", "Accept-Encoding: gzip"};
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    CLEAN_UP(buf_clean_up) struct buf body = {0};
+    open_stage(&stage, 1, greeting(1));
+    buf_add_repeated(&body, 'x', 1100 * 1000); /* libcurl would like to expect a 100 here */
+    struct http_request request = request_to(stage.url);
+    request.headers = headers;
+    request.header_count = 2;
+    request.body = buf_span(&body);
+    send_request(&stage, &call, &request);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    const char *sent = buf_text(&stage.server.last);
+    check_answered(&call, 200, "hello");
+    CHECK(span_starts(buf_span(&stage.server.last), SPAN_LITERAL("POST / HTTP/1.1\r\nHost: 127.")));
+    CHECK_HAS(sent, "\r\nUser-Agent: tester/1\r\n");
+    CHECK_HAS(sent, "\r\nX-Amz-Target: T.Query\r\nAccept-Encoding: gzip\r\n");
+    CHECK_HAS(sent, "\r\nContent-Length: 1100000\r\n");
+    CHECK(!strstr(sent, "Accept:") && !strstr(sent, "Expect:") && !strstr(sent, "Content-Type:"));
+    CHECK(span_ends(buf_span(&stage.server.last), span_of(body.data, 1000)));
+}
+
+static void check_method(const char *method, struct span body, const char *want)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    open_stage(&stage, 1, greeting(1));
+    struct http_request request = request_to(stage.url);
+    request.method = method;
+    request.body = body;
+    send_request(&stage, &call, &request);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    check_answered(&call, 200, "hello");
+    CHECK(span_starts(buf_span(&stage.server.last), span_text(want)));
+}
+
+static void methods(void)
+{
+    check_method("GET", span_text(""), "GET / HTTP/1.1\r\n");
+    check_method("PUT", span_text(""), "PUT / HTTP/1.1\r\n");
+    check_method("POST", span_of("\0{}", 3), "POST / HTTP/1.1\r\n");
+}
+
+static void a_header_that_libcurl_adds_can_be_given(void)
+{
+    static const char *const headers[] = {"accept: text/plain", "Content-Type: a/b"};
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    open_stage(&stage, 1, greeting(1));
+    struct http_request request = request_to(stage.url);
+    request.headers = headers;
+    request.header_count = 2;
+    send_request(&stage, &call, &request);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    CHECK_HAS(buf_text(&stage.server.last), "\r\naccept: text/plain\r\nContent-Type: a/b\r\n");
+}
+
+/* Connections. */
+
+static void connections_are_kept_alive(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    open_stage(&stage, 4, greeting(1));
+    for (int i = 0; i < 3; i++) {
+        CLEAN_UP(call_clean_up) struct call call = {0};
+        send_plain(&stage, &call);
+        CHECK(loop_run(stage.loop));
+        check_answered(&call, 200, "hello");
+    }
+    end_stage(&stage);
+    CHECK_INT(stage.server.requests, 3);
+    CHECK_INT(stage.server.accepted, 1);
+}
+
+static void a_connection_closed_meanwhile_is_made_anew(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    struct script script = greeting(1);
+    script.close = true;
+    open_stage(&stage, 4, script);
+    for (int i = 0; i < 3; i++) {
+        CLEAN_UP(call_clean_up) struct call call = {0};
+        send_plain(&stage, &call);
+        CHECK(loop_run(stage.loop));
+        check_answered(&call, 200, "hello");
+    }
+    end_stage(&stage);
+    CHECK_INT(stage.server.requests, 3);
+    CHECK_INT(stage.server.accepted, 3);
+}
+
+enum { MANY = 20 };
+
+static void check_many(unsigned max_connections, int batch, int accepted)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    struct call calls[MANY] = {0};
+    open_stage(&stage, max_connections, greeting(batch));
+    for (int i = 0; i < MANY; i++)
+        send_plain(&stage, &calls[i]);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    for (int i = 0; i < MANY; i++) {
+        check_answered(&calls[i], 200, "hello");
+        call_clean_up(&calls[i]);
+    }
+    CHECK_INT(stage.server.requests, MANY);
+    CHECK_INT(stage.server.accepted, accepted);
+}
+
+/* The server answers only when all have asked. */
+static void twenty_in_parallel(void)
+{
+    check_many(MANY, MANY, MANY);
+}
+
+/* The server answers two at a time, and never more can ask at once. */
+static void no_more_connections_than_allowed(void)
+{
+    check_many(2, 2, 2);
+}
+
+/* Failures. */
+
+static const struct script silence = {.batch = 0};
+
+static void a_deadline_passes(void)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    struct http_request request = request_to(NULL);
+    request.timeout_ms = 100;
+    play(silence, &request, &call);
+    check_failed(&call, ERROR_TIMED_OUT, "no answer from 127.0.0.1:");
+    CHECK_HAS(call.err.text, "within 0.1 s");
+}
+
+static void cancel_the_other(struct call *call)
+{
+    call->stage->transport->ops->cancel(call->other->transfer);
+}
+
+static void a_deadline_passes_in_the_queue(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call first = {0}, second = {0};
+    open_stage(&stage, 1, silence);
+    send_plain(&stage, &first);
+    struct http_request request = request_to(stage.url);
+    request.timeout_ms = 100;
+    second.then = cancel_the_other;
+    second.other = &first;
+    send_request(&stage, &second, &request);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    check_failed(&second, ERROR_TIMED_OUT, "no answer from 127.0.0.1:");
+    CHECK_INT(first.done, 0);
+    CHECK_INT(stage.server.accepted, 1);
+}
+
+static void check_reset(struct script script, const char *text)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    play(script, NULL, &call);
+    check_failed(&call, ERROR_RESET, text);
+}
+
+static void answers_cut_short(void)
+{
+    check_reset(ANSWER_AND_CLOSE("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello"),
+                "cut short");
+    check_reset(ANSWER_AND_CLOSE("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe"),
+                "cut short");
+    check_reset(ANSWER_AND_CLOSE("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"), "cut short");
+    check_reset(ANSWER_AND_CLOSE("HTTP/1.1 200 OK\r\n"), "cut short");
+}
+
+static void no_answer_at_all(void)
+{
+    check_reset(ANSWER_AND_CLOSE(""), "without an answer");
+}
+
+static void check_size(size_t max_body, bool fits)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    struct http_request request = request_to(NULL);
+    request.max_body = max_body;
+    play(greeting(1), &request, &call);
+    if (fits)
+        check_answered(&call, 200, "hello");
+    else
+        check_failed(&call, ERROR_BAD_ANSWER, "larger than the 4 bytes allowed");
+}
+
+static void answers_too_large(void)
+{
+    check_size(4, false);
+    check_size(5, true);
+}
+
+static void headers_too_large(void)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    CLEAN_UP(buf_clean_up) struct buf head = {0};
+    buf_add_text(&head, "HTTP/1.1 200 OK\r\n");
+    for (int i = 0; i < 2000; i++)
+        buf_printf(&head, "X-Header-%d: something that is not short at all\r\n", i);
+    buf_add_text(&head, "Content-Length: 0\r\n\r\n");
+    play((struct script){.answer = buf_span(&head), .batch = 1}, NULL, &call);
+    check_failed(&call, ERROR_BAD_ANSWER, "larger than the 65536 bytes allowed");
+}
+
+static void nobody_listens(void)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    unsigned port = 0;
+    close(listen_somewhere(&port));
+    char url[64], want[96];
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/", port);
+    snprintf(want, sizeof want, "no server listens at 127.0.0.1:%u (connection refused)", port);
+    struct http_request request = request_to(url);
+    play(silence, &request, &call);
+    check_failed(&call, ERROR_REFUSED, want);
+}
+
+static void nobody_listens_where_the_proxy_should(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    unsigned port = 0;
+    close(listen_somewhere(&port));
+    char url[64], want[64];
+    open_stage(&stage, 1, silence);
+    snprintf(url, sizeof url, "http://127.0.0.1:%u", port);
+    snprintf(want, sizeof want, "127.0.0.1 port %u", port);
+    setenv("http_proxy", url, 1);
+    struct http_request request = request_to("http://service.invalid/");
+    send_request(&stage, &call, &request);
+    CHECK(loop_run(stage.loop));
+    unsetenv("http_proxy");
+    end_stage(&stage);
+    check_failed(&call, ERROR_REFUSED, want);
+    CHECK_HAS(call.err.text, "proxy");
+}
+
+/* A label of more than 63 bytes fails without asking any server. */
+static void names_that_do_not_resolve(void)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    CLEAN_UP(buf_clean_up) struct buf url = {0};
+    buf_add_text(&url, "http://");
+    buf_add_repeated(&url, 'a', 64);
+    buf_add_text(&url, ".invalid/");
+    struct http_request request = request_to(buf_text(&url));
+    play(silence, &request, &call);
+    check_failed(&call, ERROR_UNREACHABLE, ".invalid:80 cannot be resolved");
+}
+
+static void servers_that_do_not_speak_http(void)
+{
+    CLEAN_UP(call_clean_up) struct call closing = {0}, weird = {0};
+    play(ANSWER_AND_CLOSE("SSH-2.0-Something\r\n"), NULL, &closing);
+    check_failed(&closing, ERROR_TLS, "does not speak HTTP");
+    play(ANSWER_AND_CLOSE("HTTP/7.x what\r\n\r\n"), NULL, &weird);
+    check_failed(&weird, ERROR_TLS, "does not speak HTTP");
+}
+
+static void tls_to_a_plain_server(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    open_stage(&stage, 1, silence);
+    char url[64];
+    snprintf(url, sizeof url, "https://127.0.0.1:%u/", stage.server.port);
+    struct http_request request = request_to(url);
+    request.timeout_ms = 100;
+    send_request(&stage, &call, &request);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    check_failed(&call, ERROR_TIMED_OUT, "127.0.0.1");
+}
+
+static void *answer_in_plain(void *arg)
+{
+    char chunk[1024];
+    int fd = accept(*(int *)arg, NULL, NULL);
+    if (recv(fd, chunk, sizeof chunk, 0) > 0)
+        send(fd, "HTTP/1.1 400 Bad\r\n\r\n", 20, MSG_NOSIGNAL);
+    close(fd);
+    return NULL;
+}
+
+static void tls_answered_in_plain(void)
+{
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    pthread_t thread;
+    unsigned port = 0;
+    char url[64];
+    int listener = listen_somewhere(&port);
+    CHECK_INT(pthread_create(&thread, NULL, answer_in_plain, &listener), 0);
+    snprintf(url, sizeof url, "https://127.0.0.1:%u/", port);
+    struct http_request request = request_to(url);
+    play(silence, &request, &call);
+    pthread_join(thread, NULL);
+    close(listener);
+    check_failed(&call, ERROR_TLS, "TLS with 127.0.0.1:");
+}
+
+static void other_schemes_are_refused(void)
+{
+    CLEAN_UP(call_clean_up) struct call ftp = {0}, file = {0}, none = {0};
+    struct http_request to_ftp = request_to("ftp://127.0.0.1/");
+    struct http_request to_file = request_to("file:///etc/hostname");
+    struct http_request to_none = request_to("http://[x/");
+    play(silence, &to_ftp, &ftp);
+    check_failed(&ftp, ERROR_INVALID, "http or https");
+    play(silence, &to_file, &file);
+    check_failed(&file, ERROR_INVALID, "http or https");
+    play(silence, &to_none, &none);
+    check_failed(&none, ERROR_INVALID, "check the endpoint");
+}
+
+/* Ends. */
+
+static void cancelled_before_it_began(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    open_stage(&stage, 1, greeting(1));
+    send_plain(&stage, &call);
+    stage.transport->ops->cancel(call.transfer);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    CHECK_INT(call.done, 0);
+    CHECK_INT(stage.server.requests, 0);
+}
+
+static void cancelled_under_way(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call held = {0}, late = {0};
+    open_stage(&stage, 2, silence);
+    struct http_request request = request_to(stage.url);
+    request.timeout_ms = 100;
+    send_plain(&stage, &held);
+    late.then = cancel_the_other;
+    late.other = &held;
+    send_request(&stage, &late, &request);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    CHECK_INT(late.done, 1);
+    CHECK_INT(held.done, 0);
+    CHECK_INT(stage.server.accepted, 2);
+}
+
+static void send_the_other(struct call *call)
+{
+    send_plain(call->stage, call->other);
+}
+
+static void sent_from_within_a_callback(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call first = {0}, second = {0};
+    open_stage(&stage, 1, greeting(1));
+    first.then = send_the_other;
+    first.other = &second;
+    send_plain(&stage, &first);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    check_answered(&first, 200, "hello");
+    check_answered(&second, 200, "hello");
+}
+
+static void destroy_all(struct call *call)
+{
+    destroy_transport(call->stage);
+}
+
+static void destroyed_from_within_an_answer(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    struct call calls[4] = {0};
+    open_stage(&stage, 4, greeting(4));
+    for (int i = 0; i < 4; i++) {
+        calls[i].then = destroy_all;
+        send_plain(&stage, &calls[i]);
+    }
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    CHECK_INT(calls[0].done + calls[1].done + calls[2].done + calls[3].done, 1);
+    for (int i = 0; i < 4; i++)
+        call_clean_up(&calls[i]);
+}
+
+static void destroyed_from_within_a_deadline(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call call = {0}, other = {0};
+    open_stage(&stage, 4, silence);
+    struct http_request request = request_to(stage.url);
+    request.timeout_ms = 50;
+    call.then = destroy_all;
+    send_request(&stage, &call, &request);
+    send_plain(&stage, &other);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    CHECK_INT(call.done, 1);
+    CHECK_INT(other.done, 0);
+}
+
+static void stop_loop(void *arg)
+{
+    loop_stop(arg);
+}
+
+static void destroyed_with_transfers_under_way(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    struct call calls[3] = {0};
+    open_stage(&stage, 2, silence);
+    for (int i = 0; i < 3; i++)
+        send_plain(&stage, &calls[i]);
+    CHECK(loop_add_timer(stage.loop, 50, stop_loop, stage.loop));
+    CHECK(loop_run(stage.loop));
+    destroy_transport(&stage);
+    CHECK(loop_run(stage.loop)); /* ends, since nothing is left on it */
+    end_stage(&stage);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(calls[i].done, 0);
+}
+
+static const struct check_test tests[] = {
+    {"an answer", an_answer},
+    {"any status is an answer", any_status_is_an_answer},
+    {"redirects are not followed", redirects_are_not_followed},
+    {"interim answers are passed over", interim_answers_are_passed_over},
+    {"bodies come as transferred", bodies_come_as_transferred},
+    {"chunks are joined", chunks_are_joined},
+    {"requests go out as given", requests_go_out_as_given},
+    {"methods", methods},
+    {"a header that libcurl adds can be given", a_header_that_libcurl_adds_can_be_given},
+    {"connections are kept alive", connections_are_kept_alive},
+    {"a connection closed meanwhile is made anew", a_connection_closed_meanwhile_is_made_anew},
+    {"twenty in parallel", twenty_in_parallel},
+    {"no more connections than allowed", no_more_connections_than_allowed},
+    {"a deadline passes", a_deadline_passes},
+    {"a deadline passes in the queue", a_deadline_passes_in_the_queue},
+    {"answers cut short", answers_cut_short},
+    {"no answer at all", no_answer_at_all},
+    {"answers too large", answers_too_large},
+    {"headers too large", headers_too_large},
+    {"nobody listens", nobody_listens},
+    {"nobody listens where the proxy should", nobody_listens_where_the_proxy_should},
+    {"names that do not resolve", names_that_do_not_resolve},
+    {"servers that do not speak HTTP", servers_that_do_not_speak_http},
+    {"TLS to a plain server", tls_to_a_plain_server},
+    {"TLS answered in plain", tls_answered_in_plain},
+    {"other schemes are refused", other_schemes_are_refused},
+    {"cancelled before it began", cancelled_before_it_began},
+    {"cancelled under way", cancelled_under_way},
+    {"sent from within a callback", sent_from_within_a_callback},
+    {"destroyed from within an answer", destroyed_from_within_an_answer},
+    {"destroyed from within a deadline", destroyed_from_within_a_deadline},
+    {"destroyed with transfers under way", destroyed_with_transfers_under_way},
+};
+CHECK_MAIN(tests)

@@ -1,0 +1,282 @@
+/* The profile files of the AWS tools. */
+#include "core/aws/profile.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/check.h"
+
+static void parse_as(struct profile_file *file, enum profile_dialect dialect, const char *text)
+{
+    struct error err = {0};
+    if (!profile_parse(file, dialect, span_text(text), "file", &err))
+        CHECK_FAIL("%s", err.text);
+}
+
+static void check_value(const struct profile_file *file, const char *profile, const char *key,
+                        const char *want)
+{
+    struct span value = span_text("none");
+    CHECK(profile_get(file, profile, key, &value));
+    CHECK_SPAN(value, span_text(want));
+}
+
+static void check_one(const char *text, const char *want)
+{
+    CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+    parse_as(&file, PROFILE_CONFIG, text);
+    check_value(&file, "default", "region", want);
+}
+
+static void check_malformed(enum profile_dialect dialect, const char *text, const char *where)
+{
+    CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+    struct error err = {0};
+    CHECK(!profile_parse(&file, dialect, span_text(text), "some/file", &err));
+    CHECK_INT(err.kind, ERROR_INVALID);
+    CHECK_HAS(err.text, where);
+}
+
+static void profiles_of_the_config_file(void)
+{
+    CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+    parse_as(&file, PROFILE_CONFIG,
+             "[default]\nregion = a\n[profile x]\nregion=b\n[profile \"a b\"]\nregion =c\n"
+             "[profile 'q']\nregion= d\n[  profile   y  ]\nregion = e\n");
+    check_value(&file, "default", "region", "a");
+    check_value(&file, "x", "region", "b");
+    check_value(&file, "a b", "region", "c");
+    check_value(&file, "q", "region", "d");
+    check_value(&file, "y", "region", "e");
+}
+
+static void bare_names_are_none_in_the_config_file(void)
+{
+    CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+    parse_as(&file, PROFILE_CONFIG, "[x]\nregion = a\n[sso-session y]\nregion = b\n[profile]\n");
+    CHECK(!profile_has(&file, "x"));
+    CHECK(!profile_has(&file, "y"));
+    CHECK(!profile_has(&file, ""));
+}
+
+static void bare_names_of_the_credentials_file(void)
+{
+    CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+    parse_as(&file, PROFILE_CREDENTIALS, "[default]\nk = 1\n[x]\nk = 2\n[a b]\nk = 3\n");
+    check_value(&file, "default", "k", "1");
+    check_value(&file, "x", "k", "2");
+    check_value(&file, "a b", "k", "3");
+}
+
+static void comments_and_blanks(void)
+{
+    check_one("# c\n\n  ; c\n[default] # c\n # c\nregion = a\n", "a");
+    check_one("[default]\nregion = a # c\n", "a");
+    check_one("[default]\nregion = a\t; c\n", "a");
+    check_one("[default]\nregion = a#b;c\n", "a#b;c");
+    check_one("[default]\nregion =\n", "");
+    check_one("[default]\nregion = # c\n", "");
+    check_one("[default]\nregion = a = b\n", "a = b");
+    check_one("[default]\nregion: a\n", "a");
+}
+
+static void line_ends(void)
+{
+    check_one("[default]\r\nregion = a\r\n\r\n", "a");
+    check_one("[default]\nregion = a", "a");
+}
+
+static void key_names_have_no_case(void)
+{
+    check_one("[default]\nRegion = a\n", "a");
+}
+
+static void indented_sections(void)
+{
+    CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+    parse_as(&file, PROFILE_CONFIG, "[default]\n  region = a\n  output = b\n[profile x]\nk = c\n");
+    check_value(&file, "default", "region", "a");
+    check_value(&file, "default", "output", "b");
+    check_value(&file, "x", "k", "c");
+}
+
+static void nested_keys_are_kept_apart(void)
+{
+    CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+    struct span value = span_text("none");
+    parse_as(&file, PROFILE_CONFIG,
+             "[default]\ns3 =\n  region = inner\n  max = 2 # c\nregion = outer\n"
+             "[services local]\ndynamodb =\n  endpoint_url = http://h:1\n");
+    check_value(&file, "default", "region", "outer");
+    CHECK(!profile_get(&file, "default", "max", &value));
+    CHECK(profile_get_nested(&file, "profile", "default", "s3", "max", &value));
+    CHECK_SPAN(value, span_text("2"));
+    CHECK(profile_get_nested(&file, "services", "local", "dynamodb", "endpoint_url", &value));
+    CHECK_SPAN(value, span_text("http://h:1"));
+}
+
+static void a_value_may_go_on(void)
+{
+    check_one("[default]\nregion = a\n  b\noutput = c\n", "a\n  b");
+}
+
+static void absent_things(void)
+{
+    CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+    struct span value = span_text("none");
+    parse_as(&file, PROFILE_CONFIG, "[default]\nregion = a\n[profile empty]\n");
+    CHECK(!profile_get(&file, "default", "output", &value));
+    CHECK(!profile_get(&file, "x", "region", &value));
+    CHECK(!profile_get(&file, "default", "", &value));
+    CHECK_SPAN(value, span_text("none"));
+    CHECK(profile_has(&file, "empty"));
+    CHECK(!profile_has(&file, "x"));
+}
+
+static void malformed_files_name_the_line(void)
+{
+    check_malformed(PROFILE_CONFIG, "[default]\nregion a\n", "some/file, line 2:");
+    check_malformed(PROFILE_CONFIG, "region = a\n", "some/file, line 1:");
+    check_malformed(PROFILE_CONFIG, "\n\n[default\n", "line 3:");
+    check_malformed(PROFILE_CONFIG, "[]\n", "line 1:");
+    check_malformed(PROFILE_CONFIG, "[default] x\n", "line 1:");
+    check_malformed(PROFILE_CONFIG, "[default]\n= a\n", "line 2:");
+    check_malformed(PROFILE_CONFIG, "[default]\ns3 =\n  nested\n", "line 3:");
+    check_malformed(PROFILE_CONFIG, "[default]\n[default]\n", "line 2:");
+    check_malformed(PROFILE_CONFIG, "[default]\na = 1\nA = 2\n", "line 3:");
+}
+
+static void errors_hold_no_secret(void)
+{
+    CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+    struct error err = {0};
+    CHECK(!profile_parse(&file, PROFILE_CREDENTIALS, SPAN_LITERAL("[x]\nTopSecret\n"), "f", &err));
+    CHECK(!strstr(err.text, "TopSecret"));
+}
+
+/* Files, in a folder of their own. */
+
+struct folder {
+    char path[64];
+    struct buf config;
+    struct buf credentials;
+};
+
+static void write_file(const struct buf *path, const char *text)
+{
+    FILE *file = fopen(buf_text(path), "w");
+    CHECK(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void open_folder(struct folder *folder)
+{
+    *folder = (struct folder){.path = "/tmp/ddbfs-profile-XXXXXX"};
+    CHECK(mkdtemp(folder->path));
+    buf_printf(&folder->config, "%s/config", folder->path);
+    buf_printf(&folder->credentials, "%s/credentials", folder->path);
+    setenv("AWS_CONFIG_FILE", buf_text(&folder->config), 1);
+    setenv("AWS_SHARED_CREDENTIALS_FILE", buf_text(&folder->credentials), 1);
+}
+
+static void folder_clean_up(struct folder *folder)
+{
+    unlink(buf_text(&folder->config));
+    unlink(buf_text(&folder->credentials));
+    rmdir(buf_text(&folder->config));
+    rmdir(folder->path);
+    buf_clean_up(&folder->config);
+    buf_clean_up(&folder->credentials);
+    unsetenv("AWS_CONFIG_FILE");
+    unsetenv("AWS_SHARED_CREDENTIALS_FILE");
+}
+
+static void missing_files_are_fine(void)
+{
+    CLEAN_UP(folder_clean_up) struct folder folder;
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    open_folder(&folder);
+    CHECK(profiles_load(&profiles, NULL));
+    CHECK(!profiles_has(&profiles, "default"));
+    CHECK_TEXT(profiles.config_path, buf_text(&folder.config));
+}
+
+static void credentials_go_over_config_key_by_key(void)
+{
+    CLEAN_UP(folder_clean_up) struct folder folder;
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    CLEAN_UP(buf_clean_up) struct buf names = {0};
+    struct span value = {0};
+    open_folder(&folder);
+    write_file(&folder.config, "[profile x]\na = 1\nb = 2\n[profile y]\n");
+    write_file(&folder.credentials, "[x]\nb = 3\n[z]\n");
+    CHECK(profiles_load(&profiles, NULL));
+    CHECK(profiles_get(&profiles, "x", "a", &value));
+    CHECK_SPAN(value, span_text("1"));
+    CHECK(profiles_get(&profiles, "x", "b", &value));
+    CHECK_SPAN(value, span_text("3"));
+    profiles_names(&profiles, &names);
+    CHECK_TEXT(buf_text(&names), "x, y, z");
+}
+
+static void tilde_is_the_home_directory(void)
+{
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    const char *home = getenv("HOME");
+    CLEAN_UP(buf_clean_up) struct buf old = {0};
+    buf_add_text(&old, home ? home : "");
+    setenv("HOME", "/nowhere", 1);
+    setenv("AWS_CONFIG_FILE", "~/c", 1);
+    bool ok = profiles_load(&profiles, NULL);
+    setenv("HOME", buf_text(&old), 1);
+    unsetenv("AWS_CONFIG_FILE");
+    CHECK(ok);
+    CHECK_TEXT(profiles.config_path, "/nowhere/c");
+    CHECK_TEXT(profiles.credentials_path, "/nowhere/.aws/credentials");
+}
+
+static void unreadable_file_is_an_error(void)
+{
+    CLEAN_UP(folder_clean_up) struct folder folder;
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    struct error err = {0};
+    open_folder(&folder);
+    CHECK_INT(mkdir(buf_text(&folder.config), 0700), 0);
+    CHECK(!profiles_load(&profiles, &err));
+    CHECK_INT(err.kind, ERROR_INVALID);
+    CHECK_HAS(err.text, buf_text(&folder.config));
+}
+
+static void malformed_file_is_named(void)
+{
+    CLEAN_UP(folder_clean_up) struct folder folder;
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    struct error err = {0};
+    open_folder(&folder);
+    write_file(&folder.credentials, "[x]\nb\n");
+    CHECK(!profiles_load(&profiles, &err));
+    CHECK_HAS(err.text, "/credentials, line 2:");
+}
+
+static const struct check_test tests[] = {
+    {"profiles of the config file", profiles_of_the_config_file},
+    {"bare names are none in the config file", bare_names_are_none_in_the_config_file},
+    {"bare names of the credentials file", bare_names_of_the_credentials_file},
+    {"comments and blanks", comments_and_blanks},
+    {"line ends", line_ends},
+    {"key names have no case", key_names_have_no_case},
+    {"indented sections", indented_sections},
+    {"nested keys are kept apart", nested_keys_are_kept_apart},
+    {"a value may go on", a_value_may_go_on},
+    {"absent things", absent_things},
+    {"malformed files name the line", malformed_files_name_the_line},
+    {"errors hold no secret", errors_hold_no_secret},
+    {"missing files are fine", missing_files_are_fine},
+    {"credentials go over config key by key", credentials_go_over_config_key_by_key},
+    {"tilde is the home directory", tilde_is_the_home_directory},
+    {"an unreadable file is an error", unreadable_file_is_an_error},
+    {"a malformed file is named", malformed_file_is_named},
+};
+CHECK_MAIN(tests)

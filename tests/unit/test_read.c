@@ -1,0 +1,314 @@
+/* Reads: what they copy, what tells them apart, and when a condition holds. */
+#include "core/read.h"
+
+#include "tests/unit/check.h"
+
+static struct value text(const char *s)
+{
+    return (struct value){VALUE_S, span_text(s)};
+}
+
+static struct value number(const char *n)
+{
+    return (struct value){VALUE_N, span_text(n)};
+}
+
+static struct cond cond(const char *attribute, enum cond_op op, struct value value)
+{
+    return (struct cond){.attribute = span_text(attribute), .op = op, .value = value};
+}
+
+static bool holds(const struct cond *tested, const char *item)
+{
+    struct json_doc doc;
+    bool ok = json_parse(&doc, span_text(item), JSON_STRICT, NULL);
+    bool held = ok && cond_holds(tested, json_root(&doc));
+    json_clean_up(&doc);
+    CHECK(ok);
+    return held;
+}
+
+static struct key key_of(const char *pk, const char *sk)
+{
+    return (struct key){
+        .attributes = {{SPAN_LITERAL("pk"), text(pk)}, {SPAN_LITERAL("sk"), text(sk)}}, .count = 2};
+}
+
+/* Whether two Reads, which are destroyed, share an identity. */
+static bool same(struct read *a, struct read *b)
+{
+    struct buf first = {0}, second = {0};
+    read_identity(a, &first);
+    read_identity(b, &second);
+    bool equal = span_equal(buf_span(&first), buf_span(&second));
+    bool failed = first.failed || second.failed || read_failed(a) || read_failed(b);
+    buf_clean_up(&first);
+    buf_clean_up(&second);
+    read_destroy(a);
+    read_destroy(b);
+    CHECK(!failed);
+    return equal;
+}
+
+static void copies_what_it_is_given(void)
+{
+    char table[] = "jobs", index[] = "by-id", attribute[] = "pk", value[] = "A#1";
+    struct read *read = read_new(READ_QUERY, table, index);
+    struct cond where = cond(attribute, COND_EQ, text(value));
+    read_add_where(read, &where);
+    read_add_attribute(read, span_text(attribute));
+    memset(table, 'x', 4);
+    memset(index, 'x', 4);
+    memset(attribute, 'x', 2);
+    memset(value, 'x', 3);
+    CHECK_TEXT(read->table, "jobs");
+    CHECK_TEXT(read->index, "by-id");
+    CHECK_SPAN(read->where[0].attribute, SPAN_LITERAL("pk"));
+    CHECK_SPAN(read->where[0].value.bytes, SPAN_LITERAL("A#1"));
+    CHECK_SPAN(read->attributes[0], SPAN_LITERAL("pk"));
+    read_destroy(read);
+}
+
+static void keeps_keys_in_order_while_it_grows(void)
+{
+    struct read *read = read_new(READ_ITEMS, "t", NULL);
+    for (int i = 0; i < READ_MAX_KEYS; i++) {
+        char sk[16];
+        snprintf(sk, sizeof sk, "%d", i);
+        struct key key = key_of("p", sk);
+        read_add_key(read, &key);
+    }
+    CHECK(!read_failed(read));
+    CHECK_INT(read->key_count, READ_MAX_KEYS);
+    CHECK_SPAN(read->keys[0].attributes[1].value.bytes, SPAN_LITERAL("0"));
+    CHECK_SPAN(read->keys[99].attributes[1].value.bytes, SPAN_LITERAL("99"));
+    read_destroy(read);
+}
+
+static void refuses_a_key_too_many(void)
+{
+    struct read *read = read_new(READ_ITEMS, "t", NULL);
+    struct key key = key_of("p", "s");
+    for (int i = 0; i <= READ_MAX_KEYS; i++)
+        read_add_key(read, &key);
+    CHECK(read_failed(read));
+    CHECK_INT(read->key_count, READ_MAX_KEYS);
+    read_destroy(read);
+}
+
+static void refuses_a_condition_too_many(void)
+{
+    struct read *read = read_new(READ_QUERY, "t", NULL);
+    struct cond each = cond("a", COND_EQ, text("1"));
+    for (int i = 0; i <= READ_MAX_CONDS; i++)
+        read_add_filter(read, &each);
+    CHECK(read_failed(read));
+    read_destroy(read);
+}
+
+static void has_no_table_to_list_tables(void)
+{
+    struct read *read = read_new(READ_TABLES, NULL, NULL);
+    CHECK_TEXT(read->table, "");
+    CHECK(!read->index);
+    read_destroy(read);
+}
+
+static struct read *query(const char *table, const char *index, const struct cond *where,
+                          const struct cond *filter)
+{
+    struct read *read = read_new(READ_QUERY, table, index);
+    if (where)
+        read_add_where(read, where);
+    if (filter)
+        read_add_filter(read, filter);
+    return read;
+}
+
+static void equal_reads_share_an_identity(void)
+{
+    struct cond where = cond("pk", COND_EQ, text("a"));
+    CHECK(same(query("t", "i", &where, NULL), query("t", "i", &where, NULL)));
+}
+
+static void an_index_tells_apart(void)
+{
+    CHECK(!same(query("t", NULL, NULL, NULL), query("t", "", NULL, NULL)));
+    CHECK(!same(query("t", "i", NULL, NULL), query("t", "j", NULL, NULL)));
+}
+
+static void a_type_tells_apart(void)
+{
+    struct cond s = cond("pk", COND_EQ, text("1")), n = cond("pk", COND_EQ, number("1"));
+    CHECK(!same(query("t", NULL, &s, NULL), query("t", NULL, &n, NULL)));
+}
+
+static void an_operator_tells_apart(void)
+{
+    struct cond lt = cond("pk", COND_LT, text("1")), le = cond("pk", COND_LE, text("1"));
+    CHECK(!same(query("t", NULL, &lt, NULL), query("t", NULL, &le, NULL)));
+}
+
+static void an_upper_end_tells_apart(void)
+{
+    struct cond a = cond("pk", COND_BETWEEN, text("1")), b = a;
+    a.upper = text("2");
+    b.upper = text("3");
+    CHECK(!same(query("t", NULL, &a, NULL), query("t", NULL, &b, NULL)));
+}
+
+static void a_filter_is_no_key_condition(void)
+{
+    struct cond each = cond("pk", COND_EQ, text("1"));
+    CHECK(!same(query("t", NULL, &each, NULL), query("t", NULL, NULL, &each)));
+}
+
+static void lengths_keep_texts_from_running_together(void)
+{
+    struct cond a = cond("pk1:", COND_EQ, text("x")), b = cond("pk", COND_EQ, text("1:x"));
+    CHECK(!same(query("t", NULL, &a, NULL), query("t", NULL, &b, NULL)));
+}
+
+static void order_limit_and_consistency_tell_apart(void)
+{
+    struct read *descending = query("t", NULL, NULL, NULL);
+    descending->descending = true;
+    CHECK(!same(descending, query("t", NULL, NULL, NULL)));
+    struct read *limited = query("t", NULL, NULL, NULL);
+    limited->limit = 1;
+    CHECK(!same(limited, query("t", NULL, NULL, NULL)));
+    struct read *consistent = query("t", NULL, NULL, NULL);
+    consistent->consistent = true;
+    CHECK(!same(consistent, query("t", NULL, NULL, NULL)));
+}
+
+static void a_projection_tells_apart(void)
+{
+    struct read *some = query("t", NULL, NULL, NULL);
+    read_add_attribute(some, SPAN_LITERAL("a"));
+    CHECK(!same(some, query("t", NULL, NULL, NULL)));
+}
+
+static void the_order_of_keys_does_not_matter(void)
+{
+    struct read *a = read_new(READ_ITEMS, "t", NULL), *b = read_new(READ_ITEMS, "t", NULL);
+    struct key first = key_of("p", "1"), second = key_of("p", "2");
+    read_add_key(a, &first);
+    read_add_key(a, &second);
+    read_add_key(b, &second);
+    read_add_key(b, &first);
+    CHECK(same(a, b));
+}
+
+static void kinds_tell_apart(void)
+{
+    CHECK(!same(read_new(READ_TABLE, "t", NULL), read_new(READ_QUERY, "t", NULL)));
+}
+
+static void strings_compare_by_bytes(void)
+{
+    struct cond eq = cond("a", COND_EQ, text("b")), gt = cond("a", COND_GT, text("b"));
+    CHECK(holds(&eq, "{\"a\":{\"S\":\"b\"}}"));
+    CHECK(!holds(&eq, "{\"a\":{\"S\":\"ba\"}}"));
+    CHECK(holds(&gt, "{\"a\":{\"S\":\"ba\"}}"));
+    CHECK(!holds(&gt, "{\"a\":{\"S\":\"b\"}}"));
+}
+
+static void numbers_compare_exactly(void)
+{
+    struct cond eq = cond("a", COND_EQ, number("9007199254740993"));
+    CHECK(!holds(&eq, "{\"a\":{\"N\":\"9007199254740992\"}}"));
+    CHECK(holds(&eq, "{\"a\":{\"N\":\"9007199254740993.0\"}}"));
+    struct cond lt = cond("a", COND_LT, number("10"));
+    CHECK(holds(&lt, "{\"a\":{\"N\":\"9\"}}"));
+    CHECK(!holds(&lt, "{\"a\":{\"N\":\"1e1\"}}"));
+}
+
+static void ends_of_a_range_are_included(void)
+{
+    struct cond between = cond("a", COND_BETWEEN, number("-1"));
+    between.upper = number("2");
+    CHECK(holds(&between, "{\"a\":{\"N\":\"-1\"}}"));
+    CHECK(holds(&between, "{\"a\":{\"N\":\"2.0\"}}"));
+    CHECK(!holds(&between, "{\"a\":{\"N\":\"2.1\"}}"));
+    CHECK(!holds(&between, "{\"a\":{\"N\":\"-2\"}}"));
+}
+
+static void less_and_greater_or_equal(void)
+{
+    struct cond le = cond("a", COND_LE, text("m")), ge = cond("a", COND_GE, text("m"));
+    CHECK(holds(&le, "{\"a\":{\"S\":\"m\"}}") && holds(&ge, "{\"a\":{\"S\":\"m\"}}"));
+    CHECK(holds(&le, "{\"a\":{\"S\":\"l\"}}") && !holds(&ge, "{\"a\":{\"S\":\"l\"}}"));
+    CHECK(!holds(&le, "{\"a\":{\"S\":\"n\"}}") && holds(&ge, "{\"a\":{\"S\":\"n\"}}"));
+}
+
+static void strings_begin_with_strings(void)
+{
+    struct cond begins = cond("a", COND_BEGINS, text("JOB#"));
+    CHECK(holds(&begins, "{\"a\":{\"S\":\"JOB#1\"}}"));
+    CHECK(holds(&begins, "{\"a\":{\"S\":\"JOB#\"}}"));
+    CHECK(!holds(&begins, "{\"a\":{\"S\":\"JOB\"}}"));
+}
+
+static void binaries_begin_with_bytes(void)
+{
+    struct cond begins = cond("a", COND_BEGINS, (struct value){VALUE_B, span_of("\0\xff", 2)});
+    CHECK(holds(&begins, "{\"a\":{\"B\":\"AP8B\"}}"));
+    CHECK(!holds(&begins, "{\"a\":{\"B\":\"AAA=\"}}"));
+    CHECK(!holds(&begins, "{\"a\":{\"S\":\"AP8B\"}}"));
+}
+
+static void numbers_do_not_begin(void)
+{
+    struct cond begins = cond("a", COND_BEGINS, number("1"));
+    CHECK(!holds(&begins, "{\"a\":{\"N\":\"12\"}}"));
+}
+
+static void types_are_never_mixed(void)
+{
+    struct cond eq = cond("a", COND_EQ, text("1")), ge = cond("a", COND_GE, text("1"));
+    CHECK(!holds(&eq, "{\"a\":{\"N\":\"1\"}}"));
+    CHECK(!holds(&ge, "{\"a\":{\"N\":\"1\"}}"));
+    CHECK(!holds(&ge, "{\"a\":{\"B\":\"MQ==\"}}"));
+    struct cond between = cond("a", COND_BETWEEN, text("1"));
+    between.upper = number("2");
+    CHECK(!holds(&between, "{\"a\":{\"S\":\"1\"}}"));
+}
+
+static void what_is_missing_never_answers(void)
+{
+    struct cond le = cond("a", COND_LE, text("z"));
+    CHECK(!holds(&le, "{\"b\":{\"S\":\"a\"}}"));
+    CHECK(!holds(&le, "{\"a\":{\"NULL\":true}}"));
+    CHECK(!holds(&le, "{\"a\":{\"L\":[]}}"));
+    CHECK(!holds(&le, "[]"));
+}
+
+static const struct check_test tests[] = {
+    {"copies what it is given", copies_what_it_is_given},
+    {"keeps keys in order while it grows", keeps_keys_in_order_while_it_grows},
+    {"refuses a key too many", refuses_a_key_too_many},
+    {"refuses a condition too many", refuses_a_condition_too_many},
+    {"has no table to list tables", has_no_table_to_list_tables},
+    {"equal Reads share an identity", equal_reads_share_an_identity},
+    {"an index tells apart", an_index_tells_apart},
+    {"a type tells apart", a_type_tells_apart},
+    {"an operator tells apart", an_operator_tells_apart},
+    {"an upper end tells apart", an_upper_end_tells_apart},
+    {"a filter is no key condition", a_filter_is_no_key_condition},
+    {"lengths keep texts from running together", lengths_keep_texts_from_running_together},
+    {"order, limit and consistency tell apart", order_limit_and_consistency_tell_apart},
+    {"a projection tells apart", a_projection_tells_apart},
+    {"the order of keys does not matter", the_order_of_keys_does_not_matter},
+    {"kinds tell apart", kinds_tell_apart},
+    {"strings compare by bytes", strings_compare_by_bytes},
+    {"numbers compare exactly", numbers_compare_exactly},
+    {"ends of a range are included", ends_of_a_range_are_included},
+    {"less and greater or equal", less_and_greater_or_equal},
+    {"strings begin with strings", strings_begin_with_strings},
+    {"binaries begin with bytes", binaries_begin_with_bytes},
+    {"numbers do not begin", numbers_do_not_begin},
+    {"types are never mixed", types_are_never_mixed},
+    {"what is missing never answers", what_is_missing_never_answers},
+};
+CHECK_MAIN(tests)

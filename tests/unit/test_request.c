@@ -1,0 +1,244 @@
+/* Bodies of requests, byte by byte. */
+#include "core/source/dynamo/request.h"
+
+#include "tests/unit/check.h"
+
+static struct value text(const char *s)
+{
+    return (struct value){VALUE_S, span_text(s)};
+}
+
+static struct cond cond(const char *attribute, enum cond_op op, const char *value)
+{
+    return (struct cond){.attribute = span_text(attribute), .op = op, .value = text(value)};
+}
+
+static void add_key(struct read *read, const char *pk, const char *sk)
+{
+    struct key key = {
+        .attributes = {{SPAN_LITERAL("pk"), text(pk)}, {SPAN_LITERAL("sk"), text(sk ? sk : "")}},
+        .count = sk ? 2 : 1};
+    read_add_key(read, &key);
+}
+
+static struct read *query(const char *index)
+{
+    struct read *read = read_new(READ_QUERY, "t", index);
+    struct cond where = cond("pk", COND_EQ, "p");
+    read_add_where(read, &where);
+    return read;
+}
+
+/* Checks the body of READ, which is destroyed. */
+static void check_body_at(struct read *read, struct request_place place, const char *want)
+{
+    static char got[4096];
+    struct buf body = {0};
+    bool ok = request_write(read, &place, &body);
+    snprintf(got, sizeof got, "%s", buf_text(&body));
+    buf_clean_up(&body);
+    read_destroy(read);
+    CHECK(ok);
+    CHECK_TEXT(got, want);
+}
+
+static void check_body(struct read *read, const char *want)
+{
+    check_body_at(read, (struct request_place){.wanted = read->limit}, want);
+}
+
+static void one_key_is_get_item(void)
+{
+    struct read *read = read_new(READ_ITEMS, "t", NULL);
+    add_key(read, "a\"b", "s");
+    CHECK_INT(request_op(read), DYNAMO_GET_ITEM);
+    check_body(read,
+               "{\"TableName\":\"t\",\"Key\":{\"pk\":{\"S\":\"a\\\"b\"},\"sk\":{\"S\":\"s\"}},"
+               "\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
+static void a_key_may_be_one_number(void)
+{
+    struct read *read = read_new(READ_ITEMS, "t", NULL);
+    struct key key = {.attributes = {{SPAN_LITERAL("id"), {VALUE_N, SPAN_LITERAL("1.50")}}},
+                      .count = 1};
+    read_add_key(read, &key);
+    read->consistent = true;
+    check_body(read, "{\"TableName\":\"t\",\"Key\":{\"id\":{\"N\":\"1.50\"}},"
+                     "\"ConsistentRead\":true,\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
+static void several_keys_are_batch_get_item(void)
+{
+    struct read *read = read_new(READ_ITEMS, "t", NULL);
+    add_key(read, "1", NULL);
+    add_key(read, "2", NULL);
+    read_add_attribute(read, SPAN_LITERAL("name"));
+    CHECK_INT(request_op(read), DYNAMO_BATCH_GET_ITEM);
+    check_body(read, "{\"RequestItems\":{\"t\":{\"Keys\":[{\"pk\":{\"S\":\"1\"}},{\"pk\":{\"S\":"
+                     "\"2\"}}],\"ProjectionExpression\":\"#n0\",\"ExpressionAttributeNames\":{"
+                     "\"#n0\":\"name\"}}},\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
+static void a_batch_goes_on_with_what_was_left(void)
+{
+    struct read *read = read_new(READ_ITEMS, "t", NULL);
+    add_key(read, "1", NULL);
+    add_key(read, "2", NULL);
+    check_body_at(read, (struct request_place){SPAN_LITERAL("[{\"pk\":{\"S\":\"2\"}}]"), 0},
+                  "{\"RequestItems\":{\"t\":{\"Keys\":[{\"pk\":{\"S\":\"2\"}}]}},"
+                  "\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
+static void a_query_by_partition(void)
+{
+    check_body(query(NULL),
+               "{\"TableName\":\"t\",\"KeyConditionExpression\":\"#n0 = :v0\","
+               "\"ExpressionAttributeNames\":{\"#n0\":\"pk\"},\"ExpressionAttributeValues\":{"
+               "\":v0\":{\"S\":\"p\"}},\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
+static void a_query_of_an_index_descending(void)
+{
+    struct read *read = query("by-status");
+    struct cond sort = cond("sk", COND_BEGINS, "JOB#");
+    read_add_where(read, &sort);
+    read->descending = true;
+    read->limit = 7;
+    check_body(read, "{\"TableName\":\"t\",\"IndexName\":\"by-status\",\"KeyConditionExpression\":"
+                     "\"#n0 = :v0 AND begins_with(#n1, :v1)\",\"ExpressionAttributeNames\":{"
+                     "\"#n0\":\"pk\",\"#n1\":\"sk\"},\"ExpressionAttributeValues\":{\":v0\":{\"S\":"
+                     "\"p\"},\":v1\":{\"S\":\"JOB#\"}},\"ScanIndexForward\":false,\"Limit\":7,"
+                     "\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
+static void a_range_has_two_values(void)
+{
+    struct read *read = query(NULL);
+    struct cond sort = cond("sk", COND_BETWEEN, "a");
+    sort.upper = text("b");
+    read_add_where(read, &sort);
+    check_body(read,
+               "{\"TableName\":\"t\",\"KeyConditionExpression\":\"#n0 = :v0 AND #n1 BETWEEN :v1 "
+               "AND :v2\",\"ExpressionAttributeNames\":{\"#n0\":\"pk\",\"#n1\":\"sk\"},"
+               "\"ExpressionAttributeValues\":{\":v0\":{\"S\":\"p\"},\":v1\":{\"S\":\"a\"},"
+               "\":v2\":{\"S\":\"b\"}},\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
+static void check_comparison(enum cond_op op, const char *want)
+{
+    struct read *read = query(NULL);
+    struct cond sort = cond("sk", op, "a");
+    struct buf body = {0};
+    struct request_place place = {0};
+    char got[1024];
+    read_add_where(read, &sort);
+    request_write(read, &place, &body);
+    snprintf(got, sizeof got, "%s", buf_text(&body));
+    buf_clean_up(&body);
+    read_destroy(read);
+    CHECK_HAS(got, want);
+}
+
+static void comparisons_are_written_as_they_are(void)
+{
+    check_comparison(COND_EQ, "#n1 = :v1\"");
+    check_comparison(COND_LT, "#n1 < :v1\"");
+    check_comparison(COND_LE, "#n1 <= :v1\"");
+    check_comparison(COND_GT, "#n1 > :v1\"");
+    check_comparison(COND_GE, "#n1 >= :v1\"");
+}
+
+static void a_filter_goes_without_a_limit(void)
+{
+    struct read *read = query(NULL);
+    struct cond filter = cond("entity_type", COND_EQ, "SESSION");
+    read_add_filter(read, &filter);
+    read->limit = 5;
+    check_body(read, "{\"TableName\":\"t\",\"KeyConditionExpression\":\"#n0 = :v0\","
+                     "\"FilterExpression\":\"#n1 = :v1\",\"ExpressionAttributeNames\":{\"#n0\":"
+                     "\"pk\",\"#n1\":\"entity_type\"},\"ExpressionAttributeValues\":{\":v0\":{"
+                     "\"S\":\"p\"},\":v1\":{\"S\":\"SESSION\"}},\"ReturnConsumedCapacity\":"
+                     "\"TOTAL\"}");
+}
+
+static void an_attribute_has_one_alias_and_is_asked_for_once(void)
+{
+    struct read *read = query(NULL);
+    read_add_attribute(read, SPAN_LITERAL("size"));
+    read_add_attribute(read, SPAN_LITERAL("pk"));
+    read_add_attribute(read, SPAN_LITERAL("size"));
+    check_body(read, "{\"TableName\":\"t\",\"KeyConditionExpression\":\"#n0 = :v0\","
+                     "\"ProjectionExpression\":\"#n1, #n0\",\"ExpressionAttributeNames\":{\"#n0\":"
+                     "\"pk\",\"#n1\":\"size\"},\"ExpressionAttributeValues\":{\":v0\":{\"S\":"
+                     "\"p\"}},\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
+static void a_query_goes_on_from_the_last_key(void)
+{
+    struct request_place place = {SPAN_LITERAL("{\"pk\":{\"S\":\"p\"}}"), 2};
+    check_body_at(query(NULL), place,
+                  "{\"TableName\":\"t\",\"KeyConditionExpression\":\"#n0 = :v0\","
+                  "\"ExpressionAttributeNames\":{\"#n0\":\"pk\"},\"ExpressionAttributeValues\":{"
+                  "\":v0\":{\"S\":\"p\"}},\"Limit\":2,\"ExclusiveStartKey\":{\"pk\":{\"S\":\"p\"}},"
+                  "\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
+static void consistency_is_asked_of_tables_alone(void)
+{
+    struct read *table = query(NULL), *index = query("i");
+    struct buf of_table = {0}, of_index = {0};
+    struct request_place place = {0};
+    table->consistent = true;
+    index->consistent = true;
+    request_write(table, &place, &of_table);
+    request_write(index, &place, &of_index);
+    CHECK(strstr(buf_text(&of_table), "\"ConsistentRead\":true"));
+    CHECK(!strstr(buf_text(&of_index), "ConsistentRead"));
+    buf_clean_up(&of_table);
+    buf_clean_up(&of_index);
+    read_destroy(table);
+    read_destroy(index);
+}
+
+static void tables_are_listed_and_described(void)
+{
+    struct read *tables = read_new(READ_TABLES, NULL, NULL);
+    struct read *table = read_new(READ_TABLE, "t", NULL);
+    CHECK_INT(request_op(tables), DYNAMO_LIST_TABLES);
+    CHECK_INT(request_op(table), DYNAMO_DESCRIBE_TABLE);
+    check_body(tables, "{}");
+    check_body(table, "{\"TableName\":\"t\"}");
+    check_body_at(read_new(READ_TABLES, NULL, NULL),
+                  (struct request_place){SPAN_LITERAL("\"last\""), 0},
+                  "{\"ExclusiveStartTableName\":\"last\"}");
+}
+
+static void the_set_of_operations_is_closed(void)
+{
+    CHECK_TEXT(dynamo_op_name(DYNAMO_GET_ITEM), "GetItem");
+    CHECK_TEXT(dynamo_op_name(DYNAMO_BATCH_GET_ITEM), "BatchGetItem");
+    CHECK_TEXT(dynamo_op_name(DYNAMO_QUERY), "Query");
+    CHECK_TEXT(dynamo_op_name(DYNAMO_DESCRIBE_TABLE), "DescribeTable");
+    CHECK_TEXT(dynamo_op_name(DYNAMO_LIST_TABLES), "ListTables");
+    CHECK_INT(DYNAMO_LIST_TABLES, 4);
+}
+
+static const struct check_test tests[] = {
+    {"one key is GetItem", one_key_is_get_item},
+    {"a key may be one number", a_key_may_be_one_number},
+    {"several keys are BatchGetItem", several_keys_are_batch_get_item},
+    {"a batch goes on with what was left", a_batch_goes_on_with_what_was_left},
+    {"a query by partition", a_query_by_partition},
+    {"a query of an index, descending", a_query_of_an_index_descending},
+    {"a range has two values", a_range_has_two_values},
+    {"comparisons are written as they are", comparisons_are_written_as_they_are},
+    {"a filter goes without a limit", a_filter_goes_without_a_limit},
+    {"an attribute has one alias and is asked for once",
+     an_attribute_has_one_alias_and_is_asked_for_once},
+    {"a query goes on from the last key", a_query_goes_on_from_the_last_key},
+    {"consistency is asked of tables alone", consistency_is_asked_of_tables_alone},
+    {"tables are listed and described", tables_are_listed_and_described},
+    {"the set of operations is closed", the_set_of_operations_is_closed},
+};
+CHECK_MAIN(tests)

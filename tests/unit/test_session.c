@@ -1,0 +1,486 @@
+/* Profile, region, endpoint and credentials, from options, environment and files. */
+#include "core/aws/session.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/buf.h"
+#include "tests/unit/check.h"
+
+/* A private folder with both files, and an environment without any AWS variable. */
+struct place {
+    char path[64];
+    struct buf config;
+    struct buf credentials;
+    struct aws_session *session;
+    struct error err;
+    char key[64];
+    char secret[64];
+    char token[64];
+};
+
+static const char *const variables[] = {
+    "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",     "AWS_SESSION_TOKEN",
+    "AWS_PROFILE",       "AWS_DEFAULT_PROFILE",       "AWS_REGION",
+    "AWS_CONFIG_FILE",   "AWS_DEFAULT_REGION",        "AWS_SHARED_CREDENTIALS_FILE",
+    "AWS_ENDPOINT_URL",  "AWS_ENDPOINT_URL_DYNAMODB",
+};
+
+static void clear_environment(void)
+{
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        unsetenv(variables[i]);
+}
+
+static void write_file(const struct buf *path, const char *text)
+{
+    FILE *file = fopen(buf_text(path), "w");
+    CHECK(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void open_place(struct place *place, const char *config, const char *credentials)
+{
+    *place = (struct place){.path = "/tmp/ddbfs-session-XXXXXX"};
+    CHECK(mkdtemp(place->path));
+    clear_environment();
+    buf_printf(&place->config, "%s/config", place->path);
+    buf_printf(&place->credentials, "%s/credentials", place->path);
+    write_file(&place->config, config);
+    write_file(&place->credentials, credentials);
+    setenv("AWS_CONFIG_FILE", buf_text(&place->config), 1);
+    setenv("AWS_SHARED_CREDENTIALS_FILE", buf_text(&place->credentials), 1);
+}
+
+static void place_clean_up(struct place *place)
+{
+    aws_session_destroy(place->session);
+    unlink(buf_text(&place->config));
+    unlink(buf_text(&place->credentials));
+    rmdir(place->path);
+    buf_clean_up(&place->config);
+    buf_clean_up(&place->credentials);
+    clear_environment();
+}
+
+static void start(struct place *place, struct aws_options options)
+{
+    aws_session_destroy(place->session);
+    place->session = aws_session_new(&options, &place->err);
+    if (!place->session)
+        CHECK_FAIL("%s", place->err.text);
+}
+
+static void check_no_start(struct place *place, struct aws_options options, const char *why)
+{
+    place->err = (struct error){0};
+    CHECK(!aws_session_new(&options, &place->err));
+    CHECK_INT(place->err.kind, ERROR_INVALID);
+    CHECK_HAS(place->err.text, why);
+}
+
+static void on_credentials(void *arg, const struct credentials *credentials,
+                           const struct error *err)
+{
+    struct place *place = arg;
+    if (err) {
+        place->err = *err;
+        return;
+    }
+    snprintf(place->key, sizeof place->key, "%s", credentials->access_key_id);
+    snprintf(place->secret, sizeof place->secret, "%s", credentials->secret_access_key);
+    snprintf(place->token, sizeof place->token, "%s",
+             credentials->session_token ? credentials->session_token : "-");
+}
+
+static void resolve(struct place *place)
+{
+    place->err = (struct error){0};
+    place->key[0] = place->secret[0] = place->token[0] = '\0';
+    aws_session_credentials(place->session, on_credentials, place);
+}
+
+static void check_keys(struct place *place, const char *key, const char *secret, const char *token)
+{
+    resolve(place);
+    CHECK_TEXT(place->err.text, "");
+    CHECK_TEXT(place->key, key);
+    CHECK_TEXT(place->secret, secret);
+    CHECK_TEXT(place->token, token);
+}
+
+static void check_denied(struct place *place, const char *why)
+{
+    resolve(place);
+    CHECK_INT(place->err.kind, ERROR_DENIED);
+    CHECK_HAS(place->err.text, why);
+    CHECK_TEXT(place->key, "");
+}
+
+static const struct aws_options no_options = {0};
+static const struct aws_options in_x = {.profile = "x"};
+
+/* Region. */
+
+static void region_by_rank(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[default]\nregion = r-profile\n[profile x]\nregion = r-x\n", "");
+    start(&place, no_options);
+    CHECK_TEXT(aws_session_region(place.session), "r-profile");
+    start(&place, in_x);
+    CHECK_TEXT(aws_session_region(place.session), "r-x");
+    setenv("AWS_DEFAULT_REGION", "r-default", 1);
+    start(&place, in_x);
+    CHECK_TEXT(aws_session_region(place.session), "r-default");
+    setenv("AWS_REGION", "r-env", 1);
+    start(&place, no_options);
+    CHECK_TEXT(aws_session_region(place.session), "r-env");
+    start(&place, (struct aws_options){.region = "r-option"});
+    CHECK_TEXT(aws_session_region(place.session), "r-option");
+}
+
+static void no_region_says_how_to_give_one(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[default]\n", "");
+    setenv("AWS_REGION", "", 1);
+    check_no_start(&place, no_options, "AWS_REGION");
+}
+
+static void regions_are_labels(void)
+{
+    static const char *const bad[] = {"eu.central", "a/b", "-a", "a-", "x@evil", "a b", "a\n"};
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "", "");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        check_no_start(&place, (struct aws_options){.region = bad[i]}, "is no region");
+    char longest[65];
+    memset(longest, 'a', 64);
+    longest[64] = '\0';
+    check_no_start(&place, (struct aws_options){.region = longest}, "is no region");
+    start(&place, (struct aws_options){.region = longest + 1});
+}
+
+/* Endpoint. */
+
+static void check_endpoint(struct place *place, const char *given, const char *url,
+                           const char *host)
+{
+    start(place, (struct aws_options){.region = "eu-central-1", .endpoint_url = given});
+    CHECK_TEXT(aws_session_url(place->session), url);
+    CHECK_TEXT(aws_session_host(place->session), host);
+}
+
+static void the_service_s_own_endpoint(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "", "");
+    check_endpoint(&place, NULL, "https://dynamodb.eu-central-1.amazonaws.com/",
+                   "dynamodb.eu-central-1.amazonaws.com");
+    CHECK(!aws_session_endpoint_url(place.session));
+    start(&place, (struct aws_options){.region = "cn-north-1"});
+    CHECK_TEXT(aws_session_host(place.session), "dynamodb.cn-north-1.amazonaws.com.cn");
+}
+
+static void endpoints_are_made_regular(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "", "");
+    check_endpoint(&place, "http://localhost:8000", "http://localhost:8000/", "localhost:8000");
+    check_endpoint(&place, "http://localhost:8000/", "http://localhost:8000/", "localhost:8000");
+    check_endpoint(&place, "HTTPS://h.example", "https://h.example/", "h.example");
+    check_endpoint(&place, "https://h:443/", "https://h/", "h");
+    check_endpoint(&place, "http://h:80", "http://h/", "h");
+    check_endpoint(&place, "http://h:443", "http://h:443/", "h:443");
+    check_endpoint(&place, "https://h:65535", "https://h:65535/", "h:65535");
+    check_endpoint(&place, "http://[::1]:8000", "http://[::1]:8000/", "[::1]:8000");
+    check_endpoint(&place, "http://[fd00:ec2::23]", "http://[fd00:ec2::23]/", "[fd00:ec2::23]");
+    CHECK_TEXT(aws_session_endpoint_url(place.session), "http://[fd00:ec2::23]/");
+}
+
+static void bad_endpoints_are_refused(void)
+{
+    static const char *const bad[] = {
+        "",
+        "localhost",
+        "ftp://h",
+        "http://",
+        "http:///",
+        "http://h:",
+        "http://h:0",
+        "http://h:65536",
+        "http://h:1x",
+        "http://h/path",
+        "http://h?q",
+        "http://u@h",
+        "http://u:p@h",
+        "http://h h",
+        "http://h#f",
+        "http://[::1",
+        "http://[]",
+        "http://[h]:1",
+        "http://[::1]x",
+        "http://h//",
+        "http://h\n",
+        "http://h:8000:1",
+        "http://h:99999999999999999999",
+    };
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "", "");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        check_no_start(&place, (struct aws_options){.region = "r", .endpoint_url = bad[i]},
+                       "is no endpoint");
+}
+
+static void endpoint_by_rank(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[default]\nregion = r\n", "");
+    setenv("AWS_ENDPOINT_URL", "http://all:1", 1);
+    start(&place, no_options);
+    CHECK_TEXT(aws_session_host(place.session), "all:1");
+    setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://dynamodb:2", 1);
+    start(&place, no_options);
+    CHECK_TEXT(aws_session_endpoint_url(place.session), "http://dynamodb:2/");
+    start(&place, (struct aws_options){.endpoint_url = "http://option:3"});
+    CHECK_TEXT(aws_session_host(place.session), "option:3");
+}
+
+/* Profile. */
+
+static void profile_by_rank(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[default]\nregion=r\n[profile a]\nregion=r\n[profile b]\nregion=r\n",
+               "[x]\n");
+    start(&place, no_options);
+    CHECK(!aws_session_profile(place.session));
+    setenv("AWS_PROFILE", "a", 1);
+    start(&place, no_options);
+    CHECK_TEXT(aws_session_profile(place.session), "a");
+    setenv("AWS_DEFAULT_PROFILE", "b", 1);
+    start(&place, no_options);
+    CHECK_TEXT(aws_session_profile(place.session), "b");
+    start(&place, (struct aws_options){.profile = "x", .region = "r"});
+    CHECK_TEXT(aws_session_profile(place.session), "x");
+}
+
+static void unknown_profile_names_the_known(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[default]\nregion = r\n[profile a]\n", "[b]\n");
+    check_no_start(&place, in_x, "profile x is in neither");
+    CHECK_HAS(place.err.text, buf_text(&place.config));
+    CHECK_HAS(place.err.text, buf_text(&place.credentials));
+    CHECK_HAS(place.err.text, "profiles there: default, a, b");
+    setenv("AWS_PROFILE", "y", 1);
+    setenv("AWS_ACCESS_KEY_ID", "K", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
+    check_no_start(&place, no_options, "profile y is in neither");
+}
+
+static void malformed_file_is_an_error(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[default]\nregion = r\nwhat\n", "");
+    check_no_start(&place, no_options, "config, line 3:");
+}
+
+/* Credentials. */
+
+static void keys_of_the_environment(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "", "");
+    setenv("AWS_REGION", "r", 1);
+    setenv("AWS_ACCESS_KEY_ID", "K", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
+    start(&place, no_options);
+    check_keys(&place, "K", "S", "-");
+    setenv("AWS_SESSION_TOKEN", "T", 1);
+    check_keys(&place, "K", "S", "-");
+    aws_session_forget(place.session);
+    check_keys(&place, "K", "S", "T");
+}
+
+static void key_without_secret(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[default]\nregion = r\naws_access_key_id = P\naws_secret_access_key = Q\n",
+               "");
+    start(&place, no_options);
+    setenv("AWS_ACCESS_KEY_ID", "K", 1);
+    check_denied(&place, "AWS_SECRET_ACCESS_KEY is not");
+    unsetenv("AWS_ACCESS_KEY_ID");
+    setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
+    check_keys(&place, "P", "Q", "-");
+}
+
+static const char keys_of_x[] = "[x]\naws_access_key_id = XK\naws_secret_access_key = XS\n"
+                                "aws_session_token = XT\n";
+
+static void option_turns_the_environment_off(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[profile x]\nregion = r\n", keys_of_x);
+    setenv("AWS_ACCESS_KEY_ID", "K", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
+    start(&place, in_x);
+    check_keys(&place, "XK", "XS", "XT");
+    CHECK_TEXT(aws_session_profile(place.session), "x");
+}
+
+static void aws_profile_leaves_the_environment_on(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[profile x]\nregion = r\n", keys_of_x);
+    setenv("AWS_ACCESS_KEY_ID", "K", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
+    setenv("AWS_PROFILE", "x", 1);
+    start(&place, no_options);
+    check_keys(&place, "K", "S", "-");
+    CHECK(!aws_session_profile(place.session));
+}
+
+static void aws_profile_without_keys_in_the_environment(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[profile x]\nregion = r\n", keys_of_x);
+    setenv("AWS_PROFILE", "x", 1);
+    start(&place, no_options);
+    check_keys(&place, "XK", "XS", "XT");
+}
+
+static void keys_merge_over_both_files(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place,
+               "[profile x]\nregion = r\naws_access_key_id = C\naws_secret_access_key = CS\n",
+               "[x]\naws_access_key_id = D\n");
+    start(&place, in_x);
+    check_keys(&place, "D", "CS", "-");
+}
+
+static void profile_with_half_a_key(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[profile x]\nregion = r\naws_access_key_id = C\n", "");
+    start(&place, in_x);
+    check_denied(&place, "no aws_secret_access_key");
+}
+
+static void no_credentials_at_all(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[default]\nregion = r\n[profile x]\nregion = r\n", "");
+    start(&place, no_options);
+    check_denied(&place, "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+    start(&place, in_x);
+    check_denied(&place, "profile x has no credentials");
+}
+
+static void files_are_read_again(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[profile x]\nregion = r\n", "");
+    start(&place, in_x);
+    check_denied(&place, "profile x has no credentials");
+    write_file(&place.credentials, keys_of_x);
+    check_keys(&place, "XK", "XS", "XT");
+    write_file(&place.credentials, "[x]\naws_access_key_id = 2\naws_secret_access_key = 3\n");
+    check_keys(&place, "XK", "XS", "XT");
+    aws_session_forget(place.session);
+    check_keys(&place, "2", "3", "-");
+}
+
+static void check_way(const char *line, bool keys, const char *why)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    CLEAN_UP(buf_clean_up) struct buf config = {0};
+    buf_printf(&config, "[profile x]\nregion = r\n%s = something\n", line);
+    open_place(&place, buf_text(&config), keys ? keys_of_x : "");
+    start(&place, in_x);
+    if (!why) {
+        check_keys(&place, "XK", "XS", "XT");
+        return;
+    }
+    check_denied(&place, why);
+    CHECK_HAS(place.err.text, "export-credentials --profile 'x' --format env");
+    CHECK_HAS(place.err.text, "leave the profile out");
+}
+
+static void ways_not_built_yet(void)
+{
+    check_way("role_arn", false, "role_arn");
+    check_way("web_identity_token_file", false, "web_identity_token_file");
+    check_way("sso_session", false, "sso_session");
+    check_way("sso_start_url", false, "sso_start_url");
+    check_way("sso_account_id", false, "sso_session");
+    check_way("login_session", false, "login_session");
+    check_way("credential_process", false, "credential_process");
+}
+
+static void ways_that_win_over_keys(void)
+{
+    check_way("role_arn", true, "role_arn");
+    check_way("web_identity_token_file", true, "web_identity_token_file");
+    check_way("sso_account_id", true, "SSO");
+    check_way("sso_role_name", true, "SSO");
+}
+
+static void ways_that_yield_to_keys(void)
+{
+    check_way("sso_session", true, NULL);
+    check_way("login_session", true, NULL);
+    check_way("credential_process", true, NULL);
+}
+
+static void keys_with_line_ends_are_refused(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[default]\nregion = r\n", "");
+    setenv("AWS_ACCESS_KEY_ID", "K", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "S\r", 1);
+    start(&place, no_options);
+    check_denied(&place, "the secret access key holds");
+    setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
+    setenv("AWS_SESSION_TOKEN", "T\nX-Evil: 1", 1);
+    check_denied(&place, "the session token holds");
+    CHECK(!strstr(place.err.text, "X-Evil"));
+}
+
+static void nothing_to_destroy(void)
+{
+    aws_session_destroy(NULL);
+}
+
+static const struct check_test tests[] = {
+    {"region by rank", region_by_rank},
+    {"no region says how to give one", no_region_says_how_to_give_one},
+    {"regions are labels", regions_are_labels},
+    {"the service's own endpoint", the_service_s_own_endpoint},
+    {"endpoints are made regular", endpoints_are_made_regular},
+    {"bad endpoints are refused", bad_endpoints_are_refused},
+    {"endpoint by rank", endpoint_by_rank},
+    {"profile by rank", profile_by_rank},
+    {"an unknown profile names the known", unknown_profile_names_the_known},
+    {"a malformed file is an error", malformed_file_is_an_error},
+    {"keys of the environment", keys_of_the_environment},
+    {"a key without its secret", key_without_secret},
+    {"an option turns the environment off", option_turns_the_environment_off},
+    {"AWS_PROFILE leaves the environment on", aws_profile_leaves_the_environment_on},
+    {"AWS_PROFILE without keys in the environment", aws_profile_without_keys_in_the_environment},
+    {"keys merge over both files", keys_merge_over_both_files},
+    {"a profile with half a key", profile_with_half_a_key},
+    {"no credentials at all", no_credentials_at_all},
+    {"files are read again", files_are_read_again},
+    {"ways not built yet", ways_not_built_yet},
+    {"ways that win over keys", ways_that_win_over_keys},
+    {"ways that yield to keys", ways_that_yield_to_keys},
+    {"keys with line ends are refused", keys_with_line_ends_are_refused},
+    {"nothing to destroy", nothing_to_destroy},
+};
+CHECK_MAIN(tests)
