@@ -78,20 +78,33 @@ static void origin_of(struct flight *flight, const struct page *page, struct rec
     strncpy(out->request_id, page->request_id, sizeof out->request_id - 1);
 }
 
-/* Whether ITEM goes before the best so far. An absent attribute goes before nothing. */
-static bool is_better(const struct flight *flight, struct json item)
+/* Whether ITEM goes before the best so far. An absent attribute goes before nothing. FAILED is
+ * set when memory ran out. */
+static bool is_better(const struct flight *flight, struct json item, bool *failed)
 {
     CLEAN_UP(buf_clean_up) struct buf mine = {0}, theirs = {0};
     struct span name = span_text(flight->ask.pick_attribute);
     struct value candidate, best;
     if (!flight->best)
         return true;
-    if (!value_read(item_attribute(item, name), &mine, &candidate))
-        return false;
-    if (!value_read(item_attribute(record_item(flight->best), name), &theirs, &best))
-        return true;
+    bool mine_read = value_read(item_attribute(item, name), &mine, &candidate);
+    bool theirs_read = value_read(item_attribute(record_item(flight->best), name), &theirs, &best);
+    *failed = mine.failed || theirs.failed;
+    if (!mine_read || !theirs_read)
+        return mine_read;
     int order = value_compare(candidate, best);
     return flight->ask.pick == PICK_GREATEST ? order > 0 : order < 0;
+}
+
+/* No record was made of ITEM. Printing it tells whether it could be one. */
+static bool refuse(const struct flight *flight, struct json item, struct error *err)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf scratch = {0};
+    struct record_view plain = {.compact = true};
+    if (item_write(item, &plain, &scratch) || scratch.failed)
+        return error_no_memory(err);
+    return error_set(err, ERROR_BAD_ANSWER, "an item of %s is not understood",
+                     flight->ask.read->table);
 }
 
 static bool consider(struct flight *flight, const struct page *page, struct json item,
@@ -103,14 +116,16 @@ static bool consider(struct flight *flight, const struct page *page, struct json
                          "several records of %s answer; let the map say which, with \"pick\" or "
                          "\"newest\": 1",
                          flight->ask.read->table);
-    if (flight->best && !is_better(flight, item))
-        return true;
+    bool failed = false;
+    if (flight->best && !is_better(flight, item, &failed))
+        return !failed || error_no_memory(err);
+    if (failed)
+        return error_no_memory(err);
     struct record_origin origin;
     origin_of(flight, page, &origin);
     record_unref(flight->best);
     flight->best = record_new(item, &origin);
-    return flight->best || error_set(err, ERROR_BAD_ANSWER, "an item of %s is not understood",
-                                     flight->ask.read->table);
+    return flight->best || refuse(flight, item, err);
 }
 
 static void take_page(void *arg, const struct page *page, const struct error *err)

@@ -16,6 +16,17 @@ void shell_quote(struct buf *out, struct span text)
     buf_add_char(out, '\'');
 }
 
+/* A name as it stands where it has nothing for a shell in it, as every table's name. What a user
+ * typed for a branch is part of it too, and may hold anything. */
+static void add_word(struct buf *out, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+    if (text[0] && text[strspn(text, plain)] == '\0')
+        buf_add_text(out, text);
+    else
+        shell_quote(out, span_text(text));
+}
+
 static uint32_t code_point(struct span character)
 {
     static const uint8_t masks[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
@@ -86,12 +97,21 @@ static void write_cond(struct buf *out, struct expressions *expressions, const s
         buf_printf(out, "#n%u %s :v%u", name, cond_word(cond->op), value);
 }
 
-static void add_option(struct buf *out, const char *option, struct span json)
+/* An option whose text could not be built is no option: OUT fails with it. */
+static void add_option(struct buf *out, const char *option, const struct buf *json)
 {
     CLEAN_UP(buf_clean_up) struct buf ascii = {0};
-    add_ascii(&ascii, json);
+    add_ascii(&ascii, buf_span(json));
     buf_printf(out, " %s ", option);
     shell_quote(out, buf_span(&ascii));
+    out->failed = out->failed || ascii.failed || json->failed;
+}
+
+static void add_text_option(struct buf *out, const char *option, const char *text)
+{
+    CLEAN_UP(buf_clean_up) struct buf json = {0};
+    buf_add_text(&json, text);
+    add_option(out, option, &json);
 }
 
 static void add_conds(struct buf *out, const char *option, struct expressions *expressions,
@@ -103,7 +123,7 @@ static void add_conds(struct buf *out, const char *option, struct expressions *e
         write_cond(&text, expressions, &conds[i]);
     }
     if (count)
-        add_option(out, option, buf_span(&text));
+        add_option(out, option, &text);
 }
 
 static void add_projection(struct buf *out, struct expressions *expressions,
@@ -113,16 +133,17 @@ static void add_projection(struct buf *out, struct expressions *expressions,
     for (size_t i = 0; i < read->attribute_count; i++)
         buf_printf(&text, "%s#n%u", i ? ", " : "", add_name(expressions, read->attributes[i]));
     if (read->attribute_count)
-        add_option(out, "--projection-expression", buf_span(&text));
+        add_option(out, "--projection-expression", &text);
 }
 
 static void add_braced(struct buf *out, const char *option, const struct buf *members)
 {
     CLEAN_UP(buf_clean_up) struct buf json = {0};
+    out->failed = out->failed || members->failed;
     if (members->size == 0)
         return;
     buf_printf(&json, "{%s}", buf_text(members));
-    add_option(out, option, buf_span(&json));
+    add_option(out, option, &json);
 }
 
 static void add_common(struct buf *out, struct expressions *expressions, const struct read *read,
@@ -135,7 +156,7 @@ static void add_common(struct buf *out, struct expressions *expressions, const s
         buf_add_text(out, " --consistent-read");
     buf_add_text(out, how->options);
     if (how->query)
-        add_option(out, "--query", span_text(how->query));
+        add_text_option(out, "--query", how->query);
     if (how->output)
         buf_printf(out, " --output %s", how->output);
 }
@@ -155,15 +176,17 @@ static void write_key(struct buf *out, const struct key *key)
 static void add_table(struct buf *out, const char *command, const struct read *read)
 {
     buf_printf(out, "aws dynamodb %s --table-name ", command);
-    buf_add_text(out, read->table);
+    add_word(out, read->table);
 }
 
 static void write_query(struct buf *out, const struct read *read, const struct aws_command *how)
 {
     CLEAN_UP(expressions_clean_up) struct expressions expressions = {0};
     add_table(out, "query", read);
-    if (read->index)
-        buf_printf(out, " --index-name %s", read->index);
+    if (read->index) {
+        buf_add_text(out, " --index-name ");
+        add_word(out, read->index);
+    }
     add_conds(out, "--key-condition-expression", &expressions, read->where, read->where_count);
     add_conds(out, "--filter-expression", &expressions, read->filter, read->filter_count);
     if (read->descending)
@@ -179,7 +202,7 @@ static void write_get(struct buf *out, const struct read *read, const struct aws
     CLEAN_UP(buf_clean_up) struct buf key = {0};
     add_table(out, "get-item", read);
     write_key(&key, &read->keys[0]);
-    add_option(out, "--key", buf_span(&key));
+    add_option(out, "--key", &key);
     add_common(out, &expressions, read, how);
 }
 

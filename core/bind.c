@@ -59,6 +59,8 @@ static bool expand_key(const struct place *place, size_t i, struct arena *arena,
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (!format_expand(said, &place->bindings, &text))
         return error_set(err, ERROR_NOT_FOUND, "the path does not say the whole key");
+    if (text.failed)
+        return error_no_memory(err);
     if (!can_be_key(key->attribute, key->type, buf_span(&text), err) ||
         !check_parts(place, format, buf_span(&text), err))
         return false;
@@ -67,7 +69,7 @@ static bool expand_key(const struct place *place, size_t i, struct arena *arena,
                          MAX_SORT_BYTES);
     *out = (struct key_attribute){span_text(key->attribute),
                                   {key->type, arena_copy(arena, buf_span(&text))}};
-    return (!arena->failed && !text.failed) || error_no_memory(err);
+    return !arena->failed || error_no_memory(err);
 }
 
 bool bind_key(const struct place *place, struct arena *arena, struct key *out, struct error *err)
@@ -211,7 +213,9 @@ bool bind_item_key(const struct map_table *table, struct json item, struct arena
         CLEAN_UP(buf_clean_up) struct buf bytes = {0};
         struct key_attribute *attribute = &out->attributes[i];
         attribute->name = span_text(table->keys[i].attribute);
-        if (!value_read(item_attribute(item, attribute->name), &bytes, &attribute->value))
+        bool read = value_read(item_attribute(item, attribute->name), &bytes, &attribute->value);
+        arena->failed = arena->failed || bytes.failed;
+        if (!read)
             return false;
         attribute->value.bytes = arena_copy(arena, attribute->value.bytes);
         if (arena->failed || attribute->value.type != table->keys[i].type)
@@ -230,6 +234,7 @@ static bool agree(const struct bindings *path, const struct bindings *parts)
     return true;
 }
 
+/* A part that stands twice says the same both times. */
 static bool is_of_kind(const struct map_table *table, const struct map_kind *kind,
                        const struct key *key, struct bindings *parts)
 {
@@ -237,7 +242,7 @@ static bool is_of_kind(const struct map_table *table, const struct map_kind *kin
         if (!format_match_key(&kind->keys[i], key->attributes[i].value.bytes, table->separator,
                               parts))
             return false;
-    return true;
+    return agree(parts, parts);
 }
 
 bool bind_is_kind(const struct place *place, const struct map_kind *kind, const struct key *key,
@@ -275,27 +280,40 @@ static const struct value *key_value(const struct key *key, struct span attribut
     return NULL;
 }
 
+/* A key attribute is looked up in KEY: the item may hold no more than what was asked for. */
+static bool holds(const struct cond *cond, const struct key *key, struct json item,
+                  struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf storage = {0};
+    struct value read;
+    const struct value *value = key_value(key, cond->attribute);
+    if (!value && value_read(item_attribute(item, cond->attribute), &storage, &read))
+        value = &read;
+    if (storage.failed)
+        return error_no_memory(err);
+    return (value && cond_admits(cond, *value)) ||
+           error_set(err, ERROR_NOT_FOUND,
+                     "the record is there, but it is not (or no longer) one of this directory");
+}
+
 static bool all_hold(const struct place *place, const struct map_cond *conds, size_t count,
-                     const struct key *key, struct json item)
+                     const struct key *key, struct json item, struct error *err)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     for (size_t i = 0; i < count; i++) {
         struct cond cond;
-        struct error ignored;
-        if (!expand_cond(place, &conds[i], &arena, &cond, &ignored))
-            return false;
-        const struct value *value = key_value(key, cond.attribute);
-        if (value ? !cond_admits(&cond, *value) : !cond_holds(&cond, item))
+        if (!expand_cond(place, &conds[i], &arena, &cond, err) || !holds(&cond, key, item, err))
             return false;
     }
     return true;
 }
 
-bool bind_holds(const struct place *place, const struct key *key, struct json item)
+bool bind_holds(const struct place *place, const struct key *key, struct json item,
+                struct error *err)
 {
     const struct map_pattern *pattern = pattern_of(place);
-    return all_hold(place, pattern->where, pattern->where_count, key, item) &&
-           all_hold(place, pattern->filter, pattern->filter_count, key, item);
+    return all_hold(place, pattern->where, pattern->where_count, key, item, err) &&
+           all_hold(place, pattern->filter, pattern->filter_count, key, item, err);
 }
 
 /* The beginning of the sort key that a shortened name still shows; false when it shows none. */
@@ -324,7 +342,7 @@ struct read *bind_search(const struct place *place, struct error *err)
         read->where_count = 1; /* the partition key comes first */
         read_add_where(read, &cond);
     }
-    if (!read_failed(read))
+    if (!read_failed(read) && !prefix.failed)
         return read;
     read_destroy(read);
     error_no_memory(err);

@@ -22,7 +22,8 @@ struct read *bind_query(const struct place *place, struct error *err);
 struct read *bind_items(const struct place *place, const struct key *keys, size_t count,
                         struct span attribute, struct error *err);
 
-/* The base-table key that ITEM carries; false when an attribute is missing or of a wrong type. */
+/* The base-table key that ITEM carries; false when an attribute is missing or of a wrong type, or
+ * (ARENA->failed) when memory ran out. */
 bool bind_item_key(const struct map_table *table, struct json item, struct arena *arena,
                    struct key *out);
 
@@ -43,7 +44,8 @@ bool bind_is_declared(const struct map_table *table, const struct key *key);
 struct read *bind_search(const struct place *place, struct error *err);
 
 /* Whether the record with KEY and ITEM is what the path says it is: every condition of the
- * pattern holds. */
-bool bind_holds(const struct place *place, const struct key *key, struct json item);
+ * pattern holds. False with ERR filled: ERROR_NOT_FOUND, or that memory ran out. */
+bool bind_holds(const struct place *place, const struct key *key, struct json item,
+                struct error *err);
 
 #endif

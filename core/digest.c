@@ -2,8 +2,14 @@
 #include "core/digest.h"
 
 #include <limits.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+
+void digest_skip_clean_up(void)
+{
+    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
 
 bool digest_sha256(struct span data, uint8_t out[DIGEST_SIZE])
 {

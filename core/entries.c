@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "core/file.h"
+
 void entries_clean_up(struct entries *entries)
 {
     arena_clean_up(&entries->arena);
@@ -89,15 +91,24 @@ static const struct map_param *known_values(const struct place *place, const str
     return param && param->value_count ? param : NULL;
 }
 
+static bool is_secret(const struct place *place, const struct route *child)
+{
+    return child->file && child->file->attribute &&
+           file_attribute_is_secret(place->table, span_text(child->file->attribute));
+}
+
 static void add_segment(struct entries *entries, const struct place *place,
                         const struct route *child, const struct bindings *parts,
                         const struct place_options *names)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
+    size_t before = entries->count;
     if (place_segment_name(place, child, parts, names, &name))
         add_text(entries, &name, !child->file);
     else
         entries->failed = true;
+    if (entries->count > before)
+        entries->items[before].secret = is_secret(place, child);
 }
 
 static void add_values(struct entries *entries, const struct place *place,

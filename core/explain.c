@@ -116,6 +116,7 @@ static void write_nested(struct buf *out, const struct place *place, const struc
     aws_command_write(&inner, plan->query, &key);
     struct aws_command item = {.options = options};
     aws_command_write_nested(out, plan->items, buf_text(&inner), &item);
+    out->failed = out->failed || path.failed || inner.failed;
 }
 
 static void write_query_command(struct buf *out, const struct place *place, const struct plan *plan,
@@ -127,6 +128,7 @@ static void write_query_command(struct buf *out, const struct place *place, cons
     bool bare = !is_listing(place) && place->route->file->attribute;
     struct aws_command how = {options, path.size ? buf_text(&path) : NULL, bare ? "text" : NULL};
     aws_command_write(out, plan->query, &how);
+    out->failed = out->failed || path.failed;
 }
 
 /* The one command that gives the same record, or the same listing. */
@@ -142,14 +144,17 @@ static void write_command(struct buf *out, const struct tree *tree, const struct
         write_query_command(out, place, plan, buf_text(&options));
     else if (plan->items)
         aws_command_write(out, plan->items, &how);
+    out->failed = out->failed || options.failed;
 }
 
 static void write_value(struct buf *out, struct value value)
 {
     if (value.type == VALUE_S)
         json_write_string(out, value.bytes);
-    else
+    else if (value.type == VALUE_N)
         buf_add_span(out, value.bytes);
+    else
+        value_write(out, value);
 }
 
 static void write_cond(struct buf *out, const struct cond *cond)
@@ -255,7 +260,8 @@ static void words_clean_up(struct words *words)
     buf_clean_up(&words->command);
 }
 
-static void find_words(struct words *words, const struct tree *tree, const struct place *place,
+/* False when memory ran out. */
+static bool find_words(struct words *words, const struct tree *tree, const struct place *place,
                        const struct plan *plan)
 {
     if (plan->query)
@@ -265,6 +271,8 @@ static void find_words(struct words *words, const struct tree *tree, const struc
     write_cost(&words->cost, place, plan);
     if (words->step_count)
         write_command(&words->command, tree, place, plan);
+    return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
+           !words->command.failed;
 }
 
 static void write_text(struct buf *out, const struct place *place, const struct plan *plan,
@@ -314,7 +322,8 @@ bool explain_write(const struct tree *tree, const struct place *place, struct sp
     CLEAN_UP(words_clean_up) struct words words = {0};
     if (!make_plan(place, &plan, err))
         return false;
-    find_words(&words, tree, place, &plan);
+    if (!find_words(&words, tree, place, &plan))
+        return error_no_memory(err);
     if (json)
         write_json(out, place, path, &words);
     else
@@ -350,6 +359,7 @@ static void write_origin(struct buf *out, const struct tree *tree, const struct 
     CLEAN_UP(buf_clean_up) struct buf when = {0}, digest = {0};
     when_write(&when, origin->fetched_wall_ms);
     digest_hex(&digest, version.bytes, VERSION_SIZE);
+    out->failed = out->failed || when.failed || digest.failed;
     write_member(out, "fetched", buf_span(&when));
     buf_printf(out, ",\n  \"age_ms\": %lld",
                (long long)(clock->now_ms(clock) - origin->fetched_ms));
@@ -368,7 +378,8 @@ bool explain_write_info(const struct tree *tree, const struct place *place,
     const char *index = place->route->file->index ? place->route->file->index->name : NULL;
     if (!make_plan(place, &plan, NULL))
         return false;
-    find_words(&words, tree, place, &plan);
+    if (!find_words(&words, tree, place, &plan))
+        return false;
     buf_add_text(out, "{\n  \"table\": ");
     json_write_string(out, span_text(plan.query ? plan.query->table : plan.items->table));
     if (plan.query && index)

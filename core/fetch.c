@@ -90,6 +90,10 @@ static void write_conds(struct buf *out, const struct read *read)
         buf_printf(out, "%s%.*s %s ", i ? " and " : "", (int)cond->attribute.size,
                    cond->attribute.data, cond_word(cond->op));
         write_value(out, cond->value);
+        if (cond->op == COND_BETWEEN) {
+            buf_add_text(out, " and ");
+            write_value(out, cond->upper);
+        }
     }
 }
 
@@ -130,19 +134,16 @@ static void take_record(void *arg, void *data, int64_t ttl_left_ms, const struct
 {
     struct fetch *fetch = arg;
     struct record *record = data;
+    struct error why;
     fetch->wait = NULL;
     if (err)
         finish(fetch, NULL, 0, err);
     else if (!record)
         miss_by_key(fetch);
-    else if (bind_holds(fetch->place, &fetch->key, record_item(record)))
+    else if (bind_holds(fetch->place, &fetch->key, record_item(record), &why))
         finish(fetch, record, ttl_left_ms, NULL);
-    else {
-        struct error why;
-        error_set(&why, ERROR_NOT_FOUND,
-                  "the record is there, but it is not (or no longer) one of this directory");
+    else
         finish(fetch, NULL, MAP_MISSING_TTL_MS, &why);
-    }
 }
 
 static bool ask(struct fetch *fetch, struct read *read, enum map_pick pick, cache_done_fn *done)
@@ -190,6 +191,17 @@ static bool is_right_kind(struct fetch *fetch)
     return !place->route->kind || bind_is_kind(place, place->route->kind, &fetch->key, &parts);
 }
 
+/* What came back does not say which record it is. */
+static void fail_without_key(struct fetch *fetch)
+{
+    if (fetch->arena.failed)
+        error_no_memory(&fetch->why);
+    else
+        error_set(&fetch->why, ERROR_INVALID,
+                  "what came back lacks the key attributes that the map names; ddbfs check tells");
+    fail_now(fetch);
+}
+
 /* The index has told which record it is. */
 static void take_location(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
 {
@@ -205,9 +217,7 @@ static void take_location(void *arg, void *data, int64_t ttl_left_ms, const stru
         return;
     }
     if (!bind_item_key(fetch->place->table, record_item(record), &fetch->arena, &fetch->key)) {
-        error_set(&fetch->why, ERROR_INVALID,
-                  "what came back lacks the key attributes that the map names; ddbfs check tells");
-        fail_now(fetch);
+        fail_without_key(fetch);
         return;
     }
     if (!is_right_kind(fetch))
@@ -224,17 +234,43 @@ static bool ask_location(struct fetch *fetch)
     return read && ask(fetch, read, pattern_of(fetch)->pick, take_location);
 }
 
-/* Whether the key is the one whose name was shortened to the place's. */
-static bool has_shortened_name(struct fetch *fetch, const struct key *key)
+/* Whether the key is the one whose name was shortened to the place's. FAILED is set when memory ran
+ * out. */
+static bool has_shortened_name(struct fetch *fetch, const struct key *key, bool *failed)
 {
     struct bindings parts = {0};
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     const struct place *place = fetch->place;
     const struct route *entry = bind_entry(place, place->route->parent, key, &parts);
     struct span suffix = span_text(fetch->tree->names.suffix);
-    if (!entry || !place_entry_name(place, entry, &parts, &fetch->tree->names, &name))
+    if (!entry)
         return false;
-    return span_equal(span_of(name.data, name.size - suffix.size), place->shortened);
+    *failed = !place_entry_name(place, entry, &parts, &fetch->tree->names, &name);
+    return !*failed && span_equal(span_of(name.data, name.size - suffix.size), place->shortened);
+}
+
+/* Whether ITEM is what is looked for; its key is then the fetch's. */
+static bool is_found(struct fetch *fetch, struct json item, bool *failed)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct key key;
+    bool same = bind_item_key(fetch->place->table, item, &arena, &key) &&
+                has_shortened_name(fetch, &key, failed);
+    if (same)
+        bind_item_key(fetch->place->table, item, &fetch->arena, &fetch->key);
+    *failed = *failed || arena.failed || fetch->arena.failed;
+    return same;
+}
+
+/* The search is over: its record is read by its key, unless memory ran out. */
+static void end_search(struct fetch *fetch, bool failed)
+{
+    search_destroy(fetch->search);
+    fetch->search = NULL;
+    if (failed)
+        error_no_memory(&fetch->why);
+    if (failed || !ask_by_key(fetch))
+        fail_now(fetch);
 }
 
 static void take_search_page(void *arg, const struct page *page, const struct error *err)
@@ -246,15 +282,9 @@ static void take_search_page(void *arg, const struct page *page, const struct er
         return;
     }
     for (size_t i = 0; i < page->item_count; i++) {
-        CLEAN_UP(arena_clean_up) struct arena arena = {0};
-        struct key key;
-        if (bind_item_key(fetch->place->table, page->items[i], &arena, &key) &&
-            has_shortened_name(fetch, &key)) {
-            bind_item_key(fetch->place->table, page->items[i], &fetch->arena, &fetch->key);
-            search_destroy(search);
-            fetch->search = NULL;
-            if (fetch->arena.failed || !ask_by_key(fetch))
-                fail_now(fetch);
+        bool failed = false;
+        if (is_found(fetch, page->items[i], &failed) || failed) {
+            end_search(fetch, failed);
             return;
         }
     }

@@ -48,6 +48,8 @@ static bool write_typed(const struct tree *tree, const struct map_table *table, 
         CLEAN_UP(buf_clean_up) struct buf attribute = {0};
         value = json_next(name);
         json_read_string(name, &attribute);
+        if (attribute.failed)
+            return false;
         if (tree->show_secrets || !file_attribute_is_secret(table, buf_span(&attribute)))
             continue;
         buf_add(out, item.doc->text + copied, json_offset(value) - copied);
@@ -66,8 +68,11 @@ static bool write_value(const struct tree *tree, const char *name, struct json i
     struct json typed = item_attribute(item, span_text(name));
     if (!json_present(typed))
         return error_set(err, ERROR_NOT_FOUND, "the record has no attribute %s", name);
-    return item_write_value(typed, tree->compact, out) ||
-           error_set(err, ERROR_BAD_ANSWER, "attribute %s is no value of DynamoDB's", name);
+    if (item_write_value(typed, tree->compact, out))
+        return true;
+    return out->failed
+               ? error_no_memory(err)
+               : error_set(err, ERROR_BAD_ANSWER, "attribute %s is no value of DynamoDB's", name);
 }
 
 bool file_write_attribute(const struct tree *tree, const struct map_table *table, struct span name,
@@ -87,8 +92,11 @@ static bool write_attribute(const struct tree *tree, const struct place *place, 
     if (!json_present(item_attribute(item, name)))
         return error_set(err, ERROR_NOT_FOUND, "the record has no attribute \"%.*s\"",
                          name.size > 200 ? 200 : (int)name.size, name.data);
-    return file_write_attribute(tree, place->table, name, item, out) ||
-           error_set(err, ERROR_BAD_ANSWER, "the attribute is no value of DynamoDB's");
+    if (file_write_attribute(tree, place->table, name, item, out))
+        return true;
+    return out->failed
+               ? error_no_memory(err)
+               : error_set(err, ERROR_BAD_ANSWER, "the attribute is no value of DynamoDB's");
 }
 
 static bool write_content(const struct tree *tree, const struct place *place, struct record *record,
@@ -105,9 +113,11 @@ static bool write_content(const struct tree *tree, const struct place *place, st
     case PLACE_INFO:
         return explain_write_info(tree, place, record, out) || error_no_memory(err);
     default:
-        return file_write_record(tree, place->table, item, out) ||
-               error_set(err, out->failed ? ERROR_NO_MEMORY : ERROR_BAD_ANSWER,
-                         "the record is no item of DynamoDB's");
+        if (file_write_record(tree, place->table, item, out))
+            return true;
+        return out->failed
+                   ? error_no_memory(err)
+                   : error_set(err, ERROR_BAD_ANSWER, "the record is no item of DynamoDB's");
     }
 }
 

@@ -198,7 +198,9 @@ bool json_read_int(struct json value, int64_t *out)
 unsigned json_line(const struct json_doc *doc, size_t offset)
 {
     unsigned line = 1;
-    for (size_t i = 0; i < offset && i < doc->size; i++)
-        line += doc->text[i] == '\n';
+    struct span rest = span_of(doc->text, offset < doc->size ? offset : doc->size);
+    const char *end;
+    for (; rest.size > 0 && (end = memchr(rest.data, '\n', rest.size)); line++)
+        rest = span_from(rest, (size_t)(end - rest.data) + 1);
     return line;
 }

@@ -104,7 +104,7 @@ static bool is_declared(struct tree_listing *listing, const struct key *key)
 {
     const struct route *child = listing->place->route->children;
     for (; child; child = child->next) {
-        struct error ignored;
+        struct error why = {0};
         struct bindings parts = {0};
         if (child->entry || !child->file || !child->file->by_key ||
             !format_is_literal(&child->segment) ||
@@ -114,8 +114,10 @@ static bool is_declared(struct tree_listing *listing, const struct key *key)
         struct place place = *listing->place;
         struct key declared;
         place.route = child;
-        if (bind_key(&place, &arena, &declared, &ignored) && key_compare(&declared, key) == 0)
+        if (bind_key(&place, &arena, &declared, &why) && key_compare(&declared, key) == 0)
             return true;
+        if (why.kind == ERROR_NO_MEMORY)
+            listing->entries.failed = true;
     }
     return false;
 }
@@ -131,6 +133,8 @@ static void add_followers(struct tree_listing *listing, const struct route *entr
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         if (place_segment_name(place, child, parts, &listing->tree->names, &name))
             entries_add(&listing->entries, buf_span(&name), true);
+        else
+            listing->entries.failed = true;
     }
 }
 
@@ -138,8 +142,10 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
 {
     CLEAN_UP(buf_clean_up) struct buf bytes = {0};
     const struct place *place = listing->place;
-    if (!file_write_record(listing->tree, place->table, item, &bytes))
+    if (!file_write_record(listing->tree, place->table, item, &bytes)) {
+        listing->entries.failed = listing->entries.failed || bytes.failed;
         return;
+    }
     entry->size = (int64_t)bytes.size;
     entry->mtime_ms = file_mtime_ms(place->route->list, item);
 }
@@ -199,8 +205,10 @@ static void take_record(void *arg, struct json item)
     struct tree_listing *listing = arg;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct wanted same;
-    if (!bind_item_key(listing->place->table, item, &arena, &same.key))
+    if (!bind_item_key(listing->place->table, item, &arena, &same.key)) {
+        listing->entries.failed = listing->entries.failed || arena.failed;
         return;
+    }
     const struct wanted *found =
         bsearch(&same, listing->wanted, listing->wanted_count, sizeof same, order_wanted);
     if (found)
@@ -384,7 +392,8 @@ static void take_attributes(void *arg, struct record *record, int64_t ttl_left_m
         CLEAN_UP(buf_clean_up) struct buf text = {0}, encoded = {0}, bytes = {0};
         value = json_next(name);
         json_read_string(name, &text);
-        name_encode(buf_span(&text), NAME_LIMIT, &encoded);
+        bool named = name_encode(buf_span(&text), NAME_LIMIT, &encoded) && !text.failed;
+        listing->entries.failed = listing->entries.failed || !named;
         struct tree_entry *entry = entries_add(&listing->entries, buf_span(&encoded), false);
         if (!entry)
             break;
@@ -392,6 +401,7 @@ static void take_attributes(void *arg, struct record *record, int64_t ttl_left_m
         if (file_write_attribute(listing->tree, listing->place->table, buf_span(&text), item,
                                  &bytes))
             entry->size = (int64_t)bytes.size;
+        listing->entries.failed = listing->entries.failed || bytes.failed;
     }
     deliver(listing, false);
 }

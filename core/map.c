@@ -123,9 +123,14 @@ static bool parse_into(struct map *map, struct span text, struct error *err)
     bool ok = json_parse(&reader.doc, text, JSON_COMMENTS, &fault);
     if (ok)
         ok = read_map(&reader);
+    else if (strcmp(fault.what, "out of memory") == 0)
+        error_no_memory(err);
     else
         map_fail_line(map, err, json_line(&reader.doc, fault.offset), "%s", fault.what);
     json_clean_up(&reader.doc);
+    /* Whatever a reader took it for that a text or a format could not be had. */
+    if (!ok && map->arena.failed)
+        error_no_memory(err);
     return ok;
 }
 

@@ -103,6 +103,7 @@ struct map_pattern {
     const struct map_index *index; /* NULL: the table itself */
     struct map_where *wheres;
     struct map_where *filters;
+    bool ordered; /* "newest" or "oldest" was said */
     bool descending;
     uint32_t limit; /* 0: all */
     enum map_pick pick;

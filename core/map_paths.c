@@ -193,8 +193,9 @@ static bool read_limit(struct map_reader *reader, struct json value, struct map_
     bool all = json_string_is(value, SPAN_LITERAL("all"));
     if (!all && (!json_read_int(value, &limit) || limit < 1 || limit > 1000000))
         return map_fail(reader, value, "\"%s\" is a number from 1 to 1000000, or \"all\"", word);
-    if (pattern->limit || pattern->descending)
+    if (pattern->ordered)
         return map_fail(reader, value, "\"newest\" and \"oldest\" exclude each other");
+    pattern->ordered = true;
     pattern->limit = (uint32_t)limit;
     pattern->descending = descending;
     return true;

@@ -3,8 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static bool fail_at(const struct map *map, struct error *err, unsigned line, const char *format,
-                    va_list args)
+__attribute__((format(printf, 4, 0))) static bool
+fail_at(const struct map *map, struct error *err, unsigned line, const char *format, va_list args)
 {
     char text[512];
     vsnprintf(text, sizeof text, format, args);
@@ -57,6 +57,8 @@ static bool is_repeated(struct json object, struct json name)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     json_read_string(name, &text);
+    if (text.failed)
+        return false;
     struct json first = json_member_span(object, buf_span(&text));
     return json_offset(first) != json_offset(json_next(name));
 }
@@ -102,7 +104,10 @@ bool map_read_each(struct map_reader *reader, struct json object, const char *wh
 bool map_read_text(struct map_reader *reader, struct json value, const char *what, const char **out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    if (!json_read_string(value, &text) || text.size == 0)
+    bool read = json_read_string(value, &text);
+    if (text.failed)
+        return error_no_memory(reader->err);
+    if (!read || text.size == 0)
         return map_fail(reader, value, "%s is written as a text in quotes", what);
     if (memchr(text.data, '\0', text.size))
         return map_fail(reader, value, "%s may hold no \\u0000", what);

@@ -40,15 +40,20 @@ static bool add_key(struct map_reader *reader, struct map_table *table, struct j
     return true;
 }
 
-static bool set_key_format(struct map_reader *reader, struct map_table *table,
-                           struct map_kind *kind, struct json at, struct json value)
+/* A kind while it is read. */
+struct kind_draft {
+    const struct map_table *table;
+    struct map_kind *kind;
+};
+
+static bool set_key_format(struct map_reader *reader, const char *attribute, struct json at,
+                           struct json value, void *target)
 {
-    const char *attribute;
-    if (!map_read_text(reader, at, "a key attribute", &attribute))
-        return false;
+    struct kind_draft *draft = target;
+    const struct map_table *table = draft->table;
     for (size_t i = 0; i < table->key_count; i++)
         if (strcmp(table->keys[i].attribute, attribute) == 0)
-            return map_read_format(reader, value, "a key's format", &kind->keys[i]);
+            return map_read_format(reader, value, "a key's format", &draft->kind->keys[i]);
     return map_fail(reader, at,
                     "all records of a table have the same key attributes; \"%s\" is new",
                     attribute);
@@ -79,9 +84,9 @@ static bool read_kind(struct map_reader *reader, const char *name, struct json a
         return false;
     if (json_count(value) != table->key_count || table->key_count == 0)
         return map_fail(reader, at, "record \"%s\" needs a format for each key attribute", name);
-    for (struct json key = json_first(value); json_present(key); key = json_next(json_next(key)))
-        if (!set_key_format(reader, table, kind, key, json_next(key)))
-            return false;
+    struct kind_draft draft = {table, kind};
+    if (!map_read_each(reader, value, "a record", set_key_format, &draft))
+        return false;
     struct map_kind **last = &table->kinds;
     while (*last)
         last = &(*last)->next;
@@ -124,6 +129,8 @@ static bool add_plain_key(struct map_reader *reader, struct json value, struct s
     key->attribute = attribute;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     buf_printf(&text, "{%s}", attribute);
+    if (text.failed)
+        return error_no_memory(reader->err);
     const char *wrong = format_parse(&reader->map->arena, buf_span(&text), &key->format);
     return !wrong || map_fail(reader, value, "\"%s\" needs a format: { \"%s\": \"{…}\" }: %s",
                               attribute, attribute, wrong);

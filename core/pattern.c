@@ -14,9 +14,13 @@ struct job {
 bool pattern_path_has(const struct map_pattern *pattern, const char *param)
 {
     size_t size = strlen(param);
-    for (const char *at = strchr(pattern->path, '{'); at; at = strchr(at + 1, '{'))
-        if (strncmp(at + 1, param, size) == 0 && at[size + 1] == '}')
+    for (const char *at = strchr(pattern->path, '{'); at; at = strchr(at + 1, '{')) {
+        if (strncmp(at + 1, param, size) != 0)
+            continue;
+        const char *end = at + 1 + size;
+        if (end[0] == '}' || (end[0] == '*' && end[1] == '}'))
             return true;
+    }
     return false;
 }
 
@@ -307,8 +311,9 @@ static bool check_params(struct job *job)
 {
     struct map_pattern *pattern = job->pattern;
     struct format path;
-    if (format_parse(job->arena, span_text(pattern->path), &path))
-        return error_set(job->err, ERROR_INVALID, "a path of too many parameters");
+    const char *wrong = format_parse(job->arena, span_text(pattern->path), &path);
+    if (wrong)
+        return error_set(job->err, ERROR_INVALID, "%s", wrong);
     for (size_t i = 0; i < path.count; i++) {
         const char *param = path.pieces[i].param;
         if (param && !conds_have(pattern->where, pattern->where_count, param) &&

@@ -11,6 +11,8 @@ static struct place *place_new(const struct place *parent)
     *place = *parent;
     place->arena = own;
     place->environment_name = arena_copy(&place->arena, parent->environment_name);
+    place->attribute = arena_copy(&place->arena, parent->attribute);
+    place->shortened = arena_copy(&place->arena, parent->shortened);
     if (parent->table_prefix)
         place->table_prefix = arena_text(&place->arena, span_text(parent->table_prefix));
     for (size_t i = 0; i < place->bindings.count; i++)
@@ -60,6 +62,7 @@ static bool bind_captures(struct place *place, const struct bindings *captures)
         CLEAN_UP(buf_clean_up) struct buf value = {0};
         if (!name_decode(captures->items[i].value, &value))
             return false;
+        place->arena.failed = place->arena.failed || value.failed;
         const char *param = captures->items[i].param;
         const struct span *said = bindings_find(&place->bindings, param);
         if (said && !span_equal(*said, buf_span(&value)))
@@ -79,6 +82,7 @@ static bool enter_environment(struct place *place, struct span name,
         return false;
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
     format_expand(&environment->prefix, &place->bindings, &prefix);
+    place->arena.failed = place->arena.failed || prefix.failed;
     place->kind = PLACE_ENVIRONMENT;
     place->environment = environment;
     place->environment_name = arena_copy(&place->arena, name);
@@ -129,6 +133,8 @@ static bool suits(const struct map_table *table, const struct binding *binding, 
         return true;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     buf_add_span(&text, binding->value);
+    if (text.failed)
+        return error_no_memory(err);
     bool whole = !memchr(buf_text(&text), '\0', text.size);
     if (whole && regexec(&param->regex, buf_text(&text), 0, NULL, 0) == 0)
         return true;
@@ -153,9 +159,10 @@ static bool bind_equalities(struct place *place, const struct map_pattern *patte
         CLEAN_UP(buf_clean_up) struct buf value = {0};
         if (where->op != COND_EQ || bindings_find(&place->bindings, where->target))
             continue;
-        if (!format_expand(&where->value, &place->bindings, &value) ||
-            !bindings_add(&place->bindings, where->target,
-                          arena_copy(&place->arena, buf_span(&value))))
+        bool known = format_expand(&where->value, &place->bindings, &value);
+        place->arena.failed = place->arena.failed || value.failed;
+        if (!known || !bindings_add(&place->bindings, where->target,
+                                    arena_copy(&place->arena, buf_span(&value))))
             return false;
     }
     return true;
@@ -268,7 +275,9 @@ static bool find_in_table(struct place *place, struct span name,
 static bool find_attribute(struct place *place, struct span name, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf attribute = {0};
-    if (!name_decode(name, &attribute))
+    bool known = name_decode(name, &attribute);
+    place->arena.failed = place->arena.failed || attribute.failed;
+    if (!known)
         return error_set(err, ERROR_NOT_FOUND, "\"%.*s\" is no name of an attribute",
                          (int)name.size, name.data);
     place->kind = PLACE_ATTR;

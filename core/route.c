@@ -74,8 +74,9 @@ static const char *wrong_segment(const struct format *segment)
             return "after a parameter a segment can't go on with one of 0-9 or A-F";
     }
     struct span last = segment->pieces[segment->count - 1].literal;
-    if (name_split_companion(&last) != COMPANION_NONE || span_is(last, "@"))
-        return "a path can't end in @, @typed or @info, which are a record's companions";
+    for (enum companion c = COMPANION_TYPED; c <= COMPANION_ATTRS; c++)
+        if (span_ends(last, span_text(name_companion_ending(c))))
+            return "a path can't end in @, @typed or @info, which are a record's companions";
     return NULL;
 }
 

@@ -29,7 +29,8 @@ bool settle_append(struct arena *arena, struct format *format, const struct form
         buf_add_span(&joined, last->literal);
         buf_add_span(&joined, piece->literal);
         last->literal = arena_copy(arena, buf_span(&joined));
-        return !arena->failed && !joined.failed;
+        arena->failed = arena->failed || joined.failed;
+        return !arena->failed;
     }
     if (format->count == FORMAT_MAX_PIECES)
         return false;
@@ -141,8 +142,9 @@ static bool append_to_name(struct arena *arena, struct format *name,
             return true;
         name_add_value(&escaped, literal, 0);
         copy.literal = arena_copy(arena, buf_span(&escaped));
+        arena->failed = arena->failed || escaped.failed;
     }
-    return !escaped.failed && !arena->failed && settle_append(arena, name, &copy);
+    return !arena->failed && settle_append(arena, name, &copy);
 }
 
 /* Appends what FORMAT says beyond its beginning PREFIX, up to piece END. */
@@ -205,15 +207,16 @@ static bool said_by_all(struct arena *arena, const struct map_pattern *pattern, 
     return pattern->kind_count == 1 || back_to_separator(arena, out, pattern->table->separator);
 }
 
-/* The sort key's share in a name. */
+/* The sort key's share in a name. SAID, what the name need not repeat, becomes empty when the name
+ * repeats it all the same. */
 static bool name_sort_key(struct arena *arena, const struct map_pattern *pattern,
-                          const struct format *format, const struct format *said,
-                          struct format *name)
+                          const struct format *format, struct format *said, struct format *name)
 {
     bool alone = pattern->kind_count == 1;
     size_t end = alone ? unsaid_end(pattern, format) : format->count;
     if (alone && end == 0) {
         struct format nothing = {0};
+        said->count = 0;
         /* All is said: a name is needed all the same, unless the partition key gave one. */
         return name->count > 0 || append_rest(arena, name, format, &nothing, format->count);
     }

@@ -177,8 +177,9 @@ static bool read_binary(struct json text, struct buf *storage)
     CLEAN_UP(buf_clean_up) struct buf unescaped = {0};
     if (json_plain_string(text, &plain))
         return base64_read(plain, storage);
-    return json_read_string(text, &unescaped) && !unescaped.failed &&
-           base64_read(buf_span(&unescaped), storage);
+    bool read = json_read_string(text, &unescaped);
+    storage->failed = storage->failed || unescaped.failed;
+    return read && !unescaped.failed && base64_read(buf_span(&unescaped), storage);
 }
 
 bool value_read(struct json typed, struct buf *storage, struct value *value)

@@ -12,66 +12,110 @@ REPO=$(cd "$(dirname "$0")/.." && pwd)
 cd "$REPO"
 JOB=1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90
 INDEX=kl7a9h55-shopify-e513a8-4
-NEEDS="gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libssl-dev zlib1g-dev
-    npm:npm ca-certificates"
+NEEDS="gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libssl-dev zlib1g-dev"
+SHOWN_LINES=12
 
 . tests/packages.sh
+
+usage() {
+    sed -n '2,8s/^# \{0,1\}//p' "$0"
+}
 
 stop_server() {
     sh docs/examples/load_demo.sh --stop
 }
 
+# npm only fetches the demo server, and only when nobody has done so before.
+needs() {
+    echo "$NEEDS"
+    sh docs/examples/load_demo.sh --is-here || echo "npm:npm ca-certificates"
+}
+
 build() {
-    echo "building ddbfs into build/"
     mkdir -p build
     {
         [ -f build/build.ninja ] || meson setup build --buildtype=release
-    } >build/quickstart.log 2>&1 && ninja -C build >>build/quickstart.log 2>&1 && return 0
+    } >build/quickstart.log 2>&1 && ninja -C build fs/ddbfs >>build/quickstart.log 2>&1 && return 0
     tail -n 40 build/quickstart.log >&2
+    echo "quickstart: the build failed; the whole log is build/quickstart.log" >&2
     return 1
 }
 
-# Shows the command as one would type it, and runs it.
+start_server() {
+    sh docs/examples/load_demo.sh --background >build/quickstart.log && return 0
+    echo "quickstart: ddbfs itself is built (build/fs/ddbfs --help); only the demo is missing" >&2
+    return 1
+}
+
+# show WHY COMMAND: the command as one would type it, and the beginning of what it prints.
 show() {
-    echo "\$ $*"
-    "$@"
+    echo "# $1"
+    echo "\$ $2"
+    eval "$2" >build/quickstart.out
+    sed "${SHOWN_LINES}q" build/quickstart.out
+    more=$(($(wc -l <build/quickstart.out) - SHOWN_LINES))
+    [ $more -le 0 ] || echo "  … ($more more lines)"
     echo
 }
 
 session() {
-    show ddbfs ls "/prod/jobs/by-index/shopify/$INDEX/latest"
-    show ddbfs cat "/prod/jobs/by-id/$JOB"
-    show ddbfs cat "/prod/index-settings/kl7a9h55/shopify-e513a8-4@/add_docs_config"
-    show ddbfs cat "/prod/shops/cool-store.myshopify.com/access-token"
-    show ddbfs explain "/prod/jobs/by-id/$JOB"
-    show ddbfs check docs/examples/ecommerce.map.json
+    show "A job by its id. An index knows where the row is: 2 requests." \
+        "ddbfs cat /prod/jobs/by-id/$JOB"
+    show "The latest jobs of a search index, newest first: 1 request." \
+        "ddbfs ls /prod/jobs/by-index/shopify/$INDEX/latest | head -5"
+    show "One attribute of a record." \
+        "ddbfs cat /prod/index-settings/kl7a9h55/shopify-e513a8-4@/add_docs_config"
+    show "A value alone, ready for \$(…): the token of the shop's latest session." \
+        "ddbfs cat /prod/shops/cool-store.myshopify.com/access-token"
+    show "What a path reads, what it costs, and the same with the aws command. Nobody is asked." \
+        "ddbfs explain /prod/jobs/by-id/$JOB"
+    show "Whether the map, which says all of this, fits the tables." \
+        "ddbfs check docs/examples/ecommerce.map.json"
 }
 
 go_on() {
-    echo "To go on by hand:"
+    echo "The demo server goes on running. Paste this to ask it yourself, beginning with"
+    echo "ddbfs ls / and following the directories:"
     echo
     echo "    export PATH=\"$REPO/build/fs:\$PATH\""
     echo "    export DDBFS_MAP=\"$DDBFS_MAP\""
     sed 's/^/    /' build/demo/env.sh
     echo
-    echo "The server stops with: sh docs/quickstart.sh --stop"
+}
+
+# Said by whichever run it was: the demo is only the beginning.
+own_tables() {
+    echo "Your own tables: write a map like docs/examples/ecommerce.map.json (docs/map.md says how),"
+    echo "and prove it with: ddbfs check FILE. All commands and options: ddbfs --help"
 }
 
 case ${1:-} in
 --stop) stop_server && exit 0 ;;
 --once) trap stop_server EXIT && trap 'exit 1' INT TERM HUP ;;
 '') ;;
-*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+--help) usage && exit 0 ;;
+*) usage >&2 && exit 2 ;;
 esac
 
 # The names are words of their own on purpose.
-# shellcheck disable=SC2086
-install_missing $NEEDS
+# shellcheck disable=SC2046
+install_missing $(needs)
+echo "1. Building ddbfs into build/."
 build
-sh docs/examples/load_demo.sh --background
+echo "2. Starting a DynamoDB-compatible server on this machine, with sample data."
+start_server
 . build/demo/env.sh
 PATH=$REPO/build/fs:$PATH
 DDBFS_MAP=$REPO/docs/examples/ecommerce.map.json
 export PATH DDBFS_MAP
+echo "3. Asking it. A path is a question; each of these could be typed as it stands."
+echo
 session
-[ "${1:-}" = --once ] || go_on
+if [ "${1:-}" = --once ]; then
+    echo "The demo server stops now. To keep it and try more: sh docs/quickstart.sh"
+else
+    go_on
+    echo "The server stops with: sh docs/quickstart.sh --stop"
+fi
+echo
+own_tables

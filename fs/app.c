@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/digest.h"
 #include "core/source/sources.h"
 
 /* A command is short-lived and asks little twice. */
@@ -40,8 +41,9 @@ bool app_find_map(const struct options *options, struct buf *out)
         return true;
     }
     const char *config = getenv("XDG_CONFIG_HOME");
+    bool home = !config || config[0] == '\0'; /* an empty variable counts as none */
     if (try_map(out, config, "/ddbfs/map.json") ||
-        (!config && try_map(out, getenv("HOME"), "/.config/ddbfs/map.json")) ||
+        (home && try_map(out, getenv("HOME"), "/.config/ddbfs/map.json")) ||
         try_map(out, "/etc/ddbfs", "/map.json"))
         return true;
     fprintf(stderr, "ddbfs: no map: give --map FILE, set DDBFS_MAP, or write "
@@ -70,6 +72,7 @@ static bool open_parts(struct app *app, struct error *err)
 bool app_init(struct app *app, const struct options *options, const char *map_file)
 {
     struct error why;
+    digest_skip_clean_up();
     *app = (struct app){
         .options = options,
         .log = {options->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, write_log, NULL},

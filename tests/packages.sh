@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Finding and installing Debian packages; sourced by tests/run.sh and docs/quickstart.sh.
 
 # Sets MISSING to those of the packages given that this machine lacks. command:package asks for
@@ -26,9 +27,17 @@ install_missing() {
         return 1
     fi
     echo "installing:$MISSING"
+    apt_install || {
+        echo "apt-get could not install:$MISSING" >&2
+        echo "check the network and the package sources, or install them by hand" >&2
+        return 1
+    }
+}
+
+# The names are words of their own on purpose.
+# shellcheck disable=SC2086
+apt_install() {
     export DEBIAN_FRONTEND=noninteractive
-    apt-get update -qq </dev/null || return 1
-    # The names are words of their own on purpose.
-    # shellcheck disable=SC2086
-    apt-get install -y -qq --no-install-recommends $MISSING </dev/null >/dev/null
+    apt-get update -qq </dev/null &&
+        apt-get install -y -qq --no-install-recommends $MISSING </dev/null >/dev/null
 }

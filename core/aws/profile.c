@@ -8,7 +8,10 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { MAX_FILE = 1024 * 1024 };
+enum {
+    FIRST_ROOM = 4 * 1024, /* what most files fit in; each page more costs time to touch and wipe */
+    MAX_FILE = 1024 * 1024,
+};
 
 /* A section's header (KEY is empty then) or one key of it. */
 struct profile_entry {
@@ -259,24 +262,43 @@ static bool fail_read(const char *path, struct error *err)
     return error_set(err, ERROR_INVALID, "cannot read %s: %s", path, strerror(errno));
 }
 
-/* The room is made at once: a buffer that grows leaves copies of secrets behind. */
+/* Moves the text to twice the room and wipes where it was: realloc would leave secrets behind. */
+static bool widen(struct buf *text)
+{
+    struct buf wider = {0};
+    if (!buf_reserve(&wider, text->capacity ? 2 * text->capacity : FIRST_ROOM))
+        return false;
+    buf_add_span(&wider, buf_span(text));
+    buf_clean_up_secret(text);
+    *text = wider;
+    return true;
+}
+
+/* Reads once, into what room there is; the end of the file gives 0, as read does. */
+static ssize_t read_some(int fd, struct buf *out)
+{
+    ssize_t got;
+    do
+        got = read(fd, out->data + out->size, out->capacity - out->size - 1);
+    while (got < 0 && errno == EINTR);
+    out->size += got > 0 ? (size_t)got : 0;
+    out->data[out->size] = '\0';
+    return got;
+}
+
 static bool read_all(int fd, const char *path, struct buf *out, struct error *err)
 {
-    if (!buf_reserve(out, MAX_FILE + 1))
-        return error_no_memory(err);
-    for (;;) {
-        ssize_t got = read(fd, out->data + out->size, MAX_FILE + 1 - out->size);
-        if (got < 0 && errno == EINTR)
-            continue;
+    ssize_t got;
+    do {
+        if (out->size + 1 >= out->capacity && !widen(out))
+            return error_no_memory(err);
+        got = read_some(fd, out);
         if (got < 0)
             return fail_read(path, err);
-        out->size += (size_t)got;
-        out->data[out->size] = '\0';
-        if (got == 0)
-            return true;
         if (out->size > MAX_FILE)
             return error_set(err, ERROR_INVALID, "%s is larger than 1 MB", path);
-    }
+    } while (got > 0);
+    return true;
 }
 
 bool profile_read(struct profile_file *file, enum profile_dialect dialect, const char *path,

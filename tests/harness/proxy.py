@@ -56,7 +56,7 @@ class Record:
 def parsed(body):
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 

@@ -5,7 +5,6 @@ DDBFS_RENDER names the binary made from tests/unit/render.c. DDBFS_TEST_SEED rep
 
 import base64
 import decimal
-import functools
 import json
 import os
 import random
@@ -14,7 +13,9 @@ import subprocess
 import sys
 
 import pytest
-from boto3.dynamodb.types import Binary, TypeDeserializer
+from boto3.dynamodb.types import TypeDeserializer
+
+from harness import plain
 
 SEED = int(os.environ.get("DDBFS_TEST_SEED", "20260101"))
 RENDER = os.environ.get("DDBFS_RENDER")
@@ -23,88 +24,6 @@ COUNT = 4000
 sys.setrecursionlimit(10_000)  # for the deeply nested items
 
 pytestmark = pytest.mark.skipif(not RENDER, reason="DDBFS_RENDER is not set")
-
-# json.dumps knows no number it would print as it came, so the text of a number travels in a
-# string between two marks that no generated string holds, and the quotes go at the end.
-MARK = "\uf8ff"
-MARKED = re.compile(f'"{MARK}([^"]*){MARK}"')
-JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
-EXACT = decimal.Context(
-    Emin=-(10**9), Emax=10**9, prec=400, traps=[decimal.Inexact, decimal.Overflow, decimal.Rounded]
-)
-
-
-class Number(str):
-    """The text of a number."""
-
-
-class Deserializer(TypeDeserializer):
-    """boto3's own, but that it keeps the text of numbers and the order question open."""
-
-    def _deserialize_n(self, value):
-        return Number(value)
-
-    def _deserialize_ns(self, value):
-        return frozenset(map(Number, value))
-
-    def _deserialize_ss(self, value):
-        return frozenset(value)
-
-    def _deserialize_bs(self, value):
-        return frozenset(bytes(Binary(base64.b64decode(v)).value) for v in value)
-
-    def _deserialize_b(self, value):
-        return base64.b64decode(value)
-
-
-def utf8(text):
-    return text.encode("utf-8", "surrogatepass")
-
-
-def number_order(a, b):
-    x, y = EXACT.create_decimal(a), EXACT.create_decimal(b)
-    if x != y:
-        return -1 if x < y else 1
-    return -1 if utf8(a) < utf8(b) else int(a != b)
-
-
-def sorted_set(members):
-    if all(isinstance(m, Number) for m in members):
-        return sorted(members, key=functools.cmp_to_key(number_order))
-    if all(isinstance(m, str) for m in members):
-        return sorted(members, key=utf8)
-    return sorted(members)
-
-
-def plain(value):
-    """What json.dumps is to print for a deserialised value."""
-    if isinstance(value, Number):
-        return f"{MARK}{value}{MARK}" if JSON_NUMBER.fullmatch(value) else str(value)
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    if isinstance(value, frozenset):
-        return [plain(member) for member in sorted_set(value)]
-    if isinstance(value, list):
-        return [plain(member) for member in value]
-    if isinstance(value, dict):
-        return {name: plain(value[name]) for name in sorted(value, key=utf8)}
-    return value
-
-
-def keys_first(item, first):
-    front = {name: item[name] for name in first if name in item}
-    return {**front, **{name: value for name, value in item.items() if name not in front}}
-
-
-def oracle(typed, compact, first):
-    deserialize = Deserializer().deserialize
-    item = plain({name: deserialize(value) for name, value in typed.items()})
-    layout = {"separators": (",", ":")} if compact else {"indent": 2}
-    text = json.dumps(keys_first(item, first), ensure_ascii=False, **layout)
-    text = MARKED.sub(r"\1", text)
-    # A lone surrogate has no UTF-8; the writer shows it as its escape.
-    text = re.sub("[\ud800-\udfff]", lambda m: f"\\u{ord(m.group()):04x}", text)
-    return text.encode() + b"\n"
 
 
 def render(lines, compact=False, first=()):
@@ -135,7 +54,7 @@ def compare(items, rng, compact, first):
     answers = render([spell(item, rng) for item in items], compact, first)
     assert len(answers) == len(items)
     for number, (item, got) in enumerate(zip(items, answers)):
-        want = oracle(item, compact, first)
+        want = plain.render(item, compact, first)
         assert got == want, f"seed {SEED}, item {number}: {json.dumps(item)[:2000]}"
 
 

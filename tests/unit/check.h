@@ -70,8 +70,7 @@ static inline int check_main(const struct check_test *tests, size_t count, int a
         if (setjmp(check_out) == 0) {
             tests[i].run();
             ok = true;
-        }
-        else {
+        } else {
             failed++;
         }
         printf("%s %zu - %s\n", ok ? "ok" : "not ok", n++, tests[i].name);

@@ -14,9 +14,9 @@ enum {
 static int month_of(const char name[4])
 {
     static const char names[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    for (int i = 0; i < 12; i++)
+    for (size_t i = 0; i < 12; i++)
         if (memcmp(names + 3 * i, name, 3) == 0)
-            return i;
+            return (int)i;
     return -1;
 }
 

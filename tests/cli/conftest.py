@@ -1,0 +1,130 @@
+"""What the tests of the command line share: boto3's answers, costs, and listings as names."""
+
+import json
+
+import pytest
+
+from harness import load, plain
+
+
+class Oracle:
+    """What boto3 gives, asked of the server itself, as the bytes that ddbfs has to print."""
+
+    def __init__(self, boto):
+        self.boto = boto
+
+    def item(self, table, partition, sort):
+        key = {"pk": {"S": partition}, "sk": {"S": sort}}
+        return self.boto.get_item(TableName=table, Key=key)["Item"]
+
+    def record(self, table, partition, sort, secrets=(), compact=False):
+        return plain.render(plain.masked(self.item(table, partition, sort), secrets), compact)
+
+    def query(self, table, condition, **given):
+        """All items. GIVEN: values of the condition's :name, and of boto3's own capitalised."""
+        asked = {name: value for name, value in given.items() if name[0].isupper()}
+        values = {f":{name}": {"S": value} for name, value in given.items() if name[0].islower()}
+        pages = self.boto.get_paginator("query").paginate(
+            TableName=table,
+            KeyConditionExpression=condition,
+            ExpressionAttributeValues=values,
+            **asked,
+        )
+        return [item for page in pages for item in page["Items"]]
+
+
+@pytest.fixture
+def oracle(boto):
+    return Oracle(boto)
+
+
+@pytest.fixture
+def cost(proxy):
+    """cost() -> what was asked since the last call, such as ["Query GSI_JobLookup_v2", "GetItem"]."""
+
+    def take():
+        seen = [" ".join(filter(None, (each.op, each.index))) for each in proxy.requests]
+        proxy.clear()
+        return seen
+
+    return take
+
+
+@pytest.fixture
+def ls(ddbfs):
+    """ls(path, options...) -> the names that are listed."""
+
+    def run(path, *options, **how):
+        return ddbfs(*options, "ls", path, **how).text.split("\n")[:-1]
+
+    return run
+
+
+def read_map_text(text):
+    """A map without its comments, which stand on lines of their own."""
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("//")]
+    return json.loads("\n".join(lines))
+
+
+@pytest.fixture
+def write_map(tmp_path):
+    """write_map(text or object) -> the name of a map file with it."""
+
+    def write(content):
+        text = content if isinstance(content, str) else json.dumps(content, indent=1)
+        path = tmp_path / "map.json"
+        path.write_text(text, "utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def example_map():
+    """The example map as an object that a test may change."""
+    return read_map_text((load.places.EXAMPLES / "ecommerce.map.json").read_text("utf-8"))
+
+
+# A table with plain keys, for records and names of any kind.
+PLAIN_TABLE = {
+    "TableName": "any-Things",
+    "AttributeDefinitions": [
+        {"AttributeName": "pk", "AttributeType": "S"},
+        {"AttributeName": "sk", "AttributeType": "S"},
+    ],
+    "KeySchema": [
+        {"AttributeName": "pk", "KeyType": "HASH"},
+        {"AttributeName": "sk", "KeyType": "RANGE"},
+    ],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+PLAIN_MAP = {
+    "environments": {"any": {"prefix": "any-", "profile": "controller", "region": "us-east-1"}},
+    "tables": {
+        "things": {
+            "table": "Things",
+            "records": {"thing": {"pk": "{box*}", "sk": "{name*}"}},
+            "paths": {"{box}/": {}},
+        }
+    },
+}
+
+
+class Things:
+    """Records of any key in the table any-Things, which ddbfs sees as /any/things/BOX/NAME."""
+
+    def __init__(self, boto, table, map_file):
+        self.boto = boto
+        self.table = table
+        self.env = {"DDBFS_MAP": str(map_file)}
+
+    def put(self, name, box="box", **attributes):
+        """Writes an item of typed ATTRIBUTES; gives what the server then has."""
+        key = {"pk": {"S": box}, "sk": {"S": name}}
+        self.boto.put_item(TableName=self.table, Item={**key, **attributes})
+        return self.boto.get_item(TableName=self.table, Key=key)["Item"]
+
+
+@pytest.fixture
+def things(boto, table, write_map):
+    return Things(boto, table(PLAIN_TABLE), write_map(PLAIN_MAP))

@@ -1,0 +1,257 @@
+"""What explain says: no request, all of the question, and a command that gives the same answer."""
+
+import json
+import re
+
+import pytest
+
+from harness import plain
+
+SHOP = "kl7a9h55-shopify-e513a8-4"
+BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
+JOB_ID = "1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
+JOB = f"2026-04-16T09:41:07.318Z#{JOB_ID}"
+DOMAIN = "cool-store.myshopify.com"
+ACCOUNT = "/prod/index-settings/kl7a9h55"
+
+RECORDS = {
+    "by id": (f"/prod/jobs/by-id/{JOB_ID}", "2 requests"),
+    "of latest": (f"{BY_INDEX}/latest/{JOB}", "1 request"),
+    "of all": (f"{BY_INDEX}/all/{JOB}", "1 request"),
+    "on a date": (f"{BY_INDEX}/on/2026-04-16/{JOB}", "1 request"),
+    "of a window": (f"{BY_INDEX}/between/2026-04-16..2026-04-17/{JOB}", "1 request"),
+    "of a status": (f"{BY_INDEX}/status/COMPLETED/{JOB}", "1 request"),
+    "of a status of all": (f"/prod/jobs/by-status/{SHOP}/COMPLETED/shopify#{JOB}", "1 request"),
+    "index": (f"{ACCOUNT}/shopify-e513a8-4", "1 request"),
+    "defaults": (f"{ACCOUNT}/DEFAULT_CONFIGS", "1 request"),
+    "sub-record": (f"{ACCOUNT}/shopify-e513a8-4.d/PROFILE#SEARCH#default", "1 request"),
+    "sub-record of an odd name": (
+        f"{ACCOUNT}/shopify-e513a8-4.d/QUERY#a%2Fc filter 50%25",
+        "1 request",
+    ),
+    "non-ASCII": (
+        "/prod/index-settings/m2x8q1zt/catalog-v2.d/QUERY#h\u00fclsenfr\u00fcchte",
+        "1 request",
+    ),
+    "by account": ("/prod/index-settings/by-account/kl7a9h55/products", "1 request"),
+    "by domain": (
+        "/prod/index-settings/by-domain/e513a8-4.myshopify.com/kl7a9h55#shopify-e513a8-4",
+        "1 request",
+    ),
+    "settings": (f"/prod/shops/{DOMAIN}/SETTINGS", "1 request"),
+    "shop by account": (f"/prod/shops/by-account/kl7a9h55/{DOMAIN}", "1 request"),
+}
+LISTINGS = {
+    "latest": f"{BY_INDEX}/latest",
+    "all": f"{BY_INDEX}/all",
+    "on a date": f"{BY_INDEX}/on/2026-04-16",
+    "window": f"{BY_INDEX}/between/2026-04-14..2026-04-16",
+    "status": f"{BY_INDEX}/status/PENDING",
+    "by status": f"/prod/jobs/by-status/{SHOP}/PENDING",
+    "indexes": ACCOUNT,
+    "sub-records": f"{ACCOUNT}/shopify-e513a8-4.d",
+    "account": "/prod/index-settings/by-account/kl7a9h55",
+    "domain": "/prod/index-settings/by-domain/e513a8-4.myshopify.com",
+    "shop": f"/prod/shops/{DOMAIN}",
+    "shops": "/prod/shops/by-account/kl7a9h55",
+}
+EVERY = [path for path, _ in RECORDS.values()] + list(LISTINGS.values())
+EVERY += [f"/prod/shops/{DOMAIN}/access-token", f"{ACCOUNT}/products@/add_docs_config"]
+
+
+def explained(ddbfs, path, **how):
+    return json.loads(ddbfs("explain", "--json", path, **how).stdout)
+
+
+# The words
+
+
+@pytest.mark.parametrize("path", ["/", "/prod", "/prod/jobs/by-id", *EVERY])
+def test_no_request_is_made(ddbfs, cost, path):
+    ddbfs("explain", path)
+    ddbfs("explain", "--json", path)
+    assert cost() == []
+
+
+def test_no_credentials_are_needed(ddbfs, home):
+    home.credentials.write_text("")
+    home.config.write_text("")
+    assert "GSI_JobLookup_v2" in ddbfs("explain", f"/prod/jobs/by-id/{JOB_ID}").text
+
+
+def test_parts_of_the_path_are_named(ddbfs):
+    says = explained(ddbfs, f"{BY_INDEX}/all/{JOB}")["says"]
+    created_at, job_id = JOB.split("#")
+    assert says == {
+        "platform": "shopify",
+        "shop_id": SHOP,
+        "created_at": created_at,
+        "job_id": job_id,
+    }
+
+
+def test_reads_name_index_and_condition(ddbfs):
+    reads = explained(ddbfs, f"/prod/jobs/by-id/{JOB_ID}")["reads"]
+    assert len(reads) == 2 and f'job_id = "{JOB_ID}"' in reads[0]
+    assert "GSI_JobLookup_v2" in reads[0] and reads[1].startswith("GetItem")
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_cost_of_a_record(ddbfs, kind):
+    path, cost = RECORDS[kind]
+    assert explained(ddbfs, path)["cost"] == cost
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_cost_that_is_said_is_the_cost(ddbfs, cost, kind):
+    path, said = RECORDS[kind]
+    ddbfs("cat", path)
+    assert len(cost()) == int(said.split()[0])
+
+
+@pytest.mark.parametrize("kind", LISTINGS)
+def test_cost_of_a_listing_is_a_page(ddbfs, kind):
+    assert explained(ddbfs, LISTINGS[kind])["cost"].startswith("1 request a page")
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_words_and_json_say_the_same(ddbfs, path):
+    said = explained(ddbfs, path)
+    text = ddbfs("explain", path).text
+    assert said["path"] == path and text.startswith(f"{path}\n")
+    for words in (*said["reads"], said["cost"], said["aws"]):
+        assert words in text
+
+
+def test_directory_of_the_map_costs_nothing(ddbfs):
+    said = ddbfs("explain", "/prod/jobs/by-index").text
+    assert "no request" in said and "aws" not in said
+
+
+def test_wrong_path_is_not_explained(ddbfs):
+    result = ddbfs("explain", "/prod/nope/x", expect=1)
+    assert result.stdout == b"" and result.stderr.startswith("ddbfs: /prod/nope/x: ")
+
+
+def test_domain_where_an_index_belongs_is_told(ddbfs):
+    result = ddbfs("explain", "/prod/jobs/by-status/e513a8-4.myshopify.com/PENDING", expect=1)
+    assert "shop_id is the account and index name" in result.stderr
+
+
+# The command
+
+
+def answer(shell, said):
+    return json.loads(shell(said["aws"]).stdout)
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_printed_command_gives_the_record(ddbfs, shell, kind):
+    path = RECORDS[kind][0]
+    item = answer(shell, explained(ddbfs, path))["Item"]
+    assert plain.render(item) == ddbfs("cat", path).stdout
+
+
+def test_command_in_the_words_is_the_same(ddbfs):
+    path = f"/prod/jobs/by-id/{JOB_ID}"
+    (line,) = [s for s in ddbfs("explain", path).text.splitlines() if s.startswith("aws ")]
+    assert line.removeprefix("aws").strip() == explained(ddbfs, path)["aws"]
+
+
+@pytest.mark.parametrize("kind", LISTINGS)
+def test_printed_command_gives_the_listing(ddbfs, shell, ls, kind):
+    """The same records, by their keys, in the same order."""
+    items = answer(shell, explained(ddbfs, LISTINGS[kind]))["Items"]
+    names = [name for name in ls(LISTINGS[kind]) if not name.endswith("/")]
+    declared = ("access-token", "DEFAULT_CONFIGS") if kind in ("shop", "indexes") else ()
+    names = [name for name in names if name not in declared]
+    infos = ddbfs("cat", *(f"{LISTINGS[kind]}/{name}@typed" for name in names)).text
+    keys = [(item["pk"], item["sk"]) for item in map(json.loads, infos.split("\n")[:-1])]
+    assert [(item["pk"], item["sk"]) for item in items] == keys != []
+
+
+def test_printed_command_gives_the_attribute(ddbfs, shell):
+    path = f"{ACCOUNT}/products@/create_index_config"
+    item = answer(shell, explained(ddbfs, path))["Item"]
+    assert list(item) == ["create_index_config"]
+    assert plain.bare(item["create_index_config"]) == ddbfs("cat", path).stdout
+
+
+@pytest.mark.parametrize("domain", ["cool-store", "e513a8-4", "petit-atelier"])
+def test_printed_command_gives_the_token(ddbfs, shell, domain):
+    path = f"/prod/shops/{domain}.myshopify.com/access-token"
+    assert shell(explained(ddbfs, path)["aws"]).stdout == ddbfs("cat", path).stdout
+
+
+def test_printed_command_of_info_gives_the_record(ddbfs, shell):
+    path = f"/prod/shops/{DOMAIN}/SETTINGS"
+    info = json.loads(ddbfs("cat", f"{path}@info").stdout)
+    assert plain.render(answer(shell, info)["Item"]) == ddbfs("cat", path).stdout
+
+
+def test_secret_is_in_no_explanation(ddbfs):
+    text = ddbfs("explain", f"/prod/shops/{DOMAIN}/access-token").text
+    assert "shpat_" not in text
+
+
+# Keys that a shell would take for its own
+
+ODD = [
+    "it's",
+    'a "quoted" word',
+    "$(touch injected)",
+    "`touch injected`",
+    "$HOME",
+    "a\\b",
+    "'; touch injected; '",
+    '"; touch injected; "',
+    "a b  c",
+    "*",
+    "h\u00fcls\u00e9 \U0001f600",
+    "a\nb",
+    "-l",
+    "#",
+    "!!",
+    "\x1b[31m",
+]
+
+
+@pytest.mark.parametrize("key", ODD, ids=range(len(ODD)))
+def test_odd_key_reaches_the_service_whole(ddbfs, things, ls, shell, key):
+    item = things.put(key, value={"S": key})
+    (name,) = ls("/any/things/box", env=things.env)
+    said = explained(ddbfs, f"/any/things/box/{name}", env=things.env)
+    assert answer(shell, said)["Item"] == item
+    assert not list(shell.home.folder.glob("**/injected"))
+
+
+def test_shortened_name_is_looked_for_by_its_beginning(ddbfs, things, ls, shell):
+    item = things.put("y" * 900)
+    (name,) = ls("/any/things/box", env=things.env)
+    said = explained(ddbfs, f"/any/things/box/{name}", env=things.env)
+    assert answer(shell, said) == item
+
+
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_command_is_plain_ascii(ddbfs, things, ls, locale):
+    things.put("h\u00fcls\u00e9 \U0001f600")
+    (name,) = ls("/any/things/box", env=things.env)
+    env = {**things.env, "LC_ALL": locale}
+    assert explained(ddbfs, f"/any/things/box/{name}", env=env)["aws"].isascii()
+
+
+def test_odd_partition_reaches_the_service_whole(ddbfs, things, shell):
+    item = things.put("record", box="$(touch injected) 'x'")
+    said = explained(ddbfs, "/any/things/$(touch injected) 'x'/record", env=things.env)
+    assert answer(shell, said)["Item"] == item
+    assert not list(shell.home.folder.glob("**/injected"))
+
+
+def test_json_of_several_paths_is_one_object_each(ddbfs):
+    text = ddbfs("explain", "--json", "/prod/shops/a.example", "/prod/shops/b.example").text
+    decoder, found, at = json.JSONDecoder(), [], 0
+    while at < len(text):
+        value, at = decoder.raw_decode(text, at)
+        found.append(value["path"])
+        at = re.compile(r"\s*").match(text, at).end()
+    assert found == ["/prod/shops/a.example", "/prod/shops/b.example"]

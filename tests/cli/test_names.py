@@ -1,0 +1,280 @@
+"""Keys of any kind: listed under a legal name of their own, and opened by it."""
+
+import json
+import unicodedata
+
+import pytest
+
+from harness import plain
+
+KEYS = {
+    "slash": "a/b",
+    "only slashes": "///",
+    "path upwards": "../../etc/passwd",
+    "dot": ".",
+    "two dots": "..",
+    "leading dot": ".git",
+    "dot inside": "a.b",
+    "nul": "a\0b",
+    "only nul": "\0",
+    "newline": "a\nb",
+    "escape sequence": "\x1b[31mred",
+    "delete": "a\x7f",
+    "c1 control": "a\x85b",
+    "percent": "%",
+    "percent escape": "a%2Fb",
+    "percent at the end": "100%",
+    "escaped percent": "%25",
+    "typed": "a@typed",
+    "info": "a@info",
+    "at": "a@",
+    "only at": "@",
+    "only typed": "@typed",
+    "typed twice": "a@typed@typed",
+    "at inside": "a@b",
+    "space": " a b ",
+    "quotes": "'\"`$(id)\\",
+    "option": "-l",
+    "star": "*",
+    "hash": "#a##b#",
+    "braces": "{name}",
+    "accent": "caf\u00e9",
+    "combining": "cafe\u0301",
+    "astral": "\U0001f600",
+    "bidi": "a\u202eb",
+    "separator": "a\u2028b",
+    "capital": "A",
+    "small": "a",
+    "README": "README",
+    "json": "a.json",
+    "shortened look": "a%~" + "0" * 32,
+    "249 bytes": "x" * 249,
+    "250 bytes": "x" * 250,
+    "255 bytes": "x" * 255,
+    "900 bytes": "y" * 900,
+    "900 bytes, another end": "y" * 899 + "z",
+    "900 bytes of escapes": "/" * 900,
+    "900 bytes of two-byte letters": "\u00e9" * 450,
+    "900 bytes that end in typed": "t" * 894 + "@typed",
+}
+
+
+def is_legal(name):
+    size = len((name + "@typed").encode("utf-8"))
+    controls = [c for c in name if unicodedata.category(c) == "Cc"]
+    return "/" not in name and name not in ("", ".", "..") and not controls and size <= 255
+
+
+def listed(ls, things, box="box", *options):
+    return ls(f"/any/things/{box}", *options, env=things.env)
+
+
+def cat(ddbfs, things, name, box="box", **how):
+    return ddbfs("cat", f"/any/things/{box}/{name}", env=things.env, **how).stdout
+
+
+# One key at a time
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_key_is_listed_under_a_legal_name_and_opens(ddbfs, things, ls, kind):
+    item = things.put(KEYS[kind], value={"S": "its own"})
+    (name,) = listed(ls, things)
+    assert is_legal(name)
+    assert cat(ddbfs, things, name) == plain.render(item)
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_companions_of_the_key_open(ddbfs, things, ls, kind):
+    item = things.put(KEYS[kind], value={"S": "its own"})
+    (name,) = listed(ls, things)
+    assert json.loads(cat(ddbfs, things, f"{name}@typed")) == item
+    assert json.loads(cat(ddbfs, things, f"{name}@info"))["key"]["sk"] == {"S": KEYS[kind]}
+    assert cat(ddbfs, things, f"{name}@/value") == b"its own\n"
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_key_with_a_suffix(ddbfs, things, ls, kind):
+    item = things.put(KEYS[kind])
+    (name,) = listed(ls, things, "box", "--suffix", ".json")
+    path = f"/any/things/box/{name}"
+    assert is_legal(name) and name.endswith(".json")
+    assert ddbfs("--suffix", ".json", "cat", path, env=things.env).stdout == plain.render(item)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KEYS if "900" not in kind])
+def test_partition_key_of_any_kind(ddbfs, things, ls, kind):
+    """The name of the directory is made by the rule for names: escape what a name can't hold."""
+    item = things.put("record", box=KEYS[kind])
+    box = escaped(KEYS[kind])
+    assert listed(ls, things, box) == ["record"]
+    assert cat(ddbfs, things, "record", box) == plain.render(item)
+
+
+def escaped(key):
+    """Every byte but letters and digits as %XX: always allowed, if not always needed."""
+    return "".join(chr(b) if chr(b).isalnum() and b < 128 else f"%{b:02X}" for b in key.encode())
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KEYS if "900" not in kind])
+def test_more_escapes_than_needed_open_too(ddbfs, things, kind):
+    item = things.put(KEYS[kind])
+    assert cat(ddbfs, things, escaped(KEYS[kind])) == plain.render(item)
+
+
+def test_lower_case_escapes_open_too(ddbfs, things):
+    item = things.put("a/b")
+    assert cat(ddbfs, things, "a%2fb") == plain.render(item)
+
+
+# All of them in one directory
+
+
+@pytest.fixture
+def crowd(things):
+    return {key: things.put(key, value={"S": kind}) for kind, key in KEYS.items()}
+
+
+def test_all_names_are_unique_and_legal(things, crowd, ls):
+    names = listed(ls, things)
+    assert len(names) == len(set(names)) == len(crowd)
+    assert all(map(is_legal, names))
+
+
+def test_every_listed_name_opens_its_own_record(ddbfs, things, crowd, ls):
+    paths = [f"/any/things/box/{name}" for name in listed(ls, things)]
+    got = ddbfs("--format", "compact", "cat", *paths, env=things.env).stdout.splitlines(True)
+    items = sorted(crowd.values(), key=lambda item: item["sk"]["S"].encode())
+    assert got == [plain.render(item, compact=True) for item in items]
+
+
+def test_json_listing_has_the_same_names(ddbfs, things, crowd, ls):
+    lines = ddbfs("ls", "--json", "/any/things/box", env=things.env).text.split("\n")[:-1]
+    assert [json.loads(line)["name"] for line in lines] == listed(ls, things)
+
+
+# Shortened names
+
+
+def queries(proxy):
+    return [record.body for record in proxy.requests if record.op == "Query"]
+
+
+def test_shortened_name_is_found_by_its_beginning(ddbfs, things, crowd, ls, proxy):
+    key = KEYS["900 bytes"]
+    item = crowd[key]
+    names = [name for name in listed(ls, things) if name.startswith("yyyy")]
+    proxy.clear()
+    assert plain.render(item) in [cat(ddbfs, things, name) for name in names]
+    for query in queries(proxy):
+        values = [value["S"] for value in query["ExpressionAttributeValues"].values()]
+        assert "begins_with" in query["KeyConditionExpression"]
+        assert any(len(value) > 200 and key.startswith(value) for value in values)
+
+
+def test_shortened_name_reads_only_its_neighbours(ddbfs, things, crowd, ls, proxy, boto):
+    (name,) = [name for name in listed(ls, things) if name.startswith("tttt")]
+    proxy.clear()
+    cat(ddbfs, things, name)
+    (query,) = queries(proxy)
+    answer = boto.query(**query)
+    assert [item["sk"]["S"] for item in answer["Items"]] == [KEYS["900 bytes that end in typed"]]
+
+
+def test_shortened_name_with_another_digest_is_a_miss(ddbfs, things, ls):
+    things.put("y" * 900)
+    (name,) = listed(ls, things)
+    other = name[:-1] + ("0" if name[-1] != "0" else "1")
+    result = ddbfs("cat", f"/any/things/box/{other}", env=things.env, expect=1)
+    assert result.stdout == b"" and "has no record" in result.stderr
+
+
+def test_whole_name_of_a_long_key_opens_too(ddbfs, things):
+    item = things.put("y" * 900)
+    assert cat(ddbfs, things, "y" * 900) == plain.render(item)
+
+
+# Names that literal siblings have
+
+
+def test_sort_key_called_as_a_literal_sibling(ddbfs, boto, table, ls, write_map, example_map):
+    table(dict(LITTLE_SHOPS), shop_rows())
+    env = {"DDBFS_MAP": str(write_map(little(example_map)))}
+    names = ls("/little/shops/a.example", env=env)
+    assert len(names) == len(set(names)) == 4
+    other = next(name for name in names if name != "access-token" and "ccess-token" in name)
+    got = ddbfs("cat", f"/little/shops/a.example/{other}", env=env).stdout
+    assert json.loads(got)["sk"] == "access-token"
+    token = ddbfs("cat", "/little/shops/a.example/access-token", env=env).stdout
+    assert token == b"the token\n"
+
+
+LITTLE_SHOPS = {
+    "TableName": "little-ShopifyEntitiesTable",
+    "AttributeDefinitions": [
+        {"AttributeName": "pk", "AttributeType": "S"},
+        {"AttributeName": "sk", "AttributeType": "S"},
+    ],
+    "KeySchema": [
+        {"AttributeName": "pk", "KeyType": "HASH"},
+        {"AttributeName": "sk", "KeyType": "RANGE"},
+    ],
+}
+
+
+def shop_rows():
+    key = {"pk": {"S": "SHOP#a.example"}}
+    session = {"entity_type": {"S": "SESSION"}, "last_updated": {"S": "2026"}}
+    token = {"access_token": {"S": "the token"}}
+    return [
+        {**key, "sk": {"S": "access-token"}},
+        {**key, "sk": {"S": "USER#1"}, **session, **token},
+        {**key, "sk": {"S": "SETTINGS"}},
+    ]
+
+
+def little(example_map):
+    """The example map with one environment more, whose tables a test makes."""
+    environment = {"prefix": "little-", "profile": "controller", "region": "us-east-1"}
+    return {**example_map, "environments": {"little": environment}}
+
+
+def little_settings(load_tables, names):
+    description = next(t for t in load_tables if t["TableName"] == "EcomIndexSettingsTable")
+    rows = [
+        {"pk": {"S": "acct"}, "sk": {"S": f"INDEX#{name}"}, "index_name": {"S": name}}
+        for name in names
+    ]
+    rows.append({"pk": {"S": "acct"}, "sk": {"S": "INDEX#x#AGENTIC_CONFIG"}})
+    rows.append({"pk": {"S": "acct"}, "sk": {"S": "INDEX#x.d#AGENTIC_CONFIG"}})
+    return {**description, "TableName": "little-EcomIndexSettingsTable"}, rows
+
+
+@pytest.fixture
+def accounts(table, write_map, example_map):
+    """index-settings/acct/ with indexes whose names collide with those of directories."""
+    from harness import load
+
+    table(*little_settings(load.tables(), ["x", "x.d", "x.d.d", "DEFAULT_CONFIG", "y.d", ".d"]))
+    return {"DDBFS_MAP": str(write_map(little(example_map)))}
+
+
+def test_index_called_as_a_directory_of_sub_records(ddbfs, accounts, ls):
+    names = ls("/little/index-settings/acct", env=accounts)
+    assert len(names) == len(set(names)) and all(is_legal(name.rstrip("/")) for name in names)
+    files = [name for name in names if not name.endswith("/") and name != "DEFAULT_CONFIGS"]
+    paths = [f"/little/index-settings/acct/{name}" for name in files]
+    got = ddbfs("--format", "compact", "cat", *paths, env=accounts).text.splitlines()
+    found = sorted(json.loads(line)["index_name"] for line in got)
+    assert found == [".d", "DEFAULT_CONFIG", "x", "x.d", "x.d.d", "y.d"]
+
+
+def test_file_and_directory_never_share_a_name(accounts, ls):
+    names = [name.rstrip("/") for name in ls("/little/index-settings/acct", env=accounts)]
+    assert len(names) == len(set(names))
+
+
+def test_directories_of_colliding_indexes_list_their_own(accounts, ls):
+    folders = [name for name in ls("/little/index-settings/acct", env=accounts) if name[-1] == "/"]
+    listed_below = [ls(f"/little/index-settings/acct/{name}", env=accounts) for name in folders]
+    assert sorted(listed_below) == [[], [], [], [], ["AGENTIC_CONFIG"], ["AGENTIC_CONFIG"]]

@@ -1,0 +1,327 @@
+"""Every option is in the help, in the manual, and has an effect; which map is taken."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from harness import places, runner
+
+SHOP = "/prod/shops/cool-store.myshopify.com"
+SETTINGS = f"{SHOP}/SETTINGS"
+SMALL_MAP = """\
+{
+  "environments": { "NAME": { "prefix": "prod-", "profile": "controller", "region": "us-east-1" } },
+  "tables": {
+    "shops": {
+      "table": "ShopifyEntitiesTable",
+      "records": { "any": { "pk": "SHOP#{domain}", "sk": "{name*}" } },
+      "paths": { "{domain}/": {} }
+    }
+  }
+}
+"""
+
+
+def help_text():
+    """Asked of the program itself: tests are made from it before any fixture is there."""
+    try:
+        binary = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")
+    except FileNotFoundError:
+        return ""
+    environment = {**runner.SANITIZERS, "LANG": "C.UTF-8"}
+    return subprocess.run([binary, "--help"], env=environment, capture_output=True).stdout.decode()
+
+
+def options_of(text):
+    """The options of the help, each by its long name, or its letter where it has none."""
+    rows = re.findall(r"^  (?:-(\w))?(?:, )?(?:--([\w-]+))?(?: [A-Z]+)?  +\S", text, re.M)
+    return [f"--{name}" if name else f"-{letter}" for letter, name in rows if letter or name]
+
+
+OPTIONS = options_of(help_text())
+EFFECTS = {}
+
+
+def effect_of(option):
+    """Marks the function that shows the effect of an option."""
+
+    def add(function):
+        EFFECTS[option] = function
+        return function
+
+    return add
+
+
+class Bench:
+    """What an effect is tried with."""
+
+    def __init__(self, ddbfs, proxy, home, write_map, folder):
+        self.ddbfs = ddbfs
+        self.proxy = proxy
+        self.home = home
+        self.write_map = write_map
+        self.folder = folder
+
+    def text(self, *arguments, **how):
+        return self.ddbfs(*arguments, **how).text
+
+
+@pytest.fixture
+def bench(ddbfs, proxy, home, write_map, tmp_path):
+    return Bench(ddbfs, proxy, home, write_map, tmp_path)
+
+
+def write_small_map(folder, name):
+    """A map whose one environment is called NAME, so that `ls /` tells which map was read."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "map.json"
+    path.write_text(SMALL_MAP.replace("NAME", name), "utf-8")
+    return path
+
+
+# The effects
+
+
+@effect_of("--map")
+def map_is_read(bench):
+    path = write_small_map(bench.folder, "mine")
+    assert bench.text("--map", path, "ls", "/") == "mine/\n"
+
+
+@effect_of("--profile")
+def profile_signs(bench):
+    bench.text("--profile", "session", "cat", SETTINGS)
+    bench.text("cat", SETTINGS)
+    keys = [record.access_key for record in bench.proxy.requests]
+    assert keys == ["DEMOSESSIONKEY000001", "DEMOCONTROLLERKEY001"]
+
+
+@effect_of("--region")
+def region_signs(bench):
+    bench.proxy.allow_refusals = True
+    result = bench.ddbfs("--region", "eu-west-1", "cat", SETTINGS, expect=1)
+    assert "us-east-1" in result.stderr or "eu-west-1" in result.stderr
+    bench.proxy.regions = {"eu-west-1"}
+    assert bench.text("--region", "eu-west-1", "cat", SETTINGS)
+    bench.ddbfs("cat", SETTINGS, expect=1)
+
+
+@effect_of("--endpoint-url")
+def endpoint_is_asked(bench):
+    env = {"AWS_ENDPOINT_URL_DYNAMODB": "http://127.0.0.1:1"}
+    bench.ddbfs("cat", SETTINGS, env=env, expect=1)
+    assert bench.text("--endpoint-url", bench.proxy.url, "cat", SETTINGS, env=env)
+
+
+@effect_of("--suffix")
+def suffix_ends_names(bench):
+    assert "SETTINGS.json\n" in bench.text("--suffix", ".json", "ls", SHOP)
+    assert "SETTINGS\n" in bench.text("ls", SHOP)
+
+
+@effect_of("--format")
+def format_changes_lines(bench):
+    compact = bench.text("--format", "compact", "cat", SETTINGS)
+    pretty = bench.text("--format", "pretty", "cat", SETTINGS)
+    assert compact.count("\n") == 1 < pretty.count("\n")
+    assert pretty == bench.text("cat", SETTINGS) and json.loads(pretty) == json.loads(compact)
+
+
+@effect_of("--show-secrets")
+def secrets_are_shown(bench):
+    assert "demo_api_key_cool_store" in bench.text("--show-secrets", "cat", f"{SHOP}/API_KEY")
+    assert "demo_api_key_cool_store" not in bench.text("cat", f"{SHOP}/API_KEY")
+
+
+@effect_of("--timeout")
+def timeout_ends_waiting(bench):
+    bench.proxy.fault("delay", times=1, seconds=60)
+    result = bench.ddbfs("--timeout", "0.2", "cat", SETTINGS, expect=1, timeout_s=40)
+    assert result.stdout == b""
+
+
+@effect_of("--verbose")
+def verbose_says_requests(bench):
+    for option in ("-v", "--verbose"):
+        said = bench.ddbfs(option, "cat", SETTINGS).stderr
+        assert said.startswith("ddbfs: GetItem table=prod-ShopifyEntitiesTable status=200 ")
+    assert bench.ddbfs("cat", SETTINGS).stderr == ""
+
+
+@effect_of("-l")
+def long_listing_has_sizes(bench):
+    (line,) = [row for row in bench.text("ls", "-l", SHOP).splitlines() if row.endswith("SETTINGS")]
+    size = len(bench.ddbfs("cat", SETTINGS).stdout)
+    assert line.split()[:2] == ["-r--r--r--", str(size)]
+
+
+@effect_of("--json")
+def json_is_written(bench):
+    for line in bench.text("ls", "--json", SHOP).splitlines():
+        assert json.loads(line)["type"] == "file"
+    assert json.loads(bench.text("explain", "--json", SETTINGS))["path"] == SETTINGS
+    wrong = places.DEFAULT_MAP.read_text("utf-8").replace("ShopifyEntitiesTable", "NoTable")
+    said = bench.text("check", "--json", bench.write_map(wrong), expect=1)
+    assert all("NoTable" in json.loads(line)["text"] for line in said.splitlines()) and said
+
+
+@effect_of("--offline")
+def offline_asks_nobody(bench):
+    bench.text("check", "--offline")
+    assert bench.proxy.requests == []
+    bench.text("check")
+    assert bench.proxy.requests != []
+
+
+@effect_of("--help")
+def help_is_printed(bench):
+    for arguments in (["--help"], ["-h"], ["ls", "--help"], ["check", "-h"]):
+        assert bench.text(*arguments).startswith("usage: ddbfs ")
+
+
+@effect_of("--version")
+def version_is_printed(bench):
+    assert re.fullmatch(r"ddbfs \d+\.\d+\.\d+\S*\n", bench.text("--version"))
+
+
+# The tests of the table
+
+
+def test_help_has_options():
+    assert len(OPTIONS) >= 14 and {"--map", "-l", "--version"} <= set(OPTIONS)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_option_has_its_effect(bench, option):
+    assert option in EFFECTS, f"{option} is in the help, but no test shows its effect"
+    EFFECTS[option](bench)
+
+
+@pytest.mark.parametrize("option", EFFECTS)
+def test_option_is_in_the_help(option):
+    assert option in OPTIONS
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_option_is_in_the_manual(option):
+    manual = (places.REPO / "docs" / "ddbfs.1").read_text("utf-8").replace("\\-", "-")
+    mark = f"Fl Fl {option[2:]}" if option.startswith("--") else f"Fl {option[1:]}"
+    assert re.search(rf"^\.It .*\b{re.escape(mark)}\b", manual, re.M)
+
+
+@pytest.mark.parametrize("option", ["--suffix=.json", "--format=compact", "--timeout=5"])
+def test_value_may_follow_an_equals_sign(ddbfs, option):
+    name, value = option.split("=")
+    assert ddbfs(option, "ls", SHOP).text == ddbfs(name, value, "ls", SHOP).text
+
+
+def test_option_may_follow_the_command(ddbfs):
+    before = ddbfs("--format", "compact", "cat", SETTINGS).stdout
+    assert ddbfs("cat", "--format", "compact", SETTINGS).stdout == before
+
+
+def test_letters_may_stand_together(ddbfs):
+    result = ddbfs("ls", "-lv", SHOP)
+    assert result.text.startswith("-r") and "Query" in result.stderr
+
+
+def test_two_dashes_end_the_options(ddbfs):
+    result = ddbfs("cat", "--", "-l", expect=1)
+    assert result.stderr.startswith("ddbfs: -l: ")
+
+
+# Which map
+
+
+@pytest.fixture
+def maps(tmp_path):
+    """A map in each place there is; `ls /` tells its place."""
+    return {
+        "option": write_small_map(tmp_path / "option", "option"),
+        "variable": write_small_map(tmp_path / "variable", "variable"),
+        "xdg": write_small_map(tmp_path / "xdg" / "ddbfs", "xdg"),
+        "home": write_small_map(tmp_path / "home" / ".config" / "ddbfs", "home"),
+    }
+
+
+def places_of(maps, *kept):
+    """The environment in which only the maps of KEPT are named."""
+    environment = {"DDBFS_MAP": None, "XDG_CONFIG_HOME": None}
+    if "variable" in kept:
+        environment["DDBFS_MAP"] = maps["variable"]
+    if "xdg" in kept:
+        environment["XDG_CONFIG_HOME"] = maps["xdg"].parents[1]
+    return environment
+
+
+def test_option_comes_before_the_variable(ddbfs, maps):
+    env = places_of(maps, "variable", "xdg")
+    assert ddbfs("--map", maps["option"], "ls", "/", env=env).text == "option/\n"
+
+
+def test_variable_comes_before_the_users_file(ddbfs, maps):
+    assert ddbfs("ls", "/", env=places_of(maps, "variable", "xdg")).text == "variable/\n"
+
+
+def test_xdg_config_home_comes_before_the_home(ddbfs, maps):
+    assert ddbfs("ls", "/", env=places_of(maps, "xdg")).text == "xdg/\n"
+
+
+def test_home_is_looked_at_last(ddbfs, maps):
+    assert ddbfs("ls", "/", env=places_of(maps)).text == "home/\n"
+
+
+def test_empty_variable_is_none(ddbfs, maps):
+    env = {**places_of(maps, "xdg"), "DDBFS_MAP": ""}
+    assert ddbfs("ls", "/", env=env).text == "xdg/\n"
+
+
+def test_empty_xdg_config_home_is_none(ddbfs, maps):
+    env = {**places_of(maps), "XDG_CONFIG_HOME": ""}
+    assert ddbfs("ls", "/", env=env).text == "home/\n"
+
+
+def test_variable_that_names_no_file_is_an_error(ddbfs, maps):
+    env = {**places_of(maps, "xdg"), "DDBFS_MAP": "nope.json"}
+    assert "nope.json" in ddbfs("ls", "/", env=env, expect=1).stderr
+
+
+def test_no_map_anywhere(ddbfs):
+    if os.path.exists("/etc/ddbfs/map.json"):
+        pytest.skip("this machine has a map of its own")
+    result = ddbfs("ls", "/", env={"DDBFS_MAP": None}, expect=1)
+    assert result.stderr.startswith("ddbfs: no map: give --map FILE, set DDBFS_MAP")
+
+
+KEYS_OF_THE_ENVIRONMENT = {
+    "AWS_ACCESS_KEY_ID": "DEMODEFAULTKEY000001",
+    "AWS_SECRET_ACCESS_KEY": "demo/default+secret/0000001",
+}
+
+
+def test_keys_of_the_environment_are_used_where_no_profile_is_named(ddbfs, proxy, write_map):
+    path = write_map(SMALL_MAP.replace("NAME", "own").replace('"profile": "controller", ', ""))
+    path_of_record = SETTINGS.replace("/prod/", "/own/")
+    ddbfs("--map", path, "cat", path_of_record, env=KEYS_OF_THE_ENVIRONMENT)
+    assert [record.access_key for record in proxy.requests] == ["DEMODEFAULTKEY000001"]
+
+
+def test_profile_turns_the_keys_of_the_environment_off(ddbfs, proxy):
+    ddbfs("cat", SETTINGS, env=KEYS_OF_THE_ENVIRONMENT)
+    ddbfs("--profile", "session", "cat", SETTINGS, env=KEYS_OF_THE_ENVIRONMENT)
+    keys = [record.access_key for record in proxy.requests]
+    assert keys == ["DEMOCONTROLLERKEY001", "DEMOSESSIONKEY000001"]
+
+
+@pytest.mark.parametrize("name", ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"])
+def test_endpoint_of_the_environment(ddbfs, proxy, name):
+    env = {"AWS_ENDPOINT_URL_DYNAMODB": None, name: proxy.url}
+    assert ddbfs("cat", SETTINGS, env=env).stdout and proxy.ops == ["GetItem"]
+
+
+def test_endpoint_of_the_service_comes_first(ddbfs, proxy):
+    ddbfs("cat", SETTINGS, env={"AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
+    assert proxy.ops == ["GetItem"]

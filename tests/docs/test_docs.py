@@ -1,0 +1,172 @@
+"""The documents: they lint, their links lead somewhere, and what README shows is what happens."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from harness import places, runner
+
+REPO = places.REPO
+MARKDOWN = sorted([*REPO.glob("*.md"), *REPO.glob("docs/**/*.md")])
+ADRS = sorted(REPO.glob("docs/adr/*.md"))
+MANUAL = REPO / "docs/ddbfs.1"
+OPTIONS = REPO / "fs/options.c"
+
+
+def name_of(path):
+    return str(path.relative_to(REPO))
+
+
+def without_code(text):
+    return re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+
+
+def anchors_of(path):
+    heads = re.findall(r"^#+ (.*)$", without_code(path.read_text()), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_manual_lints():
+    if not shutil.which("mandoc"):
+        pytest.skip("mandoc is not installed")
+    done = subprocess.run(["mandoc", "-Tlint", MANUAL], capture_output=True, text=True)
+    # What pages this machine has is not the manual's business.
+    findings = [line for line in done.stdout.splitlines() if "mandoc.db" not in line]
+    assert findings == []
+
+
+def option_rows():
+    """(letter, name) of each row of the option table."""
+    rows = re.findall(r"^    \{(0|'.'), (NULL|\"[^\"]+\"),", OPTIONS.read_text(), re.M)
+    return [(letter.strip("'0"), "" if name == "NULL" else name.strip('"')) for letter, name in rows]
+
+
+def test_option_table_is_found():
+    assert ("v", "verbose") in option_rows() and ("", "map") in option_rows()
+
+
+@pytest.mark.parametrize("letter, name", option_rows(), ids=lambda part: part or "-")
+def test_manual_has_option(letter, name):
+    marks = ([f"Fl {letter}"] if letter else []) + ([f"Fl Fl {name}"] if name else [])
+    heads = re.findall(r"^\.It (Fl .*)$", MANUAL.read_text(), re.M)
+    assert [head for head in heads if all(re.search(rf"{mark}\b", head) for mark in marks)]
+
+
+def test_manual_has_no_other_option():
+    known = {letter for letter, _ in option_rows()} | {name for _, name in option_rows()}
+    said = set(re.findall(r"Fl (?:Fl )?([a-z][a-z-]*)", MANUAL.read_text()))
+    assert said <= known
+
+
+def test_manual_has_every_command():
+    table = re.search(r"commands\[\] = \{(.*?)\n\};", (REPO / "fs/main.c").read_text(), re.S)[1]
+    commands = set(re.findall(r"\{\"([a-z]+)\",", table))
+    assert commands and commands <= set(re.findall(r"^\.It Cm ([a-z]+)", MANUAL.read_text(), re.M))
+
+
+def test_manual_has_every_variable():
+    """All that the code asks the environment for."""
+    sources = [*REPO.glob("core/**/*.c"), *REPO.glob("fs/*.c")]
+    asked = set()
+    for source in sources:
+        asked |= set(re.findall(r'"((?:AWS|DDBFS|XDG)_[A-Z_]+)"', source.read_text()))
+    assert asked and {name for name in asked if name not in MANUAL.read_text()} == set()
+
+
+def links():
+    for path in MARKDOWN:
+        text = re.sub(r"`[^`\n]*`", "", without_code(path.read_text()))
+        for target in re.findall(r"\]\(([^)]+)\)", text):
+            yield pytest.param(path, target, id=f"{name_of(path)}:{target}")
+
+
+@pytest.mark.parametrize("path, target", links())
+def test_link_resolves(path, target):
+    if target.startswith("https://"):
+        return
+    file, _, anchor = target.partition("#")
+    to = (path.parent / file).resolve() if file else path
+    assert to.exists(), f"{target} is not there"
+    if anchor:
+        assert anchor in anchors_of(to)
+
+
+@pytest.mark.parametrize("adr", ADRS, ids=name_of)
+def test_adr_is_short(adr):
+    assert len(adr.read_text().splitlines()) <= 40
+
+
+@pytest.mark.parametrize("adr", ADRS, ids=name_of)
+def test_adr_has_its_parts(adr):
+    heads = re.findall(r"^#+ (.*)$", adr.read_text(), re.M)
+    number = str(int(adr.name[:4]))
+    assert heads[0].startswith(f"{number}. ")
+    assert heads[1] == "Question" and "Choice" in heads and heads[-1] == "What would change it"
+
+
+def test_adrs_are_numbered_without_a_gap():
+    assert [int(adr.name[:4]) for adr in ADRS] == list(range(1, len(ADRS) + 1))
+
+
+def readme_session():
+    """(command, what it prints) of README's first block."""
+    block = re.search(r"```console\n(.*?)```", (REPO / "README.md").read_text(), re.S)[1]
+    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+        command, _, output = part.partition("\n")
+        yield pytest.param(command, output.strip("\n"), id=command[:60])
+
+
+@pytest.mark.parametrize("command, output", readme_session())
+def test_readme_shows_what_happens(command, output, home):
+    ddbfs = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")
+    line = f'ddbfs() {{ "{ddbfs}" "$@"; }}\n{command}'
+    done = runner.run(["sh", "-c", line], home.environment(), cwd=REPO)
+    assert done.text.strip("\n") == output
+
+
+def readme_scripts():
+    return sorted(set(re.findall(r"^sh (\S+)", (REPO / "README.md").read_text(), re.M)))
+
+
+def test_readme_names_the_two_commands():
+    assert readme_scripts() == ["docs/quickstart.sh", "tests/run.sh"]
+
+
+@pytest.mark.parametrize("script", readme_scripts())
+def test_readme_script_is_there(script):
+    assert (REPO / script).read_text().startswith("#!/bin/sh\n")
+    subprocess.run(["sh", "-n", REPO / script], check=True)
+
+
+def test_readme_map_is_a_map(tmp_path, ddbfs):
+    block = re.search(r"```jsonc\n(.*?)```", (REPO / "README.md").read_text(), re.S)[1]
+    (tmp_path / "map.json").write_text(block)
+    ddbfs("check", tmp_path / "map.json")
+
+
+def all_files():
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=REPO, capture_output=True,
+    )  # fmt: skip
+    names = listed.stdout.decode().split("\0") if listed.returncode == 0 else []
+    return [REPO / name for name in names if name and (REPO / name).is_file()]
+
+
+# Written in pieces, so that this file does not name them itself.
+REGISTRIES = ["registry.npm" + "js", "npm" + "js.", "py" + "pi.", "python" + "hosted.", "crates" + ".io",
+              "deb.deb" + "ian", "archive.ubu" + "ntu", "repo.maven" + ".", "yarn" + "pkg."]  # fmt: skip
+
+
+def test_no_file_names_a_registry():
+    if not all_files():
+        pytest.skip("not a git tree")
+    found = [
+        (name_of(file), host)
+        for file in all_files()
+        for host in REGISTRIES
+        if host.encode() in file.read_bytes()
+    ]
+    assert found == []

@@ -1,0 +1,116 @@
+/* Fuzzing of the service's answers: any status and body is an answer whose resume point can be
+ * sent back, or has an error. The first three bytes say what was asked and what came with the
+ * body. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/net/gzip.h"
+#include "core/source/dynamo/answer.h"
+
+enum { HEAD = 3, WITH_CRC = 1, WITH_GZIP = 2, WITH_TYPE = 4 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void answer_clean_up(struct answer **answer)
+{
+    answer_destroy(*answer);
+}
+
+static void read_clean_up(struct read **read)
+{
+    read_destroy(*read);
+}
+
+static struct read *read_for(enum dynamo_op op)
+{
+    static const enum read_kind kinds[] = {[DYNAMO_GET_ITEM] = READ_ITEMS,
+                                           [DYNAMO_BATCH_GET_ITEM] = READ_ITEMS,
+                                           [DYNAMO_QUERY] = READ_QUERY,
+                                           [DYNAMO_DESCRIBE_TABLE] = READ_TABLE,
+                                           [DYNAMO_LIST_TABLES] = READ_TABLES};
+    struct value text = {.type = VALUE_S, .bytes = SPAN_LITERAL("a")};
+    struct key key = {.attributes = {{SPAN_LITERAL("pk"), text}}, .count = 1};
+    struct cond cond = {.attribute = SPAN_LITERAL("pk"), .op = COND_EQ, .value = text};
+    struct read *read = read_new(kinds[op], "jobs", NULL);
+    require(read);
+    if (kinds[op] == READ_ITEMS)
+        read_add_key(read, &key);
+    if (kinds[op] == READ_QUERY)
+        read_add_where(read, &cond);
+    require(!read_failed(read));
+    return read;
+}
+
+/* Where an answer stopped goes into the next request as it came. */
+static void resume(const struct read *read, const struct answer *answer)
+{
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    if (!json_present(answer->resume))
+        return;
+    struct request_place place = {.resume = json_raw(answer->resume)};
+    require(request_write(read, &place, &out));
+    require(json_parse(&doc, buf_span(&out), JSON_STRICT, NULL));
+}
+
+static void use_answer(const struct answer *answer)
+{
+    for (size_t i = 0; i < answer->item_count; i++)
+        require(json_is(answer->items[i], JSON_OBJECT));
+    for (size_t i = 0; i < answer->name_count; i++)
+        require(answer->names[i].data != NULL);
+    require(!answer->table || answer->table->keys.partition_count > 0);
+}
+
+static size_t list_headers(struct http_header *headers, uint8_t flags, const char *sum)
+{
+    size_t count = 0;
+    if (flags & WITH_CRC)
+        headers[count++] = (struct http_header){"x-amz-crc32", sum};
+    if (flags & WITH_GZIP)
+        headers[count++] = (struct http_header){"content-encoding", "gzip"};
+    if (flags & WITH_TYPE)
+        headers[count++] = (struct http_header){"x-amzn-errortype", "a#ThrottlingException:http:"};
+    return count;
+}
+
+static void ask(enum dynamo_op op, const struct http_response *response)
+{
+    CLEAN_UP(read_clean_up) struct read *read = read_for(op);
+    struct answer_question question = {
+        .op = op, .read = read, .region = "eu-west-1", .endpoint = "https://ddb.test/"};
+    struct error err = {0};
+    CLEAN_UP(answer_clean_up) struct answer *answer = answer_new(&question, response, &err);
+    if (!answer) {
+        require(err.kind != ERROR_NONE && err.text[0]);
+        return;
+    }
+    use_answer(answer);
+    resume(read, answer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const int statuses[] = {200, 400, 403, 413, 500, 503, 302, 0};
+    if (size < HEAD)
+        return 0;
+    struct span body = span_of((const char *)data + HEAD, size - HEAD);
+    struct http_header headers[3];
+    char sum[16];
+    snprintf(sum, sizeof sum, "%u", (unsigned)gzip_crc32(body));
+    struct http_response response = {
+        .status = statuses[data[1] % 8],
+        .headers = headers,
+        .header_count = list_headers(headers, data[2], sum),
+        .body = body,
+    };
+    ask((enum dynamo_op)(data[0] % (DYNAMO_LIST_TABLES + 1)), &response);
+    return 0;
+}

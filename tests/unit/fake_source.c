@@ -1,0 +1,282 @@
+/* The source of tests. */
+#include "tests/unit/fake_source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_ITEMS = 512 };
+
+struct source_call {
+    struct fake_source *fake;
+    const struct read *read;
+    source_page_fn *fn;
+    void *arg;
+    struct loop_timer *timer;
+    size_t next;    /* the first item of the list that no page has looked at */
+    uint32_t given; /* items that passed the filter */
+};
+
+/* One page while it is put together: the texts and what was parsed of them. */
+struct sheet {
+    struct buf texts[MOST_ITEMS];
+    struct json_doc docs[MOST_ITEMS];
+    struct json items[MOST_ITEMS];
+    size_t count;
+    bool failed;
+};
+
+static void sheet_destroy(struct sheet *sheet)
+{
+    for (size_t i = 0; i < sheet->count; i++) {
+        json_clean_up(&sheet->docs[i]);
+        buf_clean_up(&sheet->texts[i]);
+    }
+    free(sheet);
+}
+
+static size_t item_total(const struct fake_source *fake)
+{
+    size_t count = 0;
+    while (fake->items && fake->items[count].text)
+        count++;
+    return count;
+}
+
+static bool is_in(const struct read *read, const struct fake_item *item)
+{
+    bool same_index = read->index && item->index ? strcmp(read->index, item->index) == 0
+                                                 : !read->index && !item->index;
+    return same_index && strcmp(read->table, item->table) == 0;
+}
+
+static bool all_hold(const struct cond *conds, size_t count, struct json item)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!cond_holds(&conds[i], item))
+            return false;
+    return true;
+}
+
+static bool has_key(const struct key *key, struct json item)
+{
+    for (size_t i = 0; i < key->count; i++) {
+        struct cond cond = {key->attributes[i].name, COND_EQ, key->attributes[i].value, {0}};
+        if (!cond_holds(&cond, item))
+            return false;
+    }
+    return true;
+}
+
+static bool is_asked_for(const struct read *read, struct json item)
+{
+    if (read->kind == READ_QUERY)
+        return all_hold(read->where, read->where_count, item);
+    for (size_t i = 0; i < read->key_count; i++)
+        if (has_key(&read->keys[i], item))
+            return true;
+    return false;
+}
+
+static bool is_wanted(const struct read *read, struct json name)
+{
+    for (size_t i = 0; i < read->attribute_count; i++)
+        if (json_string_is(name, read->attributes[i]))
+            return true;
+    return read->attribute_count == 0;
+}
+
+static void project(const struct read *read, struct json item, struct buf *out)
+{
+    buf_add_char(out, '{');
+    for (struct json name = json_first(item), value; json_present(name); name = json_next(value)) {
+        value = json_next(name);
+        if (!is_wanted(read, name))
+            continue;
+        buf_add_text(out, out->size > 1 ? "," : "");
+        buf_add_span(out, json_raw(name));
+        buf_add_char(out, ':');
+        buf_add_span(out, json_raw(value));
+    }
+    buf_add_char(out, '}');
+}
+
+static void add_to_sheet(struct sheet *sheet, const struct read *read, struct json item)
+{
+    size_t i = sheet->count++;
+    project(read, item, &sheet->texts[i]);
+    if (sheet->texts[i].failed ||
+        !json_parse(&sheet->docs[i], buf_span(&sheet->texts[i]), JSON_STRICT, NULL))
+        sheet->failed = true;
+    else
+        sheet->items[i] = json_root(&sheet->docs[i]);
+}
+
+static bool is_full(const struct source_call *call, size_t seen)
+{
+    size_t page_size = call->fake->page_size;
+    return (page_size && seen == page_size) ||
+           (call->read->limit && call->given == call->read->limit);
+}
+
+/* Looks at one item of the list; whether it counts for the page. */
+static bool look_at(struct source_call *call, const struct fake_item *item, struct sheet *sheet)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    if (!is_in(call->read, item))
+        return false;
+    if (!json_parse(&doc, span_text(item->text), JSON_STRICT, NULL)) {
+        sheet->failed = true;
+        return false;
+    }
+    if (!is_asked_for(call->read, json_root(&doc)))
+        return false;
+    if (all_hold(call->read->filter, call->read->filter_count, json_root(&doc))) {
+        add_to_sheet(sheet, call->read, json_root(&doc));
+        call->given++;
+    }
+    return true;
+}
+
+static void fill_sheet(struct source_call *call, struct sheet *sheet)
+{
+    size_t total = item_total(call->fake), seen = 0;
+    while (call->next < total && !is_full(call, seen) && sheet->count < MOST_ITEMS) {
+        size_t at = call->read->descending ? total - 1 - call->next : call->next;
+        seen += look_at(call, &call->fake->items[at], sheet);
+        call->next++;
+    }
+}
+
+static void tell_error(struct source_call *call, const struct error *err)
+{
+    call->fn(call->arg, NULL, err);
+}
+
+static void tell_no_memory(struct source_call *call)
+{
+    struct error err;
+    error_no_memory(&err);
+    tell_error(call, &err);
+}
+
+static void set_busy(const struct fake_source *fake, bool busy)
+{
+    if (fake->busy)
+        *fake->busy = busy;
+}
+
+static void answer_items(struct source_call *call)
+{
+    set_busy(call->fake, true);
+    struct sheet *sheet = calloc(1, sizeof *sheet);
+    if (sheet)
+        fill_sheet(call, sheet);
+    set_busy(call->fake, false);
+    if (!sheet) {
+        tell_no_memory(call);
+        return;
+    }
+    bool limited = call->read->limit && call->given == call->read->limit;
+    struct page page = {
+        .items = sheet->items,
+        .item_count = sheet->count,
+        .more = call->next < item_total(call->fake) && !limited,
+        .requests = 1,
+        .capacity = 0.5,
+        .request_id = "FAKE-REQUEST",
+    };
+    if (sheet->failed)
+        tell_no_memory(call);
+    else
+        call->fn(call->arg, &page, NULL);
+    sheet_destroy(sheet);
+}
+
+static void answer_tables(struct source_call *call)
+{
+    struct span names[MOST_ITEMS];
+    const struct fake_source *fake = call->fake;
+    struct page page = {.names = names, .requests = 1, .capacity = -1, .request_id = ""};
+    while (fake->tables[call->next] && (!fake->page_size || page.name_count < fake->page_size))
+        names[page.name_count++] = span_text(fake->tables[call->next++]);
+    page.more = fake->tables[call->next] != NULL;
+    call->fn(call->arg, &page, NULL);
+}
+
+static void answer(void *arg)
+{
+    struct source_call *call = arg;
+    struct fake_source *fake = call->fake;
+    call->timer = NULL;
+    fake->pages++;
+    if (fake->error.kind != ERROR_NONE && fake->pages == fake->fail_at)
+        tell_error(call, &fake->error);
+    else if (call->read->kind == READ_TABLES)
+        answer_tables(call);
+    else
+        answer_items(call);
+}
+
+static void note(struct fake_source *fake, const struct read *read)
+{
+    static const char *const kinds[] = {"items", "query", "tables", "table"};
+    int used = snprintf(fake->last, sizeof fake->last, "%s %s%s%s", kinds[read->kind], read->table,
+                        read->index ? "/" : "", read->index ? read->index : "");
+    for (size_t i = 0; i < read->where_count && used < (int)sizeof fake->last; i++)
+        used += snprintf(fake->last + used, sizeof fake->last - (size_t)used, " %.*s %s %.*s;",
+                         (int)read->where[i].attribute.size, read->where[i].attribute.data,
+                         cond_word(read->where[i].op), (int)read->where[i].value.bytes.size,
+                         read->where[i].value.bytes.data);
+    fake->keys += (unsigned)read->key_count;
+}
+
+static struct source_call *start(struct source *source, const struct read *read, source_page_fn *fn,
+                                 void *arg)
+{
+    struct fake_source *fake = (struct fake_source *)source;
+    struct source_call *call = fake->no_memory ? NULL : calloc(1, sizeof *call);
+    if (!call)
+        return NULL;
+    *call = (struct source_call){.fake = fake, .read = read, .fn = fn, .arg = arg};
+    call->timer = loop_add_timer(fake->loop, 0, answer, call);
+    if (!call->timer) {
+        free(call);
+        return NULL;
+    }
+    note(fake, read);
+    fake->started++;
+    if (fake->started - fake->ended > fake->most_open)
+        fake->most_open = fake->started - fake->ended;
+    return call;
+}
+
+static void fail_more(void *arg)
+{
+    tell_no_memory(arg);
+}
+
+/* Without memory for a timer the failure is told at once; callers must bear that too. */
+static void more(struct source_call *call)
+{
+    call->timer = loop_add_timer(call->fake->loop, 0, answer, call);
+    if (!call->timer)
+        fail_more(call);
+}
+
+static void end(struct source_call *call)
+{
+    loop_remove_timer(call->timer);
+    call->fake->ended++;
+    free(call);
+}
+
+static void destroy(struct source *source)
+{
+    (void)source;
+}
+
+void fake_source_init(struct fake_source *fake, struct loop *loop, const struct fake_item *items)
+{
+    static const struct source_ops ops = {start, more, end, destroy};
+    *fake = (struct fake_source){.source = {&ops}, .loop = loop, .items = items};
+}

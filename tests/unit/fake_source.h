@@ -1,0 +1,37 @@
+/* A source made of texts: it answers Reads from a list of typed items, in pages as large as a test
+ * wants, fails when told to, and counts what it was asked. */
+#ifndef DDBFS_TESTS_UNIT_FAKE_SOURCE_H
+#define DDBFS_TESTS_UNIT_FAKE_SOURCE_H
+
+#include "core/loop.h"
+#include "core/source.h"
+
+/* What an index holds is told apart from the table's own items, so that a test says itself what
+ * the index projects. The list ends with {0}. */
+struct fake_item {
+    const char *table;
+    const char *index; /* NULL: the table itself */
+    const char *text;  /* {"pk":{"S":"…"},…} */
+};
+
+struct fake_source {
+    struct source source; /* first: a pointer to it is a pointer to this */
+    struct loop *loop;
+    const struct fake_item *items; /* borrowed; a test may change it between questions */
+    const char *const *tables;     /* of READ_TABLES; ends with NULL */
+    size_t page_size;              /* items a page, before filters; 0: all in one */
+    struct error error;            /* told instead of page number FAIL_AT, when it has a kind */
+    unsigned fail_at;              /* counts all pages of all calls, from 1 */
+    bool no_memory;                /* starts nothing */
+    bool *busy;                    /* set while it works on its own account; may be NULL */
+
+    unsigned started, ended;
+    unsigned pages;     /* answered so far, errors included */
+    unsigned keys;      /* asked for by READ_ITEMS, all together */
+    char last[512];     /* the last Read in words */
+    unsigned most_open; /* calls under way at the same time */
+};
+
+void fake_source_init(struct fake_source *fake, struct loop *loop, const struct fake_item *items);
+
+#endif

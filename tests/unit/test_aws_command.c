@@ -1,0 +1,194 @@
+/* Reads as commands for a shell: what they say, and that nothing in them is taken for more. */
+#include "core/aws_command.h"
+
+#include "tests/unit/check.h"
+
+static const struct aws_command plain = {.options = ""};
+
+static void check_quoted(const char *text, const char *want)
+{
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    shell_quote(&out, span_text(text));
+    CHECK_TEXT(buf_text(&out), want);
+}
+
+static struct read *new_read(enum read_kind kind, const char *table, const char *index)
+{
+    struct read *read = read_new(kind, table, index);
+    CHECK(read != NULL);
+    return read;
+}
+
+static void add_where(struct read *read, const char *attribute, enum cond_op op, const char *value)
+{
+    struct cond cond = {
+        .attribute = span_text(attribute), .op = op, .value = {VALUE_S, span_text(value)}};
+    read_add_where(read, &cond);
+}
+
+/* READ is gone afterwards. */
+static void check_command(struct read *read, const struct aws_command *how, const char *want)
+{
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    aws_command_write(&out, read, how);
+    read_destroy(read);
+    CHECK_TEXT(buf_text(&out), want);
+}
+
+static void test_a_word_is_quoted(void)
+{
+    check_quoted("abc", "'abc'");
+    check_quoted("", "''");
+    check_quoted("a b$c`d\"e\\f", "'a b$c`d\"e\\f'");
+    check_quoted("it's", "'it'\\''s'");
+    check_quoted("'", "''\\'''");
+}
+
+static void test_a_quoted_word_passes_a_shell_unchanged(void)
+{
+    static const char text[] = "a'b\"c $(echo x) `y` \\ ; | & * ? ~ # !\t\xc3\xbc";
+    CLEAN_UP(buf_clean_up) struct buf command = {0};
+    char got[sizeof text + 8] = "";
+    buf_add_text(&command, "printf %s ");
+    shell_quote(&command, span_text(text));
+    FILE *pipe = popen(buf_text(&command), "r");
+    CHECK(pipe != NULL);
+    size_t size = fread(got, 1, sizeof got - 1, pipe);
+    CHECK_INT(pclose(pipe), 0);
+    CHECK_SPAN(span_of(got, size), span_text(text));
+}
+
+static void test_a_query(void)
+{
+    struct read *read = new_read(READ_QUERY, "prod-T", NULL);
+    add_where(read, "pk", COND_EQ, "a");
+    add_where(read, "sk", COND_BEGINS, "JOB#");
+    read->descending = true;
+    read->limit = 100;
+    check_command(
+        read, &plain,
+        "aws dynamodb query --table-name prod-T --key-condition-expression '#n0 = :v0 AND "
+        "begins_with(#n1, :v1)' --no-scan-index-forward --max-items 100 "
+        "--expression-attribute-names '{\"#n0\": \"pk\", \"#n1\": \"sk\"}' "
+        "--expression-attribute-values '{\":v0\": {\"S\":\"a\"}, \":v1\": "
+        "{\"S\":\"JOB#\"}}'");
+}
+
+static void test_a_query_of_an_index_with_a_filter(void)
+{
+    struct read *read = new_read(READ_QUERY, "prod-T", "GSI_1");
+    struct cond filter = {span_text("n"), COND_LE, {VALUE_N, span_text("5")}, {0}};
+    add_where(read, "x", COND_EQ, "1");
+    read_add_filter(read, &filter);
+    check_command(read, &plain,
+                  "aws dynamodb query --table-name prod-T --index-name GSI_1 "
+                  "--key-condition-expression '#n0 = :v0' --filter-expression '#n1 <= :v1' "
+                  "--expression-attribute-names '{\"#n0\": \"x\", \"#n1\": \"n\"}' "
+                  "--expression-attribute-values '{\":v0\": {\"S\":\"1\"}, \":v1\": "
+                  "{\"N\":\"5\"}}'");
+}
+
+static void test_between(void)
+{
+    struct read *read = new_read(READ_QUERY, "T", NULL);
+    struct cond cond = {
+        span_text("sk"), COND_BETWEEN, {VALUE_S, span_text("a")}, {VALUE_S, span_text("b")}};
+    read_add_where(read, &cond);
+    check_command(read, &plain,
+                  "aws dynamodb query --table-name T --key-condition-expression '#n0 BETWEEN :v0 "
+                  "AND :v1' --expression-attribute-names '{\"#n0\": \"sk\"}' "
+                  "--expression-attribute-values '{\":v0\": {\"S\":\"a\"}, \":v1\": "
+                  "{\"S\":\"b\"}}'");
+}
+
+static void add_key(struct read *read, const char *pk)
+{
+    struct key key = {.attributes = {{span_text("pk"), {VALUE_S, span_text(pk)}},
+                                     {span_text("sk"), {VALUE_N, span_text("7")}}},
+                      .count = 2};
+    read_add_key(read, &key);
+}
+
+static void test_a_get(void)
+{
+    struct read *read = new_read(READ_ITEMS, "T", NULL);
+    add_key(read, "a");
+    read_add_attribute(read, span_text("x.y"));
+    read->consistent = true;
+    check_command(read, &plain,
+                  "aws dynamodb get-item --table-name T --key '{\"pk\": {\"S\":\"a\"}, \"sk\": "
+                  "{\"N\":\"7\"}}' --projection-expression '#n0' --expression-attribute-names "
+                  "'{\"#n0\": \"x.y\"}' --consistent-read");
+}
+
+static void test_quotes_in_a_key(void)
+{
+    struct read *read = new_read(READ_ITEMS, "T", NULL);
+    add_key(read, "it's \"x\"");
+    check_command(read, &plain,
+                  "aws dynamodb get-item --table-name T --key '{\"pk\": {\"S\":\"it'\\''s "
+                  "\\\"x\\\"\"}, \"sk\": {\"N\":\"7\"}}'");
+}
+
+static void test_beyond_ascii_is_escaped(void)
+{
+    struct read *read = new_read(READ_ITEMS, "T", NULL);
+    add_key(read, "\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf");
+    check_command(read, &plain,
+                  "aws dynamodb get-item --table-name T --key '{\"pk\": {\"S\":\"\\u00fc\\u20ac"
+                  "\\ud83d\\ude00\\udbff\\udfff\"}, \"sk\": {\"N\":\"7\"}}'");
+}
+
+static void test_options_query_and_output(void)
+{
+    struct aws_command how = {" --profile p --region r", "Items[0].\"a\"", "json"};
+    struct read *read = new_read(READ_ITEMS, "T", NULL);
+    add_key(read, "a");
+    check_command(read, &how,
+                  "aws dynamodb get-item --table-name T --key '{\"pk\": {\"S\":\"a\"}, \"sk\": "
+                  "{\"N\":\"7\"}}' --profile p --region r --query 'Items[0].\"a\"' --output json");
+}
+
+static void test_a_strange_table_is_quoted(void)
+{
+    struct read *read = new_read(READ_QUERY, "dev-$(rm x)-T", "I;J");
+    add_where(read, "pk", COND_EQ, "a");
+    check_command(read, &plain,
+                  "aws dynamodb query --table-name 'dev-$(rm x)-T' --index-name 'I;J' "
+                  "--key-condition-expression '#n0 = :v0' --expression-attribute-names "
+                  "'{\"#n0\": \"pk\"}' --expression-attribute-values '{\":v0\": {\"S\":\"a\"}}'");
+}
+
+static void test_tables(void)
+{
+    struct aws_command how = {.options = " --region r"};
+    check_command(new_read(READ_TABLES, "", NULL), &how, "aws dynamodb list-tables --region r");
+}
+
+static void test_a_nested_command_gives_the_key(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    struct read *read = new_read(READ_ITEMS, "T", NULL);
+    add_key(read, "unknown");
+    aws_command_write_nested(&out, read, "aws inner --query 'x'", &plain);
+    read_destroy(read);
+    CHECK_TEXT(buf_text(&out),
+               "aws dynamodb get-item --table-name T --key \"$(aws inner --query 'x')\"");
+}
+
+static const struct check_test tests[] = {
+    {"a_word_is_quoted", test_a_word_is_quoted},
+    {"a_quoted_word_passes_a_shell_unchanged", test_a_quoted_word_passes_a_shell_unchanged},
+    {"a_query", test_a_query},
+    {"a_query_of_an_index_with_a_filter", test_a_query_of_an_index_with_a_filter},
+    {"between", test_between},
+    {"a_get", test_a_get},
+    {"quotes_in_a_key", test_quotes_in_a_key},
+    {"beyond_ascii_is_escaped", test_beyond_ascii_is_escaped},
+    {"options_query_and_output", test_options_query_and_output},
+    {"a_strange_table_is_quoted", test_a_strange_table_is_quoted},
+    {"tables", test_tables},
+    {"a_nested_command_gives_the_key", test_a_nested_command_gives_the_key},
+};
+
+CHECK_MAIN(tests)

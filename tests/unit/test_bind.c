@@ -1,0 +1,524 @@
+/* From places to Reads: conditions with values in them, keys, what is projected, and the way back
+ * from a key to an entry. */
+#include "core/bind.h"
+
+#include "tests/unit/check.h"
+#include "tests/unit/sample.h"
+
+static const struct place_options plain = {.suffix = ""};
+
+static struct map *map; /* of the test that runs */
+
+static void load_example(void)
+{
+    struct error err = {0};
+    map = sample_example(&err);
+    CHECK(map != NULL);
+}
+
+static void load_table(const char *table)
+{
+    struct error err = {0};
+    map = sample_table(table, &err);
+    if (!map)
+        CHECK_FAIL("%s", err.text);
+}
+
+static void close_map(void)
+{
+    map_destroy(map);
+    map = NULL;
+}
+
+static struct place *resolve(const char *path)
+{
+    struct error err = {0};
+    struct place *place = place_resolve(map, span_text(path), &plain, &err);
+    if (!place)
+        CHECK_FAIL("%s: %s", path, err.text);
+    return place;
+}
+
+static void write_value(struct buf *out, struct value value)
+{
+    if (value.type != VALUE_S)
+        buf_printf(out, "%s:", value_type_name(value.type));
+    buf_add_span(out, value.bytes);
+}
+
+static void write_conds(struct buf *out, const struct cond *conds, size_t count, const char *before)
+{
+    for (size_t i = 0; i < count; i++) {
+        buf_add_text(out, i ? " and " : before);
+        buf_add_span(out, conds[i].attribute);
+        buf_printf(out, " %s ", cond_word(conds[i].op));
+        write_value(out, conds[i].value);
+        if (conds[i].op == COND_BETWEEN) {
+            buf_add_text(out, "..");
+            write_value(out, conds[i].upper);
+        }
+    }
+}
+
+/* "table/index: conditions; filter …; descending; limit n; only a b; consistent" */
+static void write_read(struct buf *out, const struct read *read)
+{
+    buf_printf(out, "%s%s%s:", read->table, read->index ? "/" : "", read->index ? read->index : "");
+    write_conds(out, read->where, read->where_count, " ");
+    write_conds(out, read->filter, read->filter_count, "; filter ");
+    if (read->descending)
+        buf_add_text(out, "; descending");
+    if (read->limit)
+        buf_printf(out, "; limit %u", (unsigned)read->limit);
+    for (size_t i = 0; i < read->attribute_count; i++) {
+        buf_add_text(out, i ? " " : "; only ");
+        buf_add_span(out, read->attributes[i]);
+    }
+    if (read->consistent)
+        buf_add_text(out, "; consistent");
+}
+
+static void check_query(const char *path, const char *want)
+{
+    CLEAN_UP(buf_clean_up) struct buf got = {0};
+    struct error err = {0};
+    struct place *place = resolve(path);
+    struct read *read = bind_query(place, &err);
+    if (!read)
+        CHECK_FAIL("%s", err.text);
+    write_read(&got, read);
+    read_destroy(read);
+    place_destroy(place);
+    CHECK_TEXT(buf_text(&got), want);
+}
+
+static void check_no_query(const char *path, const char *want)
+{
+    struct error err = {0};
+    struct place *place = resolve(path);
+    struct read *read = bind_query(place, &err);
+    read_destroy(read);
+    place_destroy(place);
+    CHECK(!read);
+    CHECK_INT(err.kind, ERROR_NOT_FOUND);
+    CHECK_TEXT(err.text, want);
+}
+
+static void check_key(const char *path, const char *want)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    CLEAN_UP(buf_clean_up) struct buf got = {0};
+    struct error err = {0};
+    struct key key;
+    struct place *place = resolve(path);
+    CHECK(bind_has_key(place));
+    bool ok = bind_key(place, &arena, &key, &err);
+    for (size_t i = 0; ok && i < key.count; i++) {
+        buf_add_text(&got, i ? " " : "");
+        buf_add_span(&got, key.attributes[i].name);
+        buf_add_char(&got, '=');
+        write_value(&got, key.attributes[i].value);
+    }
+    place_destroy(place);
+    CHECK_TEXT(ok ? buf_text(&got) : err.text, want);
+}
+
+static void test_the_queries_of_the_example(void)
+{
+    load_example();
+    check_query("/prod/jobs/by-id/1f3c",
+                "prod-EcomIndexerJobsTable/GSI_JobLookup_v2: job_id = 1f3c; limit 2");
+    check_query(
+        "/prod/jobs/by-index/shopify/a-b/latest",
+        "prod-EcomIndexerJobsTable: pk = PLATFORM#shopify#SHOP#a-b and sk begins with JOB#; "
+        "descending; limit 100");
+    check_query("/prod/jobs/by-index/shopify/a-b/status/PENDING",
+                "prod-EcomIndexerJobsTable/GSI_JobsByStatus_v2: shop_id = a-b and "
+                "status_created_at begins with PENDING#; filter pk = PLATFORM#shopify#SHOP#a-b; "
+                "descending");
+    check_query("/prod/jobs/by-index/ecom/a-b/between/2026-04-16..2026-04-17",
+                "prod-EcomIndexerJobsTable: pk = PLATFORM#ecom#SHOP#a-b and sk between "
+                "JOB#2026-04-16..JOB#2026-04-17\xF4\x8F\xBF\xBF");
+    close_map();
+}
+
+static void test_a_bare_value_asks_for_little(void)
+{
+    load_example();
+    check_query("/prod/shops/s.example/access-token",
+                "prod-ShopifyEntitiesTable: pk = SHOP#s.example and sk begins with USER#; filter "
+                "entity_type = SESSION; only pk sk access_token last_updated");
+    close_map();
+}
+
+static void test_the_keys_of_the_example(void)
+{
+    load_example();
+    check_key("/prod/index-settings/kl7/products", "pk=kl7 sk=INDEX#products");
+    check_key("/prod/index-settings/kl7/DEFAULT_CONFIGS", "pk=kl7 sk=INDEX#DEFAULT_CONFIGS");
+    check_key("/prod/shops/s.example/SETTINGS", "pk=SHOP#s.example sk=SETTINGS");
+    check_key("/prod/jobs/by-index/shopify/a-b/all/2026#1",
+              "pk=PLATFORM#shopify#SHOP#a-b sk=JOB#2026#1");
+    check_key("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1",
+              "pk=PLATFORM#shopify#SHOP#a-b sk=JOB#2026#1");
+    check_key("/prod/index-settings/kl7/products.d/QUERY#a#b",
+              "pk=kl7 sk=INDEX#products#QUERY#a#b");
+    close_map();
+}
+
+static void test_companions_have_the_key_of_their_record(void)
+{
+    load_example();
+    check_key("/prod/index-settings/kl7/products@info", "pk=kl7 sk=INDEX#products");
+    check_key("/prod/index-settings/kl7/products@/a", "pk=kl7 sk=INDEX#products");
+    close_map();
+}
+
+static void test_a_query_has_no_key(void)
+{
+    load_example();
+    struct place *place = resolve("/prod/jobs/by-id/1f3c");
+    bool has = bind_has_key(place);
+    place_destroy(place);
+    close_map();
+    CHECK(!has);
+}
+
+static void test_a_part_with_a_separator_is_no_key(void)
+{
+    load_example();
+    check_key("/prod/index-settings/kl7/a%23b",
+              "no index has the key \"INDEX#a#b\": none of its parts holds a \"#\"");
+    close_map();
+}
+
+static void test_an_empty_part_is_a_key_as_long_as_the_key_is_not_empty(void)
+{
+    load_example();
+    check_key("/prod/index-settings/kl7/%", "pk=kl7 sk=INDEX#");
+    check_key("/prod/index-settings/%/x", "no key attribute (pk) is empty");
+    close_map();
+}
+
+static void test_text_keys_are_utf8(void)
+{
+    load_example();
+    check_key("/prod/index-settings/kl7/%FF", "sk is UTF-8 text, which this is not");
+    check_no_query("/prod/jobs/by-id/%FF", "job_id is UTF-8 text, which this is not");
+    check_no_query("/prod/jobs/by-id/%", "no key attribute (job_id) is empty");
+    close_map();
+}
+
+static void test_keys_have_a_greatest_length(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    load_example();
+    buf_add_text(&path, "/prod/index-settings/kl7/");
+    buf_add_repeated(&path, 'x', 1018);
+    struct place *place = resolve(buf_text(&path));
+    struct arena arena = {0};
+    struct error err = {0};
+    struct key key;
+    CHECK(bind_key(place, &arena, &key, &err));
+    place_destroy(place);
+    buf_add_char(&path, 'x');
+    place = resolve(buf_text(&path));
+    CHECK(!bind_key(place, &arena, &key, &err));
+    CHECK_TEXT(err.text, "no sort key is longer than 1024 bytes");
+    place_destroy(place);
+    buf_add_repeated(&path, 'x', 2000);
+    place = resolve(buf_text(&path));
+    CHECK(!bind_key(place, &arena, &key, &err));
+    CHECK_TEXT(err.text, "no key is longer than 2048 bytes");
+    place_destroy(place);
+    arena_clean_up(&arena);
+    close_map();
+}
+
+#define NUMBERS                                                                                    \
+    "\"table\":\"T\",\"types\":{\"n\":\"N\",\"x\":\"N\"},"                                         \
+    "\"records\":{\"r\":{\"pk\":\"{a}\",\"n\":\"{n}\"}},"                                          \
+    "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"n\",\"projects\":\"all\"}},"
+
+static void test_number_keys(void)
+{
+    load_table(NUMBERS "\"paths\":{\"{a}/\":{},\"by-x/{x}/\":{\"index\":\"I\"}}");
+    check_key("/prod/t/1/5", "pk=1 n=N:5");
+    check_key("/prod/t/1/-1.5e3", "pk=1 n=N:-1.5e3");
+    check_key("/prod/t/1/five", "n is a number, which \"five\" is not");
+    check_query("/prod/t/by-x/7", "prod-T/I: x = N:7");
+    check_no_query("/prod/t/by-x/seven", "x is a number, which \"seven\" is not");
+    close_map();
+}
+
+static void test_binary_keys_are_their_bytes(void)
+{
+    load_table("\"table\":\"T\",\"types\":{\"pk\":\"B\"},\"records\":{\"r\":{\"pk\":\"{a}\"}},"
+               "\"paths\":{\"{a}\":{}}");
+    check_key("/prod/t/%FFx", "pk=B:\xFFx");
+    close_map();
+}
+
+static void test_a_file_by_query_asks_for_two_to_notice_a_second(void)
+{
+    load_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},\"paths\":{"
+               "\"{a}/one\":{},\"{a}/new\":{\"newest\":1},\"{a}/top\":{\"pick\":{\"least\":\"m\"}},"
+               "\"{a}/now\":{\"oldest\":1,\"consistent\":true}}");
+    check_query("/prod/t/1/one", "prod-T: pk = 1; limit 2");
+    check_query("/prod/t/1/new", "prod-T: pk = 1; descending; limit 1");
+    check_query("/prod/t/1/top", "prod-T: pk = 1");
+    check_query("/prod/t/1/now", "prod-T: pk = 1; limit 1; consistent");
+    close_map();
+}
+
+/* Items and keys. */
+
+static void parse_item(const char *text, struct json_doc *doc)
+{
+    CHECK(json_parse(doc, span_text(text), JSON_STRICT, NULL));
+}
+
+static struct key text_key(const char *pk, const char *sk)
+{
+    return (struct key){
+        .attributes = {{span_text("pk"), {VALUE_S, span_text(pk)}},
+                       {span_text("sk"), {VALUE_S, span_text(sk)}}},
+        .count = 2,
+    };
+}
+
+static bool item_has_key(const char *text)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct key key;
+    parse_item(text, &doc);
+    return bind_item_key(map->tables, json_root(&doc), &arena, &key);
+}
+
+static void test_the_key_of_an_item(void)
+{
+    load_example();
+    CHECK(item_has_key("{\"sk\":{\"S\":\"b\"},\"pk\":{\"S\":\"a\"},\"x\":{\"N\":\"1\"}}"));
+    CHECK(!item_has_key("{\"pk\":{\"S\":\"a\"}}"));
+    CHECK(!item_has_key("{\"pk\":{\"S\":\"a\"},\"sk\":{\"N\":\"1\"}}"));
+    CHECK(!item_has_key("{\"pk\":{\"S\":\"a\"},\"sk\":{\"NULL\":true}}"));
+    close_map();
+}
+
+/* Which kind of entry of DIRECTORY the key is; "none" if none. */
+static void check_entry(const char *directory, const char *pk, const char *sk, const char *want)
+{
+    struct bindings parts = {0};
+    struct key key = text_key(pk, sk);
+    struct place *place = resolve(directory);
+    const struct route *entry = bind_entry(place, place->route, &key, &parts);
+    const char *got = entry ? entry->kind->name : "none";
+    place_destroy(place);
+    CHECK_TEXT(got, want);
+}
+
+static void test_entries_are_known_by_their_keys(void)
+{
+    load_example();
+    const char *all = "/prod/index-settings/by-account/kl7";
+    check_entry(all, "kl7", "INDEX#products", "index");
+    check_entry(all, "kl7", "INDEX#products#PROFILE#SEARCH#default", "profile");
+    check_entry(all, "kl7", "INDEX#products#QUERY#a#b", "query");
+    check_entry(all, "kl7", "INDEX#products#AGENTIC_CONFIG", "agentic");
+    check_entry(all, "kl7", "OTHER#products", "none");
+    check_entry(all, "kl7", "INDEX#products#PROFILE#SEARCH#a#b", "none");
+    close_map();
+}
+
+static void test_a_declared_literal_is_its_own_kind(void)
+{
+    load_example();
+    check_entry("/prod/index-settings/by-account/kl7", "kl7", "INDEX#DEFAULT_CONFIGS", "defaults");
+    close_map();
+}
+
+static void test_a_key_that_contradicts_the_path_is_no_entry(void)
+{
+    load_example();
+    check_entry("/prod/index-settings/by-account/kl7", "other", "INDEX#products", "none");
+    check_entry("/prod/index-settings/kl7/products.d", "kl7", "INDEX#shoes#AGENTIC_CONFIG", "none");
+    close_map();
+}
+
+static void test_a_part_that_stands_twice_agrees_with_itself(void)
+{
+    load_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"U#{id}\",\"sk\":\"P#{id}\"}},"
+               "\"indexes\":{\"I\":{\"partition\":\"x\"}},\"paths\":{\"{x}/\":{\"index\":\"I\"}}");
+    check_entry("/prod/t/1", "U#1", "P#1", "r");
+    check_entry("/prod/t/1", "U#1", "P#2", "none");
+    close_map();
+}
+
+static bool is_declared(const char *pk, const char *sk)
+{
+    struct key key = text_key(pk, sk);
+    return bind_is_declared(map->tables, &key);
+}
+
+static void test_declared_keys(void)
+{
+    load_example();
+    CHECK(is_declared("PLATFORM#shopify#SHOP#a-b", "JOB#2026#1"));
+    CHECK(!is_declared("PLATFORM#shopify#SHOP#a-b", "JOB#2026"));
+    CHECK(!is_declared("SHOP#a-b", "JOB#2026#1"));
+    close_map();
+}
+
+/* Conditions tested again on a record that was read by its key. */
+
+static bool holds(const char *path, const char *item)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct key key;
+    parse_item(item, &doc);
+    struct place *place = resolve(path);
+    CHECK(bind_item_key(place->table, json_root(&doc), &arena, &key));
+    struct error err = {0};
+    bool ok = bind_holds(place, &key, json_root(&doc), &err);
+    place_destroy(place);
+    CHECK_INT(err.kind, ok ? ERROR_NONE : ERROR_NOT_FOUND);
+    return ok;
+}
+
+#define JOB(status)                                                                                \
+    "{\"pk\":{\"S\":\"PLATFORM#shopify#SHOP#a-b\"},\"sk\":{\"S\":\"JOB#2026#1\"},"                 \
+    "\"shop_id\":{\"S\":\"a-b\"},\"status_created_at\":{\"S\":\"" status "#2026\"}}"
+
+static void test_conditions_hold_or_not(void)
+{
+    load_example();
+    const char *path = "/prod/jobs/by-index/shopify/a-b/status/PENDING/2026#1";
+    CHECK(holds(path, JOB("PENDING")));
+    CHECK(!holds(path, JOB("COMPLETED")));
+    CHECK(!holds("/prod/jobs/by-index/ecom/a-b/status/PENDING/2026#1", JOB("PENDING")));
+    CHECK(!holds(path,
+                 "{\"pk\":{\"S\":\"PLATFORM#shopify#SHOP#a-b\"},\"sk\":{\"S\":\"JOB#2026#1\"}}"));
+    close_map();
+}
+
+/* Reads by key. */
+
+static void check_items(const char *path, const char *attribute, const char *want)
+{
+    CLEAN_UP(buf_clean_up) struct buf got = {0};
+    struct error err = {0};
+    struct key key = text_key("a", "b");
+    struct place *place = resolve(path);
+    struct read *read = bind_items(place, &key, 1, span_text(attribute), &err);
+    CHECK(read && read->kind == READ_ITEMS && read->key_count == 1);
+    write_read(&got, read);
+    read_destroy(read);
+    place_destroy(place);
+    CHECK_TEXT(buf_text(&got), want);
+}
+
+static void test_one_attribute_travels_with_what_is_checked(void)
+{
+    load_example();
+    check_items("/prod/index-settings/kl7/products@/add_docs_config", "add_docs_config",
+                "prod-EcomIndexSettingsTable:; only add_docs_config");
+    check_items("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1@/x", "x",
+                "prod-EcomIndexerJobsTable:; only x shop_id status_created_at");
+    check_items("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1@/shop_id", "shop_id",
+                "prod-EcomIndexerJobsTable:; only shop_id status_created_at");
+    check_items("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1", "",
+                "prod-EcomIndexerJobsTable:");
+    close_map();
+}
+
+/* Shortened names. */
+
+static void check_search(const char *path, const char *want)
+{
+    CLEAN_UP(buf_clean_up) struct buf got = {0};
+    struct error err = {0};
+    struct place *place = resolve(path);
+    CHECK(!bind_has_key(place));
+    struct read *read = bind_search(place, &err);
+    if (!read)
+        CHECK_FAIL("%s", err.text);
+    write_read(&got, read);
+    read_destroy(read);
+    place_destroy(place);
+    CHECK_TEXT(buf_text(&got), want);
+}
+
+#define DIGEST "%~0123456789abcdef0123456789abcdef"
+
+static void test_a_shortened_name_narrows_the_search(void)
+{
+    load_example();
+    check_search("/prod/shops/s.example/USER%23abc" DIGEST,
+                 "prod-ShopifyEntitiesTable: pk = SHOP#s.example and sk begins with USER#abc");
+    check_search("/prod/index-settings/kl7/products.d/QUERY#a%2Fb" DIGEST,
+                 "prod-EcomIndexSettingsTable: pk = kl7 and sk begins with "
+                 "INDEX#products#QUERY#a/b");
+    close_map();
+}
+
+static void test_the_search_is_not_limited(void)
+{
+    load_example();
+    check_search("/prod/jobs/by-index/shopify/a-b/latest/2026" DIGEST,
+                 "prod-EcomIndexerJobsTable: pk = PLATFORM#shopify#SHOP#a-b and sk begins with "
+                 "JOB#2026; descending");
+    close_map();
+}
+
+static void test_the_search_of_an_index_is_the_listing(void)
+{
+    load_example();
+    check_search("/prod/jobs/by-status/a-b/PENDING/shopify" DIGEST,
+                 "prod-EcomIndexerJobsTable/GSI_JobsByStatus_v2: shop_id = a-b and "
+                 "status_created_at begins with PENDING#; descending");
+    close_map();
+}
+
+static void test_the_search_where_all_is_said_looks_for_the_name_itself(void)
+{
+    load_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"S#{b}\"}},"
+               "\"paths\":{\"{a}/{b}/\":{}}");
+    check_search("/prod/t/1/2/S#2" DIGEST, "prod-T: pk = 1 and sk begins with S#2");
+    close_map();
+}
+
+static const struct check_test tests[] = {
+    {"the_queries_of_the_example", test_the_queries_of_the_example},
+    {"a_bare_value_asks_for_little", test_a_bare_value_asks_for_little},
+    {"the_keys_of_the_example", test_the_keys_of_the_example},
+    {"companions_have_the_key_of_their_record", test_companions_have_the_key_of_their_record},
+    {"a_query_has_no_key", test_a_query_has_no_key},
+    {"a_part_with_a_separator_is_no_key", test_a_part_with_a_separator_is_no_key},
+    {"an_empty_part_is_a_key_as_long_as_the_key_is_not_empty",
+     test_an_empty_part_is_a_key_as_long_as_the_key_is_not_empty},
+    {"text_keys_are_utf8", test_text_keys_are_utf8},
+    {"keys_have_a_greatest_length", test_keys_have_a_greatest_length},
+    {"number_keys", test_number_keys},
+    {"binary_keys_are_their_bytes", test_binary_keys_are_their_bytes},
+    {"a_file_by_query_asks_for_two_to_notice_a_second",
+     test_a_file_by_query_asks_for_two_to_notice_a_second},
+    {"the_key_of_an_item", test_the_key_of_an_item},
+    {"entries_are_known_by_their_keys", test_entries_are_known_by_their_keys},
+    {"a_declared_literal_is_its_own_kind", test_a_declared_literal_is_its_own_kind},
+    {"a_key_that_contradicts_the_path_is_no_entry",
+     test_a_key_that_contradicts_the_path_is_no_entry},
+    {"a_part_that_stands_twice_agrees_with_itself",
+     test_a_part_that_stands_twice_agrees_with_itself},
+    {"declared_keys", test_declared_keys},
+    {"conditions_hold_or_not", test_conditions_hold_or_not},
+    {"one_attribute_travels_with_what_is_checked", test_one_attribute_travels_with_what_is_checked},
+    {"a_shortened_name_narrows_the_search", test_a_shortened_name_narrows_the_search},
+    {"the_search_is_not_limited", test_the_search_is_not_limited},
+    {"the_search_of_an_index_is_the_listing", test_the_search_of_an_index_is_the_listing},
+    {"the_search_where_all_is_said_looks_for_the_name_itself",
+     test_the_search_where_all_is_said_looks_for_the_name_itself},
+};
+
+CHECK_MAIN(tests)

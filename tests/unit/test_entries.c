@@ -1,0 +1,200 @@
+/* Pages of a directory: what the map itself puts there, and what can't be listed. */
+#include "core/entries.h"
+
+#include "tests/unit/check.h"
+#include "tests/unit/sample.h"
+
+static const struct place_options plain = {.suffix = ""};
+
+/* "a/ b c/ ?{x}": the names that the map declares in PATH, and what can't be listed there. */
+static void check_declared_with(const struct place_options *options, const struct map *map,
+                                const char *path, const char *want)
+{
+    CLEAN_UP(buf_clean_up) struct buf got = {0};
+    CLEAN_UP(entries_clean_up) struct entries entries = {0};
+    struct error err = {0};
+    struct place *place = place_resolve(map, span_text(path), options, &err);
+    if (!place)
+        CHECK_FAIL("%s", err.text);
+    entries_add_declared(&entries, place, options);
+    for (size_t i = 0; i < entries.count; i++) {
+        buf_add_text(&got, got.size ? " " : "");
+        buf_add_span(&got, entries.items[i].name);
+        buf_add_text(&got, entries.items[i].directory ? "/" : "");
+    }
+    const struct route *unlisted = entries_unlisted(place);
+    buf_add_text(&got, unlisted ? (got.size ? " ?" : "?") : "");
+    if (unlisted)
+        format_write(&unlisted->segment, &got);
+    place_destroy(place);
+    CHECK_TEXT(buf_text(&got), want);
+}
+
+static void check_example(const char *path, const char *want)
+{
+    struct error err = {0};
+    struct map *map = sample_example(&err);
+    CHECK(map != NULL);
+    check_declared_with(&plain, map, path, want);
+    map_destroy(map);
+}
+
+static void check_table(const char *table, const char *path, const char *want)
+{
+    struct error err = {0};
+    struct map *map = sample_table(table, &err);
+    if (!map)
+        CHECK_FAIL("%s", err.text);
+    check_declared_with(&plain, map, path, want);
+    map_destroy(map);
+}
+
+static void test_the_root_has_the_environments_that_are_named(void)
+{
+    check_example("/", "prod/ staging/");
+}
+
+static void test_an_environment_has_the_tables(void)
+{
+    check_example("/prod", "jobs/ index-settings/ shops/");
+    check_example("/dev-x", "jobs/ index-settings/ shops/");
+}
+
+static void test_a_table_has_its_literal_segments(void)
+{
+    check_example("/prod/jobs", "by-id/ by-index/ by-status/");
+    check_example("/prod/shops", "by-account/ ?{domain}");
+}
+
+static void test_known_values_are_listed(void)
+{
+    check_example("/prod/jobs/by-index", "shopify/ ecom/");
+    check_example("/prod/jobs/by-status/a-b", "PENDING/ IN_PROGRESS/ COMPLETED/ FAILED/");
+}
+
+static void test_a_parameter_without_values_can_not_be_listed(void)
+{
+    check_example("/prod/jobs/by-id", "?{job_id}");
+    check_example("/prod/jobs/by-index/shopify", "?{shop_id}");
+    check_example("/prod/jobs/by-index/shopify/a-b/on", "?{date}");
+    check_example("/prod/jobs/by-index/shopify/a-b/between", "?{from}..{to}");
+}
+
+static void test_a_listing_declares_its_literals_only(void)
+{
+    check_example("/prod/index-settings/kl7", "DEFAULT_CONFIGS");
+    check_example("/prod/shops/s.example", "access-token");
+    check_example("/prod/jobs/by-index/shopify/a-b/latest", "");
+}
+
+static void test_files_bear_the_suffix_and_bare_values_do_not(void)
+{
+    static const struct place_options json = {.suffix = ".json"};
+    struct error err = {0};
+    struct map *map = sample_example(&err);
+    CHECK(map != NULL);
+    check_declared_with(&json, map, "/prod/index-settings/kl7", "DEFAULT_CONFIGS.json");
+    check_declared_with(&json, map, "/prod/shops/s.example", "access-token");
+    map_destroy(map);
+}
+
+static void test_values_are_encoded_and_told_once(void)
+{
+    check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
+                "\"params\":{\"a\":{\"values\":[\"x/y\",\".z\"]}},"
+                "\"paths\":{\"{a}/\":{},\"{a}/{b}.d/\":{}}",
+                "/prod/t", "x%2Fy/ %2Ez/");
+}
+
+static void test_a_literal_and_a_value_of_one_name_are_one_entry(void)
+{
+    check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
+                "\"params\":{\"a\":{\"values\":[\"x\",\"y\"]}},"
+                "\"paths\":{\"{a}/\":{},\"x/{a}/\":{}}",
+                "/prod/t", "x/ y/");
+}
+
+static void test_an_entry_is_added_with_an_unknown_size(void)
+{
+    CLEAN_UP(entries_clean_up) struct entries entries = {0};
+    struct tree_entry *entry = entries_add(&entries, span_text("a"), false);
+    CHECK(entry != NULL);
+    CHECK_INT(entry->size, -1);
+    CHECK_INT(entry->mtime_ms, 0);
+    CHECK(!entry->secret && !entry->directory);
+}
+
+static void test_many_entries(void)
+{
+    CLEAN_UP(entries_clean_up) struct entries entries = {0};
+    for (int i = 0; i < 1000; i++) {
+        char name[16];
+        int size = snprintf(name, sizeof name, "%d", i);
+        CHECK(entries_add(&entries, span_of(name, (size_t)size), false));
+    }
+    CHECK_INT(entries.count, 1000);
+    CHECK_SPAN(entries.items[0].name, span_text("0"));
+    CHECK_SPAN(entries.items[999].name, span_text("999"));
+    CHECK(entries_have(&entries, span_text("500")) && !entries_have(&entries, span_text("1000")));
+    entries_clear(&entries);
+    CHECK_INT(entries.count, 0);
+    CHECK(!entries_have(&entries, span_text("500")));
+}
+
+/* Environments told by the names of tables. */
+
+static void check_environments(const char *const *tables, const char *want)
+{
+    CLEAN_UP(buf_clean_up) struct buf got = {0};
+    CLEAN_UP(entries_clean_up) struct entries entries = {0};
+    struct error err = {0};
+    struct map *map = sample_example(&err);
+    CHECK(map != NULL);
+    const struct map_environment *dev = map->environments->next->next;
+    for (size_t i = 0; tables[i]; i++)
+        entries_add_environment(&entries, map, dev, span_text(tables[i]));
+    for (size_t i = 0; i < entries.count; i++) {
+        buf_add_text(&got, i ? " " : "");
+        buf_add_span(&got, entries.items[i].name);
+    }
+    map_destroy(map);
+    CHECK_TEXT(buf_text(&got), want);
+}
+
+static void test_branches_are_found_once_each(void)
+{
+    check_environments((const char *const[]){"dev-a-ShopifyEntitiesTable",
+                                             "dev-a-EcomIndexerJobsTable",
+                                             "dev-search-v2-EcomIndexerJobsTable", NULL},
+                       "dev-a dev-search-v2");
+}
+
+static void test_other_tables_are_no_branches(void)
+{
+    check_environments((const char *const[]){"prod-EcomIndexerJobsTable", "dev-x-Other",
+                                             "dev--EcomIndexerJobsTable", "EcomIndexerJobsTable",
+                                             NULL},
+                       "");
+}
+
+static const struct check_test tests[] = {
+    {"the_root_has_the_environments_that_are_named",
+     test_the_root_has_the_environments_that_are_named},
+    {"an_environment_has_the_tables", test_an_environment_has_the_tables},
+    {"a_table_has_its_literal_segments", test_a_table_has_its_literal_segments},
+    {"known_values_are_listed", test_known_values_are_listed},
+    {"a_parameter_without_values_can_not_be_listed",
+     test_a_parameter_without_values_can_not_be_listed},
+    {"a_listing_declares_its_literals_only", test_a_listing_declares_its_literals_only},
+    {"files_bear_the_suffix_and_bare_values_do_not",
+     test_files_bear_the_suffix_and_bare_values_do_not},
+    {"values_are_encoded_and_told_once", test_values_are_encoded_and_told_once},
+    {"a_literal_and_a_value_of_one_name_are_one_entry",
+     test_a_literal_and_a_value_of_one_name_are_one_entry},
+    {"an_entry_is_added_with_an_unknown_size", test_an_entry_is_added_with_an_unknown_size},
+    {"many_entries", test_many_entries},
+    {"branches_are_found_once_each", test_branches_are_found_once_each},
+    {"other_tables_are_no_branches", test_other_tables_are_no_branches},
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,340 @@
+/* Formats: their notation, texts made of them, texts taken apart, and which of them can meet. */
+#include "core/format.h"
+
+#include "tests/unit/check.h"
+
+static struct arena arena; /* of the formats of one test */
+
+static struct format parse(const char *text)
+{
+    struct format format;
+    const char *wrong = format_parse(&arena, span_text(text), &format);
+    if (wrong)
+        CHECK_FAIL("\"%s\": %s", text, wrong);
+    return format;
+}
+
+static void check_refused(const char *text, const char *why)
+{
+    struct format format;
+    const char *wrong = format_parse(&arena, span_text(text), &format);
+    arena_clean_up(&arena);
+    CHECK(wrong != NULL);
+    CHECK_TEXT(wrong, why);
+}
+
+/* What TEXT is taken apart into, as "a=x,b=y", or "no". */
+static void write_captures(const struct bindings *captures, bool ok, struct buf *out)
+{
+    if (!ok)
+        buf_add_text(out, "no");
+    for (size_t i = 0; ok && i < captures->count; i++) {
+        buf_printf(out, "%s%s=", i ? "," : "", captures->items[i].param);
+        buf_add_span(out, captures->items[i].value);
+    }
+}
+
+static void check_match(const char *format_text, const char *text, const char *want)
+{
+    struct bindings captures = {0};
+    struct buf got = {0};
+    char copy[200];
+    struct format format = parse(format_text);
+    bool ok = format_match(&format, span_text(text), &captures);
+    size_t left = captures.count;
+    write_captures(&captures, ok, &got);
+    snprintf(copy, sizeof copy, "%s", buf_text(&got));
+    buf_clean_up(&got);
+    arena_clean_up(&arena);
+    CHECK_TEXT(copy, want);
+    CHECK(ok || left == 0);
+}
+
+static void check_key(const char *format_text, const char *text, const char *want)
+{
+    struct bindings captures = {0};
+    struct buf got = {0};
+    char copy[200];
+    struct format format = parse(format_text);
+    bool ok = format_match_key(&format, span_text(text), '#', &captures);
+    size_t left = captures.count;
+    write_captures(&captures, ok, &got);
+    snprintf(copy, sizeof copy, "%s", buf_text(&got));
+    buf_clean_up(&got);
+    arena_clean_up(&arena);
+    CHECK_TEXT(copy, want);
+    CHECK(ok || left == 0);
+}
+
+static bool overlap(const char *a, const char *b)
+{
+    struct format left = parse(a), right = parse(b);
+    bool one = format_overlaps(&left, &right);
+    bool other = format_overlaps(&right, &left);
+    arena_clean_up(&arena);
+    CHECK_INT(one, other);
+    return one;
+}
+
+static void check_written(const char *text)
+{
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    struct format format = parse(text);
+    format_write(&format, &out);
+    arena_clean_up(&arena);
+    CHECK_TEXT(buf_text(&out), text);
+}
+
+static void test_what_is_parsed_is_written_the_same(void)
+{
+    check_written("");
+    check_written("JOB");
+    check_written("{a}");
+    check_written("PLATFORM#{platform}#SHOP#{shop_id}");
+    check_written("INDEX#{index_name}#QUERY#{query*}");
+    check_written("{from}..{to}");
+}
+
+static void test_a_brace_needs_its_partner(void)
+{
+    check_refused("JOB#{a", "a { without its }");
+    check_refused("JOB#a}", "a } without its {");
+    check_refused("a}b{c}", "a } without its {");
+}
+
+static void test_a_parameter_has_a_name(void)
+{
+    check_refused("{}", "a parameter's name is letters, digits, _ and -");
+    check_refused("{*}", "a parameter's name is letters, digits, _ and -");
+    check_refused("{a b}", "a parameter's name is letters, digits, _ and -");
+    check_refused("{1a}", "a parameter's name is letters, digits, _ and -");
+    check_refused("{-a}", "a parameter's name is letters, digits, _ and -");
+    check_refused("{a{b}", "a parameter's name is letters, digits, _ and -");
+    check_refused("{gr\xc3\xbc}", "a parameter's name is letters, digits, _ and -");
+}
+
+static void test_two_parameters_need_a_text_between(void)
+{
+    check_refused("{a}{b}", "two parameters need a text between them");
+}
+
+static void test_there_is_a_most_of_pieces(void)
+{
+    check_written("{a}-{b}-{c}-{d}-{e}-{f}-{g}-{h}-");
+    check_refused("{a}-{b}-{c}-{d}-{e}-{f}-{g}-{h}-{i}", "too many parameters");
+}
+
+static void test_an_open_part_says_so(void)
+{
+    struct format format = parse("Q#{query*}");
+    bool open = format.pieces[1].open;
+    char name[16];
+    snprintf(name, sizeof name, "%s", format.pieces[1].param);
+    arena_clean_up(&arena);
+    CHECK(open);
+    CHECK_TEXT(name, "query");
+}
+
+static void test_has_finds_parameters_only(void)
+{
+    struct format format = parse("a{b}c");
+    bool has_b = format_has(&format, "b"), has_a = format_has(&format, "a");
+    arena_clean_up(&arena);
+    CHECK(has_b && !has_a);
+}
+
+static void test_literals(void)
+{
+    struct format empty = parse(""), text = parse("abc"), param = parse("{a}"),
+                  both = parse("a{b}cd");
+    bool ok = format_is_literal(&empty) && format_is_literal(&text) && !format_is_literal(&param) &&
+              !format_is_literal(&both);
+    size_t bytes = format_literal_bytes(&both);
+    arena_clean_up(&arena);
+    CHECK(ok);
+    CHECK_INT(bytes, 3);
+}
+
+static bool equal(const char *a, const char *b)
+{
+    struct format left = parse(a), right = parse(b);
+    bool same = format_equal(&left, &right);
+    arena_clean_up(&arena);
+    return same;
+}
+
+static void test_equality_is_of_text_and_names(void)
+{
+    CHECK(equal("a{b}", "a{b}"));
+    CHECK(!equal("a{b}", "a{c}"));
+    CHECK(!equal("a{b}", "x{b}"));
+    CHECK(!equal("a{b}", "a{b}c"));
+    CHECK(!equal("{b}", "b"));
+}
+
+static void test_expand_replaces_every_parameter(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    struct bindings bindings = {0};
+    CHECK(bindings_add(&bindings, "a", span_text("1")) &&
+          bindings_add(&bindings, "b", span_of("\0", 1)));
+    struct format format = parse("x{a}y{b}z{a}");
+    bool ok = format_expand(&format, &bindings, &out);
+    arena_clean_up(&arena);
+    CHECK(ok);
+    CHECK_SPAN(buf_span(&out), span_of("x1y\0z1", 6));
+}
+
+static void test_expand_stops_at_the_first_unknown(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    struct bindings bindings = {0};
+    CHECK(bindings_add(&bindings, "a", span_text("1")));
+    struct format format = parse("x{a}y{b}z");
+    bool ok = format_expand(&format, &bindings, &out);
+    arena_clean_up(&arena);
+    CHECK(!ok);
+    CHECK_TEXT(buf_text(&out), "x1y");
+}
+
+static void test_bindings_are_bounded(void)
+{
+    struct bindings bindings = {0};
+    for (int i = 0; i < BINDINGS_MAX; i++)
+        CHECK(bindings_add(&bindings, "a", span_text("1")));
+    CHECK(!bindings_add(&bindings, "a", span_text("1")));
+    CHECK_INT(bindings.count, BINDINGS_MAX);
+}
+
+static void test_a_literal_matches_itself_alone(void)
+{
+    check_match("abc", "abc", "");
+    check_match("abc", "abcd", "no");
+    check_match("abc", "ab", "no");
+    check_match("", "", "");
+    check_match("", "a", "no");
+}
+
+static void test_a_parameter_takes_all_there_is(void)
+{
+    check_match("{a}", "x", "a=x");
+    check_match("{a}", "x#y", "a=x#y");
+    check_match("{a}", "", "no");
+}
+
+static void test_a_parameter_reaches_to_the_next_literal(void)
+{
+    check_match("{a}-{b}", "x-y-z", "a=x,b=y-z");
+    check_match("{a}-{b}", "x", "no");
+    check_match("{from}..{to}", "1..2", "from=1,to=2");
+}
+
+static void test_the_last_parameter_reaches_to_the_final_literal(void)
+{
+    check_match("{a}.d", "x.d.d", "a=x.d");
+    check_match("{a}.d", "x.e", "no");
+    check_match("{a}.d", ".d", "no");
+    check_match("{a}-{b}.d", "x-y.d.d", "a=x,b=y.d");
+}
+
+static void test_no_piece_of_a_path_is_empty(void)
+{
+    check_match("{a}-{b}", "-y", "no");
+    check_match("{a}-{b}", "x-", "no");
+}
+
+static void test_pieces_of_a_key_may_be_empty(void)
+{
+    check_key("{a}#{b}", "#y", "a=,b=y");
+    check_key("{a}#{b}", "x#", "a=x,b=");
+    check_key("INDEX#{a}", "INDEX#", "a=");
+}
+
+static void test_a_part_of_a_key_holds_no_separator(void)
+{
+    check_key("INDEX#{a}", "INDEX#x", "a=x");
+    check_key("INDEX#{a}", "INDEX#x#PROFILE#y", "no");
+    check_key("{a}#{b}", "x#y#z", "no");
+}
+
+static void test_an_open_part_holds_separators(void)
+{
+    check_key("INDEX#{a}#QUERY#{q*}", "INDEX#x#QUERY#y#z", "a=x,q=y#z");
+    check_key("{a*}", "x#y", "a=x#y");
+}
+
+static void test_one_parameter_may_stand_twice(void)
+{
+    check_match("{a}-{a}", "x-y", "a=x,a=y");
+}
+
+static void test_a_failed_match_leaves_earlier_captures(void)
+{
+    struct bindings captures = {0};
+    CHECK(bindings_add(&captures, "z", span_text("1")));
+    struct format format = parse("{a}-{b}");
+    bool ok = format_match(&format, span_text("x-"), &captures);
+    arena_clean_up(&arena);
+    CHECK(!ok);
+    CHECK_INT(captures.count, 1);
+}
+
+static void test_no_room_is_no_match(void)
+{
+    struct bindings captures = {.count = BINDINGS_MAX - 1};
+    struct format format = parse("{a}-{b}");
+    bool ok = format_match(&format, span_text("x-y"), &captures);
+    arena_clean_up(&arena);
+    CHECK(!ok);
+    CHECK_INT(captures.count, BINDINGS_MAX - 1);
+}
+
+static void test_overlap_of_a_literal_is_exact(void)
+{
+    CHECK(overlap("abc", "abc"));
+    CHECK(!overlap("abc", "abd"));
+    CHECK(overlap("abc", "{a}"));
+    CHECK(overlap("a.d", "{a}.d"));
+    CHECK(!overlap("a.e", "{a}.d"));
+}
+
+static void test_overlap_looks_at_both_ends(void)
+{
+    CHECK(overlap("{a}", "{b}"));
+    CHECK(overlap("{a}.d", "{b}"));
+    CHECK(!overlap("{a}.d", "{b}.e"));
+    CHECK(!overlap("x-{a}", "y-{b}"));
+    CHECK(overlap("x-{a}", "x-y-{b}"));
+    CHECK(overlap("x{a}", "{b}y"));
+}
+
+static const struct check_test tests[] = {
+    {"what_is_parsed_is_written_the_same", test_what_is_parsed_is_written_the_same},
+    {"a_brace_needs_its_partner", test_a_brace_needs_its_partner},
+    {"a_parameter_has_a_name", test_a_parameter_has_a_name},
+    {"two_parameters_need_a_text_between", test_two_parameters_need_a_text_between},
+    {"there_is_a_most_of_pieces", test_there_is_a_most_of_pieces},
+    {"an_open_part_says_so", test_an_open_part_says_so},
+    {"has_finds_parameters_only", test_has_finds_parameters_only},
+    {"literals", test_literals},
+    {"equality_is_of_text_and_names", test_equality_is_of_text_and_names},
+    {"expand_replaces_every_parameter", test_expand_replaces_every_parameter},
+    {"expand_stops_at_the_first_unknown", test_expand_stops_at_the_first_unknown},
+    {"bindings_are_bounded", test_bindings_are_bounded},
+    {"a_literal_matches_itself_alone", test_a_literal_matches_itself_alone},
+    {"a_parameter_takes_all_there_is", test_a_parameter_takes_all_there_is},
+    {"a_parameter_reaches_to_the_next_literal", test_a_parameter_reaches_to_the_next_literal},
+    {"the_last_parameter_reaches_to_the_final_literal",
+     test_the_last_parameter_reaches_to_the_final_literal},
+    {"no_piece_of_a_path_is_empty", test_no_piece_of_a_path_is_empty},
+    {"pieces_of_a_key_may_be_empty", test_pieces_of_a_key_may_be_empty},
+    {"a_part_of_a_key_holds_no_separator", test_a_part_of_a_key_holds_no_separator},
+    {"an_open_part_holds_separators", test_an_open_part_holds_separators},
+    {"one_parameter_may_stand_twice", test_one_parameter_may_stand_twice},
+    {"a_failed_match_leaves_earlier_captures", test_a_failed_match_leaves_earlier_captures},
+    {"no_room_is_no_match", test_no_room_is_no_match},
+    {"overlap_of_a_literal_is_exact", test_overlap_of_a_literal_is_exact},
+    {"overlap_looks_at_both_ends", test_overlap_looks_at_both_ends},
+};
+
+CHECK_MAIN(tests)

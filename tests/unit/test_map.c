@@ -1,0 +1,928 @@
+/* The map file: what it may say, and what is said of each thing it may not. */
+#include "core/map.h"
+
+#include "core/route.h"
+#include "tests/unit/check.h"
+#include "tests/unit/sample.h"
+
+#define HEAD "{\"environments\":{\"prod\":{\"prefix\":\"prod-\"}},\n"
+
+/* The inside of a table that is right in all but what a test adds. */
+#define RECORDS                                                                                    \
+    "\"table\":\"Table\","                                                                         \
+    "\"records\":{\"job\":{\"pk\":\"P#{a}\",\"sk\":\"J#{b}#{c}\"}},\n"
+#define KINDS                                                                                      \
+    "\"table\":\"Table\",\"records\":{\"one\":{\"pk\":\"{a}\",\"sk\":\"ONE#{b}\"},"                \
+    "\"two\":{\"pk\":\"{a}\",\"sk\":\"TWO#{c}\"}},\n"
+#define INDEX "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"n\"}},"
+#define PATHS(path, body) "\"paths\":{\"" path "\":{" body "}}"
+
+static void check_parse_error(struct map *map, const struct error *err, const char *want)
+{
+    bool parsed = map != NULL;
+    map_destroy(map);
+    CHECK(!parsed);
+    CHECK_INT(err->kind, ERROR_INVALID);
+    CHECK_TEXT(err->text, want);
+}
+
+/* TEXT, a whole map, is refused in exactly these words. */
+static void check_map(const char *text, const char *want)
+{
+    struct error err = {0};
+    check_parse_error(map_parse("map.json", span_text(text), &err), &err, want);
+}
+
+/* The same for the inside of a table. Its first line is line 2. */
+static void check_table(const char *table, const char *want)
+{
+    struct error err = {0};
+    check_parse_error(sample_table(table, &err), &err, want);
+}
+
+static struct map *good_table(const char *table)
+{
+    struct error err = {0};
+    struct map *map = sample_table(table, &err);
+    if (!map)
+        CHECK_FAIL("%s", err.text);
+    return map;
+}
+
+static void test_the_example_loads(void)
+{
+    struct error err = {0};
+    struct map *map = sample_example(&err);
+    if (!map)
+        CHECK_FAIL("%s", err.text);
+    CHECK_TEXT(map->tables->path_name, "jobs");
+    CHECK_TEXT(map->tables->next->path_name, "index-settings");
+    CHECK_TEXT(map->tables->next->next->base_name, "ShopifyEntitiesTable");
+    CHECK(!map->tables->next->next->next);
+    map_destroy(map);
+}
+
+static void test_the_example_says_what_its_tables_are(void)
+{
+    struct error err = {0};
+    struct map *map = sample_example(&err);
+    CHECK(map != NULL);
+    const struct map_table *jobs = map->tables;
+    const struct map_index *by_id = map_find_index(jobs, "GSI_JobLookup_v2");
+    const struct map_param *shop = map_find_param(jobs, "shop_id");
+    CHECK(by_id && shop);
+    CHECK_INT(by_id->projects, PROJECTS_KEYS);
+    CHECK_TEXT(by_id->partition[0].attribute, "job_id");
+    CHECK_TEXT(shop->match, "^[^.]+$");
+    CHECK_HAS(shop->hint, "kl7a9h55-shopify-e513a8-4");
+    CHECK_INT(map_find_param(jobs, "platform")->value_count, 2);
+    CHECK_TEXT(jobs->mtime, "created_at");
+    CHECK(!map_find_index(jobs, "nothing") && !map_find_param(jobs, "nothing"));
+    map_destroy(map);
+}
+
+static void test_environments_keep_what_they_say(void)
+{
+    struct error err = {0};
+    struct map *map =
+        map_parse("m",
+                  span_text("{\"environments\":{\"p\":{\"prefix\":\"p-\","
+                            "\"profile\":\"c\",\"region\":\"r\","
+                            "\"endpoint\":\"e\"}},\"tables\":{\"t\":{" RECORDS "\"paths\":{}}}}"),
+                  &err);
+    if (!map)
+        CHECK_FAIL("%s", err.text);
+    CHECK_TEXT(map->environments->profile, "c");
+    CHECK_TEXT(map->environments->region, "r");
+    CHECK_TEXT(map->environments->endpoint_url, "e");
+    map_destroy(map);
+}
+
+static void test_comments_and_trailing_commas_are_welcome(void)
+{
+    struct map *map = good_table("// a line\n" RECORDS "/* more */ " PATHS("{a}/", "\"ttl\": 5,"));
+    CHECK_INT(map->tables->patterns->ttl_ms, 5000);
+    CHECK_INT(map->tables->line, 1);
+    CHECK_INT(map->tables->patterns->line, 4);
+    map_destroy(map);
+}
+
+/* Text that is no JSON. */
+
+static void test_unbalanced_brace(void)
+{
+    check_map("{\n  \"environments\": {\n", "map.json:3: the text ends too early");
+}
+
+static void test_garbage_after_the_map(void)
+{
+    struct error err = {0};
+    struct map *map = map_parse("map.json", span_text("{}\nx"), &err);
+    CHECK(!map);
+    CHECK_HAS(err.text, "map.json:2: ");
+}
+
+static void test_missing_comma_names_its_line(void)
+{
+    struct error err = {0};
+    struct map *map =
+        map_parse("map.json", span_text("{\n\"$schema\": \"x\"\n\"tables\": {}}"), &err);
+    CHECK(!map);
+    CHECK_HAS(err.text, "map.json:3: ");
+    CHECK_HAS(err.text, "comma");
+}
+
+static void test_an_empty_file(void)
+{
+    struct error err = {0};
+    CHECK(!map_parse("map.json", span_text(""), &err));
+    CHECK_HAS(err.text, "map.json:1: ");
+}
+
+static void test_a_file_that_is_not_there(void)
+{
+    struct error err = {0};
+    CHECK(!map_load("no/such/map.json", &err));
+    CHECK_INT(err.kind, ERROR_INVALID);
+    CHECK_TEXT(err.text, "can't read the map no/such/map.json: No such file or directory");
+}
+
+static void test_a_folder_is_no_map(void)
+{
+    struct error err = {0};
+    CHECK(!map_load("/", &err));
+    CHECK_HAS(err.text, "can't read the map /: ");
+}
+
+/* The top. */
+
+static void test_a_map_is_an_object(void)
+{
+    check_map("[]", "map.json:1: a map is written as an object: { … }");
+}
+
+static void test_unknown_member_of_the_map(void)
+{
+    check_map("{\n\"table\": {}}", "map.json:2: a map has no member \"table\"; it may have: "
+                                   "$schema, environments, tables");
+}
+
+static void test_repeated_member(void)
+{
+    check_map("{\"$schema\":\"a\",\n\"$schema\":\"b\"}",
+              "map.json:2: a map says \"$schema\" twice");
+}
+
+static void test_a_repeated_member_in_escapes(void)
+{
+    check_map("{\"$schema\":\"a\",\n\"\\u0024schema\":\"b\"}",
+              "map.json:2: a map says \"$schema\" twice");
+}
+
+static void test_environments_are_needed(void)
+{
+    check_map("{\"tables\":{}}",
+              "map.json:1: a map needs \"environments\": { \"prod\": { \"prefix\": … } }");
+}
+
+static void test_tables_are_needed(void)
+{
+    check_map("{\"environments\":{\"p\":{}}}", "map.json:1: a map needs \"tables\"");
+}
+
+static void test_the_schema_is_a_text(void)
+{
+    check_map("{\"$schema\":1}", "map.json:1: \"$schema\" is written as a text in quotes");
+}
+
+/* Environments. */
+
+static void check_environment(const char *members, const char *want)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_printf(&text, "{\"environments\":{\n%s},\"tables\":{}}", members);
+    check_map(buf_text(&text), want);
+}
+
+static void test_an_environment_is_an_object(void)
+{
+    check_environment("\"p\":\"p-\"", "map.json:2: an environment is written as an object: { … }");
+}
+
+static void test_unknown_member_of_an_environment(void)
+{
+    check_environment("\"p\":{\"perfix\":\"p-\"}",
+                      "map.json:2: an environment has no member \"perfix\"; it may have: prefix, "
+                      "profile, region, endpoint");
+}
+
+static void test_the_same_environment_twice(void)
+{
+    check_environment("\"p\":{},\n\"p\":{}", "map.json:3: \"environments\" says \"p\" twice");
+}
+
+static void test_an_environment_is_one_directory(void)
+{
+    check_environment("\"a/b\":{}",
+                      "map.json:2: an environment's name is one directory: no /, no leading dot");
+    check_environment("\".a\":{}",
+                      "map.json:2: an environment's name is one directory: no /, no leading dot");
+}
+
+static void test_a_prefix_has_the_parameters_of_the_name(void)
+{
+    const char *want = "map.json:2: an environment's name and its prefix have the same parameters";
+    check_environment("\"dev-{b}\":{\"prefix\":\"dev-\"}", want);
+    check_environment("\"dev\":{\"prefix\":\"dev-{b}-\"}", want);
+}
+
+static void test_a_prefix_is_a_format(void)
+{
+    check_environment("\"p\":{\"prefix\":\"{b\"}",
+                      "map.json:2: \"prefix\" \"{b\": a { without its }");
+    check_environment("\"p\":{\"prefix\":7}",
+                      "map.json:2: \"prefix\" is written as a text in quotes");
+}
+
+static void test_two_environments_for_one_name(void)
+{
+    check_environment("\"dev-{b}\":{\"prefix\":\"dev-{b}-\"},\n\"{x}\":{\"prefix\":\"{x}-\"}",
+                      "map.json:3: this and the environment in line 2 match the same names");
+}
+
+static void test_profile_region_and_endpoint_are_texts(void)
+{
+    check_environment("\"p\":{\"profile\":1}",
+                      "map.json:2: \"profile\" is written as a text in quotes");
+    check_environment("\"p\":{\"region\":\"\"}",
+                      "map.json:2: \"region\" is written as a text in quotes");
+    check_environment("\"p\":{\"endpoint\":null}",
+                      "map.json:2: \"endpoint\" is written as a text in quotes");
+}
+
+static void test_no_text_holds_a_nul(void)
+{
+    check_environment("\"p\":{\"region\":\"a\\u0000b\"}",
+                      "map.json:2: \"region\" may hold no \\u0000");
+}
+
+/* Tables. */
+
+static void test_a_table_is_an_object(void)
+{
+    check_map(HEAD "\"tables\":{\n\"t\":[]}}",
+              "map.json:3: a table is written as an object: { … }");
+}
+
+static void test_a_table_is_one_directory(void)
+{
+    check_map(HEAD "\"tables\":{\n\"a/b\":{}}}",
+              "map.json:3: a table's name is one directory: no /, no leading dot");
+}
+
+static void test_unknown_member_of_a_table(void)
+{
+    check_table("\"tabel\":\"x\"",
+                "map.json:2: a table has no member \"tabel\"; it may have: table, records, "
+                "indexes, types, params, separator, secret, mtime, ttl, paths");
+}
+
+static void test_a_table_needs_its_name(void)
+{
+    check_table("", "map.json:1: table \"t\" needs \"table\", its name without the prefix");
+}
+
+static void test_a_table_needs_records(void)
+{
+    check_table("\"table\":\"T\"",
+                "map.json:1: table \"t\" needs \"records\", how its keys are written");
+}
+
+static void test_a_table_needs_paths(void)
+{
+    check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\"}}",
+                "map.json:1: table \"t\" has no \"paths\"");
+}
+
+static void test_a_separator_is_one_character(void)
+{
+    check_table("\"separator\":\"##\"", "map.json:2: \"separator\" is one character");
+    check_table("\"separator\":1", "map.json:2: \"separator\" is written as a text in quotes");
+}
+
+static void test_a_ttl_is_a_day_at_most(void)
+{
+    const char *want = "map.json:2: \"ttl\" is a number of seconds from 0 to 86400";
+    check_table("\"ttl\":-1", want);
+    check_table("\"ttl\":86401", want);
+    check_table("\"ttl\":1.5", want);
+    check_table("\"ttl\":\"10\"", want);
+}
+
+static void test_secret_is_a_list_of_texts(void)
+{
+    const char *want = "map.json:2: \"secret\" is written as a list of texts: [\"…\"]";
+    check_table("\"secret\":\"token\"", want);
+    check_table("\"secret\":[]", want);
+    check_table("\"secret\":[1]", "map.json:2: \"secret\" is written as a text in quotes");
+}
+
+static void test_mtime_is_a_text(void)
+{
+    check_table("\"mtime\":5", "map.json:2: \"mtime\" is written as a text in quotes");
+}
+
+/* Records. */
+
+static void test_records_are_an_object(void)
+{
+    check_table("\"records\":[]", "map.json:2: \"records\" is written as an object: { … }");
+}
+
+static void test_a_record_is_an_object(void)
+{
+    check_table("\"records\":{\"r\":\"{a}\"}",
+                "map.json:2: a record is its key attributes with their formats");
+}
+
+static void test_the_same_record_twice(void)
+{
+    check_table("\"records\":{\"r\":{\"pk\":\"{a}\"},\n\"r\":{\"pk\":\"{a}\"}}",
+                "map.json:3: \"records\" says \"r\" twice");
+}
+
+static void test_a_record_has_keys(void)
+{
+    check_table("\"records\":{\"r\":{}}",
+                "map.json:2: record \"r\" needs a format for each key attribute");
+}
+
+static void test_a_key_has_two_attributes_at_most(void)
+{
+    check_table("\"records\":{\"r\":{\"a\":\"{a}\",\"b\":\"{b}\",\n\"c\":\"{c}\"}}",
+                "map.json:3: a table's key has one or two attributes");
+}
+
+static void test_all_records_have_the_same_keys(void)
+{
+    check_table("\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"},\n\"s\":{\"pk\":\"{a}\"}}",
+                "map.json:3: record \"s\" needs a format for each key attribute");
+    check_table("\"records\":{\"r\":{\"pk\":\"{a}\"},\n\"s\":{\"PK\":\"{a}\"}}",
+                "map.json:3: all records of a table have the same key attributes; \"PK\" is new");
+}
+
+static void test_the_same_key_attribute_twice(void)
+{
+    check_table("\"records\":{\"r\":{\"pk\":\"{a}\",\n\"pk\":\"{b}\"}}",
+                "map.json:3: a record says \"pk\" twice");
+    check_table("\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"},\n"
+                "\"s\":{\"pk\":\"{a}\",\n\"pk\":\"{b}\"}}",
+                "map.json:4: a record says \"pk\" twice");
+}
+
+static void test_a_key_format_is_checked(void)
+{
+    check_table("\"records\":{\"r\":{\"pk\":\"{a}{b}\"}}",
+                "map.json:2: a key's format \"{a}{b}\": two parameters need a text between them");
+    check_table("\"records\":{\"r\":{\"pk\":\"a}\"}}",
+                "map.json:2: a key's format \"a}\": a } without its {");
+}
+
+/* Indexes. */
+
+static void test_indexes_are_an_object(void)
+{
+    check_table("\"indexes\":[]", "map.json:2: \"indexes\" is written as an object: { … }");
+}
+
+static void test_unknown_member_of_an_index(void)
+{
+    check_table("\"indexes\":{\"I\":{\"hash\":\"a\"}}",
+                "map.json:2: an index has no member \"hash\"; it may have: partition, sort, "
+                "projects");
+}
+
+static void test_an_index_needs_its_partition(void)
+{
+    check_table("\"indexes\":{\n\"I\":{\"sort\":\"a\"}}",
+                "map.json:3: index \"I\" needs its \"partition\" attribute");
+}
+
+static void test_projects_is_one_of_three(void)
+{
+    check_table("\"indexes\":{\"I\":{\"partition\":\"a\",\n\"projects\":\"ALL\"}}",
+                "map.json:3: \"projects\" is \"all\", \"some\" or \"keys\"");
+}
+
+static void test_an_index_has_four_attributes_a_side_at_most(void)
+{
+    const char *want = "map.json:2: a side of an index has at most four attributes";
+    check_table("\"indexes\":{\"I\":{\"partition\":[\"a\",\"b\",\"c\",\"d\",\"e\"]}}", want);
+    check_table("\"indexes\":{\"I\":{\"sort\":{\"a\":\"{a}\",\"b\":\"{b}\",\"c\":\"{c}\","
+                "\"d\":\"{d}\",\"e\":\"{e}\"}}}",
+                want);
+}
+
+static void test_a_key_attribute_with_a_strange_name_needs_a_format(void)
+{
+    check_table("\"indexes\":{\"I\":{\"partition\":\"a.b\"}}",
+                "map.json:2: \"a.b\" needs a format: { \"a.b\": \"{…}\" }: a parameter's name is "
+                "letters, digits, _ and -");
+}
+
+static void test_a_key_attribute_is_a_text(void)
+{
+    check_table("\"indexes\":{\"I\":{\"partition\":7}}",
+                "map.json:2: an index's key attribute is written as a text in quotes");
+}
+
+static void test_an_index_of_several_attributes(void)
+{
+    struct map *map = good_table(
+        RECORDS "\"indexes\":{\"I\":{\"partition\":[\"x\",\"y\"],\"sort\":{\"n\":\"N#{n}\","
+                "\"m\":\"{m}\"},\"projects\":\"all\"}}," PATHS("{x}/{y}/{n}/", "\"index\":\"I\""));
+    const struct map_index *index = map->tables->indexes;
+    CHECK_INT(index->partition_count, 2);
+    CHECK_INT(index->sort_count, 2);
+    CHECK_TEXT(index->partition[1].attribute, "y");
+    CHECK_TEXT(index->sort[0].attribute, "n");
+    CHECK_INT(index->projects, PROJECTS_ALL);
+    map_destroy(map);
+}
+
+static void test_an_index_projects_some_unless_it_says(void)
+{
+    struct map *map = good_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\""));
+    CHECK_INT(map->tables->indexes->projects, PROJECTS_SOME);
+    CHECK(map_hydrates(map->tables->patterns));
+    map_destroy(map);
+}
+
+static void test_hydrate_overrules_the_projection(void)
+{
+    struct map *map = good_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"hydrate\":false"));
+    CHECK(!map_hydrates(map->tables->patterns));
+    map_destroy(map);
+}
+
+/* Types. */
+
+static void test_types_are_of_key_attributes(void)
+{
+    check_table(RECORDS "\"types\":{\n\"zz\":\"N\"},\"paths\":{}",
+                "map.json:4: \"zz\" is no key attribute of the table or its indexes");
+    check_table(RECORDS "\"types\":{\"sk\":\"X\"},\"paths\":{}",
+                "map.json:3: a key's type is \"S\", \"N\" or \"B\"");
+    check_table(RECORDS "\"types\":[],\"paths\":{}",
+                "map.json:3: \"types\" is written as an object: { … }");
+}
+
+static void test_types_reach_the_table_and_its_indexes(void)
+{
+    struct map *map =
+        good_table("\"types\":{\"n\":\"N\",\"sk\":\"B\"}," RECORDS INDEX "\"paths\":{}");
+    CHECK_INT(map->tables->keys[1].type, VALUE_B);
+    CHECK_INT(map->tables->indexes->sort[0].type, VALUE_N);
+    CHECK_INT(map->tables->keys[0].type, VALUE_S);
+    map_destroy(map);
+}
+
+/* Parameters. */
+
+static void test_unknown_member_of_a_parameter(void)
+{
+    check_table("\"params\":{\"a\":{\"regex\":\"x\"}}",
+                "map.json:2: a parameter has no member \"regex\"; it may have: values, match, "
+                "hint");
+}
+
+static void test_values_are_a_list_of_texts(void)
+{
+    check_table("\"params\":{\"a\":{\"values\":\"x\"}}",
+                "map.json:2: \"values\" is written as a list of texts: [\"…\"]");
+}
+
+static void test_match_is_a_regular_expression(void)
+{
+    check_table("\"params\":{\"a\":{\n\"match\":\"(\"}}",
+                "map.json:3: \"match\" is no regular expression: Unmatched ( or \\(");
+}
+
+static void test_a_match_before_a_fault_is_freed(void)
+{
+    check_table("\"params\":{\"a\":{\"match\":\"^x$\"},\"b\":7}",
+                "map.json:2: a parameter is written as an object: { … }");
+}
+
+/* Paths. */
+
+static void test_unknown_member_of_a_path(void)
+{
+    struct error err = {0};
+    CHECK(!sample_table(RECORDS PATHS("{a}/", "\"sort\":1"), &err));
+    CHECK_HAS(err.text, "map.json:3: a path has no member \"sort\"; it may have: record, list, ");
+}
+
+static void test_the_same_path_text_twice(void)
+{
+    check_table(RECORDS "\"paths\":{\"{a}/\":{},\n\"{a}/\":{}}",
+                "map.json:4: \"paths\" says \"{a}/\" twice");
+}
+
+static void test_list_and_record_fit_the_path(void)
+{
+    check_table(RECORDS PATHS("{a}/", "\"record\":\"job\""),
+                "map.json:3: a path that ends in / is a listing: \"list\", not \"record\"");
+    check_table(RECORDS PATHS("{a}", "\"list\":\"job\""),
+                "map.json:3: a listing's path ends in /; \"{a}\" does not");
+}
+
+static void test_a_kind_must_be_known(void)
+{
+    check_table(RECORDS PATHS("{a}/", "\"list\":\"jib\""),
+                "map.json:3: no kind of record is called \"jib\"; see \"records\" above");
+    check_table(RECORDS PATHS("{a}/", "\"list\":[\"job\",7]"),
+                "map.json:3: a kind of record is written as a text in quotes");
+    check_table(RECORDS PATHS("{a}/", "\"list\":7"),
+                "map.json:3: \"list\" is a kind of record, a list of kinds, or \"*\"");
+    check_table(RECORDS PATHS("{a}/", "\"list\":[]"),
+                "map.json:3: \"list\" is a kind of record, a list of kinds, or \"*\"");
+}
+
+static void test_several_kinds_must_be_chosen_from(void)
+{
+    check_table(KINDS PATHS("{a}/", ""),
+                "map.json:3: say which kind: \"list\" of one of the table's \"records\"");
+    check_table(KINDS PATHS("{a}/{b}", ""),
+                "map.json:3: say which kind: \"record\" of one of the table's \"records\"");
+}
+
+static void test_an_index_must_be_known(void)
+{
+    check_table(RECORDS PATHS("{a}/", "\"index\":\"J\""),
+                "map.json:3: the table's \"indexes\" have no \"J\"");
+}
+
+static void test_limits(void)
+{
+    const char *want = "map.json:3: \"newest\" is a number from 1 to 1000000, or \"all\"";
+    check_table(RECORDS PATHS("{a}/", "\"newest\":0"), want);
+    check_table(RECORDS PATHS("{a}/", "\"newest\":1000001"), want);
+    check_table(RECORDS PATHS("{a}/", "\"newest\":\"some\""), want);
+    check_table(RECORDS PATHS("{a}/", "\"oldest\":1.5"),
+                "map.json:3: \"oldest\" is a number from 1 to 1000000, or \"all\"");
+    check_table(RECORDS PATHS("{a}/", "\"newest\":3,\"oldest\":3"),
+                "map.json:3: \"newest\" and \"oldest\" exclude each other");
+}
+
+static void test_pick_says_one_thing(void)
+{
+    const char *want = "map.json:3: \"pick\" says which one: { \"greatest\": \"last_updated\" }";
+    check_table(RECORDS PATHS("{a}", "\"pick\":{}"), want);
+    check_table(RECORDS PATHS("{a}", "\"pick\":{\"greatest\":\"x\",\"least\":\"y\"}"), want);
+    check_table(RECORDS PATHS("{a}", "\"pick\":{\"latest\":\"x\"}"),
+                "map.json:3: \"pick\" has no member \"latest\"; it may have: greatest, least");
+    check_table(RECORDS PATHS("{a}", "\"pick\":\"x\""), want);
+}
+
+static void test_flags_are_true_or_false(void)
+{
+    check_table(RECORDS PATHS("{a}/", "\"consistent\":1"),
+                "map.json:3: \"consistent\" is true or false");
+    check_table(RECORDS PATHS("{a}/", "\"hydrate\":\"no\""),
+                "map.json:3: \"hydrate\" is true or false");
+}
+
+static void test_conditions_have_a_form(void)
+{
+    const char *want =
+        "map.json:3: a condition is a text or one of =, <, <=, >, >=, begins_with, between";
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{}}"), want);
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{\"!=\":\"x\"}}"), want);
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{\"<\":\"x\",\">\":\"y\"}}"), want);
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":[]}"),
+                "map.json:3: a condition is written as a text in quotes");
+    check_table(RECORDS PATHS("{a}/", "\"where\":[]"),
+                "map.json:3: \"where\" is written as an object: { … }");
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{\"=\":true}}"),
+                "map.json:3: a condition's value is written as a text in quotes");
+}
+
+static void test_ranges_have_both_ends(void)
+{
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":\"x..\"}"),
+                "map.json:3: a range needs both its ends");
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":\"..x\"}"),
+                "map.json:3: a range needs both its ends");
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{\"between\":[\"x\"]}}"),
+                "map.json:3: \"between\" takes two values: [\"{from}\", \"{to}\"]");
+}
+
+static void test_condition_texts_are_formats(void)
+{
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":\"{x\"}"), "map.json:3: a { without its }");
+    check_table(RECORDS PATHS("{a}/", "\"filter\":{\"b\":{\"<\":\"{x\"}}"),
+                "map.json:3: a condition's value \"{x\": a { without its }");
+}
+
+/* What a path can't ask. */
+
+static void test_a_partition_part_is_missing(void)
+{
+    check_table(RECORDS PATHS("{b}/", ""),
+                "map.json:3: \"{b}/\": the partition key pk is \"P#{a}\", but the path does not "
+                "say {a}");
+    check_table(RECORDS INDEX PATHS("all/", "\"index\":\"I\""),
+                "map.json:3: \"all/\": the partition key x is \"{x}\", but the path does not say "
+                "{x}");
+}
+
+static void test_kinds_of_different_partitions(void)
+{
+    check_table("\"table\":\"T\",\"records\":{\"one\":{\"pk\":\"A#{a}\"},\"two\":{\"pk\":\"B#{a}\"}"
+                "},\n" PATHS("{a}/", "\"list\":[\"one\",\"two\"]"),
+                "map.json:3: \"{a}/\": one listing is one partition, but its kinds differ in pk");
+}
+
+static void test_a_parameter_that_selects_nothing(void)
+{
+    check_table(RECORDS PATHS("{a}/{zz}/", ""),
+                "map.json:3: \"{a}/{zz}/\": {zz} selects nothing: it is no part of a key and in no "
+                "condition");
+}
+
+static void test_a_condition_on_what_is_no_key(void)
+{
+    const char *want = "map.json:3: \"{a}/\": \"where\" on zz can't be part of a key condition: "
+                       "only the first part that the path does not say can; try \"filter\"";
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"zz\":\"x\"}"), want);
+}
+
+static void test_a_condition_on_a_later_part(void)
+{
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"c\":\"x*\"}"),
+                "map.json:3: \"{a}/\": \"where\" on c can't be part of a key condition: only the "
+                "first part that the path does not say can; try \"filter\"");
+}
+
+static void test_a_condition_uses_what_the_path_lacks(void)
+{
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":\"{x}*\"}"),
+                "map.json:3: \"{a}/\": the condition on sk uses {x}, which the path does not have");
+    check_table(RECORDS PATHS("{a}/", "\"filter\":{\"f\":\"{x}\"}"),
+                "map.json:3: \"{a}/\": the condition on f uses {x}, which the path does not have");
+}
+
+static void test_begins_with_on_a_number(void)
+{
+    check_table("\"types\":{\"n\":\"N\"}," RECORDS INDEX PATHS(
+                    "{x}/", "\"index\":\"I\",\"where\":{\"n\":\"1*\"}"),
+                "map.json:3: \"{x}/\": n is a number: it has no beginning (x*)");
+}
+
+static void test_a_prefix_of_a_number(void)
+{
+    check_table("\"types\":{\"sk\":\"N\"}," RECORDS PATHS("{a}/", ""),
+                "map.json:3: \"{a}/\": sk is a number: a part of it can't be looked up");
+}
+
+static void test_contradictions(void)
+{
+    check_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"consistent\":true"),
+                "map.json:3: \"{x}/\": an index can't be read consistently");
+    check_table(RECORDS PATHS("{a}/", "\"hydrate\":true"),
+                "map.json:3: \"{a}/\": \"hydrate\" goes with \"index\"");
+    check_table(RECORDS PATHS("{a}/", "\"attribute\":\"x\""),
+                "map.json:3: \"{a}/\": a listing has no \"attribute\"; take the path's final / "
+                "away");
+    check_table(RECORDS PATHS("{a}/", "\"pick\":{\"least\":\"x\"}"),
+                "map.json:3: \"{a}/\": a listing has no \"pick\"; take the path's final / away");
+    check_table(RECORDS PATHS("{a}", "\"name\":\"{b}\""),
+                "map.json:3: \"{a}\": \"name\" goes with a listing, whose path ends in /");
+    check_table(RECORDS PATHS("{a}", "\"newest\":2"),
+                "map.json:3: \"{a}\": one file is one record: \"newest\" or \"oldest\" 1");
+    check_table(RECORDS PATHS("{a}/{b}/{c}", "\"newest\":1"),
+                "map.json:3: \"{a}/{b}/{c}\": the path says the whole key, so there is one record "
+                "and nothing to choose");
+}
+
+static void test_a_name_needs_every_part(void)
+{
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{b}\""),
+                "map.json:3: \"{a}/\": \"name\" lacks {c}, without which two keys would share a "
+                "name");
+}
+
+static void test_a_name_goes_with_one_kind(void)
+{
+    check_table(KINDS PATHS("{a}/", "\"list\":[\"one\",\"two\"],\"name\":\"{b}\""),
+                "map.json:3: \"{a}/\": \"name\" goes with one kind of record");
+}
+
+static void test_a_name_can_be_taken_apart(void)
+{
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{b}0{c}\""),
+                "map.json:3: \"{a}/\": after a parameter a name can't go on with one of 0-9 or "
+                "A-F; give \"name\" another text there");
+}
+
+static void test_too_many_parameters_in_a_path(void)
+{
+    struct error err = {0};
+    CHECK(!sample_table(RECORDS PATHS("{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}/", ""), &err));
+    CHECK_HAS(err.text, "too many parameters");
+}
+
+/* Paths beside each other. */
+
+static void test_segments_are_names(void)
+{
+    check_table(RECORDS PATHS("//{a}/", ""), "map.json:3: an empty segment, . or .. in a path");
+    check_table(RECORDS PATHS("../{a}/", ""), "map.json:3: an empty segment, . or .. in a path");
+    check_table(RECORDS PATHS("a%b/{a}/", ""),
+                "map.json:3: a path can't hold %, which names use for escapes");
+    check_table(RECORDS PATHS("{a}D/", ""),
+                "map.json:3: after a parameter a segment can't go on with one of 0-9 or A-F");
+    check_table(RECORDS PATHS("{a}@info/", ""),
+                "map.json:3: a path can't end in @, @typed or @info, which are a record's "
+                "companions");
+    check_table(RECORDS PATHS("{a}@/", ""),
+                "map.json:3: a path can't end in @, @typed or @info, which are a record's "
+                "companions");
+}
+
+static void test_ambiguous_siblings(void)
+{
+    check_table(KINDS "\"paths\":{\"{a}/{b}\":{\"record\":\"one\"},\n"
+                      "\"{a}/{c}\":{\"record\":\"two\"}}",
+                "map.json:4: ambiguous: \"{c}\" and \"{b}\" (line 3) match the same names; use one "
+                "name for both, or tell them apart by a literal or a \"match\"");
+}
+
+static void test_a_match_tells_siblings_apart(void)
+{
+    struct map *map = good_table(KINDS "\"params\":{\"c\":{\"match\":\"^[0-9]\"}},"
+                                       "\"paths\":{\"{a}/{b}\":{\"record\":\"one\"},\n"
+                                       "\"{a}/{c}\":{\"record\":\"two\"}}");
+    const struct route *first = map->tables->root->children->children;
+    CHECK_TEXT(first->file->path, "{a}/{c}");
+    CHECK_TEXT(first->next->file->path, "{a}/{b}");
+    map_destroy(map);
+}
+
+static void test_two_files_at_one_path(void)
+{
+    check_table(KINDS "\"paths\":{\"x/{a}/{b}\":{\"record\":\"one\"},\n"
+                      "\"x/{a}/{b}/\":{\"list\":\"one\"}}",
+                "map.json:4: \"x/{a}/{b}/\" has the same path as line 3");
+}
+
+static void test_a_file_can_not_be_a_directory_too(void)
+{
+    check_table(RECORDS "\"paths\":{\"{a}/{b}\":{},\n\"{a}/{b}/{c}\":{}}",
+                "map.json:3: this path is a file, but line 4 makes it a directory");
+}
+
+/* Forms that mean the same. */
+
+static void check_same_conditions(const char *one, const char *other)
+{
+    CLEAN_UP(buf_clean_up) struct buf first = {0}, second = {0};
+    struct map *map = good_table(one);
+    sample_write_conds(map->tables->patterns, &first);
+    map_destroy(map);
+    map = good_table(other);
+    sample_write_conds(map->tables->patterns, &second);
+    map_destroy(map);
+    CHECK_TEXT(buf_text(&second), buf_text(&first));
+}
+
+static void test_shorthands_mean_the_object_forms(void)
+{
+    check_same_conditions(RECORDS PATHS("{a}/{d}/", "\"where\":{\"b\":\"{d}*\"}"),
+                          RECORDS PATHS("{a}/{d}/", "\"where\":{\"b\":{\"begins_with\":\"{d}\"}}"));
+    check_same_conditions(
+        RECORDS PATHS("{a}/{d}..{e}/", "\"where\":{\"b\":\"{d}..{e}\"}"),
+        RECORDS PATHS("{a}/{d}..{e}/", "\"where\":{\"b\":{\"between\":[\"{d}\",\"{e}\"]}}"));
+    check_same_conditions(RECORDS PATHS("{a}/{d}/", "\"where\":{\"b\":\"{d}\"}"),
+                          RECORDS PATHS("{a}/{d}/", "\"where\":{\"b\":{\"=\":\"{d}\"}}"));
+    check_same_conditions(RECORDS PATHS("{a}/", "\"filter\":{\"n\":5}"),
+                          RECORDS PATHS("{a}/", "\"filter\":{\"n\":{\"=\":5}}"));
+}
+
+static void test_one_kind_in_a_list_is_that_kind(void)
+{
+    check_same_conditions(KINDS PATHS("{a}/", "\"list\":\"one\""),
+                          KINDS PATHS("{a}/", "\"list\":[\"one\"]"));
+}
+
+static void test_a_ttl_of_the_table_is_that_of_its_paths(void)
+{
+    struct map *map =
+        good_table(RECORDS "\"paths\":{\"{a}/\":{},\"x/{a}/\":{\"ttl\":0}},\"mtime\":\"m\"");
+    const struct map_pattern *first = map->tables->patterns;
+    CHECK_INT(first->ttl_ms, MAP_TTL_MS);
+    CHECK_INT(first->next->ttl_ms, 0);
+    CHECK_TEXT(first->mtime, "m");
+    map_destroy(map);
+}
+
+static const struct check_test tests[] = {
+    {"the_example_loads", test_the_example_loads},
+    {"the_example_says_what_its_tables_are", test_the_example_says_what_its_tables_are},
+    {"environments_keep_what_they_say", test_environments_keep_what_they_say},
+    {"comments_and_trailing_commas_are_welcome", test_comments_and_trailing_commas_are_welcome},
+    {"unbalanced_brace", test_unbalanced_brace},
+    {"garbage_after_the_map", test_garbage_after_the_map},
+    {"missing_comma_names_its_line", test_missing_comma_names_its_line},
+    {"an_empty_file", test_an_empty_file},
+    {"a_file_that_is_not_there", test_a_file_that_is_not_there},
+    {"a_folder_is_no_map", test_a_folder_is_no_map},
+    {"a_map_is_an_object", test_a_map_is_an_object},
+    {"unknown_member_of_the_map", test_unknown_member_of_the_map},
+    {"repeated_member", test_repeated_member},
+    {"a_repeated_member_in_escapes", test_a_repeated_member_in_escapes},
+    {"environments_are_needed", test_environments_are_needed},
+    {"tables_are_needed", test_tables_are_needed},
+    {"the_schema_is_a_text", test_the_schema_is_a_text},
+    {"an_environment_is_an_object", test_an_environment_is_an_object},
+    {"unknown_member_of_an_environment", test_unknown_member_of_an_environment},
+    {"the_same_environment_twice", test_the_same_environment_twice},
+    {"an_environment_is_one_directory", test_an_environment_is_one_directory},
+    {"a_prefix_has_the_parameters_of_the_name", test_a_prefix_has_the_parameters_of_the_name},
+    {"a_prefix_is_a_format", test_a_prefix_is_a_format},
+    {"two_environments_for_one_name", test_two_environments_for_one_name},
+    {"profile_region_and_endpoint_are_texts", test_profile_region_and_endpoint_are_texts},
+    {"no_text_holds_a_nul", test_no_text_holds_a_nul},
+    {"a_table_is_an_object", test_a_table_is_an_object},
+    {"a_table_is_one_directory", test_a_table_is_one_directory},
+    {"unknown_member_of_a_table", test_unknown_member_of_a_table},
+    {"a_table_needs_its_name", test_a_table_needs_its_name},
+    {"a_table_needs_records", test_a_table_needs_records},
+    {"a_table_needs_paths", test_a_table_needs_paths},
+    {"a_separator_is_one_character", test_a_separator_is_one_character},
+    {"a_ttl_is_a_day_at_most", test_a_ttl_is_a_day_at_most},
+    {"secret_is_a_list_of_texts", test_secret_is_a_list_of_texts},
+    {"mtime_is_a_text", test_mtime_is_a_text},
+    {"records_are_an_object", test_records_are_an_object},
+    {"a_record_is_an_object", test_a_record_is_an_object},
+    {"the_same_record_twice", test_the_same_record_twice},
+    {"a_record_has_keys", test_a_record_has_keys},
+    {"a_key_has_two_attributes_at_most", test_a_key_has_two_attributes_at_most},
+    {"all_records_have_the_same_keys", test_all_records_have_the_same_keys},
+    {"the_same_key_attribute_twice", test_the_same_key_attribute_twice},
+    {"a_key_format_is_checked", test_a_key_format_is_checked},
+    {"indexes_are_an_object", test_indexes_are_an_object},
+    {"unknown_member_of_an_index", test_unknown_member_of_an_index},
+    {"an_index_needs_its_partition", test_an_index_needs_its_partition},
+    {"projects_is_one_of_three", test_projects_is_one_of_three},
+    {"an_index_has_four_attributes_a_side_at_most",
+     test_an_index_has_four_attributes_a_side_at_most},
+    {"a_key_attribute_with_a_strange_name_needs_a_format",
+     test_a_key_attribute_with_a_strange_name_needs_a_format},
+    {"a_key_attribute_is_a_text", test_a_key_attribute_is_a_text},
+    {"an_index_of_several_attributes", test_an_index_of_several_attributes},
+    {"an_index_projects_some_unless_it_says", test_an_index_projects_some_unless_it_says},
+    {"hydrate_overrules_the_projection", test_hydrate_overrules_the_projection},
+    {"types_are_of_key_attributes", test_types_are_of_key_attributes},
+    {"types_reach_the_table_and_its_indexes", test_types_reach_the_table_and_its_indexes},
+    {"unknown_member_of_a_parameter", test_unknown_member_of_a_parameter},
+    {"values_are_a_list_of_texts", test_values_are_a_list_of_texts},
+    {"match_is_a_regular_expression", test_match_is_a_regular_expression},
+    {"a_match_before_a_fault_is_freed", test_a_match_before_a_fault_is_freed},
+    {"unknown_member_of_a_path", test_unknown_member_of_a_path},
+    {"the_same_path_text_twice", test_the_same_path_text_twice},
+    {"list_and_record_fit_the_path", test_list_and_record_fit_the_path},
+    {"a_kind_must_be_known", test_a_kind_must_be_known},
+    {"several_kinds_must_be_chosen_from", test_several_kinds_must_be_chosen_from},
+    {"an_index_must_be_known", test_an_index_must_be_known},
+    {"limits", test_limits},
+    {"pick_says_one_thing", test_pick_says_one_thing},
+    {"flags_are_true_or_false", test_flags_are_true_or_false},
+    {"conditions_have_a_form", test_conditions_have_a_form},
+    {"ranges_have_both_ends", test_ranges_have_both_ends},
+    {"condition_texts_are_formats", test_condition_texts_are_formats},
+    {"a_partition_part_is_missing", test_a_partition_part_is_missing},
+    {"kinds_of_different_partitions", test_kinds_of_different_partitions},
+    {"a_parameter_that_selects_nothing", test_a_parameter_that_selects_nothing},
+    {"a_condition_on_what_is_no_key", test_a_condition_on_what_is_no_key},
+    {"a_condition_on_a_later_part", test_a_condition_on_a_later_part},
+    {"a_condition_uses_what_the_path_lacks", test_a_condition_uses_what_the_path_lacks},
+    {"begins_with_on_a_number", test_begins_with_on_a_number},
+    {"a_prefix_of_a_number", test_a_prefix_of_a_number},
+    {"contradictions", test_contradictions},
+    {"a_name_needs_every_part", test_a_name_needs_every_part},
+    {"a_name_goes_with_one_kind", test_a_name_goes_with_one_kind},
+    {"a_name_can_be_taken_apart", test_a_name_can_be_taken_apart},
+    {"too_many_parameters_in_a_path", test_too_many_parameters_in_a_path},
+    {"segments_are_names", test_segments_are_names},
+    {"ambiguous_siblings", test_ambiguous_siblings},
+    {"a_match_tells_siblings_apart", test_a_match_tells_siblings_apart},
+    {"two_files_at_one_path", test_two_files_at_one_path},
+    {"a_file_can_not_be_a_directory_too", test_a_file_can_not_be_a_directory_too},
+    {"shorthands_mean_the_object_forms", test_shorthands_mean_the_object_forms},
+    {"one_kind_in_a_list_is_that_kind", test_one_kind_in_a_list_is_that_kind},
+    {"a_ttl_of_the_table_is_that_of_its_paths", test_a_ttl_of_the_table_is_that_of_its_paths},
+};
+
+CHECK_MAIN(tests)

@@ -1,0 +1,376 @@
+/* Memory that runs out, at every point: the n-th allocation fails, for every n, while a map is
+ * parsed, a record read, a directory listed, a path explained. Nothing crashes, nothing leaks, and
+ * the answer is "out of memory" or the right one. */
+#include "core/explain.h"
+#include "tests/unit/check.h"
+#include "tests/unit/sample.h"
+#include "tests/unit/scene.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_reallocarray(void *memory, size_t count, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_reallocarray(void *memory, size_t count, size_t size);
+char *__wrap_strdup(const char *text);
+
+/* Which allocation fails: the one that brings LEFT to 0, and with FOR_GOOD all after it. */
+static struct {
+    bool armed;
+    bool paused; /* while the fake source works on its own account */
+    bool for_good;
+    unsigned long left;
+    bool hit;
+} fault;
+
+static bool fails(void)
+{
+    if (!fault.armed || fault.paused || (fault.hit && !fault.for_good))
+        return false;
+    if (!fault.hit && --fault.left > 0)
+        return false;
+    fault.hit = true;
+    return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return fails() ? NULL : __real_realloc(memory, size);
+}
+
+void *__wrap_reallocarray(void *memory, size_t count, size_t size)
+{
+    return fails() ? NULL : __real_reallocarray(memory, count, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : __real_strdup(text);
+}
+
+static void arm(unsigned long n, bool for_good)
+{
+    fault.left = n;
+    fault.for_good = for_good;
+    fault.hit = false;
+    fault.armed = true;
+}
+
+/* Whether the fault came in time. */
+static bool disarm(void)
+{
+    fault.armed = false;
+    return fault.hit;
+}
+
+/* Does the work once with the fault; true when the fault was met. */
+typedef bool attempt_fn(unsigned long n, bool for_good);
+
+static void try_all(attempt_fn *attempt)
+{
+    for (int for_good = 0; for_good < 2; for_good++) {
+        unsigned long n = 1;
+        while (attempt(n, for_good))
+            n++;
+        CHECK(n > 3);
+        printf("# %lu allocations\n", n - 1);
+    }
+}
+
+static void check_parse(struct map *map, const struct error *err, unsigned long n)
+{
+    bool parsed = map != NULL;
+    map_destroy(map);
+    if (!parsed && err->kind != ERROR_NO_MEMORY)
+        CHECK_FAIL("allocation %lu: %s", n, err->text);
+}
+
+static bool parse(unsigned long n, bool for_good)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct error err = {0};
+    CHECK(sample_example_text(&text));
+    arm(n, for_good);
+    struct map *map = map_parse("map.json", buf_span(&text), &err);
+    bool hit = disarm();
+    check_parse(map, &err, n);
+    return hit;
+}
+
+static void test_parsing_the_example(void)
+{
+    try_all(parse);
+}
+
+static bool parse_fault(unsigned long n, bool for_good)
+{
+    struct error err = {0};
+    arm(n, for_good);
+    struct map *map = sample_table("\"table\":\"T\",\"params\":{\"a\":{\"match\":\"x\"}},"
+                                   "\"records\":{\"r\":{\"pk\":\"{a}\"}},\"paths\":{\"{b}\":{}}",
+                                   &err);
+    bool hit = disarm();
+    CHECK(!map);
+    if (err.kind == ERROR_INVALID)
+        CHECK_HAS(err.text, "map.json:");
+    else
+        CHECK_INT(err.kind, ERROR_NO_MEMORY);
+    return hit;
+}
+
+static void test_parsing_a_wrong_map(void)
+{
+    try_all(parse_fault);
+}
+
+/* The answer without a fault, to compare with. */
+static struct buf right;
+
+static void keep_right(struct span answer)
+{
+    buf_truncate(&right, 0);
+    buf_add_span(&right, answer);
+}
+
+/* What the source of a test holds. */
+static const struct fake_item *scene_data = scene_items;
+
+static void open_scene(struct scene *scene)
+{
+    struct error err = {0};
+    CHECK(scene_open(scene, sample_example(&err), scene_data));
+    scene->fake.page_size = 2;
+    scene->fake.busy = &fault.paused;
+}
+
+static void check_answer(const struct told *told, bool asked, unsigned long n)
+{
+    if (told->err.kind == ERROR_NO_MEMORY)
+        return;
+    if (!asked || told->err.kind != ERROR_NONE)
+        CHECK_FAIL("allocation %lu: %s: %s", n, error_word(told->err.kind), told->err.text);
+    if (!span_equal(buf_span(&told->bytes), buf_span(&right)))
+        CHECK_FAIL("allocation %lu: <%s>, not <%s>", n, buf_text(&told->bytes), buf_text(&right));
+}
+
+typedef bool question_fn(struct scene *scene, const char *path, struct told *told);
+
+/* The room that TOLD needs is had before the fault. */
+static bool ask(question_fn *question, const char *path, bool full, unsigned long n, bool for_good)
+{
+    CLEAN_UP(told_clean_up) struct told told = {.full = full};
+    struct scene scene;
+    open_scene(&scene);
+    CHECK(buf_reserve(&told.bytes, 8192));
+    arm(n, for_good);
+    bool asked = question(&scene, path, &told);
+    bool hit = disarm();
+    unsigned open = scene.fake.started - scene.fake.ended;
+    scene_close(&scene);
+    CHECK_INT(open, 0);
+    if (hit)
+        check_answer(&told, asked, n);
+    else
+        keep_right(buf_span(&told.bytes));
+    return hit;
+}
+
+static const char *asked_path;
+static bool asked_full;
+
+static bool attempt_read(unsigned long n, bool for_good)
+{
+    return ask(scene_read, asked_path, false, n, for_good);
+}
+
+static bool attempt_list(unsigned long n, bool for_good)
+{
+    return ask(scene_list, asked_path, asked_full, n, for_good);
+}
+
+static void try_read(const char *path)
+{
+    asked_path = path;
+    CHECK(!attempt_read(1000000, false));
+    CHECK(right.size > 0);
+    try_all(attempt_read);
+    buf_clean_up(&right);
+}
+
+static void try_list(const char *path, bool full)
+{
+    asked_path = path;
+    asked_full = full;
+    CHECK(!attempt_list(1000000, false));
+    CHECK(right.size > 0);
+    try_all(attempt_list);
+    buf_clean_up(&right);
+}
+
+static void test_reading_by_an_index(void)
+{
+    try_read("/prod/jobs/by-id/j1");
+}
+
+static void test_reading_by_key(void)
+{
+    try_read("/prod/jobs/by-index/shopify/a-b/latest/2026-04-16T10:00:00Z#j1");
+}
+
+static void test_reading_what_is_picked(void)
+{
+    try_read("/prod/shops/s.example/access-token");
+}
+
+static void test_reading_typed_with_a_secret(void)
+{
+    try_read("/prod/shops/s.example/SETTINGS@typed");
+}
+
+static void test_reading_info(void)
+{
+    try_read("/prod/jobs/by-id/j1@info");
+}
+
+static void test_reading_an_attribute(void)
+{
+    try_read("/prod/index-settings/kl7/products@/add_docs_config");
+}
+
+/* The search looks at every entry until the name is found. */
+static void test_reading_by_a_shortened_name(void)
+{
+    static char text[700];
+    char filler[500];
+    memset(filler, 'k', sizeof filler);
+    snprintf(text, sizeof text, "{\"pk\":{\"S\":\"SHOP#s.example\"},\"sk\":{\"S\":\"%.*s\"}}",
+             (int)sizeof filler, filler);
+    const struct fake_item items[] = {{"prod-ShopifyEntitiesTable", NULL, text}, {0}};
+    CLEAN_UP(told_clean_up) struct told names = {0};
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    struct scene scene;
+    scene_data = items;
+    open_scene(&scene);
+    CHECK(scene_list(&scene, "/prod/shops/s.example", &names));
+    scene_close(&scene);
+    const char *name = strstr(buf_text(&names.bytes), "\nk");
+    CHECK(name != NULL);
+    buf_printf(&path, "/prod/shops/s.example/%.*s", (int)strlen(name) - 2, name + 1);
+    try_read(buf_text(&path));
+    scene_data = scene_items;
+}
+
+static void test_listing_with_hydrate(void)
+{
+    try_list("/prod/jobs/by-index/shopify/a-b/status/PENDING", true);
+}
+
+static void test_listing_with_sizes(void)
+{
+    try_list("/prod/shops/s.example", true);
+}
+
+static void test_listing_with_followers(void)
+{
+    try_list("/prod/index-settings/kl7", false);
+}
+
+static void test_listing_attributes(void)
+{
+    try_list("/prod/shops/s.example/SETTINGS@", false);
+}
+
+static void test_listing_a_directory_of_the_map(void)
+{
+    try_list("/prod/jobs/by-index", false);
+}
+
+static bool explain_once(const char *path, bool json, unsigned long n, bool for_good)
+{
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    struct scene scene;
+    struct error err = {0};
+    open_scene(&scene);
+    CHECK(buf_reserve(&out, 8192));
+    arm(n, for_good);
+    struct place *place = place_resolve(scene.map, span_text(path), &scene.tree.names, &err);
+    bool ok = place && explain_write(&scene.tree, place, span_text(path), json, &out, &err);
+    place_destroy(place);
+    bool hit = disarm();
+    scene_close(&scene);
+    if (!ok && err.kind != ERROR_NO_MEMORY)
+        CHECK_FAIL("allocation %lu: %s", n, err.text);
+    if (ok && hit && !span_equal(buf_span(&out), buf_span(&right)))
+        CHECK_FAIL("allocation %lu: <%s>", n, buf_text(&out));
+    if (ok && !hit)
+        keep_right(buf_span(&out));
+    return hit;
+}
+
+static const char *explained_path;
+static bool explained_json;
+
+static bool attempt_explain(unsigned long n, bool for_good)
+{
+    return explain_once(explained_path, explained_json, n, for_good);
+}
+
+static void try_explain(const char *path, bool json)
+{
+    explained_path = path;
+    explained_json = json;
+    CHECK(!attempt_explain(1000000, false));
+    CHECK(right.size > 0);
+    try_all(attempt_explain);
+    buf_clean_up(&right);
+}
+
+static void test_explaining_two_steps(void)
+{
+    try_explain("/prod/jobs/by-id/j1", false);
+}
+
+static void test_explaining_a_pick(void)
+{
+    try_explain("/prod/shops/s.example/access-token", true);
+}
+
+static void test_explaining_a_listing(void)
+{
+    try_explain("/prod/jobs/by-index/shopify/a-b/status/PENDING", false);
+}
+
+static const struct check_test tests[] = {
+    {"parsing_the_example", test_parsing_the_example},
+    {"parsing_a_wrong_map", test_parsing_a_wrong_map},
+    {"reading_by_an_index", test_reading_by_an_index},
+    {"reading_by_key", test_reading_by_key},
+    {"reading_what_is_picked", test_reading_what_is_picked},
+    {"reading_typed_with_a_secret", test_reading_typed_with_a_secret},
+    {"reading_info", test_reading_info},
+    {"reading_an_attribute", test_reading_an_attribute},
+    {"reading_by_a_shortened_name", test_reading_by_a_shortened_name},
+    {"listing_with_hydrate", test_listing_with_hydrate},
+    {"listing_with_sizes", test_listing_with_sizes},
+    {"listing_with_followers", test_listing_with_followers},
+    {"listing_attributes", test_listing_attributes},
+    {"listing_a_directory_of_the_map", test_listing_a_directory_of_the_map},
+    {"explaining_two_steps", test_explaining_two_steps},
+    {"explaining_a_pick", test_explaining_a_pick},
+    {"explaining_a_listing", test_explaining_a_listing},
+};
+
+CHECK_MAIN(tests)

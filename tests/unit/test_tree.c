@@ -1,0 +1,1111 @@
+/* Files and listings through the cache, from a fake source: what is read for them, what comes of
+ * it, what is kept, and that a question can be given up at any time. */
+#include "core/tree.h"
+
+#include "tests/unit/check.h"
+#include "tests/unit/sample.h"
+#include "tests/unit/scene.h"
+
+static struct scene scene; /* of the test that runs */
+
+static void open_map(struct map *map, const struct fake_item *items)
+{
+    CHECK(scene_open(&scene, map, items));
+}
+
+static void open_example(void)
+{
+    struct error err = {0};
+    open_map(sample_example(&err), scene_items);
+}
+
+static void open_table(const char *table, const struct fake_item *items)
+{
+    struct error err = {0};
+    struct map *map = sample_table(table, &err);
+    if (!map)
+        CHECK_FAIL("%s", err.text);
+    open_map(map, items);
+}
+
+/* Nothing that was started was left open. */
+static void close_scene(void)
+{
+    unsigned open = scene.fake.started - scene.fake.ended;
+    scene_close(&scene);
+    CHECK_INT(open, 0);
+}
+
+static void check_file(const char *path, const char *want)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    CHECK(scene_read(&scene, path, &told));
+    CHECK_INT(told.calls, 1);
+    if (told.err.kind != ERROR_NONE)
+        CHECK_FAIL("%s", told.err.text);
+    CHECK_TEXT(buf_text(&told.bytes), want);
+}
+
+static void check_file_fails(const char *path, enum error_kind kind, const char *text)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    CHECK(scene_read(&scene, path, &told));
+    CHECK_INT(told.calls, 1);
+    CHECK_INT(told.err.kind, kind);
+    CHECK_TEXT(told.err.text, text);
+}
+
+static void check_list_with(const char *path, bool full, const char *want)
+{
+    CLEAN_UP(told_clean_up) struct told told = {.full = full};
+    CHECK(scene_list(&scene, path, &told));
+    if (told.err.kind != ERROR_NONE)
+        CHECK_FAIL("%s", told.err.text);
+    CHECK(!told.more);
+    CHECK_TEXT(buf_text(&told.bytes), want);
+}
+
+static void check_list(const char *path, const char *want)
+{
+    check_list_with(path, false, want);
+}
+
+static void check_list_fails(const char *path, const char *names, enum error_kind kind,
+                             const char *text)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    CHECK(scene_list(&scene, path, &told));
+    CHECK_TEXT(buf_text(&told.bytes), names);
+    CHECK_INT(told.err.kind, kind);
+    CHECK_TEXT(told.err.text, text);
+}
+
+static void fail_page(unsigned page)
+{
+    error_set(&scene.fake.error, ERROR_THROTTLED, "slow down");
+    scene.fake.fail_at = scene.fake.pages + page;
+}
+
+#define J1                                                                                         \
+    "{\n  \"pk\": \"PLATFORM#shopify#SHOP#a-b\",\n  \"sk\": \"JOB#2026-04-16T10:00:00Z#j1\",\n"    \
+    "  \"created_at\": \"2026-04-16T10:00:00Z\",\n  \"job_id\": \"j1\",\n  \"n\": 1.50,\n"         \
+    "  \"shop_id\": \"a-b\",\n  \"status_created_at\": \"COMPLETED#2026-04-16T10:00:00Z\"\n}\n"
+
+#define LATEST "/prod/jobs/by-index/shopify/a-b/latest"
+#define PENDING "/prod/jobs/by-index/shopify/a-b/status/PENDING"
+
+/* Files. */
+
+static void test_an_index_that_does_not_hold_all_is_hydrated(void)
+{
+    open_example();
+    check_file("/prod/jobs/by-id/j1", J1);
+    CHECK_INT(scene.fake.started, 2);
+    CHECK_TEXT(scene.fake.last, "items prod-EcomIndexerJobsTable");
+    close_scene();
+}
+
+static void test_a_key_takes_one_question(void)
+{
+    open_example();
+    check_file(LATEST "/2026-04-16T10:00:00Z#j1", J1);
+    CHECK_INT(scene.fake.started, 1);
+    close_scene();
+}
+
+static void test_a_miss_of_an_index_says_what_was_looked_for(void)
+{
+    open_example();
+    check_file_fails("/prod/jobs/by-id/none", ERROR_NOT_FOUND,
+                     "prod-EcomIndexerJobsTable's index GSI_JobLookup_v2 has no record with job_id "
+                     "= \"none\"");
+    CHECK_INT(scene.fake.started, 1);
+    close_scene();
+}
+
+static void test_a_miss_by_key_says_what_was_looked_for(void)
+{
+    open_example();
+    check_file_fails("/prod/index-settings/kl7/none", ERROR_NOT_FOUND,
+                     "prod-EcomIndexSettingsTable has no record with pk = \"kl7\" and sk = "
+                     "\"INDEX#none\"");
+    close_scene();
+}
+
+static void test_what_can_be_no_key_asks_nobody(void)
+{
+    open_example();
+    check_file_fails("/prod/index-settings/kl7/a%23b", ERROR_NOT_FOUND,
+                     "no index has the key \"INDEX#a#b\": none of its parts holds a \"#\"");
+    check_file_fails("/prod/jobs/by-id/%FF", ERROR_NOT_FOUND,
+                     "job_id is UTF-8 text, which this is not");
+    CHECK_INT(scene.fake.started, 0);
+    close_scene();
+}
+
+static void test_an_index_that_tells_of_a_vanished_record(void)
+{
+    static const struct fake_item stale[] = {
+        {"prod-EcomIndexerJobsTable", "GSI_JobLookup_v2",
+         "{\"pk\":{\"S\":\"PLATFORM#x#SHOP#y\"},\"sk\":{\"S\":\"JOB#d#gone\"},"
+         "\"job_id\":{\"S\":\"gone\"}}"},
+        {0},
+    };
+    open_example();
+    scene.fake.items = stale;
+    check_file_fails("/prod/jobs/by-id/gone", ERROR_NOT_FOUND,
+                     "prod-EcomIndexerJobsTable has no record with pk = \"PLATFORM#x#SHOP#y\" and "
+                     "sk = \"JOB#d#gone\"");
+    close_scene();
+}
+
+static void test_an_index_without_the_table_s_keys(void)
+{
+    static const struct fake_item odd[] = {
+        {"prod-EcomIndexerJobsTable", "GSI_JobLookup_v2", "{\"job_id\":{\"S\":\"j\"}}"},
+        {0},
+    };
+    open_example();
+    scene.fake.items = odd;
+    check_file_fails("/prod/jobs/by-id/j", ERROR_INVALID,
+                     "what came back lacks the key attributes that the map names; ddbfs check "
+                     "tells");
+    close_scene();
+}
+
+static void test_a_record_of_another_kind_is_a_miss(void)
+{
+    static const struct fake_item odd[] = {
+        {"prod-EcomIndexerJobsTable", "GSI_JobLookup_v2",
+         "{\"pk\":{\"S\":\"x\"},\"sk\":{\"S\":\"y\"},\"job_id\":{\"S\":\"j\"}}"},
+        {0},
+    };
+    open_example();
+    scene.fake.items = odd;
+    check_file_fails("/prod/jobs/by-id/j", ERROR_NOT_FOUND,
+                     "prod-EcomIndexerJobsTable's index GSI_JobLookup_v2 has no record with job_id "
+                     "= \"j\"");
+    close_scene();
+}
+
+static void test_pick_takes_the_greatest_of_what_the_filter_leaves(void)
+{
+    open_example();
+    check_file("/prod/shops/s.example/access-token", "new\n");
+    close_scene();
+}
+
+static void test_pick_looks_at_every_page(void)
+{
+    open_example();
+    scene.fake.page_size = 1;
+    check_file("/prod/shops/s.example/access-token", "new\n");
+    CHECK_INT(scene.fake.started, 1);
+    CHECK(scene.fake.pages > 3);
+    close_scene();
+}
+
+#define PICKED(sk, rest)                                                                           \
+    {                                                                                              \
+        "prod-T", NULL, "{\"pk\":{\"S\":\"1\"},\"sk\":{\"S\":\"" sk "\"}" rest "}"                 \
+    }
+
+static const char PICKS[] = "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
+                            "\"paths\":{\"{a}/least\":{\"pick\":{\"least\":\"m\"},\"attribute\":"
+                            "\"sk\"},\"{a}/greatest\":{\"pick\":{\"greatest\":\"m\"},"
+                            "\"attribute\":\"sk\"},\"{a}/only\":{\"attribute\":\"sk\"},"
+                            "\"{a}/newest\":{\"newest\":1,\"attribute\":\"sk\"}}";
+
+static void test_pick_compares_numbers_as_numbers(void)
+{
+    static const struct fake_item items[] = {
+        PICKED("a", ",\"m\":{\"N\":\"9\"}"),
+        PICKED("b", ",\"m\":{\"N\":\"10\"}"),
+        PICKED("c", ",\"m\":{\"N\":\"-2e3\"}"),
+        {0},
+    };
+    open_table(PICKS, items);
+    check_file("/prod/t/1/greatest", "b\n");
+    check_file("/prod/t/1/least", "c\n");
+    close_scene();
+}
+
+static void test_pick_passes_over_what_lacks_the_attribute(void)
+{
+    static const struct fake_item items[] = {
+        PICKED("a", ""),
+        PICKED("b", ",\"m\":{\"S\":\"5\"}"),
+        PICKED("c", ""),
+        {0},
+    };
+    open_table(PICKS, items);
+    check_file("/prod/t/1/greatest", "b\n");
+    check_file("/prod/t/1/least", "b\n");
+    close_scene();
+}
+
+static void test_pick_takes_the_only_one_even_without_the_attribute(void)
+{
+    static const struct fake_item items[] = {PICKED("a", ""), {0}};
+    open_table(PICKS, items);
+    check_file("/prod/t/1/greatest", "a\n");
+    close_scene();
+}
+
+static void test_two_records_for_one_file_are_ambiguous(void)
+{
+    static const struct fake_item items[] = {PICKED("a", ""), PICKED("b", ""), {0}};
+    open_table(PICKS, items);
+    check_file_fails("/prod/t/1/only", ERROR_AMBIGUOUS,
+                     "several records of prod-T answer; let the map say which, with \"pick\" or "
+                     "\"newest\": 1");
+    check_file("/prod/t/1/newest", "b\n");
+    close_scene();
+}
+
+static void test_a_second_record_on_a_later_page_is_noticed(void)
+{
+    static const struct fake_item items[] = {PICKED("a", ""), PICKED("b", ""), {0}};
+    open_table(PICKS, items);
+    scene.fake.page_size = 1;
+    check_file_fails("/prod/t/1/only", ERROR_AMBIGUOUS,
+                     "several records of prod-T answer; let the map say which, with \"pick\" or "
+                     "\"newest\": 1");
+    close_scene();
+}
+
+static void test_an_empty_page_is_no_miss(void)
+{
+    open_table(
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
+        "\"paths\":{\"{a}/x\":{\"filter\":{\"m\":\"y\"},\"attribute\":\"sk\"}}",
+        (const struct fake_item[]){PICKED("a", ""), PICKED("b", ",\"m\":{\"S\":\"y\"}"), {0}});
+    scene.fake.page_size = 1;
+    check_file("/prod/t/1/x", "b\n");
+    close_scene();
+}
+
+static void test_an_entry_is_checked_against_its_directory(void)
+{
+    open_example();
+    check_file_fails(PENDING "/2026-04-16T10:00:00Z#j1", ERROR_NOT_FOUND,
+                     "the record is there, but it is not (or no longer) one of this directory");
+    CHECK_INT(scene.fake.started, 1);
+    close_scene();
+}
+
+static void test_a_filter_is_checked_even_when_one_attribute_is_asked_for(void)
+{
+    open_example();
+    check_file_fails(PENDING "/2026-04-16T10:00:00Z#j1@/job_id", ERROR_NOT_FOUND,
+                     "the record is there, but it is not (or no longer) one of this directory");
+    check_file(PENDING "/2026-04-16T11:00:00Z#j2@/job_id", "j2\n");
+    close_scene();
+}
+
+/* Companions and secrets. */
+
+static void test_one_attribute_is_its_bare_value(void)
+{
+    open_example();
+    check_file("/prod/jobs/by-id/j1@/n", "1.50\n");
+    check_file("/prod/index-settings/kl7/products@/add_docs_config", "{\n  \"batch\": 10\n}\n");
+    close_scene();
+}
+
+static void test_an_attribute_that_is_not_there(void)
+{
+    open_example();
+    check_file_fails("/prod/index-settings/kl7/products@/zz", ERROR_NOT_FOUND,
+                     "the record has no attribute \"zz\"");
+    close_scene();
+}
+
+static void test_a_missing_record_is_not_a_missing_attribute(void)
+{
+    open_example();
+    check_file_fails("/prod/index-settings/kl7/none@/zz", ERROR_NOT_FOUND,
+                     "prod-EcomIndexSettingsTable has no record with pk = \"kl7\" and sk = "
+                     "\"INDEX#none\"");
+    close_scene();
+}
+
+static void test_a_value_that_the_record_lacks(void)
+{
+    static const struct fake_item items[] = {PICKED("a", ""), {0}};
+    open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
+               "\"paths\":{\"{a}/x\":{\"attribute\":\"zz\"}}",
+               items);
+    check_file_fails("/prod/t/1/x", ERROR_NOT_FOUND, "the record has no attribute zz");
+    close_scene();
+}
+
+static void test_typed_is_the_service_s_own_text(void)
+{
+    open_example();
+    check_file("/prod/index-settings/kl7/DEFAULT_CONFIGS@typed",
+               "{\"pk\":{\"S\":\"kl7\"},\"sk\":{\"S\":\"INDEX#DEFAULT_CONFIGS\"}}\n");
+    close_scene();
+}
+
+static void test_secrets_are_masked_but_in_their_own_file(void)
+{
+    CLEAN_UP(told_clean_up) struct told record = {0}, typed = {0}, value = {0};
+    open_example();
+    CHECK(scene_read(&scene, "/prod/shops/s.example/SETTINGS", &record));
+    CHECK_HAS(buf_text(&record.bytes), "\"api_key\": \"********\"");
+    CHECK(!record.secret);
+    CHECK(scene_read(&scene, "/prod/shops/s.example/SETTINGS@typed", &typed));
+    CHECK_HAS(buf_text(&typed.bytes), "\"api_key\":{\"S\":\"********\"}");
+    check_file("/prod/shops/s.example/SETTINGS@/api_key", "********\n");
+    CHECK(scene_read(&scene, "/prod/shops/s.example/access-token", &value));
+    CHECK_TEXT(buf_text(&value.bytes), "new\n");
+    CHECK(value.secret);
+    close_scene();
+}
+
+static void test_secrets_are_shown_to_who_asks(void)
+{
+    CLEAN_UP(told_clean_up) struct told typed = {0};
+    open_example();
+    scene.tree.show_secrets = true;
+    check_file("/prod/shops/s.example/SETTINGS@/api_key", "hush\n");
+    CHECK(scene_read(&scene, "/prod/shops/s.example/SETTINGS@typed", &typed));
+    CHECK_HAS(buf_text(&typed.bytes), "\"api_key\":{\"S\":\"hush\"}");
+    close_scene();
+}
+
+static void test_info_says_where_a_record_came_from(void)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    open_example();
+    CHECK(scene_read(&scene, "/prod/jobs/by-id/j1@info", &told));
+    const char *text = buf_text(&told.bytes);
+    CHECK_HAS(text, "\"table\": \"prod-EcomIndexerJobsTable\"");
+    CHECK_HAS(text, "\"index\": \"GSI_JobLookup_v2\"");
+    CHECK_HAS(text, "\"fetched\": \"2026-04-16T12:00:00Z\"");
+    CHECK_HAS(text, "\"capacity\": 0.5");
+    CHECK_HAS(text, "\"request_id\": \"FAKE-REQUEST\"");
+    CHECK_HAS(text, "--profile p");
+    close_scene();
+}
+
+static void test_a_record_has_its_own_date(void)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    open_example();
+    CHECK(scene_read(&scene, "/prod/shops/s.example/SETTINGS", &told));
+    CHECK_INT(told.mtime_ms, 1776340800000);
+    CHECK_INT(told.ttl_left_ms, MAP_TTL_MS);
+    close_scene();
+}
+
+static void test_compact_is_one_line(void)
+{
+    open_example();
+    scene.tree.compact = true;
+    check_file("/prod/index-settings/kl7/DEFAULT_CONFIGS",
+               "{\"pk\":\"kl7\",\"sk\":\"INDEX#DEFAULT_CONFIGS\"}\n");
+    close_scene();
+}
+
+/* The cache. */
+
+static void test_a_record_is_kept_for_its_ttl(void)
+{
+    open_example();
+    check_file("/prod/jobs/by-id/j1", J1);
+    virtual_clock_pass(&scene.clock, MAP_TTL_MS - 1);
+    check_file("/prod/jobs/by-id/j1", J1);
+    CHECK_INT(scene.fake.started, 2);
+    virtual_clock_pass(&scene.clock, 1);
+    check_file("/prod/jobs/by-id/j1", J1);
+    CHECK_INT(scene.fake.started, 4);
+    close_scene();
+}
+
+static void test_a_change_is_seen_after_the_ttl(void)
+{
+    static const struct fake_item before[] = {PICKED("a", ""), {0}},
+                                  after[] = {PICKED("b", ""), {0}};
+    open_table(PICKS, before);
+    check_file("/prod/t/1/only", "a\n");
+    scene.fake.items = after;
+    check_file("/prod/t/1/only", "a\n");
+    virtual_clock_pass(&scene.clock, MAP_TTL_MS);
+    check_file("/prod/t/1/only", "b\n");
+    close_scene();
+}
+
+static void test_a_miss_is_kept_for_a_shorter_time(void)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0}, again = {0}, later = {0};
+    open_example();
+    CHECK(scene_read(&scene, "/prod/jobs/by-id/none", &told));
+    virtual_clock_pass(&scene.clock, MAP_MISSING_TTL_MS - 1);
+    CHECK(scene_read(&scene, "/prod/jobs/by-id/none", &again));
+    CHECK_INT(scene.fake.started, 1);
+    virtual_clock_pass(&scene.clock, 1);
+    CHECK(scene_read(&scene, "/prod/jobs/by-id/none", &later));
+    CHECK_INT(scene.fake.started, 2);
+    close_scene();
+}
+
+static void test_a_ttl_of_zero_keeps_nothing(void)
+{
+    static const struct fake_item items[] = {PICKED("a", ""), {0}};
+    open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
+               "\"paths\":{\"{a}/x\":{\"attribute\":\"sk\",\"ttl\":0}}",
+               items);
+    check_file("/prod/t/1/x", "a\n");
+    check_file("/prod/t/1/x", "a\n");
+    CHECK_INT(scene.fake.started, 2);
+    close_scene();
+}
+
+static void test_errors_are_not_kept(void)
+{
+    open_example();
+    fail_page(1);
+    check_file_fails("/prod/jobs/by-id/j1", ERROR_THROTTLED, "slow down");
+    check_file("/prod/jobs/by-id/j1", J1);
+    close_scene();
+}
+
+static void test_an_error_of_the_second_step(void)
+{
+    open_example();
+    fail_page(2);
+    check_file_fails("/prod/jobs/by-id/j1", ERROR_THROTTLED, "slow down");
+    check_file("/prod/jobs/by-id/j1", J1);
+    CHECK_INT(scene.fake.started, 3);
+    close_scene();
+}
+
+static void test_companions_of_one_record_share_its_read(void)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    open_example();
+    check_file("/prod/jobs/by-id/j1", J1);
+    CHECK(scene_read(&scene, "/prod/jobs/by-id/j1@typed", &told));
+    CHECK_INT(scene.fake.started, 2);
+    close_scene();
+}
+
+static struct place *resolve(const char *path)
+{
+    struct error err = {0};
+    struct place *place = place_resolve(scene.map, span_text(path), &scene.tree.names, &err);
+    if (!place)
+        CHECK_FAIL("%s", err.text);
+    return place;
+}
+
+static void test_two_reads_at_once_are_one_question(void)
+{
+    CLEAN_UP(told_clean_up) struct told one = {0}, two = {0};
+    open_example();
+    struct place *place = resolve("/prod/jobs/by-id/j1");
+    CHECK(tree_read(&scene.tree, place, scene_take_file, &one));
+    CHECK(tree_read(&scene.tree, place, scene_take_file, &two));
+    loop_run(scene.loop);
+    place_destroy(place);
+    CHECK_TEXT(buf_text(&one.bytes), J1);
+    CHECK_TEXT(buf_text(&two.bytes), J1);
+    CHECK_INT(scene.fake.started, 2);
+    close_scene();
+}
+
+static void test_one_of_two_may_go_away(void)
+{
+    CLEAN_UP(told_clean_up) struct told one = {0}, two = {0};
+    open_example();
+    struct place *place = resolve("/prod/jobs/by-id/j1");
+    struct tree_call *call = tree_read(&scene.tree, place, scene_take_file, &one);
+    CHECK(call && tree_read(&scene.tree, place, scene_take_file, &two));
+    tree_cancel(call);
+    loop_run(scene.loop);
+    place_destroy(place);
+    CHECK_INT(one.calls, 0);
+    CHECK_TEXT(buf_text(&two.bytes), J1);
+    close_scene();
+}
+
+/* Answers never come from within the question. */
+static void test_an_answer_comes_later(void)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    open_example();
+    struct place *place = resolve("/prod/index-settings/kl7/a%23b");
+    CHECK(tree_read(&scene.tree, place, scene_take_file, &told));
+    CHECK_INT(told.calls, 0);
+    loop_run(scene.loop);
+    CHECK_INT(told.calls, 1);
+    place_destroy(place);
+    close_scene();
+}
+
+static void test_no_source_is_its_own_error(void)
+{
+    open_example();
+    error_set(&scene.refusal, ERROR_DENIED, "no credentials");
+    check_file_fails("/prod/jobs/by-id/j1", ERROR_DENIED, "no credentials");
+    check_file_fails(LATEST "/2026#j1", ERROR_DENIED, "no credentials");
+    check_list_fails(LATEST, "", ERROR_DENIED, "no credentials");
+    close_scene();
+}
+
+/* Giving up. */
+
+static void stop(void *arg)
+{
+    loop_stop(arg);
+}
+
+/* Runs the loop for ROUNDS rounds of timers at most. */
+static void run_rounds(int rounds)
+{
+    for (int i = 0; i < rounds; i++) {
+        struct loop_timer *timer = loop_add_timer(scene.loop, 0, stop, scene.loop);
+        CHECK(timer != NULL);
+        loop_run(scene.loop);
+    }
+}
+
+static void cancel_after(const char *path, int rounds)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    open_example();
+    scene.fake.page_size = 1;
+    struct place *place = resolve(path);
+    struct tree_call *call = tree_read(&scene.tree, place, scene_take_file, &told);
+    CHECK(call != NULL);
+    run_rounds(rounds);
+    if (told.calls == 0)
+        tree_cancel(call);
+    loop_run(scene.loop);
+    place_destroy(place);
+    CHECK(told.calls <= 1);
+    close_scene();
+}
+
+static void test_a_file_can_be_given_up_in_every_stage(void)
+{
+    for (int rounds = 0; rounds < 20; rounds++) {
+        cancel_after("/prod/jobs/by-id/j1", rounds);
+        cancel_after("/prod/shops/s.example/access-token", rounds);
+        cancel_after("/prod/shops/s.example/USER%~0123456789abcdef0123456789abcdef", rounds);
+        cancel_after("/prod/index-settings/kl7/a%23b", rounds);
+    }
+}
+
+static void end_after(const char *path, bool full, int rounds)
+{
+    CLEAN_UP(told_clean_up) struct told told = {.full = full};
+    open_example();
+    scene.fake.page_size = 1;
+    static const char *const names[] = {"dev-a-EcomIndexerJobsTable", "x", NULL};
+    scene.fake.tables = names;
+    struct place *place = resolve(path);
+    told.listing = tree_list(&scene.tree, place, full, scene_take_page, &told);
+    CHECK(told.listing != NULL);
+    for (int i = 0; i < rounds; i++) {
+        run_rounds(1);
+        if (told.more) {
+            told.more = false;
+            tree_list_more(told.listing);
+        }
+    }
+    tree_list_end(told.listing);
+    loop_run(scene.loop);
+    place_destroy(place);
+    close_scene();
+}
+
+static void test_a_listing_can_be_given_up_in_every_stage(void)
+{
+    for (int rounds = 0; rounds < 20; rounds++) {
+        end_after("/", false, rounds);
+        end_after(LATEST, true, rounds);
+        end_after(PENDING, true, rounds);
+        end_after("/prod/shops/s.example", false, rounds);
+        end_after("/prod/jobs/by-id/j1@", true, rounds);
+        end_after("/prod/jobs/by-id", false, rounds);
+    }
+}
+
+static void test_giving_up_nothing_is_harmless(void)
+{
+    tree_cancel(NULL);
+    tree_list_end(NULL);
+}
+
+/* Listings. */
+
+static void test_newest_first(void)
+{
+    open_example();
+    check_list(LATEST, "2026-04-17T09:00:00Z#j3\n2026-04-16T11:00:00Z#j2\n"
+                       "2026-04-16T10:00:00Z#j1\n");
+    CHECK_INT(scene.fake.started, 1);
+    close_scene();
+}
+
+static void test_a_day(void)
+{
+    open_example();
+    check_list("/prod/jobs/by-index/shopify/a-b/on/2026-04-16",
+               "2026-04-16T10:00:00Z#j1\n2026-04-16T11:00:00Z#j2\n");
+    close_scene();
+}
+
+static void test_pages_come_one_by_one(void)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    open_example();
+    scene.fake.page_size = 1;
+    struct place *place = resolve(LATEST);
+    told.listing = tree_list(&scene.tree, place, false, scene_take_page, &told);
+    CHECK(told.listing != NULL);
+    loop_run(scene.loop);
+    CHECK_TEXT(buf_text(&told.bytes), "2026-04-17T09:00:00Z#j3\n");
+    CHECK(told.more);
+    CHECK_INT(scene.fake.pages, 1);
+    tree_list_more(told.listing);
+    loop_run(scene.loop);
+    CHECK_INT(scene.fake.pages, 2);
+    tree_list_end(told.listing);
+    place_destroy(place);
+    close_scene();
+}
+
+static void test_empty_pages_are_passed_over(void)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    open_example();
+    scene.fake.page_size = 1;
+    CHECK(scene_list(&scene, "/prod/jobs/by-index/ecom/a-b/status/PENDING", &told));
+    CHECK_INT(told.err.kind, ERROR_NONE);
+    CHECK_INT(told.pages, 1);
+    CHECK_TEXT(buf_text(&told.bytes), "");
+    close_scene();
+}
+
+static void test_what_the_map_declares_comes_first(void)
+{
+    open_example();
+    check_list("/prod/shops/s.example", "access-token\nUSER#1\nUSER#2\nUSER#3\nUSER#4\nSETTINGS\n");
+    close_scene();
+}
+
+static void test_a_declared_record_is_listed_once(void)
+{
+    static const struct fake_item items[] = {
+        {"prod-EcomIndexSettingsTable", "GSI_IndexRootsByName",
+         "{\"pk\":{\"S\":\"kl7\"},\"sk\":{\"S\":\"INDEX#DEFAULT_CONFIGS\"},"
+         "\"index_name\":{\"S\":\"DEFAULT_CONFIGS\"}}"},
+        {"prod-EcomIndexSettingsTable", "GSI_IndexRootsByName",
+         "{\"pk\":{\"S\":\"kl7\"},\"sk\":{\"S\":\"INDEX#shoes\"},"
+         "\"index_name\":{\"S\":\"shoes\"}}"},
+        {0},
+    };
+    open_example();
+    scene.fake.items = items;
+    check_list("/prod/index-settings/kl7", "DEFAULT_CONFIGS\nshoes\nshoes.d/\n");
+    close_scene();
+}
+
+static void test_an_entry_brings_its_directory_along(void)
+{
+    open_example();
+    check_list("/prod/index-settings/kl7", "DEFAULT_CONFIGS\nproducts\nproducts.d/\n");
+    check_list("/prod/index-settings/kl7/products.d", "PROFILE#SEARCH#default\n");
+    close_scene();
+}
+
+static void test_a_full_listing_knows_sizes_and_dates(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf want = {0};
+    open_example();
+    buf_printf(&want, "2026-04-16T10:00:00Z#j1 %zu 1776333600000\n", strlen(J1));
+    buf_printf(&want, "2026-04-16T11:00:00Z#j2 %zu 1776337200000\n", strlen(J1) - 2);
+    check_list_with("/prod/jobs/by-index/shopify/a-b/on/2026-04-16", true, buf_text(&want));
+    CHECK_INT(scene.fake.started, 1);
+    close_scene();
+}
+
+static void test_a_full_listing_of_a_thin_index_reads_the_records(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf want = {0};
+    open_example();
+    buf_printf(&want, "2026-04-17T09:00:00Z#j3 %zu 1776416400000\n", strlen(J1) - 2);
+    buf_printf(&want, "2026-04-16T11:00:00Z#j2 %zu 1776337200000\n", strlen(J1) - 2);
+    check_list_with(PENDING, true, buf_text(&want));
+    CHECK_INT(scene.fake.started, 2);
+    CHECK_INT(scene.fake.keys, 2);
+    close_scene();
+}
+
+static void test_a_thin_index_alone_gives_the_names(void)
+{
+    open_example();
+    check_list(PENDING, "2026-04-17T09:00:00Z#j3\n2026-04-16T11:00:00Z#j2\n");
+    CHECK_INT(scene.fake.started, 1);
+    close_scene();
+}
+
+static void test_a_vanished_record_is_no_entry_of_a_full_listing(void)
+{
+    open_example();
+    struct fake_item items[64];
+    size_t count = 0;
+    for (size_t i = 0; scene_items[i].text; i++)
+        if (scene_items[i].index || !strstr(scene_items[i].text, "\"j2\""))
+            items[count++] = scene_items[i];
+    items[count] = (struct fake_item){0};
+    scene.fake.items = items;
+    CLEAN_UP(told_clean_up) struct told told = {.full = true};
+    CHECK(scene_list(&scene, PENDING, &told));
+    CHECK_HAS(buf_text(&told.bytes), "#j3 ");
+    CHECK(!strstr(buf_text(&told.bytes), "#j2"));
+    close_scene();
+}
+
+static void test_an_error_ends_a_listing(void)
+{
+    open_example();
+    scene.fake.page_size = 1;
+    fail_page(2);
+    check_list_fails(LATEST, "2026-04-17T09:00:00Z#j3\n", ERROR_THROTTLED, "slow down");
+    close_scene();
+}
+
+static void test_an_error_while_records_are_read_ends_a_listing(void)
+{
+    CLEAN_UP(told_clean_up) struct told told = {.full = true};
+    open_example();
+    fail_page(2);
+    CHECK(scene_list(&scene, PENDING, &told));
+    CHECK_INT(told.err.kind, ERROR_THROTTLED);
+    CHECK_TEXT(buf_text(&told.bytes), "");
+    close_scene();
+}
+
+static void test_a_directory_that_can_not_be_listed_says_what_to_type(void)
+{
+    open_example();
+    check_list_fails("/prod/jobs/by-id", "", ERROR_NOT_LISTABLE,
+                     "{job_id} can't be listed, since no key path leads to it; type its name: "
+                     "…/{job_id}");
+    check_list_fails("/prod/shops", "by-account/\n", ERROR_NOT_LISTABLE,
+                     "{domain}/ can't be listed, since no key path leads to it; type its name: "
+                     "…/{domain}/");
+    CHECK_INT(scene.fake.started, 0);
+    close_scene();
+}
+
+static void test_directories_of_the_map_ask_nobody(void)
+{
+    open_example();
+    check_list("/prod", "jobs/\nindex-settings/\nshops/\n");
+    check_list("/prod/jobs", "by-id/\nby-index/\nby-status/\n");
+    check_list("/prod/jobs/by-index", "shopify/\necom/\n");
+    CHECK_INT(scene.fake.started, 0);
+    close_scene();
+}
+
+static void test_the_root_finds_branches(void)
+{
+    static const char *const tables[] = {"dev-a-EcomIndexerJobsTable", "dev-a-ShopifyEntitiesTable",
+                                         "dev-b-c-EcomIndexerJobsTable", "other", NULL};
+    open_example();
+    scene.fake.tables = tables;
+    scene.fake.page_size = 2;
+    check_list("/", "prod/\nstaging/\ndev-a/\ndev-b-c/\n");
+    CHECK_INT(scene.fake.pages, 2);
+    close_scene();
+}
+
+static void test_the_attributes_of_a_record(void)
+{
+    open_example();
+    check_list("/prod/shops/s.example/SETTINGS@", "pk\nsk\nactive_index\napi_key\nlast_updated\n");
+    close_scene();
+}
+
+static void test_the_attributes_of_a_record_that_is_not_there(void)
+{
+    open_example();
+    check_list_fails("/prod/index-settings/kl7/none@", "", ERROR_NOT_FOUND,
+                     "prod-EcomIndexSettingsTable has no record with pk = \"kl7\" and sk = "
+                     "\"INDEX#none\"");
+    close_scene();
+}
+
+static void count_line(void *arg, enum log_level level, const char *line)
+{
+    char *text = arg;
+    snprintf(text, 300, "%d %s", (int)level, line);
+}
+
+static void test_items_of_no_declared_kind_are_told_of(void)
+{
+    static const struct fake_item odd[] = {
+        {"prod-EcomIndexSettingsTable", NULL,
+         "{\"pk\":{\"S\":\"kl7\"},\"sk\":{\"S\":\"INDEX#a#UNKNOWN\"}}"},
+        {0},
+    };
+    char line[300] = "";
+    struct log log = {LOG_LEVEL_WARNING, count_line, line};
+    open_example();
+    scene.fake.items = odd;
+    scene.tree.log = &log;
+    check_list("/prod/index-settings/by-account/kl7", "");
+    CHECK_TEXT(line, "1 1 items of prod-EcomIndexSettingsTable fit none of the map's records and "
+                     "are not listed; declare them in \"records\", or list \"*\"");
+    close_scene();
+}
+
+/* Many records: more than one request holds. */
+
+enum { MANY = 250 };
+
+static void test_more_records_than_one_request_holds(void)
+{
+    static char texts[2 * MANY][200];
+    static struct fake_item items[2 * MANY + 1];
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(texts[i], sizeof texts[i],
+                 "{\"pk\":{\"S\":\"P\"},\"sk\":{\"S\":\"%03zu\"},\"x\":{\"S\":\"1\"}}", i);
+        items[i] = (struct fake_item){"prod-T", "I", texts[i]};
+        items[MANY + i] = (struct fake_item){"prod-T", NULL, texts[i]};
+    }
+    open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"P\",\"sk\":\"{b}\"}},"
+               "\"indexes\":{\"I\":{\"partition\":\"x\",\"projects\":\"keys\"}},"
+               "\"paths\":{\"{x}/\":{\"index\":\"I\"}}",
+               items);
+    CLEAN_UP(told_clean_up) struct told told = {.full = true};
+    CHECK(scene_list(&scene, "/prod/t/1", &told));
+    CHECK_INT(told.err.kind, ERROR_NONE);
+    CHECK_HAS(buf_text(&told.bytes), "000 ");
+    CHECK_HAS(buf_text(&told.bytes), "249 ");
+    CHECK(!strstr(buf_text(&told.bytes), " -1 "));
+    CHECK_INT(scene.fake.started, 4);
+    CHECK_INT(scene.fake.keys, MANY);
+    CHECK_INT(scene.fake.most_open, 4);
+    close_scene();
+}
+
+/* Shortened names. */
+
+static void make_long(char *text, size_t size, const char *sk, size_t sk_size)
+{
+    char filler[600];
+    memset(filler, 'k', sizeof filler);
+    snprintf(text, size, "{\"pk\":{\"S\":\"SHOP#s.example\"},\"sk\":{\"S\":\"%s%.*s\"}}", sk,
+             (int)sk_size, filler);
+}
+
+static void test_a_shortened_entry_opens(void)
+{
+    static char one[800], two[800];
+    make_long(one, sizeof one, "A#", 500);
+    make_long(two, sizeof two, "A#", 501);
+    const struct fake_item items[] = {
+        {"prod-ShopifyEntitiesTable", NULL, one}, {"prod-ShopifyEntitiesTable", NULL, two}, {0}};
+    CLEAN_UP(told_clean_up) struct told names = {0}, file = {0}, attribute = {0};
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    open_example();
+    scene.fake.items = items;
+    scene.fake.page_size = 1;
+    CHECK(scene_list(&scene, "/prod/shops/s.example", &names));
+    const char *second = strrchr(buf_text(&names.bytes), 'A');
+    CHECK(second != NULL);
+    buf_printf(&path, "/prod/shops/s.example/%.*s", (int)strlen(second) - 1, second);
+    CHECK(scene_read(&scene, buf_text(&path), &file));
+    if (file.err.kind != ERROR_NONE)
+        CHECK_FAIL("%s", file.err.text);
+    CHECK_INT(file.bytes.size,
+              strlen("{\n  \"pk\": \"SHOP#s.example\",\n  \"sk\": \"A#\"\n}\n") + 501);
+    buf_add_text(&path, "@/pk");
+    CHECK(scene_read(&scene, buf_text(&path), &attribute));
+    CHECK_TEXT(buf_text(&attribute.bytes), "SHOP#s.example\n");
+    close_scene();
+}
+
+static void test_a_shortened_name_of_nothing(void)
+{
+    open_example();
+    check_file_fails("/prod/shops/s.example/U%~0123456789abcdef0123456789abcdef", ERROR_NOT_FOUND,
+                     "prod-ShopifyEntitiesTable has no record with pk = \"SHOP#s.example\"");
+    close_scene();
+}
+
+static void test_a_shortened_entry_of_a_listing_where_all_is_said(void)
+{
+    static char text[800];
+    char filler[400];
+    memset(filler, 'k', sizeof filler);
+    snprintf(text, sizeof text, "{\"pk\":{\"S\":\"1\"},\"sk\":{\"S\":\"S#%.*s\"}}", 300, filler);
+    const struct fake_item items[] = {{"prod-T", NULL, text}, {0}};
+    CLEAN_UP(told_clean_up) struct told names = {0}, file = {0};
+    CLEAN_UP(buf_clean_up) struct buf folder = {0}, path = {0};
+    open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"S#{b}\"}},"
+               "\"paths\":{\"{a}/{b}/\":{}}",
+               items);
+    buf_printf(&folder, "/prod/t/1/%.*s", 300, filler);
+    CHECK(scene_list(&scene, buf_text(&folder), &names));
+    buf_printf(&path, "%s/%.*s", buf_text(&folder), (int)names.bytes.size - 1, names.bytes.data);
+    CHECK(scene_read(&scene, buf_text(&path), &file));
+    if (file.err.kind != ERROR_NONE)
+        CHECK_FAIL("%s", file.err.text);
+    close_scene();
+}
+
+/* Every name that a listing gives opens. */
+
+static void open_each(const char *folder, struct span names)
+{
+    while (names.size > 0) {
+        CLEAN_UP(told_clean_up) struct told told = {0};
+        CLEAN_UP(buf_clean_up) struct buf path = {0};
+        const char *end = memchr(names.data, '\n', names.size);
+        struct span name = span_of(names.data, (size_t)(end - names.data));
+        names = span_from(names, name.size + 1);
+        if (span_ends(name, SPAN_LITERAL("/")))
+            continue;
+        buf_printf(&path, "%s/%.*s", folder, (int)name.size, name.data);
+        if (!scene_read(&scene, buf_text(&path), &told) || told.err.kind != ERROR_NONE)
+            CHECK_FAIL("%s: %s", buf_text(&path), told.err.text);
+    }
+}
+
+static void test_every_listed_name_opens(void)
+{
+    static const char *const folders[] = {LATEST,
+                                          PENDING,
+                                          "/prod/jobs/by-status/a-b/COMPLETED",
+                                          "/prod/shops/s.example",
+                                          "/prod/index-settings/kl7",
+                                          "/prod/index-settings/by-account/kl7",
+                                          "/prod/index-settings/kl7/products.d",
+                                          "/prod/shops/s.example/SETTINGS@"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        CLEAN_UP(told_clean_up) struct told names = {0};
+        open_example();
+        CHECK(scene_list(&scene, folders[i], &names));
+        CHECK(names.bytes.size > 0);
+        open_each(folders[i], buf_span(&names.bytes));
+        close_scene();
+    }
+}
+
+static void test_strange_keys_are_listed_and_open(void)
+{
+    static const struct fake_item items[] = {
+        PICKED("a/b", ""),
+        PICKED(".git", ""),
+        PICKED("..", ""),
+        PICKED("x@typed", ""),
+        PICKED("y@", ""),
+        PICKED("100%", ""),
+        PICKED("a\\u0000b", ""),
+        PICKED("tab\\t", ""),
+        PICKED("lit", ""),
+        PICKED("z.d", ""),
+        {0},
+    };
+    CLEAN_UP(told_clean_up) struct told names = {0};
+    open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
+               "\"paths\":{\"{a}/\":{},\"{a}/{b}.d/\":{},\"{a}/lit/\":{\"where\":{\"b\":\"q\"}}}",
+               items);
+    CHECK(scene_list(&scene, "/prod/t/1", &names));
+    CHECK_INT(names.err.kind, ERROR_NONE);
+    open_each("/prod/t/1", buf_span(&names.bytes));
+    CHECK_HAS(buf_text(&names.bytes), "%2E.\n");
+    close_scene();
+}
+
+static const struct check_test tests[] = {
+    {"an_index_that_does_not_hold_all_is_hydrated",
+     test_an_index_that_does_not_hold_all_is_hydrated},
+    {"a_key_takes_one_question", test_a_key_takes_one_question},
+    {"a_miss_of_an_index_says_what_was_looked_for",
+     test_a_miss_of_an_index_says_what_was_looked_for},
+    {"a_miss_by_key_says_what_was_looked_for", test_a_miss_by_key_says_what_was_looked_for},
+    {"what_can_be_no_key_asks_nobody", test_what_can_be_no_key_asks_nobody},
+    {"an_index_that_tells_of_a_vanished_record", test_an_index_that_tells_of_a_vanished_record},
+    {"an_index_without_the_table_s_keys", test_an_index_without_the_table_s_keys},
+    {"a_record_of_another_kind_is_a_miss", test_a_record_of_another_kind_is_a_miss},
+    {"pick_takes_the_greatest_of_what_the_filter_leaves",
+     test_pick_takes_the_greatest_of_what_the_filter_leaves},
+    {"pick_looks_at_every_page", test_pick_looks_at_every_page},
+    {"pick_compares_numbers_as_numbers", test_pick_compares_numbers_as_numbers},
+    {"pick_passes_over_what_lacks_the_attribute", test_pick_passes_over_what_lacks_the_attribute},
+    {"pick_takes_the_only_one_even_without_the_attribute",
+     test_pick_takes_the_only_one_even_without_the_attribute},
+    {"two_records_for_one_file_are_ambiguous", test_two_records_for_one_file_are_ambiguous},
+    {"a_second_record_on_a_later_page_is_noticed", test_a_second_record_on_a_later_page_is_noticed},
+    {"an_empty_page_is_no_miss", test_an_empty_page_is_no_miss},
+    {"an_entry_is_checked_against_its_directory", test_an_entry_is_checked_against_its_directory},
+    {"a_filter_is_checked_even_when_one_attribute_is_asked_for",
+     test_a_filter_is_checked_even_when_one_attribute_is_asked_for},
+    {"one_attribute_is_its_bare_value", test_one_attribute_is_its_bare_value},
+    {"an_attribute_that_is_not_there", test_an_attribute_that_is_not_there},
+    {"a_missing_record_is_not_a_missing_attribute",
+     test_a_missing_record_is_not_a_missing_attribute},
+    {"a_value_that_the_record_lacks", test_a_value_that_the_record_lacks},
+    {"typed_is_the_service_s_own_text", test_typed_is_the_service_s_own_text},
+    {"secrets_are_masked_but_in_their_own_file", test_secrets_are_masked_but_in_their_own_file},
+    {"secrets_are_shown_to_who_asks", test_secrets_are_shown_to_who_asks},
+    {"info_says_where_a_record_came_from", test_info_says_where_a_record_came_from},
+    {"a_record_has_its_own_date", test_a_record_has_its_own_date},
+    {"compact_is_one_line", test_compact_is_one_line},
+    {"a_record_is_kept_for_its_ttl", test_a_record_is_kept_for_its_ttl},
+    {"a_change_is_seen_after_the_ttl", test_a_change_is_seen_after_the_ttl},
+    {"a_miss_is_kept_for_a_shorter_time", test_a_miss_is_kept_for_a_shorter_time},
+    {"a_ttl_of_zero_keeps_nothing", test_a_ttl_of_zero_keeps_nothing},
+    {"errors_are_not_kept", test_errors_are_not_kept},
+    {"an_error_of_the_second_step", test_an_error_of_the_second_step},
+    {"companions_of_one_record_share_its_read", test_companions_of_one_record_share_its_read},
+    {"two_reads_at_once_are_one_question", test_two_reads_at_once_are_one_question},
+    {"one_of_two_may_go_away", test_one_of_two_may_go_away},
+    {"an_answer_comes_later", test_an_answer_comes_later},
+    {"no_source_is_its_own_error", test_no_source_is_its_own_error},
+    {"a_file_can_be_given_up_in_every_stage", test_a_file_can_be_given_up_in_every_stage},
+    {"a_listing_can_be_given_up_in_every_stage", test_a_listing_can_be_given_up_in_every_stage},
+    {"giving_up_nothing_is_harmless", test_giving_up_nothing_is_harmless},
+    {"newest_first", test_newest_first},
+    {"a_day", test_a_day},
+    {"pages_come_one_by_one", test_pages_come_one_by_one},
+    {"empty_pages_are_passed_over", test_empty_pages_are_passed_over},
+    {"what_the_map_declares_comes_first", test_what_the_map_declares_comes_first},
+    {"a_declared_record_is_listed_once", test_a_declared_record_is_listed_once},
+    {"an_entry_brings_its_directory_along", test_an_entry_brings_its_directory_along},
+    {"a_full_listing_knows_sizes_and_dates", test_a_full_listing_knows_sizes_and_dates},
+    {"a_full_listing_of_a_thin_index_reads_the_records",
+     test_a_full_listing_of_a_thin_index_reads_the_records},
+    {"a_thin_index_alone_gives_the_names", test_a_thin_index_alone_gives_the_names},
+    {"a_vanished_record_is_no_entry_of_a_full_listing",
+     test_a_vanished_record_is_no_entry_of_a_full_listing},
+    {"an_error_ends_a_listing", test_an_error_ends_a_listing},
+    {"an_error_while_records_are_read_ends_a_listing",
+     test_an_error_while_records_are_read_ends_a_listing},
+    {"a_directory_that_can_not_be_listed_says_what_to_type",
+     test_a_directory_that_can_not_be_listed_says_what_to_type},
+    {"directories_of_the_map_ask_nobody", test_directories_of_the_map_ask_nobody},
+    {"the_root_finds_branches", test_the_root_finds_branches},
+    {"the_attributes_of_a_record", test_the_attributes_of_a_record},
+    {"the_attributes_of_a_record_that_is_not_there",
+     test_the_attributes_of_a_record_that_is_not_there},
+    {"items_of_no_declared_kind_are_told_of", test_items_of_no_declared_kind_are_told_of},
+    {"more_records_than_one_request_holds", test_more_records_than_one_request_holds},
+    {"a_shortened_entry_opens", test_a_shortened_entry_opens},
+    {"a_shortened_name_of_nothing", test_a_shortened_name_of_nothing},
+    {"a_shortened_entry_of_a_listing_where_all_is_said",
+     test_a_shortened_entry_of_a_listing_where_all_is_said},
+    {"every_listed_name_opens", test_every_listed_name_opens},
+    {"strange_keys_are_listed_and_open", test_strange_keys_are_listed_and_open},
+};
+
+CHECK_MAIN(tests)
