@@ -46,8 +46,8 @@ static bool check_parts(const struct place *place, const struct format *format, 
         return true;
     return error_set(err, ERROR_NOT_FOUND,
                      "no %s has the key \"%.*s\": none of its parts holds a \"%c\"",
-                     place->route->kind->name, text.size > 200 ? 200 : (int)text.size, text.data,
-                     table->separator);
+                     place->route->kind == table->any ? "record" : place->route->kind->name,
+                     text.size > 200 ? 200 : (int)text.size, text.data, table->separator);
 }
 
 static bool expand_key(const struct place *place, size_t i, struct arena *arena,
@@ -97,9 +97,14 @@ static bool expand_cond(const struct place *place, const struct map_cond *from, 
     };
     if (value.failed || upper.failed || arena->failed)
         return error_no_memory(err);
-    return can_be_key(from->attribute, from->type, buf_span(&value), err) &&
-           (from->op != COND_BETWEEN ||
-            can_be_key(from->attribute, from->type, buf_span(&upper), err));
+    if (!can_be_key(from->attribute, from->type, buf_span(&value), err) ||
+        (from->op == COND_BETWEEN &&
+         !can_be_key(from->attribute, from->type, buf_span(&upper), err)))
+        return false;
+    if (from->op == COND_BETWEEN && value_compare(out->value, out->upper) > 0)
+        return error_set(err, ERROR_NOT_FOUND, "the range of %s ends before it begins",
+                         from->attribute);
+    return true;
 }
 
 static bool add_conds(const struct place *place, struct read *read, const struct map_cond *conds,
@@ -252,11 +257,26 @@ bool bind_is_kind(const struct place *place, const struct map_kind *kind, const 
     return is_of_kind(place->table, kind, key, parts) && agree(&place->bindings, parts);
 }
 
+/* A range takes both its ends in; what the map leaves out with "<" is left out here. */
+static bool is_excluded(const struct place *place, const struct map_pattern *pattern,
+                        const struct bindings *parts)
+{
+    for (const struct map_where *where = pattern->wheres; where; where = where->next) {
+        CLEAN_UP(buf_clean_up) struct buf end = {0};
+        const struct span *part = bindings_find(parts, where->target);
+        if (where->op == COND_LT && part && format_expand(&where->value, &place->bindings, &end) &&
+            span_equal(*part, buf_span(&end)))
+            return true;
+    }
+    return false;
+}
+
 const struct route *bind_entry(const struct place *place, const struct route *listing,
                                const struct key *key, struct bindings *parts)
 {
     for (const struct route *child = listing->children; child; child = child->next) {
-        if (child->entry && bind_is_kind(place, child->kind, key, parts))
+        if (child->entry && bind_is_kind(place, child->kind, key, parts) &&
+            !is_excluded(place, child->file, parts))
             return child;
     }
     return NULL;
@@ -312,6 +332,8 @@ bool bind_holds(const struct place *place, const struct key *key, struct json it
                 struct error *err)
 {
     const struct map_pattern *pattern = pattern_of(place);
+    if (is_excluded(place, pattern, &place->bindings))
+        return error_set(err, ERROR_NOT_FOUND, "the record is there, but not in this directory");
     return all_hold(place, pattern->where, pattern->where_count, key, item, err) &&
            all_hold(place, pattern->filter, pattern->filter_count, key, item, err);
 }

@@ -180,6 +180,16 @@ const struct route *entries_unlisted(const struct place *place)
     return NULL;
 }
 
+/* Whether the map names an environment so, which then goes before one with a parameter. */
+static bool is_named(const struct map *map, struct span name)
+{
+    struct bindings nothing = {0};
+    for (const struct map_environment *each = map->environments; each; each = each->next)
+        if (format_is_literal(&each->name) && format_match(&each->name, name, &nothing))
+            return true;
+    return false;
+}
+
 void entries_add_environment(struct entries *entries, const struct map *map,
                              const struct map_environment *each, struct span table_name)
 {
@@ -192,6 +202,8 @@ void entries_add_environment(struct entries *entries, const struct map *map,
                           &captures))
             continue;
         format_expand(&each->name, &captures, &name);
+        if (is_named(map, buf_span(&name)))
+            continue;
         add_text(entries, &name, true);
     }
 }

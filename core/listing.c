@@ -312,21 +312,11 @@ static bool start_query(struct tree_listing *listing, struct error *err)
     return listing->call || error_no_memory(err);
 }
 
-void tree_list_more(struct tree_listing *listing)
+static const struct map_environment *next_parametric(const struct map_environment *from)
 {
-    struct error why;
-    const struct route *unlisted = entries_unlisted(listing->place);
-    entries_clear(&listing->entries);
-    if (listing->more)
-        listing->source->ops->more(listing->call);
-    else if (!listing->call && listing->place->kind == PLACE_DIRECTORY &&
-             listing->place->route->list) {
-        if (!start_query(listing, &why))
-            fail(listing, &why);
-    } else if (unlisted)
-        say_unlisted(listing, unlisted);
-    else
-        deliver(listing, false);
+    while (from && format_is_literal(&from->name))
+        from = from->next;
+    return from;
 }
 
 static void ask_next_environment(struct tree_listing *listing);
@@ -346,7 +336,7 @@ static void take_table_names(void *arg, const struct page *page, const struct er
         return;
     }
     end_call(listing);
-    listing->environment = listing->environment->next;
+    listing->environment = next_parametric(listing->environment->next);
     ask_next_environment(listing);
 }
 
@@ -369,12 +359,34 @@ static bool ask_for_tables(struct tree_listing *listing, struct error *err)
 static void ask_next_environment(struct tree_listing *listing)
 {
     struct error why;
-    while (listing->environment && format_is_literal(&listing->environment->name))
-        listing->environment = listing->environment->next;
     if (!listing->environment)
         deliver(listing, false);
     else if (!ask_for_tables(listing, &why))
         fail(listing, &why);
+}
+
+void tree_list_more(struct tree_listing *listing)
+{
+    struct error why;
+    const struct route *unlisted = entries_unlisted(listing->place);
+    entries_clear(&listing->entries);
+    if (listing->more)
+        listing->source->ops->more(listing->call);
+    else if (listing->environment)
+        ask_next_environment(listing);
+    else if (!listing->call && listing->place->kind == PLACE_DIRECTORY &&
+             listing->place->route->list) {
+        if (!start_query(listing, &why))
+            fail(listing, &why);
+    } else if (unlisted)
+        say_unlisted(listing, unlisted);
+    else
+        deliver(listing, false);
+}
+
+static int order_names(const void *a, const void *b)
+{
+    return span_compare(((const struct tree_entry *)a)->name, ((const struct tree_entry *)b)->name);
 }
 
 static void take_attributes(void *arg, struct record *record, int64_t ttl_left_ms,
@@ -403,6 +415,8 @@ static void take_attributes(void *arg, struct record *record, int64_t ttl_left_m
             entry->size = (int64_t)bytes.size;
         listing->entries.failed = listing->entries.failed || bytes.failed;
     }
+    qsort(listing->entries.items, listing->entries.count, sizeof *listing->entries.items,
+          order_names);
     deliver(listing, false);
 }
 
@@ -413,8 +427,8 @@ static void begin(void *arg)
     listing->timer = NULL;
     entries_add_declared(&listing->entries, place, &listing->tree->names);
     if (place->kind == PLACE_ROOT) {
-        listing->environment = place->map->environments;
-        ask_next_environment(listing);
+        listing->environment = next_parametric(place->map->environments);
+        deliver(listing, listing->environment);
     } else if (place->kind == PLACE_ATTRS) {
         struct error why;
         listing->fetch = fetch_start(listing->tree, place, take_attributes, listing);

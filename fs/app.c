@@ -105,10 +105,25 @@ void app_clean_up(struct app *app)
     map_destroy(app->map);
 }
 
+/* A terminal must not obey what somebody put into a path, or into a key. */
+static void print_safely(const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < 0x20 || c == 0x7F)
+            fprintf(stderr, "%%%02X", c);
+        else
+            fputc(c, stderr);
+    }
+}
+
 void app_complain(struct app *app, const char *path, const struct error *err)
 {
     fflush(stdout);
-    fprintf(stderr, "ddbfs: %s: %s", path, err->text);
+    fputs("ddbfs: ", stderr);
+    print_safely(path);
+    fputs(": ", stderr);
+    print_safely(err->text);
     if (err->request_id[0])
         fprintf(stderr, " (%s%srequest %s)", err->code, err->code[0] ? ", " : "", err->request_id);
     fputc('\n', stderr);

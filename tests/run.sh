@@ -58,7 +58,7 @@ programs() {
     step "tests of the programs"
     rm -f "$REPO/build-asan/pytest.xml"
     # Two at once: each of them starts a server in Java, whatever the machine has.
-    timeout -k 10 600 python3 -m pytest tests -q -n 2 \
+    timeout -k 10 1800 python3 -m pytest tests -q -n 2 \
         --junit-xml="$REPO/build-asan/pytest.xml" "$@"
     # 1 says that tests failed, which the tally sees for itself.
     code=$?

@@ -504,3 +504,8 @@ def test_reader_that_went_away(ddbfs, proxy):
     said = process.stderr.read().decode()
     process.stderr.close()
     assert process.wait(60) in (0, 1) and "Sanitizer" not in said
+
+
+def test_terminal_obeys_nothing_that_stands_in_a_path(ddbfs):
+    result = ddbfs("cat", "/prod/shops/\x1b[31mred", expect=1)
+    assert "\x1b" not in result.stderr and "%1B[31mred" in result.stderr

@@ -126,9 +126,12 @@ def test_window_of_whole_times_includes_its_ends(ls):
     assert ls(f"{BY_INDEX}/between/{first}..{last}") == names[3:7]
 
 
-def test_window_that_ends_before_it_begins(ddbfs):
-    result = ddbfs("ls", f"{BY_INDEX}/between/2026-04-16..2026-04-14", expect=1)
-    assert result.stdout == b"" and result.stderr.startswith("ddbfs: /prod/jobs/")
+def test_window_that_ends_before_it_begins(ddbfs, cost):
+    path = f"{BY_INDEX}/between/2026-04-16..2026-04-14"
+    result = ddbfs("ls", path, expect=1)
+    assert result.stdout == b""
+    assert result.stderr == f"ddbfs: {path}: the range of sk ends before it begins\n"
+    assert cost() == []
 
 
 # By status
@@ -202,6 +205,13 @@ def test_what_is_known_of_an_unlisted_directory_is_shown(ddbfs):
 def test_root_shows_environments_and_branches(ls, cost):
     assert ls("/") == ["prod/", "staging/", "dev-fix-7/", "dev-search-v2/"]
     assert cost() == ["ListTables"]
+
+
+def test_named_environments_are_shown_when_branches_cannot_be_found(ddbfs, proxy):
+    proxy.fault("denied", op="ListTables", times=None)
+    result = ddbfs("ls", "/", expect=1)
+    assert result.stdout == b"prod/\nstaging/\n"
+    assert result.stderr.startswith("ddbfs: /: ")
 
 
 def test_a_branch_whose_name_has_hyphens(ls, table):

@@ -826,10 +826,27 @@ static void test_the_root_finds_branches(void)
     close_scene();
 }
 
+static void test_before_leaves_the_end_itself_out(void)
+{
+    static const struct fake_item items[] = {
+        {"prod-Table", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"J#1\"}}"},
+        {"prod-Table", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"J#2\"}}"},
+        {0},
+    };
+    open_table("\"table\":\"Table\",\"records\":{\"j\":{\"pk\":\"{a}\",\"sk\":\"J#{c}\"}},"
+               "\"paths\":{\"{a}/before/{x}/\":{\"where\":{\"c\":{\"<\":\"{x}\"}}}}",
+               items);
+    check_list("/prod/t/A/before/2", "1\n");
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    CHECK(scene_read(&scene, "/prod/t/A/before/2/2", &told));
+    CHECK_INT(told.err.kind, ERROR_NOT_FOUND);
+    close_scene();
+}
+
 static void test_the_attributes_of_a_record(void)
 {
     open_example();
-    check_list("/prod/shops/s.example/SETTINGS@", "pk\nsk\nactive_index\napi_key\nlast_updated\n");
+    check_list("/prod/shops/s.example/SETTINGS@", "active_index\napi_key\nlast_updated\npk\nsk\n");
     close_scene();
 }
 
@@ -1095,6 +1112,7 @@ static const struct check_test tests[] = {
      test_a_directory_that_can_not_be_listed_says_what_to_type},
     {"directories_of_the_map_ask_nobody", test_directories_of_the_map_ask_nobody},
     {"the_root_finds_branches", test_the_root_finds_branches},
+    {"before_leaves_the_end_itself_out", test_before_leaves_the_end_itself_out},
     {"the_attributes_of_a_record", test_the_attributes_of_a_record},
     {"the_attributes_of_a_record_that_is_not_there",
      test_the_attributes_of_a_record_that_is_not_there},
