@@ -19,18 +19,30 @@ bool bind_has_key(const struct place *place)
            (place->route->entry || place->route->file->by_key);
 }
 
-/* No key is like this, so nobody needs to be asked. */
-static bool can_be_key(const char *attribute, enum value_type type, struct span text,
-                       struct error *err)
+/* Whether a value can be one of TYPE; if not, nobody needs to be asked. */
+typedef bool value_test_fn(const char *attribute, enum value_type type, struct span text,
+                           struct error *err);
+
+static bool can_be_value(const char *attribute, enum value_type type, struct span text,
+                         struct error *err)
 {
     int size = text.size > 200 ? 200 : (int)text.size;
-    if (text.size == 0)
-        return error_set(err, ERROR_NOT_FOUND, "no key attribute (%s) is empty", attribute);
     if (type == VALUE_S && !utf8_valid(text))
         return error_set(err, ERROR_NOT_FOUND, "%s is UTF-8 text, which this is not", attribute);
     if (type == VALUE_N && !json_is_number(text))
         return error_set(err, ERROR_NOT_FOUND, "%s is a number, which \"%.*s\" is not", attribute,
                          size, text.data);
+    return true;
+}
+
+/* The same for keys, which are not empty and not long. */
+static bool can_be_key(const char *attribute, enum value_type type, struct span text,
+                       struct error *err)
+{
+    if (text.size == 0)
+        return error_set(err, ERROR_NOT_FOUND, "no key attribute (%s) is empty", attribute);
+    if (!can_be_value(attribute, type, text, err))
+        return false;
     if (text.size > MAX_PARTITION_BYTES)
         return error_set(err, ERROR_NOT_FOUND, "no key is longer than %d bytes",
                          MAX_PARTITION_BYTES);
@@ -81,9 +93,10 @@ bool bind_key(const struct place *place, struct arena *arena, struct key *out, s
     return true;
 }
 
-/* Expands CONDS[I] into OUT, whose bytes go to ARENA. */
-static bool expand_cond(const struct place *place, const struct map_cond *from, struct arena *arena,
-                        struct cond *out, struct error *err)
+/* Expands FROM into OUT, whose bytes go to ARENA. */
+static bool expand_cond(const struct place *place, const struct map_cond *from,
+                        value_test_fn *can_be, struct arena *arena, struct cond *out,
+                        struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf value = {0}, upper = {0};
     if (!format_expand(&from->value, &place->bindings, &value) ||
@@ -97,9 +110,8 @@ static bool expand_cond(const struct place *place, const struct map_cond *from, 
     };
     if (value.failed || upper.failed || arena->failed)
         return error_no_memory(err);
-    if (!can_be_key(from->attribute, from->type, buf_span(&value), err) ||
-        (from->op == COND_BETWEEN &&
-         !can_be_key(from->attribute, from->type, buf_span(&upper), err)))
+    if (!can_be(from->attribute, from->type, buf_span(&value), err) ||
+        (from->op == COND_BETWEEN && !can_be(from->attribute, from->type, buf_span(&upper), err)))
         return false;
     if (from->op == COND_BETWEEN && value_compare(out->value, out->upper) > 0)
         return error_set(err, ERROR_NOT_FOUND, "the range of %s ends before it begins",
@@ -108,13 +120,13 @@ static bool expand_cond(const struct place *place, const struct map_cond *from, 
 }
 
 static bool add_conds(const struct place *place, struct read *read, const struct map_cond *conds,
-                      size_t count, void (*add)(struct read *, const struct cond *),
-                      struct error *err)
+                      size_t count, value_test_fn *can_be,
+                      void (*add)(struct read *, const struct cond *), struct error *err)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     for (size_t i = 0; i < count; i++) {
         struct cond cond;
-        if (!expand_cond(place, &conds[i], &arena, &cond, err))
+        if (!expand_cond(place, &conds[i], can_be, &arena, &cond, err))
             return false;
         add(read, &cond);
     }
@@ -156,8 +168,10 @@ struct read *bind_query(const struct place *place, struct error *err)
     read->limit = limit_of(pattern);
     read->consistent = pattern->consistent;
     project(read, pattern);
-    if (add_conds(place, read, pattern->where, pattern->where_count, read_add_where, err) &&
-        add_conds(place, read, pattern->filter, pattern->filter_count, read_add_filter, err)) {
+    if (add_conds(place, read, pattern->where, pattern->where_count, can_be_key, read_add_where,
+                  err) &&
+        add_conds(place, read, pattern->filter, pattern->filter_count, can_be_value,
+                  read_add_filter, err)) {
         if (!read_failed(read))
             return read;
         error_no_memory(err);
@@ -166,19 +180,11 @@ struct read *bind_query(const struct place *place, struct error *err)
     return NULL;
 }
 
-static bool is_base_key(const struct map_table *table, const char *attribute)
-{
-    for (size_t i = 0; i < table->key_count; i++)
-        if (strcmp(table->keys[i].attribute, attribute) == 0)
-            return true;
-    return false;
-}
-
 static void project_conds(const struct place *place, struct read *read,
                           const struct map_cond *conds, size_t count, struct span attribute)
 {
     for (size_t i = 0; i < count; i++)
-        if (!is_base_key(place->table, conds[i].attribute) &&
+        if (!map_is_key(place->table, conds[i].attribute) &&
             !span_is(attribute, conds[i].attribute))
             read_add_attribute(read, span_text(conds[i].attribute));
 }
@@ -317,12 +323,14 @@ static bool holds(const struct cond *cond, const struct key *key, struct json it
 }
 
 static bool all_hold(const struct place *place, const struct map_cond *conds, size_t count,
-                     const struct key *key, struct json item, struct error *err)
+                     value_test_fn *can_be, const struct key *key, struct json item,
+                     struct error *err)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     for (size_t i = 0; i < count; i++) {
         struct cond cond;
-        if (!expand_cond(place, &conds[i], &arena, &cond, err) || !holds(&cond, key, item, err))
+        if (!expand_cond(place, &conds[i], can_be, &arena, &cond, err) ||
+            !holds(&cond, key, item, err))
             return false;
     }
     return true;
@@ -334,8 +342,8 @@ bool bind_holds(const struct place *place, const struct key *key, struct json it
     const struct map_pattern *pattern = pattern_of(place);
     if (is_excluded(place, pattern, &place->bindings))
         return error_set(err, ERROR_NOT_FOUND, "the record is there, but not in this directory");
-    return all_hold(place, pattern->where, pattern->where_count, key, item, err) &&
-           all_hold(place, pattern->filter, pattern->filter_count, key, item, err);
+    return all_hold(place, pattern->where, pattern->where_count, can_be_key, key, item, err) &&
+           all_hold(place, pattern->filter, pattern->filter_count, can_be_value, key, item, err);
 }
 
 /* The beginning of the sort key that a shortened name still shows; false when it shows none. */

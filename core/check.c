@@ -122,6 +122,41 @@ static void check_projection(const struct check *check, const struct map_pattern
          pattern->path, pattern->index->name, check->name, projection_word(info->projection));
 }
 
+static bool index_holds(const struct index_info *info, const char *attribute)
+{
+    bool held = info->projection == PROJECTS_ALL;
+    for (size_t i = 0; i < info->keys.partition_count; i++)
+        held = held || span_is(info->keys.partition[i].name, attribute);
+    for (size_t i = 0; i < info->keys.sort_count; i++)
+        held = held || span_is(info->keys.sort[i].name, attribute);
+    for (size_t i = 0; i < info->included_count; i++)
+        held = held || span_is(info->included[i], attribute);
+    return held;
+}
+
+static void check_held(const struct check *check, const struct map_pattern *pattern,
+                       const struct index_info *info, const char *member, const char *attribute)
+{
+    if (index_holds(info, attribute) || map_is_key(check->table, attribute))
+        return;
+    tell(check, pattern->line,
+         "\"%s\" of \"%s\" looks at %s, which index %s of %s does not hold, so it finds none",
+         member, pattern->path, attribute, pattern->index->name, check->name);
+}
+
+/* A filter on what the index does not hold would leave all out, and a pick would be any. */
+static void check_looks(const struct check *check, const struct map_pattern *pattern)
+{
+    const struct index_info *info =
+        pattern->index ? find_index(check->info, pattern->index->name) : NULL;
+    if (!info)
+        return;
+    for (const struct map_where *filter = pattern->filters; filter; filter = filter->next)
+        check_held(check, pattern, info, "filter", filter->target);
+    if (pattern->pick)
+        check_held(check, pattern, info, "pick", pattern->pick_attribute);
+}
+
 void check_table(const struct map_table *table, const char *name, const struct table_info *info,
                  check_finding_fn *fn, void *arg)
 {
@@ -129,6 +164,8 @@ void check_table(const struct map_table *table, const char *name, const struct t
     check_base(&check);
     for (const struct map_index *index = table->indexes; index; index = index->next)
         check_index(&check, index);
-    for (const struct map_pattern *each = table->patterns; each; each = each->next)
+    for (const struct map_pattern *each = table->patterns; each; each = each->next) {
         check_projection(&check, each);
+        check_looks(&check, each);
+    }
 }

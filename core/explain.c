@@ -75,16 +75,28 @@ static bool make_plan(const struct place *place, struct plan *plan, struct error
     return plan->query && (!read_again || plan_items(place, plan, err));
 }
 
+/* A JMESPath for the one of a query's items that is the file. max_by compares texts or numbers, and
+ * fails on items that have neither. */
+static void write_choice(struct buf *out, const struct map_pattern *pattern)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    if (!pattern->pick) {
+        buf_add_text(out, "Items[0]");
+        return;
+    }
+    json_write_string(&name, span_text(pattern->pick_attribute));
+    const char *by = buf_text(&name);
+    buf_printf(out, "%s(Items[?%s.S || %s.N], &(%s.S || to_number(%s.N)))",
+               pattern->pick == PICK_GREATEST ? "max_by" : "min_by", by, by, by, by);
+    out->failed = out->failed || name.failed;
+}
+
 /* A JMESPath that gives the key of the record the query found: {"pk":"pk"} names each of its
  * attributes. */
 static void write_key_query(struct buf *out, const struct place *place)
 {
-    const struct map_pattern *pattern = place->route->file;
-    if (pattern->pick)
-        buf_printf(out, "%s(Items, &\"%s\".S).{",
-                   pattern->pick == PICK_GREATEST ? "max_by" : "min_by", pattern->pick_attribute);
-    else
-        buf_add_text(out, "Items[0].{");
+    write_choice(out, place->route->file);
+    buf_add_text(out, ".{");
     for (size_t i = 0; i < place->table->key_count; i++) {
         const char *attribute = place->table->keys[i].attribute;
         buf_printf(out, "%s\"%s\": \"%s\"", i ? ", " : "", attribute, attribute);
@@ -98,11 +110,7 @@ static void write_pick_query(struct buf *out, const struct place *place)
     const struct map_pattern *pattern = place->route->file;
     if (!pattern)
         return;
-    if (pattern->pick)
-        buf_printf(out, "%s(Items, &\"%s\".S)",
-                   pattern->pick == PICK_GREATEST ? "max_by" : "min_by", pattern->pick_attribute);
-    else
-        buf_add_text(out, "Items[0]");
+    write_choice(out, pattern);
     if (pattern->attribute)
         buf_printf(out, ".\"%s\".[S, N][] | [0]", pattern->attribute);
 }
@@ -220,7 +228,7 @@ static void write_cost(struct buf *out, const struct place *place, const struct 
         buf_add_text(out, "no request: the map tells");
     else if (place->shortened.size)
         buf_add_text(out, "1 request a page until the name is found, then 1");
-    else if (plan->query && place->route->file->pick)
+    else if (plan->query && (place->route->file->pick || plan->query->filter_count))
         buf_printf(out, "1 request a page of up to 1 MB%s", plan->items ? ", then 1" : "");
     else
         buf_add_text(out, plan->query && plan->items ? "2 requests" : "1 request");

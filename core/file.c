@@ -146,7 +146,7 @@ static void take_record(void *arg, struct record *record, int64_t ttl_left_ms,
                         const struct error *err)
 {
     struct tree_call call = *(struct tree_call *)arg;
-    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
     struct error why;
     free(arg);
     if (!err && !write_content(call.tree, call.place, record, &bytes, &why))

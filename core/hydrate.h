@@ -1,4 +1,4 @@
-/* Reads many records by their keys, a hundred a request, all requests at once. */
+/* Reads many records by their keys, a hundred a request, some requests at a time. */
 #ifndef DDBFS_CORE_HYDRATE_H
 #define DDBFS_CORE_HYDRATE_H
 

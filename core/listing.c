@@ -99,14 +99,15 @@ static void say_unlisted(struct tree_listing *listing, const struct route *child
     fail(listing, &why);
 }
 
-/* A sibling that the map declares by a literal may be the same record. */
+/* A sibling that the map declares by a literal may be the same record: the whole of it, not one
+ * attribute's bare value. */
 static bool is_declared(struct tree_listing *listing, const struct key *key)
 {
     const struct route *child = listing->place->route->children;
     for (; child; child = child->next) {
         struct error why = {0};
         struct bindings parts = {0};
-        if (child->entry || !child->file || !child->file->by_key ||
+        if (child->entry || !child->file || !child->file->by_key || child->file->attribute ||
             !format_is_literal(&child->segment) ||
             !bind_is_kind(listing->place, child->kind, key, &parts))
             continue;
@@ -140,7 +141,7 @@ static void add_followers(struct tree_listing *listing, const struct route *entr
 
 static void describe(struct tree_listing *listing, struct tree_entry *entry, struct json item)
 {
-    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
     const struct place *place = listing->place;
     if (!file_write_record(listing->tree, place->table, item, &bytes)) {
         listing->entries.failed = listing->entries.failed || bytes.failed;
@@ -401,7 +402,8 @@ static void take_attributes(void *arg, struct record *record, int64_t ttl_left_m
     }
     struct json item = record_item(record), value;
     for (struct json name = json_first(item); json_present(name); name = json_next(value)) {
-        CLEAN_UP(buf_clean_up) struct buf text = {0}, encoded = {0}, bytes = {0};
+        CLEAN_UP(buf_clean_up) struct buf text = {0}, encoded = {0};
+        CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
         value = json_next(name);
         json_read_string(name, &text);
         bool named = name_encode(buf_span(&text), NAME_LIMIT, &encoded) && !text.failed;

@@ -200,6 +200,14 @@ const struct map_index *map_find_index(const struct map_table *table, const char
     return NULL;
 }
 
+bool map_is_key(const struct map_table *table, const char *attribute)
+{
+    for (size_t i = 0; i < table->key_count; i++)
+        if (strcmp(table->keys[i].attribute, attribute) == 0)
+            return true;
+    return false;
+}
+
 bool map_hydrates(const struct map_pattern *pattern)
 {
     if (!pattern->index)

@@ -166,6 +166,9 @@ void map_destroy(struct map *map); /* NULL is fine */
 const struct map_param *map_find_param(const struct map_table *table, const char *name);
 const struct map_index *map_find_index(const struct map_table *table, const char *name);
 
+/* Whether ATTRIBUTE is of the table's own key, and so in every index too. */
+bool map_is_key(const struct map_table *table, const char *attribute);
+
 /* Whether records that PATTERN's query finds must be read again from the table. */
 bool map_hydrates(const struct map_pattern *pattern);
 

@@ -121,6 +121,17 @@ static bool bound(struct job *job, const struct format *prefix, const struct for
            (!to_the_end || append_text(job, out, LAST_CHARACTER));
 }
 
+/* A range that begins with a prefix takes its end in, which is left out of what came back. By then
+ * a limit has counted it. */
+static bool ends_before(struct job *job, const struct format *prefix)
+{
+    const struct map_pattern *pattern = job->pattern;
+    return prefix->count == 0 || (pattern->list && !pattern->limit) ||
+           error_set(job->err, ERROR_INVALID,
+                     "\"<\" on a part goes with a listing of all; for the last or first N say "
+                     "\"<=\"");
+}
+
 /* A condition on the first part that the path does not say becomes one on the whole sort key.
  * An interval that is open on one side still ends with the prefix. A part is compared by its
  * beginning: "to 2026-04-16" includes that day. */
@@ -134,6 +145,8 @@ static bool settle_range(struct job *job, const struct map_key *key, const struc
         return prefix->count == 0 ? add_plain(job, key, where)
                                   : error_set(job->err, ERROR_INVALID,
                                               "%s is no text: it has no parts", key->attribute);
+    if (where->op == COND_LT && !ends_before(job, prefix))
+        return false;
     bool ok = true;
     switch (where->op) {
     case COND_EQ: /* settle_known has taken those in */
@@ -262,6 +275,40 @@ static bool filter_by_partition(struct job *job)
     return true;
 }
 
+/* Whether ATTRIBUTE is a key of what is asked, on which the service lets no filter be. */
+static bool is_asked_key(const struct map_pattern *pattern, const char *attribute)
+{
+    if (pattern->index)
+        return is_index_key(pattern->index, attribute);
+    return map_is_key(pattern->table, attribute);
+}
+
+/* Whether what is asked may hold ATTRIBUTE: an index of keys holds those alone, and a filter on
+ * anything else would leave all out. */
+static bool may_hold(const struct map_pattern *pattern, const char *attribute)
+{
+    return !pattern->index || pattern->index->projects != PROJECTS_KEYS ||
+           is_index_key(pattern->index, attribute) || map_is_key(pattern->table, attribute);
+}
+
+static bool check_held(struct job *job, const char *member, const char *attribute)
+{
+    return may_hold(job->pattern, attribute) ||
+           error_set(job->err, ERROR_INVALID,
+                     "\"%s\" looks at %s, but index %s holds keys alone, so nothing would answer",
+                     member, attribute, job->pattern->index->name);
+}
+
+static bool check_filter(struct job *job, const char *attribute)
+{
+    if (is_asked_key(job->pattern, attribute))
+        return error_set(job->err, ERROR_INVALID,
+                         "\"filter\" on %s, a key attribute: the service lets only \"where\" look "
+                         "at it",
+                         attribute);
+    return check_held(job, "filter", attribute);
+}
+
 static bool settle_filters(struct job *job)
 {
     struct map_pattern *pattern = job->pattern;
@@ -270,10 +317,12 @@ static bool settle_filters(struct job *job)
     for (struct map_where *where = pattern->filters; where; where = where->next) {
         if (pattern->filter_count == READ_MAX_CONDS)
             return error_set(job->err, ERROR_INVALID, "too many filters");
+        if (!check_filter(job, where->target))
+            return false;
         pattern->filter[pattern->filter_count++] =
             (struct map_cond){where->target, where->type, where->op, where->value, where->upper};
     }
-    return true;
+    return !pattern->pick || check_held(job, "pick", pattern->pick_attribute);
 }
 
 static bool conds_have(const struct map_cond *conds, size_t count, const char *param)
@@ -325,15 +374,28 @@ static bool check_params(struct job *job)
     return true;
 }
 
+/* An equality on what the path says as well, other than that it is what the path says. */
+static bool contradicts_path(const struct map_pattern *pattern, const struct map_where *where)
+{
+    const struct format *value = &where->value;
+    bool same = value->count == 1 && format_has(value, where->target);
+    return where->op == COND_EQ && !same && pattern_path_has(pattern, where->target);
+}
+
 static bool check_wheres(struct job *job)
 {
     struct map_pattern *pattern = job->pattern;
-    for (const struct map_where *where = pattern->wheres; where; where = where->next)
+    for (const struct map_where *where = pattern->wheres; where; where = where->next) {
+        if (contradicts_path(pattern, where))
+            return error_set(job->err, ERROR_INVALID,
+                             "\"where\" says what {%s} is, but so does the path; take one away",
+                             where->target);
         if (!where->used && !(where->op == COND_EQ && is_part(pattern, where->target)))
             return error_set(job->err, ERROR_INVALID,
                              "\"where\" on %s can't be part of a key condition: only the first "
                              "part that the path does not say can; try \"filter\"",
                              where->target);
+    }
     return true;
 }
 

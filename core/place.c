@@ -82,6 +82,8 @@ static bool enter_environment(struct place *place, struct span name,
         return false;
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
     format_expand(&environment->prefix, &place->bindings, &prefix);
+    if (memchr(buf_text(&prefix), '\0', prefix.size))
+        return false; /* it would pass for the name that ends there */
     place->arena.failed = place->arena.failed || prefix.failed;
     place->kind = PLACE_ENVIRONMENT;
     place->environment = environment;

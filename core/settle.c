@@ -272,6 +272,19 @@ static bool can_be_parsed(const struct format *name)
     return true;
 }
 
+/* What a name never holds as it is could not be typed as the map writes it, or not be told from an
+ * escape. */
+static bool holds_reserved(const struct format *name)
+{
+    for (size_t i = 0; i < name->count; i++)
+        for (size_t at = 0; at < name->pieces[i].literal.size; at++) {
+            unsigned char c = (unsigned char)name->pieces[i].literal.data[at];
+            if (c == '/' || c == '%' || c < 0x20 || c == 0x7F)
+                return true;
+        }
+    return false;
+}
+
 static bool check_name(const struct map_pattern *pattern, const struct map_entry *entry,
                        struct error *err)
 {
@@ -279,6 +292,8 @@ static bool check_name(const struct map_pattern *pattern, const struct map_entry
     if (missing)
         return error_set(err, ERROR_INVALID,
                          "\"name\" lacks {%s}, without which two keys would share a name", missing);
+    if (pattern->has_name && holds_reserved(&entry->name))
+        return error_set(err, ERROR_INVALID, "\"name\" holds a /, a %% or a control character");
     if (!can_be_parsed(&entry->name))
         return error_set(err, ERROR_INVALID,
                          "after a parameter a name can't go on with one of 0-9 or A-F; give "

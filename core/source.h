@@ -25,6 +25,8 @@ struct index_info {
     struct span name;
     struct key_schema keys;
     enum projection projection;
+    const struct span *included; /* beside the keys, of PROJECTS_SOME */
+    size_t included_count;
 };
 
 struct table_info {

@@ -48,12 +48,6 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
                             void *arg);
 void tree_cancel(struct tree_call *call); /* before DONE; NULL is fine */
 
-/* How a file at PLACE looks whose record is known. False when memory ran out, or
- * (ERROR_NOT_FOUND) when the record has no such attribute. BYTES holds the content and must outlive
- * FILE. */
-bool tree_render(const struct tree *tree, const struct place *place, struct record *record,
-                 struct buf *bytes, struct tree_file *file, struct error *err);
-
 struct tree_entry {
     struct span name;
     bool directory;

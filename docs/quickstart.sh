@@ -74,8 +74,8 @@ session() {
 }
 
 go_on() {
-    echo "The demo server goes on running. Paste this to ask it yourself, beginning with"
-    echo "ddbfs ls / and following the directories:"
+    echo "The demo server goes on running. To ask it yourself, paste this; then type ddbfs ls / and"
+    echo "follow the directories:"
     echo
     echo "    export PATH=\"$REPO/build/fs:\$PATH\""
     echo "    export DDBFS_MAP=\"$DDBFS_MAP\""
@@ -90,7 +90,7 @@ own_tables() {
 }
 
 case ${1:-} in
---stop) stop_server && exit 0 ;;
+--stop) stop_server && echo "The demo server is stopped." && exit 0 ;;
 --once) trap stop_server EXIT && trap 'exit 1' INT TERM HUP ;;
 '') ;;
 --help) usage && exit 0 ;;

@@ -105,15 +105,23 @@ void app_clean_up(struct app *app)
     map_destroy(app->map);
 }
 
+/* How many bytes of a control character stand at TEXT: C0, DEL, and C1 as UTF-8 writes it. */
+static size_t control_size(const char *text)
+{
+    unsigned char first = (unsigned char)text[0];
+    if (first == 0xC2)
+        return (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xA0 ? 2 : 0;
+    return first < 0x20 || first == 0x7F;
+}
+
 /* A terminal must not obey what somebody put into a path, or into a key. */
 static void print_safely(const char *text)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c < 0x20 || c == 0x7F)
-            fprintf(stderr, "%%%02X", c);
-        else
-            fputc(c, stderr);
+    size_t unsafe = 0;
+    for (; *text; text++, unsafe -= unsafe > 0) {
+        if (unsafe == 0)
+            unsafe = control_size(text);
+        fprintf(stderr, unsafe > 0 ? "%%%02X" : "%c", (unsigned char)*text);
     }
 }
 

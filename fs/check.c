@@ -106,12 +106,17 @@ static void take_environments(void *arg, const struct tree_entry *entries, size_
 /* The environments that there are: those that the map names, and the branches that have tables. */
 static void find_environments(struct check *check)
 {
+    struct error why;
     struct place *root = app_resolve(&check->app, "/");
     if (!root)
         return;
     check->listing = tree_list(&check->app.tree, root, false, take_environments, check);
     if (check->listing)
         loop_run(check->app.loop);
+    if (!check->listing || check->environments.failed) {
+        error_no_memory(&why);
+        app_complain(&check->app, "/", &why);
+    }
     tree_list_end(check->listing);
     place_destroy(root);
 }

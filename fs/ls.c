@@ -118,13 +118,18 @@ static void take_file(void *arg, const struct tree_file *file, const struct erro
 
 static void ls_path(struct ls *ls)
 {
+    struct error why;
     struct place *place = app_resolve(&ls->app, ls->path);
     if (!place)
         return;
-    if (place_is_directory(place))
+    if (place_is_directory(place)) {
         list_directory(ls, place);
-    else if (tree_read(&ls->app.tree, place, take_file, ls))
+    } else if (tree_read(&ls->app.tree, place, take_file, ls)) {
         loop_run(ls->app.loop);
+    } else {
+        error_no_memory(&why);
+        app_complain(&ls->app, ls->path, &why);
+    }
     place_destroy(place);
 }
 

@@ -1,8 +1,10 @@
 /* The command line: which command, with which options. */
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fs/app.h"
 
@@ -71,6 +73,23 @@ static int run_command(struct options *options, int argc, char **argv, int at)
     return command->run(options, argc - at, argv + at);
 }
 
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+/* A reader that has gone away (`| head`) has what it wanted; else all that was printed must be
+ * where it belongs. */
+static int deliver(int status)
+{
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (written || reader_is_gone())
+        return status;
+    fprintf(stderr, "ddbfs: standard output: not all could be written; is the disk full?\n");
+    return EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -79,8 +98,5 @@ int main(int argc, char **argv)
     options_init(&options);
     if (!options_parse(&options, NULL, argc, argv, &at))
         return EXIT_USAGE;
-    int status = answered(&options) ? EXIT_SUCCESS : run_command(&options, argc, argv, at);
-    if (fflush(stdout) != 0 && status == EXIT_SUCCESS)
-        status = EXIT_FAILURE;
-    return status;
+    return deliver(answered(&options) ? EXIT_SUCCESS : run_command(&options, argc, argv, at));
 }

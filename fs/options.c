@@ -16,7 +16,7 @@ struct option {
 static bool set_map(struct options *options, const char *value)
 {
     options->map = value;
-    return true;
+    return value[0] != '\0';
 }
 
 static bool set_profile(struct options *options, const char *value)

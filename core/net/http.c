@@ -357,7 +357,7 @@ static void free_transfer(struct transfer *transfer)
     curl_easy_cleanup(transfer->easy);
     curl_slist_free_all(transfer->request_head);
     buf_clean_up(&transfer->head);
-    buf_clean_up(&transfer->body);
+    buf_clean_up_secret(&transfer->body);
     free(transfer->url);
     free(transfer);
 }

@@ -470,6 +470,7 @@ USAGE = {
     "offline without check": ["ls", "--offline"],
     "option without its value": ["--map"],
     "value where none is taken": ["--version=1"],
+    "empty map": ["--map", "", "ls"],
     "empty profile": ["--profile", "", "ls"],
     "timeout that is no number": ["--timeout", "soon", "ls"],
     "timeout of nothing": ["--timeout", "0", "ls"],
@@ -492,10 +493,14 @@ def test_wrong_usage_ends_with_2(ddbfs, proxy, kind):
 # The reader
 
 
-def test_full_disk_is_a_failure(ddbfs):
+@pytest.mark.parametrize("command", [["cat", SETTINGS], ["ls", ALL], ["explain", SETTINGS]])
+def test_full_disk_is_a_failure(ddbfs, command):
     with open("/dev/full", "wb") as full:
-        process = ddbfs.start("cat", SETTINGS, stdout=full)
+        process = ddbfs.start(*command, stdout=full, stderr=-1)
+        said = process.stderr.read().decode()
+        process.stderr.close()
         assert process.wait(60) == 1
+        assert said.startswith("ddbfs: standard output: "), said
 
 
 def test_reader_that_went_away(ddbfs, proxy):

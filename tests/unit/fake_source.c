@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_ITEMS = 512 };
+enum { MOST_ITEMS = 2048 };
 
 struct source_call {
     struct fake_source *fake;

@@ -197,6 +197,9 @@ static void a_table_has_indexes_of_both_kinds(void)
     CHECK_INT(info->index_count, 2);
     CHECK_SPAN(info->indexes[0].name, SPAN_LITERAL("g"));
     CHECK_INT(info->indexes[0].projection, PROJECTS_SOME);
+    CHECK_INT(info->indexes[0].included_count, 1);
+    CHECK_SPAN(info->indexes[0].included[0], SPAN_LITERAL("x"));
+    CHECK_INT(info->indexes[1].included_count, 0);
     CHECK_INT(info->indexes[0].keys.partition_count, 2);
     CHECK_INT(info->indexes[0].keys.partition[0].type, VALUE_B);
     CHECK_SPAN(info->indexes[0].keys.partition[1].name, SPAN_LITERAL("pk"));

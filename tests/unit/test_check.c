@@ -177,7 +177,33 @@ static void test_a_hydrated_index_may_hold_little(void)
     check_findings_of(TABLE("keys"), &live, "");
 }
 
+static void test_a_filter_on_what_the_index_does_not_hold(void)
+{
+    static const char table[] =
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},\"indexes\":{"
+        "\"I\":{\"partition\":\"x\",\"sort\":\"n\"}},\"paths\":{\n"
+        "\"{x}/\":{\"index\":\"I\",\"filter\":{\"e\":\"1\",\"sk\":\"2\"}},\n"
+        "\"{x}/most\":{\"index\":\"I\",\"pick\":{\"greatest\":\"f\"}}}";
+    static const struct span both[] = {{"e", 1}, {"f", 1}};
+    struct live live;
+    make_live(&live);
+    live.index.projection = PROJECTS_SOME;
+    check_findings_of(
+        table, &live,
+        "3: \"filter\" of \"{x}/\" looks at e, which index I of prod-T does not hold, "
+        "so it finds none\n"
+        "4: \"pick\" of \"{x}/most\" looks at f, which index I of prod-T does not "
+        "hold, so it finds none\n");
+    live.index.included = both;
+    live.index.included_count = 2;
+    check_findings_of(table, &live, "");
+    live.index.projection = PROJECTS_ALL;
+    live.index.included_count = 0;
+    check_findings_of(table, &live, "");
+}
+
 static const struct check_test tests[] = {
+    {"a_filter_on_what_the_index_does_not_hold", test_a_filter_on_what_the_index_does_not_hold},
     {"a_map_that_fits", test_a_map_that_fits},
     {"a_wrong_partition_key", test_a_wrong_partition_key},
     {"a_wrong_sort_key", test_a_wrong_sort_key},

@@ -119,16 +119,18 @@ static void test_a_window(void)
 
 static void test_a_pick(void)
 {
-    check_command("/prod/shops/s.example/access-token",
-                  "aws dynamodb query --table-name prod-ShopifyEntitiesTable "
-                  "--key-condition-expression '#n0 = :v0 AND begins_with(#n1, :v1)' "
-                  "--filter-expression '#n2 = :v2' --projection-expression '#n3, #n4, #n5, #n6' "
-                  "--expression-attribute-names '{\"#n0\": \"pk\", \"#n1\": \"sk\", \"#n2\": "
-                  "\"entity_type\", \"#n3\": \"pk\", \"#n4\": \"sk\", \"#n5\": \"access_token\", "
-                  "\"#n6\": \"last_updated\"}' --expression-attribute-values '{\":v0\": "
-                  "{\"S\":\"SHOP#s.example\"}, \":v1\": {\"S\":\"USER#\"}, \":v2\": "
-                  "{\"S\":\"SESSION\"}}' --profile p --query 'max_by(Items, "
-                  "&\"last_updated\".S).\"access_token\".[S, N][] | [0]' --output text\n");
+    check_command(
+        "/prod/shops/s.example/access-token",
+        "aws dynamodb query --table-name prod-ShopifyEntitiesTable "
+        "--key-condition-expression '#n0 = :v0 AND begins_with(#n1, :v1)' "
+        "--filter-expression '#n2 = :v2' --projection-expression '#n3, #n4, #n5, #n6' "
+        "--expression-attribute-names '{\"#n0\": \"pk\", \"#n1\": \"sk\", \"#n2\": "
+        "\"entity_type\", \"#n3\": \"pk\", \"#n4\": \"sk\", \"#n5\": \"access_token\", "
+        "\"#n6\": \"last_updated\"}' --expression-attribute-values '{\":v0\": "
+        "{\"S\":\"SHOP#s.example\"}, \":v1\": {\"S\":\"USER#\"}, \":v2\": "
+        "{\"S\":\"SESSION\"}}' --profile p --query 'max_by(Items["
+        "?\"last_updated\".S || \"last_updated\".N], &(\"last_updated\".S || "
+        "to_number(\"last_updated\".N))).\"access_token\".[S, N][] | [0]' --output text\n");
 }
 
 static void test_a_directory_of_the_map(void)
@@ -194,6 +196,23 @@ static void test_what_can_be_no_key_is_refused(void)
     CHECK_INT(err.kind, ERROR_NOT_FOUND);
 }
 
+static void test_a_filter_may_cost_every_page(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf got = {0};
+    struct scene scene;
+    struct error err = {0};
+    struct map *map =
+        sample_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
+                     "\"paths\":{\"{a}\":{\"filter\":{\"x\":\"y\"},\"newest\":1}}",
+                     &err);
+    CHECK(scene_open(&scene, map, NULL));
+    struct place *place = place_resolve(scene.map, span_text("/prod/t/A"), &scene.tree.names, &err);
+    CHECK(place && explain_write(&scene.tree, place, span_text("/prod/t/A"), false, &got, &err));
+    place_destroy(place);
+    scene_close(&scene);
+    CHECK_HAS(buf_text(&got), "cost   1 request a page of up to 1 MB\n");
+}
+
 static void test_consistent_reads_cost_more(void)
 {
     CLEAN_UP(buf_clean_up) struct buf got = {0};
@@ -227,6 +246,7 @@ static const struct check_test tests[] = {
     {"json_is_json", test_json_is_json},
     {"json_says_what_the_path_says", test_json_says_what_the_path_says},
     {"what_can_be_no_key_is_refused", test_what_can_be_no_key_is_refused},
+    {"a_filter_may_cost_every_page", test_a_filter_may_cost_every_page},
     {"consistent_reads_cost_more", test_consistent_reads_cost_more},
 };
 

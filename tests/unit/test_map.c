@@ -15,6 +15,7 @@
     "\"table\":\"Table\",\"records\":{\"one\":{\"pk\":\"{a}\",\"sk\":\"ONE#{b}\"},"                \
     "\"two\":{\"pk\":\"{a}\",\"sk\":\"TWO#{c}\"}},\n"
 #define INDEX "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"n\"}},"
+#define KEYS_INDEX "\"indexes\":{\"I\":{\"partition\":\"x\",\"projects\":\"keys\"}},"
 #define PATHS(path, body) "\"paths\":{\"" path "\":{" body "}}"
 
 static void check_parse_error(struct map *map, const struct error *err, const char *want)
@@ -658,6 +659,60 @@ static void test_a_condition_on_what_is_no_key(void)
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"zz\":\"x\"}"), want);
 }
 
+static void test_a_filter_on_a_key_of_what_is_asked(void)
+{
+    check_table(RECORDS PATHS("{a}/", "\"filter\":{\"sk\":\"x\"}"),
+                "map.json:3: \"{a}/\": \"filter\" on sk, a key attribute: the service lets only "
+                "\"where\" look at it");
+    check_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"n\":\"1\"}"),
+                "map.json:3: \"{x}/\": \"filter\" on n, a key attribute: the service lets only "
+                "\"where\" look at it");
+    map_destroy(
+        good_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"sk\":\"J#1#2\"}")));
+}
+
+static void test_an_index_of_keys_is_asked_for_no_other_attribute(void)
+{
+    check_table(
+        RECORDS KEYS_INDEX PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"status\":\"DONE\"}"),
+        "map.json:3: \"{x}/\": \"filter\" looks at status, but index I holds keys alone, "
+        "so nothing would answer");
+    check_table(RECORDS KEYS_INDEX PATHS("{x}", "\"index\":\"I\",\"pick\":{\"least\":\"age\"}"),
+                "map.json:3: \"{x}\": \"pick\" looks at age, but index I holds keys alone, so "
+                "nothing would answer");
+}
+
+static void test_a_part_said_twice(void)
+{
+    check_table(RECORDS PATHS("{a}/{b}/", "\"where\":{\"a\":\"x\"}"),
+                "map.json:3: \"{a}/{b}/\": \"where\" says what {a} is, but so does the path; take "
+                "one away");
+}
+
+static void test_before_with_a_limit(void)
+{
+    static const char want[] = "\"<\" on a part goes with a listing of all; for the last or first "
+                               "N say \"<=\"";
+    struct error err = {0};
+    CHECK(!sample_table(RECORDS PATHS("{a}/{x}/", "\"where\":{\"b\":{\"<\":\"{x}\"}},\"newest\":1"),
+                        &err));
+    CHECK_HAS(err.text, want);
+    CHECK(!sample_table(RECORDS PATHS("{a}/{x}", "\"where\":{\"b\":{\"<\":\"{x}\"}},\"newest\":1"),
+                        &err));
+    CHECK_HAS(err.text, want);
+    map_destroy(good_table(
+        RECORDS PATHS("{a}/{x}/", "\"where\":{\"b\":{\"<\":\"{x}\"}},\"newest\":\"all\"")));
+}
+
+static void test_a_name_that_could_not_be_typed(void)
+{
+    static const char want[] =
+        "map.json:3: \"{a}/\": \"name\" holds a /, a % or a control character";
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{b}/{c}\""), want);
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{b} at {c}%41\""), want);
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{b}\\n{c}\""), want);
+}
+
 static void test_a_condition_on_a_later_part(void)
 {
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"c\":\"x*\"}"),
@@ -906,6 +961,12 @@ static const struct check_test tests[] = {
     {"kinds_of_different_partitions", test_kinds_of_different_partitions},
     {"a_parameter_that_selects_nothing", test_a_parameter_that_selects_nothing},
     {"a_condition_on_what_is_no_key", test_a_condition_on_what_is_no_key},
+    {"a_filter_on_a_key_of_what_is_asked", test_a_filter_on_a_key_of_what_is_asked},
+    {"an_index_of_keys_is_asked_for_no_other_attribute",
+     test_an_index_of_keys_is_asked_for_no_other_attribute},
+    {"a_part_said_twice", test_a_part_said_twice},
+    {"before_with_a_limit", test_before_with_a_limit},
+    {"a_name_that_could_not_be_typed", test_a_name_that_could_not_be_typed},
     {"a_condition_on_a_later_part", test_a_condition_on_a_later_part},
     {"a_condition_uses_what_the_path_lacks", test_a_condition_uses_what_the_path_lacks},
     {"begins_with_on_a_number", test_begins_with_on_a_number},

@@ -88,6 +88,14 @@ static void close_map(void)
     map = NULL;
 }
 
+static void test_a_branch_has_no_nul(void)
+{
+    load_example();
+    check_refused("/dev-a%00b/jobs", ERROR_NOT_FOUND,
+                  "the map has no environment \"dev-a%00b\"; it has prod, staging, dev-{branch}");
+    close_map();
+}
+
 static void test_directories_of_the_map(void)
 {
     load_example();
@@ -485,6 +493,7 @@ static void test_destroying_nothing_is_harmless(void)
 }
 
 static const struct check_test tests[] = {
+    {"a_branch_has_no_nul", test_a_branch_has_no_nul},
     {"directories_of_the_map", test_directories_of_the_map},
     {"files", test_files},
     {"only_directories_are_directories", test_only_directories_are_directories},

@@ -715,6 +715,35 @@ static void test_a_declared_record_is_listed_once(void)
     close_scene();
 }
 
+static void test_a_file_of_one_attribute_hides_no_record(void)
+{
+    static const struct fake_item items[] = {
+        {"prod-T", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"X\"},\"n\":{\"S\":\"v\"}}"},
+        {0},
+    };
+    open_table("\"table\":\"T\",\"records\":{\"x\":{\"pk\":\"{a}\",\"sk\":\"X\"}},\"paths\":{"
+               "\"{a}/\":{\"list\":\"*\"},\"{a}/n\":{\"attribute\":\"n\"}}",
+               items);
+    check_list("/prod/t/A", "n\nX\n");
+    check_file("/prod/t/A/n", "v\n");
+    close_scene();
+}
+
+static void test_a_filter_may_ask_for_an_empty_text(void)
+{
+    static const struct fake_item items[] = {
+        {"prod-T", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"1\"},\"note\":{\"S\":\"\"}}"},
+        {"prod-T", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"2\"},\"note\":{\"S\":\"x\"}}"},
+        {0},
+    };
+    open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},\"paths\":{"
+               "\"{a}/{note}/\":{\"filter\":{\"note\":\"{note}\"}}}",
+               items);
+    check_list("/prod/t/A/%", "1\n");
+    check_list("/prod/t/A/x", "2\n");
+    close_scene();
+}
+
 static void test_an_entry_brings_its_directory_along(void)
 {
     open_example();
@@ -885,18 +914,20 @@ static void test_items_of_no_declared_kind_are_told_of(void)
 
 /* Many records: more than one request holds. */
 
-enum { MANY = 250 };
+enum { MANY = 2000 };
 
-static void test_more_records_than_one_request_holds(void)
+/* COUNT records, of which a thin index tells, in a full listing. */
+static void check_hydrated(size_t count, unsigned requests, unsigned most_open)
 {
     static char texts[2 * MANY][200];
     static struct fake_item items[2 * MANY + 1];
-    for (size_t i = 0; i < MANY; i++) {
+    for (size_t i = 0; i < count; i++) {
         snprintf(texts[i], sizeof texts[i],
-                 "{\"pk\":{\"S\":\"P\"},\"sk\":{\"S\":\"%03zu\"},\"x\":{\"S\":\"1\"}}", i);
+                 "{\"pk\":{\"S\":\"P\"},\"sk\":{\"S\":\"%04zu\"},\"x\":{\"S\":\"1\"}}", i);
         items[i] = (struct fake_item){"prod-T", "I", texts[i]};
-        items[MANY + i] = (struct fake_item){"prod-T", NULL, texts[i]};
+        items[count + i] = (struct fake_item){"prod-T", NULL, texts[i]};
     }
+    items[2 * count] = (struct fake_item){0};
     open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"P\",\"sk\":\"{b}\"}},"
                "\"indexes\":{\"I\":{\"partition\":\"x\",\"projects\":\"keys\"}},"
                "\"paths\":{\"{x}/\":{\"index\":\"I\"}}",
@@ -904,13 +935,26 @@ static void test_more_records_than_one_request_holds(void)
     CLEAN_UP(told_clean_up) struct told told = {.full = true};
     CHECK(scene_list(&scene, "/prod/t/1", &told));
     CHECK_INT(told.err.kind, ERROR_NONE);
-    CHECK_HAS(buf_text(&told.bytes), "000 ");
-    CHECK_HAS(buf_text(&told.bytes), "249 ");
+    CHECK_HAS(buf_text(&told.bytes), "0000 ");
     CHECK(!strstr(buf_text(&told.bytes), " -1 "));
-    CHECK_INT(scene.fake.started, 4);
-    CHECK_INT(scene.fake.keys, MANY);
-    CHECK_INT(scene.fake.most_open, 4);
+    CHECK_INT(scene.fake.started, requests);
+    CHECK_INT(scene.fake.keys, count);
+    CHECK_INT(scene.fake.most_open, most_open);
+    size_t lines = 0;
+    for (size_t i = 0; i < told.bytes.size; i++)
+        lines += told.bytes.data[i] == '\n';
+    CHECK_INT(lines, count);
     close_scene();
+}
+
+static void test_more_records_than_one_request_holds(void)
+{
+    check_hydrated(250, 4, 4);
+}
+
+static void test_no_more_requests_at_once_than_connections(void)
+{
+    check_hydrated(MANY, 21, 17);
 }
 
 /* Shortened names. */
@@ -1098,6 +1142,8 @@ static const struct check_test tests[] = {
     {"empty_pages_are_passed_over", test_empty_pages_are_passed_over},
     {"what_the_map_declares_comes_first", test_what_the_map_declares_comes_first},
     {"a_declared_record_is_listed_once", test_a_declared_record_is_listed_once},
+    {"a_file_of_one_attribute_hides_no_record", test_a_file_of_one_attribute_hides_no_record},
+    {"a_filter_may_ask_for_an_empty_text", test_a_filter_may_ask_for_an_empty_text},
     {"an_entry_brings_its_directory_along", test_an_entry_brings_its_directory_along},
     {"a_full_listing_knows_sizes_and_dates", test_a_full_listing_knows_sizes_and_dates},
     {"a_full_listing_of_a_thin_index_reads_the_records",
@@ -1118,6 +1164,7 @@ static const struct check_test tests[] = {
      test_the_attributes_of_a_record_that_is_not_there},
     {"items_of_no_declared_kind_are_told_of", test_items_of_no_declared_kind_are_told_of},
     {"more_records_than_one_request_holds", test_more_records_than_one_request_holds},
+    {"no_more_requests_at_once_than_connections", test_no_more_requests_at_once_than_connections},
     {"a_shortened_entry_opens", test_a_shortened_entry_opens},
     {"a_shortened_name_of_nothing", test_a_shortened_name_of_nothing},
     {"a_shortened_entry_of_a_listing_where_all_is_said",

@@ -16,7 +16,7 @@ void answer_destroy(struct answer *answer)
     if (!answer)
         return;
     json_clean_up(&answer->doc);
-    buf_clean_up(&answer->body);
+    buf_clean_up_secret(&answer->body);
     arena_clean_up(&answer->arena);
     free(answer);
 }
@@ -208,6 +208,19 @@ static enum projection read_projection(struct json index)
     return json_string_is(type, SPAN_LITERAL("INCLUDE")) ? PROJECTS_SOME : PROJECTS_KEYS;
 }
 
+static bool read_included(struct answer *answer, struct json owner, struct index_info *out)
+{
+    struct json array = json_member(json_member(owner, "Projection"), "NonKeyAttributes");
+    struct span *names = arena_array(&answer->arena, json_count(array), sizeof *names);
+    out->included = names;
+    if (!names)
+        return true;
+    for (struct json name = json_first(array); json_present(name); name = json_next(name))
+        if (!copy_text(answer, name, &names[out->included_count++]))
+            return false;
+    return true;
+}
+
 static bool read_indexes(struct answer *answer, struct json array, struct json definitions,
                          struct index_info *indexes, size_t *count)
 {
@@ -215,6 +228,7 @@ static bool read_indexes(struct answer *answer, struct json array, struct json d
         struct index_info *index = &indexes[(*count)++];
         index->projection = read_projection(each);
         if (!copy_text(answer, json_member(each, "IndexName"), &index->name) ||
+            !read_included(answer, each, index) ||
             !read_schema(answer, each, definitions, &index->keys))
             return false;
     }
