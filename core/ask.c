@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/bind.h"
 #include "core/loop.h"
 #include "core/value.h"
 
@@ -107,16 +108,31 @@ static bool refuse(const struct flight *flight, struct json item, struct error *
                      flight->ask.read->table);
 }
 
+/* Whether ITEM is of the kind that was asked for. One without its keys is for the asker to
+ * complain of. */
+static bool counts(const struct flight *flight, struct json item, bool *failed)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct key key;
+    if (!flight->ask.kind)
+        return true;
+    bool known = bind_item_key(flight->ask.table, item, &arena, &key);
+    *failed = arena.failed;
+    return !known || bind_key_is_of(flight->ask.table, flight->ask.kind, &key);
+}
+
 static bool consider(struct flight *flight, const struct page *page, struct json item,
                      struct error *err)
 {
+    bool failed = false;
+    if (!counts(flight, item, &failed))
+        return !failed || error_no_memory(err);
     flight->found++;
     if (flight->ask.pick == PICK_NONE && flight->found > 1)
         return error_set(err, ERROR_AMBIGUOUS,
                          "several records of %s answer; let the map say which, with \"pick\" or "
                          "\"newest\": 1",
                          flight->ask.read->table);
-    bool failed = false;
     if (flight->best && !is_better(flight, item, &failed))
         return !failed || error_no_memory(err);
     if (failed)
@@ -128,6 +144,12 @@ static bool consider(struct flight *flight, const struct page *page, struct json
     return flight->best || refuse(flight, item, err);
 }
 
+/* The first record was asked for, and is there. */
+static bool has_enough(const struct flight *flight)
+{
+    return flight->ask.read->limit == 1 && flight->found > 0;
+}
+
 static void take_page(void *arg, const struct page *page, const struct error *err)
 {
     struct flight *flight = arg;
@@ -136,13 +158,13 @@ static void take_page(void *arg, const struct page *page, const struct error *er
         fail(flight, err);
         return;
     }
-    for (size_t i = 0; i < page->item_count; i++) {
+    for (size_t i = 0; i < page->item_count && !has_enough(flight); i++) {
         if (!consider(flight, page, page->items[i], &why)) {
             fail(flight, &why);
             return;
         }
     }
-    if (page->more)
+    if (page->more && !has_enough(flight))
         flight->ask.source->ops->more(flight->call);
     else
         land(flight);
@@ -159,8 +181,8 @@ static bool flight_fetch(void *arg, struct cache_flight *cache_flight, struct er
 /* Who is asked what, and which of the answers counts. */
 static void write_key(const struct ask *ask, struct buf *out)
 {
-    buf_printf(out, "%p %d %s ", (void *)ask->source, (int)ask->pick,
-               ask->pick ? ask->pick_attribute : "");
+    buf_printf(out, "%p %s %d %s ", (void *)ask->source, ask->kind ? ask->kind->name : "",
+               (int)ask->pick, ask->pick ? ask->pick_attribute : "");
     read_identity(ask->read, out);
 }
 

@@ -12,9 +12,12 @@ struct ask {
     struct source *source;
     struct read *read; /* handed over, whatever becomes of the question */
     struct loop *loop;
+    /* Only records of that kind count; NULL: all do. Both are borrowed from the map. */
+    const struct map_table *table;
+    const struct map_kind *kind;
     /* Which of several records is the answer: the one with the greatest or least ATTRIBUTE
-     * (borrowed from the map), or else the only one; two are ERROR_AMBIGUOUS unless the Read's
-     * limit is 1. */
+     * (borrowed from the map), or the first if the Read's limit is 1, or else the only one; two
+     * are ERROR_AMBIGUOUS. */
     enum map_pick pick;
     const char *pick_attribute;
     int64_t ttl_ms;

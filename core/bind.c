@@ -288,6 +288,13 @@ const struct route *bind_entry(const struct place *place, const struct route *li
     return NULL;
 }
 
+bool bind_key_is_of(const struct map_table *table, const struct map_kind *kind,
+                    const struct key *key)
+{
+    struct bindings parts = {0};
+    return is_of_kind(table, kind, key, &parts);
+}
+
 bool bind_is_declared(const struct map_table *table, const struct key *key)
 {
     for (const struct map_kind *kind = table->kinds; kind; kind = kind->next) {

@@ -36,6 +36,10 @@ const struct route *bind_entry(const struct place *place, const struct route *li
 bool bind_is_kind(const struct place *place, const struct map_kind *kind, const struct key *key,
                   struct bindings *parts);
 
+/* Whether the key is of that kind, whatever the path says. */
+bool bind_key_is_of(const struct map_table *table, const struct map_kind *kind,
+                    const struct key *key);
+
 /* Whether the key is of some kind that the table's map declares. */
 bool bind_is_declared(const struct map_table *table, const struct key *key);
 

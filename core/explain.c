@@ -5,6 +5,7 @@
 #include "core/aws_command.h"
 #include "core/bind.h"
 #include "core/digest.h"
+#include "core/pattern.h"
 #include "core/when.h"
 
 /* What a place reads, in one to two steps. */
@@ -165,21 +166,32 @@ static void write_value(struct buf *out, struct value value)
         value_write(out, value);
 }
 
+/* An end of a range. The character that sorts last stands for "and all that begins so". */
+static void write_end(struct buf *out, struct value value)
+{
+    struct span last = SPAN_LITERAL(PATTERN_LAST_CHARACTER);
+    bool all = value.type == VALUE_S && span_ends(value.bytes, last);
+    if (all)
+        value.bytes.size -= last.size;
+    write_value(out, value);
+    buf_add_text(out, all ? " with all that begins so" : "");
+}
+
 static void write_cond(struct buf *out, const struct cond *cond)
 {
     buf_add_span(out, cond->attribute);
     buf_printf(out, " %s ", cond_word(cond->op));
-    write_value(out, cond->value);
+    write_end(out, cond->value);
     if (cond->op == COND_BETWEEN) {
         buf_add_text(out, " and ");
-        write_value(out, cond->upper);
+        write_end(out, cond->upper);
     }
 }
 
 static void write_query_words(struct buf *out, const struct read *query)
 {
-    buf_printf(out, "Query %s%s of %s where ", query->index ? "index " : "the table",
-               query->index ? query->index : "", query->table);
+    buf_printf(out, "Query %s%s%s%s where ", query->index ? "index " : "",
+               query->index ? query->index : "", query->index ? " of " : "", query->table);
     for (size_t i = 0; i < query->where_count; i++) {
         buf_add_text(out, i ? " and " : "");
         write_cond(out, &query->where[i]);

@@ -156,6 +156,8 @@ static bool ask(struct fetch *fetch, struct read *read, enum map_pick pick, cach
         .loop = fetch->tree->loop,
         .pick = pick,
         .pick_attribute = pattern->pick_attribute,
+        .table = fetch->place->table,
+        .kind = read->kind == READ_QUERY ? fetch->place->route->kind : NULL,
         .ttl_ms = pattern->ttl_ms,
     };
     fetch->wait = ask_record(&ask, done, fetch);

@@ -2,11 +2,18 @@
 #include <stdlib.h>
 
 #include "core/bind.h"
+#include "core/dict.h"
 #include "core/entries.h"
 #include "core/fetch.h"
 #include "core/file.h"
 #include "core/hydrate.h"
 #include "core/tree.h"
+
+/* A directory that an entry brought along: another entry of the same parts brings it too. */
+struct follower {
+    struct dict_node node; /* first, so that a node is a follower */
+    char name[];
+};
 
 /* An entry whose record must be read before it can be described. */
 struct wanted {
@@ -36,8 +43,11 @@ struct tree_listing {
     struct hydrate *hydrate;
     bool more; /* the source has a page after that in hand */
 
-    struct fetch *fetch; /* of the record whose attributes are listed */
-    size_t strangers;    /* items that are no entry and no declared kind */
+    struct fetch *fetch;   /* of the record whose attributes are listed */
+    size_t listed;         /* entries that the query brought, counted for a limit */
+    struct dict followers; /* owns them */
+    bool unreadable;       /* an item was none */
+    size_t strangers;      /* items that are no entry and no declared kind */
 };
 
 static void end_call(struct tree_listing *listing)
@@ -57,6 +67,16 @@ static void clear_keys(struct tree_listing *listing)
     listing->wanted_count = 0;
 }
 
+static void clear_followers(struct tree_listing *listing)
+{
+    size_t from = 0;
+    for (struct dict_node *node; (node = dict_any(&listing->followers, &from));) {
+        dict_remove(&listing->followers, node);
+        free(node);
+    }
+    dict_clean_up(&listing->followers);
+}
+
 void tree_list_end(struct tree_listing *listing)
 {
     if (!listing)
@@ -66,6 +86,7 @@ void tree_list_end(struct tree_listing *listing)
     fetch_cancel(listing->fetch);
     end_call(listing);
     clear_keys(listing);
+    clear_followers(listing);
     entries_clean_up(&listing->entries);
     free(listing);
 }
@@ -83,7 +104,24 @@ static void deliver(struct tree_listing *listing, bool more)
         fail(listing, &why);
         return;
     }
+    if (listing->unreadable) {
+        error_set(&why, ERROR_BAD_ANSWER, "an item of the listing is not understood");
+        fail(listing, &why);
+        return;
+    }
     listing->fn(listing->arg, listing->entries.items, listing->entries.count, more, NULL);
+}
+
+/* What the map says of the first parameter of a segment. */
+static const char *hint_for(const struct place *place, const struct route *child)
+{
+    for (size_t i = 0; i < child->segment.count; i++) {
+        const char *name = child->segment.pieces[i].param;
+        const struct map_param *param = name ? map_find_param(place->table, name) : NULL;
+        if (param && param->hint)
+            return param->hint;
+    }
+    return NULL;
 }
 
 /* The end of a directory of which a part can't be listed is an error that says what to type. */
@@ -92,10 +130,11 @@ static void say_unlisted(struct tree_listing *listing, const struct route *child
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf segment = {0};
     format_write(&child->segment, &segment);
-    const char *slash = child->file ? "" : "/";
+    const char *slash = child->file ? "" : "/", *hint = hint_for(listing->place, child);
     error_set(&why, ERROR_NOT_LISTABLE,
-              "%s%s can't be listed, since no key path leads to it; type its name: …/%s%s",
-              buf_text(&segment), slash, buf_text(&segment), slash);
+              "%s%s can't be listed, since no key leads to all of them; type one: …/%s%s%s%s",
+              buf_text(&segment), slash, buf_text(&segment), slash, hint ? "; " : "",
+              hint ? hint : "");
     fail(listing, &why);
 }
 
@@ -123,6 +162,19 @@ static bool is_declared(struct tree_listing *listing, const struct key *key)
     return false;
 }
 
+static bool add_follower(struct tree_listing *listing, struct span name)
+{
+    if (dict_find(&listing->followers, name))
+        return true;
+    struct follower *follower = calloc(1, sizeof *follower + name.size);
+    if (!follower)
+        return false;
+    memcpy(follower->name, name.data, name.size);
+    follower->node.key = span_of(follower->name, name.size);
+    dict_add(&listing->followers, &follower->node);
+    return entries_add(&listing->entries, name, true);
+}
+
 static void add_followers(struct tree_listing *listing, const struct route *entry,
                           const struct bindings *parts)
 {
@@ -132,19 +184,21 @@ static void add_followers(struct tree_listing *listing, const struct route *entr
             !entries_follow(child, entry, &place->bindings))
             continue;
         CLEAN_UP(buf_clean_up) struct buf name = {0};
-        if (place_segment_name(place, child, parts, &listing->tree->names, &name))
-            entries_add(&listing->entries, buf_span(&name), true);
-        else
+        if (!place_segment_name(place, child, parts, &listing->tree->names, &name) ||
+            !add_follower(listing, buf_span(&name)))
             listing->entries.failed = true;
     }
 }
 
+/* An item that can't be shown ends the listing in an error: it must not pass for one that is
+ * gone. */
 static void describe(struct tree_listing *listing, struct tree_entry *entry, struct json item)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
     const struct place *place = listing->place;
     if (!file_write_record(listing->tree, place->table, item, &bytes)) {
         listing->entries.failed = listing->entries.failed || bytes.failed;
+        listing->unreadable = true;
         return;
     }
     entry->size = (int64_t)bytes.size;
@@ -176,6 +230,7 @@ static bool add_entry(struct tree_listing *listing, const struct route *entry,
         describe(listing, added, item);
     if (listing->full && map_hydrates(place->route->list) && !want(listing, key, page_size))
         return false;
+    listing->listed++;
     add_followers(listing, entry, parts);
     return true;
 }
@@ -263,11 +318,21 @@ static bool start_hydrate(struct tree_listing *listing, struct error *err)
 
 static void warn_of_strangers(const struct tree_listing *listing)
 {
+    bool several = listing->strangers > 1;
     if (listing->strangers)
-        log_line(listing->tree->log, LOG_LEVEL_WARNING,
-                 "%zu items of %s fit none of the map's records and are not listed; declare them "
-                 "in \"records\", or list \"*\"",
-                 listing->strangers, listing->read->table);
+        log_line(
+            listing->tree->log, LOG_LEVEL_WARNING,
+            "%zu item%s of %s fit%s none of the map's records and %s not listed; declare %s in "
+            "\"records\", or list \"*\"",
+            listing->strangers, several ? "s" : "", listing->read->table, several ? "" : "s",
+            several ? "are" : "is", several ? "them" : "it");
+}
+
+/* "The latest N" are N entries, whatever else stands between them. */
+static bool has_enough(const struct tree_listing *listing)
+{
+    uint32_t limit = listing->place->route->list->limit;
+    return limit > 0 && listing->listed >= limit;
 }
 
 static void take_query_page(void *arg, const struct page *page, const struct error *err)
@@ -278,15 +343,15 @@ static void take_query_page(void *arg, const struct page *page, const struct err
         fail(listing, err);
         return;
     }
-    listing->more = page->more;
-    for (size_t i = 0; i < page->item_count; i++) {
+    for (size_t i = 0; i < page->item_count && !has_enough(listing); i++) {
         if (!add_item(listing, page->items[i], page->item_count)) {
             error_no_memory(&why);
             fail(listing, &why);
             return;
         }
     }
-    if (!page->more)
+    listing->more = page->more && !has_enough(listing);
+    if (!listing->more)
         warn_of_strangers(listing);
     if (listing->wanted_count > 0) {
         if (!start_hydrate(listing, &why))
@@ -294,7 +359,7 @@ static void take_query_page(void *arg, const struct page *page, const struct err
         return;
     }
     clear_keys(listing);
-    if (page->more && listing->entries.count == 0)
+    if (listing->more && listing->entries.count == 0)
         listing->source->ops->more(listing->call);
     else
         deliver(listing, !is_last(listing));
@@ -454,9 +519,10 @@ struct tree_listing *tree_list(const struct tree *tree, const struct place *plac
         return NULL;
     *listing =
         (struct tree_listing){.tree = tree, .place = place, .full = full, .fn = fn, .arg = arg};
-    listing->timer = loop_add_timer(tree->loop, 0, begin, listing);
+    if (dict_init(&listing->followers))
+        listing->timer = loop_add_timer(tree->loop, 0, begin, listing);
     if (listing->timer)
         return listing;
-    free(listing);
+    tree_list_end(listing);
     return NULL;
 }

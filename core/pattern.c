@@ -2,9 +2,6 @@
 
 #include "core/settle.h"
 
-/* Sorts after every other text: the end of "begins with". */
-#define LAST_CHARACTER "\xF4\x8F\xBF\xBF"
-
 struct job {
     struct arena *arena;
     struct map_pattern *pattern;
@@ -118,18 +115,16 @@ static bool bound(struct job *job, const struct format *prefix, const struct for
 {
     *out = (struct format){0};
     return append_format(job, out, prefix) && (!value || append_format(job, out, value)) &&
-           (!to_the_end || append_text(job, out, LAST_CHARACTER));
+           (!to_the_end || append_text(job, out, PATTERN_LAST_CHARACTER));
 }
 
-/* A range that begins with a prefix takes its end in, which is left out of what came back. By then
- * a limit has counted it. */
+/* A range that begins with a prefix takes its end in, which a listing leaves out of what came
+ * back. */
 static bool ends_before(struct job *job, const struct format *prefix)
 {
-    const struct map_pattern *pattern = job->pattern;
-    return prefix->count == 0 || (pattern->list && !pattern->limit) ||
+    return prefix->count == 0 || job->pattern->list ||
            error_set(job->err, ERROR_INVALID,
-                     "\"<\" on a part goes with a listing of all; for the last or first N say "
-                     "\"<=\"");
+                     "\"<\" on a part goes with a listing; for one record say \"<=\"");
 }
 
 /* A condition on the first part that the path does not say becomes one on the whole sort key.

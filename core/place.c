@@ -249,6 +249,18 @@ static void write_children(const struct route *route, struct buf *out)
     }
 }
 
+/* Whether NAME is "access-token@info" beside the bare value "access-token". */
+static bool is_companion_of_value(const struct route *parent, struct span name)
+{
+    if (name_split_companion(&name) == COMPANION_NONE)
+        return false;
+    for (const struct route *child = parent->children; child; child = child->next)
+        if (child->file && child->file->attribute && format_is_literal(&child->segment) &&
+            span_equal(child->segment.pieces[0].literal, name))
+            return true;
+    return false;
+}
+
 static bool find_in_table(struct place *place, struct span name,
                           const struct place_options *options, struct error *err)
 {
@@ -256,6 +268,9 @@ static bool find_in_table(struct place *place, struct span name,
     const struct route *parent = place->route;
     if (try_shortened(place, name, options))
         return true;
+    if (is_companion_of_value(parent, name))
+        return error_set(err, ERROR_NOT_FOUND,
+                         "a file of a bare value has no companions; its record has");
     for (const struct route *child = parent->children; child; child = child->next) {
         place->kind = PLACE_DIRECTORY;
         bool found = child->file ? try_file(place, child, name, options, &why)

@@ -64,7 +64,8 @@ struct read {
     struct cond *filter; /* holds for every item that comes back; tested after the read */
     size_t filter_count;
     bool descending;
-    uint32_t limit; /* the first N items that pass the filter; 0 for all */
+    uint32_t limit; /* who asks wants the first N that count, and ends the call when it has them:
+                     * no more are asked for at once; 0 for all */
 
     struct span *attributes; /* only these top-level attributes; none: all */
     size_t attribute_count;

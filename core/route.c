@@ -131,14 +131,32 @@ static bool place_pattern(struct builder *builder, const struct map_pattern *pat
     return true;
 }
 
-/* An entry's name leads back to its key, so it is a path of its own. One that the map declares
- * itself comes first. */
+/* An entry's name leads back to its key, so it is a path of its own; or the very one that the map
+ * declares for the same record. */
+static bool join_entry(struct builder *builder, struct route *existing,
+                       const struct map_entry *entry, const struct map_pattern *listing)
+{
+    if (existing->file && !existing->file->attribute && existing->kind == entry->kind) {
+        existing->entry = entry;
+        return true;
+    }
+    CLEAN_UP(buf_clean_up) struct buf segment = {0};
+    format_write(&existing->segment, &segment);
+    return map_fail_line(builder->map, builder->err, existing->line,
+                         "\"%s\" takes the names of the entries of \"%s\" (line %u), which open "
+                         "already; leave it out, or give it a literal",
+                         buf_text(&segment), listing->path, listing->line);
+}
+
 static bool place_entries(struct builder *builder, struct route *listing)
 {
     const struct map_pattern *pattern = listing->list;
     for (size_t i = 0; i < pattern->entry_count; i++) {
         const struct map_entry *entry = &pattern->entries[i];
-        if (find_child(listing, &entry->name))
+        struct route *existing = find_child(listing, &entry->name);
+        if (existing && !join_entry(builder, existing, entry, pattern))
+            return false;
+        if (existing)
             continue;
         struct route *route = new_route(builder, listing, &entry->name, pattern->line);
         if (!route)

@@ -128,12 +128,14 @@ static void print_safely(const char *text)
 void app_complain(struct app *app, const char *path, const struct error *err)
 {
     fflush(stdout);
+    bool said = strstr(err->text, err->code) != NULL;
     fputs("ddbfs: ", stderr);
-    print_safely(path);
+    print_safely(path[0] ? path : "/");
     fputs(": ", stderr);
     print_safely(err->text);
     if (err->request_id[0])
-        fprintf(stderr, " (%s%srequest %s)", err->code, err->code[0] ? ", " : "", err->request_id);
+        fprintf(stderr, " (%s%srequest %s)", said ? "" : err->code,
+                said || !err->code[0] ? "" : ", ", err->request_id);
     fputc('\n', stderr);
     app->status = EXIT_FAILURE;
 }

@@ -138,7 +138,8 @@ static void print_summary(const struct check *check)
     if (check->app.options->offline)
         printf("%s: the map is well formed\n", check->file);
     else
-        printf("%s: %u tables fit the map\n", check->file, check->tables);
+        printf("%s: %u table%s fit%s the map\n", check->file, check->tables,
+               check->tables == 1 ? "" : "s", check->tables == 1 ? "s" : "");
 }
 
 static int run(struct check *check, const struct options *options)

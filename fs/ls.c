@@ -34,11 +34,13 @@ static void print_long(const struct tree_entry *entry)
     printf("%s %10s %-19s ", mode_of(entry), size, date);
 }
 
-static void print_json(const struct tree_entry *entry)
+static void print_json(const struct tree_entry *entry, struct span path)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
     buf_add_text(&line, "{\"name\":");
     json_write_string(&line, entry->name);
+    buf_add_text(&line, ",\"path\":");
+    json_write_string(&line, path);
     buf_printf(&line, ",\"type\":\"%s\"", entry->directory ? "directory" : "file");
     if (entry->size >= 0)
         buf_printf(&line, ",\"size\":%lld", (long long)entry->size);
@@ -51,10 +53,23 @@ static void print_json(const struct tree_entry *entry)
     fwrite(line.data, 1, line.size, stdout);
 }
 
+/* The path that opens the entry: below the directory that is listed, or the file itself. */
+static void print_path(const struct ls *ls, const struct tree_entry *entry)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    struct span folder = span_text(ls->path);
+    buf_add_span(&path, folder);
+    if (ls->listing) {
+        buf_add_text(&path, span_ends(folder, SPAN_LITERAL("/")) ? "" : "/");
+        buf_add_span(&path, entry->name);
+    }
+    print_json(entry, buf_span(&path));
+}
+
 static void print_entry(const struct ls *ls, const struct tree_entry *entry)
 {
     if (ls->app.options->json) {
-        print_json(entry);
+        print_path(ls, entry);
         return;
     }
     if (ls->app.options->list_long)
@@ -87,6 +102,7 @@ static void list_directory(struct ls *ls, const struct place *place)
     if (ls->listing) {
         loop_run(ls->app.loop);
         tree_list_end(ls->listing);
+        ls->listing = NULL;
         return;
     }
     error_no_memory(&why);

@@ -8,27 +8,38 @@
 
 #include "fs/app.h"
 
-static const struct command {
+struct command {
     const char *name;
     const char *arguments;
     const char *help;
     command_fn *run;
-} commands[] = {
+};
+
+static const struct command commands[] = {
     {"cat", "PATH…", "print files", cat_command},
     {"ls", "[-l] [--json] [PATH…]", "list directories", ls_command},
     {"explain", "[--json] PATH…", "what a path reads, its cost, the equal aws command",
      explain_command},
-    {"check", "[--offline] [MAP]", "prove a map against the live tables", check_command},
+    {"check", "[--offline] [--json] [MAP]", "prove a map against the live tables", check_command},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+/* Columns are of characters, and "…" is one of three bytes. */
+static void print_command(const struct command *command)
+{
+    int width = 26;
+    for (const char *at = strstr(command->arguments, "…"); at; at = strstr(at + 1, "…"))
+        width += 2;
+    printf("  %-8s %-*s %s\n", command->name, width, command->arguments, command->help);
+}
 
 static void print_help(void)
 {
     printf("usage: ddbfs [OPTION…] COMMAND [ARGUMENT…]\n\n"
            "Reads DynamoDB by paths: ddbfs cat /prod/jobs/by-id/1f3c…\n\ncommands\n");
     for (size_t i = 0; i < COMMANDS; i++)
-        printf("  %-8s %-22s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
+        print_command(&commands[i]);
     printf("\noptions\n");
     options_print_help(stdout);
     printf("\nexit status: 0, 1 when something could not be answered, 2 for wrong usage\n");
@@ -58,19 +69,14 @@ static bool answered(const struct options *options)
     return options->help || options->version;
 }
 
-static int run_command(struct options *options, int argc, char **argv, int at)
+static int run_command(const struct options *options, int count, char **words)
 {
-    if (at == argc)
+    if (count == 0)
         return usage("no command", "");
-    const struct command *command = find_command(argv[at]);
+    const struct command *command = find_command(words[0]);
     if (!command)
-        return usage("no such command: ", argv[at]);
-    at++;
-    if (!options_parse(options, command->name, argc, argv, &at))
-        return EXIT_USAGE;
-    if (answered(options))
-        return EXIT_SUCCESS;
-    return command->run(options, argc - at, argv + at);
+        return usage("no such command: ", words[0]);
+    return command->run(options, count - 1, words + 1);
 }
 
 static bool reader_is_gone(void)
@@ -93,10 +99,10 @@ static int deliver(int status)
 int main(int argc, char **argv)
 {
     struct options options;
-    int at = 1;
     signal(SIGPIPE, SIG_IGN); /* a pipe or a connection that closes is an error to be seen */
     options_init(&options);
-    if (!options_parse(&options, NULL, argc, argv, &at))
+    int count = options_parse(&options, argc, argv);
+    if (count < 0)
         return EXIT_USAGE;
-    return deliver(answered(&options) ? EXIT_SUCCESS : run_command(&options, argc, argv, at));
+    return deliver(answered(&options) ? EXIT_SUCCESS : run_command(&options, count, argv));
 }

@@ -7,6 +7,7 @@ struct option {
     char letter;          /* 0: has none */
     const char *name;     /* NULL: has none */
     const char *argument; /* what stands for it in the help; NULL: takes none */
+    const char *takes;    /* what the value may be; NULL: anything */
     bool (*set)(struct options *options, const char *value);
     const char *commands; /* where it may stand; NULL: anywhere */
     const char *initial;  /* the default, as text */
@@ -110,25 +111,62 @@ static bool set_offline(struct options *options, const char *value)
 }
 
 static const struct option table[] = {
-    {0, "map", "FILE", set_map, NULL, NULL,
-     "the map; else $DDBFS_MAP, $XDG_CONFIG_HOME/ddbfs/map.json, /etc/ddbfs/map.json"},
-    {0, "profile", "NAME", set_profile, NULL, NULL,
-     "the AWS profile, instead of the map's; turns credentials in the environment off"},
-    {0, "region", "NAME", set_region, NULL, NULL, "the AWS region, instead of the map's"},
-    {0, "endpoint-url", "URL", set_endpoint_url, NULL, NULL,
-     "ask this server, instead of the region's"},
-    {0, "suffix", "TEXT", set_suffix, NULL, "", "end every record's name with TEXT, such as .json"},
-    {0, "format", "HOW", set_format, NULL, "pretty", "records as pretty or compact JSON"},
-    {0, "show-secrets", NULL, set_show_secrets, NULL, NULL,
-     "show attributes that the map calls secret"},
-    {0, "timeout", "SECONDS", set_timeout, NULL, "10",
-     "how long an answer may take, retries included"},
-    {'v', "verbose", NULL, set_verbose, NULL, NULL, "say each request on standard error"},
-    {'l', NULL, NULL, set_long, "ls", NULL, "with mode, size and date"},
-    {0, "json", NULL, set_json, "ls explain check", NULL, "as JSON, for programs"},
-    {0, "offline", NULL, set_offline, "check", NULL, "look at the map alone, not at tables"},
-    {'h', "help", NULL, set_help, NULL, NULL, "print this"},
-    {0, "version", NULL, set_version, NULL, NULL, "print the version"},
+    {.name = "map",
+     .argument = "FILE",
+     .takes = "the name of a file",
+     .set = set_map,
+     .help = "the map; else $DDBFS_MAP, $XDG_CONFIG_HOME/ddbfs/map.json, /etc/ddbfs/map.json"},
+    {.name = "profile",
+     .argument = "NAME",
+     .takes = "the name of a profile",
+     .set = set_profile,
+     .help = "the AWS profile, instead of the map's; turns credentials in the environment off"},
+    {.name = "region",
+     .argument = "NAME",
+     .takes = "the name of a region",
+     .set = set_region,
+     .help = "the AWS region, instead of the map's"},
+    {.name = "endpoint-url",
+     .argument = "URL",
+     .takes = "http://… or https://…",
+     .set = set_endpoint_url,
+     .help = "ask this server, instead of the region's"},
+    {.name = "suffix",
+     .argument = "TEXT",
+     .takes = "at most 16 bytes without /, % and @",
+     .set = set_suffix,
+     .initial = "",
+     .help = "end every record's name with TEXT, such as .json"},
+    {.name = "format",
+     .argument = "HOW",
+     .takes = "pretty or compact",
+     .set = set_format,
+     .initial = "pretty",
+     .help = "records as pretty or compact JSON"},
+    {.name = "show-secrets",
+     .set = set_show_secrets,
+     .help = "show attributes that the map calls secret"},
+    {.name = "timeout",
+     .argument = "SECONDS",
+     .takes = "0.1 to 3600",
+     .set = set_timeout,
+     .initial = "10",
+     .help = "how long an answer may take, retries included"},
+    {.letter = 'v',
+     .name = "verbose",
+     .set = set_verbose,
+     .help = "say each request on standard error"},
+    {.letter = 'l', .set = set_long, .commands = "ls", .help = "with mode, size and date"},
+    {.name = "json",
+     .set = set_json,
+     .commands = "ls explain check",
+     .help = "as JSON, for programs"},
+    {.name = "offline",
+     .set = set_offline,
+     .commands = "check",
+     .help = "look at the map alone, not at tables"},
+    {.letter = 'h', .name = "help", .set = set_help, .help = "print this"},
+    {.name = "version", .set = set_version, .help = "print the version"},
 };
 
 enum { COUNT = sizeof table / sizeof table[0] };
@@ -174,78 +212,137 @@ static bool complain(const char *word, const char *why)
     return false;
 }
 
-static bool may_stand(const struct option *option, const char *command, const char *word)
+/* The words of a command line while its options are taken out. */
+struct words {
+    int argc;
+    char **argv;
+    int at;
+    const char *command; /* NULL while it is being looked for */
+    struct options *options;
+};
+
+static bool may_stand(const struct words *words, const struct option *option, const char *word)
 {
     if (!option)
         return complain(word, "is no option");
-    if (option->commands && (!command || !has_word(option->commands, command)))
+    if (option->commands && (!words->command || !has_word(option->commands, words->command)))
         return complain(word, "does not go with this command");
     return true;
 }
 
-static bool apply(struct options *options, const struct option *option, const char *word,
+static bool apply(const struct words *words, const struct option *option, const char *word,
                   const char *value)
 {
-    return option->set(options, value) || complain(word, "has a value that it can't have");
+    if (option->set(words->options, value))
+        return true;
+    fprintf(stderr, "ddbfs: %s takes %s; see ddbfs --help\n", word, option->takes);
+    return false;
 }
 
-static bool parse_long(struct options *options, const char *command, int argc, char **argv, int *at)
+/* The value of an option that needs one: VALUE, or else the next word. */
+static const char *value_of(struct words *words, const char *value)
 {
-    const char *word = argv[*at];
+    if (value || words->at + 1 == words->argc)
+        return value;
+    return words->argv[++words->at];
+}
+
+static bool parse_long(struct words *words)
+{
+    const char *word = words->argv[words->at];
     const char *equals = strchr(word, '=');
     size_t size = equals ? (size_t)(equals - word) : strlen(word);
     const struct option *option = find_long(word + 2, size - 2);
-    if (!may_stand(option, command, word))
+    const char *value = equals ? equals + 1 : NULL;
+    if (!may_stand(words, option, word))
         return false;
     if (!option->argument && equals)
         return complain(word, "takes no value");
-    const char *value = equals ? equals + 1 : NULL;
-    if (option->argument && !value) {
-        if (*at + 1 == argc)
-            return complain(word, "needs a value");
-        value = argv[++*at];
-    }
-    return apply(options, option, word, value);
+    if (option->argument && !(value = value_of(words, value)))
+        return complain(word, "needs a value");
+    return apply(words, option, word, value);
 }
 
-/* Letters take no values, so several may follow one dash. */
-static bool parse_letters(struct options *options, const char *command, const char *word)
+/* Several letters may follow one dash; the rest of the word, or the next, is the value of one that
+ * takes a value. */
+static bool parse_letters(struct words *words)
 {
+    const char *word = words->argv[words->at];
     for (const char *letter = word + 1; *letter; letter++) {
         const struct option *option = find_letter(*letter);
-        if (!may_stand(option, command, word) || !apply(options, option, word, NULL))
+        const char *value = NULL;
+        if (!may_stand(words, option, word))
             return false;
+        if (option->argument && !(value = value_of(words, letter[1] ? letter + 1 : NULL)))
+            return complain(word, "needs a value");
+        if (!apply(words, option, word, value))
+            return false;
+        if (option->argument)
+            return true;
     }
     return true;
 }
 
-bool options_parse(struct options *options, const char *command, int argc, char **argv, int *at)
+static bool is_option(const char *word)
 {
-    for (; *at < argc; ++*at) {
-        const char *word = argv[*at];
-        if (word[0] != '-' || word[1] == '\0')
-            return true;
-        if (strcmp(word, "--") == 0) {
-            ++*at;
-            return true;
-        }
-        bool ok = word[1] == '-' ? parse_long(options, command, argc, argv, at)
-                                 : parse_letters(options, command, word);
-        if (!ok)
-            return false;
+    return word[0] == '-' && word[1] != '\0';
+}
+
+/* Whether the word after WORD is its value. */
+static bool takes_next(const char *word)
+{
+    const struct option *option = NULL;
+    if (word[1] == '-')
+        option = find_long(word + 2, strlen(word) - 2);
+    else if (strlen(word) == 2)
+        option = find_letter(word[1]);
+    return option && option->argument;
+}
+
+/* The first word that is neither an option nor an option's value. */
+static const char *find_command(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            return i + 1 < argc ? argv[i + 1] : NULL;
+        if (!is_option(argv[i]))
+            return argv[i];
+        i += takes_next(argv[i]);
     }
-    return true;
+    return NULL;
+}
+
+int options_parse(struct options *options, int argc, char **argv)
+{
+    struct words words = {argc, argv, 1, find_command(argc, argv), options};
+    int kept = 0;
+    bool ended = false;
+    for (; words.at < argc; words.at++) {
+        char *word = argv[words.at];
+        if (!ended && strcmp(word, "--") == 0)
+            ended = true;
+        else if (ended || !is_option(word))
+            argv[kept++] = word;
+        else if (word[1] == '-' ? !parse_long(&words) : !parse_letters(&words))
+            return -1;
+    }
+    return kept;
 }
 
 static void print_option(FILE *out, const struct option *option)
 {
-    char left[48];
+    char left[48] = "";
     int size = 0;
     if (option->letter)
-        size = snprintf(left, sizeof left, "-%c%s", option->letter, option->name ? ", " : "");
+        size = snprintf(left, sizeof left, "-%c%s", option->letter,
+                        option->name       ? ", "
+                        : option->argument ? " "
+                                           : "");
     if (option->name)
-        snprintf(left + size, sizeof left - (size_t)size, "--%s%s%s", option->name,
-                 option->argument ? " " : "", option->argument ? option->argument : "");
+        size += snprintf(left + size, sizeof left - (size_t)size, "--%s%s", option->name,
+                         option->argument ? " " : "");
+    snprintf(left + size, sizeof left - (size_t)size, "%s",
+             option->argument ? option->argument : "");
     fprintf(out, "  %-22s %s", left, option->help);
     if (option->initial && option->initial[0])
         fprintf(out, " (%s)", option->initial);

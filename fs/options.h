@@ -27,9 +27,10 @@ struct options {
 /* The defaults. */
 void options_init(struct options *options);
 
-/* Takes the options of COMMAND (NULL before it is known) out of ARGV, from *AT on, up to the
- * first word that is none. False after a message to standard error. */
-bool options_parse(struct options *options, const char *command, int argc, char **argv, int *at);
+/* Takes the options out of ARGV, wherever they stand before a word "--". The other words, the
+ * command first, move to the front of ARGV, and their number is returned; -1 after a message to
+ * standard error. */
+int options_parse(struct options *options, int argc, char **argv);
 
 void options_print_help(FILE *out);
 

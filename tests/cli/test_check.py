@@ -117,7 +117,7 @@ def test_map_of_the_environment_is_checked(ddbfs):
 
 def test_own_table_passes(ddbfs, table, write_map):
     table(own_table())
-    assert "1 tables fit" in ddbfs("check", write_map(OWN_MAP)).text
+    assert "1 table fits" in ddbfs("check", write_map(OWN_MAP)).text
 
 
 def test_nothing_is_said_as_json_when_all_is_well(ddbfs):

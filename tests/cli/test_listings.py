@@ -191,7 +191,7 @@ UNLISTED = {
 def test_directory_that_cannot_be_listed_says_what_to_type(ddbfs, cost, path):
     result = ddbfs("ls", path, expect=1)
     assert result.stderr.startswith(f"ddbfs: {path}: {UNLISTED[path]}")
-    assert "can't be listed" in result.stderr and "type its name" in result.stderr
+    assert "can't be listed" in result.stderr and "type one: …/" in result.stderr
     assert cost() == []
 
 
@@ -205,6 +205,11 @@ def test_what_is_known_of_an_unlisted_directory_is_shown(ddbfs):
 def test_root_shows_environments_and_branches(ls, cost):
     assert ls("/") == ["prod/", "staging/", "dev-fix-7/", "dev-search-v2/"]
     assert cost() == ["ListTables"]
+
+
+def test_directory_that_cannot_be_listed_gives_the_hint_of_its_parameter(ddbfs):
+    result = ddbfs("ls", "/prod/jobs/by-status", expect=1)
+    assert "shop_id is the account and index name" in result.stderr
 
 
 def test_named_environments_are_shown_when_branches_cannot_be_found(ddbfs, proxy):

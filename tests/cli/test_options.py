@@ -223,6 +223,18 @@ def test_option_may_follow_the_command(ddbfs):
     assert ddbfs("cat", "--format", "compact", SETTINGS).stdout == before
 
 
+def test_option_may_follow_the_path(ddbfs):
+    assert ddbfs("ls", SHOP, "-l").text == ddbfs("ls", "-l", SHOP).text
+
+
+def test_option_of_a_command_may_come_before_it(ddbfs):
+    assert ddbfs("-l", "ls", SHOP).text == ddbfs("ls", "-l", SHOP).text
+
+
+def test_wrong_value_is_told_what_would_be_right(ddbfs):
+    assert "--format takes pretty or compact" in ddbfs("--format", "x", "ls", "/", expect=2).stderr
+
+
 def test_letters_may_stand_together(ddbfs):
     result = ddbfs("ls", "-lv", SHOP)
     assert result.text.startswith("-r") and "Query" in result.stderr

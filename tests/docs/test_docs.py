@@ -38,9 +38,12 @@ def test_manual_lints():
 
 
 def option_rows():
-    """(letter, name) of each row of the option table."""
-    rows = re.findall(r"^    \{(0|'.'), (NULL|\"[^\"]+\"),", OPTIONS.read_text(), re.M)
-    return [(letter.strip("'0"), "" if name == "NULL" else name.strip('"')) for letter, name in rows]
+    """Letter and long name of each row of fs/options.c; "" where it has none."""
+    table = re.search(r"option table\[\] = \{(.*?)\n\};", (REPO / "fs/options.c").read_text(), re.S)[1]
+    rows = re.findall(r"\{(\.(?:letter|name) = .*?\.help = )", table, re.S)
+    letters = [re.search(r"\.letter = '(\w)'", row) for row in rows]
+    names = [re.search(r'\.name = "([\w-]+)"', row) for row in rows]
+    return [(a[1] if a else "", b[1] if b else "") for a, b in zip(letters, names)]
 
 
 def test_option_table_is_found():

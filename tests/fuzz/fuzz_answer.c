@@ -55,8 +55,7 @@ static void resume(const struct read *read, const struct answer *answer)
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
     if (!json_present(answer->resume))
         return;
-    struct request_place place = {.resume = json_raw(answer->resume)};
-    require(request_write(read, &place, &out));
+    require(request_write(read, json_raw(answer->resume), &out));
     require(json_parse(&doc, buf_span(&out), JSON_STRICT, NULL));
 }
 

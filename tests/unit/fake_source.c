@@ -113,9 +113,8 @@ static void add_to_sheet(struct sheet *sheet, const struct read *read, struct js
 
 static bool is_full(const struct source_call *call, size_t seen)
 {
-    size_t page_size = call->fake->page_size;
-    return (page_size && seen == page_size) ||
-           (call->read->limit && call->given == call->read->limit);
+    size_t page_size = call->fake->page_size, limit = call->read->limit;
+    return (page_size && seen == page_size) || (limit && call->given == limit);
 }
 
 /* Looks at one item of the list; whether it counts for the page. */
@@ -140,6 +139,7 @@ static bool look_at(struct source_call *call, const struct fake_item *item, stru
 static void fill_sheet(struct source_call *call, struct sheet *sheet)
 {
     size_t total = item_total(call->fake), seen = 0;
+    call->given = 0;
     while (call->next < total && !is_full(call, seen) && sheet->count < MOST_ITEMS) {
         size_t at = call->read->descending ? total - 1 - call->next : call->next;
         seen += look_at(call, &call->fake->items[at], sheet);
@@ -176,11 +176,10 @@ static void answer_items(struct source_call *call)
         tell_no_memory(call);
         return;
     }
-    bool limited = call->read->limit && call->given == call->read->limit;
     struct page page = {
         .items = sheet->items,
         .item_count = sheet->count,
-        .more = call->next < item_total(call->fake) && !limited,
+        .more = call->next < item_total(call->fake),
         .requests = 1,
         .capacity = 0.5,
         .request_id = "FAKE-REQUEST",

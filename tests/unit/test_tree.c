@@ -824,10 +824,10 @@ static void test_a_directory_that_can_not_be_listed_says_what_to_type(void)
 {
     open_example();
     check_list_fails("/prod/jobs/by-id", "", ERROR_NOT_LISTABLE,
-                     "{job_id} can't be listed, since no key path leads to it; type its name: "
+                     "{job_id} can't be listed, since no key leads to all of them; type one: "
                      "…/{job_id}");
     check_list_fails("/prod/shops", "by-account/\n", ERROR_NOT_LISTABLE,
-                     "{domain}/ can't be listed, since no key path leads to it; type its name: "
+                     "{domain}/ can't be listed, since no key leads to all of them; type one: "
                      "…/{domain}/");
     CHECK_INT(scene.fake.started, 0);
     close_scene();
@@ -852,6 +852,63 @@ static void test_the_root_finds_branches(void)
     scene.fake.page_size = 2;
     check_list("/", "prod/\nstaging/\ndev-a/\ndev-b-c/\n");
     CHECK_INT(scene.fake.pages, 2);
+    close_scene();
+}
+
+#define TWO_KINDS                                                                                  \
+    "\"table\":\"Table\",\"records\":{\"root\":{\"pk\":\"{a}\",\"sk\":\"I#{i}\"},"                 \
+    "\"sub\":{\"pk\":\"{a}\",\"sk\":\"I#{i}#S\"}},"
+
+static const struct fake_item two_kinds[] = {
+    {"prod-Table", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"I#1\"}}"},
+    {"prod-Table", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"I#1#S\"}}"},
+    {"prod-Table", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"I#2\"}}"},
+    {"prod-Table", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"I#3#S\"}}"},
+    {"prod-Table", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"I#3\"}}"},
+    {"prod-Table", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"I#4#S\"}}"},
+    {0},
+};
+
+static void test_a_limit_counts_entries_only(void)
+{
+    open_table(TWO_KINDS "\"paths\":{\"{a}/last/\":{\"list\":\"root\",\"newest\":2}}", two_kinds);
+    check_list("/prod/t/A/last", "3\n2\n");
+    close_scene();
+}
+
+static void test_the_newest_record_is_one_of_its_kind(void)
+{
+    open_table(TWO_KINDS "\"paths\":{\"{a}/last/now\":{\"record\":\"root\",\"newest\":1}}",
+               two_kinds);
+    check_file("/prod/t/A/last/now", "{\n  \"pk\": \"A\",\n  \"sk\": \"I#3\"\n}\n");
+    close_scene();
+}
+
+static void test_others_of_the_partition_make_no_record_ambiguous(void)
+{
+    open_table(TWO_KINDS "\"paths\":{\"{a}/find/{x}\":{\"record\":\"root\","
+                         "\"where\":{\"i\":\"{x}*\"}}}",
+               two_kinds);
+    check_file("/prod/t/A/find/1", "{\n  \"pk\": \"A\",\n  \"sk\": \"I#1\"\n}\n");
+    close_scene();
+}
+
+static void test_a_declared_record_is_an_entry_of_its_listing(void)
+{
+    open_table(TWO_KINDS "\"paths\":{\"{a}/\":{\"list\":\"root\"},"
+                         "\"{a}/{i}\":{\"record\":\"root\",\"consistent\":true}}",
+               two_kinds);
+    check_list("/prod/t/A", "1\n2\n3\n");
+    check_file("/prod/t/A/2", "{\n  \"pk\": \"A\",\n  \"sk\": \"I#2\"\n}\n");
+    close_scene();
+}
+
+static void test_two_entries_bring_one_directory(void)
+{
+    open_table(TWO_KINDS "\"paths\":{\"{a}/\":{\"list\":[\"root\",\"sub\"]},"
+                         "\"{a}/{i}.d/\":{\"list\":\"sub\"}}",
+               two_kinds);
+    check_list("/prod/t/A", "1\n1.d/\n1#S\n2\n2.d/\n3#S\n3.d/\n3\n4#S\n4.d/\n");
     close_scene();
 }
 
@@ -907,8 +964,9 @@ static void test_items_of_no_declared_kind_are_told_of(void)
     scene.fake.items = odd;
     scene.tree.log = &log;
     check_list("/prod/index-settings/by-account/kl7", "");
-    CHECK_TEXT(line, "1 1 items of prod-EcomIndexSettingsTable fit none of the map's records and "
-                     "are not listed; declare them in \"records\", or list \"*\"");
+    CHECK_TEXT(line,
+               "1 1 item of prod-EcomIndexSettingsTable fits none of the map's records and is "
+               "not listed; declare it in \"records\", or list \"*\"");
     close_scene();
 }
 
@@ -1158,6 +1216,13 @@ static const struct check_test tests[] = {
      test_a_directory_that_can_not_be_listed_says_what_to_type},
     {"directories_of_the_map_ask_nobody", test_directories_of_the_map_ask_nobody},
     {"the_root_finds_branches", test_the_root_finds_branches},
+    {"a_limit_counts_entries_only", test_a_limit_counts_entries_only},
+    {"the_newest_record_is_one_of_its_kind", test_the_newest_record_is_one_of_its_kind},
+    {"others_of_the_partition_make_no_record_ambiguous",
+     test_others_of_the_partition_make_no_record_ambiguous},
+    {"a_declared_record_is_an_entry_of_its_listing",
+     test_a_declared_record_is_an_entry_of_its_listing},
+    {"two_entries_bring_one_directory", test_two_entries_bring_one_directory},
     {"before_leaves_the_end_itself_out", test_before_leaves_the_end_itself_out},
     {"the_attributes_of_a_record", test_the_attributes_of_a_record},
     {"the_attributes_of_a_record_that_is_not_there",

@@ -1,4 +1,4 @@
-/* The source and its calls: pages on demand, batches merged, limits kept. */
+/* The source and its calls: pages on demand, batches merged. */
 #include "core/source/dynamo/dynamo.h"
 
 #include <stdlib.h>
@@ -20,8 +20,7 @@ struct source_call {
     source_page_fn *fn;
     void *arg;
     struct answer_question question;
-    struct buf resume;  /* JSON: where the next request goes on; empty at the end */
-    uint32_t delivered; /* items, counted while there is a limit */
+    struct buf resume; /* JSON: where the next request goes on; empty at the end */
     struct exchange *exchange;
     struct loop_timer *timer; /* before a batch's next round */
     /* The page under way. */
@@ -72,21 +71,6 @@ static void fail_without_memory(struct source_call *call)
     fail(call, &err);
 }
 
-static bool limit_reached(const struct source_call *call)
-{
-    return call->read->limit && call->delivered >= call->read->limit;
-}
-
-static void cut_to_limit(struct source_call *call, struct page *page)
-{
-    size_t left = call->read->limit - call->delivered;
-    if (call->read->kind != READ_QUERY || !call->read->limit)
-        return;
-    if (page->item_count > left)
-        page->item_count = left;
-    call->delivered += (uint32_t)page->item_count;
-}
-
 static size_t count_items(const struct answer *first)
 {
     size_t count = 0;
@@ -133,8 +117,7 @@ static void deliver(struct source_call *call)
         fail_without_memory(call);
         return;
     }
-    cut_to_limit(call, &page);
-    page.more = call->resume.size && !limit_reached(call);
+    page.more = call->resume.size > 0;
     call->fn(call->arg, &page, NULL);
 }
 
@@ -224,11 +207,7 @@ static void on_answer(void *arg, struct answer *answer, const struct error *err,
 static bool ask(struct source_call *call)
 {
     CLEAN_UP(buf_clean_up) struct buf body = {0};
-    struct request_place place = {
-        .resume = buf_span(&call->resume),
-        .wanted = call->read->limit ? call->read->limit - call->delivered : 0,
-    };
-    if (call->resume.failed || !request_write(call->read, &place, &body))
+    if (call->resume.failed || !request_write(call->read, buf_span(&call->resume), &body))
         return false;
     call->exchange = exchange_start(&call->dynamo->link, &call->question, buf_span(&body),
                                     call->deadline_at_ms, on_answer, call);

@@ -91,7 +91,7 @@ void exchange_end(struct exchange *exchange)
 static void add_tries(struct error *err, unsigned tries)
 {
     char suffix[40];
-    size_t size = (size_t)snprintf(suffix, sizeof suffix, ", tried %u times", tries);
+    size_t size = (size_t)snprintf(suffix, sizeof suffix, " (tried %u times)", tries);
     size_t used = strlen(err->text);
     size_t most = sizeof err->text - 1 - size;
     memcpy(err->text + (used < most ? used : most), suffix, size + 1);

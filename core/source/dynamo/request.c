@@ -224,13 +224,13 @@ static void write_get_item(struct expression *expression, const struct read *rea
 
 /* What was left unprocessed is asked for again by its keys alone; all else is said anew. */
 static void write_batch_get_item(struct expression *expression, const struct read *read,
-                                 const struct request_place *place, struct buf *out)
+                                 struct span resume, struct buf *out)
 {
     add_raw(out, "RequestItems", SPAN_LITERAL("{"));
     add_name(out, span_text(read->table));
     buf_add_char(out, '{');
-    add_raw(out, "Keys", place->resume);
-    if (!place->resume.size)
+    add_raw(out, "Keys", resume);
+    if (!resume.size)
         write_keys(read, out);
     add_projection(expression, read, out);
     add_aliases(expression, out);
@@ -240,16 +240,16 @@ static void write_batch_get_item(struct expression *expression, const struct rea
 }
 
 /* The service counts Limit before the filter, so with a filter it would only make pages small. */
-static void add_limit(const struct read *read, const struct request_place *place, struct buf *out)
+static void add_limit(const struct read *read, struct buf *out)
 {
-    if (!place->wanted || place->wanted > INT32_MAX || read->filter_count)
+    if (!read->limit || read->limit > INT32_MAX || read->filter_count)
         return;
     add_name(out, SPAN_LITERAL("Limit"));
-    buf_printf(out, "%lu", (unsigned long)place->wanted);
+    buf_printf(out, "%lu", (unsigned long)read->limit);
 }
 
-static void write_query(struct expression *expression, const struct read *read,
-                        const struct request_place *place, struct buf *out)
+static void write_query(struct expression *expression, const struct read *read, struct span resume,
+                        struct buf *out)
 {
     add_string(out, "TableName", span_text(read->table));
     if (read->index)
@@ -260,43 +260,43 @@ static void write_query(struct expression *expression, const struct read *read,
     add_aliases(expression, out);
     if (read->descending)
         add_raw(out, "ScanIndexForward", SPAN_LITERAL("false"));
-    add_limit(read, place, out);
-    if (place->resume.size)
-        add_raw(out, "ExclusiveStartKey", place->resume);
+    add_limit(read, out);
+    if (resume.size)
+        add_raw(out, "ExclusiveStartKey", resume);
     add_consistent(read, out);
     add_capacity(out);
 }
 
 static void write_members(struct expression *expression, const struct read *read,
-                          const struct request_place *place, struct buf *out)
+                          struct span resume, struct buf *out)
 {
     switch (request_op(read)) {
     case DYNAMO_GET_ITEM:
         write_get_item(expression, read, out);
         break;
     case DYNAMO_BATCH_GET_ITEM:
-        write_batch_get_item(expression, read, place, out);
+        write_batch_get_item(expression, read, resume, out);
         break;
     case DYNAMO_QUERY:
-        write_query(expression, read, place, out);
+        write_query(expression, read, resume, out);
         break;
     case DYNAMO_DESCRIBE_TABLE:
         add_string(out, "TableName", span_text(read->table));
         break;
     case DYNAMO_LIST_TABLES:
-        if (place->resume.size)
-            add_raw(out, "ExclusiveStartTableName", place->resume);
+        if (resume.size)
+            add_raw(out, "ExclusiveStartTableName", resume);
         break;
     }
 }
 
-bool request_write(const struct read *read, const struct request_place *place, struct buf *out)
+bool request_write(const struct read *read, struct span resume, struct buf *out)
 {
     CLEAN_UP(expression_clean_up) struct expression expression = {0};
     if (!expression_init(&expression, read))
         return false;
     buf_add_char(out, '{');
-    write_members(&expression, read, place, out);
+    write_members(&expression, read, resume, out);
     buf_add_char(out, '}');
     return !out->failed;
 }

@@ -20,14 +20,9 @@ const char *dynamo_op_name(enum dynamo_op op);
 /* The operation that answers READ. */
 enum dynamo_op request_op(const struct read *read);
 
-/* Where the last answer stopped. */
-struct request_place {
-    struct span resume; /* JSON as the service wrote it; empty at the start: LastEvaluatedKey,
-                         * LastEvaluatedTableName, or the array of unprocessed Keys */
-    uint32_t wanted;    /* items that are still to come; 0 for all */
-};
-
-/* Appends the body. False when memory ran out. */
-bool request_write(const struct read *read, const struct request_place *place, struct buf *out);
+/* Appends the body. RESUME is where the last answer stopped, JSON as the service wrote it:
+ * LastEvaluatedKey, LastEvaluatedTableName, or the array of unprocessed Keys; empty at the start.
+ * False when memory ran out. */
+bool request_write(const struct read *read, struct span resume, struct buf *out);
 
 #endif
