@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "core/file.h"
+#include "core/readme.h"
 
 void entries_clean_up(struct entries *entries)
 {
@@ -94,7 +94,7 @@ static const struct map_param *known_values(const struct place *place, const str
 static bool is_secret(const struct place *place, const struct route *child)
 {
     return child->file && child->file->attribute &&
-           file_attribute_is_secret(place->table, span_text(child->file->attribute));
+           map_is_secret(place->table, span_text(child->file->attribute));
 }
 
 static void add_segment(struct entries *entries, const struct place *place,
@@ -125,11 +125,14 @@ static void add_routes(struct entries *entries, const struct place *place,
                        const struct place_options *names)
 {
     struct bindings nothing = {0};
+    if (readme_is_in(place))
+        entries_add(entries, SPAN_LITERAL(README_NAME), false);
     for (const struct route *child = place->route->children; child; child = child->next) {
         const struct map_param *values = child->entry ? NULL : known_values(place, child);
         if (values)
             add_values(entries, place, child, values, names);
-        else if (!child->entry && format_is_literal(&child->segment))
+        else if (!child->entry && format_is_literal(&child->segment) &&
+                 !place_is_hidden(child, names))
             add_segment(entries, place, child, &nothing, names);
     }
 }
@@ -171,7 +174,7 @@ static bool follows_some_entry(const struct place *place, const struct route *ch
 
 const struct route *entries_unlisted(const struct place *place)
 {
-    if (place->kind != PLACE_DIRECTORY)
+    if (place->kind != PLACE_DIRECTORY && place->kind != PLACE_README)
         return NULL;
     for (const struct route *child = place->route->children; child; child = child->next)
         if (!child->entry && !format_is_literal(&child->segment) && !known_values(place, child) &&

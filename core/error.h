@@ -33,6 +33,7 @@ enum error_kind {
 struct error {
     enum error_kind kind;
     int http_status;     /* 0 when no answer came */
+    int ttl_left_ms;     /* of ERROR_NOT_FOUND: how long it may be believed; 0 when not known */
     char code[64];       /* the service's error code, such as ResourceNotFoundException */
     char request_id[64]; /* the service's request id */
     char text[640];

@@ -29,7 +29,7 @@ static bool is_listing(const struct place *place)
 
 static bool is_about_record(const struct place *place)
 {
-    return place->kind >= PLACE_RECORD;
+    return place->kind >= PLACE_RECORD; /* a README is not */
 }
 
 static struct span wanted_attribute(const struct place *place)

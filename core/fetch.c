@@ -13,6 +13,7 @@ struct fetch {
     struct source *source;
     struct arena arena; /* of the key */
     struct key key;
+    int64_t ttl_limit_ms;     /* what is left of the index's word for the key */
     struct cache_wait *wait;  /* a question to the cache */
     struct search *search;    /* a shortened name being looked for */
     struct loop_timer *timer; /* a failure found at once, told later */
@@ -97,7 +98,18 @@ static void write_conds(struct buf *out, const struct read *read)
     }
 }
 
-static void miss_by_query(struct fetch *fetch)
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* For how long a miss that has just been found may be believed. */
+static int64_t missing_ttl_ms(const struct fetch *fetch)
+{
+    return lesser(pattern_of(fetch)->ttl_ms, MAP_MISSING_TTL_MS);
+}
+
+static void miss_by_query(struct fetch *fetch, int64_t ttl_left_ms)
 {
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf words = {0};
@@ -108,10 +120,10 @@ static void miss_by_query(struct fetch *fetch)
                   read->index ? "'s index " : "", read->index ? read->index : "", buf_text(&words));
     }
     read_destroy(read);
-    finish(fetch, NULL, MAP_MISSING_TTL_MS, &why);
+    finish(fetch, NULL, ttl_left_ms, &why);
 }
 
-static void miss_by_key(struct fetch *fetch)
+static void miss_by_key(struct fetch *fetch, int64_t ttl_left_ms)
 {
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf words = {0};
@@ -125,7 +137,7 @@ static void miss_by_key(struct fetch *fetch)
     error_set(&why, ERROR_NOT_FOUND, "%s has no record with %s", table ? table : "the table",
               buf_text(&words));
     free(table);
-    finish(fetch, NULL, MAP_MISSING_TTL_MS, &why);
+    finish(fetch, NULL, ttl_left_ms, &why);
 }
 
 /* A record that was read by a key must still be what the path says: the entry of a listing by
@@ -136,14 +148,15 @@ static void take_record(void *arg, void *data, int64_t ttl_left_ms, const struct
     struct record *record = data;
     struct error why;
     fetch->wait = NULL;
+    ttl_left_ms = lesser(ttl_left_ms, fetch->ttl_limit_ms);
     if (err)
         finish(fetch, NULL, 0, err);
     else if (!record)
-        miss_by_key(fetch);
+        miss_by_key(fetch, ttl_left_ms);
     else if (bind_holds(fetch->place, &fetch->key, record_item(record), &why))
         finish(fetch, record, ttl_left_ms, NULL);
     else
-        finish(fetch, NULL, MAP_MISSING_TTL_MS, &why);
+        finish(fetch, NULL, lesser(ttl_left_ms, MAP_MISSING_TTL_MS), &why);
 }
 
 static bool ask(struct fetch *fetch, struct read *read, enum map_pick pick, cache_done_fn *done)
@@ -214,8 +227,9 @@ static void take_location(void *arg, void *data, int64_t ttl_left_ms, const stru
         finish(fetch, NULL, 0, err);
         return;
     }
+    fetch->ttl_limit_ms = ttl_left_ms;
     if (!record) {
-        miss_by_query(fetch);
+        miss_by_query(fetch, ttl_left_ms);
         return;
     }
     if (!bind_item_key(fetch->place->table, record_item(record), &fetch->arena, &fetch->key)) {
@@ -223,7 +237,7 @@ static void take_location(void *arg, void *data, int64_t ttl_left_ms, const stru
         return;
     }
     if (!is_right_kind(fetch))
-        miss_by_query(fetch);
+        miss_by_query(fetch, lesser(ttl_left_ms, MAP_MISSING_TTL_MS));
     else if (!map_hydrates(pattern_of(fetch)))
         finish(fetch, record, ttl_left_ms, NULL);
     else if (!ask_by_key(fetch))
@@ -293,7 +307,7 @@ static void take_search_page(void *arg, const struct page *page, const struct er
     if (page->more)
         fetch->source->ops->more(search->call);
     else
-        miss_by_query(fetch);
+        miss_by_query(fetch, missing_ttl_ms(fetch));
 }
 
 static bool start_search(struct fetch *fetch)
@@ -338,7 +352,8 @@ struct fetch *fetch_start(const struct tree *tree, const struct place *place, fe
     struct fetch *fetch = calloc(1, sizeof *fetch);
     if (!fetch)
         return NULL;
-    *fetch = (struct fetch){.tree = tree, .place = place, .done = done, .arg = arg};
+    *fetch = (struct fetch){
+        .tree = tree, .place = place, .ttl_limit_ms = INT64_MAX, .done = done, .arg = arg};
     if (begin(fetch))
         return fetch;
     fetch->timer = loop_add_timer(tree->loop, 0, tell_failure, fetch);

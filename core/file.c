@@ -1,19 +1,13 @@
 /* Files: what a record, its companions and its attributes look like, byte for byte. */
 #include "core/file.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "core/explain.h"
 #include "core/fetch.h"
+#include "core/readme.h"
 #include "core/when.h"
-
-bool file_attribute_is_secret(const struct map_table *table, struct span attribute)
-{
-    for (size_t i = 0; i < table->secret_count; i++)
-        if (span_is(attribute, table->secrets[i]))
-            return true;
-    return false;
-}
 
 static void view_of(const struct tree *tree, const struct map_table *table, const char *first[2],
                     struct record_view *view)
@@ -50,7 +44,7 @@ static bool write_typed(const struct tree *tree, const struct map_table *table, 
         json_read_string(name, &attribute);
         if (attribute.failed)
             return false;
-        if (tree->show_secrets || !file_attribute_is_secret(table, buf_span(&attribute)))
+        if (tree->show_secrets || !map_is_secret(table, buf_span(&attribute)))
             continue;
         buf_add(out, item.doc->text + copied, json_offset(value) - copied);
         buf_add_text(out, "{\"S\":\"" RECORD_MASK "\"}");
@@ -79,7 +73,7 @@ bool file_write_attribute(const struct tree *tree, const struct map_table *table
                           struct json item, struct buf *out)
 {
     struct json typed = item_attribute(item, name);
-    if (tree->show_secrets || !file_attribute_is_secret(table, name))
+    if (tree->show_secrets || !map_is_secret(table, name))
         return item_write_value(typed, tree->compact, out);
     buf_add_text(out, RECORD_MASK "\n");
     return !out->failed;
@@ -124,8 +118,8 @@ static bool write_content(const struct tree *tree, const struct place *place, st
 static bool is_secret(const struct place *place)
 {
     if (place->kind == PLACE_VALUE)
-        return file_attribute_is_secret(place->table, span_text(place->route->file->attribute));
-    return place->kind == PLACE_ATTR && file_attribute_is_secret(place->table, place->attribute);
+        return map_is_secret(place->table, span_text(place->route->file->attribute));
+    return place->kind == PLACE_ATTR && map_is_secret(place->table, place->attribute);
 }
 
 int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item)
@@ -133,11 +127,12 @@ int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item)
     return pattern->mtime ? when_read(item_attribute(item, span_text(pattern->mtime))) : 0;
 }
 
-/* A record on its way to becoming a file. */
+/* A record on its way to becoming a file; or a file that needs none. */
 struct tree_call {
     const struct tree *tree;
     const struct place *place;
     struct fetch *fetch;
+    struct loop_timer *timer;
     tree_file_fn *done;
     void *arg;
 };
@@ -152,7 +147,9 @@ static void take_record(void *arg, struct record *record, int64_t ttl_left_ms,
     if (!err && !write_content(call.tree, call.place, record, &bytes, &why))
         err = &why;
     if (err) {
-        call.done(call.arg, NULL, err);
+        struct error told = *err;
+        told.ttl_left_ms = ttl_left_ms < INT_MAX ? (int)ttl_left_ms : INT_MAX;
+        call.done(call.arg, NULL, &told);
         return;
     }
     struct tree_file file = {
@@ -160,8 +157,25 @@ static void take_record(void *arg, struct record *record, int64_t ttl_left_ms,
         .secret = is_secret(call.place),
         .mtime_ms = file_mtime_ms(call.place->route->file, record_item(record)),
         .version = record_version(record),
+        .origin = record_origin(record),
         .ttl_left_ms = ttl_left_ms,
     };
+    call.done(call.arg, &file, NULL);
+}
+
+/* The map alone says what a README says. */
+static void give_readme(void *arg)
+{
+    struct tree_call call = *(struct tree_call *)arg;
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    struct error why;
+    free(arg);
+    if (!readme_write(call.place, &bytes)) {
+        error_no_memory(&why);
+        call.done(call.arg, NULL, &why);
+        return;
+    }
+    struct tree_file file = {.bytes = buf_span(&bytes), .ttl_left_ms = MAP_STRUCTURE_TTL_MS};
     call.done(call.arg, &file, NULL);
 }
 
@@ -172,8 +186,11 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
     if (!call)
         return NULL;
     *call = (struct tree_call){.tree = tree, .place = place, .done = done, .arg = arg};
-    call->fetch = fetch_start(tree, place, take_record, call);
-    if (call->fetch)
+    if (place->kind == PLACE_README)
+        call->timer = loop_add_timer(tree->loop, 0, give_readme, call);
+    else
+        call->fetch = fetch_start(tree, place, take_record, call);
+    if (call->fetch || call->timer)
         return call;
     free(call);
     return NULL;
@@ -184,5 +201,6 @@ void tree_cancel(struct tree_call *call)
     if (!call)
         return;
     fetch_cancel(call->fetch);
+    loop_remove_timer(call->timer);
     free(call);
 }

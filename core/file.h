@@ -14,8 +14,6 @@ bool file_write_record(const struct tree *tree, const struct map_table *table, s
 bool file_write_attribute(const struct tree *tree, const struct map_table *table, struct span name,
                           struct json item, struct buf *out);
 
-bool file_attribute_is_secret(const struct map_table *table, struct span attribute);
-
 /* The record's own date, or 0. */
 int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item);
 

@@ -1,4 +1,4 @@
-/* Reads many records by their keys, a hundred a request, some requests at a time. */
+/* Reads a slice of records by their keys, a hundred a request, all requests at once. */
 #ifndef DDBFS_CORE_HYDRATE_H
 #define DDBFS_CORE_HYDRATE_H
 

@@ -21,6 +21,11 @@ struct wanted {
     size_t entry;
 };
 
+/* A page may hold many thousand keys, of records that together would fill the memory. So they are
+ * read in slices: one request's worth of keys at first, and then as many as may bring so many
+ * bytes. */
+enum { SLICE_BYTES = 8 << 20, SLICE_MAX = 16 * READ_MAX_KEYS };
+
 struct tree_listing {
     const struct tree *tree;
     const struct place *place;
@@ -38,8 +43,14 @@ struct tree_listing {
     struct place asking;                       /* for them: a place in that environment */
 
     struct arena keys;     /* of the page's keys, as long as their records are being read */
-    struct wanted *wanted; /* owned */
+    struct wanted *wanted; /* owned; in the order of the entries, but for the slice in hand */
     size_t wanted_count;
+    size_t wanted_from; /* where the slice in hand begins, and where it ends */
+    size_t wanted_to;
+    size_t described; /* records of this listing, and what their files have in bytes */
+    size_t described_bytes;
+    size_t told;           /* entries of the page that have been delivered */
+    struct arena contents; /* of the entries that are being delivered */
     struct hydrate *hydrate;
     bool more; /* the source has a page after that in hand */
 
@@ -65,6 +76,9 @@ static void clear_keys(struct tree_listing *listing)
     free(listing->wanted);
     listing->wanted = NULL;
     listing->wanted_count = 0;
+    listing->wanted_from = 0;
+    listing->wanted_to = 0;
+    listing->told = 0;
 }
 
 static void clear_followers(struct tree_listing *listing)
@@ -88,6 +102,7 @@ void tree_list_end(struct tree_listing *listing)
     clear_keys(listing);
     clear_followers(listing);
     entries_clean_up(&listing->entries);
+    arena_clean_up(&listing->contents);
     free(listing);
 }
 
@@ -96,10 +111,10 @@ static void fail(struct tree_listing *listing, const struct error *err)
     listing->fn(listing->arg, NULL, 0, false, err);
 }
 
-static void deliver(struct tree_listing *listing, bool more)
+static void deliver_range(struct tree_listing *listing, size_t from, size_t count, bool more)
 {
     struct error why;
-    if (listing->entries.failed) {
+    if (listing->entries.failed || listing->contents.failed) {
         error_no_memory(&why);
         fail(listing, &why);
         return;
@@ -109,7 +124,12 @@ static void deliver(struct tree_listing *listing, bool more)
         fail(listing, &why);
         return;
     }
-    listing->fn(listing->arg, listing->entries.items, listing->entries.count, more, NULL);
+    listing->fn(listing->arg, listing->entries.items + from, count, more, NULL);
+}
+
+static void deliver(struct tree_listing *listing, bool more)
+{
+    deliver_range(listing, 0, listing->entries.count, more);
 }
 
 /* What the map says of the first parameter of a segment. */
@@ -201,6 +221,9 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
         listing->unreadable = true;
         return;
     }
+    entry->content = arena_copy(&listing->contents, buf_span(&bytes));
+    listing->described++;
+    listing->described_bytes += bytes.size;
     entry->size = (int64_t)bytes.size;
     entry->mtime_ms = file_mtime_ms(place->route->list, item);
 }
@@ -266,20 +289,22 @@ static void take_record(void *arg, struct json item)
         return;
     }
     const struct wanted *found =
-        bsearch(&same, listing->wanted, listing->wanted_count, sizeof same, order_wanted);
+        bsearch(&same, listing->wanted + listing->wanted_from,
+                listing->wanted_to - listing->wanted_from, sizeof same, order_wanted);
     if (found)
         describe(listing, &listing->entries.items[found->entry], item);
 }
 
-/* Entries whose records have gone since the index told of them are no entries. */
-static void drop_vanished(struct tree_listing *listing)
+/* Takes entries whose records have gone since the index told of them out of the range, and
+ * returns how many are left in it. */
+static size_t drop_vanished(struct tree_listing *listing, size_t from, size_t to)
 {
-    struct entries *entries = &listing->entries;
-    size_t kept = 0;
-    for (size_t i = 0; i < entries->count; i++)
-        if (entries->items[i].directory || entries->items[i].size >= 0)
-            entries->items[kept++] = entries->items[i];
-    entries->count = kept;
+    struct tree_entry *items = listing->entries.items;
+    size_t kept = from;
+    for (size_t i = from; i < to; i++)
+        if (items[i].directory || items[i].size >= 0)
+            items[kept++] = items[i];
+    return kept - from;
 }
 
 /* After the source's last page there may still be the word that something can't be listed. */
@@ -288,6 +313,7 @@ static bool is_last(const struct tree_listing *listing)
     return !listing->more && !entries_unlisted(listing->place);
 }
 
+/* The entries up to the first that waits for another slice can be told. */
 static void take_all_records(void *arg, const struct error *err)
 {
     struct tree_listing *listing = arg;
@@ -296,20 +322,41 @@ static void take_all_records(void *arg, const struct error *err)
         fail(listing, err);
         return;
     }
-    drop_vanished(listing);
-    clear_keys(listing);
-    deliver(listing, !is_last(listing));
+    size_t from = listing->told;
+    bool last = listing->wanted_to == listing->wanted_count;
+    size_t to = last ? listing->entries.count : listing->wanted[listing->wanted_to].entry;
+    size_t count = drop_vanished(listing, from, to);
+    listing->told = to;
+    if (last)
+        clear_keys(listing);
+    deliver_range(listing, from, count, !last || !is_last(listing));
 }
 
+/* How many records are to be read at once, in whole requests, going by those that came. */
+static size_t slice_size(const struct tree_listing *listing)
+{
+    if (listing->described == 0)
+        return READ_MAX_KEYS;
+    size_t average = listing->described_bytes / listing->described + 1;
+    size_t requests = SLICE_BYTES / average / READ_MAX_KEYS;
+    size_t size = (requests > 0 ? requests : 1) * READ_MAX_KEYS;
+    return size < SLICE_MAX ? size : SLICE_MAX;
+}
+
+/* Reads the records of the next slice. */
 static bool start_hydrate(struct tree_listing *listing, struct error *err)
 {
-    size_t count = listing->wanted_count;
+    size_t left = listing->wanted_count - listing->wanted_to, most = slice_size(listing);
+    size_t count = left < most ? left : most;
+    struct wanted *slice = listing->wanted + listing->wanted_to;
     struct key *keys = calloc(count, sizeof *keys);
     if (!keys)
         return error_no_memory(err);
-    qsort(listing->wanted, count, sizeof *listing->wanted, order_wanted);
+    listing->wanted_from = listing->wanted_to;
+    listing->wanted_to += count;
+    qsort(slice, count, sizeof *slice, order_wanted);
     for (size_t i = 0; i < count; i++)
-        keys[i] = listing->wanted[i].key;
+        keys[i] = slice[i].key;
     listing->hydrate = hydrate_start(listing->place, listing->source, keys, count, take_record,
                                      take_all_records, listing, err);
     free(keys);
@@ -435,6 +482,12 @@ void tree_list_more(struct tree_listing *listing)
 {
     struct error why;
     const struct route *unlisted = entries_unlisted(listing->place);
+    arena_clean_up(&listing->contents);
+    if (listing->wanted_to < listing->wanted_count) {
+        if (!start_hydrate(listing, &why))
+            fail(listing, &why);
+        return;
+    }
     entries_clear(&listing->entries);
     if (listing->more)
         listing->source->ops->more(listing->call);
@@ -476,11 +529,12 @@ static void take_attributes(void *arg, struct record *record, int64_t ttl_left_m
         struct tree_entry *entry = entries_add(&listing->entries, buf_span(&encoded), false);
         if (!entry)
             break;
-        entry->secret = file_attribute_is_secret(listing->place->table, buf_span(&text));
+        entry->secret = map_is_secret(listing->place->table, buf_span(&text));
         if (file_write_attribute(listing->tree, listing->place->table, buf_span(&text), item,
                                  &bytes))
             entry->size = (int64_t)bytes.size;
         listing->entries.failed = listing->entries.failed || bytes.failed;
+        entry->content = arena_copy(&listing->contents, buf_span(&bytes));
     }
     qsort(listing->entries.items, listing->entries.count, sizeof *listing->entries.items,
           order_names);

@@ -137,7 +137,11 @@ static bool parse_into(struct map *map, struct span text, struct error *err)
 struct map *map_parse(const char *file, struct span text, struct error *err)
 {
     struct map *map = calloc(1, sizeof *map);
-    if (!map || !(map->file = arena_text(&map->arena, span_text(file)))) {
+    if (map) {
+        map->file = arena_text(&map->arena, span_text(file));
+        map->text = arena_text(&map->arena, text);
+    }
+    if (!map || map->arena.failed) {
         map_destroy(map);
         error_no_memory(err);
         return NULL;
@@ -198,6 +202,14 @@ const struct map_index *map_find_index(const struct map_table *table, const char
         if (strcmp(index->name, name) == 0)
             return index;
     return NULL;
+}
+
+bool map_is_secret(const struct map_table *table, struct span attribute)
+{
+    for (size_t i = 0; i < table->secret_count; i++)
+        if (span_is(attribute, table->secrets[i]))
+            return true;
+    return false;
 }
 
 bool map_is_key(const struct map_table *table, const char *attribute)

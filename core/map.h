@@ -151,11 +151,12 @@ struct map_table {
 struct map {
     struct arena arena; /* owns everything but the compiled expressions */
     const char *file;   /* as errors name it */
+    const char *text;   /* as it was read */
     struct map_environment *environments;
     struct map_table *tables;
 };
 
-enum { MAP_TTL_MS = 10000, MAP_MISSING_TTL_MS = 2000 };
+enum { MAP_TTL_MS = 10000, MAP_MISSING_TTL_MS = 2000, MAP_STRUCTURE_TTL_MS = 60000 };
 
 /* Reads, parses and checks. NULL with ERR filled: its text begins with FILE:LINE. */
 struct map *map_load(const char *file, struct error *err);
@@ -165,6 +166,9 @@ void map_destroy(struct map *map); /* NULL is fine */
 
 const struct map_param *map_find_param(const struct map_table *table, const char *name);
 const struct map_index *map_find_index(const struct map_table *table, const char *name);
+
+/* Whether the map masks the attribute. */
+bool map_is_secret(const struct map_table *table, struct span attribute);
 
 /* Whether ATTRIBUTE is of the table's own key, and so in every index too. */
 bool map_is_key(const struct map_table *table, const char *attribute);

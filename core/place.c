@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "core/noise.h"
+#include "core/readme.h"
+
 static struct place *place_new(const struct place *parent)
 {
     struct place *place = calloc(1, sizeof *place);
@@ -17,7 +20,18 @@ static struct place *place_new(const struct place *parent)
         place->table_prefix = arena_text(&place->arena, span_text(parent->table_prefix));
     for (size_t i = 0; i < place->bindings.count; i++)
         place->bindings.items[i].value = arena_copy(&place->arena, parent->bindings.items[i].value);
+    place->attribute = arena_copy(&place->arena, parent->attribute);
+    place->shortened = arena_copy(&place->arena, parent->shortened);
     return place;
+}
+
+struct place *place_copy(const struct place *place)
+{
+    struct place *copy = place_new(place);
+    if (!copy || !copy->arena.failed)
+        return copy;
+    place_destroy(copy);
+    return NULL;
 }
 
 struct place *place_root(const struct map *map)
@@ -208,6 +222,13 @@ static bool strip_record_name(struct span *name, enum companion *companion,
     return true;
 }
 
+bool place_is_hidden(const struct route *route, const struct place_options *options)
+{
+    const struct map_pattern *file = route->file;
+    return options->hide_secrets && file && file->attribute &&
+           map_is_secret(file->table, span_text(file->attribute));
+}
+
 static bool try_file(struct place *place, const struct route *route, struct span name,
                      const struct place_options *options, struct error *err)
 {
@@ -216,6 +237,9 @@ static bool try_file(struct place *place, const struct route *route, struct span
         return false;
     if (!step_into(place, route, name, err))
         return false;
+    if (place_is_hidden(route, options))
+        return error_set(err, ERROR_DENIED,
+                         "this is a secret, and others may read here; --show-secrets allows it");
     place->kind = file_kind(route, companion);
     return true;
 }
@@ -249,6 +273,14 @@ static void write_children(const struct route *route, struct buf *out)
     }
 }
 
+static bool try_readme(struct place *place, struct span name)
+{
+    if (!span_is(name, README_NAME) || !readme_is_in(place))
+        return false;
+    place->kind = PLACE_README;
+    return true;
+}
+
 /* Whether NAME is "access-token@info" beside the bare value "access-token". */
 static bool is_companion_of_value(const struct route *parent, struct span name)
 {
@@ -266,18 +298,28 @@ static bool find_in_table(struct place *place, struct span name,
 {
     struct error why = {0};
     const struct route *parent = place->route;
+    bool noise = noise_is(name);
     if (try_shortened(place, name, options))
         return true;
     if (is_companion_of_value(parent, name))
         return error_set(err, ERROR_NOT_FOUND,
                          "a file of a bare value has no companions; its record has");
     for (const struct route *child = parent->children; child; child = child->next) {
+        if (noise && !format_is_literal(&child->segment))
+            continue;
+        if (!format_is_literal(&child->segment) && try_readme(place, name))
+            return true;
         place->kind = PLACE_DIRECTORY;
         bool found = child->file ? try_file(place, child, name, options, &why)
                                  : step_into(place, child, name, &why);
         if (found)
             return true;
+        if (why.kind == ERROR_DENIED)
+            break; /* that it is another pattern's record is no way around */
     }
+    place->kind = PLACE_DIRECTORY;
+    if (try_readme(place, name))
+        return true;
     if (why.kind != ERROR_NONE) {
         *err = why;
         return false;
@@ -404,9 +446,11 @@ bool place_segment_name(const struct place *place, const struct route *child,
     return !out->failed;
 }
 
-/* Whether a sibling would take the name before ENTRY does. */
+/* Whether a sibling would take the name before ENTRY does, or nobody at all. */
 static bool is_captured(const struct route *entry, struct span name)
 {
+    if (noise_is(name) || span_is(name, README_NAME))
+        return true;
     for (const struct route *child = entry->parent->children; child; child = child->next) {
         struct bindings captures = {0};
         if (child == entry)

@@ -12,6 +12,7 @@ enum place_kind {
     PLACE_ROOT,
     PLACE_ENVIRONMENT,
     PLACE_DIRECTORY, /* within a table; a listing if its route has one */
+    PLACE_README,    /* of a directory, to which the route belongs */
     PLACE_RECORD,
     PLACE_VALUE, /* the bare value of the attribute that the pattern names */
     PLACE_TYPED, /* companions of a record */
@@ -37,9 +38,12 @@ struct place {
 
 struct place_options {
     const char *suffix; /* of every record's name; "" for none */
+    bool hide_secrets;  /* others may look on: files made for reading a secret are denied */
 };
 
 struct place *place_root(const struct map *map);
+/* The same place once more, for who outlives its owner. NULL when memory ran out. */
+struct place *place_copy(const struct place *place);
 void place_destroy(struct place *place); /* NULL is fine */
 bool place_is_directory(const struct place *place);
 
@@ -48,7 +52,10 @@ bool place_is_directory(const struct place *place);
 struct place *place_child(const struct place *place, struct span name,
                           const struct place_options *options, struct error *err);
 
-/* The same for a whole path from the root; a trailing slash asks for a directory. */
+/* Whether the file is a secret that this mount must not give. */
+bool place_is_hidden(const struct route *route, const struct place_options *options);
+
+/* place_child for a whole path from the root; a trailing slash asks for a directory. */
 struct place *place_resolve(const struct map *map, struct span path,
                             const struct place_options *options, struct error *err);
 

@@ -34,6 +34,7 @@ struct tree_file {
     bool secret;      /* readable by its owner alone */
     int64_t mtime_ms; /* since 1970; 0 when the map does not date it */
     struct version version;
+    const struct record_origin *origin; /* NULL for what the map alone tells */
     int64_t ttl_left_ms;
 };
 
@@ -52,8 +53,9 @@ struct tree_entry {
     struct span name;
     bool directory;
     bool secret;
-    int64_t size;     /* -1 when not known */
-    int64_t mtime_ms; /* 0 when not known */
+    int64_t size;        /* -1 when not known */
+    int64_t mtime_ms;    /* 0 when not known */
+    struct span content; /* of a file whose size is known */
 };
 
 /* Some entries of a listing, borrowed; none, perhaps. Exactly one of ENTRIES and ERR is not NULL.

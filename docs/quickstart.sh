@@ -1,9 +1,9 @@
 #!/bin/sh
-# From a clone to the first record: builds ddbfs, starts a demo server with sample data, asks it.
+# From a clone to the first record: builds ddbfs, starts a demo server with sample data, mounts it.
 #
-#   sh docs/quickstart.sh          leaves the server running and says how to go on
-#   sh docs/quickstart.sh --once   stops the server at the end
-#   sh docs/quickstart.sh --stop   only stops the server
+#   sh docs/quickstart.sh          leaves mount and server there and says how to go on
+#   sh docs/quickstart.sh --once   unmounts and stops the server at the end
+#   sh docs/quickstart.sh --stop   only unmounts and stops the server
 #
 # On Debian 12, as root, it installs what is missing; else it says what to install.
 set -eu
@@ -12,7 +12,9 @@ REPO=$(cd "$(dirname "$0")/.." && pwd)
 cd "$REPO"
 JOB=1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90
 INDEX=kl7a9h55-shopify-e513a8-4
-NEEDS="gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libssl-dev zlib1g-dev"
+NEEDS="gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libfuse3-dev libssl-dev
+    zlib1g-dev fuse3"
+MOUNT=build/demo/mnt
 SHOWN_LINES=12
 
 . tests/packages.sh
@@ -21,8 +23,33 @@ usage() {
     sed -n '2,8s/^# \{0,1\}//p' "$0"
 }
 
-stop_server() {
-    sh docs/examples/load_demo.sh --stop
+is_mounted() {
+    findmnt -n --mountpoint "$REPO/$MOUNT" >/dev/null
+}
+
+# The mountpoint comes by standard input, so that grep does not find itself.
+# shellcheck disable=SC2062
+daemon_lives() {
+    echo "$REPO/$MOUNT" | grep -qsF -f - /proc/[0-9]*/cmdline
+}
+
+# Also a mount whose daemon has died. The daemon ends by itself, a moment later.
+unmount() {
+    is_mounted || return 0
+    fusermount3 -u "$REPO/$MOUNT" || {
+        echo "quickstart: leave $MOUNT first (cd), and close what is open in it" >&2
+        return 1
+    }
+    tries=50
+    while daemon_lives && [ $tries -gt 0 ]; do
+        tries=$((tries - 1))
+        sleep 0.1
+    done
+}
+
+stop_all() {
+    unmount || stopped=no
+    sh docs/examples/load_demo.sh --stop && [ "${stopped:-yes}" = yes ]
 }
 
 # npm only fetches the demo server, and only when nobody has done so before.
@@ -58,6 +85,32 @@ show() {
     echo
 }
 
+# False, after the reason, where this machine does not let us mount (in most containers).
+mount_demo() {
+    unmount || return 1
+    mkdir -p "$MOUNT"
+    [ -c /dev/fuse ] || {
+        echo "   There is no /dev/fuse here, so nothing is mounted: ddbfs cat and ls must do."
+        return 1
+    }
+    ddbfs mount "$REPO/$MOUNT" && return 0
+    echo "   It could not be mounted, for the reason above: ddbfs cat and ls must do."
+    return 1
+}
+
+mount_session() {
+    show "A record is a file. The directories above it cost nothing; this is 1 request." \
+        "cat $MOUNT/prod/shops/cool-store.myshopify.com/SETTINGS"
+    show "Which of the latest jobs have failed? The listing brings the records: 1 request." \
+        "grep -rl '\"status\": \"FAILED\"' $MOUNT/prod/jobs/by-index/shopify/$INDEX/latest"
+    show "What is in progress, the latest first. Sizes and dates are real." \
+        "ls -lt $MOUNT/prod/jobs/by-status/$INDEX/IN_PROGRESS"
+    show "A directory that can't be listed says so, and what to type." \
+        "cat $MOUNT/prod/jobs/by-id/README"
+    show "What all of this has cost so far." \
+        "cat $MOUNT/.ddbfs/stats.json"
+}
+
 session() {
     show "A job by its id. An index knows where the row is: 2 requests." \
         "ddbfs cat /prod/jobs/by-id/$JOB"
@@ -74,6 +127,10 @@ session() {
 }
 
 go_on() {
+    ! is_mounted || {
+        echo "The mount stays: look around in $REPO/$MOUNT"
+        echo
+    }
     echo "The demo server goes on running. To ask it yourself, paste this; then type ddbfs ls / and"
     echo "follow the directories:"
     echo
@@ -90,8 +147,12 @@ own_tables() {
 }
 
 case ${1:-} in
---stop) stop_server && echo "The demo server is stopped." && exit 0 ;;
---once) trap stop_server EXIT && trap 'exit 1' INT TERM HUP ;;
+--stop)
+    stop_all || exit 1
+    echo "The demo is unmounted, and its server stopped."
+    exit 0
+    ;;
+--once) trap stop_all EXIT && trap 'exit 1' INT TERM HUP ;;
 '') ;;
 --help) usage && exit 0 ;;
 *) usage >&2 && exit 2 ;;
@@ -108,14 +169,23 @@ start_server
 PATH=$REPO/build/fs:$PATH
 DDBFS_MAP=$REPO/docs/examples/ecommerce.map.json
 export PATH DDBFS_MAP
-echo "3. Asking it. A path is a question; each of these could be typed as it stands."
+echo "3. Mounting it at $MOUNT."
+if mount_demo; then
+    echo "   A path is a question; each of these could be typed as it stands, from $REPO."
+    echo
+    mount_session
+    echo "4. The same without a mount: in scripts, and where there is no FUSE."
+else
+    echo "4. Asking it. A path is a question; each of these could be typed as it stands."
+fi
 echo
 session
 if [ "${1:-}" = --once ]; then
-    echo "The demo server stops now. To keep it and try more: sh docs/quickstart.sh"
+    echo "The demo is unmounted now, and its server stops. To keep it and try more:"
+    echo "    sh docs/quickstart.sh"
 else
     go_on
-    echo "The server stops with: sh docs/quickstart.sh --stop"
+    echo "Both end with: sh docs/quickstart.sh --stop"
 fi
 echo
 own_tables

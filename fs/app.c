@@ -8,9 +8,6 @@
 #include "core/digest.h"
 #include "core/source/sources.h"
 
-/* A command is short-lived and asks little twice. */
-enum { CACHE_BYTES = 4 << 20 };
-
 static void write_log(void *arg, enum log_level level, const char *line)
 {
     (void)arg;
@@ -51,13 +48,13 @@ bool app_find_map(const struct options *options, struct buf *out)
     return false;
 }
 
-static bool open_parts(struct app *app, struct error *err)
+static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
 {
     const struct options *options = app->options;
     app->loop = loop_new(clock_system());
     if (!app->loop)
         return error_set(err, ERROR_NO_MEMORY, "can't start the event loop: %s", strerror(errno));
-    app->cache = cache_new(app->loop, CACHE_BYTES);
+    app->cache = cache_new(app->loop, cache_bytes);
     struct sources_options sources = {
         .loop = app->loop,
         .log = &app->log,
@@ -69,7 +66,8 @@ static bool open_parts(struct app *app, struct error *err)
     return (app->cache && app->sources) || error_no_memory(err);
 }
 
-bool app_init(struct app *app, const struct options *options, const char *map_file)
+bool app_init(struct app *app, const struct options *options, const char *map_file,
+              size_t cache_bytes)
 {
     struct error why;
     digest_skip_clean_up();
@@ -78,7 +76,7 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
         .log = {options->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, write_log, NULL},
     };
     app->map = map_load(map_file, &why);
-    if (!app->map || !open_parts(app, &why)) {
+    if (!app->map || !open_parts(app, cache_bytes, &why)) {
         fprintf(stderr, "ddbfs: %s\n", why.text);
         return false;
     }

@@ -16,10 +16,14 @@ struct app {
     int status; /* the exit status so far */
 };
 
-enum { EXIT_USAGE = 2 };
+enum {
+    EXIT_USAGE = 2,
+    COMMAND_CACHE_BYTES = 4 << 20, /* a command is short-lived and asks little twice */
+};
 
 /* False after a message to standard error; app_clean_up is to be called in either case. */
-bool app_init(struct app *app, const struct options *options, const char *map_file);
+bool app_init(struct app *app, const struct options *options, const char *map_file,
+              size_t cache_bytes);
 void app_clean_up(struct app *app);
 
 /* The map to use: --map, or the first that is there of $DDBFS_MAP, the user's and the system's.
@@ -36,6 +40,6 @@ struct place *app_resolve(struct app *app, const char *path);
 /* The commands; each returns the exit status. ARGV are the words after the command and its
  * options. */
 typedef int command_fn(const struct options *options, int argc, char **argv);
-command_fn cat_command, ls_command, explain_command, check_command;
+command_fn cat_command, ls_command, explain_command, check_command, mount_command, refresh_command;
 
 #endif

@@ -49,7 +49,7 @@ int cat_command(const struct options *options, int argc, char **argv)
     }
     if (!app_find_map(options, &map))
         return EXIT_FAILURE;
-    if (app_init(&cat.app, options, buf_text(&map))) {
+    if (app_init(&cat.app, options, buf_text(&map), COMMAND_CACHE_BYTES)) {
         for (int i = 0; i < argc; i++) {
             cat.path = argv[i];
             cat_path(&cat);

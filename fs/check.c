@@ -144,7 +144,7 @@ static void print_summary(const struct check *check)
 
 static int run(struct check *check, const struct options *options)
 {
-    if (!app_init(&check->app, options, check->file))
+    if (!app_init(&check->app, options, check->file, COMMAND_CACHE_BYTES))
         check->app.status = EXIT_FAILURE;
     else if (!options->offline)
         check_all(check);

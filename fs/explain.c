@@ -30,7 +30,7 @@ int explain_command(const struct options *options, int argc, char **argv)
     }
     if (!app_find_map(options, &map))
         return EXIT_FAILURE;
-    if (app_init(&app, options, buf_text(&map)))
+    if (app_init(&app, options, buf_text(&map), COMMAND_CACHE_BYTES))
         for (int i = 0; i < argc; i++)
             explain_path(&app, argv[i]);
     else

@@ -160,7 +160,7 @@ int ls_command(const struct options *options, int argc, char **argv)
         argc = 1;
         argv = only_root;
     }
-    if (app_init(&ls.app, options, buf_text(&map))) {
+    if (app_init(&ls.app, options, buf_text(&map), COMMAND_CACHE_BYTES)) {
         for (int i = 0; i < argc; i++) {
             ls.path = argv[i];
             ls_path(&ls);

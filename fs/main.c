@@ -16,10 +16,12 @@ struct command {
 };
 
 static const struct command commands[] = {
+    {"mount", "[-f] [-o OPTIONS] MOUNTPOINT", "mount everything that the map names", mount_command},
     {"cat", "PATH…", "print files", cat_command},
     {"ls", "[-l] [--json] [PATH…]", "list directories", ls_command},
     {"explain", "[--json] PATH…", "what a path reads, its cost, the equal aws command",
      explain_command},
+    {"refresh", "PATH…", "make a live mount forget what it knows of paths", refresh_command},
     {"check", "[--offline] [--json] [MAP]", "prove a map against the live tables", check_command},
 };
 
@@ -28,7 +30,7 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 /* Columns are of characters, and "…" is one of three bytes. */
 static void print_command(const struct command *command)
 {
-    int width = 26;
+    int width = 29;
     for (const char *at = strstr(command->arguments, "…"); at; at = strstr(at + 1, "…"))
         width += 2;
     printf("  %-8s %-*s %s\n", command->name, width, command->arguments, command->help);
@@ -96,11 +98,35 @@ static int deliver(int status)
     return EXIT_FAILURE;
 }
 
+/* mount(8) runs a helper as mount.fuse.ddbfs SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS], whatever the
+ * fstab says. SOURCE is the map's file, or any other word for the usual one. */
+static int run_as_helper(struct options *options, int argc, char **argv)
+{
+    int option;
+    if (argc < 3)
+        return usage("as a helper of mount: SOURCE MOUNTPOINT [-o OPTIONS]", "");
+    if (strchr(argv[1], '/'))
+        options->map = argv[1];
+    optind = 3;
+    while ((option = getopt(argc, argv, "sfnvo:t:")) != -1)
+        if (option == 'o' && !options_add_mount(options, optarg))
+            return usage("too many -o", "");
+    return mount_command(options, 1, argv + 2);
+}
+
+static bool is_helper(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    return strncmp(slash ? slash + 1 : program, "mount.", 6) == 0;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
     signal(SIGPIPE, SIG_IGN); /* a pipe or a connection that closes is an error to be seen */
     options_init(&options);
+    if (is_helper(argv[0]))
+        return run_as_helper(&options, argc, argv);
     int count = options_parse(&options, argc, argv);
     if (count < 0)
         return EXIT_USAGE;

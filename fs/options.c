@@ -110,6 +110,36 @@ static bool set_offline(struct options *options, const char *value)
     return true;
 }
 
+static bool set_foreground(struct options *options, const char *value)
+{
+    (void)value;
+    options->foreground = true;
+    return true;
+}
+
+bool options_add_mount(struct options *options, const char *value)
+{
+    size_t room = sizeof options->fuse_options / sizeof options->fuse_options[0];
+    if (options->fuse_option_count == room)
+        return false;
+    options->fuse_options[options->fuse_option_count++] = value;
+    return true;
+}
+
+/* A number of bytes, with K, M or G behind it or not. */
+static bool set_cache_size(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long long number = strtoull(value, &end, 10);
+    const char *units = "KMG";
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (end == value || value[0] == '-' || (*end && (!unit || end[1])) || number > 1ULL << 33)
+        return false;
+    options->cache_bytes = number << shift;
+    return options->cache_bytes >= 1 << 20;
+}
+
 static const struct option table[] = {
     {.name = "map",
      .argument = "FILE",
@@ -165,6 +195,24 @@ static const struct option table[] = {
      .set = set_offline,
      .commands = "check",
      .help = "look at the map alone, not at tables"},
+    {.letter = 'f',
+     .name = "foreground",
+     .set = set_foreground,
+     .commands = "mount",
+     .help = "stay in front, log to standard error"},
+    {.letter = 'o',
+     .argument = "OPTIONS",
+     .takes = "at most eight times",
+     .set = options_add_mount,
+     .commands = "mount",
+     .help = "options of mount(8) and FUSE"},
+    {.name = "cache-size",
+     .argument = "BYTES",
+     .takes = "1M or more, with K, M or G behind it or not",
+     .set = set_cache_size,
+     .commands = "mount",
+     .initial = "256M",
+     .help = "memory for what was read"},
     {.letter = 'h', .name = "help", .set = set_help, .help = "print this"},
     {.name = "version", .set = set_version, .help = "print the version"},
 };
@@ -327,6 +375,16 @@ int options_parse(struct options *options, int argc, char **argv)
             return -1;
     }
     return kept;
+}
+
+enum options_outcome options_set(struct options *options, struct span name, const char *value)
+{
+    const struct option *option = find_long(name.data, name.size);
+    if (!option || (option->commands && !has_word(option->commands, "mount")))
+        return OPTIONS_UNKNOWN;
+    if (!option->argument != !value)
+        return OPTIONS_WRONG;
+    return option->set(options, value) ? OPTIONS_SET : OPTIONS_WRONG;
 }
 
 static void print_option(FILE *out, const struct option *option)

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "core/span.h"
+
 struct options {
     const char *map;
     const char *profile;
@@ -22,6 +24,10 @@ struct options {
     bool list_long;
     bool json;
     bool offline;
+    bool foreground;
+    const char *fuse_options[8]; /* each as -o was given */
+    unsigned fuse_option_count;
+    uint64_t cache_bytes;
 };
 
 /* The defaults. */
@@ -31,6 +37,14 @@ void options_init(struct options *options);
  * command first, move to the front of ARGV, and their number is returned; -1 after a message to
  * standard error. */
 int options_parse(struct options *options, int argc, char **argv);
+
+/* Sets one option by its long name, as it stands behind -o; VALUE (NULL: none was given) must
+ * outlive OPTIONS. Only what goes with `mount` is known. */
+enum options_outcome { OPTIONS_SET, OPTIONS_WRONG, OPTIONS_UNKNOWN };
+enum options_outcome options_set(struct options *options, struct span name, const char *value);
+
+/* As -o VALUE does. False when there are too many. */
+bool options_add_mount(struct options *options, const char *value);
 
 void options_print_help(FILE *out);
 

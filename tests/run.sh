@@ -13,9 +13,11 @@ exec </dev/null
 . tests/packages.sh
 
 BUILD_NEEDS="gcc libc6-dev clang libclang-rt-14-dev meson ninja-build pkg-config
-    libcurl4-openssl-dev libssl-dev zlib1g-dev libcjson-dev"
+    libcurl4-openssl-dev libfuse3-dev libssl-dev zlib1g-dev libcjson-dev"
 TEST_NEEDS="python3-pytest python3-pytest-xdist python3-boto3 python3-jsonschema awscli
-    java:openjdk-17-jre-headless npm:npm git:git ca-certificates mandoc"
+    java:openjdk-17-jre-headless npm:npm git:git ca-certificates mandoc
+    fuse3 jq less mc nano perl rsync tmux util-linux valgrind vim:vim
+    dbus-x11 imagemagick pcmanfm xdotool xvfb"
 
 SANITIZED="-Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1
     -Ddebug=true"

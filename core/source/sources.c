@@ -5,6 +5,7 @@
 #include "core/aws_command.h"
 #include "core/net/http.h"
 #include "core/source/dynamo/dynamo.h"
+#include "core/source/dynamo/request.h"
 
 enum { MAX_CONNECTIONS = 16 };
 
@@ -110,6 +111,23 @@ struct source *sources_for(void *arg, const struct place *place, struct error *e
     sources->opened = opened;
     return opened->source;
 }
+
+struct sources_stats sources_stats(const struct sources *sources)
+{
+    struct sources_stats sum = {0};
+    for (unsigned op = 0; op < DYNAMO_OPS; op++)
+        sum.requests[op].operation = dynamo_op_name((enum dynamo_op)op);
+    for (const struct opened *each = sources->opened; each; each = each->next) {
+        struct dynamo_stats stats = dynamo_stats(each->source);
+        for (unsigned op = 0; op < DYNAMO_OPS; op++)
+            sum.requests[op].count += stats.requests[op];
+        sum.failures += stats.failures;
+        sum.capacity += stats.capacity;
+    }
+    return sum;
+}
+
+_Static_assert((int)SOURCES_OPERATIONS == (int)DYNAMO_OPS, "every operation is counted");
 
 static void add_option(struct buf *out, const char *name, const char *value)
 {

@@ -196,7 +196,7 @@ def test_directory_that_cannot_be_listed_says_what_to_type(ddbfs, cost, path):
 
 
 def test_what_is_known_of_an_unlisted_directory_is_shown(ddbfs):
-    assert ddbfs("ls", "/prod/shops", expect=1).text == "by-account/\n"
+    assert ddbfs("ls", "/prod/shops", expect=1).text == "README\nby-account/\n"
 
 
 # The root

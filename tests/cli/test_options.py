@@ -1,13 +1,15 @@
 """Every option is in the help, in the manual, and has an effect; which map is taken."""
 
+import contextlib
 import json
 import os
 import re
+import stat
 import subprocess
 
 import pytest
 
-from harness import places, runner
+from harness import mounts, places, runner
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
 SETTINGS = f"{SHOP}/SETTINGS"
@@ -58,20 +60,34 @@ def effect_of(option):
 class Bench:
     """What an effect is tried with."""
 
-    def __init__(self, ddbfs, proxy, home, write_map, folder):
+    def __init__(self, ddbfs, proxy, home, write_map, folder, fixture):
         self.ddbfs = ddbfs
         self.proxy = proxy
         self.home = home
         self.write_map = write_map
         self.folder = folder
+        self.fixture = fixture  # of those that few effects need
 
     def text(self, *arguments, **how):
         return self.ddbfs(*arguments, **how).text
 
+    @contextlib.contextmanager
+    def mounted(self, *options, **how):
+        """The folder where `ddbfs mount` of OPTIONS has mounted, in the background."""
+        if not os.path.exists("/dev/fuse"):
+            pytest.skip("there is no /dev/fuse")
+        root = self.folder / "mnt"
+        root.mkdir(exist_ok=True)
+        try:
+            self.ddbfs("mount", *options, root, **how)
+            yield root
+        finally:
+            mounts.take_away(root)
+
 
 @pytest.fixture
-def bench(ddbfs, proxy, home, write_map, tmp_path):
-    return Bench(ddbfs, proxy, home, write_map, tmp_path)
+def bench(ddbfs, proxy, home, write_map, tmp_path, request):
+    return Bench(ddbfs, proxy, home, write_map, tmp_path, request.getfixturevalue)
 
 
 def write_small_map(folder, name):
@@ -176,6 +192,54 @@ def offline_asks_nobody(bench):
     assert bench.proxy.requests != []
 
 
+@effect_of("--foreground")
+def foreground_stays(bench):
+    if not os.path.exists("/dev/fuse"):
+        pytest.skip("there is no /dev/fuse")
+    for number, option in enumerate(("-f", "--foreground")):
+        root = bench.folder / f"front-{number}"
+        root.mkdir()
+        daemon = bench.ddbfs.start("mount", option, root, stdin=subprocess.DEVNULL)
+        try:
+            mounts.wait_until(lambda: mounts.is_mounted(root), "the mount")
+            assert daemon.poll() is None and os.listdir(root)
+        finally:
+            mounts.take_away(root)
+            assert daemon.wait(20) == 0
+    with bench.mounted() as root:  # else the command returns, and the mount stays
+        assert mounts.is_mounted(root) and os.listdir(root)
+
+
+@effect_of("-o")
+def mount_options_are_heard(bench):
+    with bench.mounted("-o", "uid=1234,umask=077", "-o", "x-gvfs-hide,suffix=.json") as root:
+        seen = os.stat(f"{root}{SETTINGS}.json")
+        assert seen.st_uid == 1234 and stat.S_IMODE(seen.st_mode) == 0o400
+    with bench.mounted() as root:
+        seen = os.stat(f"{root}{SETTINGS}")
+        assert seen.st_uid == os.getuid() and stat.S_IMODE(seen.st_mode) == 0o444
+
+
+@effect_of("--cache-size")
+def cache_size_bounds_what_is_kept(bench):
+    """Half of it is for files: what they hold beyond that is let go."""
+    things = bench.fixture("things")
+    names = [f"thing-{number}" for number in range(8)]
+    for name in names:
+        things.put(name, payload={"S": "x" * 200_000})
+
+    def kept(*options):
+        with bench.mounted(*options, env=things.env) as root:
+            for name in names:
+                assert len((root / "any/things/box" / name).read_bytes()) > 200_000
+            return json.loads((root / ".ddbfs/stats.json").read_bytes())["content_bytes"]
+
+    assert kept("--cache-size", "1M") <= 512 << 10 and kept() >= 8 * 200_000
+    assert "--cache-size takes 1M or more" in bench.ddbfs(
+        "mount", "--cache-size", "1023K", bench.folder, expect=2
+    ).stderr  # fmt: skip
+
+
 @effect_of("--help")
 def help_is_printed(bench):
     for arguments in (["--help"], ["-h"], ["ls", "--help"], ["check", "-h"]):
@@ -233,6 +297,20 @@ def test_option_of_a_command_may_come_before_it(ddbfs):
 
 def test_wrong_value_is_told_what_would_be_right(ddbfs):
     assert "--format takes pretty or compact" in ddbfs("--format", "x", "ls", "/", expect=2).stderr
+
+
+@pytest.mark.parametrize("option", ["-f", "-o", "--cache-size"])
+def test_option_of_the_mount_goes_with_no_other_command(ddbfs, option):
+    assert "does not go with this command" in ddbfs("ls", option, "/", expect=2).stderr
+
+
+def test_refresh_without_a_mount_complains(ddbfs, tmp_path):
+    result = ddbfs("refresh", tmp_path / "SETTINGS", expect=1)
+    assert result.stderr == f"ddbfs: {tmp_path}/SETTINGS: is not in a live mount of ddbfs\n"
+
+
+def test_refresh_of_nothing_is_wrong_usage(ddbfs):
+    assert "refresh needs a path in a mount" in ddbfs("refresh", expect=2).stderr
 
 
 def test_letters_may_stand_together(ddbfs):

@@ -1,12 +1,15 @@
 """The documents: they lint, their links lead somewhere, and what README shows is what happens."""
 
+import grp
+import os
+import pwd
 import re
 import shutil
 import subprocess
 
 import pytest
 
-from harness import places, runner
+from harness import mounts, places, runner
 
 REPO = places.REPO
 MARKDOWN = sorted([*REPO.glob("*.md"), *REPO.glob("docs/**/*.md")])
@@ -78,6 +81,27 @@ def test_manual_has_every_variable():
     assert asked and {name for name in asked if name not in MANUAL.read_text()} == set()
 
 
+def messages_of_the_mount():
+    """What `mount` and `refresh` print before there is a mount: of each the longest piece of its
+    own words, up to the cure."""
+    sources = [*REPO.glob("fs/mount*.c"), REPO / "fs/refresh_command.c"]
+    text = re.sub(r'"\s*\n\s*"', "", "".join(path.read_text() for path in sources))
+    printed = re.findall(r'(?:fprintf\(stderr,|complain\(word,)\s*"([^"]*)"', text)
+    said = [each.removeprefix("ddbfs: ").split("; ")[0] for each in printed]
+    longest = {max(re.split(r"%\.?\*?[sd]|\\n", each), key=len).strip(": ") for each in said}
+    return sorted(longest - {"", "-o", "out of memory"})
+
+
+def test_messages_of_the_mount_are_found():
+    assert {"there is no /dev/fuse", "is no number"} <= set(messages_of_the_mount())
+
+
+@pytest.mark.parametrize("message", messages_of_the_mount())
+def test_troubleshooting_has_the_message(message):
+    text = (REPO / "docs/troubleshooting.md").read_text()
+    assert message in text.partition("\n## The mount\n")[2].partition("\n## ")[0]
+
+
 def links():
     for path in MARKDOWN:
         text = re.sub(r"`[^`\n]*`", "", without_code(path.read_text()))
@@ -113,20 +137,47 @@ def test_adrs_are_numbered_without_a_gap():
     assert [int(adr.name[:4]) for adr in ADRS] == list(range(1, len(ADRS) + 1))
 
 
-def readme_session():
-    """(command, what it prints) of README's first block."""
-    block = re.search(r"```console\n(.*?)```", (REPO / "README.md").read_text(), re.S)[1]
+def session(number):
+    """(command, what it prints) of one of README's blocks: 0 is the mount, 1 the command line."""
+    block = re.findall(r"```console\n(.*?)```", (REPO / "README.md").read_text(), re.S)[number]
     for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
         command, _, output = part.partition("\n")
-        yield pytest.param(command, output.strip("\n"), id=command[:60])
+        yield command, output.strip("\n")
 
 
-@pytest.mark.parametrize("command, output", readme_session())
-def test_readme_shows_what_happens(command, output, home):
+def typed(command, home):
+    """What COMMAND prints to somebody in the clone who has ddbfs in the PATH, in UTC."""
     ddbfs = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")
     line = f'ddbfs() {{ "{ddbfs}" "$@"; }}\n{command}'
-    done = runner.run(["sh", "-c", line], home.environment(), cwd=REPO)
-    assert done.text.strip("\n") == output
+    done = runner.run(["sh", "-c", line], home.environment({"TZ": "UTC"}), cwd=REPO)
+    assert done.code == 0, done
+    return done.text.strip("\n")
+
+
+@pytest.fixture
+def mountpoint(tmp_path):
+    if not os.path.exists("/dev/fuse"):
+        pytest.skip("there is no /dev/fuse")
+    folder = tmp_path / "mnt"
+    folder.mkdir()
+    yield str(folder)
+    mounts.take_away(folder)
+
+
+def test_readme_mounts_first(home, mountpoint):
+    """The session as a whole, below a folder of the test's own. Whoever runs it owns the files."""
+    owner = f"{pwd.getpwuid(os.getuid()).pw_name} {grp.getgrgid(os.getgid()).gr_name}"
+    commands = list(session(0))
+    assert commands[0][0].startswith("ddbfs mount ") and commands[-1][0] == "fusermount3 -u /mnt"
+    for command, output in commands:
+        said = typed(command.replace("/mnt", mountpoint), home)
+        assert said.replace(mountpoint, "/mnt").replace(f" {owner} ", " root root ") == output
+    assert not mounts.is_mounted(mountpoint)
+
+
+@pytest.mark.parametrize("command, output", session(1), ids=lambda text: text[:60])
+def test_readme_shows_what_happens(command, output, home):
+    assert typed(command, home) == output
 
 
 def readme_scripts():

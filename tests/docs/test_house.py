@@ -43,7 +43,8 @@ ALLOWED = {
 
 # Where each library's headers may stand.
 THIRD_PARTY = {
-    "curl/": {"core/net/http.c"},
+    "curl/": {"core/net/http.c", "tests/bench/mount/peer.h"},
+    "fuse": {"fs/mount.h"},
     "openssl/": {"core/digest.c"},
     "zlib.h": {"core/net/gzip.c", "tests/unit/test_gzip.c", "tests/unit/test_answer.c"},
     "cjson/": {"tests/bench/json_bench.c"},
@@ -107,6 +108,8 @@ def test_includes_name_the_whole_path(path):
         ("core/source/dynamo/dynamo.c", "core/map.h"),
         ("core/aws/session.c", "core/net/transport.h"),
         ("fs/app.c", "core/net/http.h"),
+        ("core/tree.h", "fs/mount.h"),
+        ("fs/ops.c", "core/source/dynamo/dynamo.h"),
     ],
 )
 def test_rule_sees_a_violation(name, included):
@@ -117,6 +120,27 @@ def test_rule_sees_a_violation(name, included):
 def test_architecture_has_room(room):
     rows = re.findall(r"^\| (\w+) \| .* \| (.*) \|$", (REPO / "docs/architecture.md").read_text(), re.M)
     assert room in {name for name, _ in rows}
+
+
+def files_of_the_mount():
+    """What lives in fs/ for the mount alone: whoever includes the mount, and the mount itself."""
+    texts = {path.stem: path.read_text() for path in REPO.glob("fs/*.h")}
+    of_fuse = {"mount"}
+    while True:
+        marks = [f'#include "fs/{stem}.h"' for stem in of_fuse]
+        grown = of_fuse | {stem for stem, text in texts.items() if any(m in text for m in marks)}
+        if grown == of_fuse:
+            return of_fuse
+        of_fuse = grown
+
+
+@pytest.mark.parametrize("stem", sorted(files_of_the_mount()))
+def test_architecture_has_the_mount_s_file(stem):
+    assert f"\n| `{stem}` | " in (REPO / "docs/architecture.md").read_text()
+
+
+def test_the_mount_has_more_than_one_file():
+    assert {"mount", "ops", "parked", "directory"} <= files_of_the_mount()
 
 
 @pytest.mark.parametrize("stem", sorted(GROUND | DATA | MAP))
@@ -140,13 +164,20 @@ def test_library_stands_in_its_file_alone(library):
     assert found <= THIRD_PARTY[library]
 
 
+def fuse_flags():
+    """Where libfuse's headers are; nothing where pkg-config or the library is missing."""
+    command = ["pkg-config", "--cflags", "fuse3"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.split()
+
+
 @pytest.mark.parametrize("path", HEADERS, ids=name_of)
 def test_header_compiles_alone(path, tmp_path):
     source = tmp_path / "alone.c"
     source.write_text(f'#include "{name_of(path)}"\n#include "{name_of(path)}"\n')
     done = subprocess.run(
         ["gcc", "-std=c17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
-         f"-I{REPO}", source], capture_output=True, text=True,
+         f"-I{REPO}", *(fuse_flags() if name_of(path).startswith("fs/") else []), source],
+        capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
 

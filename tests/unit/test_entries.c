@@ -62,8 +62,8 @@ static void test_an_environment_has_the_tables(void)
 
 static void test_a_table_has_its_literal_segments(void)
 {
-    check_example("/prod/jobs", "by-id/ by-index/ by-status/");
-    check_example("/prod/shops", "by-account/ ?{domain}");
+    check_example("/prod/jobs", "README by-id/ by-index/ by-status/");
+    check_example("/prod/shops", "README by-account/ ?{domain}");
 }
 
 static void test_known_values_are_listed(void)
@@ -74,10 +74,10 @@ static void test_known_values_are_listed(void)
 
 static void test_a_parameter_without_values_can_not_be_listed(void)
 {
-    check_example("/prod/jobs/by-id", "?{job_id}");
-    check_example("/prod/jobs/by-index/shopify", "?{shop_id}");
-    check_example("/prod/jobs/by-index/shopify/a-b/on", "?{date}");
-    check_example("/prod/jobs/by-index/shopify/a-b/between", "?{from}..{to}");
+    check_example("/prod/jobs/by-id", "README ?{job_id}");
+    check_example("/prod/jobs/by-index/shopify", "README ?{shop_id}");
+    check_example("/prod/jobs/by-index/shopify/a-b/on", "README ?{date}");
+    check_example("/prod/jobs/by-index/shopify/a-b/between", "README ?{from}..{to}");
 }
 
 static void test_a_listing_declares_its_literals_only(void)
@@ -103,7 +103,7 @@ static void test_values_are_encoded_and_told_once(void)
     check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
                 "\"params\":{\"a\":{\"values\":[\"x/y\",\".z\"]}},"
                 "\"paths\":{\"{a}/\":{},\"{a}/{b}.d/\":{}}",
-                "/prod/t", "x%2Fy/ %2Ez/");
+                "/prod/t", "README x%2Fy/ %2Ez/");
 }
 
 static void test_a_literal_and_a_value_of_one_name_are_one_entry(void)
@@ -111,7 +111,7 @@ static void test_a_literal_and_a_value_of_one_name_are_one_entry(void)
     check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
                 "\"params\":{\"a\":{\"values\":[\"x\",\"y\"]}},"
                 "\"paths\":{\"{a}/\":{},\"x/{a}/\":{}}",
-                "/prod/t", "x/ y/");
+                "/prod/t", "README x/ y/");
 }
 
 static void test_an_entry_is_added_with_an_unknown_size(void)

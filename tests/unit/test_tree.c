@@ -823,13 +823,64 @@ static void test_an_error_while_records_are_read_ends_a_listing(void)
 static void test_a_directory_that_can_not_be_listed_says_what_to_type(void)
 {
     open_example();
-    check_list_fails("/prod/jobs/by-id", "", ERROR_NOT_LISTABLE,
+    check_list_fails("/prod/jobs/by-id", "README\n", ERROR_NOT_LISTABLE,
                      "{job_id} can't be listed, since no key leads to all of them; type one: "
                      "…/{job_id}");
-    check_list_fails("/prod/shops", "by-account/\n", ERROR_NOT_LISTABLE,
+    check_list_fails("/prod/shops", "README\nby-account/\n", ERROR_NOT_LISTABLE,
                      "{domain}/ can't be listed, since no key leads to all of them; type one: "
                      "…/{domain}/");
     CHECK_INT(scene.fake.started, 0);
+    close_scene();
+}
+
+static void test_the_readme_of_a_table_asks_nobody(void)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    open_example();
+    CHECK(scene_read(&scene, "/prod/jobs/README", &told));
+    CHECK_HAS(buf_text(&told.bytes), "  by-id/{job_id}\n      2 requests\n");
+    CHECK_HAS(buf_text(&told.bytes), "shop_id is the account and index name");
+    CHECK_INT(scene.fake.started, 0);
+    close_scene();
+}
+
+static void test_the_readme_of_what_can_not_be_listed(void)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    open_example();
+    CHECK(scene_read(&scene, "/prod/jobs/by-id/README", &told));
+    CHECK_HAS(buf_text(&told.bytes), "{job_id} can't be listed here");
+    CHECK(!strstr(buf_text(&told.bytes), "by-status"));
+    close_scene();
+}
+
+static void test_noise_asks_nobody(void)
+{
+    static const char *const paths[] = {"/prod/jobs/by-id/.git", "/prod/jobs/by-id/HEAD",
+                                        "/prod/shops/s.example/.hidden",
+                                        "/prod/shops/s.example/SETTINGS~", "/prod/shops/Thumbs.db"};
+    open_example();
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        CLEAN_UP(told_clean_up) struct told told = {0};
+        CHECK(!scene_read(&scene, paths[i], &told));
+        CHECK_INT(told.err.kind, ERROR_NOT_FOUND);
+    }
+    CHECK_INT(scene.fake.started, 0);
+    close_scene();
+}
+
+static void test_a_record_that_is_called_like_noise_opens_by_its_listed_name(void)
+{
+    static const struct fake_item items[] = {
+        {"prod-Table", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"HEAD\"}}"},
+        {"prod-Table", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"README\"}}"},
+        {0},
+    };
+    open_table("\"table\":\"Table\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
+               "\"paths\":{\"x/{a}/\":{}}",
+               items);
+    check_list("/prod/t/x/A", "%48EAD\n%52EADME\n");
+    check_file("/prod/t/x/A/%48EAD", "{\n  \"pk\": \"A\",\n  \"sk\": \"HEAD\"\n}\n");
     close_scene();
 }
 
@@ -837,7 +888,7 @@ static void test_directories_of_the_map_ask_nobody(void)
 {
     open_example();
     check_list("/prod", "jobs/\nindex-settings/\nshops/\n");
-    check_list("/prod/jobs", "by-id/\nby-index/\nby-status/\n");
+    check_list("/prod/jobs", "README\nby-id/\nby-index/\nby-status/\n");
     check_list("/prod/jobs/by-index", "shopify/\necom/\n");
     CHECK_INT(scene.fake.started, 0);
     close_scene();
@@ -1007,10 +1058,10 @@ static void check_hydrated(size_t count, unsigned requests, unsigned most_open)
 
 static void test_more_records_than_one_request_holds(void)
 {
-    check_hydrated(250, 4, 4);
+    check_hydrated(250, 4, 3);
 }
 
-static void test_no_more_requests_at_once_than_connections(void)
+static void test_records_are_read_in_slices(void)
 {
     check_hydrated(MANY, 21, 17);
 }
@@ -1214,6 +1265,11 @@ static const struct check_test tests[] = {
      test_an_error_while_records_are_read_ends_a_listing},
     {"a_directory_that_can_not_be_listed_says_what_to_type",
      test_a_directory_that_can_not_be_listed_says_what_to_type},
+    {"the_readme_of_a_table_asks_nobody", test_the_readme_of_a_table_asks_nobody},
+    {"the_readme_of_what_can_not_be_listed", test_the_readme_of_what_can_not_be_listed},
+    {"noise_asks_nobody", test_noise_asks_nobody},
+    {"a_record_that_is_called_like_noise_opens_by_its_listed_name",
+     test_a_record_that_is_called_like_noise_opens_by_its_listed_name},
     {"directories_of_the_map_ask_nobody", test_directories_of_the_map_ask_nobody},
     {"the_root_finds_branches", test_the_root_finds_branches},
     {"a_limit_counts_entries_only", test_a_limit_counts_entries_only},
@@ -1229,7 +1285,7 @@ static const struct check_test tests[] = {
      test_the_attributes_of_a_record_that_is_not_there},
     {"items_of_no_declared_kind_are_told_of", test_items_of_no_declared_kind_are_told_of},
     {"more_records_than_one_request_holds", test_more_records_than_one_request_holds},
-    {"no_more_requests_at_once_than_connections", test_no_more_requests_at_once_than_connections},
+    {"records_are_read_in_slices", test_records_are_read_in_slices},
     {"a_shortened_entry_opens", test_a_shortened_entry_opens},
     {"a_shortened_name_of_nothing", test_a_shortened_name_of_nothing},
     {"a_shortened_entry_of_a_listing_where_all_is_said",

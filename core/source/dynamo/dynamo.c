@@ -277,6 +277,11 @@ static void dynamo_destroy(struct source *source)
     free(source);
 }
 
+struct dynamo_stats dynamo_stats(const struct source *source)
+{
+    return ((const struct dynamo *)source)->link.stats;
+}
+
 struct source *dynamo_new(const struct dynamo_options *options)
 {
     static const struct source_ops ops = {dynamo_start, dynamo_more, dynamo_end, dynamo_destroy};

@@ -241,9 +241,11 @@ static void on_response(void *arg, const struct http_response *response, const s
     else
         exchange->last = *err;
     if (answer) {
+        exchange->link->stats.capacity += answer->capacity > 0 ? answer->capacity : 0;
         log_answer(exchange, answer);
         succeed(exchange, answer);
     } else {
+        exchange->link->stats.failures++;
         log_error(exchange);
         recover(exchange, response);
     }
@@ -285,6 +287,7 @@ static void send_signed(struct exchange *exchange, const struct credentials *cre
     }
     exchange->tries++;
     exchange->attempt++;
+    exchange->link->stats.requests[content.op]++;
 }
 
 /* What the last attempt met says more than that the time is over. */

@@ -8,6 +8,7 @@
 #include "core/loop.h"
 #include "core/net/transport.h"
 #include "core/source/dynamo/answer.h"
+#include "core/source/dynamo/dynamo.h"
 #include "core/source/dynamo/retry.h"
 
 /* What all exchanges of one source share. The pointers are borrowed. */
@@ -18,6 +19,7 @@ struct exchange_link {
     const struct log *log;
     struct retry retry;
     int64_t skew_ms; /* what to add to the wall clock */
+    struct dynamo_stats stats;
 };
 
 /* Exactly one of ANSWER (now the callee's) and ERR is not NULL. TRIES is how many requests were

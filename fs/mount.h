@@ -1,0 +1,41 @@
+/* A live mount: what its operations share. */
+#ifndef DDBFS_FS_MOUNT_H
+#define DDBFS_FS_MOUNT_H
+
+#include <sys/types.h>
+
+#define FUSE_USE_VERSION 314
+#include <fuse_lowlevel.h>
+
+#include "fs/app.h"
+#include "fs/nodes.h"
+
+struct mount {
+    struct app *app;               /* borrowed */
+    struct nodes *nodes;           /* owned */
+    struct parked *parked;         /* requests that wait for an answer; owned */
+    struct directory *directories; /* open ones; owned */
+    struct journal *journal;       /* owned */
+    struct refresher *refresher;   /* owned */
+    struct map **old_maps;         /* owned: directories may still be of them */
+    size_t old_map_count;
+    uid_t uid; /* whose everything is */
+    gid_t gid;
+    mode_t umask;
+    int64_t started_ms;
+    struct fuse_session *session; /* owned */
+    struct fuse_buf buf;          /* for what the kernel sends; its memory is owned */
+    bool greeted;                 /* the kernel has its first answer */
+    struct loop_io *kernel, *signals;
+    int signal_fd;
+    int ready_fd; /* to tell who started this that the mount answers; -1 once told */
+};
+
+/* Reads the map's file again and drops what is known; the old map stays when the new one is
+ * wrong. */
+void mount_reload(struct mount *mount);
+
+/* The kernel has greeted: from now on the mount answers. */
+void mount_ready(struct mount *mount);
+
+#endif

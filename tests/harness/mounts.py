@@ -1,0 +1,137 @@
+"""A live mount: the daemon in front as a child, its log captured, its end checked."""
+
+import collections
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from . import runner
+
+START_S = 20
+END_S = 20
+STATS_TTL_S = 0.12  # the least for which the kernel keeps a name, and a little
+
+
+def wait_until(condition, what, deadline_s=20):
+    """Waits for something that is bound to happen; no test measures how long it takes."""
+    end = time.monotonic() + deadline_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"waited {deadline_s} s for: {what}"
+        time.sleep(0.01)
+
+
+def is_mounted(path):
+    """Asks the kernel's table and never the mount, which may be dead."""
+    wanted = str(path).replace(" ", "\\040")
+    lines = pathlib.Path("/proc/self/mountinfo").read_text("utf-8").splitlines()
+    return any(line.split(" ")[4] == wanted for line in lines)
+
+
+def take_away(path):
+    """Unmounts PATH as a user does; lazily where a test left something open in it. Whether it was
+    done without force."""
+    if is_mounted(path):
+        subprocess.run(["fusermount3", "-u", str(path)], capture_output=True)
+    busy = is_mounted(path)
+    if busy:
+        subprocess.run(["umount", "-l", str(path)], capture_output=True)
+    return not busy
+
+
+def state_of(pid):
+    """The letter of /proc/PID/status (R, S, D, Z …), or None when the process is gone."""
+    try:
+        lines = pathlib.Path(f"/proc/{pid}/status").read_text("ascii", "replace").splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return next(line.split()[1] for line in lines if line.startswith("State:"))
+
+
+class Mount:
+    """Made by the fixture `mount`. ROOT is the mountpoint; `m / "prod/..."` is a path in it."""
+
+    def __init__(self, ddbfs, folder, proxy, options=(), map_file=None, env=None):
+        self.ddbfs = ddbfs
+        self.proxy = proxy
+        self.root = folder / "mnt"
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.log_file = folder / "log"
+        self.exit_code = 0  # what the daemon must end with; None: a test killed it
+        words = ["mount", "-f", *options]
+        if map_file:
+            words += ["--map", str(map_file)]
+        with open(self.log_file, "ab") as log:
+            self.process = ddbfs.start(
+                *words, self.root, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+
+    def __truediv__(self, path):
+        return self.root / path
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def log(self):
+        return self.log_file.read_text("utf-8", "replace")
+
+    def wait_ready(self):
+        ended = lambda: self.process.poll() is not None  # noqa: E731
+        wait_until(lambda: ended() or is_mounted(self.root), "the mount", START_S)
+        assert not ended(), f"the daemon ended with {self.process.returncode}: {self.log()}"
+        os.statvfs(self.root)
+        return self
+
+    # What has been asked.
+
+    def counts(self):
+        """Requests that the proxy has seen since they were forgotten last, by operation."""
+        return dict(collections.Counter(self.proxy.ops))
+
+    def stats(self):
+        """stats.json as it is now, and not as the kernel has it still."""
+        time.sleep(STATS_TTL_S)
+        return json.loads((self / ".ddbfs/stats.json").read_bytes())
+
+    def errors(self):
+        time.sleep(STATS_TTL_S)
+        return (self / ".ddbfs/errors").read_text("utf-8")
+
+    def lines(self):
+        time.sleep(STATS_TTL_S)
+        return (self / ".ddbfs/log").read_text("utf-8")
+
+    def refresh(self, path="", expect=0):
+        return self.ddbfs("refresh", self.root / path, expect=expect)
+
+    # Its end.
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def wait(self):
+        return self.process.wait(END_S)
+
+    def unmount(self):
+        subprocess.run(["fusermount3", "-u", str(self.root)], check=True, capture_output=True)
+        return self.wait()
+
+    def clean_up(self):
+        """Ends it whatever the test has done, and only then looks at how it ended."""
+        if not take_away(self.root):
+            self.process.send_signal(signal.SIGTERM)  # who has it open still keeps it alive
+        try:
+            code = self.process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGABRT)
+            code = self.process.wait(END_S)
+        log = self.log()
+        assert not is_mounted(self.root), f"{self.root} is mounted still"
+        assert not any(report in log for report in runner.REPORTS), log
+        assert self.exit_code is None or code == self.exit_code, f"exit code {code}: {log}"

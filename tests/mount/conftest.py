@@ -1,0 +1,156 @@
+"""Fixtures of the mount's tests: a live mount on a private folder, through the recording proxy."""
+
+import os
+import shutil
+import signal
+import uuid
+
+import pytest
+
+from harness import load, mounts, places, runner, servers
+
+TEST_TIMEOUT_S = 120
+SHOP = "cool-store.myshopify.com"
+
+
+@pytest.fixture(scope="session", params=["dynoxide"])
+def server(request):
+    """dynoxide, unless the test says @pytest.mark.parametrize("server", …, indirect=True)."""
+    with servers.running(request.param) as started:
+        load.load_sample(started.url)
+        yield started
+
+
+def why_not():
+    if not os.path.exists("/dev/fuse"):
+        return "there is no /dev/fuse"
+    if os.geteuid() != 0 and not shutil.which("fusermount3"):
+        return "there is no fusermount3"
+    return None
+
+
+def pytest_collection_modifyitems(items):
+    here = os.path.dirname(__file__)
+    for item in items:
+        if why_not() and str(item.path).startswith(here):
+            item.add_marker(pytest.mark.skip(reason=why_not()))
+
+
+@pytest.fixture(autouse=True)
+def limit():
+    """A test that hangs in a system call of the mount is interrupted, and fails."""
+
+    def fail(*_):
+        raise TimeoutError(f"the test took more than {TEST_TIMEOUT_S} s")
+
+    old = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(TEST_TIMEOUT_S)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, old)
+
+
+@pytest.fixture
+def mount(ddbfs, proxy, tmp_path):
+    """mount("--suffix", ".json", map_file=…, env=…): a live mount whose proxy has forgotten the
+    start-up. Every one is unmounted after the test, and its daemon's end is checked."""
+    made = []
+
+    def make(*options, map_file=None, env=None):
+        folder = tmp_path / f"mount-{len(made)}"
+        made.append(mounts.Mount(ddbfs, folder, proxy, options, map_file, env))
+        made[-1].wait_ready()
+        proxy.clear()
+        return made[-1]
+
+    yield make
+    proxy.heal()
+    for each in made:
+        each.clean_up()
+
+
+@pytest.fixture
+def oracle(server, make_proxy, tmp_path):
+    """oracle("/prod/…", *options): the bytes of `ddbfs cat`, by a proxy of its own."""
+    home = runner.Home(tmp_path / "oracle-home", make_proxy(server).url)
+    ddbfs = runner.Ddbfs(home)
+    return lambda path, *options: ddbfs(*options, "cat", path).stdout
+
+
+class Branch:
+    """Three tables of a test's own, as the environment /dev-<name> of the example map."""
+
+    TABLES = {
+        "jobs": "EcomIndexerJobsTable",
+        "index-settings": "EcomIndexSettingsTable",
+        "shops": "ShopifyEntitiesTable",
+    }
+
+    def __init__(self, boto):
+        self.boto = boto
+        self.name = f"dev-{uuid.uuid4().hex[:12]}"
+        self.made = []
+
+    def table(self, which):
+        name = f"{self.name}-{self.TABLES[which]}"
+        if name not in self.made:
+            by_name = {each["TableName"]: each for each in load.tables()}
+            load.create_table(self.boto, by_name[self.TABLES[which]], name)
+            self.made.append(name)
+        return name
+
+    def put(self, which, items):
+        load.put_all(self.boto, self.table(which), items)
+
+    def put_settings(self, domain=SHOP, **texts):
+        item = {"pk": f"SHOP#{domain}", "sk": "SETTINGS", **texts}
+        self.put("shops", [{name: {"S": text} for name, text in item.items()}])
+        return f"{self.name}/shops/{domain}/SETTINGS"
+
+    def put_jobs(self, count, shop="acct-index", status="FAILED", padding=0):
+        """COUNT jobs of one shop; the path of its listing of all, and their names in order."""
+        items = [job(number, shop, status, padding) for number in range(count)]
+        self.put("jobs", items)
+        names = [each["sk"]["S"][len("JOB#") :] for each in items]
+        return f"{self.name}/jobs/by-index/shopify/{shop}/all", names
+
+    def drop(self):
+        for name in self.made:
+            self.boto.delete_table(TableName=name)
+
+
+def job(number, shop, status, padding):
+    day, second = 1 + number // 86400, number % 86400
+    clock = f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
+    created = f"2026-03-{day:02d}T{clock}.000Z"
+    texts = {
+        "pk": f"PLATFORM#shopify#SHOP#{shop}",
+        "sk": f"JOB#{created}#job-{number:06d}",
+        "job_id": f"job-{number:06d}",
+        "shop_id": shop,
+        "platform": "shopify",
+        "status": status,
+        "created_at": created,
+        "status_created_at": f"{status}#{created}",
+        "note": "x" * padding,
+    }
+    return {name: {"S": text} for name, text in texts.items() if text}
+
+
+@pytest.fixture
+def branch(boto):
+    made = Branch(boto)
+    yield made
+    made.drop()
+
+
+@pytest.fixture
+def make_map(tmp_path):
+    """make_map(change): the example map after CHANGE(text) -> text, as a file of the test's own."""
+
+    def make(change=lambda text: text, name="own.map.json"):
+        text = change(places.DEFAULT_MAP.read_text("utf-8"))
+        (tmp_path / name).write_text(text, "utf-8")
+        return tmp_path / name
+
+    return make

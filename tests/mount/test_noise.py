@@ -1,0 +1,192 @@
+"""Programs that probe: what they look for beside the names of the mount never leaves the machine.
+
+Each test lists a directory first; from then on whatever a program looks up there is known already,
+or is noise that is answered locally. So the proxy counts nothing at all.
+"""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import uuid
+
+import pytest
+
+from harness import mounts, places
+
+SHOP = "prod/shops/cool-store.myshopify.com"
+SETTINGS = f"{SHOP}/SETTINGS"
+PROBES = (
+    ".git .hg .svn .bzr .hidden .DS_Store ._SETTINGS .Trash .Trash-0 .directory .xdg-volume-info"
+    " .SETTINGS.swp .SETTINGS.swx .envrc .tool-versions .editorconfig SETTINGS~ autorun.inf"
+    " desktop.ini Thumbs.db 4913 CVS HEAD RCS lost+found"
+).split()
+
+
+def needs(program):
+    return pytest.mark.skipif(not shutil.which(program), reason=f"{program} is not installed")
+
+
+@pytest.fixture
+def listed(mount):
+    m = mount()
+    for entry in os.scandir(m / SHOP):
+        entry.stat()
+    os.listdir(m.root)
+    m.proxy.clear()
+    return m
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    """A tmux server of the test's own: terminal(command), then .type(keys) and .screen()."""
+    made = []
+
+    class Terminal:
+        def __init__(self, *command):
+            self.name = f"ddbfs-{uuid.uuid4().hex[:8]}"
+            home = tmp_path / "terminal"
+            home.mkdir(exist_ok=True)
+            env = {**os.environ, "HOME": str(home), "LANG": "C.UTF-8", "TERM": "xterm"}
+            words = ["new-session", "-d", "-x", "120", "-y", "40", *map(str, command)]
+            start = ["tmux", "-L", self.name, "-f", "/dev/null", *words]
+            subprocess.run(start, check=True, env=env)
+            made.append(self)
+
+        def tmux(self, *words):
+            command = ["tmux", "-L", self.name, *words]
+            return subprocess.run(command, capture_output=True, text=True).stdout
+
+        def type(self, *keys):
+            self.tmux("send-keys", *keys)
+
+        def screen(self):
+            return self.tmux("capture-pane", "-p")
+
+        def wait_for(self, text):
+            """The screen once it shows TEXT."""
+            try:
+                mounts.wait_until(lambda: text in self.screen(), text)
+            except AssertionError:
+                raise AssertionError(f"no {text!r} on:\n{self.screen()}") from None
+            return self.screen()
+
+    yield Terminal
+    for each in made:
+        each.tmux("kill-server")
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_a_probe_is_answered_here(listed, name):
+    for folder in ("", "prod", "prod/shops", "prod/jobs/by-id", SHOP):
+        assert not (listed / folder / name).exists()
+    assert listed.counts() == {}
+
+
+def test_a_record_with_such_a_name_is_read_when_it_is_written_escaped(mount, branch):
+    branch.put_settings(".hidden", text="here")
+    m = mount()
+    assert not (m / branch.name / "shops/.hidden/SETTINGS").exists() and m.counts() == {}
+    assert (m / branch.name / "shops/%2Ehidden/SETTINGS").exists()
+
+
+def test_ls_la_looks_up_nothing_more(listed):
+    done = subprocess.run(["ls", "-la", "--color=always", listed / SHOP], capture_output=True)
+    assert done.returncode == 0 and b"SETTINGS" in done.stdout and listed.counts() == {}
+
+
+@needs("git")
+def test_git_status_finds_no_repository(listed):
+    env = {**os.environ, "GIT_DISCOVERY_ACROSS_FILESYSTEM": "1"}
+    for folder in ("", SHOP, "prod/jobs/by-id"):
+        done = subprocess.run(
+            ["git", "status"], cwd=listed / folder, env=env, capture_output=True, text=True
+        )
+        assert done.returncode != 0 and "not a git repository" in done.stderr
+    assert listed.counts() == {}
+
+
+@needs("vim")
+@needs("tmux")
+def test_vim_says_read_only_and_cannot_save(listed, terminal, tmp_path):
+    before = (listed / SETTINGS).read_bytes()
+    swap = f"set directory={tmp_path}//"  # else it is in a folder that all tests share
+    vim = terminal("vim", "-N", "-u", "NONE", "--cmd", swap, listed / SETTINGS)
+    assert "[readonly]" in vim.wait_for("active_index") or "readonly" in vim.screen()
+    vim.type("xx:w!", "Enter")
+    screen = vim.wait_for("Can't open file for writing")
+    assert "written" not in screen
+    vim.type("Enter", ":q!", "Enter")
+    assert (listed / SETTINGS).read_bytes() == before and listed.counts() == {}
+
+
+@needs("nano")
+@needs("tmux")
+def test_nano_says_unwritable_and_cannot_save(listed, terminal):
+    nano = terminal("nano", "--ignorercfiles", listed / SETTINGS)
+    assert "unwritable" in nano.wait_for("unwritable")
+    nano.type("x", "C-o")
+    nano.wait_for("Write")
+    nano.type("Enter")
+    nano.wait_for("Error writing")
+    assert listed.counts() == {}
+
+
+@needs("mc")
+@needs("tmux")
+def test_mc_shows_a_directory_and_a_record(listed, terminal):
+    mc = terminal("mc", "-d", "-u", listed / SHOP, listed / SHOP)
+    assert "access-token" in mc.wait_for("SETTINGS")
+    mc.type("Down", "Down", "F3")
+    mc.wait_for("SHOP#cool-store")
+    assert listed.counts() == {}
+
+
+@needs("pcmanfm")
+@needs("Xvfb")
+@needs("dbus-run-session")
+def test_a_file_browser_shows_a_directory(listed, tmp_path):
+    """The screenshot is kept in the build folder, for somebody to look at."""
+    home = tmp_path / "desktop"
+    home.mkdir()
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    read_end, write_end = os.pipe()
+    screen = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "900x600x24", "-nolisten", "tcp"],
+        pass_fds=[write_end],
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        os.close(write_end)
+        env["DISPLAY"] = ":" + os.read(read_end, 16).decode().strip()
+        look_at(listed, env)
+    finally:
+        os.close(read_end)
+        screen.terminate()
+        screen.wait()
+    assert listed.counts() == {}
+
+
+def look_at(m, env):
+    command = ["dbus-run-session", "--", "pcmanfm", "--no-desktop", str(m / SHOP)]
+    browser = subprocess.Popen(command, env=env, start_new_session=True, stderr=subprocess.DEVNULL)
+    try:
+        find = ["xdotool", "search", "--onlyvisible", "--name", "cool-store"]
+        wait = lambda: subprocess.run(find, env=env, capture_output=True).stdout  # noqa: E731
+        mounts.wait_until(wait, "the browser's window")
+        shot = pathlib.Path(os.environ.get("DDBFS_SCREENSHOTS") or places.REPO / "build-asan")
+        shot.mkdir(exist_ok=True)
+        picture = ["import", "-window", "root", str(shot / "file-browser.png")]
+
+        def colours():
+            subprocess.run(picture, env=env, check=True, capture_output=True)
+            count = subprocess.run(
+                ["identify", "-format", "%k", picture[-1]], capture_output=True, text=True
+            )
+            return int(count.stdout)
+
+        mounts.wait_until(lambda: colours() > 50, "icons on the screen")
+    finally:
+        os.killpg(browser.pid, signal.SIGTERM)
+        browser.wait()

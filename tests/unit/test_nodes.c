@@ -1,0 +1,487 @@
+/* Inodes: versions, references, what is kept of their bytes, and what a directory remembers. */
+#include "fs/nodes.h"
+
+#include "tests/unit/check.h"
+
+enum { HOUR_MS = 3600 * 1000, LIMIT = 100 };
+
+static const char map_text[] =
+    "{\"environments\": {\"m\": {\"prefix\": \"m-\", \"region\": \"us-east-1\"}}, \"tables\": "
+    "{\"things\": {\"table\": \"T\", \"records\": {\"thing\": {\"pk\": \"B#{box}\", \"sk\": "
+    "\"T#{name}\"}}, \"paths\": {\"{box}/\": {\"list\": \"thing\"}}}}}";
+
+static const char other_map_text[] =
+    "{\"environments\": {\"m\": {\"prefix\": \"n-\", \"region\": \"us-east-1\"}}, \"tables\": "
+    "{\"others\": {\"table\": \"T\", \"records\": {\"thing\": {\"pk\": \"B#{box}\", \"sk\": "
+    "\"T#{name}\"}}, \"paths\": {\"{box}/\": {\"list\": \"thing\"}}}}}";
+
+static const struct place_options names = {.suffix = ""};
+
+struct scene {
+    struct map *map, *other_map;
+    struct nodes *nodes;
+    struct node *root;
+};
+
+static void open_scene(struct scene *scene)
+{
+    struct error why = {0};
+    scene->map = map_parse("test.json", span_text(map_text), &why);
+    scene->other_map = map_parse("other.json", span_text(other_map_text), &why);
+    CHECK_TEXT(why.text, "");
+    scene->nodes = nodes_new(place_root(scene->map), LIMIT);
+    CHECK(scene->nodes);
+    scene->root = nodes_root(scene->nodes);
+}
+
+static void close_scene(struct scene *scene)
+{
+    nodes_destroy(scene->nodes);
+    map_destroy(scene->map);
+    map_destroy(scene->other_map);
+}
+
+/* The directory NAME, pinned, with the place that the map has for it. */
+static struct node *make_directory(struct scene *scene, struct node *parent, const char *name)
+{
+    struct error why;
+    struct place *place = place_child(parent->place, span_text(name), &names, &why);
+    CHECK(place);
+    struct node *node = nodes_directory(scene->nodes, parent, span_text(name), place);
+    CHECK(node);
+    return node;
+}
+
+static struct node *make_file(struct scene *scene, struct node *parent, const char *name,
+                              const char *bytes)
+{
+    struct node_file file = {.bytes = span_text(bytes)};
+    struct node *node = nodes_file(scene->nodes, parent, span_text(name), &file);
+    CHECK(node);
+    return node;
+}
+
+static void the_root_is_number_one_and_stays(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    CHECK_INT(scene.root->ino, 1);
+    nodes_forget(scene.nodes, 1, 7);
+    CHECK(nodes_find(scene.nodes, 1) == scene.root);
+    CHECK_INT(nodes_stats(scene.nodes).directories, 1);
+    close_scene(&scene);
+}
+
+static void the_same_bytes_are_the_same_inode(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    struct node *first = make_file(&scene, scene.root, "a", "bytes");
+    struct node *again = make_file(&scene, scene.root, "a", "bytes");
+    CHECK(first == again);
+    nodes_unpin(scene.nodes, first);
+    nodes_unpin(scene.nodes, again);
+    CHECK_INT(nodes_stats(scene.nodes).files, 0);
+    close_scene(&scene);
+}
+
+static void another_version_is_another_inode_and_the_old_one_keeps_its_bytes(void)
+{
+    struct scene scene;
+    struct span bytes;
+    open_scene(&scene);
+    struct node *old = make_file(&scene, scene.root, "a", "old");
+    struct node *new = make_file(&scene, scene.root, "a", "newer");
+    CHECK(old->ino != new->ino);
+    CHECK_INT(old->size, 3);
+    CHECK_INT(new->size, 5);
+    CHECK(nodes_content(scene.nodes, old, &bytes));
+    CHECK_SPAN(bytes, span_text("old"));
+    close_scene(&scene);
+}
+
+static void another_name_and_another_directory_are_other_inodes(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    struct node *m = make_directory(&scene, scene.root, "m");
+    struct node *a = make_file(&scene, scene.root, "a", "x");
+    struct node *b = make_file(&scene, scene.root, "b", "x");
+    struct node *c = make_file(&scene, m, "a", "x");
+    CHECK(a->ino != b->ino && a->ino != c->ino && b->ino != c->ino);
+    close_scene(&scene);
+}
+
+static void a_number_is_never_given_twice(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    struct node *first = make_file(&scene, scene.root, "a", "x");
+    uint64_t ino = first->ino;
+    nodes_unpin(scene.nodes, first);
+    CHECK(!nodes_find(scene.nodes, ino));
+    CHECK(make_file(&scene, scene.root, "a", "x")->ino > ino);
+    close_scene(&scene);
+}
+
+static void a_directory_is_made_once(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    struct node *first = make_directory(&scene, scene.root, "m");
+    struct place *place = first->place;
+    CHECK(make_directory(&scene, scene.root, "m") == first);
+    CHECK(first->place == place);
+    CHECK_INT(nodes_stats(scene.nodes).directories, 2);
+    close_scene(&scene);
+}
+
+static void a_directory_and_a_file_of_one_name_are_two(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    struct node *directory = make_directory(&scene, scene.root, "m");
+    struct node *file = make_file(&scene, scene.root, "m", "");
+    CHECK(directory != file && directory->directory && !file->directory);
+    close_scene(&scene);
+}
+
+static void what_the_kernel_knows_stays_until_it_has_forgotten_all(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    struct node *file = make_file(&scene, scene.root, "a", "x");
+    uint64_t ino = file->ino;
+    for (int i = 0; i < 5; i++)
+        nodes_look_up(file);
+    nodes_unpin(scene.nodes, file);
+    nodes_forget(scene.nodes, ino, 2);
+    nodes_forget(scene.nodes, ino, 2);
+    CHECK(nodes_find(scene.nodes, ino) == file);
+    nodes_forget(scene.nodes, ino, 1);
+    CHECK(!nodes_find(scene.nodes, ino));
+    close_scene(&scene);
+}
+
+static void forgetting_more_than_was_known_is_harmless(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    struct node *file = make_file(&scene, scene.root, "a", "x");
+    uint64_t ino = file->ino;
+    nodes_look_up(file);
+    nodes_unpin(scene.nodes, file);
+    nodes_forget(scene.nodes, ino, UINT64_MAX);
+    nodes_forget(scene.nodes, ino, 1);
+    nodes_forget(scene.nodes, 12345, 1);
+    CHECK_INT(nodes_stats(scene.nodes).files, 0);
+    close_scene(&scene);
+}
+
+static void a_pinned_node_outlives_its_forgetting(void)
+{
+    struct scene scene;
+    struct span bytes;
+    open_scene(&scene);
+    struct node *file = make_file(&scene, scene.root, "a", "x");
+    nodes_look_up(file);
+    nodes_forget(scene.nodes, file->ino, 1);
+    CHECK(nodes_content(scene.nodes, file, &bytes));
+    nodes_unpin(scene.nodes, file);
+    CHECK_INT(nodes_stats(scene.nodes).files, 0);
+    CHECK_INT(nodes_stats(scene.nodes).content_bytes, 0);
+    close_scene(&scene);
+}
+
+static void a_child_keeps_the_directories_above_it_and_lets_them_go(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    struct node *m = make_directory(&scene, scene.root, "m");
+    struct node *things = make_directory(&scene, m, "things");
+    struct node *file = make_file(&scene, things, "a", "x");
+    uint64_t ino = m->ino;
+    nodes_unpin(scene.nodes, m);
+    nodes_unpin(scene.nodes, things);
+    CHECK(nodes_find(scene.nodes, ino) == m);
+    CHECK_INT(nodes_stats(scene.nodes).directories, 3);
+    nodes_unpin(scene.nodes, file);
+    CHECK(!nodes_find(scene.nodes, ino));
+    CHECK_INT(nodes_stats(scene.nodes).directories, 1);
+    close_scene(&scene);
+}
+
+static void many_nodes_leave_nothing(void)
+{
+    struct scene scene;
+    struct node *made[1000];
+    char name[32];
+    open_scene(&scene);
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        made[i] = make_file(&scene, scene.root, name, name);
+    }
+    CHECK_INT(nodes_stats(scene.nodes).files, 1000);
+    for (int i = 999; i >= 0; i--)
+        nodes_unpin(scene.nodes, made[i]);
+    CHECK_INT(nodes_stats(scene.nodes).files, 0);
+    CHECK_INT(nodes_stats(scene.nodes).content_bytes, 0);
+    close_scene(&scene);
+}
+
+/* Bytes of 40: two fit into LIMIT, a third drives one out. */
+#define FORTY "0123456789012345678901234567890123456789"
+
+static void the_least_recently_used_bytes_go_first(void)
+{
+    struct scene scene;
+    struct span bytes;
+    open_scene(&scene);
+    struct node *a = make_file(&scene, scene.root, "a", FORTY);
+    struct node *b = make_file(&scene, scene.root, "b", FORTY);
+    CHECK(nodes_content(scene.nodes, a, &bytes)); /* so that b is the oldest */
+    struct node *c = make_file(&scene, scene.root, "c", FORTY);
+    CHECK(nodes_content(scene.nodes, a, &bytes));
+    CHECK(!nodes_content(scene.nodes, b, &bytes));
+    CHECK(nodes_content(scene.nodes, c, &bytes));
+    CHECK_INT(nodes_stats(scene.nodes).content_bytes, 80);
+    CHECK_INT(b->size, 40);
+    close_scene(&scene);
+}
+
+static void dropped_bytes_come_back_if_they_are_the_same(void)
+{
+    struct scene scene;
+    struct span bytes;
+    open_scene(&scene);
+    struct node *a = make_file(&scene, scene.root, "a", FORTY);
+    make_file(&scene, scene.root, "b", FORTY);
+    make_file(&scene, scene.root, "c", FORTY);
+    CHECK(!nodes_content(scene.nodes, a, &bytes));
+    CHECK(!nodes_restore(scene.nodes, a, span_text("another version")));
+    CHECK(!nodes_content(scene.nodes, a, &bytes));
+    CHECK(nodes_restore(scene.nodes, a, span_text(FORTY)));
+    CHECK(nodes_content(scene.nodes, a, &bytes));
+    CHECK_SPAN(bytes, span_text(FORTY));
+    close_scene(&scene);
+}
+
+static void a_look_up_of_the_same_version_brings_dropped_bytes_back(void)
+{
+    struct scene scene;
+    struct span bytes;
+    open_scene(&scene);
+    struct node *a = make_file(&scene, scene.root, "a", FORTY);
+    make_file(&scene, scene.root, "b", FORTY);
+    make_file(&scene, scene.root, "c", FORTY);
+    CHECK(make_file(&scene, scene.root, "a", FORTY) == a);
+    CHECK(nodes_content(scene.nodes, a, &bytes));
+    CHECK_INT(nodes_stats(scene.nodes).content_bytes, 80);
+    close_scene(&scene);
+}
+
+/* It could never be read otherwise; the excess is one file, and only while it is the newest. */
+static void one_file_beyond_the_limit_is_kept_alone(void)
+{
+    struct scene scene;
+    struct span bytes;
+    open_scene(&scene);
+    make_file(&scene, scene.root, "a", FORTY);
+    struct node *big = make_file(&scene, scene.root, "big", FORTY FORTY FORTY);
+    CHECK(nodes_content(scene.nodes, big, &bytes));
+    CHECK_INT(nodes_stats(scene.nodes).content_bytes, 120);
+    make_file(&scene, scene.root, "b", FORTY);
+    CHECK(!nodes_content(scene.nodes, big, &bytes));
+    CHECK_INT(nodes_stats(scene.nodes).content_bytes, 40);
+    close_scene(&scene);
+}
+
+static void an_empty_file_has_no_bytes_and_they_are_never_dropped_wrongly(void)
+{
+    struct scene scene;
+    struct span bytes;
+    open_scene(&scene);
+    struct node *empty = make_file(&scene, scene.root, "a", "");
+    CHECK(nodes_content(scene.nodes, empty, &bytes));
+    CHECK_INT(bytes.size, 0);
+    CHECK_INT(empty->size, 0);
+    CHECK(nodes_restore(scene.nodes, empty, span_text("")));
+    close_scene(&scene);
+}
+
+static void a_path_is_written_from_the_root(void)
+{
+    struct scene scene;
+    CLEAN_UP(buf_clean_up) struct buf root = {0}, below = {0}, deep = {0};
+    open_scene(&scene);
+    struct node *m = make_directory(&scene, scene.root, "m");
+    struct node *things = make_directory(&scene, m, "things");
+    nodes_path(scene.root, span_text(""), &root);
+    nodes_path(scene.root, span_text("x"), &below);
+    nodes_path(things, span_text("a%2Fb"), &deep);
+    CHECK_TEXT(buf_text(&root), "/");
+    CHECK_TEXT(buf_text(&below), "/x");
+    CHECK_TEXT(buf_text(&deep), "/m/things/a%2Fb");
+    close_scene(&scene);
+}
+
+static void below_means_below_and_not_merely_alike(void)
+{
+    CHECK(nodes_is_below(span_text("/a/b"), span_text("/a")));
+    CHECK(nodes_is_below(span_text("/a"), span_text("/a")));
+    CHECK(nodes_is_below(span_text("/a"), span_text("/")));
+    CHECK(!nodes_is_below(span_text("/ab"), span_text("/a")));
+    CHECK(!nodes_is_below(span_text("/"), span_text("/a")));
+}
+
+static void what_was_opened_is_told_the_latest_first_and_once(void)
+{
+    struct scene scene;
+    struct node_recent recent[NODES_RECENT];
+    open_scene(&scene);
+    nodes_remember(scene.root, span_text("a"), false, 1);
+    nodes_remember(scene.root, span_text("b"), true, 2);
+    nodes_remember(scene.root, span_text("a"), false, 3);
+    CHECK_INT(nodes_recent(scene.root, 4, recent), 2);
+    CHECK_SPAN(recent[0].name, span_text("a"));
+    CHECK_SPAN(recent[1].name, span_text("b"));
+    CHECK(!recent[0].directory && recent[1].directory);
+    close_scene(&scene);
+}
+
+static void only_so_many_are_remembered(void)
+{
+    struct scene scene;
+    struct node_recent recent[NODES_RECENT];
+    char name[32];
+    open_scene(&scene);
+    for (int i = 0; i < 3 * NODES_RECENT; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        nodes_remember(scene.root, span_text(name), false, i);
+    }
+    CHECK_INT(nodes_recent(scene.root, 100, recent), NODES_RECENT);
+    CHECK_SPAN(recent[0].name, span_text("95"));
+    CHECK_SPAN(recent[NODES_RECENT - 1].name, span_text("64"));
+    close_scene(&scene);
+}
+
+static void after_an_hour_nothing_is_remembered(void)
+{
+    struct scene scene;
+    struct node_recent recent[NODES_RECENT];
+    open_scene(&scene);
+    nodes_remember(scene.root, span_text("a"), false, 0);
+    CHECK_INT(nodes_recent(scene.root, HOUR_MS - 1, recent), 1);
+    CHECK_INT(nodes_recent(scene.root, HOUR_MS, recent), 0);
+    close_scene(&scene);
+}
+
+static void a_directory_that_remembers_is_kept(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    struct node *m = make_directory(&scene, scene.root, "m");
+    nodes_remember(m, span_text("a"), false, 0);
+    nodes_unpin(scene.nodes, m);
+    CHECK(make_directory(&scene, scene.root, "m") == m);
+    CHECK_INT(nodes_stats(scene.nodes).directories, 2);
+    close_scene(&scene);
+}
+
+static void a_new_map_gives_new_places(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    struct node *m = make_directory(&scene, scene.root, "m");
+    struct node *things = make_directory(&scene, m, "things");
+    struct node *file = make_file(&scene, things, "a", "x");
+    nodes_relocate(scene.nodes, place_root(scene.other_map), &names);
+    CHECK(scene.root->place->map == scene.other_map);
+    CHECK(m->place->map == scene.other_map);
+    CHECK_TEXT(m->place->table_prefix, "n-");
+    CHECK(things->place->map == scene.map); /* it is no more, and keeps what it was */
+    CHECK(!file->place);
+    close_scene(&scene);
+}
+
+static void places_are_of_no_use_to_control_directories(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    struct node *control = nodes_directory(scene.nodes, scene.root, span_text(".ddbfs"), NULL);
+    CHECK(control && !control->place);
+    nodes_relocate(scene.nodes, place_root(scene.other_map), &names);
+    CHECK(!control->place);
+    close_scene(&scene);
+}
+
+static void count_one(void *arg, struct node *node)
+{
+    (void)node;
+    ++*(int *)arg;
+}
+
+static void each_gives_all_but_the_root(void)
+{
+    struct scene scene;
+    int count = 0;
+    open_scene(&scene);
+    make_file(&scene, make_directory(&scene, scene.root, "m"), "a", "x");
+    nodes_each(scene.nodes, count_one, &count);
+    CHECK_INT(count, 2);
+    close_scene(&scene);
+}
+
+static void a_copied_place_outlives_its_original(void)
+{
+    struct scene scene;
+    struct error why;
+    open_scene(&scene);
+    struct place *place = place_resolve(scene.map, span_text("/m/things/a box"), &names, &why);
+    CHECK(place);
+    struct place *copy = place_copy(place);
+    place_destroy(place);
+    CHECK_SPAN(copy->environment_name, span_text("m"));
+    CHECK_SPAN(copy->bindings.items[0].value, span_text("a box"));
+    place_destroy(copy);
+    close_scene(&scene);
+}
+
+static const struct check_test tests[] = {
+    {"the_root_is_number_one_and_stays", the_root_is_number_one_and_stays},
+    {"the_same_bytes_are_the_same_inode", the_same_bytes_are_the_same_inode},
+    {"another_version_is_another_inode_and_the_old_one_keeps_its_bytes",
+     another_version_is_another_inode_and_the_old_one_keeps_its_bytes},
+    {"another_name_and_another_directory_are_other_inodes",
+     another_name_and_another_directory_are_other_inodes},
+    {"a_number_is_never_given_twice", a_number_is_never_given_twice},
+    {"a_directory_is_made_once", a_directory_is_made_once},
+    {"a_directory_and_a_file_of_one_name_are_two", a_directory_and_a_file_of_one_name_are_two},
+    {"what_the_kernel_knows_stays_until_it_has_forgotten_all",
+     what_the_kernel_knows_stays_until_it_has_forgotten_all},
+    {"forgetting_more_than_was_known_is_harmless", forgetting_more_than_was_known_is_harmless},
+    {"a_pinned_node_outlives_its_forgetting", a_pinned_node_outlives_its_forgetting},
+    {"a_child_keeps_the_directories_above_it_and_lets_them_go",
+     a_child_keeps_the_directories_above_it_and_lets_them_go},
+    {"many_nodes_leave_nothing", many_nodes_leave_nothing},
+    {"the_least_recently_used_bytes_go_first", the_least_recently_used_bytes_go_first},
+    {"dropped_bytes_come_back_if_they_are_the_same", dropped_bytes_come_back_if_they_are_the_same},
+    {"a_look_up_of_the_same_version_brings_dropped_bytes_back",
+     a_look_up_of_the_same_version_brings_dropped_bytes_back},
+    {"one_file_beyond_the_limit_is_kept_alone", one_file_beyond_the_limit_is_kept_alone},
+    {"an_empty_file_has_no_bytes_and_they_are_never_dropped_wrongly",
+     an_empty_file_has_no_bytes_and_they_are_never_dropped_wrongly},
+    {"a_path_is_written_from_the_root", a_path_is_written_from_the_root},
+    {"below_means_below_and_not_merely_alike", below_means_below_and_not_merely_alike},
+    {"what_was_opened_is_told_the_latest_first_and_once",
+     what_was_opened_is_told_the_latest_first_and_once},
+    {"only_so_many_are_remembered", only_so_many_are_remembered},
+    {"after_an_hour_nothing_is_remembered", after_an_hour_nothing_is_remembered},
+    {"a_directory_that_remembers_is_kept", a_directory_that_remembers_is_kept},
+    {"a_new_map_gives_new_places", a_new_map_gives_new_places},
+    {"places_are_of_no_use_to_control_directories", places_are_of_no_use_to_control_directories},
+    {"each_gives_all_but_the_root", each_gives_all_but_the_root},
+    {"a_copied_place_outlives_its_original", a_copied_place_outlives_its_original},
+};
+
+CHECK_MAIN(tests)
