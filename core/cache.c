@@ -414,17 +414,7 @@ void cache_leave(struct cache_wait *wait)
         abandon(flight);
 }
 
-void cache_drop(struct cache *cache, struct span key)
-{
-    struct entry *entry = find_entry(cache, key);
-    struct cache_flight *flight = find_flight(cache, key);
-    if (entry)
-        remove_entry(cache, entry);
-    if (flight)
-        detach_flight(flight);
-}
-
-void cache_drop_all(struct cache *cache)
+void cache_drop(struct cache *cache)
 {
     while (cache->oldest)
         remove_entry(cache, cache->oldest);

@@ -69,10 +69,9 @@ void cache_fail(struct cache_flight *flight, const struct error *err);
 void cache_put(struct cache *cache, struct span key, const struct cache_value *value,
                int64_t ttl_ms);
 
-/* Drops KEY: the next question is asked afresh. A flight under way lands for those who wait,
- * but is not kept (their TTL_LEFT_MS is 0), and nobody joins it any more. */
-void cache_drop(struct cache *cache, struct span key);
-void cache_drop_all(struct cache *cache);
+/* Drops all that is known: the next questions are asked afresh. A flight under way lands for those
+ * who wait, but is not kept (their TTL_LEFT_MS is 0), and nobody joins it any more. */
+void cache_drop(struct cache *cache);
 
 struct cache_stats {
     size_t bytes, entries; /* of what is kept, expired or not */

@@ -41,7 +41,6 @@ const char *error_word(enum error_kind kind)
         [ERROR_NO_TABLE] = "no-table",
         [ERROR_BAD_ANSWER] = "bad-answer",
         [ERROR_SERVICE] = "service",
-        [ERROR_CANCELLED] = "cancelled",
         [ERROR_NO_MEMORY] = "no-memory",
     };
     return words[kind];

@@ -24,7 +24,6 @@ enum error_kind {
     ERROR_NO_TABLE,      /* table or index missing */
     ERROR_BAD_ANSWER,    /* answer not understood, checksum wrong, too large */
     ERROR_SERVICE,       /* the service failed (5xx) past the retry budget */
-    ERROR_CANCELLED,     /* the asker went away */
     ERROR_NO_MEMORY,
 };
 

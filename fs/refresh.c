@@ -196,7 +196,7 @@ static void cancel(struct order *order)
 void refresher_drop(struct refresher *refresher, struct span path, fuse_req_t req)
 {
     struct order *order = calloc(1, sizeof *order);
-    cache_drop_all(refresher->mount->app->cache);
+    cache_drop(refresher->mount->app->cache);
     directories_forget(refresher->mount, path);
     if (!order) {
         if (req)

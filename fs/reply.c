@@ -45,8 +45,6 @@ int reply_errno(enum error_kind kind)
         return EBADMSG;
     case ERROR_SERVICE:
         return EIO;
-    case ERROR_CANCELLED:
-        return EINTR;
     case ERROR_NO_MEMORY:
         return ENOMEM;
     }

@@ -366,10 +366,8 @@ static void what_is_dropped_is_asked_afresh(void)
     open_scene(&scene, MEGABYTE);
     put(&scene, "a", &thing, 1, 1000);
     put(&scene, "b", &thing, 1, 1000);
-    cache_drop(scene.cache, SPAN_LITERAL("a"));
+    cache_drop(scene.cache);
     CHECK(!known(&scene, "a"));
-    CHECK(known(&scene, "b"));
-    cache_drop_all(scene.cache);
     CHECK(!known(&scene, "b"));
     CHECK_INT(thing.refs, 1);
     close_scene(&scene);
@@ -383,7 +381,7 @@ static void a_dropped_flight_lands_but_is_not_kept(void)
     open_scene(&scene, MEGABYTE);
     ask(&scene, "k", &before);
     struct cache_flight *dropped = scene.flight;
-    cache_drop(scene.cache, SPAN_LITERAL("k"));
+    cache_drop(scene.cache);
     ask(&scene, "k", &after);
     CHECK_INT(scene.fetched, 2);
     land(&scene, &new, 1000);
@@ -404,7 +402,7 @@ static void dropping_all_detaches_every_flight(void)
     ask(&scene, "a", &a);
     struct cache_flight *first = scene.flight;
     ask(&scene, "b", &b);
-    cache_drop_all(scene.cache);
+    cache_drop(scene.cache);
     ask(&scene, "b", &again);
     CHECK_INT(scene.fetched, 3);
     cache_leave(again.wait);
@@ -494,7 +492,7 @@ static void what_somebody_waits_for_outlives_its_eviction(void)
     open_scene(&scene, MEGABYTE);
     put(&scene, "k", &thing, 1, 1000);
     ask(&scene, "k", &asker);
-    cache_drop_all(scene.cache);
+    cache_drop(scene.cache);
     run(&scene);
     CHECK(asker.data == &thing);
     CHECK_INT(asker.refs, 2);
@@ -559,7 +557,7 @@ static void done_restless(void *arg, void *data, int64_t ttl_left_ms, const stru
     (void)data, (void)ttl_left_ms, (void)err;
     restless->calls++;
     cache_leave(restless->other->wait);
-    cache_drop_all(restless->scene->cache);
+    cache_drop(restless->scene->cache);
     ask(restless->scene, "k", restless->again);
 }
 

@@ -60,7 +60,6 @@ static void every_kind_of_error_has_its_own_errno(void)
         {ERROR_NO_TABLE, ENODEV},
         {ERROR_BAD_ANSWER, EBADMSG},
         {ERROR_SERVICE, EIO},
-        {ERROR_CANCELLED, EINTR},
         {ERROR_NO_MEMORY, ENOMEM},
     };
     CHECK_INT(sizeof wanted / sizeof wanted[0], ERROR_NO_MEMORY + 1);
