@@ -493,6 +493,21 @@ static int listing_errno(enum error_kind kind)
     return kind == ERROR_NOT_FOUND ? ESTALE : reply_errno(kind);
 }
 
+/* A listing is whole, or it ends in an error: too many entries would fill the memory. */
+static void fail_when_too_large(struct directory *directory)
+{
+    struct error why;
+    uint32_t most = directory->mount->app->options->max_entries;
+    if (directory->error || directory->count <= most)
+        return;
+    directory->error = EOVERFLOW;
+    directory->complete = true;
+    error_set(&why, ERROR_INVALID,
+              "more than %u entries; ask for fewer of them, or allow more with --max-entries",
+              (unsigned)most);
+    note_error(directory, &why);
+}
+
 static void take_entries(void *arg, const struct tree_entry *entries, size_t count, bool more,
                          const struct error *err)
 {
@@ -506,6 +521,7 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
         directory->error = ENOMEM;
     if (directory->error && err)
         note_error(directory, err);
+    fail_when_too_large(directory);
     if (directory->complete) {
         tree_list_end(directory->listing); /* its last page is no more needed */
         directory->listing = NULL;

@@ -140,6 +140,14 @@ static bool set_cache_size(struct options *options, const char *value)
     return options->cache_bytes >= 1 << 20;
 }
 
+static bool set_max_entries(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    options->max_entries = (uint32_t)number;
+    return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100000000;
+}
+
 static const struct option table[] = {
     {.name = "map",
      .argument = "FILE",
@@ -213,6 +221,13 @@ static const struct option table[] = {
      .commands = "mount",
      .initial = "256M",
      .help = "memory for what was read"},
+    {.name = "max-entries",
+     .argument = "N",
+     .takes = "1 to 100000000",
+     .set = set_max_entries,
+     .commands = "mount",
+     .initial = "1000000",
+     .help = "how many entries a listing may have"},
     {.letter = 'h', .name = "help", .set = set_help, .help = "print this"},
     {.name = "version", .set = set_version, .help = "print the version"},
 };

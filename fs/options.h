@@ -28,6 +28,7 @@ struct options {
     const char *fuse_options[8]; /* each as -o was given */
     unsigned fuse_option_count;
     uint64_t cache_bytes;
+    uint32_t max_entries;
 };
 
 /* The defaults. */

@@ -1,6 +1,7 @@
 """Every option is in the help, in the manual, and has an effect; which map is taken."""
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -240,6 +241,23 @@ def cache_size_bounds_what_is_kept(bench):
     ).stderr  # fmt: skip
 
 
+@effect_of("--max-entries")
+def max_entries_ends_a_listing_in_an_error(bench):
+    things = bench.fixture("things")
+    for number in range(5):
+        things.put(f"thing-{number}")
+    with bench.mounted("--max-entries", "5", env=things.env) as root:
+        assert len(os.listdir(root / "any/things/box")) == 5
+    with bench.mounted("--max-entries", "4", env=things.env) as root:
+        with pytest.raises(OSError) as raised:
+            os.listdir(root / "any/things/box")
+        assert raised.value.errno == errno.EOVERFLOW
+        assert "--max-entries" in (root / ".ddbfs/errors").read_text()
+    assert "--max-entries takes 1 to" in bench.ddbfs(
+        "mount", "--max-entries", "0", bench.folder, expect=2
+    ).stderr  # fmt: skip
+
+
 @effect_of("--help")
 def help_is_printed(bench):
     for arguments in (["--help"], ["-h"], ["ls", "--help"], ["check", "-h"]):
@@ -299,7 +317,7 @@ def test_wrong_value_is_told_what_would_be_right(ddbfs):
     assert "--format takes pretty or compact" in ddbfs("--format", "x", "ls", "/", expect=2).stderr
 
 
-@pytest.mark.parametrize("option", ["-f", "-o", "--cache-size"])
+@pytest.mark.parametrize("option", ["-f", "-o", "--cache-size", "--max-entries"])
 def test_option_of_the_mount_goes_with_no_other_command(ddbfs, option):
     assert "does not go with this command" in ddbfs("ls", option, "/", expect=2).stderr
 

@@ -38,6 +38,7 @@ static void the_defaults_are_as_the_manual_says(void)
     options_init(&options);
     CHECK_INT(options.timeout_ms, 10000);
     CHECK_INT(options.cache_bytes, 256 << 20);
+    CHECK_INT(options.max_entries, 1000000);
     CHECK_TEXT(options.suffix, "");
     CHECK(!options.compact && !options.show_secrets && !options.foreground);
 }
@@ -152,6 +153,7 @@ static void wrong_values_are_refused(void)
 {
     static const char *const words[][2] = {
         {"--cache-size", "0"},   {"--cache-size", "1"},  {"--cache-size", "-1M"},
+        {"--max-entries", "0"},  {"--max-entries", "x"}, {"--max-entries", "100000001"},
         {"--cache-size", "1MB"}, {"--cache-size", "M"},  {"--cache-size", "99999999999999G"},
         {"--timeout", "0"},      {"--timeout", "-1"},    {"--timeout", "nan"},
         {"--timeout", "inf"},    {"--timeout", "3601"},  {"--timeout", "1s"},
