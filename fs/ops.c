@@ -242,7 +242,8 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
     struct place *place = node->parent->place ? place_child(node->parent->place, node->name,
                                                             &mount->app->tree.names, &why)
                                               : NULL;
-    if (!place) {
+    if (!place || place_is_directory(place)) { /* another map has been read since */
+        place_destroy(place);
         fuse_reply_err(req, ESTALE);
         return;
     }

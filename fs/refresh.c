@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fs/directory.h"
+#include "fs/interrupt.h"
 
 /* A name for the kernel to forget. */
 struct doomed {
@@ -19,9 +20,11 @@ struct doomed {
     char name[];
 };
 
-/* Travels through the pipes: to the thread with its names, back without. */
+/* Travels through the pipes: to the thread with its names, back without. The thread touches nothing
+ * but the names. */
 struct order {
-    fuse_req_t req;
+    fuse_req_t req; /* NULL when nobody asked, or who did has been interrupted */
+    struct interrupt interrupt;
     struct doomed *names;
 };
 
@@ -63,6 +66,7 @@ static void take_done(void *arg, uint32_t events)
     if (read(refresher->done[0], &order, sizeof order) != sizeof order)
         return;
     refresher->pending--;
+    interrupt_clean_up(&order->interrupt);
     if (order->req)
         fuse_reply_err(order->req, ENOENT);
     free(order);
@@ -193,6 +197,14 @@ static void cancel(struct order *order)
     free(order);
 }
 
+/* The kernel is still told. */
+static void on_interrupt(void *arg)
+{
+    struct order *order = arg;
+    fuse_reply_err(order->req, EINTR);
+    order->req = NULL;
+}
+
 void refresher_drop(struct refresher *refresher, struct span path, fuse_req_t req)
 {
     struct order *order = calloc(1, sizeof *order);
@@ -208,8 +220,11 @@ void refresher_drop(struct refresher *refresher, struct span path, fuse_req_t re
     doom(&search, nodes_root(refresher->mount->nodes));
     nodes_each(refresher->mount->nodes, doom, &search);
     /* A pipe holds thousands of orders; it is full only if the thread waits for very long. */
-    if (write(refresher->orders[1], &order, sizeof order) == sizeof order)
-        refresher->pending++;
-    else
+    if (write(refresher->orders[1], &order, sizeof order) != sizeof order) {
         cancel(order);
+        return;
+    }
+    refresher->pending++;
+    if (req)
+        interrupt_watch(&order->interrupt, refresher->mount->app->loop, req, on_interrupt, order);
 }
