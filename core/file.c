@@ -148,6 +148,8 @@ static void take_record(void *arg, struct record *record, int64_t ttl_left_ms,
         err = &why;
     if (err) {
         struct error told = *err;
+        if (err == &why && ttl_left_ms > MAP_MISSING_TTL_MS)
+            ttl_left_ms = MAP_MISSING_TTL_MS;
         told.ttl_left_ms = ttl_left_ms < INT_MAX ? (int)ttl_left_ms : INT_MAX;
         call.done(call.arg, NULL, &told);
         return;

@@ -479,12 +479,18 @@ static void answer_readers(struct directory *directory)
         ask_more(directory);
 }
 
-static void note_error(struct directory *directory, const struct error *err)
+static void note_failure(const struct directory *directory, pid_t pid, int error,
+                         const struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     nodes_path(directory->node, span_text(""), &path);
-    pid_t pid = directory->readers ? fuse_req_ctx(directory->readers->req)->pid : 0;
-    journal_error(directory->mount->journal, pid, buf_span(&path), directory->error, err);
+    journal_error(directory->mount->journal, pid, buf_span(&path), error, err);
+}
+
+static void note_error(const struct directory *directory, const struct error *err)
+{
+    pid_t pid = directory->readers ? directory->readers->pid : 0;
+    note_failure(directory, pid, directory->error, err);
 }
 
 /* The C library takes ENOENT for a directory's end: what is missing would look empty. */
@@ -548,7 +554,10 @@ static void ask_more(struct directory *directory)
 static void on_deadline(void *arg)
 {
     struct reader *reader = arg;
+    struct error why;
     reader->deadline = NULL;
+    error_set(&why, ERROR_TIMED_OUT, "no answer in time");
+    note_failure(reader->directory, reader->pid, ETIMEDOUT, &why);
     fuse_reply_err(reader_free(reader), ETIMEDOUT);
 }
 

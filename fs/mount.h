@@ -10,6 +10,17 @@
 #include "fs/app.h"
 #include "fs/nodes.h"
 
+/* A look-up that failed after a long wait. The kernel lets the callers of one name ask one by one:
+ * those who queued behind it have waited as long, and get the same answer. */
+struct slow_failure {
+    uint64_t parent;
+    char name[NAME_MAX_BYTES + 1];
+    int error;
+    int64_t at_ms;
+};
+
+enum { SLOW_FAILURES = 32 };
+
 struct mount {
     struct app *app;               /* borrowed */
     struct nodes *nodes;           /* owned */
@@ -23,6 +34,8 @@ struct mount {
     gid_t gid;
     mode_t umask;
     int64_t started_ms;
+    struct slow_failure slow_failures[SLOW_FAILURES]; /* the last ones, in a ring */
+    size_t next_slow_failure;
     struct fuse_session *session; /* owned */
     struct fuse_buf buf;          /* for what the kernel sends; its memory is owned */
     bool greeted;                 /* the kernel has its first answer */

@@ -13,11 +13,12 @@ struct kept {
     struct node node; /* first, so that a node is a kept one */
     struct dict_node by_ino;
     struct dict_node by_identity;
-    uint64_t lookups;           /* by the kernel */
-    uint64_t pins;              /* by this process, its children among them */
-    char *bytes;                /* owned; NULL when dropped, or for a directory */
-    struct kept *newer, *older; /* of those with bytes */
-    struct recent *recent;      /* owned; the latest first */
+    uint64_t lookups;             /* by the kernel */
+    uint64_t pins;                /* by this process, its children among them */
+    char *bytes;                  /* owned; NULL when dropped, or for a directory */
+    struct kept *newer, *older;   /* of those with bytes */
+    struct recent *recent;        /* owned; the latest first */
+    struct kept *later, *earlier; /* of those with such names, by when they last got one */
     char identity[];
 };
 
@@ -30,7 +31,7 @@ struct recent {
 };
 
 /* For how long a directory that can't be listed shows what was opened in it. */
-enum { RECENT_MS = 3600 * 1000 };
+enum { RECENT_MS = 3600 * 1000, MOST_REMEMBERING = 256 };
 
 /* The parent's number, the version (zeros for a directory), and which of the two it is. */
 enum { HEAD_SIZE = sizeof(uint64_t) + VERSION_SIZE + 1 };
@@ -42,6 +43,8 @@ struct nodes {
     uint64_t next_ino;
     size_t content_limit;
     struct kept *newest, *oldest;
+    struct kept *latest, *earliest; /* of the directories that remember names */
+    size_t remembering;
     struct nodes_stats stats;
 };
 
@@ -81,6 +84,8 @@ static void drop_content(struct nodes *nodes, struct kept *kept)
         return;
     unlink_content(nodes, kept);
     nodes->stats.content_bytes -= kept->node.size;
+    if (kept->node.secret)
+        explicit_bzero(kept->bytes, kept->node.size);
     free(kept->bytes);
     kept->bytes = NULL;
 }
@@ -148,6 +153,21 @@ static struct kept *add_kept(struct nodes *nodes, struct node *parent,
     return kept;
 }
 
+static void unlink_recent(struct nodes *nodes, struct kept *kept)
+{
+    *(kept->later ? &kept->later->earlier : &nodes->latest) = kept->earlier;
+    *(kept->earlier ? &kept->earlier->later : &nodes->earliest) = kept->later;
+    kept->later = NULL;
+    kept->earlier = NULL;
+}
+
+static void link_latest(struct nodes *nodes, struct kept *kept)
+{
+    kept->earlier = nodes->latest;
+    *(nodes->latest ? &nodes->latest->later : &nodes->earliest) = kept;
+    nodes->latest = kept;
+}
+
 static void free_recent(struct recent **at)
 {
     struct recent *gone = *at;
@@ -162,6 +182,8 @@ static void free_kept(struct nodes *nodes, struct kept *kept)
     dict_remove(&nodes->by_ino, &kept->by_ino);
     dict_remove(&nodes->by_identity, &kept->by_identity);
     place_destroy(kept->node.place);
+    if (kept->recent)
+        unlink_recent(nodes, kept);
     while (kept->recent)
         free_recent(&kept->recent);
     free(kept);
@@ -338,30 +360,53 @@ bool nodes_is_below(struct span path, struct span top)
            (path.size == top.size || top.size <= 1 || path.data[top.size] == '/');
 }
 
-void nodes_remember(struct node *directory, struct span name, bool is_directory, int64_t now_ms)
+/* Takes NAME out of the list, and what stands behind as many as are kept. */
+static void make_room_for(struct kept *kept, struct span name)
+{
+    struct recent **at = &kept->recent;
+    for (size_t count = 1; *at;) {
+        bool same = (*at)->size == name.size && memcmp((*at)->name, name.data, name.size) == 0;
+        if (same || count == NODES_RECENT) {
+            free_recent(at);
+            continue;
+        }
+        count++;
+        at = &(*at)->next;
+    }
+}
+
+/* So many directories are kept for what was opened in them; then the earliest goes. */
+static void forget_earliest(struct nodes *nodes)
+{
+    struct kept *kept = nodes->earliest;
+    if (nodes->remembering <= MOST_REMEMBERING)
+        return;
+    nodes->remembering--;
+    unlink_recent(nodes, kept);
+    while (kept->recent)
+        free_recent(&kept->recent);
+    nodes_unpin(nodes, &kept->node);
+}
+
+void nodes_remember(struct nodes *nodes, struct node *directory, struct span name,
+                    bool is_directory, int64_t now_ms)
 {
     struct kept *kept = kept_of(directory);
-    struct recent **at = &kept->recent;
-    size_t count = 1;
     struct recent *new = malloc(sizeof *new + name.size);
     if (!new)
         return; /* it is a courtesy */
-    if (!kept->recent)
+    if (kept->recent) {
+        unlink_recent(nodes, kept);
+    } else {
         nodes_pin(directory);
-    while (*at) {
-        if ((*at)->size == name.size && memcmp((*at)->name, name.data, name.size) == 0) {
-            free_recent(at);
-            continue;
-        }
-        if (++count > NODES_RECENT) {
-            free_recent(at);
-            continue;
-        }
-        at = &(*at)->next;
+        nodes->remembering++;
     }
+    make_room_for(kept, name);
     *new = (struct recent){kept->recent, now_ms, is_directory, name.size};
     memcpy(new->name, name.data, name.size);
     kept->recent = new;
+    link_latest(nodes, kept);
+    forget_earliest(nodes);
 }
 
 size_t nodes_recent(const struct node *directory, int64_t now_ms,

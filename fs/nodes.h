@@ -64,9 +64,10 @@ void nodes_path(const struct node *node, struct span name, struct buf *out);
 /* Whether PATH is TOP or stands below it. */
 bool nodes_is_below(struct span path, struct span top);
 
-/* Remembers that NAME was opened in DIRECTORY, one of which a part can't be listed; it is then kept
- * for good. */
-void nodes_remember(struct node *directory, struct span name, bool is_directory, int64_t now_ms);
+/* Remembers that NAME was opened in DIRECTORY, one of which a part can't be listed. The directory
+ * is kept for it, as long as not too many others have been opened since. */
+void nodes_remember(struct nodes *nodes, struct node *directory, struct span name,
+                    bool is_directory, int64_t now_ms);
 
 /* What was opened there in the last while, the latest first. */
 struct node_recent {

@@ -38,7 +38,7 @@ static void remember(const struct mount *mount, struct node *directory, struct s
                      bool is_directory)
 {
     if (directory && directory->place && entries_unlisted(directory->place))
-        nodes_remember(directory, name, is_directory, now_ms(mount));
+        nodes_remember(mount->nodes, directory, name, is_directory, now_ms(mount));
 }
 
 /* The kernel learns of NODE, pinned by the caller; NULL when there was no memory for it. */
@@ -110,6 +110,12 @@ static void look_up_control(fuse_req_t req, struct node *parent, struct span nam
 
 static void look_up_file(fuse_req_t req, struct node *parent, struct span name, struct place *place)
 {
+    int slow_failure = parked_slow_failure(mount_of(req), parent, name);
+    if (slow_failure) {
+        place_destroy(place);
+        fuse_reply_err(req, slow_failure);
+        return;
+    }
     struct parked wanted = {.req = req,
                             .node = parent,
                             .place = place,

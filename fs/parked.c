@@ -8,6 +8,9 @@
 /* Several answers in a row may be needed (pages of a query), each with a deadline of its own. */
 enum { DEADLINE_FACTOR = 3 };
 
+/* What counts as a long wait, and how soon after it those who queued behind it arrive. */
+enum { SLOW_MS = 1000, QUEUE_MS = 100 };
+
 static void parked_free(struct parked *parked)
 {
     struct mount *mount = parked->mount;
@@ -60,6 +63,36 @@ static void note(const struct parked *parked, const struct tree_file *file, cons
              request_id[0] ? " request=" : "", request_id);
 }
 
+static int64_t now_ms(const struct mount *mount)
+{
+    struct clock *clock = loop_clock(mount->app->loop);
+    return clock->now_ms(clock);
+}
+
+/* Only a failure that took long can have others queue behind it; a read has no name. */
+static void keep_slow_failure(const struct parked *parked, int error)
+{
+    struct mount *mount = parked->mount;
+    struct slow_failure *slow = &mount->slow_failures[mount->next_slow_failure];
+    if (parked->name.size == 0 || parked->name.size > NAME_MAX_BYTES || error == ENOENT ||
+        now_ms(mount) - parked->started_ms < SLOW_MS)
+        return;
+    *slow = (struct slow_failure){parked->node->ino, "", error, now_ms(mount)};
+    memcpy(slow->name, parked->name.data, parked->name.size);
+    mount->next_slow_failure = (mount->next_slow_failure + 1) % SLOW_FAILURES;
+}
+
+int parked_slow_failure(const struct mount *mount, const struct node *parent, struct span name)
+{
+    for (size_t i = 0; i < SLOW_FAILURES; i++) {
+        const struct slow_failure *slow = &mount->slow_failures[i];
+        if (slow->error && slow->parent == parent->ino && span_is(name, slow->name) &&
+            now_ms(mount) - slow->at_ms < QUEUE_MS)
+            return slow->error;
+    }
+    return 0;
+}
+
 static void on_deadline(void *arg)
 {
     struct parked *parked = arg;
@@ -67,6 +100,7 @@ static void on_deadline(void *arg)
     parked->deadline = NULL;
     error_set(&why, ERROR_TIMED_OUT, "no answer in time");
     note(parked, NULL, &why);
+    keep_slow_failure(parked, ETIMEDOUT);
     end_with(parked, ETIMEDOUT);
 }
 
@@ -84,6 +118,8 @@ static void take_file(void *arg, const struct tree_file *file, const struct erro
     struct parked *parked = arg;
     parked->call = NULL;
     note(parked, file, err);
+    if (err)
+        keep_slow_failure(parked, reply_errno(err->kind));
     if (parked->req && err)
         parked->fail(parked->req, err);
     else if (parked->req)

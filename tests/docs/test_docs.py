@@ -36,7 +36,8 @@ def test_manual_lints():
         pytest.skip("mandoc is not installed")
     done = subprocess.run(["mandoc", "-Tlint", MANUAL], capture_output=True, text=True)
     # What pages this machine has is not the manual's business.
-    findings = [line for line in done.stdout.splitlines() if "mandoc.db" not in line]
+    mine = lambda line: "mandoc.db" not in line and "referenced manual not found" not in line
+    findings = [line for line in done.stdout.splitlines() if mine(line)]
     assert findings == []
 
 

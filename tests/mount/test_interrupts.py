@@ -194,6 +194,17 @@ def test_a_deadline_ends_in_a_time_out(mount, proxy, path, call):
     proxy.closing.set()
 
 
+def test_those_who_queue_for_one_name_do_not_wait_one_after_another(mount, proxy, started):
+    """The kernel lets one of them ask at a time: each would find the time-out anew."""
+    m = mount("--timeout", "2")
+    proxy.fault("delay", times=None, seconds=HELD_S)
+    children = [started("cat", m / SETTINGS) for _ in range(10)]
+    for child in children:
+        assert child.wait(timeout=60) != 0
+    assert len(proxy.requests) <= 2
+    proxy.closing.set()
+
+
 def test_a_slow_table_does_not_delay_warm_reads_of_another(mount, proxy, started):
     m = mount("--timeout", str(HELD_S))
     whole = (m / SETTINGS).read_bytes()

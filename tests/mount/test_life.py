@@ -141,7 +141,17 @@ def test_an_option_that_libfuse_would_end_at_is_refused(ddbfs, root, front):
     assert "does not go with ddbfs" in fails(ddbfs, root, *front, "-o", "max_read=4096", code=2)
 
 
+def root_is_a_mount():
+    """In a chroot it is not: no mount name space can be made there, and fusermount3 is lost."""
+    lines = pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
+    return any(line.split()[4] == "/" for line in lines)
+
+
+NEEDS_A_MOUNTED_ROOT = pytest.mark.skipif(not root_is_a_mount(), reason="/ is no mount (a chroot)")
+
+
 @NEEDS_ROOT
+@NEEDS_A_MOUNTED_ROOT
 def test_a_user_without_fusermount3_is_told_what_to_install(ddbfs, root, tmp_path):
     open_to_all(root)
     (tmp_path / "hidden").write_text("")
@@ -302,6 +312,7 @@ def test_after_kill_9_under_load_the_mount_says_so_and_can_be_made_again(mount, 
 
 
 @NEEDS_ROOT
+@NEEDS_A_MOUNTED_ROOT
 def test_auto_unmount_takes_a_dead_mount_away(mount):
     m = mount("-o", "auto_unmount")
     m.exit_code = None

@@ -339,9 +339,9 @@ static void what_was_opened_is_told_the_latest_first_and_once(void)
     struct scene scene;
     struct node_recent recent[NODES_RECENT];
     open_scene(&scene);
-    nodes_remember(scene.root, span_text("a"), false, 1);
-    nodes_remember(scene.root, span_text("b"), true, 2);
-    nodes_remember(scene.root, span_text("a"), false, 3);
+    nodes_remember(scene.nodes, scene.root, span_text("a"), false, 1);
+    nodes_remember(scene.nodes, scene.root, span_text("b"), true, 2);
+    nodes_remember(scene.nodes, scene.root, span_text("a"), false, 3);
     CHECK_INT(nodes_recent(scene.root, 4, recent), 2);
     CHECK_SPAN(recent[0].name, span_text("a"));
     CHECK_SPAN(recent[1].name, span_text("b"));
@@ -357,7 +357,7 @@ static void only_so_many_are_remembered(void)
     open_scene(&scene);
     for (int i = 0; i < 3 * NODES_RECENT; i++) {
         snprintf(name, sizeof name, "%d", i);
-        nodes_remember(scene.root, span_text(name), false, i);
+        nodes_remember(scene.nodes, scene.root, span_text(name), false, i);
     }
     CHECK_INT(nodes_recent(scene.root, 100, recent), NODES_RECENT);
     CHECK_SPAN(recent[0].name, span_text("95"));
@@ -370,7 +370,7 @@ static void after_an_hour_nothing_is_remembered(void)
     struct scene scene;
     struct node_recent recent[NODES_RECENT];
     open_scene(&scene);
-    nodes_remember(scene.root, span_text("a"), false, 0);
+    nodes_remember(scene.nodes, scene.root, span_text("a"), false, 0);
     CHECK_INT(nodes_recent(scene.root, HOUR_MS - 1, recent), 1);
     CHECK_INT(nodes_recent(scene.root, HOUR_MS, recent), 0);
     close_scene(&scene);
@@ -381,7 +381,7 @@ static void a_directory_that_remembers_is_kept(void)
     struct scene scene;
     open_scene(&scene);
     struct node *m = make_directory(&scene, scene.root, "m");
-    nodes_remember(m, span_text("a"), false, 0);
+    nodes_remember(scene.nodes, m, span_text("a"), false, 0);
     nodes_unpin(scene.nodes, m);
     CHECK(make_directory(&scene, scene.root, "m") == m);
     CHECK_INT(nodes_stats(scene.nodes).directories, 2);
@@ -447,7 +447,26 @@ static void a_copied_place_outlives_its_original(void)
     close_scene(&scene);
 }
 
+static void only_so_many_directories_remember(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    size_t before = nodes_stats(scene.nodes).directories;
+    for (int i = 0; i < 1000; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%d", i);
+        struct node *node = nodes_directory(scene.nodes, scene.root, span_text(name), NULL);
+        CHECK(node);
+        nodes_remember(scene.nodes, node, span_text("x"), false, i);
+        nodes_unpin(scene.nodes, node);
+    }
+    CHECK_INT(nodes_stats(scene.nodes).directories - before, 256);
+    CHECK(!nodes_find(scene.nodes, 2));
+    close_scene(&scene);
+}
+
 static const struct check_test tests[] = {
+    {"only_so_many_directories_remember", only_so_many_directories_remember},
     {"the_root_is_number_one_and_stays", the_root_is_number_one_and_stays},
     {"the_same_bytes_are_the_same_inode", the_same_bytes_are_the_same_inode},
     {"another_version_is_another_inode_and_the_old_one_keeps_its_bytes",
