@@ -14,6 +14,7 @@
  * those who queued behind it have waited as long, and get the same answer. */
 struct slow_failure {
     uint64_t parent;
+    pid_t pid; /* who got it, and did not queue behind it */
     char name[NAME_MAX_BYTES + 1];
     int error;
     int64_t at_ms;

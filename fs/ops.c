@@ -110,7 +110,8 @@ static void look_up_control(fuse_req_t req, struct node *parent, struct span nam
 
 static void look_up_file(fuse_req_t req, struct node *parent, struct span name, struct place *place)
 {
-    int slow_failure = parked_slow_failure(mount_of(req), parent, name);
+    pid_t pid = fuse_req_ctx(req)->pid;
+    int slow_failure = parked_slow_failure(mount_of(req), parent, name, pid);
     if (slow_failure) {
         place_destroy(place);
         fuse_reply_err(req, slow_failure);

@@ -77,17 +77,18 @@ static void keep_slow_failure(const struct parked *parked, int error)
     if (parked->name.size == 0 || parked->name.size > NAME_MAX_BYTES || error == ENOENT ||
         now_ms(mount) - parked->started_ms < SLOW_MS)
         return;
-    *slow = (struct slow_failure){parked->node->ino, "", error, now_ms(mount)};
+    *slow = (struct slow_failure){parked->node->ino, parked->pid, "", error, now_ms(mount)};
     memcpy(slow->name, parked->name.data, parked->name.size);
     mount->next_slow_failure = (mount->next_slow_failure + 1) % SLOW_FAILURES;
 }
 
-int parked_slow_failure(const struct mount *mount, const struct node *parent, struct span name)
+int parked_slow_failure(const struct mount *mount, const struct node *parent, struct span name,
+                        pid_t pid)
 {
     for (size_t i = 0; i < SLOW_FAILURES; i++) {
         const struct slow_failure *slow = &mount->slow_failures[i];
-        if (slow->error && slow->parent == parent->ino && span_is(name, slow->name) &&
-            now_ms(mount) - slow->at_ms < QUEUE_MS)
+        if (slow->error && slow->pid != pid && slow->parent == parent->ino &&
+            span_is(name, slow->name) && now_ms(mount) - slow->at_ms < QUEUE_MS)
             return slow->error;
     }
     return 0;

@@ -34,9 +34,10 @@ struct parked {
  * which is copied, ANSWER and FAIL) and answers its request. */
 void parked_start(struct mount *mount, const struct parked *wanted);
 
-/* The errno for a look-up of NAME in PARENT that queued in the kernel behind one that has just
- * failed after a long wait; 0 for all others. */
-int parked_slow_failure(const struct mount *mount, const struct node *parent, struct span name);
+/* The errno for a look-up of NAME in PARENT by the task PID that queued in the kernel behind one
+ * that has just failed after a long wait; 0 for all others. */
+int parked_slow_failure(const struct mount *mount, const struct node *parent, struct span name,
+                        pid_t pid);
 
 /* Answers every parked request with ERRNO. */
 void parked_end_all(struct mount *mount, int error);
