@@ -13,7 +13,7 @@
  * anyway. Later its name alone is told, so that nothing old is believed anew. */
 enum { GRACE_MS = 100 };
 
-enum { DOTS = 2, DEADLINE_FACTOR = 3 };
+enum { DOTS = 2 };
 
 /* Whoever has read so many entries is taken to want the rest: from there on the next page is asked
  * for while the one in hand is read. Before that a listing costs the pages that are read. */
@@ -64,8 +64,7 @@ struct directory {
 
 static int64_t now_ms(const struct directory *directory)
 {
-    struct clock *clock = loop_clock(directory->mount->app->loop);
-    return clock->now_ms(clock);
+    return mount_now_ms(directory->mount);
 }
 
 /* Takes READER out of its directory, and its request from it. */
@@ -583,8 +582,8 @@ static void wait_for_entries(struct directory *directory, fuse_req_t req, size_t
                               .started_ms = now_ms(directory),
                               .next = directory->readers};
     directory->readers = reader;
-    reader->deadline =
-        loop_add_timer(app->loop, app->options->timeout_ms * DEADLINE_FACTOR, on_deadline, reader);
+    reader->deadline = loop_add_timer(app->loop, app->options->timeout_ms * MOUNT_DEADLINE_FACTOR,
+                                      on_deadline, reader);
     if (!reader->deadline) {
         fuse_reply_err(reader_free(reader), ENOMEM);
         return;

@@ -30,6 +30,12 @@ enum { REQUESTS_A_ROUND = 64 };
 /* How long the end waits for the refresher between two looks at what the kernel asks. */
 enum { DRAIN_MS = 10 };
 
+int64_t mount_now_ms(const struct mount *mount)
+{
+    struct clock *clock = loop_clock(mount->app->loop);
+    return clock->now_ms(clock);
+}
+
 void mount_ready(struct mount *mount)
 {
     if (mount->ready_fd < 0)

@@ -27,18 +27,12 @@ static void op_init(void *arg, struct fuse_conn_info *connection)
     connection->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_AUTO_INVAL_DATA);
 }
 
-static int64_t now_ms(const struct mount *mount)
-{
-    struct clock *clock = loop_clock(mount->app->loop);
-    return clock->now_ms(clock);
-}
-
 /* What was found in a directory that can't be listed is shown there from now on. */
 static void remember(const struct mount *mount, struct node *directory, struct span name,
                      bool is_directory)
 {
     if (directory && directory->place && entries_unlisted(directory->place))
-        nodes_remember(mount->nodes, directory, name, is_directory, now_ms(mount));
+        nodes_remember(mount->nodes, directory, name, is_directory, mount_now_ms(mount));
 }
 
 /* The kernel learns of NODE, pinned by the caller; NULL when there was no memory for it. */

@@ -5,9 +5,6 @@
 
 #include "fs/journal.h"
 
-/* Several answers in a row may be needed (pages of a query), each with a deadline of its own. */
-enum { DEADLINE_FACTOR = 3 };
-
 /* What counts as a long wait, and how soon after it those who queued behind it arrive. */
 enum { SLOW_MS = 1000, QUEUE_MS = 100 };
 
@@ -50,7 +47,6 @@ static void write_target(const struct place *place, struct buf *out)
 static void note(const struct parked *parked, const struct tree_file *file, const struct error *err)
 {
     struct mount *mount = parked->mount;
-    struct clock *clock = loop_clock(mount->app->loop);
     CLEAN_UP(buf_clean_up) struct buf path = {0}, target = {0};
     const char *request_id = err ? err->request_id : file->origin ? file->origin->request_id : "";
     nodes_path(parked->node, parked->name, &path);
@@ -59,14 +55,8 @@ static void note(const struct parked *parked, const struct tree_file *file, cons
         journal_error(mount->journal, parked->pid, buf_span(&path), reply_errno(err->kind), err);
     log_line(&mount->app->log, LOG_LEVEL_INFO, "pid=%d path=%s %s%s ms=%lld%s%s", (int)parked->pid,
              buf_text(&path), buf_text(&target), err ? error_word(err->kind) : "ok",
-             (long long)(clock->now_ms(clock) - parked->started_ms),
+             (long long)(mount_now_ms(mount) - parked->started_ms),
              request_id[0] ? " request=" : "", request_id);
-}
-
-static int64_t now_ms(const struct mount *mount)
-{
-    struct clock *clock = loop_clock(mount->app->loop);
-    return clock->now_ms(clock);
 }
 
 /* Only a failure that took long can have others queue behind it; a read has no name. */
@@ -75,9 +65,9 @@ static void keep_slow_failure(const struct parked *parked, int error)
     struct mount *mount = parked->mount;
     struct slow_failure *slow = &mount->slow_failures[mount->next_slow_failure];
     if (parked->name.size == 0 || parked->name.size > NAME_MAX_BYTES || error == ENOENT ||
-        now_ms(mount) - parked->started_ms < SLOW_MS)
+        mount_now_ms(mount) - parked->started_ms < SLOW_MS)
         return;
-    *slow = (struct slow_failure){parked->node->ino, parked->pid, "", error, now_ms(mount)};
+    *slow = (struct slow_failure){parked->node->ino, parked->pid, "", error, mount_now_ms(mount)};
     memcpy(slow->name, parked->name.data, parked->name.size);
     mount->next_slow_failure = (mount->next_slow_failure + 1) % SLOW_FAILURES;
 }
@@ -88,7 +78,7 @@ int parked_slow_failure(const struct mount *mount, const struct node *parent, st
     for (size_t i = 0; i < SLOW_FAILURES; i++) {
         const struct slow_failure *slow = &mount->slow_failures[i];
         if (slow->error && slow->pid != pid && slow->parent == parent->ino &&
-            span_is(name, slow->name) && now_ms(mount) - slow->at_ms < QUEUE_MS)
+            span_is(name, slow->name) && mount_now_ms(mount) - slow->at_ms < QUEUE_MS)
             return slow->error;
     }
     return 0;
@@ -141,10 +131,9 @@ static struct parked *parked_new(struct mount *mount, const struct parked *wante
     if (wanted->name.size)
         memcpy(name, wanted->name.data, wanted->name.size);
     parked->name = span_of(name, wanted->name.size);
-    struct clock *clock = loop_clock(mount->app->loop);
     parked->mount = mount;
     parked->pid = fuse_req_ctx(parked->req)->pid;
-    parked->started_ms = clock->now_ms(clock);
+    parked->started_ms = mount_now_ms(mount);
     nodes_pin(parked->node);
     parked->next = mount->parked;
     if (parked->next)
@@ -163,8 +152,8 @@ void parked_start(struct mount *mount, const struct parked *wanted)
         return;
     }
     parked->call = tree_read(&app->tree, parked->place, take_file, parked);
-    parked->deadline =
-        loop_add_timer(app->loop, app->options->timeout_ms * DEADLINE_FACTOR, on_deadline, parked);
+    parked->deadline = loop_add_timer(app->loop, app->options->timeout_ms * MOUNT_DEADLINE_FACTOR,
+                                      on_deadline, parked);
     if (!parked->call || !parked->deadline)
         end_with(parked, ENOMEM);
     else
