@@ -4,7 +4,7 @@
 #define DDBFS_CORE_AWS_CREDENTIALS_H
 
 #include "core/aws/profile.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 struct credentials {
     char *access_key_id;     /* owned */

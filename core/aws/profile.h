@@ -3,9 +3,9 @@
 #ifndef DDBFS_CORE_AWS_PROFILE_H
 #define DDBFS_CORE_AWS_PROFILE_H
 
-#include "core/buf.h"
-#include "core/error.h"
-#include "core/span.h"
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/base/span.h"
 
 /* How a section is headed: [default] and [profile x], or the bare name. */
 enum profile_dialect { PROFILE_CONFIG, PROFILE_CREDENTIALS };

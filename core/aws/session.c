@@ -6,8 +6,8 @@
 #include <strings.h>
 
 #include "core/aws/profile.h"
-#include "core/buf.h"
-#include "core/span.h"
+#include "core/base/buf.h"
+#include "core/base/span.h"
 
 enum { MAX_LABEL = 63, MAX_HOST = 253, MAX_PORT = 65535 };
 

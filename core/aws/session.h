@@ -3,7 +3,7 @@
 #define DDBFS_CORE_AWS_SESSION_H
 
 #include "core/aws/credentials.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 /* Each NULL when not asked for. A profile that was asked for by name (not by AWS_PROFILE) turns
  * credentials in the environment off. Borrowed for the call. */

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "core/buf.h"
-#include "core/span.h"
+#include "core/base/buf.h"
+#include "core/base/span.h"
 
 struct sigv4_header {
     const char *name; /* lower case */

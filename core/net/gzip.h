@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "core/buf.h"
-#include "core/span.h"
+#include "core/base/buf.h"
+#include "core/base/span.h"
 
 /* IEEE CRC-32, as in x-amz-crc32. */
 uint32_t gzip_crc32(struct span data);

@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <sys/epoll.h>
 
-#include "core/buf.h"
+#include "core/base/buf.h"
 #include "core/net/transport.h"
 
 enum {

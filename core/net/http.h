@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-#include "core/error.h"
-#include "core/loop.h"
+#include "core/base/error.h"
+#include "core/base/loop.h"
 #include "core/net/transport.h"
 
 struct http_options {

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "core/error.h"
-#include "core/span.h"
+#include "core/base/error.h"
+#include "core/base/span.h"
 
 struct http_request {
     const char *method; /* "POST" */

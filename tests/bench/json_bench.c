@@ -1,13 +1,13 @@
-/* Times the parsing of one page of typed items, by core/json.h and by cJSON, parse and free, and
- * counts the heap that each holds in between. Usage: json_bench [ROUNDS] */
+/* Times the parsing of one page of typed items, by core/json/json.h and by cJSON, parse and free,
+ * and counts the heap that each holds in between. Usage: json_bench [ROUNDS] */
 #include <cjson/cJSON.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/buf.h"
-#include "core/json.h"
+#include "core/base/buf.h"
+#include "core/json/json.h"
 
 enum { PAGE_SIZE = 1000000, MAX_ROUNDS = 10001 };
 

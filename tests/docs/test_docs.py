@@ -15,7 +15,7 @@ REPO = places.REPO
 MARKDOWN = sorted([*REPO.glob("*.md"), *REPO.glob("docs/**/*.md")])
 ADRS = sorted(REPO.glob("docs/adr/*.md"))
 MANUAL = REPO / "docs/ddbfs.1"
-OPTIONS = REPO / "fs/options.c"
+OPTIONS = REPO / "fs/cli/options.c"
 
 
 def name_of(path):
@@ -42,8 +42,8 @@ def test_manual_lints():
 
 
 def option_rows():
-    """Letter and long name of each row of fs/options.c; "" where it has none."""
-    table = re.search(r"option table\[\] = \{(.*?)\n\};", (REPO / "fs/options.c").read_text(), re.S)[1]
+    """Letter and long name of each row of fs/cli/options.c; "" where it has none."""
+    table = re.search(r"option table\[\] = \{(.*?)\n\};", (REPO / "fs/cli/options.c").read_text(), re.S)[1]
     rows = re.findall(r"\{(\.(?:letter|name) = .*?\.help = )", table, re.S)
     letters = [re.search(r"\.letter = '(\w)'", row) for row in rows]
     names = [re.search(r'\.name = "([\w-]+)"', row) for row in rows]
@@ -68,7 +68,7 @@ def test_manual_has_no_other_option():
 
 
 def test_manual_has_every_command():
-    table = re.search(r"commands\[\] = \{(.*?)\n\};", (REPO / "fs/main.c").read_text(), re.S)[1]
+    table = re.search(r"commands\[\] = \{(.*?)\n\};", (REPO / "fs/cli/main.c").read_text(), re.S)[1]
     commands = set(re.findall(r"\{\"([a-z]+)\",", table))
     assert commands and commands <= set(re.findall(r"^\.It Cm ([a-z]+)", MANUAL.read_text(), re.M))
 
@@ -85,7 +85,7 @@ def test_manual_has_every_variable():
 def messages_of_the_mount():
     """What `mount` and `refresh` print before there is a mount: of each the longest piece of its
     own words, up to the cure."""
-    sources = [*REPO.glob("fs/mount*.c"), REPO / "fs/refresh_command.c"]
+    sources = [*REPO.glob("fs/mount*.c"), REPO / "fs/cli/refresh.c"]
     text = re.sub(r'"\s*\n\s*"', "", "".join(path.read_text() for path in sources))
     printed = re.findall(r'(?:fprintf\(stderr,|complain\(word,)\s*"([^"]*)"', text)
     said = [each.removeprefix("ddbfs: ").split("; ")[0] for each in printed]

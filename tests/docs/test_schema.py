@@ -278,7 +278,7 @@ def members_of_reference():
 
 
 def operators_of_code():
-    table = re.search(r"\} ops\[\] = \{(.*?)\n\};", (REPO / "core/map_paths.c").read_text(), re.S)
+    table = re.search(r"\} ops\[\] = \{(.*?)\n\};", (REPO / "core/map/paths.c").read_text(), re.S)
     return set(re.findall(r'\{"([^"]+)", COND_', table[1]))
 
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/dynamo/answer.h"
 #include "core/net/gzip.h"
-#include "core/source/dynamo/answer.h"
 
 enum { HEAD = 3, WITH_CRC = 1, WITH_GZIP = 2, WITH_TYPE = 4 };
 

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/record.h"
-#include "core/value.h"
+#include "core/item/record.h"
+#include "core/item/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/place.h"
+#include "core/tree/place.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

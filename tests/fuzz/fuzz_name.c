@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/name.h"
-#include "core/utf8.h"
+#include "core/base/utf8.h"
+#include "core/map/name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/bind.h"
-#include "core/explain.h"
+#include "core/tree/bind.h"
+#include "core/tree/explain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/span.h"
+#include "core/base/span.h"
 
 struct check_test {
     const char *name;

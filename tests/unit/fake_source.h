@@ -3,8 +3,8 @@
 #ifndef DDBFS_TESTS_UNIT_FAKE_SOURCE_H
 #define DDBFS_TESTS_UNIT_FAKE_SOURCE_H
 
-#include "core/loop.h"
-#include "core/source.h"
+#include "core/base/loop.h"
+#include "core/source/source.h"
 
 /* What an index holds is told apart from the table's own items, so that a test says itself what
  * the index projects. The list ends with {0}. */

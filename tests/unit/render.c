@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/item.h"
+#include "core/item/item.h"
 
 enum { MAX_FIRST = 8 };
 

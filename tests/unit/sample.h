@@ -2,7 +2,7 @@
 #ifndef DDBFS_TESTS_UNIT_SAMPLE_H
 #define DDBFS_TESTS_UNIT_SAMPLE_H
 
-#include "core/map.h"
+#include "core/map/map.h"
 
 /* The example map of docs/examples; NULL with ERR filled. */
 struct map *sample_example(struct error *err);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/buf.h"
+#include "core/base/buf.h"
 
 enum { MAX_STEPS = 64, MAX_HEADERS = 16 };
 

@@ -2,7 +2,7 @@
 #ifndef DDBFS_TESTS_UNIT_SCRIPT_TRANSPORT_H
 #define DDBFS_TESTS_UNIT_SCRIPT_TRANSPORT_H
 
-#include "core/loop.h"
+#include "core/base/loop.h"
 #include "core/net/transport.h"
 
 struct script;

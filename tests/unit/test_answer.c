@@ -1,12 +1,12 @@
 /* Answers: what good ones hold, and what bad ones are called. */
-#include "core/source/dynamo/answer.h"
+#include "core/dynamo/answer.h"
 
 #include <zlib.h>
 
+#include "core/dynamo/fault.h"
+#include "core/dynamo/retry.h"
+#include "core/dynamo/skew.h"
 #include "core/net/gzip.h"
-#include "core/source/dynamo/fault.h"
-#include "core/source/dynamo/retry.h"
-#include "core/source/dynamo/skew.h"
 #include "tests/unit/check.h"
 
 enum { MAX_HEADERS = 4 };

@@ -1,5 +1,5 @@
 /* Memory freed all at once: alignment, zeroes, copies, and failure that sticks. */
-#include "core/arena.h"
+#include "core/base/arena.h"
 
 #include <stdalign.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Reads as commands for a shell: what they say, and that nothing in them is taken for more. */
-#include "core/aws_command.h"
+#include "core/plan/aws_command.h"
 
 #include "tests/unit/check.h"
 

@@ -1,6 +1,6 @@
 /* From places to Reads: conditions with values in them, keys, what is projected, and the way back
  * from a key to an entry. */
-#include "core/bind.h"
+#include "core/tree/bind.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"

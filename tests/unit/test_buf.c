@@ -1,5 +1,5 @@
 /* The growing buffer: content, failure that sticks, and what is handed over. */
-#include "core/buf.h"
+#include "core/base/buf.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* The cache on a virtual clock: answers, flights, expiry, and the limit on bytes. */
-#include "core/cache.h"
+#include "core/tree/cache.h"
 
-#include "core/dict.h"
+#include "core/base/dict.h"
 #include "tests/unit/check.h"
 #include "tests/unit/virtual_clock.h"
 

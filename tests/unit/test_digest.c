@@ -1,5 +1,5 @@
 /* Digests against published values. */
-#include "core/digest.h"
+#include "core/base/digest.h"
 
 #include "tests/unit/check.h"
 

@@ -1,11 +1,11 @@
 /* The source as a whole, on a scripted transport and a virtual clock. */
-#include "core/source/dynamo/dynamo.h"
+#include "core/dynamo/dynamo.h"
 
 #include <stdlib.h>
 #include <time.h>
 
 #include "core/aws/sigv4.h"
-#include "core/source/dynamo/retry.h"
+#include "core/dynamo/retry.h"
 #include "tests/unit/check.h"
 #include "tests/unit/script_transport.h"
 #include "tests/unit/virtual_clock.h"

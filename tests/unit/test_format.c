@@ -1,5 +1,5 @@
 /* Formats: their notation, texts made of them, texts taken apart, and which of them can meet. */
-#include "core/format.h"
+#include "core/map/format.h"
 
 #include "tests/unit/check.h"
 

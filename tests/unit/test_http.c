@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/buf.h"
+#include "core/base/buf.h"
 #include "core/net/transport.h"
 #include "tests/unit/check.h"
 

@@ -1,5 +1,5 @@
 /* Typed items as plain JSON: order, exactness, masks, bare values, refusals. */
-#include "core/item.h"
+#include "core/item/item.h"
 
 #include "tests/unit/check.h"
 

@@ -1,5 +1,5 @@
 /* The journal: lines kept and said, repeats counted, and nothing that a reader could hold up. */
-#include "fs/journal.h"
+#include "fs/mount/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* The JSON tape: what is accepted, what is refused and where, and what is read back. */
-#include "core/json.h"
+#include "core/json/json.h"
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* The loop: descriptors, timers, virtual time. */
-#include "core/loop.h"
+#include "core/base/loop.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* The map file: what it may say, and what is said of each thing it may not. */
-#include "core/map.h"
+#include "core/map/map.h"
 
-#include "core/route.h"
+#include "core/map/route.h"
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
 

@@ -1,5 +1,5 @@
 /* Inodes: versions, references, what is kept of their bytes, and what a directory remembers. */
-#include "fs/nodes.h"
+#include "fs/mount/nodes.h"
 
 #include "tests/unit/check.h"
 

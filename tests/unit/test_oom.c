@@ -1,7 +1,7 @@
 /* Memory that runs out, at every point: the n-th allocation fails, for every n, while a map is
  * parsed, a record read, a directory listed, a path explained. Nothing crashes, nothing leaks, and
  * the answer is "out of memory" or the right one. */
-#include "core/explain.h"
+#include "core/tree/explain.h"
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
 #include "tests/unit/scene.h"

@@ -1,5 +1,5 @@
 /* The command line's options: forms, values, where they may stand. */
-#include "fs/options.h"
+#include "fs/cli/options.h"
 
 #include "tests/unit/check.h"
 

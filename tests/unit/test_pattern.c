@@ -1,5 +1,5 @@
 /* Patterns settled: which conditions a path's words become, and how entries are named. */
-#include "core/pattern.h"
+#include "core/map/pattern.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"

@@ -1,8 +1,8 @@
 /* Places: what a path means by the map alone, in which order siblings are tried, and the names
  * that lead back. */
-#include "core/place.h"
+#include "core/tree/place.h"
 
-#include "core/bind.h"
+#include "core/tree/bind.h"
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
 

@@ -1,5 +1,5 @@
 /* Reads: what they copy, what tells them apart, and when a condition holds. */
-#include "core/read.h"
+#include "core/source/read.h"
 
 #include "tests/unit/check.h"
 

@@ -1,5 +1,5 @@
 /* Records: what they copy, what they cost, how long they live. */
-#include "core/record.h"
+#include "core/item/record.h"
 
 #include "tests/unit/check.h"
 

@@ -1,5 +1,5 @@
 /* Answers to the kernel. libfuse's own replies are replaced here by ones that take notes. */
-#include "fs/reply.h"
+#include "fs/mount/reply.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* Bodies of requests, byte by byte. */
-#include "core/source/dynamo/request.h"
+#include "core/dynamo/request.h"
 
 #include "tests/unit/check.h"
 

@@ -1,5 +1,5 @@
 /* The retry quota and the backoff. */
-#include "core/source/dynamo/retry.h"
+#include "core/dynamo/retry.h"
 
 #include "tests/unit/check.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/buf.h"
+#include "core/base/buf.h"
 #include "tests/unit/check.h"
 
 /* A private folder with both files, and an environment without any AWS variable. */

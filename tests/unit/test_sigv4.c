@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "tests/unit/check.h"
 
 enum { VECTOR_COUNT = 24 };

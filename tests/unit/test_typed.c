@@ -1,5 +1,5 @@
 /* Typed values taken apart: tags, sorted members, sorted sets. */
-#include "core/typed.h"
+#include "core/item/typed.h"
 
 #include "tests/unit/check.h"
 

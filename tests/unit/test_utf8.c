@@ -1,5 +1,5 @@
 /* UTF-8: what is a character, and what only looks like one. */
-#include "core/utf8.h"
+#include "core/base/utf8.h"
 
 #include <stdint.h>
 

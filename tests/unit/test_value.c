@@ -1,5 +1,5 @@
 /* Key values: exact order, typed form, base64. */
-#include "core/value.h"
+#include "core/item/value.h"
 
 #include "tests/unit/check.h"
 

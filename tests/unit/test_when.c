@@ -1,5 +1,5 @@
 /* Dates in records, read and written. */
-#include "core/when.h"
+#include "core/item/when.h"
 
 #include "tests/unit/check.h"
 

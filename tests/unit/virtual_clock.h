@@ -3,7 +3,7 @@
 #ifndef DDBFS_TESTS_UNIT_VIRTUAL_CLOCK_H
 #define DDBFS_TESTS_UNIT_VIRTUAL_CLOCK_H
 
-#include "core/clock.h"
+#include "core/base/clock.h"
 
 struct virtual_clock {
     struct clock clock; /* first: a pointer to it is a pointer to this */

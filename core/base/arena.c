@@ -1,0 +1,80 @@
+#include "core/base/arena.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { BLOCK_SIZE = 4096 - 64 };
+
+struct arena_block {
+    struct arena_block *next;
+    size_t used;
+    size_t capacity;
+    max_align_t data[];
+};
+
+void arena_clean_up(struct arena *arena)
+{
+    struct arena_block *next;
+    for (struct arena_block *block = arena->blocks; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+    *arena = (struct arena){0};
+}
+
+static struct arena_block *block_with_room(struct arena *arena, size_t size)
+{
+    struct arena_block *block = arena->blocks;
+    if (block && block->capacity - block->used >= size)
+        return block;
+    size_t capacity = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+    block = malloc(sizeof *block + capacity);
+    if (!block)
+        return NULL;
+    *block = (struct arena_block){.next = arena->blocks, .capacity = capacity};
+    arena->blocks = block;
+    return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    if (arena->failed || size > SIZE_MAX / 2) {
+        arena->failed = true;
+        return NULL;
+    }
+    size_t unit = sizeof(max_align_t);
+    size_t rounded = (size + unit - 1) / unit * unit;
+    struct arena_block *block = block_with_room(arena, rounded);
+    if (!block) {
+        arena->failed = true;
+        return NULL;
+    }
+    void *memory = (char *)block->data + block->used;
+    block->used += rounded;
+    memset(memory, 0, rounded);
+    return memory;
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / 2 / size) {
+        arena->failed = true;
+        return NULL;
+    }
+    return arena_alloc(arena, count * size);
+}
+
+char *arena_text(struct arena *arena, struct span span)
+{
+    char *copy = arena_alloc(arena, span.size + 1);
+    if (copy && span.size)
+        memcpy(copy, span.data, span.size);
+    return copy;
+}
+
+struct span arena_copy(struct arena *arena, struct span span)
+{
+    char *copy = arena_text(arena, span);
+    return copy ? span_of(copy, span.size) : span_of("", 0);
+}

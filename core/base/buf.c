@@ -1,0 +1,127 @@
+#include "core/base/buf.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void buf_clean_up(struct buf *buf)
+{
+    free(buf->data);
+    *buf = (struct buf){0};
+}
+
+void buf_clean_up_secret(struct buf *buf)
+{
+    if (buf->data)
+        explicit_bzero(buf->data, buf->capacity);
+    buf_clean_up(buf);
+}
+
+bool buf_reserve(struct buf *buf, size_t size)
+{
+    if (buf->failed)
+        return false;
+    if (buf->capacity - buf->size > size)
+        return true;
+    if (size > SIZE_MAX / 2 - buf->size - 1) {
+        buf->failed = true;
+        return false;
+    }
+    size_t need = buf->size + size + 1;
+    size_t capacity = buf->capacity ? buf->capacity * 2 : 64;
+    if (capacity < need)
+        capacity = need;
+    char *grown = realloc(buf->data, capacity);
+    if (!grown) {
+        buf->failed = true;
+        return false;
+    }
+    buf->data = grown;
+    buf->capacity = capacity;
+    buf->data[buf->size] = '\0';
+    return true;
+}
+
+void buf_add(struct buf *buf, const void *data, size_t size)
+{
+    if (!buf_reserve(buf, size))
+        return;
+    if (size)
+        memcpy(buf->data + buf->size, data, size);
+    buf->size += size;
+    buf->data[buf->size] = '\0';
+}
+
+void buf_add_span(struct buf *buf, struct span span)
+{
+    buf_add(buf, span.data, span.size);
+}
+
+void buf_add_text(struct buf *buf, const char *text)
+{
+    buf_add(buf, text, strlen(text));
+}
+
+void buf_add_char(struct buf *buf, char c)
+{
+    buf_add(buf, &c, 1);
+}
+
+void buf_add_repeated(struct buf *buf, char c, size_t count)
+{
+    if (!buf_reserve(buf, count))
+        return;
+    memset(buf->data + buf->size, c, count);
+    buf->size += count;
+    buf->data[buf->size] = '\0';
+}
+
+void buf_printf(struct buf *buf, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int size = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (size < 0) {
+        buf->failed = true;
+        return;
+    }
+    if (!buf_reserve(buf, (size_t)size))
+        return;
+    va_start(args, format);
+    vsnprintf(buf->data + buf->size, (size_t)size + 1, format, args);
+    va_end(args);
+    buf->size += (size_t)size;
+}
+
+void buf_truncate(struct buf *buf, size_t size)
+{
+    if (size >= buf->size)
+        return;
+    buf->size = size;
+    buf->data[size] = '\0';
+}
+
+const char *buf_text(const struct buf *buf)
+{
+    return buf->data && !buf->failed ? buf->data : "";
+}
+
+struct span buf_span(const struct buf *buf)
+{
+    return buf->data && !buf->failed ? span_of(buf->data, buf->size) : span_of("", 0);
+}
+
+char *buf_steal(struct buf *buf, size_t *size)
+{
+    if (!buf_reserve(buf, 0)) {
+        buf_clean_up(buf);
+        return NULL;
+    }
+    char *data = buf->data;
+    if (size)
+        *size = buf->size;
+    *buf = (struct buf){0};
+    return data;
+}

@@ -1,0 +1,29 @@
+#include "core/base/clock.h"
+
+#include <stddef.h>
+#include <time.h>
+
+static int64_t read_ms(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int64_t system_now_ms(struct clock *clock)
+{
+    (void)clock;
+    return read_ms(CLOCK_MONOTONIC);
+}
+
+static int64_t system_wall_ms(struct clock *clock)
+{
+    (void)clock;
+    return read_ms(CLOCK_REALTIME);
+}
+
+struct clock *clock_system(void)
+{
+    static struct clock clock = {.now_ms = system_now_ms, .wall_ms = system_wall_ms};
+    return &clock;
+}

@@ -1,0 +1,51 @@
+/* A hash table of things that carry their own link: chained, growing, and seeded, so that
+ * nobody who chooses the keys can choose the chains. */
+#ifndef DDBFS_CORE_BASE_DICT_H
+#define DDBFS_CORE_BASE_DICT_H
+
+#include <stdint.h>
+
+#include "core/base/span.h"
+
+/* Embedded in what the table holds. */
+struct dict_node {
+    struct dict_node *next; /* in the same chain */
+    uint64_t hash;
+    struct span key; /* borrowed; must stay as it is while the node is in the table */
+};
+
+struct dict_seed {
+    uint64_t a, b;
+};
+
+struct dict {
+    struct dict_node **chains; /* owned; the nodes are not */
+    size_t chain_count;        /* a power of two */
+    size_t count;
+    struct dict_seed seed;
+};
+
+/* Seeds the table from the kernel's randomness. False when memory ran out. */
+bool dict_init(struct dict *dict);
+void dict_clean_up(struct dict *dict);
+
+/* The node of that key, or NULL. */
+struct dict_node *dict_find(const struct dict *dict, struct span key);
+
+/* Adds a node whose KEY is set and not yet in the table. It cannot fail: when memory for a
+ * larger table runs out, chains grow longer. */
+void dict_add(struct dict *dict, struct dict_node *node);
+/* For a node that is in the table. */
+void dict_remove(struct dict *dict, struct dict_node *node);
+
+/* Some node of the table, or NULL when it is empty: for taking all out one by one. FROM is
+ * zero at first, and is where the search stands. */
+struct dict_node *dict_any(const struct dict *dict, size_t *from);
+
+/* What the table itself takes, without its nodes. */
+size_t dict_memory(const struct dict *dict);
+
+/* SipHash-2-4. */
+uint64_t dict_hash(struct dict_seed seed, struct span key);
+
+#endif

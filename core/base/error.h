@@ -1,0 +1,51 @@
+/* What went wrong, as one typed value: what kind, in which words, and what the service
+ * said. Kinds are few, because each is something a user does another thing about. */
+#ifndef DDBFS_CORE_BASE_ERROR_H
+#define DDBFS_CORE_BASE_ERROR_H
+
+#include <stdbool.h>
+
+enum error_kind {
+    ERROR_NONE = 0,
+    ERROR_NOT_FOUND,     /* proven: no such item, or no such name */
+    ERROR_NOT_LISTABLE,  /* a directory that no key path lists */
+    ERROR_IS_DIRECTORY,  /* a file was wanted */
+    ERROR_NOT_DIRECTORY, /* a directory was wanted */
+    ERROR_AMBIGUOUS,     /* several records answer to one name */
+    ERROR_INVALID,       /* a map, an option, a profile, or a request the service refuses */
+    ERROR_DENIED,        /* no permission, bad signature, no credentials */
+    ERROR_EXPIRED,       /* session or token expired */
+    ERROR_THROTTLED,     /* past the retry budget */
+    ERROR_TIMED_OUT,     /* the deadline passed */
+    ERROR_UNREACHABLE,   /* name resolution, no route */
+    ERROR_REFUSED,       /* connection refused */
+    ERROR_RESET,         /* connection lost */
+    ERROR_TLS,           /* TLS failed, or the peer does not speak HTTP */
+    ERROR_NO_TABLE,      /* table or index missing */
+    ERROR_BAD_ANSWER,    /* answer not understood, checksum wrong, too large */
+    ERROR_SERVICE,       /* the service failed (5xx) past the retry budget */
+    ERROR_NO_MEMORY,
+};
+
+/* Zeroed is "no error". Plain data: copy it freely. TEXT is one sentence without a final
+ * stop that says what happened and what to do; it never holds a secret. */
+struct error {
+    enum error_kind kind;
+    int http_status;     /* 0 when no answer came */
+    int ttl_left_ms;     /* of ERROR_NOT_FOUND: how long it may be believed; 0 when not known */
+    char code[64];       /* the service's error code, such as ResourceNotFoundException */
+    char request_id[64]; /* the service's request id */
+    char text[640];
+};
+
+/* Fills ERR (which may be NULL) and returns false, so that `return error_set(…)` fails. The
+ * service's code, status and request id are cleared. */
+bool error_set(struct error *err, enum error_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+bool error_no_memory(struct error *err);
+
+/* A short stable word for logs and JSON: "not-found", "denied", … */
+const char *error_word(enum error_kind kind);
+
+#endif

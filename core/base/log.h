@@ -1,0 +1,17 @@
+/* Lines for the operator. Where they go is the caller's affair. */
+#ifndef DDBFS_CORE_BASE_LOG_H
+#define DDBFS_CORE_BASE_LOG_H
+
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+struct log {
+    enum log_level level; /* lines above it are dropped before they are formatted */
+    void (*write)(void *arg, enum log_level level, const char *line); /* no newline in LINE */
+    void *arg;
+};
+
+/* LOG may be NULL: nothing is written. Never pass a secret. */
+void log_line(const struct log *log, enum log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

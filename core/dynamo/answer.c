@@ -1,0 +1,328 @@
+/* What the service's good answers say. */
+#include "core/dynamo/answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/dynamo/fault.h"
+#include "core/dynamo/retry.h"
+#include "core/net/gzip.h"
+
+/* An answer of 16 MB of items can be several times as long in JSON. */
+enum { MAX_INFLATED = 256 * 1024 * 1024 };
+
+void answer_destroy(struct answer *answer)
+{
+    if (!answer)
+        return;
+    json_clean_up(&answer->doc);
+    buf_clean_up_secret(&answer->body);
+    arena_clean_up(&answer->arena);
+    free(answer);
+}
+
+/* The checksum is taken over the bytes as they were sent, before any decompression. */
+static bool check_sum(const struct http_response *response, struct error *err)
+{
+    const char *told = http_header(response, "x-amz-crc32");
+    if (!told)
+        return true;
+    char *end;
+    unsigned long long sum = strtoull(told, &end, 10);
+    if (end != told && *end == '\0' && sum == gzip_crc32(response->body))
+        return true;
+    error_set(err, ERROR_BAD_ANSWER,
+              "the answer's checksum is wrong (HTTP %d, %zu bytes): it was damaged on its way; if "
+              "this stays so, look for a proxy that changes answers",
+              response->status, response->body.size);
+    memcpy(err->code, RETRY_CHECKSUM_CODE, sizeof RETRY_CHECKSUM_CODE);
+    return false;
+}
+
+static bool inflate(struct answer *answer, const struct http_response *response, struct error *err)
+{
+    const char *encoding = http_header(response, "Content-Encoding");
+    if (!encoding || strcasecmp(encoding, "gzip") != 0)
+        buf_add_span(&answer->body, response->body);
+    else if (!gzip_inflate(response->body, MAX_INFLATED, &answer->body) && !answer->body.failed)
+        return error_set(
+            err, ERROR_BAD_ANSWER,
+            "the answer's compression is damaged, or it is larger than %d MB (HTTP %d)",
+            MAX_INFLATED / 1024 / 1024, response->status);
+    return answer->body.failed ? error_no_memory(err) : true;
+}
+
+/* Text that is no JSON leaves an empty document; the root is then absent. */
+static bool parse(struct answer *answer, struct error *err)
+{
+    struct json_fault fault = {0};
+    if (json_parse(&answer->doc, buf_span(&answer->body), JSON_STRICT, &fault))
+        return true;
+    json_clean_up(&answer->doc);
+    answer->doc = (struct json_doc){0};
+    if (fault.what && strcmp(fault.what, "out of memory") == 0)
+        return error_no_memory(err);
+    return true;
+}
+
+static struct json root_of(const struct answer *answer)
+{
+    return answer->doc.count ? json_root(&answer->doc) : (struct json){0};
+}
+
+/* Text that outlives the document's escapes; false when VALUE is no string. */
+static bool copy_text(struct answer *answer, struct json value, struct span *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    if (!json_read_string(value, &text))
+        return false;
+    answer->arena.failed |= text.failed;
+    *out = arena_copy(&answer->arena, buf_span(&text));
+    return true;
+}
+
+static bool collect_items(struct answer *answer, struct json array)
+{
+    if (!json_is(array, JSON_ARRAY))
+        return false;
+    answer->items = arena_array(&answer->arena, json_count(array), sizeof *answer->items);
+    if (!answer->items)
+        return true;
+    for (struct json item = json_first(array); json_present(item); item = json_next(item)) {
+        if (!json_is(item, JSON_OBJECT))
+            return false;
+        answer->items[answer->item_count++] = item;
+    }
+    return true;
+}
+
+/* An answer without an item is a proven miss only if it says nothing that is not DynamoDB's. */
+static bool is_miss(struct json root)
+{
+    return json_count(root) == 0 || json_present(json_member(root, "ConsumedCapacity"));
+}
+
+static bool read_item(struct answer *answer, struct json root)
+{
+    struct json item = json_member(root, "Item");
+    if (!json_present(item))
+        return is_miss(root);
+    answer->items = arena_alloc(&answer->arena, sizeof *answer->items);
+    if (answer->items)
+        answer->items[answer->item_count++] = item;
+    return json_is(item, JSON_OBJECT);
+}
+
+/* The value of the only member; a batch asks one table. */
+static struct json only_member(struct json object)
+{
+    struct json name = json_first(object);
+    return json_is(object, JSON_OBJECT) && json_present(name) ? json_next(name) : (struct json){0};
+}
+
+static bool read_batch(struct answer *answer, struct json root)
+{
+    struct json responses = json_member(root, "Responses");
+    struct json unprocessed = only_member(json_member(root, "UnprocessedKeys"));
+    if (!json_is(responses, JSON_OBJECT))
+        return false;
+    if (json_present(unprocessed)) {
+        struct json keys = json_member(unprocessed, "Keys");
+        if (!json_is(keys, JSON_ARRAY))
+            return false;
+        if (json_count(keys))
+            answer->resume = keys;
+    }
+    return json_count(responses) == 0 || collect_items(answer, only_member(responses));
+}
+
+static bool read_query(struct answer *answer, struct json root)
+{
+    struct json last = json_member(root, "LastEvaluatedKey");
+    if (json_is(last, JSON_OBJECT) && json_count(last))
+        answer->resume = last;
+    return collect_items(answer, json_member(root, "Items"));
+}
+
+static bool read_names(struct answer *answer, struct json root)
+{
+    struct json array = json_member(root, "TableNames");
+    struct json last = json_member(root, "LastEvaluatedTableName");
+    if (!json_is(array, JSON_ARRAY))
+        return false;
+    if (json_is(last, JSON_STRING))
+        answer->resume = last;
+    answer->names = arena_array(&answer->arena, json_count(array), sizeof *answer->names);
+    if (!answer->names)
+        return true;
+    for (struct json name = json_first(array); json_present(name); name = json_next(name))
+        if (!copy_text(answer, name, &answer->names[answer->name_count++]))
+            return false;
+    return true;
+}
+
+/* The attribute's type, among the table's AttributeDefinitions. */
+static bool read_type(struct json definitions, struct span name, enum value_type *out)
+{
+    struct json each = json_first(definitions);
+    while (json_present(each) && !json_string_is(json_member(each, "AttributeName"), name))
+        each = json_next(each);
+    struct json type = json_member(each, "AttributeType");
+    for (int i = VALUE_S; i <= VALUE_B; i++) {
+        *out = (enum value_type)i;
+        if (json_string_is(type, span_text(value_type_name(*out))))
+            return true;
+    }
+    return false;
+}
+
+static bool read_key_attribute(struct answer *answer, struct json element, struct json definitions,
+                               struct key_schema *out)
+{
+    bool hash = json_string_is(json_member(element, "KeyType"), SPAN_LITERAL("HASH"));
+    size_t *count = hash ? &out->partition_count : &out->sort_count;
+    if (*count == KEY_MAX_ATTRIBUTES)
+        return false;
+    size_t i = (*count)++;
+    struct span *name = hash ? &out->partition[i].name : &out->sort[i].name;
+    enum value_type *type = hash ? &out->partition[i].type : &out->sort[i].type;
+    return copy_text(answer, json_member(element, "AttributeName"), name) &&
+           (answer->arena.failed || read_type(definitions, *name, type));
+}
+
+static bool read_schema(struct answer *answer, struct json owner, struct json definitions,
+                        struct key_schema *out)
+{
+    struct json array = json_member(owner, "KeySchema");
+    for (struct json each = json_first(array); json_present(each); each = json_next(each))
+        if (!read_key_attribute(answer, each, definitions, out))
+            return false;
+    return json_is(array, JSON_ARRAY) && out->partition_count > 0;
+}
+
+static enum projection read_projection(struct json index)
+{
+    struct json type = json_member(json_member(index, "Projection"), "ProjectionType");
+    if (json_string_is(type, SPAN_LITERAL("ALL")))
+        return PROJECTS_ALL;
+    return json_string_is(type, SPAN_LITERAL("INCLUDE")) ? PROJECTS_SOME : PROJECTS_KEYS;
+}
+
+static bool read_included(struct answer *answer, struct json owner, struct index_info *out)
+{
+    struct json array = json_member(json_member(owner, "Projection"), "NonKeyAttributes");
+    struct span *names = arena_array(&answer->arena, json_count(array), sizeof *names);
+    out->included = names;
+    if (!names)
+        return true;
+    for (struct json name = json_first(array); json_present(name); name = json_next(name))
+        if (!copy_text(answer, name, &names[out->included_count++]))
+            return false;
+    return true;
+}
+
+static bool read_indexes(struct answer *answer, struct json array, struct json definitions,
+                         struct index_info *indexes, size_t *count)
+{
+    for (struct json each = json_first(array); json_present(each); each = json_next(each)) {
+        struct index_info *index = &indexes[(*count)++];
+        index->projection = read_projection(each);
+        if (!copy_text(answer, json_member(each, "IndexName"), &index->name) ||
+            !read_included(answer, each, index) ||
+            !read_schema(answer, each, definitions, &index->keys))
+            return false;
+    }
+    return true;
+}
+
+static bool read_table(struct answer *answer, struct json root)
+{
+    struct json table = json_member(root, "Table");
+    struct json definitions = json_member(table, "AttributeDefinitions");
+    struct json global = json_member(table, "GlobalSecondaryIndexes");
+    struct json local = json_member(table, "LocalSecondaryIndexes");
+    struct table_info *info = arena_alloc(&answer->arena, sizeof *info);
+    struct index_info *indexes =
+        arena_array(&answer->arena, json_count(global) + json_count(local), sizeof *indexes);
+    if (!info || !indexes)
+        return true;
+    info->indexes = indexes;
+    answer->table = info;
+    return read_schema(answer, table, definitions, &info->keys) &&
+           read_indexes(answer, global, definitions, indexes, &info->index_count) &&
+           read_indexes(answer, local, definitions, indexes, &info->index_count);
+}
+
+static bool read_content(struct answer *answer, enum dynamo_op op, struct json root)
+{
+    switch (op) {
+    case DYNAMO_GET_ITEM:
+        return read_item(answer, root);
+    case DYNAMO_BATCH_GET_ITEM:
+        return read_batch(answer, root);
+    case DYNAMO_QUERY:
+        return read_query(answer, root);
+    case DYNAMO_DESCRIBE_TABLE:
+        return read_table(answer, root);
+    case DYNAMO_LIST_TABLES:
+        return read_names(answer, root);
+    }
+    return false;
+}
+
+static double units_of(struct json consumed)
+{
+    struct span raw = json_raw(json_member(consumed, "CapacityUnits"));
+    char text[40] = "";
+    if (!raw.size || raw.size >= sizeof text)
+        return -1;
+    memcpy(text, raw.data, raw.size);
+    char *end;
+    double units = strtod(text, &end);
+    return *end == '\0' && units >= 0 ? units : -1;
+}
+
+/* One object, or for a batch an array of them. */
+static double read_capacity(struct json root)
+{
+    struct json consumed = json_member(root, "ConsumedCapacity");
+    return units_of(json_is(consumed, JSON_ARRAY) ? json_first(consumed) : consumed);
+}
+
+static bool read_success(struct answer *answer, const struct answer_question *question,
+                         const struct http_response *response, struct error *err)
+{
+    struct json root = root_of(answer);
+    if (!json_is(root, JSON_OBJECT) || !read_content(answer, question->op, root))
+        return fault_foreign(question, response, err);
+    answer->capacity = read_capacity(root);
+    return answer->arena.failed ? error_no_memory(err) : true;
+}
+
+static bool read_response(struct answer *answer, const struct answer_question *question,
+                          const struct http_response *response, struct error *err)
+{
+    if (!check_sum(response, err) || !inflate(answer, response, err) || !parse(answer, err))
+        return false;
+    if (response->status == 200)
+        return read_success(answer, question, response, err);
+    return fault_read(question, response, root_of(answer), err);
+}
+
+struct answer *answer_new(const struct answer_question *question,
+                          const struct http_response *response, struct error *err)
+{
+    struct answer *answer = calloc(1, sizeof *answer);
+    if (!answer) {
+        error_no_memory(err);
+        return NULL;
+    }
+    answer->capacity = -1;
+    fault_request_id(response, answer->request_id);
+    if (read_response(answer, question, response, err))
+        return answer;
+    err->http_status = response->status;
+    memcpy(err->request_id, answer->request_id, sizeof err->request_id);
+    answer_destroy(answer);
+    return NULL;
+}

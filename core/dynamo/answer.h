@@ -1,0 +1,44 @@
+/* A response taken apart: its checksum, compression and JSON, then what was read, or a typed
+ * error that says what happened and what to do. */
+#ifndef DDBFS_CORE_DYNAMO_ANSWER_H
+#define DDBFS_CORE_DYNAMO_ANSWER_H
+
+#include "core/base/arena.h"
+#include "core/base/error.h"
+#include "core/dynamo/request.h"
+#include "core/json/json.h"
+#include "core/net/transport.h"
+#include "core/source/source.h"
+
+/* What was asked, of whom: for decoding, and for words. All borrowed. */
+struct answer_question {
+    enum dynamo_op op;
+    const struct read *read;
+    const char *region;
+    const char *endpoint; /* its URL */
+    const char *profile;  /* NULL when none need be given */
+};
+
+/* What one response held. The values below refer to its own document, so it never moves. */
+struct answer {
+    struct answer *next; /* for an owner who keeps several */
+    struct buf body;     /* the JSON, inflated */
+    struct json_doc doc;
+    struct arena arena; /* all below */
+    struct json *items;
+    size_t item_count;
+    struct span *names; /* of tables */
+    size_t name_count;
+    struct table_info *table; /* NULL unless one was asked for */
+    struct json resume;       /* what request_place goes on from; absent at the end */
+    double capacity;          /* read capacity units; < 0 when not told */
+    char request_id[64];
+};
+
+/* Reads RESPONSE, which is not needed afterwards. NULL with ERR filled, code, status and request
+ * id included. */
+struct answer *answer_new(const struct answer_question *question,
+                          const struct http_response *response, struct error *err);
+void answer_destroy(struct answer *answer); /* NULL is fine */
+
+#endif

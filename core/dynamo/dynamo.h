@@ -1,0 +1,33 @@
+/* The source that asks DynamoDB: a closed set of five reading operations, signed, retried,
+ * checked and decoded. There is no code here that could build any other operation. */
+#ifndef DDBFS_CORE_DYNAMO_DYNAMO_H
+#define DDBFS_CORE_DYNAMO_DYNAMO_H
+
+#include "core/aws/session.h"
+#include "core/base/log.h"
+#include "core/base/loop.h"
+#include "core/net/transport.h"
+#include "core/source/source.h"
+
+struct dynamo_options {
+    struct loop *loop;
+    struct transport *transport;
+    struct aws_session *session;
+    const struct log *log; /* may be NULL; one line a request at LOG_LEVEL_INFO */
+    int64_t deadline_ms;   /* for one page, retries and waits included */
+    unsigned random_seed;  /* of the jitter */
+};
+
+/* What has been sent since the source was made. */
+enum { DYNAMO_OPS = 5 };
+struct dynamo_stats {
+    uint64_t requests[DYNAMO_OPS]; /* by operation, retries included; see dynamo_op_name */
+    uint64_t failures;             /* requests that were not answered with what was asked for */
+    double capacity;               /* read capacity units that were consumed */
+};
+struct dynamo_stats dynamo_stats(const struct source *source);
+
+/* Everything in OPTIONS is borrowed and must outlive the source. NULL when memory ran out. */
+struct source *dynamo_new(const struct dynamo_options *options);
+
+#endif

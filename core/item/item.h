@@ -1,0 +1,38 @@
+/* A typed item, {"pk":{"S":"…"},…}, wherever it stands: what it looks like as plain JSON, exact
+ * and stable. */
+#ifndef DDBFS_CORE_ITEM_ITEM_H
+#define DDBFS_CORE_ITEM_ITEM_H
+
+#include "core/base/buf.h"
+#include "core/base/span.h"
+#include "core/json/json.h"
+
+/* How a record is shown. Everything in it is borrowed. */
+struct record_view {
+    const char *const *first; /* the key attributes, which come first, in this order */
+    size_t first_count;
+    const char *const *secret; /* top-level attributes whose value is shown as a mask */
+    size_t secret_count;
+    bool compact; /* one line, no spaces, instead of two-space indentation */
+};
+
+/* What stands in a record for a masked value. */
+#define RECORD_MASK "********"
+
+/* Appends the item as plain JSON and one newline. Key attributes first, then by name in byte
+ * order; nested maps by name as well. Numbers are copied digit by digit (an N that JSON could
+ * not write is quoted, not changed). Sets are arrays: strings in byte order, numbers in numeric
+ * order, binaries as base64 ordered by their bytes. False when ITEM is not a typed item (what
+ * stands inside a masked value is not looked at), or when memory ran out (OUT->failed then);
+ * OUT is then as long as before. */
+bool item_write(struct json item, const struct record_view *view, struct buf *out);
+
+/* Appends one attribute's bare value and one newline: strings and numbers as they are, true,
+ * false and null as words, binary as base64, maps, lists and sets as plain JSON. TYPED is the
+ * attribute's typed value. Nothing is masked. False as above. */
+bool item_write_value(struct json typed, bool compact, struct buf *out);
+
+/* The typed value of a top-level attribute; absent when the item has none. */
+struct json item_attribute(struct json item, struct span name);
+
+#endif

@@ -1,0 +1,87 @@
+/* Records: counted copies of items, with where they came from. */
+#include "core/item/record.h"
+
+#include <stdlib.h>
+
+struct record {
+    size_t references;
+    struct record_origin origin;
+    struct version version;
+    struct json_doc doc; /* over the text below */
+    size_t size;
+    char text[];
+};
+
+/* What the allocator adds to each of a record's two allocations. */
+enum { HEAP_OVERHEAD = 16 };
+
+/* The text may hold a secret, so it is wiped before it is freed. */
+static void destroy(struct record *record)
+{
+    json_clean_up(&record->doc);
+    explicit_bzero(record->text, record->size);
+    free(record);
+}
+
+static struct record *copy_text(struct span text)
+{
+    struct record *record = malloc(sizeof *record + text.size);
+    if (!record)
+        return NULL;
+    *record = (struct record){.references = 1, .size = text.size};
+    memcpy(record->text, text.data, text.size);
+    return record;
+}
+
+struct record *record_new(struct json item, const struct record_origin *origin)
+{
+    struct version version;
+    if (!item_version(item, &version))
+        return NULL;
+    struct record *record = copy_text(json_raw(item));
+    if (!record)
+        return NULL;
+    record->origin = *origin;
+    record->version = version;
+    if (json_parse(&record->doc, record_typed(record), JSON_STRICT, NULL))
+        return record;
+    destroy(record);
+    return NULL;
+}
+
+struct record *record_ref(struct record *record)
+{
+    record->references++;
+    return record;
+}
+
+void record_unref(struct record *record)
+{
+    if (record && --record->references == 0)
+        destroy(record);
+}
+
+struct json record_item(const struct record *record)
+{
+    return json_root(&record->doc);
+}
+
+struct span record_typed(const struct record *record)
+{
+    return span_of(record->text, record->size);
+}
+
+const struct record_origin *record_origin(const struct record *record)
+{
+    return &record->origin;
+}
+
+struct version record_version(const struct record *record)
+{
+    return record->version;
+}
+
+size_t record_memory(const struct record *record)
+{
+    return sizeof *record + record->size + json_memory(&record->doc) + (size_t)2 * HEAP_OVERHEAD;
+}

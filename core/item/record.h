@@ -1,0 +1,35 @@
+/* A record: one version of one item, which outlives the answer it came in. */
+#ifndef DDBFS_CORE_ITEM_RECORD_H
+#define DDBFS_CORE_ITEM_RECORD_H
+
+#include <stdint.h>
+
+#include "core/base/span.h"
+#include "core/item/item.h"
+#include "core/item/version.h"
+#include "core/json/json.h"
+
+/* One version of one item, reference-counted; immutable but for its count. */
+struct record;
+
+/* Where a record came from, for @info. Copied. */
+struct record_origin {
+    int64_t fetched_ms; /* monotonic */
+    int64_t fetched_wall_ms;
+    double capacity;     /* read capacity units of the answer it came in; < 0 when unknown */
+    char request_id[64]; /* of that answer; "" when unknown */
+};
+
+/* Copies the item's bytes. The caller holds one reference. NULL when memory ran out or ITEM is
+ * no typed item. */
+struct record *record_new(struct json item, const struct record_origin *origin);
+struct record *record_ref(struct record *record);
+void record_unref(struct record *record); /* NULL is fine */
+
+struct json record_item(const struct record *record);  /* valid as long as the record */
+struct span record_typed(const struct record *record); /* DynamoDB's own bytes */
+const struct record_origin *record_origin(const struct record *record);
+struct version record_version(const struct record *record);
+size_t record_memory(const struct record *record); /* what it costs a cache, in bytes */
+
+#endif

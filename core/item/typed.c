@@ -1,0 +1,144 @@
+/* Tags, members and sets of typed values. */
+#include "core/item/typed.h"
+
+#include <stdlib.h>
+
+#include "core/item/value.h"
+
+struct tag_name {
+    struct span name;
+    enum typed_tag tag;
+};
+
+static const struct tag_name tag_names[] = {
+    {{"S", 1}, TYPED_S},       {{"N", 1}, TYPED_N},       {{"B", 1}, TYPED_B},
+    {{"BOOL", 4}, TYPED_BOOL}, {{"NULL", 4}, TYPED_NULL}, {{"M", 1}, TYPED_M},
+    {{"L", 1}, TYPED_L},       {{"SS", 2}, TYPED_SS},     {{"NS", 2}, TYPED_NS},
+    {{"BS", 2}, TYPED_BS},
+};
+
+static enum typed_tag tag_of(struct json name)
+{
+    for (size_t i = 0; i < sizeof tag_names / sizeof tag_names[0]; i++)
+        if (json_string_is(name, tag_names[i].name))
+            return tag_names[i].tag;
+    return TYPED_NONE;
+}
+
+static bool fits(enum typed_tag tag, enum json_type type)
+{
+    switch (tag) {
+    case TYPED_S:
+    case TYPED_N:
+    case TYPED_B:
+        return type == JSON_STRING;
+    case TYPED_BOOL:
+    case TYPED_NULL:
+        return type == JSON_TRUE || type == JSON_FALSE;
+    case TYPED_M:
+        return type == JSON_OBJECT;
+    case TYPED_L:
+    case TYPED_SS:
+    case TYPED_NS:
+    case TYPED_BS:
+        return type == JSON_ARRAY;
+    case TYPED_NONE:
+        break;
+    }
+    return false;
+}
+
+struct typed typed_open(struct json value)
+{
+    struct typed none = {.tag = TYPED_NONE};
+    if (!json_is(value, JSON_OBJECT) || json_count(value) != 1)
+        return none;
+    struct json name = json_first(value);
+    struct typed typed = {tag_of(name), json_next(name)};
+    return fits(typed.tag, json_type(typed.content)) ? typed : none;
+}
+
+bool typed_text(struct json string, struct arena *arena, struct span *out)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
+    if (json_plain_string(string, out))
+        return true;
+    if (!json_read_string(string, &text))
+        return false;
+    *out = arena_copy(arena, buf_span(&text));
+    arena->failed |= text.failed;
+    return !arena->failed;
+}
+
+bool typed_bytes(struct json string, struct arena *arena, struct span *out)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
+    struct span text;
+    if (!typed_text(string, arena, &text))
+        return false;
+    bool ok = base64_read(text, &bytes);
+    *out = arena_copy(arena, buf_span(&bytes));
+    arena->failed |= bytes.failed;
+    return ok && !arena->failed;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct typed_member *x = a, *y = b;
+    return span_compare(x->name, y->name);
+}
+
+static bool names_differ(const struct typed_members *members)
+{
+    for (size_t i = 1; i < members->count; i++)
+        if (span_equal(members->list[i - 1].name, members->list[i].name))
+            return false;
+    return true;
+}
+
+bool typed_members(struct json object, struct arena *arena, struct typed_members *out)
+{
+    *out = (struct typed_members){.count = json_count(object)};
+    if (!json_is(object, JSON_OBJECT))
+        return false;
+    out->list = arena_array(arena, out->count, sizeof *out->list);
+    if (!out->list)
+        return false;
+    struct typed_member *member = out->list;
+    struct json name = json_first(object);
+    for (; json_present(name); name = json_next(member->value), member++) {
+        member->value = json_next(name);
+        if (!typed_text(name, arena, &member->name))
+            return false;
+    }
+    qsort(out->list, out->count, sizeof *out->list, by_name);
+    return names_differ(out);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    return span_compare(*x, *y);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    int order = number_compare(*x, *y);
+    return order ? order : span_compare(*x, *y);
+}
+
+bool typed_set(struct typed set, struct arena *arena, struct typed_set *out)
+{
+    *out = (struct typed_set){.count = json_count(set.content)};
+    out->list = arena_array(arena, out->count, sizeof *out->list);
+    if (!out->list)
+        return false;
+    struct span *member = out->list;
+    struct json text = json_first(set.content);
+    for (; json_present(text); text = json_next(text), member++)
+        if (!(set.tag == TYPED_BS ? typed_bytes : typed_text)(text, arena, member))
+            return false;
+    qsort(out->list, out->count, sizeof *out->list, set.tag == TYPED_NS ? by_number : by_bytes);
+    return true;
+}

@@ -1,0 +1,61 @@
+/* Typed values taken apart: {"S":"…"} is a tag and what it tags. Members and sets come sorted,
+ * so that whoever prints or digests them is stable without effort. */
+#ifndef DDBFS_CORE_ITEM_TYPED_H
+#define DDBFS_CORE_ITEM_TYPED_H
+
+#include "core/base/arena.h"
+#include "core/base/span.h"
+#include "core/json/json.h"
+
+enum typed_tag {
+    TYPED_NONE, /* no typed value */
+    TYPED_S,
+    TYPED_N,
+    TYPED_B,
+    TYPED_BOOL,
+    TYPED_NULL,
+    TYPED_M,
+    TYPED_L,
+    TYPED_SS,
+    TYPED_NS,
+    TYPED_BS,
+};
+
+struct typed {
+    enum typed_tag tag;
+    struct json content; /* what the tag says: a string, a word, an array, an object */
+};
+
+/* Looks at one typed value, not at what it contains. TYPED_NONE unless it has exactly one tag,
+ * known, with content of the type of JSON that goes with it. */
+struct typed typed_open(struct json value);
+
+/* One attribute of an item or of a map. */
+struct typed_member {
+    struct span name; /* unescaped */
+    struct json value;
+};
+
+struct typed_members {
+    struct typed_member *list;
+    size_t count;
+};
+
+/* Members of OBJECT by name in byte order. False if OBJECT is none, if two have the same name,
+ * or if memory ran out (ARENA is failed then). Spans point into the arena or the text. */
+bool typed_members(struct json object, struct arena *arena, struct typed_members *out);
+
+struct typed_set {
+    struct span *list; /* strings, texts of numbers, or bytes */
+    size_t count;
+};
+
+/* Members of a set: strings and binaries by their bytes, numbers by value and then by text.
+ * False if a member is no string (or no base64), or if memory ran out. */
+bool typed_set(struct typed set, struct arena *arena, struct typed_set *out);
+
+/* The unescaped bytes of a string, and the bytes that its base64 stands for. */
+bool typed_text(struct json string, struct arena *arena, struct span *out);
+bool typed_bytes(struct json string, struct arena *arena, struct span *out);
+
+#endif

@@ -1,0 +1,270 @@
+/* Key values: their order, their typed form, and the base64 of binary ones. */
+#include "core/item/value.h"
+
+#include <stdint.h>
+
+const char *value_type_name(enum value_type type)
+{
+    static const char *const names[] = {[VALUE_S] = "S", [VALUE_N] = "N", [VALUE_B] = "B"};
+    return names[type];
+}
+
+int value_compare(struct value a, struct value b)
+{
+    if (a.type != b.type)
+        return a.type < b.type ? -1 : 1;
+    return a.type == VALUE_N ? number_compare(a.bytes, b.bytes) : span_compare(a.bytes, b.bytes);
+}
+
+/* An exponent is bounded, so that no text can overflow a sum with it; beyond it two numbers
+ * differ by more than any text can make up for. */
+static const int64_t MAX_EXPONENT = INT64_MAX / 4;
+
+/* A decimal text, taken apart. */
+struct decimal {
+    bool negative;      /* false for zero */
+    struct span digits; /* from the first that is not zero on; may hold a point */
+    int64_t magnitude;  /* the power of ten of the first digit */
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Takes a sign from the front of TEXT; true if it was a minus. */
+static bool take_sign(struct span *text)
+{
+    bool minus = text->size > 0 && text->data[0] == '-';
+    if (minus || (text->size > 0 && text->data[0] == '+'))
+        *text = span_from(*text, 1);
+    return minus;
+}
+
+/* Takes digits with at most one point from the front of TEXT. False if there is no digit. POINT
+ * is how many bytes stand before the point. */
+static bool take_mantissa(struct span *text, struct span *mantissa, size_t *point)
+{
+    size_t size = 0, points = 0;
+    for (; size < text->size; size++) {
+        if (text->data[size] == '.' && points++ == 0)
+            *point = size;
+        else if (!is_digit(text->data[size]))
+            break;
+    }
+    if (points == 0)
+        *point = size;
+    *mantissa = span_of(text->data, size);
+    *text = span_from(*text, size);
+    return size > (points > 0);
+}
+
+/* Reads what follows the mantissa: nothing, or an exponent. */
+static bool read_exponent(struct span text, int64_t *exponent)
+{
+    *exponent = 0;
+    if (text.size == 0)
+        return true;
+    if (text.data[0] != 'e' && text.data[0] != 'E')
+        return false;
+    text = span_from(text, 1);
+    bool minus = take_sign(&text);
+    for (size_t i = 0; i < text.size; i++) {
+        if (!is_digit(text.data[i]))
+            return false;
+        if (*exponent < MAX_EXPONENT / 10)
+            *exponent = *exponent * 10 + (text.data[i] - '0');
+        else
+            *exponent = MAX_EXPONENT;
+    }
+    *exponent = minus ? -*exponent : *exponent;
+    return text.size > 0;
+}
+
+/* Cuts zeros off the front, and finds the power of ten of what is then the first digit. */
+static void normalise(struct decimal *decimal, struct span mantissa, size_t point, int64_t exponent)
+{
+    size_t first = 0;
+    while (first < mantissa.size && (mantissa.data[first] == '0' || mantissa.data[first] == '.'))
+        first++;
+    decimal->digits = span_from(mantissa, first);
+    decimal->negative = decimal->negative && decimal->digits.size > 0;
+    int64_t place = first < point ? (int64_t)(point - first) - 1 : -(int64_t)(first - point);
+    decimal->magnitude = exponent + place;
+}
+
+static bool read_decimal(struct span text, struct decimal *decimal)
+{
+    struct span mantissa;
+    size_t point = 0;
+    int64_t exponent;
+    decimal->negative = take_sign(&text);
+    if (!take_mantissa(&text, &mantissa, &point) || !read_exponent(text, &exponent))
+        return false;
+    normalise(decimal, mantissa, point, exponent);
+    return true;
+}
+
+/* The next digit, passing a point; zeros without end follow the last one. */
+static char take_digit(struct span *digits)
+{
+    if (digits->size > 0 && digits->data[0] == '.')
+        *digits = span_from(*digits, 1);
+    if (digits->size == 0)
+        return '0';
+    char digit = digits->data[0];
+    *digits = span_from(*digits, 1);
+    return digit;
+}
+
+static int compare_digits(struct span a, struct span b)
+{
+    while (a.size > 0 || b.size > 0) {
+        char x = take_digit(&a), y = take_digit(&b);
+        if (x != y)
+            return x < y ? -1 : 1;
+    }
+    return 0;
+}
+
+/* The order of two numbers without their signs. */
+static int compare_sizes(const struct decimal *a, const struct decimal *b)
+{
+    if (a->digits.size == 0 || b->digits.size == 0)
+        return (a->digits.size > 0) - (b->digits.size > 0);
+    if (a->magnitude != b->magnitude)
+        return a->magnitude < b->magnitude ? -1 : 1;
+    return compare_digits(a->digits, b->digits);
+}
+
+int number_compare(struct span a, struct span b)
+{
+    struct decimal x, y;
+    bool is_x = read_decimal(a, &x), is_y = read_decimal(b, &y);
+    if (!is_x || !is_y)
+        return is_x || is_y ? (is_x ? 1 : -1) : span_compare(a, b);
+    if (x.negative != y.negative)
+        return x.negative ? -1 : 1;
+    int order = compare_sizes(&x, &y);
+    return x.negative ? -order : order;
+}
+
+void value_write(struct buf *out, struct value value)
+{
+    buf_printf(out, "{\"%s\":", value_type_name(value.type));
+    if (value.type == VALUE_B) {
+        buf_add_char(out, '"');
+        base64_write(out, value.bytes);
+        buf_add_char(out, '"');
+    } else {
+        json_write_string(out, value.bytes);
+    }
+    buf_add_char(out, '}');
+}
+
+static bool read_tag(struct json name, enum value_type *type)
+{
+    for (*type = VALUE_S; *type <= VALUE_B; (*type)++)
+        if (json_string_is(name, span_text(value_type_name(*type))))
+            return true;
+    return false;
+}
+
+/* Appends the bytes of the base64 that the string TEXT holds. */
+static bool read_binary(struct json text, struct buf *storage)
+{
+    struct span plain;
+    CLEAN_UP(buf_clean_up) struct buf unescaped = {0};
+    if (json_plain_string(text, &plain))
+        return base64_read(plain, storage);
+    bool read = json_read_string(text, &unescaped);
+    storage->failed = storage->failed || unescaped.failed;
+    return read && !unescaped.failed && base64_read(buf_span(&unescaped), storage);
+}
+
+bool value_read(struct json typed, struct buf *storage, struct value *value)
+{
+    struct json name = json_first(typed), text = json_next(name);
+    size_t before = storage->size;
+    if (!json_is(typed, JSON_OBJECT) || json_count(typed) != 1 || !read_tag(name, &value->type))
+        return false;
+    bool ok = value->type == VALUE_B ? read_binary(text, storage) : json_read_string(text, storage);
+    if (!ok || storage->failed)
+        return false;
+    value->bytes = span_from(buf_span(storage), before);
+    return true;
+}
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Writes COUNT (1 to 3) bytes as four characters. */
+static void write_group(struct buf *out, const unsigned char *bytes, size_t count)
+{
+    unsigned bits = (unsigned)bytes[0] << 16;
+    bits |= count > 1 ? (unsigned)bytes[1] << 8 : 0;
+    bits |= count > 2 ? bytes[2] : 0;
+    char text[4] = {alphabet[bits >> 18], alphabet[bits >> 12 & 63],
+                    count > 1 ? alphabet[bits >> 6 & 63] : '=',
+                    count > 2 ? alphabet[bits & 63] : '='};
+    buf_add(out, text, sizeof text);
+}
+
+void base64_write(struct buf *out, struct span bytes)
+{
+    const unsigned char *data = (const unsigned char *)bytes.data;
+    if (!buf_reserve(out, (bytes.size + 2) / 3 * 4))
+        return;
+    for (size_t i = 0; i < bytes.size; i += 3)
+        write_group(out, data + i, bytes.size - i < 3 ? bytes.size - i : 3);
+}
+
+/* The six bits of a character; 64 or more if it has none. */
+static unsigned sextet(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (unsigned)(c - 'A');
+    if (c >= 'a' && c <= 'z')
+        return (unsigned)(c - 'a') + 26;
+    if (is_digit(c))
+        return (unsigned)(c - '0') + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : 64;
+}
+
+/* Reads four characters, of which COUNT come before the padding. Bits that no byte uses must be
+ * zero, so that no two texts stand for the same bytes. */
+static bool read_group(const char *text, size_t count, struct buf *out)
+{
+    unsigned bits = 0;
+    for (size_t i = 0; i < 4; i++) {
+        unsigned six = i < count ? sextet(text[i]) : 0;
+        if (six > 63)
+            return false;
+        bits = bits << 6 | six;
+    }
+    unsigned unused = count == 2 ? 0xffff : count == 3 ? 0xff : 0;
+    char bytes[3] = {(char)(bits >> 16), (char)(bits >> 8), (char)bits};
+    buf_add(out, bytes, count - 1);
+    return (bits & unused) == 0;
+}
+
+static size_t padding(struct span text)
+{
+    if (!span_ends(text, SPAN_LITERAL("=")))
+        return 0;
+    return span_ends(text, SPAN_LITERAL("==")) ? 2 : 1;
+}
+
+bool base64_read(struct span text, struct buf *out)
+{
+    size_t before = out->size, unpadded = text.size - padding(text);
+    if (text.size % 4 != 0 || !buf_reserve(out, text.size / 4 * 3))
+        return false;
+    for (size_t i = 0; i < text.size; i += 4) {
+        size_t left = unpadded - i;
+        if (!read_group(text.data + i, left < 4 ? left : 4, out)) {
+            buf_truncate(out, before);
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,19 @@
+/* Dates in records: ISO-8601 texts, or seconds or milliseconds since 1970. */
+#ifndef DDBFS_CORE_ITEM_WHEN_H
+#define DDBFS_CORE_ITEM_WHEN_H
+
+#include <stdint.h>
+
+#include "core/base/buf.h"
+#include "core/json/json.h"
+
+/* What the typed value says, in milliseconds since 1970; 0 when it is no date. */
+int64_t when_read(struct json typed);
+
+/* 2026-04-16T10:15:00Z or 2026-04-16T10:15:00.123+02:00 or 2026-04-16; 0 when TEXT is none. */
+int64_t when_parse(struct span text);
+
+/* Appends a time as 2026-04-16T10:15:00Z. */
+void when_write(struct buf *out, int64_t ms);
+
+#endif

@@ -1,0 +1,206 @@
+/* Reading a tape: types, members, strings, lines. */
+#include "core/json/json.h"
+
+#include <stdlib.h>
+
+#include "core/json/tape.h"
+#include "core/json/text.h"
+
+static const struct json ABSENT = {NULL, 0};
+
+void json_clean_up(struct json_doc *doc)
+{
+    free(doc->tokens);
+    *doc = (struct json_doc){0};
+}
+
+size_t json_memory(const struct json_doc *doc)
+{
+    return (size_t)doc->capacity * sizeof *doc->tokens;
+}
+
+static const struct json_token *token_of(struct json value)
+{
+    return &value.doc->tokens[value.at];
+}
+
+struct json json_root(const struct json_doc *doc)
+{
+    return doc->count ? (struct json){doc, 0} : ABSENT;
+}
+
+bool json_present(struct json value)
+{
+    return value.doc != NULL;
+}
+
+bool json_is(struct json value, enum json_type type)
+{
+    return json_present(value) && json_type(value) == type;
+}
+
+enum json_type json_type(struct json value)
+{
+    if (!json_present(value))
+        return JSON_NULL;
+    switch (value.doc->text[token_of(value)->offset]) {
+    case '{':
+        return JSON_OBJECT;
+    case '[':
+        return JSON_ARRAY;
+    case '"':
+        return JSON_STRING;
+    case 't':
+        return JSON_TRUE;
+    case 'f':
+        return JSON_FALSE;
+    case 'n':
+        return JSON_NULL;
+    default:
+        return JSON_NUMBER;
+    }
+}
+
+struct span json_raw(struct json value)
+{
+    if (!json_present(value))
+        return span_of("", 0);
+    return span_of(value.doc->text + token_of(value)->offset, token_of(value)->size);
+}
+
+size_t json_offset(struct json value)
+{
+    return json_present(value) ? token_of(value)->offset : 0;
+}
+
+size_t json_count(struct json value)
+{
+    bool container = json_is(value, JSON_ARRAY) || json_is(value, JSON_OBJECT);
+    return container ? token_of(value)->count : 0;
+}
+
+struct json json_first(struct json container)
+{
+    return json_count(container) ? (struct json){container.doc, container.at + 1} : ABSENT;
+}
+
+struct json json_next(struct json value)
+{
+    if (!json_present(value) || !token_of(value)->next)
+        return ABSENT;
+    return (struct json){value.doc, token_of(value)->next};
+}
+
+struct json json_member(struct json object, const char *name)
+{
+    return json_member_span(object, span_text(name));
+}
+
+struct json json_member_span(struct json object, struct span name)
+{
+    if (!json_is(object, JSON_OBJECT))
+        return ABSENT;
+    struct json member = json_first(object);
+    while (json_present(member) && !json_string_is(member, name))
+        member = json_next(json_next(member));
+    return json_next(member);
+}
+
+/* What stands between the quotes of a string. */
+static struct span inside(struct json string)
+{
+    struct span raw = json_raw(string);
+    return span_of(raw.data + 1, raw.size - 2);
+}
+
+static bool has_escapes(struct json string)
+{
+    return token_of(string)->count;
+}
+
+/* Compares escaped text to plain text without a copy. */
+static bool escaped_equals(struct span escaped, struct span text)
+{
+    const char *at = escaped.data, *end = at + escaped.size;
+    while (at < end) {
+        struct json_text_piece piece = {.bytes = {*at}, .size = 1, .used = 1};
+        if (*at == '\\')
+            piece = json_text_decode(at, end);
+        if (!span_starts(text, span_of(piece.bytes, piece.size)))
+            return false;
+        text = span_from(text, piece.size);
+        at += piece.used;
+    }
+    return text.size == 0;
+}
+
+bool json_string_is(struct json value, struct span text)
+{
+    if (!json_is(value, JSON_STRING))
+        return false;
+    if (has_escapes(value))
+        return escaped_equals(inside(value), text);
+    return span_equal(inside(value), text);
+}
+
+static void add_unescaped(struct buf *out, struct span escaped)
+{
+    const char *at = escaped.data, *end = at + escaped.size;
+    while (at < end) {
+        const char *escape = memchr(at, '\\', (size_t)(end - at));
+        const char *stop = escape ? escape : end;
+        buf_add(out, at, (size_t)(stop - at));
+        at = stop;
+        if (escape) {
+            struct json_text_piece piece = json_text_decode(at, end);
+            buf_add(out, piece.bytes, piece.size);
+            at += piece.used;
+        }
+    }
+}
+
+bool json_read_string(struct json value, struct buf *out)
+{
+    if (!json_is(value, JSON_STRING))
+        return false;
+    if (has_escapes(value))
+        add_unescaped(out, inside(value));
+    else
+        buf_add_span(out, inside(value));
+    return true;
+}
+
+bool json_plain_string(struct json value, struct span *out)
+{
+    if (!json_is(value, JSON_STRING) || has_escapes(value))
+        return false;
+    *out = inside(value);
+    return true;
+}
+
+bool json_read_int(struct json value, int64_t *out)
+{
+    if (!json_is(value, JSON_NUMBER))
+        return false;
+    struct span raw = json_raw(value);
+    bool negative = raw.data[0] == '-';
+    int64_t sum = 0;
+    for (size_t i = negative; i < raw.size; i++) {
+        int digit = raw.data[i] - '0';
+        if (digit < 0 || digit > 9 || __builtin_mul_overflow(sum, 10, &sum) ||
+            __builtin_add_overflow(sum, negative ? -digit : digit, &sum))
+            return false;
+    }
+    *out = sum;
+    return true;
+}
+
+unsigned json_line(const struct json_doc *doc, size_t offset)
+{
+    unsigned line = 1;
+    struct span rest = span_of(doc->text, offset < doc->size ? offset : doc->size);
+    const char *end;
+    for (; rest.size > 0 && (end = memchr(rest.data, '\n', rest.size)); line++)
+        rest = span_from(rest, (size_t)(end - rest.data) + 1);
+    return line;
+}

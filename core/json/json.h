@@ -1,0 +1,109 @@
+/* JSON text as a flat tape of tokens over the bytes as they came. Nothing is copied or
+ * rounded: numbers stay text, strings stay escaped until somebody asks, and every value
+ * knows its offset, so that an error can name its line. */
+#ifndef DDBFS_CORE_JSON_JSON_H
+#define DDBFS_CORE_JSON_JSON_H
+
+#include <stdint.h>
+
+#include "core/base/buf.h"
+#include "core/base/span.h"
+
+enum json_type {
+    JSON_NULL,
+    JSON_FALSE,
+    JSON_TRUE,
+    JSON_NUMBER,
+    JSON_STRING,
+    JSON_ARRAY,
+    JSON_OBJECT,
+};
+
+enum {
+    JSON_STRICT = 0,
+    JSON_COMMENTS = 1, /* also accept slash-slash and slash-star comments and trailing commas */
+};
+
+struct json_doc {
+    const char *text; /* borrowed; must outlive the document */
+    size_t size;
+    struct json_token *tokens; /* owned */
+    uint32_t count;
+    uint32_t capacity;
+};
+
+/* One value of a document. A reference with a NULL document stands for "absent"; every
+ * function below takes it, as a value of no type. */
+struct json {
+    const struct json_doc *doc; /* borrowed */
+    uint32_t at;                /* which token */
+};
+
+/* Why a text is not JSON. */
+struct json_fault {
+    size_t offset;
+    const char *what; /* a static phrase: "a comma or ] expected" */
+};
+
+/* Parses all of TEXT (at most 4 GB; trailing garbage, invalid UTF-8 and nesting deeper than
+ * 512 are faults). DOC is to be cleaned up in either case. FAULT may be NULL. When memory
+ * runs out, FAULT's WHAT is "out of memory". */
+bool json_parse(struct json_doc *doc, struct span text, unsigned flags, struct json_fault *fault);
+void json_clean_up(struct json_doc *doc);
+
+/* The bytes of heap that a document holds; its text is not among them. */
+size_t json_memory(const struct json_doc *doc);
+
+struct json json_root(const struct json_doc *doc);
+bool json_present(struct json value);
+bool json_is(struct json value, enum json_type type); /* false when absent */
+enum json_type json_type(struct json value);          /* JSON_NULL when absent */
+
+/* The bytes of the value as they stand in the text, quotes and brackets included. */
+struct span json_raw(struct json value);
+size_t json_offset(struct json value);
+
+/* How many elements an array has, or members an object; 0 for anything else. */
+size_t json_count(struct json value);
+
+/* Walks a container: the first element (for an object, the first member's name), and what
+ * follows VALUE in its container; absent at the end. A member's value follows its name:
+ *     for (struct json name = json_first(object); json_present(name); name = json_next(value)) {
+ *         struct json value = json_next(name); …
+ */
+struct json json_first(struct json container);
+struct json json_next(struct json value);
+
+/* The value of the member NAME, compared byte by byte after unescaping; the first one, if
+ * several have it; absent if none has, or if OBJECT is not an object. */
+struct json json_member(struct json object, const char *name);
+
+/* The same, where NAME may hold any bytes. */
+struct json json_member_span(struct json object, struct span name);
+
+/* Whether VALUE is a string equal to TEXT. */
+bool json_string_is(struct json value, struct span text);
+
+/* Appends a string's bytes, unescaped: \u0000 becomes a NUL byte, and a surrogate that has
+ * no partner its three-byte form (ED A0 80 …), which json_write_string turns back into the
+ * same escape. False when VALUE is not a string. */
+bool json_read_string(struct json value, struct buf *out);
+
+/* The bytes of a string that has no escapes, in place; false if VALUE has some or is none. */
+bool json_plain_string(struct json value, struct span *out);
+
+/* A number written without fraction or exponent, within int64_t; false for any other value. */
+bool json_read_int(struct json value, int64_t *out);
+
+/* Appends TEXT as a JSON string in quotes: the shortest escapes, \u00XX in lower case for
+ * other control characters, all else as it is; lone surrogates as their escape; bytes that
+ * are no UTF-8 as \ufffd. */
+void json_write_string(struct buf *out, struct span text);
+
+/* Whether TEXT is a number as JSON writes numbers. */
+bool json_is_number(struct span text);
+
+/* The 1-based line of an offset. */
+unsigned json_line(const struct json_doc *doc, size_t offset);
+
+#endif

@@ -1,0 +1,242 @@
+#include "core/map/format.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+const struct span *bindings_find(const struct bindings *bindings, const char *param)
+{
+    for (size_t i = 0; i < bindings->count; i++)
+        if (strcmp(bindings->items[i].param, param) == 0)
+            return &bindings->items[i].value;
+    return NULL;
+}
+
+bool bindings_add(struct bindings *bindings, const char *param, struct span value)
+{
+    if (bindings->count == BINDINGS_MAX)
+        return false;
+    bindings->items[bindings->count++] = (struct binding){param, value};
+    return true;
+}
+
+static bool is_param_name(struct span name)
+{
+    for (size_t i = 0; i < name.size; i++) {
+        char c = name.data[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && !(i > 0 && c >= '0' && c <= '9') && !(i > 0 && c == '-'))
+            return false;
+    }
+    return name.size > 0;
+}
+
+/* Reads the parameter at the start of TEXT; USED gets its length, braces included. */
+static const char *parse_param(struct arena *arena, struct span text, struct format_piece *piece,
+                               size_t *used)
+{
+    const char *end = memchr(text.data, '}', text.size);
+    if (!end)
+        return "a { without its }";
+    *used = (size_t)(end - text.data) + 1;
+    struct span name = span_of(text.data + 1, *used - 2);
+    piece->open = span_ends(name, SPAN_LITERAL("*"));
+    if (piece->open)
+        name.size--;
+    if (!is_param_name(name))
+        return "a parameter's name is letters, digits, _ and -";
+    piece->param = arena_text(arena, name);
+    return NULL;
+}
+
+static const char *parse_literal(struct arena *arena, struct span text, struct format_piece *piece,
+                                 size_t *used)
+{
+    const char *end = memchr(text.data, '{', text.size);
+    *used = end ? (size_t)(end - text.data) : text.size;
+    if (memchr(text.data, '}', *used))
+        return "a } without its {";
+    piece->literal = arena_copy(arena, span_of(text.data, *used));
+    return NULL;
+}
+
+const char *format_parse(struct arena *arena, struct span text, struct format *out)
+{
+    *out = (struct format){.pieces = arena_array(arena, FORMAT_MAX_PIECES, sizeof *out->pieces)};
+    while (text.size > 0 && !arena->failed) {
+        if (out->count == FORMAT_MAX_PIECES)
+            return "too many parameters";
+        struct format_piece *piece = &out->pieces[out->count];
+        size_t used = 0;
+        bool param = text.data[0] == '{';
+        if (param && out->count > 0 && piece[-1].param)
+            return "two parameters need a text between them";
+        const char *wrong = param ? parse_param(arena, text, piece, &used)
+                                  : parse_literal(arena, text, piece, &used);
+        if (wrong)
+            return wrong;
+        out->count++;
+        text = span_from(text, used);
+    }
+    return arena->failed ? "out of memory" : NULL;
+}
+
+void format_write(const struct format *format, struct buf *out)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        const struct format_piece *piece = &format->pieces[i];
+        if (piece->param)
+            buf_printf(out, "{%s%s}", piece->param, piece->open ? "*" : "");
+        else
+            buf_add_span(out, piece->literal);
+    }
+}
+
+bool format_is_literal(const struct format *format)
+{
+    return format->count == 0 || (format->count == 1 && !format->pieces[0].param);
+}
+
+bool format_has(const struct format *format, const char *param)
+{
+    for (size_t i = 0; i < format->count; i++)
+        if (format->pieces[i].param && strcmp(format->pieces[i].param, param) == 0)
+            return true;
+    return false;
+}
+
+size_t format_literal_bytes(const struct format *format)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < format->count; i++)
+        bytes += format->pieces[i].literal.size;
+    return bytes;
+}
+
+static bool piece_equal(const struct format_piece *a, const struct format_piece *b)
+{
+    if (!a->param || !b->param)
+        return !a->param && !b->param && span_equal(a->literal, b->literal);
+    return strcmp(a->param, b->param) == 0;
+}
+
+bool format_equal(const struct format *a, const struct format *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!piece_equal(&a->pieces[i], &b->pieces[i]))
+            return false;
+    return true;
+}
+
+bool format_expand(const struct format *format, const struct bindings *bindings, struct buf *out)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        const struct format_piece *piece = &format->pieces[i];
+        const struct span *value = piece->param ? bindings_find(bindings, piece->param) : NULL;
+        if (piece->param && !value)
+            return false;
+        buf_add_span(out, value ? *value : piece->literal);
+    }
+    return true;
+}
+
+/* How far the parameter at I reaches into TEXT, or SIZE_MAX when it does not fit. */
+static size_t param_reach(const struct format *format, size_t i, struct span text)
+{
+    if (i + 1 == format->count)
+        return text.size;
+    struct span next = format->pieces[i + 1].literal;
+    if (i + 2 == format->count)
+        return span_ends(text, next) ? text.size - next.size : SIZE_MAX;
+    const char *at = text.size > 0 ? memmem(text.data, text.size, next.data, next.size) : NULL;
+    return at ? (size_t)(at - text.data) : SIZE_MAX;
+}
+
+static bool match_pieces(const struct format *format, struct span text, struct bindings *captures)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        const struct format_piece *piece = &format->pieces[i];
+        size_t used = piece->literal.size;
+        if (piece->param) {
+            used = param_reach(format, i, text);
+            if (used == SIZE_MAX || !bindings_add(captures, piece->param, span_of(text.data, used)))
+                return false;
+        } else if (!span_starts(text, piece->literal)) {
+            return false;
+        }
+        text = span_from(text, used);
+    }
+    return text.size == 0;
+}
+
+static bool all_filled(const struct bindings *captures, size_t from)
+{
+    for (size_t i = from; i < captures->count; i++)
+        if (captures->items[i].value.size == 0)
+            return false;
+    return true;
+}
+
+bool format_match(const struct format *format, struct span text, struct bindings *captures)
+{
+    size_t before = captures->count;
+    if (match_pieces(format, text, captures) && all_filled(captures, before))
+        return true;
+    captures->count = before;
+    return false;
+}
+
+static const struct format_piece *piece_of(const struct format *format, const char *param)
+{
+    for (size_t i = 0; i < format->count; i++)
+        if (format->pieces[i].param == param)
+            return &format->pieces[i];
+    return NULL;
+}
+
+static bool holds_no_separator(const struct format *format, char separator,
+                               const struct bindings *captures, size_t from)
+{
+    for (size_t i = from; i < captures->count; i++) {
+        const struct binding *part = &captures->items[i];
+        if (!piece_of(format, part->param)->open &&
+            memchr(part->value.data, separator, part->value.size))
+            return false;
+    }
+    return true;
+}
+
+bool format_match_key(const struct format *format, struct span text, char separator,
+                      struct bindings *captures)
+{
+    size_t before = captures->count;
+    if (match_pieces(format, text, captures) &&
+        holds_no_separator(format, separator, captures, before))
+        return true;
+    captures->count = before;
+    return false;
+}
+
+static struct span first_literal(const struct format *format)
+{
+    return format->count ? format->pieces[0].literal : span_of("", 0);
+}
+
+static struct span last_literal(const struct format *format)
+{
+    return format->count ? format->pieces[format->count - 1].literal : span_of("", 0);
+}
+
+bool format_overlaps(const struct format *a, const struct format *b)
+{
+    struct bindings captures = {0};
+    if (format_is_literal(a))
+        return format_match(b, first_literal(a), &captures);
+    if (format_is_literal(b))
+        return format_match(a, first_literal(b), &captures);
+    struct span a_first = first_literal(a), b_first = first_literal(b);
+    struct span a_last = last_literal(a), b_last = last_literal(b);
+    return (span_starts(a_first, b_first) || span_starts(b_first, a_first)) &&
+           (span_ends(a_last, b_last) || span_ends(b_last, a_last));
+}

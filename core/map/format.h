@@ -1,0 +1,70 @@
+/* A text with parameters: "PLATFORM#{platform}#SHOP#{shop_id}". Key formats, path segments and
+ * the names of entries are all written so. */
+#ifndef DDBFS_CORE_MAP_FORMAT_H
+#define DDBFS_CORE_MAP_FORMAT_H
+
+#include "core/base/arena.h"
+#include "core/base/buf.h"
+#include "core/base/span.h"
+
+enum { FORMAT_MAX_PIECES = 16, BINDINGS_MAX = 24 };
+
+/* Literal text, or a parameter. */
+struct format_piece {
+    struct span literal; /* empty for a parameter */
+    const char *param;   /* NULL for a literal */
+    bool open;           /* {name*}: a part that may hold separators */
+};
+
+struct format {
+    struct format_piece *pieces;
+    size_t count;
+};
+
+/* Values of parameters. All borrowed. */
+struct binding {
+    const char *param;
+    struct span value;
+};
+
+struct bindings {
+    struct binding items[BINDINGS_MAX];
+    size_t count;
+};
+
+/* The value of PARAM, or NULL. */
+const struct span *bindings_find(const struct bindings *bindings, const char *param);
+/* False when there is no room. */
+bool bindings_add(struct bindings *bindings, const char *param, struct span value);
+
+/* Parses TEXT into ARENA. Returns NULL, or a static phrase that says what is wrong. Two
+ * parameters with nothing between them are wrong, as no text could be taken apart again. */
+const char *format_parse(struct arena *arena, struct span text, struct format *out);
+
+/* Appends the format's own notation. */
+void format_write(const struct format *format, struct buf *out);
+
+bool format_is_literal(const struct format *format);
+bool format_has(const struct format *format, const char *param);
+size_t format_literal_bytes(const struct format *format);
+bool format_equal(const struct format *a, const struct format *b);
+
+/* Appends the text with every parameter replaced; false at the first that has no value, with
+ * what stands before it appended: a known prefix. */
+bool format_expand(const struct format *format, const struct bindings *bindings, struct buf *out);
+
+/* Takes TEXT apart: what each parameter stands for is a piece of TEXT, added to CAPTURES. A
+ * parameter reaches to the first occurrence of the literal after it; the last one to the end,
+ * or to the final literal. No piece is empty. False (CAPTURES as before) when TEXT does not
+ * fit or there is no room. */
+bool format_match(const struct format *format, struct span text, struct bindings *captures);
+
+/* As format_match, for a key: pieces may be empty, and a part holds no SEPARATOR unless it is
+ * open. */
+bool format_match_key(const struct format *format, struct span text, char separator,
+                      struct bindings *captures);
+
+/* Whether some text could fit both. Errs on the side of yes. */
+bool format_overlaps(const struct format *a, const struct format *b);
+
+#endif

@@ -1,0 +1,160 @@
+#include "core/map/reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+__attribute__((format(printf, 4, 0))) static bool
+fail_at(const struct map *map, struct error *err, unsigned line, const char *format, va_list args)
+{
+    char text[512];
+    vsnprintf(text, sizeof text, format, args);
+    return error_set(err, ERROR_INVALID, "%s:%u: %s", map->file, line, text);
+}
+
+bool map_fail(struct map_reader *reader, struct json value, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail_at(reader->map, reader->err, map_line(reader, value), format, args);
+    va_end(args);
+    return false;
+}
+
+bool map_fail_line(const struct map *map, struct error *err, unsigned line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail_at(map, err, line, format, args);
+    va_end(args);
+    return false;
+}
+
+unsigned map_line(const struct map_reader *reader, struct json value)
+{
+    return json_line(&reader->doc, json_offset(value));
+}
+
+static const struct map_member *find_member(const struct map_member *members, struct json name)
+{
+    for (const struct map_member *member = members; member->name; member++)
+        if (json_string_is(name, span_text(member->name)))
+            return member;
+    return NULL;
+}
+
+static bool fail_unknown(struct map_reader *reader, struct json name, const char *what,
+                         const struct map_member *members)
+{
+    CLEAN_UP(buf_clean_up) struct buf known = {0};
+    for (const struct map_member *member = members; member->name; member++)
+        buf_printf(&known, "%s%s", member == members ? "" : ", ", member->name);
+    struct span raw = json_raw(name);
+    return map_fail(reader, name, "%s has no member %.*s; it may have: %s", what, (int)raw.size,
+                    raw.data, buf_text(&known));
+}
+
+static bool is_repeated(struct json object, struct json name)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    json_read_string(name, &text);
+    if (text.failed)
+        return false;
+    struct json first = json_member_span(object, buf_span(&text));
+    return json_offset(first) != json_offset(json_next(name));
+}
+
+bool map_read_members(struct map_reader *reader, struct json object, const char *what,
+                      const struct map_member *members, void *target)
+{
+    if (!json_is(object, JSON_OBJECT))
+        return map_fail(reader, object, "%s is written as an object: { … }", what);
+    for (struct json name = json_first(object), value; json_present(name);
+         name = json_next(value)) {
+        value = json_next(name);
+        const struct map_member *member = find_member(members, name);
+        if (!member)
+            return fail_unknown(reader, name, what, members);
+        if (is_repeated(object, name))
+            return map_fail(reader, name, "%s says \"%s\" twice", what, member->name);
+        if (!member->read(reader, value, target))
+            return false;
+    }
+    return true;
+}
+
+bool map_read_each(struct map_reader *reader, struct json object, const char *what,
+                   map_each_fn *read, void *target)
+{
+    if (!json_is(object, JSON_OBJECT))
+        return map_fail(reader, object, "%s is written as an object: { … }", what);
+    for (struct json name = json_first(object), value; json_present(name);
+         name = json_next(value)) {
+        value = json_next(name);
+        const char *text;
+        if (!map_read_text(reader, name, "a name", &text))
+            return false;
+        if (is_repeated(object, name))
+            return map_fail(reader, name, "%s says \"%s\" twice", what, text);
+        if (!read(reader, text, name, value, target))
+            return false;
+    }
+    return true;
+}
+
+bool map_read_text(struct map_reader *reader, struct json value, const char *what, const char **out)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    bool read = json_read_string(value, &text);
+    if (text.failed)
+        return error_no_memory(reader->err);
+    if (!read || text.size == 0)
+        return map_fail(reader, value, "%s is written as a text in quotes", what);
+    if (memchr(text.data, '\0', text.size))
+        return map_fail(reader, value, "%s may hold no \\u0000", what);
+    *out = arena_text(&reader->map->arena, buf_span(&text));
+    return *out || error_no_memory(reader->err);
+}
+
+bool map_read_flag(struct map_reader *reader, struct json value, const char *what, bool *out)
+{
+    if (!json_is(value, JSON_TRUE) && !json_is(value, JSON_FALSE))
+        return map_fail(reader, value, "%s is true or false", what);
+    *out = json_is(value, JSON_TRUE);
+    return true;
+}
+
+bool map_read_format(struct map_reader *reader, struct json value, const char *what,
+                     struct format *out)
+{
+    const char *text;
+    if (!map_read_text(reader, value, what, &text))
+        return false;
+    const char *wrong = format_parse(&reader->map->arena, span_text(text), out);
+    return !wrong || map_fail(reader, value, "%s \"%s\": %s", what, text, wrong);
+}
+
+bool map_read_texts(struct map_reader *reader, struct json value, const char *what,
+                    const char ***out, size_t *count)
+{
+    if (!json_is(value, JSON_ARRAY) || json_count(value) == 0)
+        return map_fail(reader, value, "%s is written as a list of texts: [\"…\"]", what);
+    const char **texts = arena_array(&reader->map->arena, json_count(value), sizeof(const char *));
+    if (!texts)
+        return error_no_memory(reader->err);
+    size_t n = 0;
+    for (struct json each = json_first(value); json_present(each); each = json_next(each))
+        if (!map_read_text(reader, each, what, &texts[n++]))
+            return false;
+    *out = texts;
+    *count = n;
+    return true;
+}
+
+bool map_read_ttl(struct map_reader *reader, struct json value, int64_t *ttl_ms)
+{
+    int64_t seconds;
+    if (!json_read_int(value, &seconds) || seconds < 0 || seconds > 86400)
+        return map_fail(reader, value, "\"ttl\" is a number of seconds from 0 to 86400");
+    *ttl_ms = seconds * 1000;
+    return true;
+}

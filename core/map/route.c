@@ -1,0 +1,228 @@
+#include "core/map/route.h"
+
+#include "core/map/name.h"
+#include "core/map/pattern.h"
+#include "core/map/reader.h"
+
+struct builder {
+    struct map *map;
+    struct map_table *table;
+    struct error *err;
+};
+
+static bool fail(struct builder *builder, unsigned line, const char *text)
+{
+    return map_fail_line(builder->map, builder->err, line, "%s", text);
+}
+
+static bool is_constrained(const struct map_table *table, const struct format *segment)
+{
+    for (size_t i = 0; i < segment->count; i++) {
+        const char *name = segment->pieces[i].param;
+        const struct map_param *param = name ? map_find_param(table, name) : NULL;
+        if (param && param->match)
+            return true;
+    }
+    return false;
+}
+
+/* The order in which siblings are tried: a literal, then the one that says more, then the one
+ * whose parameter has a "match". */
+static long rank(const struct map_table *table, const struct format *segment)
+{
+    if (format_is_literal(segment))
+        return 1L << 30;
+    return (long)format_literal_bytes(segment) * 2 + is_constrained(table, segment);
+}
+
+static struct route *new_route(struct builder *builder, struct route *parent,
+                               const struct format *segment, unsigned line)
+{
+    struct route *route = arena_alloc(&builder->map->arena, sizeof *route);
+    if (!route) {
+        error_no_memory(builder->err);
+        return NULL;
+    }
+    *route = (struct route){.segment = *segment, .parent = parent, .line = line};
+    if (!parent)
+        return route;
+    struct route **at = &parent->children;
+    long mine = rank(builder->table, segment);
+    while (*at && rank(builder->table, &(*at)->segment) >= mine)
+        at = &(*at)->next;
+    route->next = *at;
+    *at = route;
+    return route;
+}
+
+static struct route *find_child(struct route *parent, const struct format *segment)
+{
+    for (struct route *child = parent->children; child; child = child->next)
+        if (format_equal(&child->segment, segment))
+            return child;
+    return NULL;
+}
+
+/* NULL, or what a segment of a path may not be. */
+static const char *wrong_segment(const struct format *segment)
+{
+    for (size_t i = 0; i < segment->count; i++) {
+        struct span literal = segment->pieces[i].literal;
+        if (literal.size && memchr(literal.data, '%', literal.size))
+            return "a path can't hold %, which names use for escapes";
+        if (i > 0 && literal.size && strchr("0123456789ABCDEF", literal.data[0]))
+            return "after a parameter a segment can't go on with one of 0-9 or A-F";
+    }
+    struct span last = segment->pieces[segment->count - 1].literal;
+    for (enum companion c = COMPANION_TYPED; c <= COMPANION_ATTRS; c++)
+        if (span_ends(last, span_text(name_companion_ending(c))))
+            return "a path can't end in @, @typed or @info, which are a record's companions";
+    return NULL;
+}
+
+static bool parse_segment(struct builder *builder, const struct map_pattern *pattern,
+                          struct span text, struct format *out)
+{
+    if (text.size == 0 || span_is(text, ".") || span_is(text, ".."))
+        return fail(builder, pattern->line, "an empty segment, . or .. in a path");
+    const char *wrong = format_parse(&builder->map->arena, text, out);
+    if (!wrong)
+        wrong = wrong_segment(out);
+    return !wrong || fail(builder, pattern->line, wrong);
+}
+
+/* The route of PATTERN, made with all that lead there. */
+static struct route *lay_path(struct builder *builder, const struct map_pattern *pattern)
+{
+    struct route *route = builder->table->root;
+    struct span rest = span_text(pattern->path);
+    if (pattern->list)
+        rest.size--;
+    while (route) {
+        const char *slash = rest.size ? memchr(rest.data, '/', rest.size) : NULL;
+        struct span text = slash ? span_of(rest.data, (size_t)(slash - rest.data)) : rest;
+        struct format segment;
+        if (!parse_segment(builder, pattern, text, &segment))
+            return NULL;
+        struct route *child = find_child(route, &segment);
+        route = child ? child : new_route(builder, route, &segment, pattern->line);
+        if (!slash)
+            return route;
+        rest = span_from(rest, text.size + 1);
+    }
+    return NULL;
+}
+
+static bool place_pattern(struct builder *builder, const struct map_pattern *pattern)
+{
+    struct route *route = lay_path(builder, pattern);
+    if (!route)
+        return false;
+    if (route->list || route->file)
+        return map_fail_line(builder->map, builder->err, pattern->line,
+                             "\"%s\" has the same path as line %u", pattern->path, route->line);
+    route->line = pattern->line;
+    if (pattern->list) {
+        route->list = pattern;
+        return true;
+    }
+    route->file = pattern;
+    route->kind = pattern->kind_count == 1 ? pattern->kinds[0] : NULL;
+    return true;
+}
+
+/* An entry's name leads back to its key, so it is a path of its own; or the very one that the map
+ * declares for the same record. */
+static bool join_entry(struct builder *builder, struct route *existing,
+                       const struct map_entry *entry, const struct map_pattern *listing)
+{
+    if (existing->file && !existing->file->attribute && existing->kind == entry->kind) {
+        existing->entry = entry;
+        return true;
+    }
+    CLEAN_UP(buf_clean_up) struct buf segment = {0};
+    format_write(&existing->segment, &segment);
+    return map_fail_line(builder->map, builder->err, existing->line,
+                         "\"%s\" takes the names of the entries of \"%s\" (line %u), which open "
+                         "already; leave it out, or give it a literal",
+                         buf_text(&segment), listing->path, listing->line);
+}
+
+static bool place_entries(struct builder *builder, struct route *listing)
+{
+    const struct map_pattern *pattern = listing->list;
+    for (size_t i = 0; i < pattern->entry_count; i++) {
+        const struct map_entry *entry = &pattern->entries[i];
+        struct route *existing = find_child(listing, &entry->name);
+        if (existing && !join_entry(builder, existing, entry, pattern))
+            return false;
+        if (existing)
+            continue;
+        struct route *route = new_route(builder, listing, &entry->name, pattern->line);
+        if (!route)
+            return false;
+        route->file = pattern;
+        route->kind = entry->kind;
+        route->entry = entry;
+    }
+    return true;
+}
+
+static bool place_all_entries(struct builder *builder, struct route *route)
+{
+    if (route->list && !place_entries(builder, route))
+        return false;
+    for (struct route *child = route->children; child; child = child->next)
+        if (!child->entry && !place_all_entries(builder, child))
+            return false;
+    return true;
+}
+
+static bool check_pair(struct builder *builder, const struct route *a, const struct route *b)
+{
+    if (rank(builder->table, &a->segment) != rank(builder->table, &b->segment) ||
+        !format_overlaps(&a->segment, &b->segment))
+        return true;
+    CLEAN_UP(buf_clean_up) struct buf left = {0}, right = {0};
+    format_write(&a->segment, &left);
+    format_write(&b->segment, &right);
+    unsigned first = a->line < b->line ? a->line : b->line;
+    unsigned second = a->line < b->line ? b->line : a->line;
+    return map_fail_line(builder->map, builder->err, second,
+                         "ambiguous: \"%s\" and \"%s\" (line %u) match the same names; use one "
+                         "name for both, or tell them apart by a literal or a \"match\"",
+                         buf_text(&right), buf_text(&left), first);
+}
+
+static bool check_ambiguity(struct builder *builder, const struct route *route)
+{
+    if (route->file && !route->entry && route->children)
+        return map_fail_line(builder->map, builder->err, route->line,
+                             "this path is a file, but line %u makes it a directory",
+                             route->children->line);
+    for (const struct route *a = route->children; a; a = a->next) {
+        for (const struct route *b = a->next; b; b = b->next)
+            if (!check_pair(builder, a, b))
+                return false;
+        if (!check_ambiguity(builder, a))
+            return false;
+    }
+    return true;
+}
+
+bool route_build(struct map *map, struct map_table *table, struct error *err)
+{
+    struct builder builder = {map, table, err};
+    struct format nothing = {0};
+    table->root = new_route(&builder, NULL, &nothing, table->line);
+    if (!table->root)
+        return false;
+    for (struct map_pattern *pattern = table->patterns; pattern; pattern = pattern->next) {
+        struct error why;
+        if (!pattern_settle(&map->arena, pattern, &why))
+            return map_fail_line(map, err, pattern->line, "\"%s\": %s", pattern->path, why.text);
+        if (!place_pattern(&builder, pattern))
+            return false;
+    }
+    return place_all_entries(&builder, table->root) && check_ambiguity(&builder, table->root);
+}

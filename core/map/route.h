@@ -1,0 +1,23 @@
+/* The paths of a table as a tree of segments: what may stand at each step of a path. */
+#ifndef DDBFS_CORE_MAP_ROUTE_H
+#define DDBFS_CORE_MAP_ROUTE_H
+
+#include "core/map/map.h"
+
+/* One step. A directory has neither FILE nor, unless it is a listing, LIST. */
+struct route {
+    struct format segment;
+    struct route *parent;
+    struct route *children; /* the more specific first */
+    struct route *next;     /* of the same parent */
+    const struct map_pattern *list;
+    const struct map_pattern *file;
+    const struct map_kind *kind;   /* of FILE: the record's kind; NULL where several are */
+    const struct map_entry *entry; /* FILE is the listing above, this an entry of it */
+    unsigned line;                 /* of the path that made it */
+};
+
+/* Settles every pattern of TABLE and builds its tree at table->root; fails on ambiguity. */
+bool route_build(struct map *map, struct map_table *table, struct error *err);
+
+#endif

@@ -1,0 +1,269 @@
+/* Reads: built in an arena, told apart by a text, and their conditions tested on an item. */
+#include "core/source/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int key_compare(const struct key *a, const struct key *b)
+{
+    int order = 0;
+    for (size_t i = 0; i < a->count && i < b->count && order == 0; i++)
+        order = value_compare(a->attributes[i].value, b->attributes[i].value);
+    return order;
+}
+
+struct read *read_new(enum read_kind kind, const char *table, const char *index)
+{
+    struct read *read = calloc(1, sizeof *read);
+    if (!read)
+        return NULL;
+    read->kind = kind;
+    read->table = arena_text(&read->arena, span_text(table));
+    read->index = index ? arena_text(&read->arena, span_text(index)) : NULL;
+    if (read_failed(read)) {
+        read_destroy(read);
+        return NULL;
+    }
+    return read;
+}
+
+void read_destroy(struct read *read)
+{
+    if (!read)
+        return;
+    arena_clean_up(&read->arena);
+    free(read);
+}
+
+bool read_failed(const struct read *read)
+{
+    return read->arena.failed;
+}
+
+/* An array with room for one more than COUNT things. It doubles whenever COUNT is a power of
+ * two, so that no capacity need be kept; the outgrown array stays in the arena. */
+static void *with_room(struct arena *arena, void *array, size_t count, size_t size)
+{
+    if (count & (count - 1))
+        return array;
+    void *grown = arena_array(arena, count ? count * 2 : 1, size);
+    if (grown && count)
+        memcpy(grown, array, count * size);
+    return grown;
+}
+
+/* Too many parts are a fault of the builder; the Read must then not be asked. */
+static bool has_room(struct read *read, size_t count, size_t max)
+{
+    if (count >= max)
+        read->arena.failed = true;
+    return !read_failed(read);
+}
+
+static struct value copied_value(struct arena *arena, struct value value)
+{
+    return (struct value){.type = value.type, .bytes = arena_copy(arena, value.bytes)};
+}
+
+void read_add_key(struct read *read, const struct key *key)
+{
+    if (!has_room(read, read->key_count, READ_MAX_KEYS))
+        return;
+    struct key *keys = with_room(&read->arena, read->keys, read->key_count, sizeof *keys);
+    if (!keys)
+        return;
+    struct key *copy = &keys[read->key_count++];
+    copy->count = key->count;
+    for (size_t i = 0; i < key->count; i++) {
+        copy->attributes[i].name = arena_copy(&read->arena, key->attributes[i].name);
+        copy->attributes[i].value = copied_value(&read->arena, key->attributes[i].value);
+    }
+    read->keys = keys;
+}
+
+static void add_cond(struct read *read, struct cond **conds, size_t *count, const struct cond *cond)
+{
+    if (!has_room(read, *count, READ_MAX_CONDS))
+        return;
+    struct cond *grown = with_room(&read->arena, *conds, *count, sizeof *grown);
+    if (!grown)
+        return;
+    grown[(*count)++] = (struct cond){
+        .attribute = arena_copy(&read->arena, cond->attribute),
+        .op = cond->op,
+        .value = copied_value(&read->arena, cond->value),
+        .upper = copied_value(&read->arena, cond->upper),
+    };
+    *conds = grown;
+}
+
+void read_add_where(struct read *read, const struct cond *cond)
+{
+    add_cond(read, &read->where, &read->where_count, cond);
+}
+
+void read_add_filter(struct read *read, const struct cond *cond)
+{
+    add_cond(read, &read->filter, &read->filter_count, cond);
+}
+
+void read_add_attribute(struct read *read, struct span name)
+{
+    if (read_failed(read))
+        return;
+    struct span *grown =
+        with_room(&read->arena, read->attributes, read->attribute_count, sizeof *grown);
+    if (!grown)
+        return;
+    grown[read->attribute_count++] = arena_copy(&read->arena, name);
+    read->attributes = grown;
+}
+
+/* Texts go into an identity with their length in front, so that no text can pass for two. */
+static void add_sized(struct buf *out, struct span text)
+{
+    buf_printf(out, "%zu:", text.size);
+    buf_add_span(out, text);
+}
+
+static void add_value(struct buf *out, struct value value)
+{
+    buf_add_text(out, value_type_name(value.type));
+    add_sized(out, value.bytes);
+}
+
+static void add_key_part(struct buf *out, const struct read *read, size_t i)
+{
+    const struct key *key = &read->keys[i];
+    for (size_t k = 0; k < key->count; k++) {
+        add_sized(out, key->attributes[k].name);
+        add_value(out, key->attributes[k].value);
+    }
+}
+
+static void add_cond_part(struct buf *out, const struct cond *cond)
+{
+    add_sized(out, cond->attribute);
+    buf_printf(out, "%d", (int)cond->op);
+    add_value(out, cond->value);
+    if (cond->op == COND_BETWEEN)
+        add_value(out, cond->upper);
+}
+
+static void add_where_part(struct buf *out, const struct read *read, size_t i)
+{
+    add_cond_part(out, &read->where[i]);
+}
+
+static void add_filter_part(struct buf *out, const struct read *read, size_t i)
+{
+    add_cond_part(out, &read->filter[i]);
+}
+
+static void add_attribute_part(struct buf *out, const struct read *read, size_t i)
+{
+    add_sized(out, read->attributes[i]);
+}
+
+static int compare_bufs(const void *a, const void *b)
+{
+    return span_compare(buf_span(a), buf_span(b));
+}
+
+typedef void part_fn(struct buf *out, const struct read *read, size_t i);
+
+static bool write_parts(struct buf *parts, size_t count, const struct read *read, part_fn *add_part)
+{
+    bool failed = false;
+    for (size_t i = 0; i < count; i++) {
+        add_part(&parts[i], read, i);
+        failed |= parts[i].failed;
+    }
+    return !failed;
+}
+
+/* Appends COUNT parts in byte order: the order in which they were added asks nothing else. */
+static void add_sorted(struct buf *out, size_t count, const struct read *read, part_fn *add_part)
+{
+    buf_printf(out, "(%zu ", count);
+    struct buf *parts = calloc(count ? count : 1, sizeof *parts);
+    if (!parts || !write_parts(parts, count, read, add_part))
+        out->failed = true;
+    if (parts && !out->failed)
+        qsort(parts, count, sizeof *parts, compare_bufs);
+    for (size_t i = 0; parts && i < count; i++) {
+        add_sized(out, buf_span(&parts[i]));
+        buf_clean_up(&parts[i]);
+    }
+    free(parts);
+    buf_add_char(out, ')');
+}
+
+void read_identity(const struct read *read, struct buf *out)
+{
+    buf_printf(out, "%d ", (int)read->kind);
+    add_sized(out, span_text(read->table));
+    buf_add_text(out, read->index ? " of " : " ");
+    add_sized(out, span_text(read->index));
+    add_sorted(out, read->key_count, read, add_key_part);
+    add_sorted(out, read->where_count, read, add_where_part);
+    add_sorted(out, read->filter_count, read, add_filter_part);
+    add_sorted(out, read->attribute_count, read, add_attribute_part);
+    buf_printf(out, " %d %u %d", read->descending, (unsigned)read->limit, read->consistent);
+}
+
+static bool value_starts(struct value value, struct value prefix)
+{
+    return value.type != VALUE_N && span_starts(value.bytes, prefix.bytes);
+}
+
+static bool value_answers(const struct cond *cond, struct value value)
+{
+    int order = value_compare(value, cond->value);
+    switch (cond->op) {
+    case COND_EQ:
+        return order == 0;
+    case COND_BEGINS:
+        return value_starts(value, cond->value);
+    case COND_BETWEEN:
+        return order >= 0 && cond->upper.type == value.type &&
+               value_compare(value, cond->upper) <= 0;
+    case COND_LT:
+        return order < 0;
+    case COND_LE:
+        return order <= 0;
+    case COND_GT:
+        return order > 0;
+    case COND_GE:
+        return order >= 0;
+    }
+    return false;
+}
+
+const char *cond_word(enum cond_op op)
+{
+    static const char *const words[] = {
+        [COND_EQ] = "=",
+        [COND_BEGINS] = "begins with",
+        [COND_BETWEEN] = "between",
+        [COND_LT] = "<",
+        [COND_LE] = "<=",
+        [COND_GT] = ">",
+        [COND_GE] = ">=",
+    };
+    return words[op];
+}
+
+bool cond_admits(const struct cond *cond, struct value value)
+{
+    return value.type == cond->value.type && value_answers(cond, value);
+}
+
+bool cond_holds(const struct cond *cond, struct json item)
+{
+    CLEAN_UP(buf_clean_up) struct buf storage = {0};
+    struct value value;
+    if (!value_read(json_member_span(item, cond->attribute), &storage, &value))
+        return false;
+    return cond_admits(cond, value);
+}

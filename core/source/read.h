@@ -1,0 +1,100 @@
+/* A Read: one question to a source, declared and not yet asked. It names no protocol. */
+#ifndef DDBFS_CORE_SOURCE_READ_H
+#define DDBFS_CORE_SOURCE_READ_H
+
+#include <stdint.h>
+
+#include "core/base/arena.h"
+#include "core/item/value.h"
+#include "core/json/json.h"
+
+enum read_kind {
+    READ_ITEMS,  /* items by their full keys, in any order */
+    READ_QUERY,  /* items of one partition of a table or index, in sort-key order */
+    READ_TABLES, /* the names of all tables */
+    READ_TABLE,  /* one table's keys and indexes */
+};
+
+enum cond_op {
+    COND_EQ,
+    COND_BEGINS,
+    COND_BETWEEN, /* both ends included */
+    COND_LT,
+    COND_LE,
+    COND_GT,
+    COND_GE,
+};
+
+struct cond {
+    struct span attribute;
+    enum cond_op op;
+    struct value value;
+    struct value upper; /* of COND_BETWEEN */
+};
+
+struct key_attribute {
+    struct span name;
+    struct value value;
+};
+
+/* A base table's key: the partition key, then the sort key if there is one. */
+struct key {
+    struct key_attribute attributes[2];
+    size_t count;
+};
+
+/* An order of keys of one table; 0 when they are the same. */
+int key_compare(const struct key *a, const struct key *b);
+
+enum { READ_MAX_KEYS = 100, READ_MAX_CONDS = 8 };
+
+/* Everything in it belongs to its arena, or outlives it. Built by whoever asks, then constant. */
+struct read {
+    struct arena arena;
+    enum read_kind kind;
+    const char *table;
+    const char *index; /* NULL: the table itself */
+
+    struct key *keys; /* READ_ITEMS: 1 to READ_MAX_KEYS, no two alike */
+    size_t key_count;
+
+    struct cond *where; /* READ_QUERY: equality for each partition attribute, at most one
+                         * condition that is no equality, on the sort key */
+    size_t where_count;
+    struct cond *filter; /* holds for every item that comes back; tested after the read */
+    size_t filter_count;
+    bool descending;
+    uint32_t limit; /* who asks wants the first N that count, and ends the call when it has them:
+                     * no more are asked for at once; 0 for all */
+
+    struct span *attributes; /* only these top-level attributes; none: all */
+    size_t attribute_count;
+    bool consistent;
+};
+
+/* An empty Read of that kind, table and index (copied); NULL when memory ran out. */
+struct read *read_new(enum read_kind kind, const char *table, const char *index);
+void read_destroy(struct read *read); /* NULL is fine */
+
+/* Whether building ran out of memory: a Read is asked only when this is false. */
+bool read_failed(const struct read *read);
+
+/* Each copies what it is given into the Read. */
+void read_add_key(struct read *read, const struct key *key);
+void read_add_where(struct read *read, const struct cond *cond);
+void read_add_filter(struct read *read, const struct cond *cond);
+void read_add_attribute(struct read *read, struct span name);
+
+/* Appends a text that two Reads share if and only if they ask the same: a cache key. */
+void read_identity(const struct read *read, struct buf *out);
+
+/* "=", "begins with", "between", … */
+const char *cond_word(enum cond_op op);
+
+/* Whether a value answers a condition; one of another type never does. */
+bool cond_admits(const struct cond *cond, struct value value);
+
+/* Whether a typed item answers one condition; a missing attribute never does. */
+bool cond_holds(const struct cond *cond, struct json item);
+
+#endif

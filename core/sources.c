@@ -1,0 +1,156 @@
+#include "core/sources.h"
+
+#include <stdlib.h>
+
+#include "core/dynamo/dynamo.h"
+#include "core/dynamo/request.h"
+#include "core/net/http.h"
+#include "core/plan/aws_command.h"
+
+enum { MAX_CONNECTIONS = 16 };
+
+struct opened {
+    const struct map_environment *environment; /* borrowed from the map */
+    struct aws_session *session;
+    struct source *source;
+    struct opened *next;
+};
+
+struct sources {
+    struct sources_options options;
+    struct transport *transport; /* NULL until the first is opened */
+    struct opened *opened;
+};
+
+struct sources *sources_new(const struct sources_options *options)
+{
+    struct sources *sources = calloc(1, sizeof *sources);
+    if (sources)
+        sources->options = *options;
+    return sources;
+}
+
+static void close_one(struct opened *opened)
+{
+    if (opened->source)
+        opened->source->ops->destroy(opened->source);
+    aws_session_destroy(opened->session);
+    free(opened);
+}
+
+void sources_destroy(struct sources *sources)
+{
+    if (!sources)
+        return;
+    struct opened *next;
+    for (struct opened *each = sources->opened; each; each = next) {
+        next = each->next;
+        close_one(each);
+    }
+    if (sources->transport)
+        sources->transport->ops->destroy(sources->transport);
+    free(sources);
+}
+
+static struct aws_options options_for(const struct sources *sources,
+                                      const struct map_environment *environment)
+{
+    const struct aws_options *over = &sources->options.over;
+    return (struct aws_options){
+        .profile = over->profile ? over->profile : environment->profile,
+        .region = over->region ? over->region : environment->region,
+        .endpoint_url = over->endpoint_url ? over->endpoint_url : environment->endpoint_url,
+    };
+}
+
+static bool open_transport(struct sources *sources, struct error *err)
+{
+    if (!sources->transport) {
+        struct http_options options = {MAX_CONNECTIONS, sources->options.user_agent};
+        sources->transport = http_new(sources->options.loop, &options, err);
+    }
+    return sources->transport;
+}
+
+static bool open_source(struct sources *sources, struct opened *opened, struct error *err)
+{
+    struct aws_options options = options_for(sources, opened->environment);
+    opened->session = aws_session_new(&options, err);
+    if (!opened->session || !open_transport(sources, err))
+        return false;
+    struct clock *clock = loop_clock(sources->options.loop);
+    struct dynamo_options dynamo = {
+        .loop = sources->options.loop,
+        .transport = sources->transport,
+        .session = opened->session,
+        .log = sources->options.log,
+        .deadline_ms = sources->options.deadline_ms,
+        .random_seed = (unsigned)clock->wall_ms(clock),
+    };
+    opened->source = dynamo_new(&dynamo);
+    return opened->source || error_no_memory(err);
+}
+
+struct source *sources_for(void *arg, const struct place *place, struct error *err)
+{
+    struct sources *sources = arg;
+    for (struct opened *each = sources->opened; each; each = each->next)
+        if (each->environment == place->environment)
+            return each->source;
+    struct opened *opened = calloc(1, sizeof *opened);
+    if (!opened) {
+        error_no_memory(err);
+        return NULL;
+    }
+    opened->environment = place->environment;
+    if (!open_source(sources, opened, err)) {
+        close_one(opened);
+        return NULL;
+    }
+    opened->next = sources->opened;
+    sources->opened = opened;
+    return opened->source;
+}
+
+struct sources_stats sources_stats(const struct sources *sources)
+{
+    struct sources_stats sum = {0};
+    for (unsigned op = 0; op < DYNAMO_OPS; op++)
+        sum.requests[op].operation = dynamo_op_name((enum dynamo_op)op);
+    for (const struct opened *each = sources->opened; each; each = each->next) {
+        struct dynamo_stats stats = dynamo_stats(each->source);
+        for (unsigned op = 0; op < DYNAMO_OPS; op++)
+            sum.requests[op].count += stats.requests[op];
+        sum.failures += stats.failures;
+        sum.capacity += stats.capacity;
+    }
+    return sum;
+}
+
+_Static_assert((int)SOURCES_OPERATIONS == (int)DYNAMO_OPS, "every operation is counted");
+
+static void add_option(struct buf *out, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    buf_printf(out, " %s ", name);
+    bool plain = value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                     "0123456789-_./:[]")] == '\0';
+    if (plain)
+        buf_add_text(out, value);
+    else
+        shell_quote(out, span_text(value));
+}
+
+/* Without a session (no such profile here) the commands still say what the map says. */
+void sources_aws_options(void *arg, const struct place *place, struct buf *out)
+{
+    struct sources *sources = arg;
+    struct aws_options options = options_for(sources, place->environment);
+    struct aws_session *session = aws_session_new(&options, NULL);
+    add_option(out, "--profile", session ? aws_session_profile(session) : options.profile);
+    add_option(out, "--region", session ? aws_session_region(session) : options.region);
+    add_option(out, "--endpoint-url",
+               session ? aws_session_endpoint_url(session) : options.endpoint_url);
+    aws_session_destroy(session);
+}

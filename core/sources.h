@@ -1,0 +1,42 @@
+/* The sources of a map's environments, opened when first asked for. This is where the parts that
+ * reach the service are put together. */
+#ifndef DDBFS_CORE_SOURCES_H
+#define DDBFS_CORE_SOURCES_H
+
+#include "core/aws/session.h"
+#include "core/base/log.h"
+#include "core/base/loop.h"
+#include "core/source/source.h"
+#include "core/tree/place.h"
+
+struct sources;
+
+struct sources_options {
+    struct loop *loop;
+    const struct log *log;   /* may be NULL */
+    int64_t deadline_ms;     /* for each answer, retries included */
+    struct aws_options over; /* what was said on the command line goes before the map */
+    const char *user_agent;
+};
+
+/* OPTIONS and what it points to are borrowed, but for itself. NULL when memory ran out. */
+struct sources *sources_new(const struct sources_options *options);
+void sources_destroy(struct sources *sources); /* NULL is fine */
+
+/* What has been sent by all sources together. */
+enum { SOURCES_OPERATIONS = 5 };
+struct sources_stats {
+    struct {
+        const char *operation; /* "Query" */
+        uint64_t count;        /* retries included */
+    } requests[SOURCES_OPERATIONS];
+    uint64_t failures; /* requests that were not answered with what was asked for */
+    double capacity;   /* read capacity units that were consumed */
+};
+struct sources_stats sources_stats(const struct sources *sources);
+
+/* Both take the struct sources as ARG, as core/tree/tree.h wants them. */
+struct source *sources_for(void *arg, const struct place *place, struct error *err);
+void sources_aws_options(void *arg, const struct place *place, struct buf *out);
+
+#endif

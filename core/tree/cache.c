@@ -1,0 +1,432 @@
+/* Kept answers in order of use, and flights with those who wait for them. */
+#include "core/tree/cache.h"
+
+#include <stdlib.h>
+
+#include "core/base/dict.h"
+
+/* A kept answer. */
+struct entry {
+    struct dict_node node; /* first, so that a node is an entry */
+    struct entry *newer, *older;
+    struct cache_value value; /* holds a reference */
+    int64_t expires_ms;
+    size_t cost;
+    char key[];
+};
+
+struct cache_flight {
+    struct dict_node node; /* first, so that a node is a flight; in the dict unless dropped */
+    struct cache *cache;
+    struct cache_wait *first, *last; /* in the order they came */
+    struct cache_question question;  /* its key is not used */
+    struct loop_timer *refusal;      /* set when the fetch did not begin */
+    struct error refused;
+    bool dropped; /* the answer must not be kept, nor joined */
+    bool landed;  /* being answered: must not be abandoned */
+    char key[];
+};
+
+struct cache_wait {
+    cache_done_fn *done;
+    void *arg;
+    struct cache_flight *flight; /* NULL for an answer that was known */
+    struct cache_wait *previous, *next;
+    struct cache *cache;
+    struct loop_timer *timer; /* of an answer that was known */
+    struct cache_value value; /* of an answer that was known: holds a reference */
+    int64_t expires_ms;
+};
+
+struct cache {
+    struct loop *loop; /* borrowed */
+    size_t limit;
+    struct dict entries; /* owns them */
+    struct dict flights; /* a flight owns itself */
+    struct entry *newest, *oldest;
+    struct cache_stats stats; /* bytes and entries are worked out when asked for */
+    size_t cost;              /* of all entries */
+};
+
+static void value_ref(const struct cache_value *value)
+{
+    if (value->data)
+        value->ref(value->data);
+}
+
+static void value_unref(const struct cache_value *value)
+{
+    if (value->data)
+        value->unref(value->data);
+}
+
+static int64_t now_ms(const struct cache *cache)
+{
+    struct clock *clock = loop_clock(cache->loop);
+    return clock->now_ms(clock);
+}
+
+/* A TTL may be "for ever"; the sum must not overflow. */
+static int64_t later_ms(int64_t from_ms, int64_t ttl_ms)
+{
+    return ttl_ms > INT64_MAX - from_ms ? INT64_MAX : from_ms + ttl_ms;
+}
+
+struct cache *cache_new(struct loop *loop, size_t limit)
+{
+    struct cache *cache = calloc(1, sizeof *cache);
+    if (!cache)
+        return NULL;
+    cache->loop = loop;
+    cache->limit = limit;
+    bool entries_ready = dict_init(&cache->entries);
+    if (!dict_init(&cache->flights) || !entries_ready) {
+        cache_destroy(cache);
+        return NULL;
+    }
+    return cache;
+}
+
+static void unlink_entry(struct cache *cache, struct entry *entry)
+{
+    *(entry->newer ? &entry->newer->older : &cache->newest) = entry->older;
+    *(entry->older ? &entry->older->newer : &cache->oldest) = entry->newer;
+    entry->newer = NULL;
+    entry->older = NULL;
+}
+
+static void link_newest(struct cache *cache, struct entry *entry)
+{
+    entry->older = cache->newest;
+    *(cache->newest ? &cache->newest->newer : &cache->oldest) = entry;
+    cache->newest = entry;
+}
+
+static void remove_entry(struct cache *cache, struct entry *entry)
+{
+    dict_remove(&cache->entries, &entry->node);
+    unlink_entry(cache, entry);
+    cache->cost -= entry->cost;
+    value_unref(&entry->value);
+    free(entry);
+}
+
+void cache_destroy(struct cache *cache)
+{
+    if (!cache)
+        return;
+    while (cache->oldest)
+        remove_entry(cache, cache->oldest);
+    dict_clean_up(&cache->entries);
+    dict_clean_up(&cache->flights);
+    free(cache);
+}
+
+static size_t bytes_used(const struct cache *cache)
+{
+    return sizeof *cache + dict_memory(&cache->entries) + dict_memory(&cache->flights) +
+           cache->cost;
+}
+
+/* Lets the least recently used go until COST more bytes fit. What would not fit into an empty
+ * cache either drives nothing out. */
+static bool make_room(struct cache *cache, size_t cost)
+{
+    size_t fixed = bytes_used(cache) - cache->cost;
+    if (fixed > cache->limit || cost > cache->limit - fixed)
+        return false;
+    while (cache->cost > cache->limit - fixed - cost) {
+        remove_entry(cache, cache->oldest);
+        cache->stats.evicted++;
+    }
+    return true;
+}
+
+/* The tables grow after room was made for an entry: what they took is given back. */
+static void trim(struct cache *cache)
+{
+    while (cache->oldest && bytes_used(cache) > cache->limit) {
+        remove_entry(cache, cache->oldest);
+        cache->stats.evicted++;
+    }
+}
+
+static struct entry *find_entry(struct cache *cache, struct span key)
+{
+    return (struct entry *)dict_find(&cache->entries, key);
+}
+
+static struct cache_flight *find_flight(struct cache *cache, struct span key)
+{
+    return (struct cache_flight *)dict_find(&cache->flights, key);
+}
+
+static void add_entry(struct cache *cache, struct span key, const struct cache_value *value,
+                      int64_t ttl_ms, size_t cost)
+{
+    struct entry *entry = calloc(1, sizeof *entry + key.size);
+    if (!entry)
+        return;
+    if (key.size)
+        memcpy(entry->key, key.data, key.size);
+    entry->node.key = span_of(entry->key, key.size);
+    entry->value = *value;
+    entry->expires_ms = later_ms(now_ms(cache), ttl_ms);
+    entry->cost = cost;
+    value_ref(value);
+    dict_add(&cache->entries, &entry->node);
+    link_newest(cache, entry);
+    cache->cost += cost;
+    trim(cache);
+}
+
+void cache_put(struct cache *cache, struct span key, const struct cache_value *value,
+               int64_t ttl_ms)
+{
+    size_t own = sizeof(struct entry) + key.size;
+    bool fits = value->memory <= SIZE_MAX - own;
+    struct entry *known = find_entry(cache, key);
+    /* The new value may be the known one: it must not lose its last reference in between. */
+    value_ref(value);
+    if (known)
+        remove_entry(cache, known);
+    if (ttl_ms > 0 && fits && make_room(cache, own + value->memory))
+        add_entry(cache, key, value, ttl_ms, own + value->memory);
+    value_unref(value);
+}
+
+static void release_question(const struct cache_question *question)
+{
+    if (question->release)
+        question->release(question->fetch_arg);
+}
+
+static void link_wait(struct cache_flight *flight, struct cache_wait *wait)
+{
+    wait->flight = flight;
+    wait->previous = flight->last;
+    *(flight->last ? &flight->last->next : &flight->first) = wait;
+    flight->last = wait;
+}
+
+static void unlink_wait(struct cache_flight *flight, struct cache_wait *wait)
+{
+    *(wait->previous ? &wait->previous->next : &flight->first) = wait->next;
+    *(wait->next ? &wait->next->previous : &flight->last) = wait->previous;
+}
+
+/* From now on nobody joins, and what lands is not kept. */
+static void detach_flight(struct cache_flight *flight)
+{
+    if (!flight->dropped)
+        dict_remove(&flight->cache->flights, &flight->node);
+    flight->dropped = true;
+}
+
+static void free_flight(struct cache_flight *flight)
+{
+    loop_remove_timer(flight->refusal);
+    release_question(&flight->question);
+    free(flight);
+}
+
+/* Answers those who wait, one by one: each may make others leave. */
+static void answer_flight(struct cache_flight *flight, void *data, int64_t ttl_ms,
+                          const struct error *err)
+{
+    flight->landed = true;
+    while (flight->first) {
+        struct cache_wait wait = *flight->first;
+        struct cache_wait *gone = flight->first;
+        unlink_wait(flight, gone);
+        free(gone);
+        wait.done(wait.arg, data, ttl_ms, err);
+    }
+    free_flight(flight);
+}
+
+void cache_land(struct cache_flight *flight, const struct cache_value *value, int64_t ttl_ms)
+{
+    const struct cache_value landed = *value;
+    int64_t ttl_left_ms = flight->dropped || ttl_ms < 0 ? 0 : ttl_ms;
+    value_ref(&landed);
+    if (!flight->dropped)
+        cache_put(flight->cache, flight->node.key, &landed, ttl_ms);
+    detach_flight(flight);
+    answer_flight(flight, landed.data, ttl_left_ms, NULL);
+    value_unref(&landed);
+}
+
+void cache_fail(struct cache_flight *flight, const struct error *err)
+{
+    const struct error copy = *err;
+    detach_flight(flight);
+    answer_flight(flight, NULL, 0, &copy);
+}
+
+static void refuse_flight(void *arg)
+{
+    struct cache_flight *flight = arg;
+    flight->refusal = NULL;
+    cache_fail(flight, &flight->refused);
+}
+
+static void answer_known(void *arg)
+{
+    struct cache_wait wait = *(struct cache_wait *)arg;
+    int64_t left_ms = wait.expires_ms - now_ms(wait.cache);
+    free(arg);
+    wait.done(wait.arg, wait.value.data, left_ms > 0 ? left_ms : 0, NULL);
+    value_unref(&wait.value);
+}
+
+static struct cache_wait *new_wait(struct cache *cache, cache_done_fn *done, void *arg)
+{
+    struct cache_wait *wait = calloc(1, sizeof *wait);
+    if (wait)
+        *wait = (struct cache_wait){.done = done, .arg = arg, .cache = cache};
+    return wait;
+}
+
+/* WAIT gets what ENTRY knows, in the next round. */
+static bool wait_for_known(struct cache_wait *wait, struct entry *entry)
+{
+    struct cache *cache = wait->cache;
+    wait->timer = loop_add_timer(cache->loop, 0, answer_known, wait);
+    if (!wait->timer)
+        return false;
+    wait->value = entry->value;
+    wait->expires_ms = entry->expires_ms;
+    value_ref(&wait->value);
+    unlink_entry(cache, entry);
+    link_newest(cache, entry);
+    cache->stats.hits++;
+    return true;
+}
+
+static struct cache_flight *new_flight(struct cache *cache, const struct cache_question *question)
+{
+    struct span key = question->key;
+    struct cache_flight *flight = calloc(1, sizeof *flight + key.size);
+    if (!flight)
+        return NULL;
+    if (key.size)
+        memcpy(flight->key, key.data, key.size);
+    flight->node.key = span_of(flight->key, key.size);
+    flight->cache = cache;
+    flight->question = *question;
+    dict_add(&cache->flights, &flight->node);
+    trim(cache);
+    return flight;
+}
+
+/* The fetch begins; one that refuses leaves its error to the next round. */
+static bool launch(struct cache_flight *flight)
+{
+    struct cache *cache = flight->cache;
+    if (flight->question.fetch(flight->question.fetch_arg, flight, &flight->refused))
+        return true;
+    flight->refusal = loop_add_timer(cache->loop, 0, refuse_flight, flight);
+    return flight->refusal != NULL;
+}
+
+/* The question is the flight's from here on, whatever comes. */
+static bool wait_for_new_flight(struct cache_wait *wait, const struct cache_question *question)
+{
+    struct cache_flight *flight = new_flight(wait->cache, question);
+    if (!flight) {
+        release_question(question);
+        return false;
+    }
+    link_wait(flight, wait);
+    wait->cache->stats.misses++;
+    if (launch(flight))
+        return true;
+    detach_flight(flight);
+    free_flight(flight);
+    return false;
+}
+
+static struct entry *fresh_entry(struct cache *cache, struct span key)
+{
+    struct entry *entry = find_entry(cache, key);
+    if (entry && entry->expires_ms <= now_ms(cache)) {
+        remove_entry(cache, entry);
+        return NULL;
+    }
+    return entry;
+}
+
+/* What is known already, or on its way, needs no fetch. */
+static bool wait_without_fetch(struct cache_wait *wait, const struct cache_question *question,
+                               struct entry *entry, struct cache_flight *flight)
+{
+    bool ok = !entry || wait_for_known(wait, entry);
+    if (!entry) {
+        link_wait(flight, wait);
+        wait->cache->stats.joined++;
+    }
+    release_question(question);
+    return ok;
+}
+
+static bool await(struct cache_wait *wait, const struct cache_question *question)
+{
+    struct entry *entry = fresh_entry(wait->cache, question->key);
+    struct cache_flight *flight = entry ? NULL : find_flight(wait->cache, question->key);
+    if (entry || flight)
+        return wait_without_fetch(wait, question, entry, flight);
+    return wait_for_new_flight(wait, question);
+}
+
+struct cache_wait *cache_ask(struct cache *cache, const struct cache_question *question,
+                             cache_done_fn *done, void *arg)
+{
+    struct cache_wait *wait = new_wait(cache, done, arg);
+    if (!wait) {
+        release_question(question);
+        return NULL;
+    }
+    if (!await(wait, question)) {
+        free(wait);
+        return NULL;
+    }
+    return wait;
+}
+
+static void abandon(struct cache_flight *flight)
+{
+    detach_flight(flight);
+    if (!flight->refusal)
+        flight->question.abandon(flight->question.fetch_arg);
+    free_flight(flight);
+}
+
+void cache_leave(struct cache_wait *wait)
+{
+    struct cache_flight *flight = wait->flight;
+    loop_remove_timer(wait->timer);
+    value_unref(&wait->value);
+    if (flight)
+        unlink_wait(flight, wait);
+    free(wait);
+    if (flight && !flight->first && !flight->landed)
+        abandon(flight);
+}
+
+void cache_drop(struct cache *cache)
+{
+    while (cache->oldest)
+        remove_entry(cache, cache->oldest);
+    size_t from = 0;
+    for (struct dict_node *node; (node = dict_any(&cache->flights, &from));)
+        detach_flight((struct cache_flight *)node);
+}
+
+struct cache_stats cache_stats(const struct cache *cache)
+{
+    struct cache_stats stats = cache->stats;
+    stats.bytes = bytes_used(cache);
+    stats.entries = cache->entries.count;
+    return stats;
+}

@@ -1,0 +1,83 @@
+/* Answers kept for a while: TTL on the monotonic clock, least recently used out first when the
+ * bytes exceed the limit, one flight for identical questions. Errors are never kept. */
+#ifndef DDBFS_CORE_TREE_CACHE_H
+#define DDBFS_CORE_TREE_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/error.h"
+#include "core/base/loop.h"
+#include "core/base/span.h"
+
+struct cache;
+struct cache_flight; /* a question under way, seen by whoever answers it */
+struct cache_wait;   /* one asker who waits */
+
+/* What a cache holds: a reference-counted thing of the caller's. */
+struct cache_value {
+    void *data;                /* NULL stands for a proven miss */
+    void (*ref)(void *data);   /* never called with NULL */
+    void (*unref)(void *data); /* never called with NULL */
+    size_t memory;             /* bytes it costs */
+};
+
+/* Starts to answer a question: later it is to call cache_land or cache_fail once, never from
+ * within itself. Returning false (ERR filled) fails the flight, in the next round of the loop. */
+typedef bool cache_fetch_fn(void *arg, struct cache_flight *flight, struct error *err);
+/* The flight's last asker went away: stop the work; neither land nor fail is to be called. Not
+ * called for a fetch that returned false. */
+typedef void cache_abandon_fn(void *arg);
+
+/* ERR is NULL, or DATA is: with neither it is a proven miss. DATA is borrowed for the time of the
+ * call: take a reference to keep it. TTL_LEFT_MS says how long it may be kept. */
+typedef void cache_done_fn(void *arg, void *data, int64_t ttl_left_ms, const struct error *err);
+
+/* LIMIT is in bytes, keys and bookkeeping included. NULL when memory ran out. */
+struct cache *cache_new(struct loop *loop, size_t limit);
+/* Nobody may wait any more. NULL is fine. */
+void cache_destroy(struct cache *cache);
+
+/* How to answer KEY when it is not known. */
+struct cache_question {
+    struct span key; /* copied */
+    cache_fetch_fn *fetch;
+    cache_abandon_fn *abandon;
+    /* Given to the cache by cache_ask. RELEASE (which may be NULL) gets it back exactly once,
+     * when it is not needed any more: from within cache_ask if no fetch began (the answer was
+     * known, another flight was joined, memory ran out), else after land, fail or abandon. */
+    void *fetch_arg;
+    void (*release)(void *fetch_arg);
+};
+
+/* Answers from memory, joins the flight of the same key, or starts one. DONE is called once,
+ * later, never from within. NULL when memory ran out; DONE is then never called. */
+struct cache_wait *cache_ask(struct cache *cache, const struct cache_question *question,
+                             cache_done_fn *done, void *arg);
+/* The asker goes away, before DONE was called; it never will be. Others who wait for the same
+ * are not disturbed. */
+void cache_leave(struct cache_wait *wait);
+
+/* The answer of a flight: those who wait get it from within this call, and may ask, leave and
+ * drop meanwhile. The cache takes its own reference. TTL_MS 0 keeps nothing. The flight is gone
+ * afterwards. */
+void cache_land(struct cache_flight *flight, const struct cache_value *value, int64_t ttl_ms);
+void cache_fail(struct cache_flight *flight, const struct error *err);
+
+/* Keeps what came by the way (a listing that held whole records), in the place of what was
+ * known. Without memory for it, nothing is kept. */
+void cache_put(struct cache *cache, struct span key, const struct cache_value *value,
+               int64_t ttl_ms);
+
+/* Drops all that is known: the next questions are asked afresh. A flight under way lands for those
+ * who wait, but is not kept (their TTL_LEFT_MS is 0), and nobody joins it any more. */
+void cache_drop(struct cache *cache);
+
+struct cache_stats {
+    size_t bytes, entries; /* of what is kept, expired or not */
+    uint64_t hits, misses, joined;
+    uint64_t evicted; /* for want of room */
+};
+struct cache_stats cache_stats(const struct cache *cache);
+
+#endif

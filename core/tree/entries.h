@@ -1,0 +1,46 @@
+/* A page of a directory while it is put together. */
+#ifndef DDBFS_CORE_TREE_ENTRIES_H
+#define DDBFS_CORE_TREE_ENTRIES_H
+
+#include "core/base/arena.h"
+#include "core/tree/tree.h"
+
+/* {0} is an empty page. */
+struct entries {
+    struct arena arena;       /* owns the names */
+    struct tree_entry *items; /* owned */
+    size_t count;
+    size_t capacity;
+    bool failed; /* memory ran out */
+};
+
+void entries_clean_up(struct entries *entries);
+
+/* Empties the page; names given out are gone. */
+void entries_clear(struct entries *entries);
+
+/* Adds an entry of unknown size (NAME is copied) and returns it; NULL when memory ran out. The
+ * pointer is valid until the next addition. */
+struct tree_entry *entries_add(struct entries *entries, struct span name, bool directory);
+
+bool entries_have(const struct entries *entries, struct span name);
+
+/* The names that the map itself puts into the directory PLACE: environments and tables, literal
+ * segments, known values of parameters. */
+void entries_add_declared(struct entries *entries, const struct place *place,
+                          const struct place_options *names);
+
+/* The parameter of PLACE that nothing lists: neither known values nor its listing; NULL when the
+ * directory can be listed as a whole. */
+const struct route *entries_unlisted(const struct place *place);
+
+/* Whether names of the directory CHILD follow from the parts of ENTRY, so that each entry brings
+ * one directory along ("{index_name}.d" beside "{index_name}"). */
+bool entries_follow(const struct route *child, const struct route *entry,
+                    const struct bindings *path);
+
+/* The environments of EACH's kind that a table's name tells of. */
+void entries_add_environment(struct entries *entries, const struct map *map,
+                             const struct map_environment *each, struct span table_name);
+
+#endif

@@ -1,0 +1,17 @@
+/* A place in words: what it reads, what that costs, and the equal `aws` commands. Nobody is asked
+ * for it. */
+#ifndef DDBFS_CORE_TREE_EXPLAIN_H
+#define DDBFS_CORE_TREE_EXPLAIN_H
+
+#include "core/tree/tree.h"
+
+/* Appends the explanation for a person, or as one JSON object. PATH is what the user typed. False
+ * with ERR filled when the path's values can't be what the map expects. */
+bool explain_write(const struct tree *tree, const struct place *place, struct span path, bool json,
+                   struct buf *out, struct error *err);
+
+/* Appends the content of @info for RECORD at PLACE. False when memory ran out. */
+bool explain_write_info(const struct tree *tree, const struct place *place,
+                        const struct record *record, struct buf *out);
+
+#endif

@@ -1,0 +1,208 @@
+/* Files: what a record, its companions and its attributes look like, byte for byte. */
+#include "core/tree/file.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "core/item/when.h"
+#include "core/tree/explain.h"
+#include "core/tree/fetch.h"
+#include "core/tree/readme.h"
+
+static void view_of(const struct tree *tree, const struct map_table *table, const char *first[2],
+                    struct record_view *view)
+{
+    for (size_t i = 0; i < table->key_count; i++)
+        first[i] = table->keys[i].attribute;
+    *view = (struct record_view){
+        .first = first,
+        .first_count = table->key_count,
+        .secret = table->secrets,
+        .secret_count = tree->show_secrets ? 0 : table->secret_count,
+        .compact = tree->compact,
+    };
+}
+
+bool file_write_record(const struct tree *tree, const struct map_table *table, struct json item,
+                       struct buf *out)
+{
+    const char *first[2];
+    struct record_view view;
+    view_of(tree, table, first, &view);
+    return item_write(item, &view, out);
+}
+
+/* The service's own bytes, but for secrets. */
+static bool write_typed(const struct tree *tree, const struct map_table *table, struct json item,
+                        struct buf *out)
+{
+    size_t copied = json_offset(item);
+    size_t end = copied + json_raw(item).size;
+    for (struct json name = json_first(item), value; json_present(name); name = json_next(value)) {
+        CLEAN_UP(buf_clean_up) struct buf attribute = {0};
+        value = json_next(name);
+        json_read_string(name, &attribute);
+        if (attribute.failed)
+            return false;
+        if (tree->show_secrets || !map_is_secret(table, buf_span(&attribute)))
+            continue;
+        buf_add(out, item.doc->text + copied, json_offset(value) - copied);
+        buf_add_text(out, "{\"S\":\"" RECORD_MASK "\"}");
+        copied = json_offset(value) + json_raw(value).size;
+    }
+    buf_add(out, item.doc->text + copied, end - copied);
+    buf_add_char(out, '\n');
+    return !out->failed;
+}
+
+/* The bare value of an attribute that the map declares as a file: secrets included. */
+static bool write_value(const struct tree *tree, const char *name, struct json item,
+                        struct buf *out, struct error *err)
+{
+    struct json typed = item_attribute(item, span_text(name));
+    if (!json_present(typed))
+        return error_set(err, ERROR_NOT_FOUND, "the record has no attribute %s", name);
+    if (item_write_value(typed, tree->compact, out))
+        return true;
+    return out->failed
+               ? error_no_memory(err)
+               : error_set(err, ERROR_BAD_ANSWER, "attribute %s is no value of DynamoDB's", name);
+}
+
+bool file_write_attribute(const struct tree *tree, const struct map_table *table, struct span name,
+                          struct json item, struct buf *out)
+{
+    struct json typed = item_attribute(item, name);
+    if (tree->show_secrets || !map_is_secret(table, name))
+        return item_write_value(typed, tree->compact, out);
+    buf_add_text(out, RECORD_MASK "\n");
+    return !out->failed;
+}
+
+static bool write_attribute(const struct tree *tree, const struct place *place, struct json item,
+                            struct buf *out, struct error *err)
+{
+    struct span name = place->attribute;
+    if (!json_present(item_attribute(item, name)))
+        return error_set(err, ERROR_NOT_FOUND, "the record has no attribute \"%.*s\"",
+                         name.size > 200 ? 200 : (int)name.size, name.data);
+    if (file_write_attribute(tree, place->table, name, item, out))
+        return true;
+    return out->failed
+               ? error_no_memory(err)
+               : error_set(err, ERROR_BAD_ANSWER, "the attribute is no value of DynamoDB's");
+}
+
+static bool write_content(const struct tree *tree, const struct place *place, struct record *record,
+                          struct buf *out, struct error *err)
+{
+    struct json item = record_item(record);
+    switch (place->kind) {
+    case PLACE_VALUE:
+        return write_value(tree, place->route->file->attribute, item, out, err);
+    case PLACE_ATTR:
+        return write_attribute(tree, place, item, out, err);
+    case PLACE_TYPED:
+        return write_typed(tree, place->table, item, out) || error_no_memory(err);
+    case PLACE_INFO:
+        return explain_write_info(tree, place, record, out) || error_no_memory(err);
+    default:
+        if (file_write_record(tree, place->table, item, out))
+            return true;
+        return out->failed
+                   ? error_no_memory(err)
+                   : error_set(err, ERROR_BAD_ANSWER, "the record is no item of DynamoDB's");
+    }
+}
+
+static bool is_secret(const struct place *place)
+{
+    if (place->kind == PLACE_VALUE)
+        return map_is_secret(place->table, span_text(place->route->file->attribute));
+    return place->kind == PLACE_ATTR && map_is_secret(place->table, place->attribute);
+}
+
+int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item)
+{
+    return pattern->mtime ? when_read(item_attribute(item, span_text(pattern->mtime))) : 0;
+}
+
+/* A record on its way to becoming a file; or a file that needs none. */
+struct tree_call {
+    const struct tree *tree;
+    const struct place *place;
+    struct fetch *fetch;
+    struct loop_timer *timer;
+    tree_file_fn *done;
+    void *arg;
+};
+
+static void take_record(void *arg, struct record *record, int64_t ttl_left_ms,
+                        const struct error *err)
+{
+    struct tree_call call = *(struct tree_call *)arg;
+    CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
+    struct error why;
+    free(arg);
+    if (!err && !write_content(call.tree, call.place, record, &bytes, &why))
+        err = &why;
+    if (err) {
+        struct error told = *err;
+        if (err == &why && ttl_left_ms > MAP_MISSING_TTL_MS)
+            ttl_left_ms = MAP_MISSING_TTL_MS;
+        told.ttl_left_ms = ttl_left_ms < INT_MAX ? (int)ttl_left_ms : INT_MAX;
+        call.done(call.arg, NULL, &told);
+        return;
+    }
+    struct tree_file file = {
+        .bytes = buf_span(&bytes),
+        .secret = is_secret(call.place),
+        .mtime_ms = file_mtime_ms(call.place->route->file, record_item(record)),
+        .version = record_version(record),
+        .origin = record_origin(record),
+        .ttl_left_ms = ttl_left_ms,
+    };
+    call.done(call.arg, &file, NULL);
+}
+
+/* The map alone says what a README says. */
+static void give_readme(void *arg)
+{
+    struct tree_call call = *(struct tree_call *)arg;
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    struct error why;
+    free(arg);
+    if (!readme_write(call.place, &bytes)) {
+        error_no_memory(&why);
+        call.done(call.arg, NULL, &why);
+        return;
+    }
+    struct tree_file file = {.bytes = buf_span(&bytes), .ttl_left_ms = MAP_STRUCTURE_TTL_MS};
+    call.done(call.arg, &file, NULL);
+}
+
+struct tree_call *tree_read(const struct tree *tree, const struct place *place, tree_file_fn *done,
+                            void *arg)
+{
+    struct tree_call *call = calloc(1, sizeof *call);
+    if (!call)
+        return NULL;
+    *call = (struct tree_call){.tree = tree, .place = place, .done = done, .arg = arg};
+    if (place->kind == PLACE_README)
+        call->timer = loop_add_timer(tree->loop, 0, give_readme, call);
+    else
+        call->fetch = fetch_start(tree, place, take_record, call);
+    if (call->fetch || call->timer)
+        return call;
+    free(call);
+    return NULL;
+}
+
+void tree_cancel(struct tree_call *call)
+{
+    if (!call)
+        return;
+    fetch_cancel(call->fetch);
+    loop_remove_timer(call->timer);
+    free(call);
+}

@@ -1,0 +1,99 @@
+#include "core/tree/hydrate.h"
+
+#include <stdlib.h>
+
+#include "core/tree/bind.h"
+
+struct chunk {
+    struct hydrate *hydrate;
+    struct read *read;
+    struct source_call *call;
+};
+
+struct hydrate {
+    struct source *source;
+    struct chunk *chunks;
+    size_t chunk_count;
+    size_t pending;
+    hydrate_item_fn *item;
+    hydrate_done_fn *done;
+    void *arg;
+};
+
+void hydrate_cancel(struct hydrate *hydrate)
+{
+    if (!hydrate)
+        return;
+    for (size_t i = 0; i < hydrate->chunk_count; i++) {
+        if (hydrate->chunks[i].call)
+            hydrate->source->ops->end(hydrate->chunks[i].call);
+        read_destroy(hydrate->chunks[i].read);
+    }
+    free(hydrate->chunks);
+    free(hydrate);
+}
+
+static void finish(struct hydrate *hydrate, const struct error *err)
+{
+    hydrate_done_fn *done = hydrate->done;
+    void *arg = hydrate->arg;
+    struct error copy = err ? *err : (struct error){0};
+    hydrate_cancel(hydrate);
+    done(arg, err ? &copy : NULL);
+}
+
+static void take_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct chunk *chunk = arg;
+    struct hydrate *hydrate = chunk->hydrate;
+    if (err) {
+        finish(hydrate, err);
+        return;
+    }
+    for (size_t i = 0; i < page->item_count; i++)
+        hydrate->item(hydrate->arg, page->items[i]);
+    if (page->more)
+        hydrate->source->ops->more(chunk->call);
+    else if (--hydrate->pending == 0)
+        finish(hydrate, NULL);
+}
+
+static bool start_chunk(struct hydrate *hydrate, const struct place *place, const struct key *keys,
+                        size_t count, struct error *err)
+{
+    struct chunk *chunk = &hydrate->chunks[hydrate->chunk_count++];
+    chunk->hydrate = hydrate;
+    chunk->read = bind_items(place, keys, count, span_text(""), err);
+    if (!chunk->read)
+        return false;
+    chunk->call = source_start(hydrate->source, chunk->read, take_page, chunk);
+    hydrate->pending++;
+    return chunk->call || error_no_memory(err);
+}
+
+struct hydrate *hydrate_start(const struct place *place, struct source *source,
+                              const struct key *keys, size_t count, hydrate_item_fn *item,
+                              hydrate_done_fn *done, void *arg, struct error *err)
+{
+    struct hydrate *hydrate = calloc(1, sizeof *hydrate);
+    size_t chunks = (count + READ_MAX_KEYS - 1) / READ_MAX_KEYS;
+    if (hydrate)
+        hydrate->chunks = calloc(chunks, sizeof *hydrate->chunks);
+    if (!hydrate || !hydrate->chunks) {
+        free(hydrate);
+        error_no_memory(err);
+        return NULL;
+    }
+    hydrate->source = source;
+    hydrate->item = item;
+    hydrate->done = done;
+    hydrate->arg = arg;
+    for (size_t at = 0; at < count; at += READ_MAX_KEYS) {
+        size_t size = count - at < READ_MAX_KEYS ? count - at : READ_MAX_KEYS;
+        if (!start_chunk(hydrate, place, keys + at, size, err)) {
+            hydrate_cancel(hydrate);
+            return NULL;
+        }
+    }
+    return hydrate;
+}

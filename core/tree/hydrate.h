@@ -1,0 +1,22 @@
+/* Reads a slice of records by their keys, a hundred a request, all requests at once. */
+#ifndef DDBFS_CORE_TREE_HYDRATE_H
+#define DDBFS_CORE_TREE_HYDRATE_H
+
+#include "core/source/source.h"
+#include "core/tree/place.h"
+
+struct hydrate;
+
+/* One record that was found. ITEM is borrowed. */
+typedef void hydrate_item_fn(void *arg, struct json item);
+/* All have been read, or ERR says why not. The hydrate is gone before that. */
+typedef void hydrate_done_fn(void *arg, const struct error *err);
+
+/* Reads COUNT keys, no two alike, of PLACE's table; PLACE and SOURCE must stay until the end.
+ * Records that are no more are passed over. NULL with ERR filled when memory ran out. */
+struct hydrate *hydrate_start(const struct place *place, struct source *source,
+                              const struct key *keys, size_t count, hydrate_item_fn *item,
+                              hydrate_done_fn *done, void *arg, struct error *err);
+void hydrate_cancel(struct hydrate *hydrate); /* before DONE; NULL is fine */
+
+#endif

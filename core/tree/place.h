@@ -1,0 +1,80 @@
+/* A place: what a path means, found without asking anybody. The map alone says which
+ * directories and files there can be; whether a record is there is the tree's business. */
+#ifndef DDBFS_CORE_TREE_PLACE_H
+#define DDBFS_CORE_TREE_PLACE_H
+
+#include "core/base/error.h"
+#include "core/map/map.h"
+#include "core/map/name.h"
+#include "core/map/route.h"
+
+enum place_kind {
+    PLACE_ROOT,
+    PLACE_ENVIRONMENT,
+    PLACE_DIRECTORY, /* within a table; a listing if its route has one */
+    PLACE_README,    /* of a directory, to which the route belongs */
+    PLACE_RECORD,
+    PLACE_VALUE, /* the bare value of the attribute that the pattern names */
+    PLACE_TYPED, /* companions of a record */
+    PLACE_INFO,
+    PLACE_ATTRS, /* a directory: one file an attribute */
+    PLACE_ATTR,  /* such a file */
+};
+
+struct place {
+    struct arena arena; /* owns the texts below */
+    enum place_kind kind;
+    const struct map *map;
+    const struct map_environment *environment; /* NULL above the environments */
+    struct span environment_name;              /* "dev-search-v2" */
+    const char *table_prefix;                  /* "dev-search-v2-" */
+    const struct map_table *table;             /* NULL above the tables */
+    const struct route *route;                 /* of a directory, or of the record */
+    struct bindings bindings;                  /* what the path's parameters stand for */
+    struct span attribute;                     /* of PLACE_ATTR */
+    struct span
+        shortened; /* the name, where it ends in a digest and only a listing knows the key */
+};
+
+struct place_options {
+    const char *suffix; /* of every record's name; "" for none */
+    bool hide_secrets;  /* others may look on: files made for reading a secret are denied */
+};
+
+struct place *place_root(const struct map *map);
+/* The same place once more, for who outlives its owner. NULL when memory ran out. */
+struct place *place_copy(const struct place *place);
+void place_destroy(struct place *place); /* NULL is fine */
+bool place_is_directory(const struct place *place);
+
+/* What NAME means in PLACE, a directory. NULL with ERR filled: ERROR_NOT_FOUND when the map has
+ * no such name, with a text that says what could stand there. */
+struct place *place_child(const struct place *place, struct span name,
+                          const struct place_options *options, struct error *err);
+
+/* Whether the file is a secret that this mount must not give. */
+bool place_is_hidden(const struct route *route, const struct place_options *options);
+
+/* place_child for a whole path from the root; a trailing slash asks for a directory. */
+struct place *place_resolve(const struct map *map, struct span path,
+                            const struct place_options *options, struct error *err);
+
+/* The name of the table as the service knows it; NULL when memory ran out. The caller frees. */
+char *place_table_name(const struct place *place);
+
+/* How long a name may be before it is shortened. */
+size_t place_name_limit(const struct place_options *options);
+
+/* Appends the name of CHILD, a step below PLACE that the map declares, given the values of its
+ * parameters. False when one is missing, or memory ran out. */
+bool place_segment_name(const struct place *place, const struct route *child,
+                        const struct bindings *parts, const struct place_options *options,
+                        struct buf *out);
+
+/* Appends the name of an entry of the listing PLACE, given its parts, as that directory and no
+ * sibling of its would take it. */
+bool place_entry_name(const struct place *place, const struct route *entry,
+                      const struct bindings *parts, const struct place_options *options,
+                      struct buf *out);
+
+#endif

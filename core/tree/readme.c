@@ -1,0 +1,89 @@
+#include "core/tree/readme.h"
+
+#include "core/tree/entries.h"
+
+bool readme_is_in(const struct place *directory)
+{
+    return directory->kind == PLACE_DIRECTORY &&
+           (!directory->route->parent || entries_unlisted(directory));
+}
+
+/* The path of ROUTE within its table, as the map writes it. */
+static void write_path(const struct route *route, struct buf *out)
+{
+    if (!route->parent)
+        return;
+    write_path(route->parent, out);
+    if (route->parent->parent)
+        buf_add_char(out, '/');
+    format_write(&route->segment, out);
+}
+
+static const char *cost_of(const struct map_pattern *pattern)
+{
+    bool again = map_hydrates(pattern);
+    if (pattern->list)
+        return again ? "1 request a page, and 1 for the contents of every 100 records"
+                     : "1 request a page";
+    if (pattern->by_key)
+        return "1 request";
+    return again ? "2 requests" : "1 request";
+}
+
+static void write_pattern(const struct route *route, const struct map_pattern *pattern,
+                          struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    write_path(route, &path);
+    buf_printf(out, "  %s%s\n      %s\n", buf_text(&path), pattern->list ? "/" : "",
+               cost_of(pattern));
+}
+
+static void write_patterns(const struct route *route, struct buf *out)
+{
+    if (route->list)
+        write_pattern(route, route->list, out);
+    if (route->file && !route->entry)
+        write_pattern(route, route->file, out);
+    for (const struct route *child = route->children; child; child = child->next)
+        if (!child->entry)
+            write_patterns(child, out);
+}
+
+/* Whether PARAM is asked for somewhere below ROUTE. */
+static bool is_below(const struct route *route, const char *param)
+{
+    for (const struct route *child = route->children; child; child = child->next)
+        if (format_has(&child->segment, param) || is_below(child, param))
+            return true;
+    return false;
+}
+
+static void write_hints(const struct place *place, struct buf *out)
+{
+    for (const struct map_param *param = place->table->params; param; param = param->next)
+        if (param->hint && is_below(place->route, param->name))
+            buf_printf(out, "\n%s\n", param->hint);
+}
+
+static void write_unlisted(const struct route *child, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf segment = {0};
+    format_write(&child->segment, &segment);
+    buf_printf(out,
+               "%s can't be listed here: no key leads to all of them, and this never scans.\n"
+               "Type the name; what was opened lately is shown.\n\n",
+               buf_text(&segment));
+}
+
+bool readme_write(const struct place *directory, struct buf *out)
+{
+    const struct route *unlisted = entries_unlisted(directory);
+    if (unlisted)
+        write_unlisted(unlisted, out);
+    buf_printf(out, "Paths of %s%s, and what each costs:\n\n", directory->table_prefix,
+               directory->table->base_name);
+    write_patterns(directory->route, out);
+    write_hints(directory, out);
+    return !out->failed;
+}

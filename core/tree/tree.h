@@ -1,0 +1,78 @@
+/* The tree: what is at a place. Directories are known from the map; files and listings come from
+ * a source, through the cache. Every face (command line, mount) asks here. */
+#ifndef DDBFS_CORE_TREE_TREE_H
+#define DDBFS_CORE_TREE_TREE_H
+
+#include "core/base/log.h"
+#include "core/base/loop.h"
+#include "core/item/record.h"
+#include "core/source/source.h"
+#include "core/tree/cache.h"
+#include "core/tree/place.h"
+
+/* Where an environment's questions go: the source for PLACE, which is in one. Borrowed by the
+ * caller; NULL with ERR filled. */
+typedef struct source *tree_source_fn(void *arg, const struct place *place, struct error *err);
+
+struct tree {
+    const struct map *map;
+    struct loop *loop;
+    struct cache *cache;
+    tree_source_fn *source;
+    void *source_arg;
+    /* Appends the options that an `aws` command needs to ask the same as PLACE does. */
+    void (*aws_options)(void *source_arg, const struct place *place, struct buf *out);
+    const struct log *log; /* may be NULL */
+    struct place_options names;
+    bool show_secrets;
+    bool compact;
+};
+
+/* A file's content, borrowed for the time of the callback. */
+struct tree_file {
+    struct span bytes;
+    bool secret;      /* readable by its owner alone */
+    int64_t mtime_ms; /* since 1970; 0 when the map does not date it */
+    struct version version;
+    const struct record_origin *origin; /* NULL for what the map alone tells */
+    int64_t ttl_left_ms;
+};
+
+struct tree_call; /* a question under way */
+
+/* Exactly one of FILE and ERR is not NULL. */
+typedef void tree_file_fn(void *arg, const struct tree_file *file, const struct error *err);
+
+/* The content of the file at PLACE, which must stay until the end of the call. DONE is called
+ * once, later; the call is gone before that. NULL when memory ran out. */
+struct tree_call *tree_read(const struct tree *tree, const struct place *place, tree_file_fn *done,
+                            void *arg);
+void tree_cancel(struct tree_call *call); /* before DONE; NULL is fine */
+
+struct tree_entry {
+    struct span name;
+    bool directory;
+    bool secret;
+    int64_t size;        /* -1 when not known */
+    int64_t mtime_ms;    /* 0 when not known */
+    struct span content; /* of a file whose size is known */
+};
+
+/* Some entries of a listing, borrowed; none, perhaps. Exactly one of ENTRIES and ERR is not NULL.
+ * After an error, or a page without MORE, none follows. */
+typedef void tree_entries_fn(void *arg, const struct tree_entry *entries, size_t count, bool more,
+                             const struct error *err);
+
+struct tree_listing;
+
+/* Lists the directory at PLACE, which must stay until the end of the listing; with FULL, sizes
+ * and dates are known, which may cost further requests. FN gets the first entries later. NULL
+ * when memory ran out. */
+struct tree_listing *tree_list(const struct tree *tree, const struct place *place, bool full,
+                               tree_entries_fn *fn, void *arg);
+/* Asks for the next entries: once for each page with MORE. */
+void tree_list_more(struct tree_listing *listing);
+/* Ends the listing, finished or not; once for each tree_list. */
+void tree_list_end(struct tree_listing *listing);
+
+#endif

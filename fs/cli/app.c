@@ -1,0 +1,148 @@
+#include "fs/cli/app.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/base/digest.h"
+#include "core/sources.h"
+
+static void write_log(void *arg, enum log_level level, const char *line)
+{
+    (void)arg;
+    fprintf(stderr, "ddbfs: %s%s\n", level == LOG_LEVEL_WARNING ? "warning: " : "", line);
+}
+
+static bool is_readable(struct buf *file)
+{
+    return !file->failed && access(buf_text(file), R_OK) == 0;
+}
+
+/* PARTS, up to a NULL, become OUT; whether there is such a file. */
+static bool try_map(struct buf *out, const char *folder, const char *rest)
+{
+    buf_truncate(out, 0);
+    if (!folder || folder[0] == '\0')
+        return false;
+    buf_add_text(out, folder);
+    buf_add_text(out, rest);
+    return is_readable(out);
+}
+
+bool app_find_map(const struct options *options, struct buf *out)
+{
+    const char *given = options->map ? options->map : getenv("DDBFS_MAP");
+    if (given && given[0]) {
+        buf_add_text(out, given);
+        return true;
+    }
+    const char *config = getenv("XDG_CONFIG_HOME");
+    bool home = !config || config[0] == '\0'; /* an empty variable counts as none */
+    if (try_map(out, config, "/ddbfs/map.json") ||
+        (home && try_map(out, getenv("HOME"), "/.config/ddbfs/map.json")) ||
+        try_map(out, "/etc/ddbfs", "/map.json"))
+        return true;
+    fprintf(stderr, "ddbfs: no map: give --map FILE, set DDBFS_MAP, or write "
+                    "~/.config/ddbfs/map.json; docs/map.md says how\n");
+    return false;
+}
+
+static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
+{
+    const struct options *options = app->options;
+    app->loop = loop_new(clock_system());
+    if (!app->loop)
+        return error_set(err, ERROR_NO_MEMORY, "can't start the event loop: %s", strerror(errno));
+    app->cache = cache_new(app->loop, cache_bytes);
+    struct sources_options sources = {
+        .loop = app->loop,
+        .log = &app->log,
+        .deadline_ms = options->timeout_ms,
+        .over = {options->profile, options->region, options->endpoint_url},
+        .user_agent = "ddbfs/" DDBFS_VERSION,
+    };
+    app->sources = sources_new(&sources);
+    return (app->cache && app->sources) || error_no_memory(err);
+}
+
+bool app_init(struct app *app, const struct options *options, const char *map_file,
+              size_t cache_bytes)
+{
+    struct error why;
+    digest_skip_clean_up();
+    *app = (struct app){
+        .options = options,
+        .log = {options->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, write_log, NULL},
+    };
+    app->map = map_load(map_file, &why);
+    if (!app->map || !open_parts(app, cache_bytes, &why)) {
+        fprintf(stderr, "ddbfs: %s\n", why.text);
+        return false;
+    }
+    app->tree = (struct tree){
+        .map = app->map,
+        .loop = app->loop,
+        .cache = app->cache,
+        .source = sources_for,
+        .source_arg = app->sources,
+        .aws_options = sources_aws_options,
+        .log = &app->log,
+        .names = {.suffix = options->suffix},
+        .show_secrets = options->show_secrets,
+        .compact = options->compact,
+    };
+    return true;
+}
+
+void app_clean_up(struct app *app)
+{
+    sources_destroy(app->sources);
+    cache_destroy(app->cache);
+    loop_destroy(app->loop);
+    map_destroy(app->map);
+}
+
+/* How many bytes of a control character stand at TEXT: C0, DEL, and C1 as UTF-8 writes it. */
+static size_t control_size(const char *text)
+{
+    unsigned char first = (unsigned char)text[0];
+    if (first == 0xC2)
+        return (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xA0 ? 2 : 0;
+    return first < 0x20 || first == 0x7F;
+}
+
+/* A terminal must not obey what somebody put into a path, or into a key. */
+static void print_safely(const char *text)
+{
+    size_t unsafe = 0;
+    for (; *text; text++, unsafe -= unsafe > 0) {
+        if (unsafe == 0)
+            unsafe = control_size(text);
+        fprintf(stderr, unsafe > 0 ? "%%%02X" : "%c", (unsigned char)*text);
+    }
+}
+
+void app_complain(struct app *app, const char *path, const struct error *err)
+{
+    fflush(stdout);
+    bool said = strstr(err->text, err->code) != NULL;
+    fputs("ddbfs: ", stderr);
+    print_safely(path[0] ? path : "/");
+    fputs(": ", stderr);
+    print_safely(err->text);
+    if (err->request_id[0])
+        fprintf(stderr, " (%s%srequest %s)", said ? "" : err->code,
+                said || !err->code[0] ? "" : ", ", err->request_id);
+    fputc('\n', stderr);
+    app->status = EXIT_FAILURE;
+}
+
+struct place *app_resolve(struct app *app, const char *path)
+{
+    struct error why;
+    struct place *place = place_resolve(app->map, span_text(path), &app->tree.names, &why);
+    if (!place)
+        app_complain(app, path, &why);
+    return place;
+}

@@ -1,0 +1,171 @@
+/* ddbfs check [--offline] MAP: the map alone, then against the tables of every environment. */
+#include "core/map/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/sources.h"
+#include "fs/cli/app.h"
+
+struct check {
+    struct app app;
+    const char *file;
+    char *table_name;
+    const struct map_table *table;
+    unsigned findings;
+    unsigned tables;
+    struct buf environments; /* names, each ended by a NUL */
+    struct tree_listing *listing;
+};
+
+static void print_finding(void *arg, unsigned line, const char *text)
+{
+    struct check *check = arg;
+    check->findings++;
+    check->app.status = EXIT_FAILURE;
+    if (!check->app.options->json) {
+        printf("%s:%u: %s\n", check->file, line, text);
+        return;
+    }
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    buf_add_text(&out, "{\"file\":");
+    json_write_string(&out, span_text(check->file));
+    buf_printf(&out, ",\"line\":%u,\"text\":", line);
+    json_write_string(&out, span_text(text));
+    buf_add_text(&out, "}\n");
+    fwrite(out.data, 1, out.size, stdout);
+}
+
+static void take_table(void *arg, const struct page *page, const struct error *err)
+{
+    struct check *check = arg;
+    if (err && err->kind == ERROR_NO_TABLE)
+        print_finding(check, check->table->line, err->text);
+    else if (err)
+        app_complain(&check->app, check->table_name, err);
+    else
+        check_table(check->table, check->table_name, page->table, print_finding, check);
+    loop_stop(check->app.loop);
+}
+
+static void describe(struct check *check, struct source *source)
+{
+    struct read *read = read_new(READ_TABLE, check->table_name, NULL);
+    struct source_call *call = read ? source_start(source, read, take_table, check) : NULL;
+    struct error why;
+    if (call) {
+        check->tables++;
+        loop_run(check->app.loop);
+        source->ops->end(call);
+    } else {
+        error_no_memory(&why);
+        app_complain(&check->app, check->table_name, &why);
+    }
+    read_destroy(read);
+}
+
+static void check_environment(struct check *check, const char *name)
+{
+    struct error why;
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    buf_printf(&path, "/%s", name);
+    struct place *place = app_resolve(&check->app, buf_text(&path));
+    if (!place)
+        return;
+    struct source *source = sources_for(check->app.sources, place, &why);
+    if (!source)
+        app_complain(&check->app, buf_text(&path), &why);
+    for (const struct map_table *table = check->app.map->tables; source && table;
+         table = table->next) {
+        place->table = table;
+        check->table = table;
+        check->table_name = place_table_name(place);
+        if (check->table_name)
+            describe(check, source);
+        free(check->table_name);
+    }
+    place_destroy(place);
+}
+
+static void take_environments(void *arg, const struct tree_entry *entries, size_t count, bool more,
+                              const struct error *err)
+{
+    struct check *check = arg;
+    for (size_t i = 0; i < count; i++) {
+        buf_add_span(&check->environments, entries[i].name);
+        buf_add_char(&check->environments, '\0');
+    }
+    if (err)
+        app_complain(&check->app, "/", err);
+    if (more)
+        tree_list_more(check->listing);
+    else
+        loop_stop(check->app.loop);
+}
+
+/* The environments that there are: those that the map names, and the branches that have tables. */
+static void find_environments(struct check *check)
+{
+    struct error why;
+    struct place *root = app_resolve(&check->app, "/");
+    if (!root)
+        return;
+    check->listing = tree_list(&check->app.tree, root, false, take_environments, check);
+    if (check->listing)
+        loop_run(check->app.loop);
+    if (!check->listing || check->environments.failed) {
+        error_no_memory(&why);
+        app_complain(&check->app, "/", &why);
+    }
+    tree_list_end(check->listing);
+    place_destroy(root);
+}
+
+static void check_all(struct check *check)
+{
+    find_environments(check);
+    for (size_t at = 0; at < check->environments.size;) {
+        const char *name = check->environments.data + at;
+        check_environment(check, name);
+        at += strlen(name) + 1;
+    }
+}
+
+static void print_summary(const struct check *check)
+{
+    if (check->app.options->json || check->app.status != EXIT_SUCCESS)
+        return;
+    if (check->app.options->offline)
+        printf("%s: the map is well formed\n", check->file);
+    else
+        printf("%s: %u table%s fit%s the map\n", check->file, check->tables,
+               check->tables == 1 ? "" : "s", check->tables == 1 ? "s" : "");
+}
+
+static int run(struct check *check, const struct options *options)
+{
+    if (!app_init(&check->app, options, check->file, COMMAND_CACHE_BYTES))
+        check->app.status = EXIT_FAILURE;
+    else if (!options->offline)
+        check_all(check);
+    print_summary(check);
+    app_clean_up(&check->app);
+    buf_clean_up(&check->environments);
+    return check->app.status;
+}
+
+int check_command(const struct options *options, int argc, char **argv)
+{
+    CLEAN_UP(buf_clean_up) struct buf map = {0};
+    struct check check = {0};
+    if (argc > 1) {
+        fprintf(stderr, "ddbfs: check takes one map; see ddbfs --help\n");
+        return EXIT_USAGE;
+    }
+    if (argc == 1)
+        buf_add_text(&map, argv[0]);
+    else if (!app_find_map(options, &map))
+        return EXIT_FAILURE;
+    check.file = buf_text(&map);
+    return run(&check, options);
+}

@@ -1,0 +1,134 @@
+/* The command line: which command, with which options. */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fs/cli/app.h"
+
+struct command {
+    const char *name;
+    const char *arguments;
+    const char *help;
+    command_fn *run;
+};
+
+static const struct command commands[] = {
+    {"mount", "[-f] [-o OPTIONS] MOUNTPOINT", "mount everything that the map names", mount_command},
+    {"cat", "PATH…", "print files", cat_command},
+    {"ls", "[-l] [--json] [PATH…]", "list directories", ls_command},
+    {"explain", "[--json] PATH…", "what a path reads, its cost, the equal aws command",
+     explain_command},
+    {"refresh", "PATH…", "make a live mount forget what it knows of paths", refresh_command},
+    {"check", "[--offline] [--json] [MAP]", "prove a map against the live tables", check_command},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+/* Columns are of characters, and "…" is one of three bytes. */
+static void print_command(const struct command *command)
+{
+    int width = 29;
+    for (const char *at = strstr(command->arguments, "…"); at; at = strstr(at + 1, "…"))
+        width += 2;
+    printf("  %-8s %-*s %s\n", command->name, width, command->arguments, command->help);
+}
+
+static void print_help(void)
+{
+    printf("usage: ddbfs [OPTION…] COMMAND [ARGUMENT…]\n\n"
+           "Reads DynamoDB by paths: ddbfs cat /prod/jobs/by-id/1f3c…\n\ncommands\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        print_command(&commands[i]);
+    printf("\noptions\n");
+    options_print_help(stdout);
+    printf("\nexit status: 0, 1 when something could not be answered, 2 for wrong usage\n");
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int usage(const char *what, const char *word)
+{
+    fprintf(stderr, "ddbfs: %s%s; see ddbfs --help\n", what, word);
+    return EXIT_USAGE;
+}
+
+/* True when --help or --version has been answered. */
+static bool answered(const struct options *options)
+{
+    if (options->help)
+        print_help();
+    else if (options->version)
+        printf("ddbfs %s\n", DDBFS_VERSION);
+    return options->help || options->version;
+}
+
+static int run_command(const struct options *options, int count, char **words)
+{
+    if (count == 0)
+        return usage("no command", "");
+    const struct command *command = find_command(words[0]);
+    if (!command)
+        return usage("no such command: ", words[0]);
+    return command->run(options, count - 1, words + 1);
+}
+
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+/* A reader that has gone away (`| head`) has what it wanted; else all that was printed must be
+ * where it belongs. */
+static int deliver(int status)
+{
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    if (written || reader_is_gone())
+        return status;
+    fprintf(stderr, "ddbfs: standard output: not all could be written; is the disk full?\n");
+    return EXIT_FAILURE;
+}
+
+/* mount(8) runs a helper as mount.fuse.ddbfs SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS], whatever the
+ * fstab says. SOURCE is the map's file, or any other word for the usual one. */
+static int run_as_helper(struct options *options, int argc, char **argv)
+{
+    int option;
+    if (argc < 3)
+        return usage("as a helper of mount: SOURCE MOUNTPOINT [-o OPTIONS]", "");
+    if (strchr(argv[1], '/'))
+        options->map = argv[1];
+    optind = 3;
+    while ((option = getopt(argc, argv, "sfnvo:t:")) != -1)
+        if (option == 'o' && !options_add_mount(options, optarg))
+            return usage("too many -o", "");
+    return mount_command(options, 1, argv + 2);
+}
+
+static bool is_helper(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    return strncmp(slash ? slash + 1 : program, "mount.", 6) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    signal(SIGPIPE, SIG_IGN); /* a pipe or a connection that closes is an error to be seen */
+    options_init(&options);
+    if (is_helper(argv[0]))
+        return run_as_helper(&options, argc, argv);
+    int count = options_parse(&options, argc, argv);
+    if (count < 0)
+        return EXIT_USAGE;
+    return deliver(answered(&options) ? EXIT_SUCCESS : run_command(&options, count, argv));
+}

@@ -1,0 +1,431 @@
+#include "fs/cli/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct option {
+    char letter;          /* 0: has none */
+    const char *name;     /* NULL: has none */
+    const char *argument; /* what stands for it in the help; NULL: takes none */
+    const char *takes;    /* what the value may be; NULL: anything */
+    bool (*set)(struct options *options, const char *value);
+    const char *commands; /* where it may stand; NULL: anywhere */
+    const char *initial;  /* the default, as text */
+    const char *help;
+};
+
+static bool set_map(struct options *options, const char *value)
+{
+    options->map = value;
+    return value[0] != '\0';
+}
+
+static bool set_profile(struct options *options, const char *value)
+{
+    options->profile = value;
+    return value[0] != '\0';
+}
+
+static bool set_region(struct options *options, const char *value)
+{
+    options->region = value;
+    return value[0] != '\0';
+}
+
+static bool set_endpoint_url(struct options *options, const char *value)
+{
+    options->endpoint_url = value;
+    return value[0] != '\0';
+}
+
+/* A suffix is part of names: nothing that ends a name or marks a companion. */
+static bool set_suffix(struct options *options, const char *value)
+{
+    options->suffix = value;
+    return strlen(value) <= 16 && strpbrk(value, "/%@") == NULL;
+}
+
+static bool set_format(struct options *options, const char *value)
+{
+    options->compact = strcmp(value, "compact") == 0;
+    return options->compact || strcmp(value, "pretty") == 0;
+}
+
+static bool set_show_secrets(struct options *options, const char *value)
+{
+    (void)value;
+    options->show_secrets = true;
+    return true;
+}
+
+static bool set_timeout(struct options *options, const char *value)
+{
+    char *end;
+    double seconds = strtod(value, &end);
+    if (end == value || *end != '\0' || !(seconds >= 0.1 && seconds <= 3600))
+        return false;
+    options->timeout_ms = (int64_t)(seconds * 1000);
+    return true;
+}
+
+static bool set_verbose(struct options *options, const char *value)
+{
+    (void)value;
+    options->verbose++;
+    return true;
+}
+
+static bool set_help(struct options *options, const char *value)
+{
+    (void)value;
+    options->help = true;
+    return true;
+}
+
+static bool set_version(struct options *options, const char *value)
+{
+    (void)value;
+    options->version = true;
+    return true;
+}
+
+static bool set_long(struct options *options, const char *value)
+{
+    (void)value;
+    options->list_long = true;
+    return true;
+}
+
+static bool set_json(struct options *options, const char *value)
+{
+    (void)value;
+    options->json = true;
+    return true;
+}
+
+static bool set_offline(struct options *options, const char *value)
+{
+    (void)value;
+    options->offline = true;
+    return true;
+}
+
+static bool set_foreground(struct options *options, const char *value)
+{
+    (void)value;
+    options->foreground = true;
+    return true;
+}
+
+bool options_add_mount(struct options *options, const char *value)
+{
+    size_t room = sizeof options->fuse_options / sizeof options->fuse_options[0];
+    if (options->fuse_option_count == room)
+        return false;
+    options->fuse_options[options->fuse_option_count++] = value;
+    return true;
+}
+
+/* A number of bytes, with K, M or G behind it or not. */
+static bool set_cache_size(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long long number = strtoull(value, &end, 10);
+    const char *units = "KMG";
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (end == value || value[0] == '-' || (*end && (!unit || end[1])) || number > 1ULL << 33)
+        return false;
+    options->cache_bytes = number << shift;
+    return options->cache_bytes >= 1 << 20;
+}
+
+static bool set_max_entries(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    options->max_entries = (uint32_t)number;
+    return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100000000;
+}
+
+static const struct option table[] = {
+    {.name = "map",
+     .argument = "FILE",
+     .takes = "the name of a file",
+     .set = set_map,
+     .help = "the map; else $DDBFS_MAP, $XDG_CONFIG_HOME/ddbfs/map.json, /etc/ddbfs/map.json"},
+    {.name = "profile",
+     .argument = "NAME",
+     .takes = "the name of a profile",
+     .set = set_profile,
+     .help = "the AWS profile, instead of the map's; turns credentials in the environment off"},
+    {.name = "region",
+     .argument = "NAME",
+     .takes = "the name of a region",
+     .set = set_region,
+     .help = "the AWS region, instead of the map's"},
+    {.name = "endpoint-url",
+     .argument = "URL",
+     .takes = "http://… or https://…",
+     .set = set_endpoint_url,
+     .help = "ask this server, instead of the region's"},
+    {.name = "suffix",
+     .argument = "TEXT",
+     .takes = "at most 16 bytes without /, % and @",
+     .set = set_suffix,
+     .initial = "",
+     .help = "end every record's name with TEXT, such as .json"},
+    {.name = "format",
+     .argument = "HOW",
+     .takes = "pretty or compact",
+     .set = set_format,
+     .initial = "pretty",
+     .help = "records as pretty or compact JSON"},
+    {.name = "show-secrets",
+     .set = set_show_secrets,
+     .help = "show attributes that the map calls secret"},
+    {.name = "timeout",
+     .argument = "SECONDS",
+     .takes = "0.1 to 3600",
+     .set = set_timeout,
+     .initial = "10",
+     .help = "how long an answer may take, retries included"},
+    {.letter = 'v',
+     .name = "verbose",
+     .set = set_verbose,
+     .help = "say each request on standard error"},
+    {.letter = 'l', .set = set_long, .commands = "ls", .help = "with mode, size and date"},
+    {.name = "json",
+     .set = set_json,
+     .commands = "ls explain check",
+     .help = "as JSON, for programs"},
+    {.name = "offline",
+     .set = set_offline,
+     .commands = "check",
+     .help = "look at the map alone, not at tables"},
+    {.letter = 'f',
+     .name = "foreground",
+     .set = set_foreground,
+     .commands = "mount",
+     .help = "stay in front, log to standard error"},
+    {.letter = 'o',
+     .argument = "OPTIONS",
+     .takes = "at most eight times",
+     .set = options_add_mount,
+     .commands = "mount",
+     .help = "options of mount(8) and FUSE"},
+    {.name = "cache-size",
+     .argument = "BYTES",
+     .takes = "1M or more, with K, M or G behind it or not",
+     .set = set_cache_size,
+     .commands = "mount",
+     .initial = "256M",
+     .help = "memory for what was read"},
+    {.name = "max-entries",
+     .argument = "N",
+     .takes = "1 to 100000000",
+     .set = set_max_entries,
+     .commands = "mount",
+     .initial = "1000000",
+     .help = "how many entries a listing may have"},
+    {.letter = 'h', .name = "help", .set = set_help, .help = "print this"},
+    {.name = "version", .set = set_version, .help = "print the version"},
+};
+
+enum { COUNT = sizeof table / sizeof table[0] };
+
+void options_init(struct options *options)
+{
+    *options = (struct options){0};
+    for (size_t i = 0; i < COUNT; i++)
+        if (table[i].initial)
+            table[i].set(options, table[i].initial);
+}
+
+/* Whether WORD is one of the words of LIST. */
+static bool has_word(const char *list, const char *word)
+{
+    size_t size = strlen(word);
+    for (const char *at = strstr(list, word); at; at = strstr(at + 1, word))
+        if ((at == list || at[-1] == ' ') && (at[size] == ' ' || at[size] == '\0'))
+            return true;
+    return false;
+}
+
+static const struct option *find_long(const char *text, size_t size)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (table[i].name && strlen(table[i].name) == size &&
+            strncmp(table[i].name, text, size) == 0)
+            return &table[i];
+    return NULL;
+}
+
+static const struct option *find_letter(char letter)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (table[i].letter && table[i].letter == letter)
+            return &table[i];
+    return NULL;
+}
+
+static bool complain(const char *word, const char *why)
+{
+    fprintf(stderr, "ddbfs: %s %s; see ddbfs --help\n", word, why);
+    return false;
+}
+
+/* The words of a command line while its options are taken out. */
+struct words {
+    int argc;
+    char **argv;
+    int at;
+    const char *command; /* NULL while it is being looked for */
+    struct options *options;
+};
+
+static bool may_stand(const struct words *words, const struct option *option, const char *word)
+{
+    if (!option)
+        return complain(word, "is no option");
+    if (option->commands && (!words->command || !has_word(option->commands, words->command)))
+        return complain(word, "does not go with this command");
+    return true;
+}
+
+static bool apply(const struct words *words, const struct option *option, const char *word,
+                  const char *value)
+{
+    if (option->set(words->options, value))
+        return true;
+    fprintf(stderr, "ddbfs: %s takes %s; see ddbfs --help\n", word, option->takes);
+    return false;
+}
+
+/* The value of an option that needs one: VALUE, or else the next word. */
+static const char *value_of(struct words *words, const char *value)
+{
+    if (value || words->at + 1 == words->argc)
+        return value;
+    return words->argv[++words->at];
+}
+
+static bool parse_long(struct words *words)
+{
+    const char *word = words->argv[words->at];
+    const char *equals = strchr(word, '=');
+    size_t size = equals ? (size_t)(equals - word) : strlen(word);
+    const struct option *option = find_long(word + 2, size - 2);
+    const char *value = equals ? equals + 1 : NULL;
+    if (!may_stand(words, option, word))
+        return false;
+    if (!option->argument && equals)
+        return complain(word, "takes no value");
+    if (option->argument && !(value = value_of(words, value)))
+        return complain(word, "needs a value");
+    return apply(words, option, word, value);
+}
+
+/* Several letters may follow one dash; the rest of the word, or the next, is the value of one that
+ * takes a value. */
+static bool parse_letters(struct words *words)
+{
+    const char *word = words->argv[words->at];
+    for (const char *letter = word + 1; *letter; letter++) {
+        const struct option *option = find_letter(*letter);
+        const char *value = NULL;
+        if (!may_stand(words, option, word))
+            return false;
+        if (option->argument && !(value = value_of(words, letter[1] ? letter + 1 : NULL)))
+            return complain(word, "needs a value");
+        if (!apply(words, option, word, value))
+            return false;
+        if (option->argument)
+            return true;
+    }
+    return true;
+}
+
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0';
+}
+
+/* Whether the word after WORD is its value. */
+static bool takes_next(const char *word)
+{
+    const struct option *option = NULL;
+    if (word[1] == '-')
+        option = find_long(word + 2, strlen(word) - 2);
+    else if (strlen(word) == 2)
+        option = find_letter(word[1]);
+    return option && option->argument;
+}
+
+/* The first word that is neither an option nor an option's value. */
+static const char *find_command(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            return i + 1 < argc ? argv[i + 1] : NULL;
+        if (!is_option(argv[i]))
+            return argv[i];
+        i += takes_next(argv[i]);
+    }
+    return NULL;
+}
+
+int options_parse(struct options *options, int argc, char **argv)
+{
+    struct words words = {argc, argv, 1, find_command(argc, argv), options};
+    int kept = 0;
+    bool ended = false;
+    for (; words.at < argc; words.at++) {
+        char *word = argv[words.at];
+        if (!ended && strcmp(word, "--") == 0)
+            ended = true;
+        else if (ended || !is_option(word))
+            argv[kept++] = word;
+        else if (word[1] == '-' ? !parse_long(&words) : !parse_letters(&words))
+            return -1;
+    }
+    return kept;
+}
+
+enum options_outcome options_set(struct options *options, struct span name, const char *value)
+{
+    const struct option *option = find_long(name.data, name.size);
+    if (!option || (option->commands && !has_word(option->commands, "mount")))
+        return OPTIONS_UNKNOWN;
+    if (!option->argument != !value)
+        return OPTIONS_WRONG;
+    return option->set(options, value) ? OPTIONS_SET : OPTIONS_WRONG;
+}
+
+static void print_option(FILE *out, const struct option *option)
+{
+    char left[48] = "";
+    int size = 0;
+    if (option->letter)
+        size = snprintf(left, sizeof left, "-%c%s", option->letter,
+                        option->name       ? ", "
+                        : option->argument ? " "
+                                           : "");
+    if (option->name)
+        size += snprintf(left + size, sizeof left - (size_t)size, "--%s%s", option->name,
+                         option->argument ? " " : "");
+    snprintf(left + size, sizeof left - (size_t)size, "%s",
+             option->argument ? option->argument : "");
+    fprintf(out, "  %-22s %s", left, option->help);
+    if (option->initial && option->initial[0])
+        fprintf(out, " (%s)", option->initial);
+    if (option->commands)
+        fprintf(out, " [%s]", option->commands);
+    fputc('\n', out);
+}
+
+void options_print_help(FILE *out)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        print_option(out, &table[i]);
+}

@@ -1,0 +1,52 @@
+/* The command line's options, in one table: parser, help and manual agree because they are made
+ * from it, or tested against it. */
+#ifndef DDBFS_FS_CLI_OPTIONS_H
+#define DDBFS_FS_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "core/base/span.h"
+
+struct options {
+    const char *map;
+    const char *profile;
+    const char *region;
+    const char *endpoint_url;
+    const char *suffix;
+    bool compact;
+    bool show_secrets;
+    int64_t timeout_ms;
+    unsigned verbose;
+    bool help;
+    bool version;
+    bool list_long;
+    bool json;
+    bool offline;
+    bool foreground;
+    const char *fuse_options[8]; /* each as -o was given */
+    unsigned fuse_option_count;
+    uint64_t cache_bytes;
+    uint32_t max_entries;
+};
+
+/* The defaults. */
+void options_init(struct options *options);
+
+/* Takes the options out of ARGV, wherever they stand before a word "--". The other words, the
+ * command first, move to the front of ARGV, and their number is returned; -1 after a message to
+ * standard error. */
+int options_parse(struct options *options, int argc, char **argv);
+
+/* Sets one option by its long name, as it stands behind -o; VALUE (NULL: none was given) must
+ * outlive OPTIONS. Only what goes with `mount` is known. */
+enum options_outcome { OPTIONS_SET, OPTIONS_WRONG, OPTIONS_UNKNOWN };
+enum options_outcome options_set(struct options *options, struct span name, const char *value);
+
+/* As -o VALUE does. False when there are too many. */
+bool options_add_mount(struct options *options, const char *value);
+
+void options_print_help(FILE *out);
+
+#endif

@@ -1,0 +1,186 @@
+#include "fs/mount/journal.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "core/item/when.h"
+
+enum { KEPT = 200, REPEAT_MS = 10000 };
+
+/* The last lines, oldest first from NEXT on. */
+struct ring {
+    char *lines[KEPT]; /* owned; NULL before the first round is full */
+    size_t next;
+};
+
+struct journal {
+    struct clock *clock;
+    bool foreground;
+    struct ring lines;
+    struct ring errors;
+    uint64_t error_count;
+    char *last; /* owned: what was said last, without what tells one time from another */
+    int64_t last_ms;
+    unsigned repeats; /* of it, not said */
+};
+
+struct journal *journal_new(struct clock *clock, bool foreground)
+{
+    struct journal *journal = calloc(1, sizeof *journal);
+    if (!journal)
+        return NULL;
+    journal->clock = clock;
+    journal->foreground = foreground;
+    if (!foreground)
+        openlog("ddbfs", LOG_PID, LOG_DAEMON);
+    return journal;
+}
+
+static void ring_clean_up(struct ring *ring)
+{
+    for (size_t i = 0; i < KEPT; i++)
+        free(ring->lines[i]);
+}
+
+void journal_destroy(struct journal *journal)
+{
+    if (!journal)
+        return;
+    if (!journal->foreground)
+        closelog();
+    ring_clean_up(&journal->lines);
+    ring_clean_up(&journal->errors);
+    free(journal->last);
+    free(journal);
+}
+
+static void ring_add(struct journal *journal, struct ring *ring, const char *line)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    when_write(&text, journal->clock->wall_ms(journal->clock));
+    buf_printf(&text, " %s\n", line);
+    free(ring->lines[ring->next]);
+    ring->lines[ring->next] = buf_steal(&text, NULL); /* without memory the line is lost */
+    ring->next = (ring->next + 1) % KEPT;
+}
+
+static void ring_show(const struct ring *ring, struct buf *out)
+{
+    for (size_t i = 0; i < KEPT; i++) {
+        const char *line = ring->lines[(ring->next + i) % KEPT];
+        if (line)
+            buf_add_text(out, line);
+    }
+}
+
+/* Names come from whoever looks them up: none may begin a line of its own or move a cursor. */
+static void clean(char *line)
+{
+    for (; *line; line++)
+        if ((unsigned char)*line < ' ' || *line == 0x7f)
+            *line = '?';
+}
+
+/* The mount must not wait for who reads the log, or does not: such a line is only kept. A pipe
+ * that can be written to takes PIPE_BUF bytes at once. */
+static void print_line(const char *line)
+{
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_printf(&text, "ddbfs: %s", line);
+    if (text.size >= PIPE_BUF)
+        buf_truncate(&text, PIPE_BUF - 1);
+    buf_add_char(&text, '\n');
+    if (poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT))
+        return;
+    if (write(STDERR_FILENO, buf_text(&text), text.size) < 0)
+        return; /* there is nobody left to tell */
+}
+
+static void say(struct journal *journal, enum log_level level, const char *line)
+{
+    static const int priorities[] = {[LOG_LEVEL_ERROR] = LOG_ERR,
+                                     [LOG_LEVEL_WARNING] = LOG_WARNING,
+                                     [LOG_LEVEL_INFO] = LOG_INFO,
+                                     [LOG_LEVEL_DEBUG] = LOG_DEBUG};
+    ring_add(journal, &journal->lines, line);
+    if (journal->foreground)
+        print_line(line);
+    else
+        syslog(priorities[level], "%s", line);
+}
+
+static void say_repeats(struct journal *journal, enum log_level level)
+{
+    char line[64];
+    if (journal->repeats == 0)
+        return;
+    snprintf(line, sizeof line, "the last line %u times more", journal->repeats);
+    journal->repeats = 0;
+    say(journal, level, line);
+}
+
+/* What is said again within some seconds is counted instead; WHAT tells whether it is the same. */
+static void say_once(struct journal *journal, enum log_level level, const char *what,
+                     const char *line)
+{
+    int64_t now_ms = journal->clock->now_ms(journal->clock);
+    bool again = journal->last && strcmp(journal->last, what) == 0;
+    if (again && now_ms - journal->last_ms < REPEAT_MS) {
+        journal->repeats++;
+        return;
+    }
+    say_repeats(journal, level);
+    free(journal->last);
+    journal->last = strdup(what); /* without memory for it, nothing is a repeat */
+    journal->last_ms = now_ms;
+    say(journal, level, line);
+}
+
+void journal_write(void *arg, enum log_level level, const char *line)
+{
+    char *text = strdup(line);
+    if (!text)
+        return;
+    clean(text);
+    say_once(arg, level, text, text);
+    free(text);
+}
+
+void journal_error(struct journal *journal, pid_t pid, struct span path, int error,
+                   const struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf line = {0};
+    buf_printf(&line, "pid=%d %s %.*s: %s", (int)pid, strerrorname_np(error), (int)path.size,
+               path.data, err->text);
+    if (err->code[0])
+        buf_printf(&line, " (%s)", err->code);
+    if (err->request_id[0])
+        buf_printf(&line, " request=%s", err->request_id);
+    journal->error_count++;
+    if (line.failed)
+        return;
+    clean(line.data);
+    ring_add(journal, &journal->errors, buf_text(&line));
+    say_once(journal, LOG_LEVEL_WARNING, err->text, buf_text(&line));
+}
+
+void journal_show_lines(const struct journal *journal, struct buf *out)
+{
+    ring_show(&journal->lines, out);
+}
+
+void journal_show_errors(const struct journal *journal, struct buf *out)
+{
+    ring_show(&journal->errors, out);
+}
+
+uint64_t journal_error_count(const struct journal *journal)
+{
+    return journal->error_count;
+}

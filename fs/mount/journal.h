@@ -1,0 +1,31 @@
+/* What the mount says of itself: log lines to standard error or syslog, repeats limited, the last
+ * of them kept to be read at /.ddbfs/log; and the last failures, at /.ddbfs/errors. */
+#ifndef DDBFS_FS_MOUNT_JOURNAL_H
+#define DDBFS_FS_MOUNT_JOURNAL_H
+
+#include <sys/types.h>
+
+#include "core/base/buf.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+
+struct journal;
+
+/* In FOREGROUND lines go to standard error, else to syslog. CLOCK is borrowed. NULL when memory
+ * ran out. */
+struct journal *journal_new(struct clock *clock, bool foreground);
+void journal_destroy(struct journal *journal); /* NULL is fine */
+
+/* A struct log's WRITE; ARG is the journal. */
+void journal_write(void *arg, enum log_level level, const char *line);
+
+/* A failure that the process PID met at PATH. */
+void journal_error(struct journal *journal, pid_t pid, struct span path, int error,
+                   const struct error *err);
+
+void journal_show_lines(const struct journal *journal, struct buf *out);
+void journal_show_errors(const struct journal *journal, struct buf *out);
+uint64_t journal_error_count(const struct journal *journal);
+
+#endif

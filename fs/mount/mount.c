@@ -1,0 +1,378 @@
+/* ddbfs mount: start-up, readiness, signals, shutdown. */
+#include "fs/mount/mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/sources.h"
+#include "fs/mount/channel.h"
+#include "fs/mount/control.h"
+#include "fs/mount/directory.h"
+#include "fs/mount/journal.h"
+#include "fs/mount/mount_options.h"
+#include "fs/mount/ops.h"
+#include "fs/mount/parked.h"
+#include "fs/mount/refresh.h"
+
+/* Of --cache-size, half is for records as they came, and half for files as they are read. */
+enum { CACHE_SHARES = 2 };
+
+/* Requests taken in one round, so that answers and timers have their turn. */
+enum { REQUESTS_A_ROUND = 64 };
+
+/* How long the end waits for the refresher between two looks at what the kernel asks. */
+enum { DRAIN_MS = 10 };
+
+int64_t mount_now_ms(const struct mount *mount)
+{
+    struct clock *clock = loop_clock(mount->app->loop);
+    return clock->now_ms(clock);
+}
+
+void mount_ready(struct mount *mount)
+{
+    if (mount->ready_fd < 0)
+        return;
+    if (write(mount->ready_fd, "", 1) != 1)
+        log_line(&mount->app->log, LOG_LEVEL_WARNING, "who started the mount has gone away");
+    close(mount->ready_fd);
+    mount->ready_fd = -1;
+}
+
+static void take_requests(void *arg, uint32_t events)
+{
+    struct mount *mount = arg;
+    int size = 1;
+    (void)events;
+    for (int i = 0; i < REQUESTS_A_ROUND && size > 0; i++) {
+        size = fuse_session_receive_buf(mount->session, &mount->buf);
+        if (size > 0)
+            fuse_session_process_buf(mount->session, &mount->buf);
+    }
+    bool gone = size <= 0 && size != -EAGAIN && size != -EINTR;
+    if (gone || fuse_session_exited(mount->session))
+        loop_stop(mount->app->loop);
+}
+
+static bool keep_old_map(struct mount *mount)
+{
+    struct map **grown =
+        realloc(mount->old_maps, (mount->old_map_count + 1) * sizeof(struct map *));
+    if (!grown)
+        return false;
+    mount->old_maps = grown;
+    grown[mount->old_map_count++] = mount->app->map;
+    return true;
+}
+
+void mount_reload(struct mount *mount)
+{
+    struct error why;
+    struct app *app = mount->app;
+    struct map *map = map_load(app->map->file, &why);
+    struct place *root = map ? place_root(map) : NULL;
+    if (!root || !keep_old_map(mount)) {
+        log_line(&app->log, LOG_LEVEL_ERROR, "the map stays as it was: %s",
+                 map ? "out of memory" : why.text);
+        place_destroy(root);
+        map_destroy(map);
+    } else {
+        app->map = map;
+        app->tree.map = map;
+        nodes_relocate(mount->nodes, root, &app->tree.names);
+        log_line(&app->log, LOG_LEVEL_WARNING, "the map has been read again");
+    }
+    refresher_drop(mount->refresher, SPAN_LITERAL("/"), NULL);
+}
+
+static void take_signal(void *arg, uint32_t events)
+{
+    struct mount *mount = arg;
+    struct signalfd_siginfo info;
+    (void)events;
+    if (read(mount->signal_fd, &info, sizeof info) != sizeof info)
+        return;
+    if (info.ssi_signo == SIGHUP)
+        mount_reload(mount);
+    else
+        loop_stop(mount->app->loop);
+}
+
+static bool watch_signals(struct mount *mount)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    mount->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (mount->signal_fd >= 0)
+        mount->signals =
+            loop_add_io(mount->app->loop, mount->signal_fd, EPOLLIN, take_signal, mount);
+    return mount->signals;
+}
+
+static bool new_session(struct mount *mount, const struct mount_options *options)
+{
+    struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+    bool ok = fuse_opt_add_arg(&args, "ddbfs") == 0 &&
+              fuse_opt_add_arg(&args, "-oro,fsname=ddbfs,subtype=ddbfs") == 0;
+    if (options->fuse.size)
+        ok = ok && fuse_opt_add_arg(&args, "-o") == 0 &&
+             fuse_opt_add_arg(&args, buf_text(&options->fuse)) == 0;
+    if (ok)
+        mount->session = fuse_session_new(&args, &ops, sizeof ops, mount);
+    fuse_opt_free_args(&args);
+    return mount->session;
+}
+
+static bool watch_kernel(struct mount *mount, const char *mountpoint)
+{
+    if (fuse_session_mount(mount->session, mountpoint) != 0 || !channel_open(mount->session))
+        return false;
+    int fd = fuse_session_fd(mount->session);
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    mount->kernel = loop_add_io(mount->app->loop, fd, EPOLLIN, take_requests, mount);
+    mount->refresher = refresher_new(mount);
+    return mount->kernel && mount->refresher;
+}
+
+struct probe {
+    struct app *app;
+    bool ok;
+};
+
+static void take_probe(void *arg, const struct page *page, const struct error *err)
+{
+    struct probe *probe = arg;
+    (void)page;
+    probe->ok = !err;
+    if (err)
+        fprintf(stderr, "ddbfs: %s\n", err->text);
+    loop_stop(probe->app->loop);
+}
+
+/* One call, as the map's first environment makes it: wrong credentials, a wrong region or a dead
+ * network are told before anything is mounted. */
+static bool probe(struct app *app)
+{
+    struct error why;
+    struct probe probe = {.app = app};
+    struct place place = {.map = app->map, .environment = app->map->environments};
+    struct source *source = sources_for(app->sources, &place, &why);
+    struct read *read = source ? read_new(READ_TABLES, "", NULL) : NULL;
+    struct source_call *call = read ? source_start(source, read, take_probe, &probe) : NULL;
+    if (call) {
+        loop_run(app->loop);
+        source->ops->end(call);
+    } else {
+        fprintf(stderr, "ddbfs: %s\n", source ? "out of memory" : why.text);
+    }
+    read_destroy(read);
+    return probe.ok;
+}
+
+static bool start(struct mount *mount, const struct mount_options *options, const char *mountpoint)
+{
+    struct app *app = mount->app;
+    struct clock *clock = loop_clock(app->loop);
+    struct place *root = place_root(app->map);
+    size_t share = (size_t)app->options->cache_bytes / CACHE_SHARES;
+    mount->nodes = root ? nodes_new(root, share) : NULL;
+    mount->journal = journal_new(clock, app->options->foreground);
+    mount->started_ms = clock->now_ms(clock);
+    if (!mount->nodes || !mount->journal) {
+        fprintf(stderr, "ddbfs: out of memory\n");
+        return false;
+    }
+    app->tree.names.hide_secrets = options->allow_other && !app->options->show_secrets;
+    return watch_signals(mount) && new_session(mount, options) && watch_kernel(mount, mountpoint);
+}
+
+/* The refresher's thread may wait in the kernel for look-ups that nobody would answer any more, and
+ * the kernel for the thread: so all are answered until the thread is through. */
+static void drain(struct mount *mount)
+{
+    while (mount->refresher && refresher_is_busy(mount->refresher)) {
+        take_requests(mount, 0);
+        parked_end_all(mount, ENOTCONN);
+        directories_end_readers(mount, ENOTCONN);
+        refresher_wait(mount->refresher, DRAIN_MS);
+    }
+}
+
+static void stop(struct mount *mount)
+{
+    drain(mount);
+    parked_end_all(mount, ENOTCONN);
+    directories_end_all(mount, ENOTCONN);
+    loop_remove_io(mount->kernel);
+    loop_remove_io(mount->signals);
+    if (mount->signal_fd >= 0)
+        close(mount->signal_fd);
+    refresher_destroy(mount->refresher); /* it writes to the session's descriptor */
+    if (mount->session)
+        fuse_session_unmount(mount->session);
+    if (mount->session)
+        fuse_session_destroy(mount->session);
+    free(mount->buf.mem);
+    nodes_destroy(mount->nodes);
+    journal_destroy(mount->journal);
+    for (size_t i = 0; i < mount->old_map_count; i++)
+        map_destroy(mount->old_maps[i]);
+    free(mount->old_maps);
+}
+
+/* In the background nothing holds a terminal, a folder or a session. */
+static bool detach(void)
+{
+    int null = open("/dev/null", O_RDWR);
+    bool ok = null >= 0 && setsid() >= 0 && chdir("/") == 0;
+    for (int fd = 0; ok && fd < 3; fd++)
+        ok = dup2(null, fd) >= 0;
+    if (null > 2)
+        close(null);
+    return ok;
+}
+
+static int serve(const struct options *options, const struct mount_options *mount_options,
+                 const char *map, const char *mountpoint, int ready_fd)
+{
+    struct app app;
+    struct mount mount = {
+        .app = &app,
+        .uid = mount_options->uid,
+        .gid = mount_options->gid,
+        .umask = mount_options->umask,
+        .signal_fd = -1,
+        .ready_fd = ready_fd,
+    };
+    int status = EXIT_FAILURE;
+    prctl(PR_SET_DUMPABLE, 0); /* no secret may end in a core file */
+    if (app_init(&app, options, map, (size_t)options->cache_bytes / CACHE_SHARES) && probe(&app) &&
+        start(&mount, mount_options, mountpoint) && (options->foreground || detach())) {
+        app.log.write = journal_write;
+        app.log.arg = mount.journal;
+        status = loop_run(app.loop) && mount.greeted ? EXIT_SUCCESS : EXIT_FAILURE;
+        app.log.level = LOG_LEVEL_ERROR; /* the journal goes before the sources */
+    }
+    stop(&mount);
+    app_clean_up(&app);
+    return status;
+}
+
+/* Waits until the child's mount answers, or the child has failed and said why. */
+static int wait_until_ready(pid_t child, int fd)
+{
+    char byte;
+    int status;
+    ssize_t size;
+    do
+        size = read(fd, &byte, 1);
+    while (size < 0 && errno == EINTR);
+    close(fd);
+    if (size == 1)
+        return EXIT_SUCCESS;
+    waitpid(child, &status, 0);
+    return EXIT_FAILURE;
+}
+
+static int serve_in_background(const struct options *options, const struct mount_options *mount,
+                               const char *map, const char *mountpoint)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        perror("ddbfs: pipe");
+        return EXIT_FAILURE;
+    }
+    pid_t child = fork();
+    if (child < 0) {
+        perror("ddbfs: fork");
+        return EXIT_FAILURE;
+    }
+    close(ends[child == 0 ? 0 : 1]);
+    return child == 0 ? serve(options, mount, map, mountpoint, ends[1])
+                      : wait_until_ready(child, ends[0]);
+}
+
+/* A second mount on the same folder would hide the first, and need a second unmount. */
+static bool is_ours(const char *mountpoint)
+{
+    CLEAN_UP(buf_clean_up) struct buf stats = {0};
+    buf_printf(&stats, "%s/" CONTROL_NAME "/stats.json", mountpoint);
+    return !stats.failed && access(buf_text(&stats), F_OK) == 0;
+}
+
+/* What mount(2) would say in fewer words. */
+static bool check_mountpoint(const char *mountpoint)
+{
+    struct stat stat_buf;
+    if (stat(mountpoint, &stat_buf) != 0) {
+        if (errno == ENOTCONN)
+            fprintf(stderr,
+                    "ddbfs: %s is a mount whose daemon is gone; take it away first: "
+                    "fusermount3 -u %s\n",
+                    mountpoint, mountpoint);
+        else
+            fprintf(stderr, "ddbfs: %s: %s\n", mountpoint, strerror(errno));
+        return false;
+    }
+    if (!S_ISDIR(stat_buf.st_mode)) {
+        fprintf(stderr, "ddbfs: %s is no directory\n", mountpoint);
+        return false;
+    }
+    if (is_ours(mountpoint)) {
+        fprintf(stderr,
+                "ddbfs: %s is a live mount already; take it away first: fusermount3 -u %s\n",
+                mountpoint, mountpoint);
+        return false;
+    }
+    if (access("/dev/fuse", F_OK) != 0) {
+        fprintf(stderr, "ddbfs: there is no /dev/fuse; load the module: modprobe fuse\n");
+        return false;
+    }
+    if (geteuid() != 0 && access("/usr/bin/fusermount3", X_OK) != 0 &&
+        access("/bin/fusermount3", X_OK) != 0) {
+        fprintf(stderr, "ddbfs: fusermount3 is missing; install it: apt-get install fuse3\n");
+        return false;
+    }
+    return true;
+}
+
+static int mount_at(const struct options *options, const struct mount_options *mount,
+                    const char *mountpoint)
+{
+    CLEAN_UP(buf_clean_up) struct buf found = {0};
+    if (!check_mountpoint(mountpoint) || !app_find_map(options, &found))
+        return EXIT_FAILURE;
+    /* The daemon leaves this folder; it reads the map again on SIGHUP, and unmounts at its end. */
+    char *map = realpath(buf_text(&found), NULL);
+    char *folder = realpath(mountpoint, NULL);
+    const char *file = map ? map : buf_text(&found);
+    const char *root = folder ? folder : mountpoint;
+    int status = options->foreground ? serve(options, mount, file, root, -1)
+                                     : serve_in_background(options, mount, file, root);
+    free(folder);
+    free(map);
+    return status;
+}
+
+int mount_command(const struct options *given, int argc, char **argv)
+{
+    struct options options = *given;
+    CLEAN_UP(mount_options_clean_up) struct mount_options mount;
+    bool ok = mount_options_init(&mount, &options);
+    if (argc == 1 && ok)
+        return mount_at(&options, &mount, argv[0]);
+    if (ok)
+        fprintf(stderr, "ddbfs: mount needs one mountpoint; see ddbfs --help\n");
+    return EXIT_USAGE;
+}

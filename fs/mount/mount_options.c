@@ -1,0 +1,124 @@
+#include "fs/mount/mount_options.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Words of mount(8) and of fstab that say nothing to a read-only FUSE mount. */
+static bool is_for_others(struct span word)
+{
+    static const char *const words[] = {
+        "auto",    "noauto",   "defaults",   "user",   "nouser", "users", "owner",
+        "group",   "nofail",   "_netdev",    "rw",     "ro",     "suid",  "nosuid",
+        "dev",     "nodev",    "exec",       "noexec", "async",  "sync",  "atime",
+        "noatime", "relatime", "nodiratime", "silent", "loud",
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (span_is(word, words[i]))
+            return true;
+    return span_starts(word, SPAN_LITERAL("x-")) || span_starts(word, SPAN_LITERAL("comment="));
+}
+
+static bool complain(struct span word, const char *why)
+{
+    fprintf(stderr, "ddbfs: -o %.*s %s\n", (int)word.size, word.data, why);
+    return false;
+}
+
+/* The number behind NAME= in WORD. */
+static bool read_number(struct span word, struct span name, int base, unsigned long *out)
+{
+    char text[16], *end;
+    struct span value = span_from(word, name.size);
+    if (value.size == 0 || value.size >= sizeof text || value.data[0] < '0' || value.data[0] > '9')
+        return complain(word, "is no number");
+    memcpy(text, value.data, value.size);
+    text[value.size] = '\0';
+    *out = strtoul(text, &end, base);
+    return (*end == '\0' && *out < UINT32_MAX) || complain(word, "is no number");
+}
+
+static bool add_fuse(struct mount_options *mount, struct span word)
+{
+    buf_printf(&mount->fuse, "%s%.*s", mount->fuse.size ? "," : "", (int)word.size, word.data);
+    return !mount->fuse.failed;
+}
+
+/* An option of ddbfs, as on the command line but for the dashes. */
+static bool set_own(struct mount_options *mount, struct options *options, struct span word,
+                    bool *known)
+{
+    const char *equals = memchr(word.data, '=', word.size);
+    struct span name = equals ? span_of(word.data, (size_t)(equals - word.data)) : word;
+    struct span value = equals ? span_from(word, name.size + 1) : span_text("");
+    char *text = strndup(value.data, value.size);
+    if (!text)
+        return false;
+    enum options_outcome outcome = options_set(options, name, equals ? text : NULL);
+    *known = outcome != OPTIONS_UNKNOWN;
+    if (outcome == OPTIONS_SET)
+        buf_add(&mount->texts, &text, sizeof text); /* kept: the options point to it */
+    else
+        free(text);
+    return outcome != OPTIONS_WRONG || complain(word, "has a value that it can't have");
+}
+
+static bool take_word(struct mount_options *mount, struct options *options, struct span word)
+{
+    unsigned long number;
+    bool own = false;
+    struct span uid = SPAN_LITERAL("uid="), gid = SPAN_LITERAL("gid="),
+                umask = SPAN_LITERAL("umask=");
+    if (word.size == 0 || is_for_others(word))
+        return true;
+    if (span_starts(word, uid) && read_number(word, uid, 10, &number)) {
+        mount->uid = (uid_t)number;
+        return true;
+    }
+    if (span_starts(word, gid) && read_number(word, gid, 10, &number)) {
+        mount->gid = (gid_t)number;
+        return true;
+    }
+    if (span_starts(word, umask) && read_number(word, umask, 8, &number)) {
+        mount->umask = (mode_t)number & 0777;
+        return true;
+    }
+    if (span_starts(word, uid) || span_starts(word, gid) || span_starts(word, umask))
+        return false;
+    if (span_starts(word, SPAN_LITERAL("max_read=")))
+        return complain(word, "does not go with ddbfs"); /* libfuse would end at the greeting */
+    if (!set_own(mount, options, word, &own))
+        return false;
+    if (own)
+        return true;
+    mount->allow_other = mount->allow_other || span_is(word, "allow_other");
+    return add_fuse(mount, word);
+}
+
+bool mount_options_init(struct mount_options *mount, struct options *options)
+{
+    *mount = (struct mount_options){.uid = getuid(), .gid = getgid()};
+    for (unsigned i = 0; i < options->fuse_option_count; i++) {
+        struct span rest = span_text(options->fuse_options[i]);
+        while (rest.size > 0) {
+            const char *comma = memchr(rest.data, ',', rest.size);
+            struct span word = comma ? span_of(rest.data, (size_t)(comma - rest.data)) : rest;
+            if (!take_word(mount, options, word))
+                return false;
+            rest = span_from(rest, word.size + (comma ? 1 : 0));
+        }
+    }
+    return !mount->allow_other || add_fuse(mount, SPAN_LITERAL("default_permissions"));
+}
+
+void mount_options_clean_up(struct mount_options *mount)
+{
+    char *text;
+    for (size_t at = 0; at < mount->texts.size; at += sizeof text) {
+        memcpy(&text, mount->texts.data + at, sizeof text);
+        free(text);
+    }
+    buf_clean_up(&mount->texts);
+    buf_clean_up(&mount->fuse);
+}

@@ -1,0 +1,167 @@
+#include "fs/mount/parked.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fs/mount/journal.h"
+
+/* What counts as a long wait, and how soon after it those who queued behind it arrive. */
+enum { SLOW_MS = 1000, QUEUE_MS = 100 };
+
+static void parked_free(struct parked *parked)
+{
+    struct mount *mount = parked->mount;
+    *(parked->previous ? &parked->previous->next : &mount->parked) = parked->next;
+    if (parked->next)
+        parked->next->previous = parked->previous;
+    loop_remove_timer(parked->deadline);
+    interrupt_clean_up(&parked->interrupt);
+    tree_cancel(parked->call);
+    nodes_unpin(mount->nodes, parked->node);
+    place_destroy(parked->place);
+    free((void *)(uintptr_t)parked->name.data);
+    free(parked);
+}
+
+static void end_with(struct parked *parked, int error)
+{
+    fuse_req_t req = parked->req;
+    parked_free(parked);
+    if (req)
+        fuse_reply_err(req, error);
+}
+
+/* "table=prod-Jobs index=by-id ", as far as the path leads to one. */
+static void write_target(const struct place *place, struct buf *out)
+{
+    const struct map_pattern *pattern = place->route ? place->route->file : NULL;
+    if (!place->table)
+        return;
+    buf_printf(out, "table=%s%s ", place->table_prefix, place->table->base_name);
+    if (pattern && pattern->index)
+        buf_printf(out, "index=%s ", pattern->index->name);
+}
+
+/* One line for each request that had to ask somebody: who asked for what, what was read for it, how
+ * long that took, and which request of the service brought it. */
+static void note(const struct parked *parked, const struct tree_file *file, const struct error *err)
+{
+    struct mount *mount = parked->mount;
+    CLEAN_UP(buf_clean_up) struct buf path = {0}, target = {0};
+    const char *request_id = err ? err->request_id : file->origin ? file->origin->request_id : "";
+    nodes_path(parked->node, parked->name, &path);
+    write_target(parked->place, &target);
+    if (err && err->kind != ERROR_NOT_FOUND)
+        journal_error(mount->journal, parked->pid, buf_span(&path), reply_errno(err->kind), err);
+    log_line(&mount->app->log, LOG_LEVEL_INFO, "pid=%d path=%s %s%s ms=%lld%s%s", (int)parked->pid,
+             buf_text(&path), buf_text(&target), err ? error_word(err->kind) : "ok",
+             (long long)(mount_now_ms(mount) - parked->started_ms),
+             request_id[0] ? " request=" : "", request_id);
+}
+
+/* Only a failure that took long can have others queue behind it; a read has no name. */
+static void keep_slow_failure(const struct parked *parked, int error)
+{
+    struct mount *mount = parked->mount;
+    struct slow_failure *slow = &mount->slow_failures[mount->next_slow_failure];
+    if (parked->name.size == 0 || parked->name.size > NAME_MAX_BYTES || error == ENOENT ||
+        mount_now_ms(mount) - parked->started_ms < SLOW_MS)
+        return;
+    *slow = (struct slow_failure){parked->node->ino, parked->pid, "", error, mount_now_ms(mount)};
+    memcpy(slow->name, parked->name.data, parked->name.size);
+    mount->next_slow_failure = (mount->next_slow_failure + 1) % SLOW_FAILURES;
+}
+
+int parked_slow_failure(const struct mount *mount, const struct node *parent, struct span name,
+                        pid_t pid)
+{
+    for (size_t i = 0; i < SLOW_FAILURES; i++) {
+        const struct slow_failure *slow = &mount->slow_failures[i];
+        if (slow->error && slow->pid != pid && slow->parent == parent->ino &&
+            span_is(name, slow->name) && mount_now_ms(mount) - slow->at_ms < QUEUE_MS)
+            return slow->error;
+    }
+    return 0;
+}
+
+static void on_deadline(void *arg)
+{
+    struct parked *parked = arg;
+    struct error why;
+    parked->deadline = NULL;
+    error_set(&why, ERROR_TIMED_OUT, "no answer in time");
+    note(parked, NULL, &why);
+    keep_slow_failure(parked, ETIMEDOUT);
+    end_with(parked, ETIMEDOUT);
+}
+
+/* The answer still comes, for those whom the kernel lets ask for the same name one by one: the next
+ * of them joins the question that is under way. */
+static void on_interrupt(void *arg)
+{
+    struct parked *parked = arg;
+    fuse_reply_err(parked->req, EINTR);
+    parked->req = NULL;
+}
+
+static void take_file(void *arg, const struct tree_file *file, const struct error *err)
+{
+    struct parked *parked = arg;
+    parked->call = NULL;
+    note(parked, file, err);
+    if (err)
+        keep_slow_failure(parked, reply_errno(err->kind));
+    if (parked->req && err)
+        parked->fail(parked->req, err);
+    else if (parked->req)
+        parked->answer(parked, file);
+    parked_free(parked);
+}
+
+static struct parked *parked_new(struct mount *mount, const struct parked *wanted)
+{
+    struct parked *parked = calloc(1, sizeof *parked);
+    char *name = malloc(wanted->name.size + 1);
+    if (!parked || !name) {
+        free(parked);
+        free(name);
+        return NULL;
+    }
+    *parked = *wanted;
+    if (wanted->name.size)
+        memcpy(name, wanted->name.data, wanted->name.size);
+    parked->name = span_of(name, wanted->name.size);
+    parked->mount = mount;
+    parked->pid = fuse_req_ctx(parked->req)->pid;
+    parked->started_ms = mount_now_ms(mount);
+    nodes_pin(parked->node);
+    parked->next = mount->parked;
+    if (parked->next)
+        parked->next->previous = parked;
+    mount->parked = parked;
+    return parked;
+}
+
+void parked_start(struct mount *mount, const struct parked *wanted)
+{
+    struct app *app = mount->app;
+    struct parked *parked = parked_new(mount, wanted);
+    if (!parked) {
+        place_destroy(wanted->place);
+        fuse_reply_err(wanted->req, ENOMEM);
+        return;
+    }
+    parked->call = tree_read(&app->tree, parked->place, take_file, parked);
+    parked->deadline = loop_add_timer(app->loop, app->options->timeout_ms * MOUNT_DEADLINE_FACTOR,
+                                      on_deadline, parked);
+    if (!parked->call || !parked->deadline)
+        end_with(parked, ENOMEM);
+    else
+        interrupt_watch(&parked->interrupt, app->loop, parked->req, on_interrupt, parked);
+}
+
+void parked_end_all(struct mount *mount, int error)
+{
+    while (mount->parked)
+        end_with(mount->parked, error);
+}

@@ -1,0 +1,117 @@
+#include "fs/mount/reply.h"
+
+#include <errno.h>
+
+/* The kernel is never given a time-out of zero: it would ask again for each step of a path. */
+#define LEAST_TIMEOUT 0.1
+#define FOR_EVER 1e9
+
+int reply_errno(enum error_kind kind)
+{
+    switch (kind) {
+    case ERROR_NONE:
+        return 0;
+    case ERROR_NOT_FOUND:
+        return ENOENT;
+    case ERROR_NOT_LISTABLE:
+        return EOPNOTSUPP;
+    case ERROR_IS_DIRECTORY:
+        return EISDIR;
+    case ERROR_NOT_DIRECTORY:
+        return ENOTDIR;
+    case ERROR_AMBIGUOUS:
+        return ENOTUNIQ;
+    case ERROR_INVALID:
+        return EINVAL;
+    case ERROR_DENIED:
+        return EACCES;
+    case ERROR_EXPIRED:
+        return EKEYEXPIRED;
+    case ERROR_THROTTLED:
+        return EAGAIN;
+    case ERROR_TIMED_OUT:
+        return ETIMEDOUT;
+    case ERROR_UNREACHABLE:
+        return EHOSTUNREACH;
+    case ERROR_REFUSED:
+        return ECONNREFUSED;
+    case ERROR_RESET:
+        return ECONNRESET;
+    case ERROR_TLS:
+        return EPROTO;
+    case ERROR_NO_TABLE:
+        return ENODEV;
+    case ERROR_BAD_ANSWER:
+        return EBADMSG;
+    case ERROR_SERVICE:
+        return EIO;
+    case ERROR_NO_MEMORY:
+        return ENOMEM;
+    }
+    return EIO;
+}
+
+static struct timespec timespec_of(int64_t ms)
+{
+    int64_t rest = ms % 1000; /* negative for most times before 1970 */
+    return (struct timespec){.tv_sec = ms / 1000 - (rest < 0),
+                             .tv_nsec = (rest < 0 ? rest + 1000 : rest) * 1000000};
+}
+
+void reply_fill_stat(const struct mount *mount, const struct node *node, struct stat *out)
+{
+    mode_t readable = node->secret ? S_IRUSR : S_IRUSR | S_IRGRP | S_IROTH;
+    mode_t searchable = S_IXUSR | S_IXGRP | S_IXOTH;
+    *out = (struct stat){
+        .st_ino = node->ino,
+        .st_mode = (node->directory ? S_IFDIR | readable | searchable : S_IFREG | readable) &
+                   ~mount->umask,
+        .st_nlink = 1, /* no find may take a directory for a leaf */
+        .st_uid = mount->uid,
+        .st_gid = mount->gid,
+        .st_size = (off_t)node->size,
+        .st_blksize = 4096,
+        .st_blocks = (blkcnt_t)((node->size + 511) / 512),
+        .st_atim = timespec_of(node->mtime_ms),
+        .st_mtim = timespec_of(node->mtime_ms),
+        .st_ctim = timespec_of(node->mtime_ms),
+    };
+}
+
+void reply_fill_entry(const struct mount *mount, const struct node *node, int64_t ttl_ms,
+                      struct fuse_entry_param *out)
+{
+    double seconds = (double)ttl_ms / 1000;
+    *out = (struct fuse_entry_param){
+        .ino = node->ino,
+        .attr_timeout = FOR_EVER, /* an inode never changes */
+        .entry_timeout = seconds > LEAST_TIMEOUT ? seconds : LEAST_TIMEOUT,
+    };
+    reply_fill_stat(mount, node, &out->attr);
+}
+
+void reply_entry(fuse_req_t req, const struct mount *mount, struct node *node, int64_t ttl_ms)
+{
+    struct fuse_entry_param entry;
+    reply_fill_entry(mount, node, ttl_ms, &entry);
+    if (fuse_reply_entry(req, &entry) == 0)
+        nodes_look_up(node);
+}
+
+void reply_lookup_error(fuse_req_t req, const struct error *err)
+{
+    double seconds = (double)err->ttl_left_ms / 1000;
+    struct fuse_entry_param missing = {.entry_timeout =
+                                           seconds > LEAST_TIMEOUT ? seconds : LEAST_TIMEOUT};
+    if (err->kind == ERROR_NOT_FOUND)
+        fuse_reply_entry(req, &missing);
+    else
+        fuse_reply_err(req, reply_errno(err->kind));
+}
+
+void reply_bytes(fuse_req_t req, struct span bytes, size_t size, off_t offset)
+{
+    size_t from = offset < 0 || (uint64_t)offset > bytes.size ? bytes.size : (size_t)offset;
+    size_t left = bytes.size - from;
+    fuse_reply_buf(req, bytes.data + from, left < size ? left : size);
+}
