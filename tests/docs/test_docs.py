@@ -75,7 +75,7 @@ def test_manual_has_every_command():
 
 def test_manual_has_every_variable():
     """All that the code asks the environment for."""
-    sources = [*REPO.glob("core/**/*.c"), *REPO.glob("fs/*.c")]
+    sources = [*REPO.glob("core/**/*.c"), *REPO.glob("fs/**/*.c")]
     asked = set()
     for source in sources:
         asked |= set(re.findall(r'"((?:AWS|DDBFS|XDG)_[A-Z_]+)"', source.read_text()))
@@ -85,7 +85,7 @@ def test_manual_has_every_variable():
 def messages_of_the_mount():
     """What `mount` and `refresh` print before there is a mount: of each the longest piece of its
     own words, up to the cure."""
-    sources = [*REPO.glob("fs/mount*.c"), REPO / "fs/cli/refresh.c"]
+    sources = [*REPO.glob("fs/mount/*.c"), REPO / "fs/cli/refresh.c"]
     text = re.sub(r'"\s*\n\s*"', "", "".join(path.read_text() for path in sources))
     printed = re.findall(r'(?:fprintf\(stderr,|complain\(word,)\s*"([^"]*)"', text)
     said = [each.removeprefix("ddbfs: ").split("; ")[0] for each in printed]

@@ -237,7 +237,7 @@ MEMBERS = r'map_member members\[\] = \{(.*?)\{0\},?\s*\};.*?map_read_members\(.*
 
 def members_of_code():
     found = {}
-    for file in sorted((REPO / "core").glob("map*.c")):
+    for file in sorted((REPO / "core/map").glob("*.c")):
         for table, what in re.findall(MEMBERS, file.read_text(), re.S):
             name = json.loads(what).strip('"')
             found[name] = set(re.findall(r'\{\s*"([^"]+)",', table))
