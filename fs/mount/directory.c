@@ -6,8 +6,8 @@
 #include "core/base/dict.h"
 #include "core/tree/entries.h"
 #include "fs/mount/control.h"
-#include "fs/mount/interrupt.h"
 #include "fs/mount/journal.h"
+#include "fs/mount/waiting.h"
 
 /* An entry is told with its node for this long after its time: the least that the kernel is told
  * anyway. Later its name alone is told, so that nothing old is believed anew. */
@@ -31,13 +31,9 @@ struct dirent_kept {
 /* A READDIRPLUS that waits. */
 struct reader {
     struct directory *directory;
-    fuse_req_t req;
+    struct waiting waiting;
     size_t size;
     off_t offset;
-    struct loop_timer *deadline;
-    struct interrupt interrupt;
-    pid_t pid;
-    int64_t started_ms;
     struct reader *next;
 };
 
@@ -67,24 +63,22 @@ static int64_t now_ms(const struct directory *directory)
     return mount_now_ms(directory->mount);
 }
 
-/* Takes READER out of its directory, and its request from it. */
-static fuse_req_t reader_free(struct reader *reader)
+/* Takes READER, whose request has its reply, out of its directory. */
+static void reader_free(struct reader *reader)
 {
-    fuse_req_t req = reader->req;
     struct reader **at = &reader->directory->readers;
     while (*at != reader)
         at = &(*at)->next;
     *at = reader->next;
-    loop_remove_timer(reader->deadline);
-    interrupt_clean_up(&reader->interrupt);
     free(reader);
-    return req;
 }
 
 static void end_readers(struct directory *directory, int error)
 {
-    while (directory->readers)
-        fuse_reply_err(reader_free(directory->readers), error);
+    while (directory->readers) {
+        waiting_fail(&directory->readers->waiting, error);
+        reader_free(directory->readers);
+    }
 }
 
 static void directory_free(struct directory *directory)
@@ -430,16 +424,20 @@ static void tell_all(struct directory *directory, struct telling *telling, off_t
         take_back(directory, telling, from, at);
 }
 
-/* Answers with what is there from OFFSET on; false when nothing is, though more may come. */
-static bool answer(struct directory *directory, fuse_req_t req, size_t size, off_t offset)
+/* Whether there is an answer from OFFSET on; if not, more may come. */
+static bool is_there(const struct directory *directory, off_t offset)
+{
+    return offset < (off_t)directory->count + DOTS || directory->error || directory->complete;
+}
+
+/* Answers with what is there from OFFSET on. */
+static void answer(struct directory *directory, fuse_req_t req, size_t size, off_t offset)
 {
     off_t end = (off_t)directory->count + DOTS;
     if (offset >= end && directory->error) {
         fuse_reply_err(req, directory->error);
-        return true;
+        return;
     }
-    if (offset >= end && !directory->complete)
-        return false;
     struct telling telling = {
         .req = req, .now_ms = now_ms(directory), .bytes = malloc(size), .size = size};
     if (telling.bytes)
@@ -447,7 +445,6 @@ static bool answer(struct directory *directory, fuse_req_t req, size_t size, off
     else
         fuse_reply_err(req, ENOMEM);
     free(telling.bytes);
-    return true;
 }
 
 static void ask_more(struct directory *directory);
@@ -459,9 +456,9 @@ static void note_wait(const struct reader *reader)
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     nodes_path(directory->node, span_text(""), &path);
     log_line(&directory->mount->app->log, LOG_LEVEL_INFO, "pid=%d path=%s listed=%zu %s ms=%lld",
-             (int)reader->pid, buf_text(&path), directory->count,
+             (int)reader->waiting.pid, buf_text(&path), directory->count,
              directory->error ? strerrorname_np(directory->error) : "ok",
-             (long long)(now_ms(directory) - reader->started_ms));
+             (long long)(now_ms(directory) - reader->waiting.since_ms));
 }
 
 static void answer_readers(struct directory *directory)
@@ -469,10 +466,11 @@ static void answer_readers(struct directory *directory)
     struct reader *next;
     for (struct reader *reader = directory->readers; reader; reader = next) {
         next = reader->next;
-        if (answer(directory, reader->req, reader->size, reader->offset)) {
-            note_wait(reader);
-            reader_free(reader);
-        }
+        if (!is_there(directory, reader->offset))
+            continue;
+        note_wait(reader);
+        answer(directory, waiting_take(&reader->waiting), reader->size, reader->offset);
+        reader_free(reader);
     }
     if (directory->readers)
         ask_more(directory);
@@ -488,7 +486,7 @@ static void note_failure(const struct directory *directory, pid_t pid, int error
 
 static void note_error(const struct directory *directory, const struct error *err)
 {
-    pid_t pid = directory->readers ? directory->readers->pid : 0;
+    pid_t pid = directory->readers ? directory->readers->waiting.pid : 0;
     note_failure(directory, pid, directory->error, err);
 }
 
@@ -550,47 +548,33 @@ static void ask_more(struct directory *directory)
         end_readers(directory, ENOMEM);
 }
 
-static void on_deadline(void *arg)
+/* The page that it waited for still comes, and is kept for the next reader. */
+static void give_up(void *arg, int error)
 {
     struct reader *reader = arg;
     struct error why;
-    reader->deadline = NULL;
     error_set(&why, ERROR_TIMED_OUT, "no answer in time");
-    note_failure(reader->directory, reader->pid, ETIMEDOUT, &why);
-    fuse_reply_err(reader_free(reader), ETIMEDOUT);
-}
-
-/* The page that it waited for still comes, and is kept for the next reader. */
-static void on_interrupt(void *arg)
-{
-    fuse_reply_err(reader_free(arg), EINTR);
+    if (error == ETIMEDOUT)
+        note_failure(reader->directory, reader->waiting.pid, ETIMEDOUT, &why);
+    reader_free(reader);
 }
 
 static void wait_for_entries(struct directory *directory, fuse_req_t req, size_t size, off_t offset)
 {
-    struct app *app = directory->mount->app;
+    struct mount *mount = directory->mount;
     struct reader *reader = calloc(1, sizeof *reader);
     if (!reader) {
         fuse_reply_err(req, ENOMEM);
         return;
     }
-    *reader = (struct reader){.directory = directory,
-                              .req = req,
-                              .size = size,
-                              .offset = offset,
-                              .pid = fuse_req_ctx(req)->pid,
-                              .started_ms = now_ms(directory),
-                              .next = directory->readers};
+    *reader = (struct reader){
+        .directory = directory, .size = size, .offset = offset, .next = directory->readers};
     directory->readers = reader;
-    reader->deadline = loop_add_timer(app->loop, app->options->timeout_ms * MOUNT_DEADLINE_FACTOR,
-                                      on_deadline, reader);
-    if (!reader->deadline) {
-        fuse_reply_err(reader_free(reader), ENOMEM);
+    if (!waiting_start(&reader->waiting, mount, req, mount_deadline_ms(mount), give_up, reader)) {
+        reader_free(reader);
         return;
     }
-    /* Both may answer it at once. */
-    interrupt_watch(&reader->interrupt, app->loop, req, on_interrupt, reader);
-    ask_more(directory);
+    ask_more(directory); /* which may answer it at once; and the reader may be gone already */
 }
 
 static void read_ahead(struct directory *directory, off_t offset)
@@ -603,8 +587,10 @@ void directory_read(struct directory *directory, fuse_req_t req, size_t size, of
 {
     if (!directory->node->place && !directory->complete)
         list_control(directory);
-    if (answer(directory, req, size, offset))
-        read_ahead(directory, offset);
-    else
+    if (!is_there(directory, offset)) {
         wait_for_entries(directory, req, size, offset);
+        return;
+    }
+    answer(directory, req, size, offset);
+    read_ahead(directory, offset);
 }

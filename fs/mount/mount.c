@@ -24,6 +24,9 @@
 /* Of --cache-size, half is for records as they came, and half for files as they are read. */
 enum { CACHE_SHARES = 2 };
 
+/* So many answers in a row nobody waits for. */
+enum { MOUNT_DEADLINE_FACTOR = 3 };
+
 /* Requests taken in one round, so that answers and timers have their turn. */
 enum { REQUESTS_A_ROUND = 64 };
 
@@ -34,6 +37,11 @@ int64_t mount_now_ms(const struct mount *mount)
 {
     struct clock *clock = loop_clock(mount->app->loop);
     return clock->now_ms(clock);
+}
+
+int64_t mount_deadline_ms(const struct mount *mount)
+{
+    return mount_now_ms(mount) + (int64_t)mount->app->options->timeout_ms * MOUNT_DEADLINE_FACTOR;
 }
 
 void mount_ready(struct mount *mount)

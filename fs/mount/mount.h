@@ -45,12 +45,12 @@ struct mount {
     int ready_fd; /* to tell who started this that the mount answers; -1 once told */
 };
 
-/* A caller may need several answers in a row (pages of a query), each with a deadline of its own;
- * so many of them it waits at the most. */
-enum { MOUNT_DEADLINE_FACTOR = 3 };
-
 /* On the clock that never jumps. */
 int64_t mount_now_ms(const struct mount *mount);
+
+/* When a request of the kernel's that begins to wait now has its answer at the latest. It may need
+ * several answers of the service in a row, each of which may take --timeout. */
+int64_t mount_deadline_ms(const struct mount *mount);
 
 /* Reads the map's file again and drops what is known; the old map stays when the new one is
  * wrong. */

@@ -46,15 +46,14 @@ static void give_node(fuse_req_t req, struct node *node, int64_t ttl_ms)
     nodes_unpin(mount->nodes, node);
 }
 
-static void answer_lookup(struct parked *parked, const struct tree_file *file)
+static void answer_lookup(struct parked *parked, fuse_req_t req, const struct tree_file *file)
 {
     struct mount *mount = parked->mount;
     struct node *parent = parked->node;
     struct node_file made = {file->bytes, file->secret, file->mtime_ms};
     remember(mount, parent, parked->name, false);
     remember(mount, parent->parent, parent->name, true);
-    give_node(parked->req, nodes_file(mount->nodes, parent, parked->name, &made),
-              file->ttl_left_ms);
+    give_node(req, nodes_file(mount->nodes, parent, parked->name, &made), file->ttl_left_ms);
 }
 
 static bool is_control(const struct node *node)
@@ -111,13 +110,12 @@ static void look_up_file(fuse_req_t req, struct node *parent, struct span name, 
         fuse_reply_err(req, slow_failure);
         return;
     }
-    struct parked wanted = {.req = req,
-                            .node = parent,
+    struct parked wanted = {.node = parent,
                             .place = place,
                             .name = name,
                             .answer = answer_lookup,
                             .fail = reply_lookup_error};
-    parked_start(mount_of(req), &wanted);
+    parked_start(mount_of(req), req, &wanted);
 }
 
 /* A listing that is fresh knows its records whole. The kernel may have let go of them before. */
@@ -211,12 +209,12 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 }
 
 /* The bytes had been dropped. If the record has changed since, its old version is gone. */
-static void answer_read(struct parked *parked, const struct tree_file *file)
+static void answer_read(struct parked *parked, fuse_req_t req, const struct tree_file *file)
 {
     if (nodes_restore(parked->mount->nodes, parked->node, file->bytes))
-        reply_bytes(parked->req, file->bytes, parked->size, parked->offset);
+        reply_bytes(req, file->bytes, parked->size, parked->offset);
     else
-        fuse_reply_err(parked->req, ESTALE);
+        fuse_reply_err(req, ESTALE);
 }
 
 static void fail_read(fuse_req_t req, const struct error *err)
@@ -248,14 +246,13 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
         fuse_reply_err(req, ESTALE);
         return;
     }
-    struct parked wanted = {.req = req,
-                            .node = node,
+    struct parked wanted = {.node = node,
                             .place = place,
                             .size = size,
                             .offset = offset,
                             .answer = answer_read,
                             .fail = fail_read};
-    parked_start(mount, &wanted);
+    parked_start(mount, req, &wanted);
 }
 
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)

@@ -14,8 +14,6 @@ static void parked_free(struct parked *parked)
     *(parked->previous ? &parked->previous->next : &mount->parked) = parked->next;
     if (parked->next)
         parked->next->previous = parked->previous;
-    loop_remove_timer(parked->deadline);
-    interrupt_clean_up(&parked->interrupt);
     tree_cancel(parked->call);
     nodes_unpin(mount->nodes, parked->node);
     place_destroy(parked->place);
@@ -25,10 +23,8 @@ static void parked_free(struct parked *parked)
 
 static void end_with(struct parked *parked, int error)
 {
-    fuse_req_t req = parked->req;
+    waiting_fail(&parked->waiting, error);
     parked_free(parked);
-    if (req)
-        fuse_reply_err(req, error);
 }
 
 /* "table=prod-Jobs index=by-id ", as far as the path leads to one. */
@@ -52,10 +48,12 @@ static void note(const struct parked *parked, const struct tree_file *file, cons
     nodes_path(parked->node, parked->name, &path);
     write_target(parked->place, &target);
     if (err && err->kind != ERROR_NOT_FOUND)
-        journal_error(mount->journal, parked->pid, buf_span(&path), reply_errno(err->kind), err);
-    log_line(&mount->app->log, LOG_LEVEL_INFO, "pid=%d path=%s %s%s ms=%lld%s%s", (int)parked->pid,
-             buf_text(&path), buf_text(&target), err ? error_word(err->kind) : "ok",
-             (long long)(mount_now_ms(mount) - parked->started_ms),
+        journal_error(mount->journal, parked->waiting.pid, buf_span(&path), reply_errno(err->kind),
+                      err);
+    log_line(&mount->app->log, LOG_LEVEL_INFO, "pid=%d path=%s %s%s ms=%lld%s%s",
+             (int)parked->waiting.pid, buf_text(&path), buf_text(&target),
+             err ? error_word(err->kind) : "ok",
+             (long long)(mount_now_ms(mount) - parked->waiting.since_ms),
              request_id[0] ? " request=" : "", request_id);
 }
 
@@ -65,9 +63,10 @@ static void keep_slow_failure(const struct parked *parked, int error)
     struct mount *mount = parked->mount;
     struct slow_failure *slow = &mount->slow_failures[mount->next_slow_failure];
     if (parked->name.size == 0 || parked->name.size > NAME_MAX_BYTES || error == ENOENT ||
-        mount_now_ms(mount) - parked->started_ms < SLOW_MS)
+        mount_now_ms(mount) - parked->waiting.since_ms < SLOW_MS)
         return;
-    *slow = (struct slow_failure){parked->node->ino, parked->pid, "", error, mount_now_ms(mount)};
+    *slow = (struct slow_failure){parked->node->ino, parked->waiting.pid, "", error,
+                                  mount_now_ms(mount)};
     memcpy(slow->name, parked->name.data, parked->name.size);
     mount->next_slow_failure = (mount->next_slow_failure + 1) % SLOW_FAILURES;
 }
@@ -84,24 +83,18 @@ int parked_slow_failure(const struct mount *mount, const struct node *parent, st
     return 0;
 }
 
-static void on_deadline(void *arg)
+/* After an interrupt the answer still comes, for those whom the kernel lets ask for the same name
+ * one by one: the next of them joins the question that is under way. */
+static void give_up(void *arg, int error)
 {
     struct parked *parked = arg;
     struct error why;
-    parked->deadline = NULL;
+    if (error == EINTR)
+        return;
     error_set(&why, ERROR_TIMED_OUT, "no answer in time");
     note(parked, NULL, &why);
-    keep_slow_failure(parked, ETIMEDOUT);
-    end_with(parked, ETIMEDOUT);
-}
-
-/* The answer still comes, for those whom the kernel lets ask for the same name one by one: the next
- * of them joins the question that is under way. */
-static void on_interrupt(void *arg)
-{
-    struct parked *parked = arg;
-    fuse_reply_err(parked->req, EINTR);
-    parked->req = NULL;
+    keep_slow_failure(parked, error);
+    parked_free(parked);
 }
 
 static void take_file(void *arg, const struct tree_file *file, const struct error *err)
@@ -111,10 +104,11 @@ static void take_file(void *arg, const struct tree_file *file, const struct erro
     note(parked, file, err);
     if (err)
         keep_slow_failure(parked, reply_errno(err->kind));
-    if (parked->req && err)
-        parked->fail(parked->req, err);
-    else if (parked->req)
-        parked->answer(parked, file);
+    fuse_req_t req = waiting_take(&parked->waiting);
+    if (req && err)
+        parked->fail(req, err);
+    else if (req)
+        parked->answer(parked, req, file);
     parked_free(parked);
 }
 
@@ -132,8 +126,6 @@ static struct parked *parked_new(struct mount *mount, const struct parked *wante
         memcpy(name, wanted->name.data, wanted->name.size);
     parked->name = span_of(name, wanted->name.size);
     parked->mount = mount;
-    parked->pid = fuse_req_ctx(parked->req)->pid;
-    parked->started_ms = mount_now_ms(mount);
     nodes_pin(parked->node);
     parked->next = mount->parked;
     if (parked->next)
@@ -142,22 +134,22 @@ static struct parked *parked_new(struct mount *mount, const struct parked *wante
     return parked;
 }
 
-void parked_start(struct mount *mount, const struct parked *wanted)
+void parked_start(struct mount *mount, fuse_req_t req, const struct parked *wanted)
 {
     struct app *app = mount->app;
     struct parked *parked = parked_new(mount, wanted);
-    if (!parked) {
+    if (!parked)
         place_destroy(wanted->place);
-        fuse_reply_err(wanted->req, ENOMEM);
+    else
+        parked->call = tree_read(&app->tree, parked->place, take_file, parked);
+    if (!parked || !parked->call) {
+        fuse_reply_err(req, ENOMEM);
+        if (parked)
+            parked_free(parked);
         return;
     }
-    parked->call = tree_read(&app->tree, parked->place, take_file, parked);
-    parked->deadline = loop_add_timer(app->loop, app->options->timeout_ms * MOUNT_DEADLINE_FACTOR,
-                                      on_deadline, parked);
-    if (!parked->call || !parked->deadline)
-        end_with(parked, ENOMEM);
-    else
-        interrupt_watch(&parked->interrupt, app->loop, parked->req, on_interrupt, parked);
+    if (!waiting_start(&parked->waiting, mount, req, mount_deadline_ms(mount), give_up, parked))
+        parked_free(parked);
 }
 
 void parked_end_all(struct mount *mount, int error)
