@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "core/item/value.h"
-
 struct tag_name {
     struct span name;
     enum typed_tag tag;
@@ -80,6 +78,30 @@ bool typed_bytes(struct json string, struct arena *arena, struct span *out)
     *out = arena_copy(arena, buf_span(&bytes));
     arena->failed |= bytes.failed;
     return ok && !arena->failed;
+}
+
+bool typed_scalar(struct json value, struct arena *arena, struct value *out)
+{
+    struct typed typed = typed_open(value);
+    switch (typed.tag) {
+    case TYPED_S:
+        out->type = VALUE_S;
+        return typed_text(typed.content, arena, &out->bytes);
+    case TYPED_N:
+        out->type = VALUE_N;
+        return typed_text(typed.content, arena, &out->bytes);
+    case TYPED_B:
+        out->type = VALUE_B;
+        return typed_bytes(typed.content, arena, &out->bytes);
+    case TYPED_BOOL:
+        *out = value_of_bool(json_is(typed.content, JSON_TRUE));
+        return true;
+    case TYPED_NULL:
+        *out = (struct value){.type = VALUE_NULL, .bytes = SPAN_LITERAL("")};
+        return true;
+    default:
+        return false;
+    }
 }
 
 static int by_name(const void *a, const void *b)

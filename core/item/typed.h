@@ -5,6 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/span.h"
+#include "core/item/value.h"
 #include "core/json/json.h"
 
 enum typed_tag {
@@ -29,6 +30,10 @@ struct typed {
 /* Looks at one typed value, not at what it contains. TYPED_NONE unless it has exactly one tag,
  * known, with content of the type of JSON that goes with it. */
 struct typed typed_open(struct json value);
+
+/* The scalar that a typed value is, of any of its five types; false when it is a map, a list, a
+ * set or no typed value, or when memory ran out (ARENA is failed then). */
+bool typed_scalar(struct json value, struct arena *arena, struct value *out);
 
 /* One attribute of an item or of a map. */
 struct typed_member {

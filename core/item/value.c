@@ -5,8 +5,16 @@
 
 const char *value_type_name(enum value_type type)
 {
-    static const char *const names[] = {[VALUE_S] = "S", [VALUE_N] = "N", [VALUE_B] = "B"};
+    static const char *const names[] = {
+        [VALUE_S] = "S",       [VALUE_N] = "N",       [VALUE_B] = "B",
+        [VALUE_BOOL] = "BOOL", [VALUE_NULL] = "NULL",
+    };
     return names[type];
+}
+
+struct value value_of_bool(bool yes)
+{
+    return (struct value){VALUE_BOOL, yes ? SPAN_LITERAL("true") : SPAN_LITERAL("false")};
 }
 
 int value_compare(struct value a, struct value b)
@@ -149,10 +157,69 @@ int number_compare(struct span a, struct span b)
     return x.negative ? -order : order;
 }
 
+/* How many digits a number has, without zeros before the first and behind the last that count. */
+static size_t count_digits(struct span digits)
+{
+    size_t count = 0, counted = 0;
+    while (digits.size > 0) {
+        count++;
+        if (take_digit(&digits) != '0')
+            counted = count;
+    }
+    return counted;
+}
+
+const char *number_fault(struct span text)
+{
+    enum { MAX_DIGITS = 38, MIN_MAGNITUDE = -130, MAX_MAGNITUDE = 125 };
+    struct decimal decimal;
+    if (!read_decimal(text, &decimal))
+        return "is no number";
+    if (decimal.digits.size == 0) /* zero */
+        return NULL;
+    if (decimal.magnitude > MAX_MAGNITUDE)
+        return "is larger than the numbers of DynamoDB, which end below 1E+126";
+    if (decimal.magnitude < MIN_MAGNITUDE)
+        return "is closer to zero than the numbers of DynamoDB, which begin at 1E-130";
+    return count_digits(decimal.digits) > MAX_DIGITS ? "has more than 38 digits" : NULL;
+}
+
+/* The digits that count and the power of ten of the first: 100, 1E2 and 1.0e+2 are all "+1e2". */
+static void write_number_identity(struct span text, struct buf *out)
+{
+    struct decimal decimal;
+    if (!read_decimal(text, &decimal)) {
+        buf_printf(out, "?%zu:", text.size);
+        buf_add_span(out, text);
+        return;
+    }
+    buf_add_char(out, decimal.negative ? '-' : '+');
+    for (size_t left = count_digits(decimal.digits); left > 0; left--)
+        buf_add_char(out, take_digit(&decimal.digits));
+    buf_printf(out, "e%lld;", decimal.digits.size ? (long long)decimal.magnitude : 0LL);
+}
+
+void value_write_identity(struct value value, struct buf *out)
+{
+    buf_add_text(out, value_type_name(value.type));
+    if (value.type == VALUE_N) {
+        write_number_identity(value.bytes, out);
+        return;
+    }
+    buf_printf(out, "%zu:", value.bytes.size);
+    buf_add_span(out, value.bytes);
+}
+
 void value_write(struct buf *out, struct value value)
 {
+    if (value.type == VALUE_NULL) {
+        buf_add_text(out, "{\"NULL\":true}");
+        return;
+    }
     buf_printf(out, "{\"%s\":", value_type_name(value.type));
-    if (value.type == VALUE_B) {
+    if (value.type == VALUE_BOOL) {
+        buf_add_span(out, value.bytes);
+    } else if (value.type == VALUE_B) {
         buf_add_char(out, '"');
         base64_write(out, value.bytes);
         buf_add_char(out, '"');

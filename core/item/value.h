@@ -1,5 +1,6 @@
-/* A key attribute's value: a string, a number or binary bytes. Types are never mixed: "1"
- * as S and as N are two keys. */
+/* A scalar: what a key attribute holds (a string, a number or binary bytes), and what a condition
+ * may compare another attribute with besides. Types are never mixed: "1" as S and as N are two
+ * values. */
 #ifndef DDBFS_CORE_ITEM_VALUE_H
 #define DDBFS_CORE_ITEM_VALUE_H
 
@@ -7,15 +8,19 @@
 #include "core/base/span.h"
 #include "core/json/json.h"
 
-enum value_type { VALUE_S, VALUE_N, VALUE_B };
+/* Keys are of the first three, and only those have an order. */
+enum value_type { VALUE_S, VALUE_N, VALUE_B, VALUE_BOOL, VALUE_NULL };
 
 struct value {
     enum value_type type;
-    struct span bytes; /* borrowed: the string, the number's text, or the raw bytes */
+    struct span bytes; /* borrowed: the string, the number's text, the raw bytes, "true" or
+                        * "false"; nothing of a NULL */
 };
 
-/* "S", "N" or "B". */
+/* "S", "N", "B", "BOOL" or "NULL". */
 const char *value_type_name(enum value_type type);
+
+struct value value_of_bool(bool yes);
 
 /* Order as the service sorts keys: bytes for S and B, exact numeric order for N (up to 38
  * digits and any exponent, never through a float). Different types: by type. */
@@ -24,7 +29,15 @@ int value_compare(struct value a, struct value b);
 /* Exact order of two decimal texts such as "-1.50E+3"; text that is no number sorts first. */
 int number_compare(struct span a, struct span b);
 
-/* Appends the typed form: {"S":"…"}, {"N":"…"} or {"B":"base64"}. */
+/* What is wrong with TEXT as a number of the service ("is no number", "has more than 38 digits",
+ * …), or NULL when nothing is. */
+const char *number_fault(struct span text);
+
+/* Appends a text that two values share if and only if they are equal: numbers in one spelling,
+ * however they came. */
+void value_write_identity(struct value value, struct buf *out);
+
+/* Appends the typed form: {"S":"…"}, {"N":"…"}, {"B":"base64"}, {"BOOL":true} or {"NULL":true}. */
 void value_write(struct buf *out, struct value value);
 
 /* Reads the typed form of a scalar; its bytes are appended to STORAGE, and VALUE points

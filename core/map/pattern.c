@@ -163,6 +163,8 @@ static bool settle_range(struct job *job, const struct map_key *key, const struc
         ok = bound(job, prefix, value, where->op == COND_GT, &cond.value) &&
              bound(job, prefix, NULL, true, &cond.upper);
         break;
+    default: /* "where" takes no other */
+        break;
     }
     if (cond.op == COND_BETWEEN && cond.value.count == 0) {
         cond.op = where->op == COND_LT ? COND_LT : COND_LE;

@@ -1,4 +1,4 @@
-/* Reads: built in an arena, told apart by a text, and their conditions tested on an item. */
+/* Reads: built in an arena, and told apart by a text. */
 #include "core/source/read.h"
 
 #include <stdlib.h>
@@ -88,12 +88,7 @@ static void add_cond(struct read *read, struct cond **conds, size_t *count, cons
     struct cond *grown = with_room(&read->arena, *conds, *count, sizeof *grown);
     if (!grown)
         return;
-    grown[(*count)++] = (struct cond){
-        .attribute = arena_copy(&read->arena, cond->attribute),
-        .op = cond->op,
-        .value = copied_value(&read->arena, cond->value),
-        .upper = copied_value(&read->arena, cond->upper),
-    };
+    cond_copy(cond, &read->arena, &grown[(*count)++]);
     *conds = grown;
 }
 
@@ -126,38 +121,23 @@ static void add_sized(struct buf *out, struct span text)
     buf_add_span(out, text);
 }
 
-static void add_value(struct buf *out, struct value value)
-{
-    buf_add_text(out, value_type_name(value.type));
-    add_sized(out, value.bytes);
-}
-
 static void add_key_part(struct buf *out, const struct read *read, size_t i)
 {
     const struct key *key = &read->keys[i];
     for (size_t k = 0; k < key->count; k++) {
         add_sized(out, key->attributes[k].name);
-        add_value(out, key->attributes[k].value);
+        value_write_identity(key->attributes[k].value, out);
     }
-}
-
-static void add_cond_part(struct buf *out, const struct cond *cond)
-{
-    add_sized(out, cond->attribute);
-    buf_printf(out, "%d", (int)cond->op);
-    add_value(out, cond->value);
-    if (cond->op == COND_BETWEEN)
-        add_value(out, cond->upper);
 }
 
 static void add_where_part(struct buf *out, const struct read *read, size_t i)
 {
-    add_cond_part(out, &read->where[i]);
+    cond_write_identity(&read->where[i], out);
 }
 
 static void add_filter_part(struct buf *out, const struct read *read, size_t i)
 {
-    add_cond_part(out, &read->filter[i]);
+    cond_write_identity(&read->filter[i], out);
 }
 
 static void add_attribute_part(struct buf *out, const struct read *read, size_t i)
@@ -210,60 +190,4 @@ void read_identity(const struct read *read, struct buf *out)
     add_sorted(out, read->filter_count, read, add_filter_part);
     add_sorted(out, read->attribute_count, read, add_attribute_part);
     buf_printf(out, " %d %u %d", read->descending, (unsigned)read->limit, read->consistent);
-}
-
-static bool value_starts(struct value value, struct value prefix)
-{
-    return value.type != VALUE_N && span_starts(value.bytes, prefix.bytes);
-}
-
-static bool value_answers(const struct cond *cond, struct value value)
-{
-    int order = value_compare(value, cond->value);
-    switch (cond->op) {
-    case COND_EQ:
-        return order == 0;
-    case COND_BEGINS:
-        return value_starts(value, cond->value);
-    case COND_BETWEEN:
-        return order >= 0 && cond->upper.type == value.type &&
-               value_compare(value, cond->upper) <= 0;
-    case COND_LT:
-        return order < 0;
-    case COND_LE:
-        return order <= 0;
-    case COND_GT:
-        return order > 0;
-    case COND_GE:
-        return order >= 0;
-    }
-    return false;
-}
-
-const char *cond_word(enum cond_op op)
-{
-    static const char *const words[] = {
-        [COND_EQ] = "=",
-        [COND_BEGINS] = "begins with",
-        [COND_BETWEEN] = "between",
-        [COND_LT] = "<",
-        [COND_LE] = "<=",
-        [COND_GT] = ">",
-        [COND_GE] = ">=",
-    };
-    return words[op];
-}
-
-bool cond_admits(const struct cond *cond, struct value value)
-{
-    return value.type == cond->value.type && value_answers(cond, value);
-}
-
-bool cond_holds(const struct cond *cond, struct json item)
-{
-    CLEAN_UP(buf_clean_up) struct buf storage = {0};
-    struct value value;
-    if (!value_read(json_member_span(item, cond->attribute), &storage, &value))
-        return false;
-    return cond_admits(cond, value);
 }

@@ -6,30 +6,13 @@
 
 #include "core/base/arena.h"
 #include "core/item/value.h"
-#include "core/json/json.h"
+#include "core/source/cond.h"
 
 enum read_kind {
     READ_ITEMS,  /* items by their full keys, in any order */
     READ_QUERY,  /* items of one partition of a table or index, in sort-key order */
     READ_TABLES, /* the names of all tables */
     READ_TABLE,  /* one table's keys and indexes */
-};
-
-enum cond_op {
-    COND_EQ,
-    COND_BEGINS,
-    COND_BETWEEN, /* both ends included */
-    COND_LT,
-    COND_LE,
-    COND_GT,
-    COND_GE,
-};
-
-struct cond {
-    struct span attribute;
-    enum cond_op op;
-    struct value value;
-    struct value upper; /* of COND_BETWEEN */
 };
 
 struct key_attribute {
@@ -87,14 +70,5 @@ void read_add_attribute(struct read *read, struct span name);
 
 /* Appends a text that two Reads share if and only if they ask the same: a cache key. */
 void read_identity(const struct read *read, struct buf *out);
-
-/* "=", "begins with", "between", … */
-const char *cond_word(enum cond_op op);
-
-/* Whether a value answers a condition; one of another type never does. */
-bool cond_admits(const struct cond *cond, struct value value);
-
-/* Whether a typed item answers one condition; a missing attribute never does. */
-bool cond_holds(const struct cond *cond, struct json item);
 
 #endif

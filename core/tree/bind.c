@@ -317,16 +317,14 @@ static const struct value *key_value(const struct key *key, struct span attribut
 static bool holds(const struct cond *cond, const struct key *key, struct json item,
                   struct error *err)
 {
-    CLEAN_UP(buf_clean_up) struct buf storage = {0};
-    struct value read;
+    bool failed = false;
     const struct value *value = key_value(key, cond->attribute);
-    if (!value && value_read(item_attribute(item, cond->attribute), &storage, &read))
-        value = &read;
-    if (storage.failed)
+    bool held = value ? cond_admits(cond, *value) : cond_holds(cond, item, &failed);
+    if (failed)
         return error_no_memory(err);
-    return (value && cond_admits(cond, *value)) ||
-           error_set(err, ERROR_NOT_FOUND,
-                     "the record is there, but it is not (or no longer) one of this directory");
+    return held || error_set(err, ERROR_NOT_FOUND,
+                             "the record is there, but it is not (or no longer) one of this "
+                             "directory");
 }
 
 static bool all_hold(const struct place *place, const struct map_cond *conds, size_t count,

@@ -49,10 +49,16 @@ static bool is_in(const struct read *read, const struct fake_item *item)
     return same_index && strcmp(read->table, item->table) == 0;
 }
 
+static bool holds(const struct cond *cond, struct json item)
+{
+    bool failed = false;
+    return cond_holds(cond, item, &failed);
+}
+
 static bool all_hold(const struct cond *conds, size_t count, struct json item)
 {
     for (size_t i = 0; i < count; i++)
-        if (!cond_holds(&conds[i], item))
+        if (!holds(&conds[i], item))
             return false;
     return true;
 }
@@ -60,8 +66,9 @@ static bool all_hold(const struct cond *conds, size_t count, struct json item)
 static bool has_key(const struct key *key, struct json item)
 {
     for (size_t i = 0; i < key->count; i++) {
-        struct cond cond = {key->attributes[i].name, COND_EQ, key->attributes[i].value, {0}};
-        if (!cond_holds(&cond, item))
+        struct cond cond = {.attribute = key->attributes[i].name,
+                            .value = key->attributes[i].value};
+        if (!holds(&cond, item))
             return false;
     }
     return true;

@@ -77,7 +77,8 @@ static void test_a_query(void)
 static void test_a_query_of_an_index_with_a_filter(void)
 {
     struct read *read = new_read(READ_QUERY, "prod-T", "GSI_1");
-    struct cond filter = {span_text("n"), COND_LE, {VALUE_N, span_text("5")}, {0}};
+    struct cond filter = {
+        .attribute = span_text("n"), .op = COND_LE, .value = {VALUE_N, span_text("5")}};
     add_where(read, "x", COND_EQ, "1");
     read_add_filter(read, &filter);
     check_command(read, &plain,
@@ -92,7 +93,11 @@ static void test_between(void)
 {
     struct read *read = new_read(READ_QUERY, "T", NULL);
     struct cond cond = {
-        span_text("sk"), COND_BETWEEN, {VALUE_S, span_text("a")}, {VALUE_S, span_text("b")}};
+        .attribute = span_text("sk"),
+        .op = COND_BETWEEN,
+        .value = {VALUE_S, span_text("a")},
+        .upper = {VALUE_S, span_text("b")},
+    };
     read_add_where(read, &cond);
     check_command(read, &plain,
                   "aws dynamodb query --table-name T --key-condition-expression '#n0 BETWEEN :v0 "
