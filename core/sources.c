@@ -2,17 +2,17 @@
 
 #include <stdlib.h>
 
+#include "core/dynamo/command.h"
 #include "core/dynamo/dynamo.h"
-#include "core/dynamo/request.h"
 #include "core/net/http.h"
-#include "core/plan/aws_command.h"
 
 enum { MAX_CONNECTIONS = 16 };
 
+/* An environment's source, and what it stands on. */
 struct opened {
     const struct map_environment *environment; /* borrowed from the map */
-    struct aws_session *session;
     struct source *source;
+    struct aws_session *session; /* of a source that asks AWS */
     struct opened *next;
 };
 
@@ -72,7 +72,7 @@ static bool open_transport(struct sources *sources, struct error *err)
     return sources->transport;
 }
 
-static bool open_source(struct sources *sources, struct opened *opened, struct error *err)
+static bool open_dynamo(struct sources *sources, struct opened *opened, struct error *err)
 {
     struct aws_options options = options_for(sources, opened->environment);
     opened->session = aws_session_new(&options, err);
@@ -89,6 +89,13 @@ static bool open_source(struct sources *sources, struct opened *opened, struct e
     };
     opened->source = dynamo_new(&dynamo);
     return opened->source || error_no_memory(err);
+}
+
+/* Every environment's source is DynamoDB so far. Another kind is another branch here and in
+ * sources_describe, and a line in KINDS. */
+static bool open_source(struct sources *sources, struct opened *opened, struct error *err)
+{
+    return open_dynamo(sources, opened, err);
 }
 
 struct source *sources_for(void *arg, const struct place *place, struct error *err)
@@ -112,45 +119,26 @@ struct source *sources_for(void *arg, const struct place *place, struct error *e
     return opened->source;
 }
 
-struct sources_stats sources_stats(const struct sources *sources)
+struct source_stats sources_stats(const struct sources *sources)
 {
-    struct sources_stats sum = {0};
-    for (unsigned op = 0; op < DYNAMO_OPS; op++)
-        sum.requests[op].operation = dynamo_op_name((enum dynamo_op)op);
-    for (const struct opened *each = sources->opened; each; each = each->next) {
-        struct dynamo_stats stats = dynamo_stats(each->source);
-        for (unsigned op = 0; op < DYNAMO_OPS; op++)
-            sum.requests[op].count += stats.requests[op];
-        sum.failures += stats.failures;
-        sum.capacity += stats.capacity;
-    }
+    static const struct source_ops *const kinds[] = {&dynamo_ops};
+    struct source_stats sum = {0};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        kinds[i]->add_stats(NULL, &sum);
+    for (const struct opened *each = sources->opened; each; each = each->next)
+        each->source->ops->add_stats(each->source, &sum);
     return sum;
 }
 
-_Static_assert((int)SOURCES_OPERATIONS == (int)DYNAMO_OPS, "every operation is counted");
-
-static void add_option(struct buf *out, const char *name, const char *value)
-{
-    if (!value)
-        return;
-    buf_printf(out, " %s ", name);
-    bool plain = value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                     "0123456789-_./:[]")] == '\0';
-    if (plain)
-        buf_add_text(out, value);
-    else
-        shell_quote(out, span_text(value));
-}
-
 /* Without a session (no such profile here) the commands still say what the map says. */
-void sources_aws_options(void *arg, const struct place *place, struct buf *out)
+const struct source_ops *sources_describe(void *arg, const struct place *place, struct buf *options)
 {
     struct sources *sources = arg;
-    struct aws_options options = options_for(sources, place->environment);
-    struct aws_session *session = aws_session_new(&options, NULL);
-    add_option(out, "--profile", session ? aws_session_profile(session) : options.profile);
-    add_option(out, "--region", session ? aws_session_region(session) : options.region);
-    add_option(out, "--endpoint-url",
-               session ? aws_session_endpoint_url(session) : options.endpoint_url);
+    struct aws_options said = options_for(sources, place->environment);
+    struct aws_session *session = aws_session_new(&said, NULL);
+    dynamo_write_options(options, session ? aws_session_profile(session) : said.profile,
+                         session ? aws_session_region(session) : said.region,
+                         session ? aws_session_endpoint_url(session) : said.endpoint_url);
     aws_session_destroy(session);
+    return &dynamo_ops;
 }

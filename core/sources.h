@@ -23,20 +23,12 @@ struct sources_options {
 struct sources *sources_new(const struct sources_options *options);
 void sources_destroy(struct sources *sources); /* NULL is fine */
 
-/* What has been sent by all sources together. */
-enum { SOURCES_OPERATIONS = 5 };
-struct sources_stats {
-    struct {
-        const char *operation; /* "Query" */
-        uint64_t count;        /* retries included */
-    } requests[SOURCES_OPERATIONS];
-    uint64_t failures; /* requests that were not answered with what was asked for */
-    double capacity;   /* read capacity units that were consumed */
-};
-struct sources_stats sources_stats(const struct sources *sources);
+/* What has been asked of all sources together. Operations that nobody used yet are there too. */
+struct source_stats sources_stats(const struct sources *sources);
 
 /* Both take the struct sources as ARG, as core/tree/tree.h wants them. */
 struct source *sources_for(void *arg, const struct place *place, struct error *err);
-void sources_aws_options(void *arg, const struct place *place, struct buf *out);
+const struct source_ops *sources_describe(void *arg, const struct place *place,
+                                          struct buf *options);
 
 #endif

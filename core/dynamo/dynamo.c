@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 #include "core/dynamo/answer.h"
+#include "core/dynamo/command.h"
 #include "core/dynamo/exchange.h"
 #include "core/dynamo/request.h"
 #include "core/dynamo/retry.h"
+#include "core/dynamo/words.h"
 
 struct dynamo {
     struct source source; /* first, so that a source is a dynamo */
@@ -20,6 +22,7 @@ struct source_call {
     source_page_fn *fn;
     void *arg;
     struct answer_question question;
+    struct request request;
     struct buf resume; /* JSON: where the next request goes on; empty at the end */
     struct exchange *exchange;
     struct loop_timer *timer; /* before a batch's next round */
@@ -207,7 +210,7 @@ static void on_answer(void *arg, struct answer *answer, const struct error *err,
 static bool ask(struct source_call *call)
 {
     CLEAN_UP(buf_clean_up) struct buf body = {0};
-    if (call->resume.failed || !request_write(call->read, buf_span(&call->resume), &body))
+    if (call->resume.failed || !request_write(&call->request, buf_span(&call->resume), &body))
         return false;
     call->exchange = exchange_start(&call->dynamo->link, &call->question, buf_span(&body),
                                     call->deadline_at_ms, on_answer, call);
@@ -230,6 +233,7 @@ static void dynamo_end(struct source_call *call)
     exchange_end(call->exchange);
     loop_remove_timer(call->timer);
     drop_page(call);
+    request_clean_up(&call->request);
     buf_clean_up(&call->resume);
     free(call);
 }
@@ -258,7 +262,7 @@ static struct source_call *dynamo_start(struct source *source, const struct read
     call->arg = arg;
     call->question = question_of(call->dynamo, read);
     call->unasked = read->key_count;
-    if (!begin_page(call)) {
+    if (!request_init(&call->request, read) || !begin_page(call)) {
         dynamo_end(call);
         return NULL;
     }
@@ -277,18 +281,33 @@ static void dynamo_destroy(struct source *source)
     free(source);
 }
 
-struct dynamo_stats dynamo_stats(const struct source *source)
+static void dynamo_add_stats(const struct source *source, struct source_stats *sum)
 {
-    return ((const struct dynamo *)source)->link.stats;
+    static const struct dynamo_stats none = {0};
+    const struct dynamo_stats *stats =
+        source ? &((const struct dynamo *)source)->link.stats : &none;
+    for (unsigned op = 0; op < DYNAMO_OPS; op++)
+        source_stats_add(sum, dynamo_op_name((enum dynamo_op)op), stats->requests[op]);
+    sum->failures += stats->failures;
+    sum->capacity += stats->capacity;
 }
+
+const struct source_ops dynamo_ops = {
+    .start = dynamo_start,
+    .more = dynamo_more,
+    .end = dynamo_end,
+    .destroy = dynamo_destroy,
+    .add_stats = dynamo_add_stats,
+    .write_words = dynamo_write_words,
+    .write_command = dynamo_write_command,
+};
 
 struct source *dynamo_new(const struct dynamo_options *options)
 {
-    static const struct source_ops ops = {dynamo_start, dynamo_more, dynamo_end, dynamo_destroy};
     struct dynamo *dynamo = calloc(1, sizeof *dynamo);
     if (!dynamo)
         return NULL;
-    dynamo->source.ops = &ops;
+    dynamo->source.ops = &dynamo_ops;
     dynamo->link.loop = options->loop;
     dynamo->link.transport = options->transport;
     dynamo->link.session = options->session;

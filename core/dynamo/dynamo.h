@@ -25,7 +25,8 @@ struct dynamo_stats {
     uint64_t failures;             /* requests that were not answered with what was asked for */
     double capacity;               /* read capacity units that were consumed */
 };
-struct dynamo_stats dynamo_stats(const struct source *source);
+
+extern const struct source_ops dynamo_ops;
 
 /* Everything in OPTIONS is borrowed and must outlive the source. NULL when memory ran out. */
 struct source *dynamo_new(const struct dynamo_options *options);

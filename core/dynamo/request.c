@@ -1,29 +1,8 @@
-/* Bodies of requests. Every attribute is aliased: reserved words, dots and dashes are many. */
+/* Requests: a Read's expressions, written once, and the body that is made of them. */
 #include "core/dynamo/request.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* The expressions of one request. Names are told apart, so that an attribute has one alias. */
-struct expression {
-    struct span *names; /* owned; the spans are the Read's */
-    size_t name_count;
-    struct buf values; /* members of ExpressionAttributeValues */
-    size_t value_count;
-};
-
-static void expression_clean_up(struct expression *expression)
-{
-    free(expression->names);
-    buf_clean_up(&expression->values);
-}
-
-static bool expression_init(struct expression *expression, const struct read *read)
-{
-    size_t most = read->where_count + read->filter_count + read->attribute_count;
-    expression->names = calloc(most ? most : 1, sizeof *expression->names);
-    return expression->names != NULL;
-}
 
 const char *dynamo_op_name(enum dynamo_op op)
 {
@@ -57,10 +36,237 @@ enum dynamo_op request_op(const struct read *read)
     return DYNAMO_DESCRIBE_TABLE;
 }
 
-/* Appends `"name":`, after a comma if a member or element stands before it. */
+/* The aliases of one request. Names are told apart, so that an attribute has one alias. */
+struct aliases {
+    struct alias {
+        struct span name; /* the Read's */
+        bool projected;
+    } * names; /* owned */
+    size_t name_count;
+    size_t value_count;
+    struct buf *values; /* of the request: the members so far, with their opening bracket */
+};
+
+static void aliases_clean_up(struct aliases *aliases)
+{
+    free(aliases->names);
+}
+
+static size_t alias_of(struct aliases *aliases, struct span name)
+{
+    size_t i = 0;
+    while (i < aliases->name_count && !span_equal(aliases->names[i].name, name))
+        i++;
+    if (i == aliases->name_count)
+        aliases->names[aliases->name_count++].name = name;
+    return i;
+}
+
+static size_t add_value(struct aliases *aliases, struct value value)
+{
+    size_t i = aliases->value_count++;
+    buf_printf(aliases->values, "%s\":v%zu\":", i ? "," : "{", i);
+    value_write(aliases->values, value);
+    return i;
+}
+
+static void write_path(struct aliases *aliases, const struct cond *cond, struct buf *out)
+{
+    buf_printf(out, "#n%zu", alias_of(aliases, cond->attribute));
+    for (size_t i = 0; i < cond->step_count; i++) {
+        const struct cond_step *step = &cond->steps[i];
+        if (step->is_index)
+            buf_printf(out, "[%lu]", (unsigned long)step->index);
+        else
+            buf_printf(out, ".#n%zu", alias_of(aliases, step->name));
+    }
+}
+
+static void write_list(struct aliases *aliases, const struct cond *cond, struct buf *out)
+{
+    for (size_t i = 0; i < cond->list_count; i++)
+        buf_printf(out, "%s:v%zu", i ? ", " : " IN (", add_value(aliases, cond->list[i]));
+    buf_add_char(out, ')');
+}
+
+/* The two operators' children stand in brackets, and only where there are several: the service
+ * refuses brackets within brackets. */
+static void write_cond(struct aliases *aliases, const struct cond *cond, struct buf *out)
+{
+    const char *word = cond_word(cond->op);
+    switch (cond->op) {
+    case COND_AND:
+    case COND_OR:
+        for (size_t i = 0; i < cond->child_count; i++) {
+            const char *between = cond->op == COND_AND ? ") AND (" : ") OR (";
+            buf_add_text(out, i ? between : cond->child_count > 1 ? "(" : "");
+            write_cond(aliases, &cond->children[i], out);
+        }
+        buf_add_text(out, cond->child_count > 1 ? ")" : "");
+        return;
+    case COND_NOT:
+        buf_add_text(out, "NOT (");
+        write_cond(aliases, cond->children, out);
+        buf_add_char(out, ')');
+        return;
+    case COND_BEGINS:
+    case COND_CONTAINS:
+    case COND_EXISTS:
+    case COND_MISSING:
+        buf_add_text(out, cond->op == COND_BEGINS     ? "begins_with("
+                          : cond->op == COND_CONTAINS ? "contains("
+                          : cond->op == COND_EXISTS   ? "attribute_exists("
+                                                      : "attribute_not_exists(");
+        write_path(aliases, cond, out);
+        if (cond->op == COND_BEGINS || cond->op == COND_CONTAINS)
+            buf_printf(out, ", :v%zu", add_value(aliases, cond->value));
+        buf_add_char(out, ')');
+        return;
+    case COND_IN:
+        write_path(aliases, cond, out);
+        write_list(aliases, cond, out);
+        return;
+    case COND_BETWEEN:
+        write_path(aliases, cond, out);
+        buf_printf(out, " BETWEEN :v%zu", add_value(aliases, cond->value));
+        buf_printf(out, " AND :v%zu", add_value(aliases, cond->upper));
+        return;
+    case COND_NE:
+        word = "<>";
+        break;
+    case COND_EQ:
+    case COND_LT:
+    case COND_LE:
+    case COND_GT:
+    case COND_GE:
+        break;
+    }
+    write_path(aliases, cond, out);
+    buf_printf(out, " %s :v%zu", word, add_value(aliases, cond->value));
+}
+
+/* Conditions that hold together. */
+static void write_conds(struct aliases *aliases, const struct cond *conds, size_t count,
+                        struct buf *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool brackets = count > 1 && conds[i].child_count > 1;
+        buf_printf(out, "%s%s", i ? " AND " : "", brackets ? "(" : "");
+        write_cond(aliases, &conds[i], out);
+        buf_add_text(out, brackets ? ")" : "");
+    }
+}
+
+/* How many names the conditions hold at most. */
+static size_t count_names(const struct cond *conds, size_t count)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += 1 + conds[i].step_count + count_names(conds[i].children, conds[i].child_count);
+    return sum;
+}
+
+static void project(struct aliases *aliases, struct span name, struct buf *out)
+{
+    size_t i = alias_of(aliases, name);
+    if (!aliases->names[i].projected)
+        buf_printf(out, "%s#n%zu", out->size ? ", " : "", i);
+    aliases->names[i].projected = true;
+}
+
+/* What tells whether an item is one that was asked for always comes too: the key of a Read by
+ * keys, the attributes of a key condition. It costs nothing, for the service reads whole items,
+ * and every index holds its own keys. */
+static void write_projection(struct aliases *aliases, const struct read *read, struct buf *out)
+{
+    const struct key *key = read->kind == READ_ITEMS ? &read->keys[0] : NULL;
+    for (size_t i = 0; i < read->attribute_count; i++)
+        project(aliases, read->attributes[i], out);
+    for (size_t i = 0; i < read->where_count && out->size; i++)
+        project(aliases, read->where[i].attribute, out);
+    for (size_t i = 0; key && i < key->count && out->size; i++)
+        project(aliases, key->attributes[i].name, out);
+}
+
+static void write_names(const struct aliases *aliases, struct buf *out)
+{
+    for (size_t i = 0; i < aliases->name_count; i++) {
+        buf_printf(out, "%s\"#n%zu\":", i ? "," : "{", i);
+        json_write_string(out, aliases->names[i].name);
+    }
+    if (aliases->name_count)
+        buf_add_char(out, '}');
+}
+
+static void write_key(const struct key *key, struct buf *out)
+{
+    for (size_t i = 0; i < key->count; i++) {
+        buf_add_char(out, i ? ',' : '{');
+        json_write_string(out, key->attributes[i].name);
+        buf_add_char(out, ':');
+        value_write(out, key->attributes[i].value);
+    }
+    buf_add_char(out, '}');
+}
+
+static void write_keys(const struct request *request, const struct read *read, struct buf *out)
+{
+    if (request->op == DYNAMO_GET_ITEM)
+        write_key(&read->keys[0], out);
+    if (request->op != DYNAMO_BATCH_GET_ITEM)
+        return;
+    for (size_t i = 0; i < read->key_count; i++) {
+        buf_add_char(out, i ? ',' : '[');
+        write_key(&read->keys[i], out);
+    }
+    buf_add_char(out, ']');
+}
+
+bool request_init(struct request *request, const struct read *read)
+{
+    size_t most = count_names(read->where, read->where_count) +
+                  count_names(read->filter, read->filter_count) + read->attribute_count +
+                  KEY_MAX_BASE_ATTRIBUTES;
+    *request = (struct request){
+        .op = request_op(read),
+        .table = read->kind == READ_TABLES ? NULL : read->table,
+        .index = read->index,
+        .descending = read->descending,
+        .consistent = read->consistent,
+    };
+    CLEAN_UP(aliases_clean_up)
+    struct aliases aliases = {.names = calloc(most, sizeof *aliases.names),
+                              .values = &request->values};
+    if (!aliases.names)
+        return false;
+    write_keys(request, read, &request->keys);
+    write_conds(&aliases, read->where, read->where_count, &request->key_condition);
+    write_conds(&aliases, read->filter, read->filter_count, &request->filter);
+    write_projection(&aliases, read, &request->projection);
+    write_names(&aliases, &request->names);
+    if (aliases.value_count)
+        buf_add_char(&request->values, '}');
+    /* The service counts Limit before the filter, so with one it would only make pages small. */
+    if (read->limit <= INT32_MAX && read->filter_count == 0)
+        request->limit = read->limit;
+    return !request->keys.failed && !request->key_condition.failed && !request->filter.failed &&
+           !request->projection.failed && !request->names.failed && !request->values.failed;
+}
+
+void request_clean_up(struct request *request)
+{
+    buf_clean_up(&request->keys);
+    buf_clean_up(&request->key_condition);
+    buf_clean_up(&request->filter);
+    buf_clean_up(&request->projection);
+    buf_clean_up(&request->names);
+    buf_clean_up(&request->values);
+}
+
+/* Appends `"name":`, after a comma if a member stands before it. */
 static void add_name(struct buf *out, struct span name)
 {
-    if (out->size && out->data[out->size - 1] != '{' && out->data[out->size - 1] != '[')
+    if (out->size && out->data[out->size - 1] != '{')
         buf_add_char(out, ',');
     json_write_string(out, name);
     buf_add_char(out, ':');
@@ -72,231 +278,82 @@ static void add_string(struct buf *out, const char *name, struct span value)
     json_write_string(out, value);
 }
 
-static void add_raw(struct buf *out, const char *name, struct span value)
+static void add_json(struct buf *out, const char *name, struct span value)
 {
     add_name(out, span_text(name));
     buf_add_span(out, value);
 }
 
-static size_t alias_of(struct expression *expression, struct span name)
+/* What GetItem, Query and each table of a BatchGetItem have in common. */
+static void add_expressions(const struct request *request, struct buf *out)
 {
-    size_t i = 0;
-    while (i < expression->name_count && !span_equal(expression->names[i], name))
-        i++;
-    if (i == expression->name_count)
-        expression->names[expression->name_count++] = name;
-    return i;
-}
-
-static size_t add_value(struct expression *expression, struct value value)
-{
-    char alias[24];
-    int size = snprintf(alias, sizeof alias, ":v%zu", expression->value_count);
-    if (expression->values.size)
-        buf_add_char(&expression->values, ',');
-    json_write_string(&expression->values, span_of(alias, (size_t)size));
-    buf_add_char(&expression->values, ':');
-    value_write(&expression->values, value);
-    return expression->value_count++;
-}
-
-static const char *comparison(enum cond_op op)
-{
-    switch (op) {
-    case COND_LT:
-        return "<";
-    case COND_LE:
-        return "<=";
-    case COND_GT:
-        return ">";
-    case COND_GE:
-        return ">=";
-    default:
-        return "=";
-    }
-}
-
-static void write_cond(struct expression *expression, const struct cond *cond, struct buf *out)
-{
-    size_t name = alias_of(expression, cond->attribute);
-    size_t value = add_value(expression, cond->value);
-    if (cond->op == COND_BEGINS)
-        buf_printf(out, "begins_with(#n%zu, :v%zu)", name, value);
-    else if (cond->op == COND_BETWEEN)
-        buf_printf(out, "#n%zu BETWEEN :v%zu AND :v%zu", name, value,
-                   add_value(expression, cond->upper));
-    else
-        buf_printf(out, "#n%zu %s :v%zu", name, comparison(cond->op), value);
-}
-
-static void add_conds(struct expression *expression, const char *member, const struct cond *conds,
-                      size_t count, struct buf *out)
-{
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    for (size_t i = 0; i < count; i++) {
-        if (i)
-            buf_add_text(&text, " AND ");
-        write_cond(expression, &conds[i], &text);
-    }
-    if (count)
-        add_string(out, member, buf_span(&text));
-    out->failed |= text.failed;
-}
-
-/* An attribute asked for twice is asked for once: the service refuses paths that overlap. */
-static void add_projection(struct expression *expression, const struct read *read, struct buf *out)
-{
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    for (size_t i = 0; i < read->attribute_count; i++) {
-        size_t known = 0;
-        while (!span_equal(read->attributes[known], read->attributes[i]))
-            known++;
-        if (known < i)
-            continue;
-        buf_printf(&text, "%s#n%zu", i ? ", " : "", alias_of(expression, read->attributes[i]));
-    }
-    if (read->attribute_count)
-        add_string(out, "ProjectionExpression", buf_span(&text));
-    out->failed |= text.failed;
-}
-
-static void add_aliases(const struct expression *expression, struct buf *out)
-{
-    if (expression->name_count) {
-        add_raw(out, "ExpressionAttributeNames", SPAN_LITERAL("{"));
-        for (size_t i = 0; i < expression->name_count; i++) {
-            char alias[24];
-            snprintf(alias, sizeof alias, "#n%zu", i);
-            add_string(out, alias, expression->names[i]);
-        }
-        buf_add_char(out, '}');
-    }
-    if (expression->value_count) {
-        add_raw(out, "ExpressionAttributeValues", SPAN_LITERAL("{"));
-        buf_add_span(out, buf_span(&expression->values));
-        buf_add_char(out, '}');
-    }
-    out->failed |= expression->values.failed;
-}
-
-static void write_key(const struct key *key, struct buf *out)
-{
-    buf_add_char(out, '{');
-    for (size_t i = 0; i < key->count; i++) {
-        add_name(out, key->attributes[i].name);
-        value_write(out, key->attributes[i].value);
-    }
-    buf_add_char(out, '}');
-}
-
-static void write_keys(const struct read *read, struct buf *out)
-{
-    buf_add_char(out, '[');
-    for (size_t i = 0; i < read->key_count; i++) {
-        if (i)
-            buf_add_char(out, ',');
-        write_key(&read->keys[i], out);
-    }
-    buf_add_char(out, ']');
-}
-
-static void add_consistent(const struct read *read, struct buf *out)
-{
-    if (read->consistent && !read->index)
-        add_raw(out, "ConsistentRead", SPAN_LITERAL("true"));
-}
-
-static void add_capacity(struct buf *out)
-{
-    add_string(out, "ReturnConsumedCapacity", SPAN_LITERAL("TOTAL"));
-}
-
-static void write_get_item(struct expression *expression, const struct read *read, struct buf *out)
-{
-    add_string(out, "TableName", span_text(read->table));
-    add_raw(out, "Key", SPAN_LITERAL(""));
-    write_key(&read->keys[0], out);
-    add_projection(expression, read, out);
-    add_aliases(expression, out);
-    add_consistent(read, out);
-    add_capacity(out);
+    if (request->key_condition.size)
+        add_string(out, "KeyConditionExpression", buf_span(&request->key_condition));
+    if (request->filter.size)
+        add_string(out, "FilterExpression", buf_span(&request->filter));
+    if (request->projection.size)
+        add_string(out, "ProjectionExpression", buf_span(&request->projection));
+    if (request->names.size)
+        add_json(out, "ExpressionAttributeNames", buf_span(&request->names));
+    if (request->values.size)
+        add_json(out, "ExpressionAttributeValues", buf_span(&request->values));
+    if (request->consistent)
+        add_json(out, "ConsistentRead", SPAN_LITERAL("true"));
 }
 
 /* What was left unprocessed is asked for again by its keys alone; all else is said anew. */
-static void write_batch_get_item(struct expression *expression, const struct read *read,
-                                 struct span resume, struct buf *out)
+static void write_batch_get_item(const struct request *request, struct span resume, struct buf *out)
 {
-    add_raw(out, "RequestItems", SPAN_LITERAL("{"));
-    add_name(out, span_text(read->table));
-    buf_add_char(out, '{');
-    add_raw(out, "Keys", resume);
-    if (!resume.size)
-        write_keys(read, out);
-    add_projection(expression, read, out);
-    add_aliases(expression, out);
-    add_consistent(read, out);
+    add_json(out, "RequestItems", SPAN_LITERAL("{"));
+    add_json(out, request->table, SPAN_LITERAL("{"));
+    add_json(out, "Keys", resume.size ? resume : buf_span(&request->keys));
+    add_expressions(request, out);
     buf_add_text(out, "}}");
-    add_capacity(out);
 }
 
-/* The service counts Limit before the filter, so with a filter it would only make pages small. */
-static void add_limit(const struct read *read, struct buf *out)
+/* Where the first entries were not enough, the next pages come whole: the rest is not to be asked
+ * for entry by entry. */
+static void write_query(const struct request *request, struct span resume, struct buf *out)
 {
-    if (!read->limit || read->limit > INT32_MAX || read->filter_count)
-        return;
-    add_name(out, SPAN_LITERAL("Limit"));
-    buf_printf(out, "%lu", (unsigned long)read->limit);
-}
-
-static void write_query(struct expression *expression, const struct read *read, struct span resume,
-                        struct buf *out)
-{
-    add_string(out, "TableName", span_text(read->table));
-    if (read->index)
-        add_string(out, "IndexName", span_text(read->index));
-    add_conds(expression, "KeyConditionExpression", read->where, read->where_count, out);
-    add_conds(expression, "FilterExpression", read->filter, read->filter_count, out);
-    add_projection(expression, read, out);
-    add_aliases(expression, out);
-    if (read->descending)
-        add_raw(out, "ScanIndexForward", SPAN_LITERAL("false"));
-    add_limit(read, out);
-    if (resume.size)
-        add_raw(out, "ExclusiveStartKey", resume);
-    add_consistent(read, out);
-    add_capacity(out);
-}
-
-static void write_members(struct expression *expression, const struct read *read,
-                          struct span resume, struct buf *out)
-{
-    switch (request_op(read)) {
-    case DYNAMO_GET_ITEM:
-        write_get_item(expression, read, out);
-        break;
-    case DYNAMO_BATCH_GET_ITEM:
-        write_batch_get_item(expression, read, resume, out);
-        break;
-    case DYNAMO_QUERY:
-        write_query(expression, read, resume, out);
-        break;
-    case DYNAMO_DESCRIBE_TABLE:
-        add_string(out, "TableName", span_text(read->table));
-        break;
-    case DYNAMO_LIST_TABLES:
-        if (resume.size)
-            add_raw(out, "ExclusiveStartTableName", resume);
-        break;
+    add_string(out, "TableName", span_text(request->table));
+    if (request->index)
+        add_string(out, "IndexName", span_text(request->index));
+    add_expressions(request, out);
+    if (request->descending)
+        add_json(out, "ScanIndexForward", SPAN_LITERAL("false"));
+    if (resume.size) {
+        add_json(out, "ExclusiveStartKey", resume);
+    } else if (request->limit) {
+        add_name(out, SPAN_LITERAL("Limit"));
+        buf_printf(out, "%lu", (unsigned long)request->limit);
     }
 }
 
-bool request_write(const struct read *read, struct span resume, struct buf *out)
+bool request_write(const struct request *request, struct span resume, struct buf *out)
 {
-    CLEAN_UP(expression_clean_up) struct expression expression = {0};
-    if (!expression_init(&expression, read))
-        return false;
     buf_add_char(out, '{');
-    write_members(&expression, read, resume, out);
+    switch (request->op) {
+    case DYNAMO_GET_ITEM:
+        add_string(out, "TableName", span_text(request->table));
+        add_json(out, "Key", buf_span(&request->keys));
+        add_expressions(request, out);
+        break;
+    case DYNAMO_BATCH_GET_ITEM:
+        write_batch_get_item(request, resume, out);
+        break;
+    case DYNAMO_QUERY:
+        write_query(request, resume, out);
+        break;
+    case DYNAMO_DESCRIBE_TABLE:
+        add_string(out, "TableName", span_text(request->table));
+        break;
+    case DYNAMO_LIST_TABLES:
+        if (resume.size)
+            add_json(out, "ExclusiveStartTableName", resume);
+        break;
+    }
+    if (request->op <= DYNAMO_QUERY)
+        add_string(out, "ReturnConsumedCapacity", SPAN_LITERAL("TOTAL"));
     buf_add_char(out, '}');
     return !out->failed;
 }

@@ -1,4 +1,6 @@
-/* A Read as the service understands it: one of five operations, and its JSON body. */
+/* A Read as the service understands it: one of five operations, and what it says. The one writer
+ * of expressions stands here; the JSON body and the printed command (core/dynamo/command.h) are
+ * two ways to print what it wrote. */
 #ifndef DDBFS_CORE_DYNAMO_REQUEST_H
 #define DDBFS_CORE_DYNAMO_REQUEST_H
 
@@ -20,9 +22,30 @@ const char *dynamo_op_name(enum dynamo_op op);
 /* The operation that answers READ. */
 enum dynamo_op request_op(const struct read *read);
 
+/* What a Read asks, in the texts of the service. Empty texts are not said. */
+struct request {
+    enum dynamo_op op;
+    const char *table;        /* borrowed from the Read; NULL for a list of tables */
+    const char *index;        /* likewise; NULL: the table itself */
+    struct buf keys;          /* JSON: the key of a GetItem, the array of a BatchGetItem */
+    struct buf key_condition; /* expressions, whose every attribute is an alias: reserved words, */
+    struct buf filter;        /* dots and dashes are many */
+    struct buf projection;
+    struct buf names;  /* JSON: the aliases and what they stand for */
+    struct buf values; /* JSON */
+    uint32_t limit;    /* entries of the first page; 0: as many as it holds */
+    bool descending;
+    bool consistent;
+};
+
+/* READ must outlive the request, which is to be cleaned up in either case. False when memory ran
+ * out. */
+bool request_init(struct request *request, const struct read *read);
+void request_clean_up(struct request *request);
+
 /* Appends the body. RESUME is where the last answer stopped, JSON as the service wrote it:
  * LastEvaluatedKey, LastEvaluatedTableName, or the array of unprocessed Keys; empty at the start.
  * False when memory ran out. */
-bool request_write(const struct read *read, struct span resume, struct buf *out);
+bool request_write(const struct request *request, struct span resume, struct buf *out);
 
 #endif

@@ -115,7 +115,7 @@ static bool bound(struct job *job, const struct format *prefix, const struct for
 {
     *out = (struct format){0};
     return append_format(job, out, prefix) && (!value || append_format(job, out, value)) &&
-           (!to_the_end || append_text(job, out, PATTERN_LAST_CHARACTER));
+           (!to_the_end || append_text(job, out, COND_LAST_CHARACTER));
 }
 
 /* A range that begins with a prefix takes its end in, which a listing leaves out of what came

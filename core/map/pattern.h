@@ -5,9 +5,6 @@
 
 #include "core/map/map.h"
 
-/* Sorts after every other text: the end of "begins with". */
-#define PATTERN_LAST_CHARACTER "\xF4\x8F\xBF\xBF"
-
 /* Settles what PATTERN reads and how its entries are named, or says why it can't be (TEXT
  * filled, without file and line). Memory is the map's. */
 bool pattern_settle(struct arena *arena, struct map_pattern *pattern, struct error *err);

@@ -267,6 +267,17 @@ static void write_value_words(struct value value, struct buf *out)
         buf_add_text(out, "…");
 }
 
+/* An end of a range. The character that sorts last stands for "and all that begins so". */
+static void write_end_words(struct value value, struct buf *out)
+{
+    struct span last = SPAN_LITERAL(COND_LAST_CHARACTER);
+    bool all = value.type == VALUE_S && span_ends(value.bytes, last);
+    if (all)
+        value.bytes.size -= last.size;
+    write_value_words(value, out);
+    buf_add_text(out, all ? " with all that begins so" : "");
+}
+
 /* Children of another word stand in brackets, so that nobody has to know which binds closer. */
 static void write_children_words(const struct cond *cond, struct buf *out)
 {
@@ -306,10 +317,10 @@ void cond_write_words(const struct cond *cond, struct buf *out)
     if (cond->op == COND_IN)
         return;
     buf_add_char(out, ' ');
-    write_value_words(cond->value, out);
+    write_end_words(cond->value, out);
     if (cond->op == COND_BETWEEN) {
         buf_add_text(out, " and ");
-        write_value_words(cond->upper, out);
+        write_end_words(cond->upper, out);
     }
 }
 

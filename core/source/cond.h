@@ -33,6 +33,9 @@ enum cond_op {
     COND_NOT, /* of one child */
 };
 
+/* Sorts after every other text: where a range of all texts that begin alike ends. */
+#define COND_LAST_CHARACTER "\xF4\x8F\xBF\xBF"
+
 /* One step below an attribute: the member of a map, or the element of a list. */
 struct cond_step {
     bool is_index;

@@ -12,6 +12,15 @@ int key_compare(const struct key *a, const struct key *b)
     return order;
 }
 
+void key_write_words(const struct key *key, struct buf *out)
+{
+    struct cond conds[KEY_MAX_BASE_ATTRIBUTES];
+    for (size_t i = 0; i < key->count; i++)
+        conds[i] = (struct cond){
+            .attribute = key->attributes[i].name, .op = COND_EQ, .value = key->attributes[i].value};
+    conds_write_words(conds, key->count, out);
+}
+
 struct read *read_new(enum read_kind kind, const char *table, const char *index)
 {
     struct read *read = calloc(1, sizeof *read);

@@ -20,14 +20,19 @@ struct key_attribute {
     struct value value;
 };
 
+enum { KEY_MAX_BASE_ATTRIBUTES = 2 };
+
 /* A base table's key: the partition key, then the sort key if there is one. */
 struct key {
-    struct key_attribute attributes[2];
+    struct key_attribute attributes[KEY_MAX_BASE_ATTRIBUTES];
     size_t count;
 };
 
 /* An order of keys of one table; 0 when they are the same. */
 int key_compare(const struct key *a, const struct key *b);
+
+/* Appends the key in words for people: pk = "a" and sk = "b". */
+void key_write_words(const struct key *key, struct buf *out);
 
 enum { READ_MAX_KEYS = 100, READ_MAX_CONDS = 8 };
 

@@ -56,6 +56,35 @@ struct source {
     const struct source_ops *ops;
 };
 
+/* What has been asked of sources so far. */
+enum { SOURCE_MAX_OPERATIONS = 16 };
+struct source_stats {
+    struct {
+        const char *name; /* as the source calls it: "Query"; static */
+        uint64_t count;   /* requests, retries included */
+    } operations[SOURCE_MAX_OPERATIONS];
+    size_t operation_count;
+    uint64_t failures; /* requests that were not answered with what was asked for */
+    double capacity;   /* read capacity units that were consumed */
+};
+
+/* Where the keys of a Read by keys come from. A Read whose keys are not known yet holds one all
+ * the same, for the names and types of its attributes. */
+enum read_keys {
+    KEYS_OF_READ,     /* the Read holds them */
+    KEY_FROM_ANSWER,  /* the one record of another Read's answer */
+    KEYS_FROM_ANSWER, /* every record of another Read's answer */
+};
+
+/* What is to stand in a printed command beside the Read. */
+struct source_command {
+    const char *options; /* where to ask: " --profile x --region y …", or "" */
+    const char *query;   /* what of the answer is wanted, a JMESPath; NULL: all */
+    const char *output;  /* in which format it is printed; NULL: the command's own */
+    const char *key;     /* of a Read by one key: what the shell puts in its place, "$key" or
+                          * "$(…)"; NULL: the key of the Read */
+};
+
 /* One Read under way; every source has its own. */
 struct source_call;
 
@@ -71,7 +100,23 @@ struct source_ops {
     void (*end)(struct source_call *call);
     /* Every call must have ended. */
     void (*destroy)(struct source *source);
+
+    /* Adds to SUM what SOURCE has been asked. With NULL only the operations are named, so that
+     * who shows them can show that nobody asked yet. */
+    void (*add_stats)(const struct source *source, struct source_stats *sum);
+
+    /* What a Read asks, told to people. Neither needs a source that is open, or anybody's
+     * credentials: both are made of the request that would be sent. */
+
+    /* Appends "Query index X of T where …, newest first, at most N". */
+    void (*write_words)(const struct read *read, enum read_keys keys, struct buf *out);
+    /* Appends the one command for a shell that asks the same. */
+    void (*write_command)(const struct read *read, const struct source_command *how,
+                          struct buf *out);
 };
+
+/* Adds COUNT requests to what SUM has of the operation NAME (static). */
+void source_stats_add(struct source_stats *sum, const char *name, uint64_t count);
 
 static inline struct source_call *source_start(struct source *source, const struct read *read,
                                                source_page_fn *fn, void *arg)

@@ -5,7 +5,6 @@
 #include "core/base/digest.h"
 #include "core/item/when.h"
 #include "core/map/pattern.h"
-#include "core/plan/aws_command.h"
 #include "core/tree/bind.h"
 
 /* What a place reads, in one to two steps. */
@@ -116,117 +115,55 @@ static void write_pick_query(struct buf *out, const struct place *place)
         buf_printf(out, ".\"%s\".[S, N][] | [0]", pattern->attribute);
 }
 
-static void write_nested(struct buf *out, const struct place *place, const struct plan *plan,
-                         const char *options)
+static void write_nested(struct buf *out, const struct source_ops *source,
+                         const struct place *place, const struct plan *plan, const char *options)
 {
-    CLEAN_UP(buf_clean_up) struct buf path = {0}, inner = {0};
+    CLEAN_UP(buf_clean_up) struct buf path = {0}, key = {0};
     write_key_query(&path, place);
-    struct aws_command key = {options, buf_text(&path), "json"};
-    aws_command_write(&inner, plan->query, &key);
-    struct aws_command item = {.options = options};
-    aws_command_write_nested(out, plan->items, buf_text(&inner), &item);
-    out->failed = out->failed || path.failed || inner.failed;
+    struct source_command query = {.options = options, .query = buf_text(&path), .output = "json"};
+    buf_add_text(&key, "\"$(");
+    source->write_command(plan->query, &query, &key);
+    buf_add_text(&key, ")\"");
+    struct source_command item = {.options = options, .key = buf_text(&key)};
+    source->write_command(plan->items, &item, out);
+    out->failed = out->failed || path.failed || key.failed;
 }
 
-static void write_query_command(struct buf *out, const struct place *place, const struct plan *plan,
+static void write_query_command(struct buf *out, const struct source_ops *source,
+                                const struct place *place, const struct plan *plan,
                                 const char *options)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     if (!is_listing(place))
         write_pick_query(&path, place);
     bool bare = !is_listing(place) && place->route->file->attribute;
-    struct aws_command how = {options, path.size ? buf_text(&path) : NULL, bare ? "text" : NULL};
-    aws_command_write(out, plan->query, &how);
+    struct source_command how = {
+        .options = options,
+        .query = path.size ? buf_text(&path) : NULL,
+        .output = bare ? "text" : NULL,
+    };
+    source->write_command(plan->query, &how, out);
     out->failed = out->failed || path.failed;
 }
 
 /* The one command that gives the same record, or the same listing. */
-static void write_command(struct buf *out, const struct tree *tree, const struct place *place,
-                          const struct plan *plan)
+static void write_command(struct buf *out, const struct source_ops *source, const char *options,
+                          const struct place *place, const struct plan *plan)
 {
-    CLEAN_UP(buf_clean_up) struct buf options = {0};
-    tree->aws_options(tree->source_arg, place, &options);
-    struct aws_command how = {.options = buf_text(&options)};
+    struct source_command how = {.options = options};
     if (plan->items_from_query && !plan->each && !place->shortened.size)
-        write_nested(out, place, plan, buf_text(&options));
+        write_nested(out, source, place, plan, options);
     else if (plan->query)
-        write_query_command(out, place, plan, buf_text(&options));
+        write_query_command(out, source, place, plan, options);
     else if (plan->items)
-        aws_command_write(out, plan->items, &how);
-    out->failed = out->failed || options.failed;
+        source->write_command(plan->items, &how, out);
 }
 
-static void write_value(struct buf *out, struct value value)
+static enum read_keys keys_of(const struct plan *plan)
 {
-    if (value.type == VALUE_S)
-        json_write_string(out, value.bytes);
-    else if (value.type == VALUE_N)
-        buf_add_span(out, value.bytes);
-    else
-        value_write(out, value);
-}
-
-/* An end of a range. The character that sorts last stands for "and all that begins so". */
-static void write_end(struct buf *out, struct value value)
-{
-    struct span last = SPAN_LITERAL(PATTERN_LAST_CHARACTER);
-    bool all = value.type == VALUE_S && span_ends(value.bytes, last);
-    if (all)
-        value.bytes.size -= last.size;
-    write_value(out, value);
-    buf_add_text(out, all ? " with all that begins so" : "");
-}
-
-static void write_cond(struct buf *out, const struct cond *cond)
-{
-    buf_add_span(out, cond->attribute);
-    buf_printf(out, " %s ", cond_word(cond->op));
-    write_end(out, cond->value);
-    if (cond->op == COND_BETWEEN) {
-        buf_add_text(out, " and ");
-        write_end(out, cond->upper);
-    }
-}
-
-static void write_query_words(struct buf *out, const struct read *query)
-{
-    buf_printf(out, "Query %s%s%s%s where ", query->index ? "index " : "",
-               query->index ? query->index : "", query->index ? " of " : "", query->table);
-    for (size_t i = 0; i < query->where_count; i++) {
-        buf_add_text(out, i ? " and " : "");
-        write_cond(out, &query->where[i]);
-    }
-    for (size_t i = 0; i < query->filter_count; i++) {
-        buf_add_text(out, i ? " and " : ", then keep only ");
-        write_cond(out, &query->filter[i]);
-    }
-    if (query->descending)
-        buf_add_text(out, ", newest first");
-    if (query->limit)
-        buf_printf(out, ", at most %u", (unsigned)query->limit);
-}
-
-static void write_items_words(struct buf *out, const struct plan *plan)
-{
-    const struct read *items = plan->items;
-    if (plan->each) {
-        buf_printf(out, "BatchGetItem from %s, 100 keys a request, for contents and sizes",
-                   items->table);
-        return;
-    }
-    buf_printf(out, "GetItem from %s ", items->table);
-    if (plan->items_from_query)
-        buf_add_text(out, "by the key that came back");
-    for (size_t i = 0; i < items->keys[0].count && !plan->items_from_query; i++) {
-        const struct key_attribute *attribute = &items->keys[0].attributes[i];
-        buf_printf(out, "%s%.*s = ", i ? " and " : "with ", (int)attribute->name.size,
-                   attribute->name.data);
-        write_value(out, attribute->value);
-    }
-    if (items->attribute_count)
-        buf_printf(out, ", only %.*s", (int)items->attributes[0].size, items->attributes[0].data);
-    if (items->consistent)
-        buf_add_text(out, ", consistently");
+    if (plan->each)
+        return KEYS_FROM_ANSWER;
+    return plan->items_from_query ? KEY_FROM_ANSWER : KEYS_OF_READ;
 }
 
 static void write_cost(struct buf *out, const struct place *place, const struct plan *plan)
@@ -284,15 +221,21 @@ static void words_clean_up(struct words *words)
 static bool find_words(struct words *words, const struct tree *tree, const struct place *place,
                        const struct plan *plan)
 {
-    if (plan->query)
-        write_query_words(&words->steps[words->step_count++], plan->query);
-    if (plan->items)
-        write_items_words(&words->steps[words->step_count++], plan);
+    CLEAN_UP(buf_clean_up) struct buf options = {0};
     write_cost(&words->cost, place, plan);
-    if (words->step_count)
-        write_command(&words->command, tree, place, plan);
+    if (!plan->query && !plan->items)
+        return !words->cost.failed;
+    const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
+    if (plan->query)
+        source->write_words(plan->query, KEYS_OF_READ, &words->steps[words->step_count++]);
+    if (plan->items) {
+        struct buf *step = &words->steps[words->step_count++];
+        source->write_words(plan->items, keys_of(plan), step);
+        buf_add_text(step, plan->each ? ", for contents and sizes" : "");
+    }
+    write_command(&words->command, source, buf_text(&options), place, plan);
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
-           !words->command.failed;
+           !words->command.failed && !options.failed;
 }
 
 static void write_text(struct buf *out, const struct place *place, const struct plan *plan,

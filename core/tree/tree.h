@@ -20,8 +20,11 @@ struct tree {
     struct cache *cache;
     tree_source_fn *source;
     void *source_arg;
-    /* Appends the options that an `aws` command needs to ask the same as PLACE does. */
-    void (*aws_options)(void *source_arg, const struct place *place, struct buf *out);
+    /* How PLACE's source says what it would be asked: its operations, of which those that need no
+     * open source may be called, and in OPTIONS what a printed command needs to ask the same
+     * source. Nothing is opened for it. */
+    const struct source_ops *(*describe)(void *source_arg, const struct place *place,
+                                         struct buf *options);
     const struct log *log; /* may be NULL */
     struct place_options names;
     bool show_secrets;

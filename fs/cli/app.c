@@ -86,7 +86,7 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
         .cache = app->cache,
         .source = sources_for,
         .source_arg = app->sources,
-        .aws_options = sources_aws_options,
+        .describe = sources_describe,
         .log = &app->log,
         .names = {.suffix = options->suffix},
         .show_secrets = options->show_secrets,

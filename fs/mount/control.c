@@ -29,7 +29,7 @@ static void fill_numbers(const struct mount *mount, struct number out[NUMBERS])
     struct clock *clock = loop_clock(mount->app->loop);
     struct cache_stats cache = cache_stats(mount->app->cache);
     struct nodes_stats nodes = nodes_stats(mount->nodes);
-    struct sources_stats source = sources_stats(mount->app->sources);
+    struct source_stats source = sources_stats(mount->app->sources);
     const struct number numbers[NUMBERS] = {
         {"uptime_seconds", "gauge", (double)(clock->now_ms(clock) - mount->started_ms) / 1000},
         {"request_failures", "counter", (double)source.failures},
@@ -52,12 +52,12 @@ static void fill_numbers(const struct mount *mount, struct number out[NUMBERS])
 static void write_stats(const struct mount *mount, struct buf *out)
 {
     struct number numbers[NUMBERS];
-    struct sources_stats source = sources_stats(mount->app->sources);
+    struct source_stats source = sources_stats(mount->app->sources);
     fill_numbers(mount, numbers);
     buf_printf(out, "{\n  \"version\": \"%s\",\n  \"requests\": {", DDBFS_VERSION);
-    for (unsigned op = 0; op < SOURCES_OPERATIONS; op++)
-        buf_printf(out, "%s\"%s\": %llu", op ? ", " : "", source.requests[op].operation,
-                   (unsigned long long)source.requests[op].count);
+    for (size_t op = 0; op < source.operation_count; op++)
+        buf_printf(out, "%s\"%s\": %llu", op ? ", " : "", source.operations[op].name,
+                   (unsigned long long)source.operations[op].count);
     buf_add_char(out, '}');
     for (size_t i = 0; i < NUMBERS; i++)
         buf_printf(out, ",\n  \"%s\": %.15g", numbers[i].name, numbers[i].value);
@@ -67,12 +67,12 @@ static void write_stats(const struct mount *mount, struct buf *out)
 static void write_metrics(const struct mount *mount, struct buf *out)
 {
     struct number numbers[NUMBERS];
-    struct sources_stats source = sources_stats(mount->app->sources);
+    struct source_stats source = sources_stats(mount->app->sources);
     fill_numbers(mount, numbers);
     buf_add_text(out, "# TYPE ddbfs_requests counter\n");
-    for (unsigned op = 0; op < SOURCES_OPERATIONS; op++)
-        buf_printf(out, "ddbfs_requests{operation=\"%s\"} %llu\n", source.requests[op].operation,
-                   (unsigned long long)source.requests[op].count);
+    for (size_t op = 0; op < source.operation_count; op++)
+        buf_printf(out, "ddbfs_requests{operation=\"%s\"} %llu\n", source.operations[op].name,
+                   (unsigned long long)source.operations[op].count);
     for (size_t i = 0; i < NUMBERS; i++)
         buf_printf(out, "# TYPE ddbfs_%s %s\nddbfs_%s %.15g\n", numbers[i].name, numbers[i].type,
                    numbers[i].name, numbers[i].value);

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "core/dynamo/dynamo.h"
 #include "core/tree/bind.h"
 #include "core/tree/explain.h"
 
@@ -35,9 +36,12 @@ static const struct map *example_map(void)
     return map;
 }
 
-static void no_aws_options(void *arg, const struct place *place, struct buf *out)
+static const struct source_ops *describe(void *arg, const struct place *place, struct buf *options)
 {
-    (void)arg, (void)place, (void)out;
+    (void)arg;
+    (void)place;
+    (void)options;
+    return &dynamo_ops;
 }
 
 static void require_error(const struct error *err)
@@ -82,7 +86,7 @@ static void use_record(const struct place *place)
 
 static void explain(const struct place *place, struct span path, bool json)
 {
-    struct tree tree = {.map = place->map, .aws_options = no_aws_options, .names = {.suffix = ""}};
+    struct tree tree = {.map = place->map, .describe = describe, .names = {.suffix = ""}};
     CLEAN_UP(buf_clean_up) struct buf out = {0};
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
     struct error err = {0};

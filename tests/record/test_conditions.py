@@ -257,3 +257,14 @@ def test_the_service_and_we_agree(server, generated):
             print("   ", json.dumps(items[number]))
     assert wrong == []
     assert held > CONDITIONS / 3  # the generator makes conditions that tell items apart
+
+
+def test_what_is_sent_asks_the_same(server, generated):
+    """The expression of our own writer, taken by the service."""
+    name, items, conditions = generated
+    dynamo = load.client(server.url)
+    for condition, (ours, body) in zip(conditions, decide(conditions, items)):
+        values = body.pop("ExpressionAttributeValues")
+        body["ExpressionAttributeValues"] = {at: for_boto(value) for at, value in values.items()}
+        body.pop("TableName")
+        assert ask(dynamo, name, body) == ours, condition

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/dynamo/command.h"
+#include "core/dynamo/words.h"
+
 enum { MOST_ITEMS = 2048 };
 
 struct source_call {
@@ -283,6 +286,13 @@ static void destroy(struct source *source)
 
 void fake_source_init(struct fake_source *fake, struct loop *loop, const struct fake_item *items)
 {
-    static const struct source_ops ops = {start, more, end, destroy};
+    static const struct source_ops ops = {
+        .start = start,
+        .more = more,
+        .end = end,
+        .destroy = destroy,
+        .write_words = dynamo_write_words,
+        .write_command = dynamo_write_command,
+    };
     *fake = (struct fake_source){.source = {&ops}, .loop = loop, .items = items};
 }

@@ -62,12 +62,15 @@ static bool read_cond(struct json from, struct arena *arena, struct cond *out)
 static bool write_request(const struct cond *cond, struct buf *out)
 {
     struct cond where = {.attribute = SPAN_LITERAL("pk"), .value = {VALUE_S, SPAN_LITERAL("p")}};
+    struct request request;
     struct read *read = read_new(READ_QUERY, "t", NULL);
     if (!read)
         return false;
     read_add_where(read, &where);
     read_add_filter(read, cond);
-    bool ok = !read_failed(read) && request_write(read, SPAN_LITERAL(""), out);
+    bool ok = request_init(&request, read) && !read_failed(read) &&
+              request_write(&request, SPAN_LITERAL(""), out);
+    request_clean_up(&request);
     read_destroy(read);
     return ok;
 }

@@ -61,11 +61,12 @@ static struct source *source_for(void *arg, const struct place *place, struct er
     return NULL;
 }
 
-static void aws_options(void *arg, const struct place *place, struct buf *out)
+static const struct source_ops *describe(void *arg, const struct place *place, struct buf *options)
 {
-    (void)arg;
+    struct scene *scene = arg;
     (void)place;
-    buf_add_text(out, " --profile p");
+    buf_add_text(options, " --profile p");
+    return scene->fake.source.ops;
 }
 
 bool scene_open(struct scene *scene, struct map *map, const struct fake_item *items)
@@ -81,7 +82,7 @@ bool scene_open(struct scene *scene, struct map *map, const struct fake_item *it
         .cache = scene->cache,
         .source = source_for,
         .source_arg = scene,
-        .aws_options = aws_options,
+        .describe = describe,
         .names = {.suffix = ""},
     };
     return map && scene->loop && scene->cache;

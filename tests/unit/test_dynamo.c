@@ -340,7 +340,8 @@ static void a_request_under_way_is_cancelled(void)
     close_scene(&scene);
 }
 
-static void a_limit_bounds_each_page_and_ends_nothing(void)
+/* Where none of the first entries counts, the others must not be asked for one by one. */
+static void a_limit_bounds_the_first_page_alone(void)
 {
     struct scene scene;
     struct read *read = query();
@@ -351,7 +352,7 @@ static void a_limit_bounds_each_page_and_ends_nothing(void)
     answer(&scene, 200, ONE_ITEM);
     run(&scene);
     CHECK_HAS(sent(&scene, 0)->body, "\"Limit\":3");
-    CHECK_HAS(sent(&scene, 1)->body, "\"Limit\":3");
+    CHECK(!strstr(sent(&scene, 1)->body, "Limit"));
     CHECK(scene.page_count == 2 && scene.pages[0].items == 2 && scene.pages[1].items == 1);
     close_scene(&scene);
 }
@@ -735,7 +736,7 @@ static const struct check_test tests[] = {
     {"a call may end from within", a_call_may_end_from_within},
     {"an ended call cancels its request", an_ended_call_cancels_its_request},
     {"a request under way is cancelled", a_request_under_way_is_cancelled},
-    {"a limit bounds each page and ends nothing", a_limit_bounds_each_page_and_ends_nothing},
+    {"a limit bounds the first page alone", a_limit_bounds_the_first_page_alone},
     {"unprocessed keys are merged into one page", unprocessed_keys_are_merged_into_one_page},
     {"keys that stay unprocessed are throttled", keys_that_stay_unprocessed_are_throttled},
     {"what a batch got in time is a page with more", what_a_batch_got_in_time_is_a_page_with_more},

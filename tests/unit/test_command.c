@@ -1,9 +1,10 @@
 /* Reads as commands for a shell: what they say, and that nothing in them is taken for more. */
-#include "core/plan/aws_command.h"
+#include "core/dynamo/command.h"
 
+#include "core/base/shell.h"
 #include "tests/unit/check.h"
 
-static const struct aws_command plain = {.options = ""};
+static const struct source_command plain = {.options = ""};
 
 static void check_quoted(const char *text, const char *want)
 {
@@ -27,10 +28,10 @@ static void add_where(struct read *read, const char *attribute, enum cond_op op,
 }
 
 /* READ is gone afterwards. */
-static void check_command(struct read *read, const struct aws_command *how, const char *want)
+static void check_command(struct read *read, const struct source_command *how, const char *want)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
-    aws_command_write(&out, read, how);
+    dynamo_write_command(read, how, &out);
     read_destroy(read);
     CHECK_TEXT(buf_text(&out), want);
 }
@@ -68,10 +69,9 @@ static void test_a_query(void)
     check_command(
         read, &plain,
         "aws dynamodb query --table-name prod-T --key-condition-expression '#n0 = :v0 AND "
-        "begins_with(#n1, :v1)' --no-scan-index-forward --max-items 100 "
-        "--expression-attribute-names '{\"#n0\": \"pk\", \"#n1\": \"sk\"}' "
-        "--expression-attribute-values '{\":v0\": {\"S\":\"a\"}, \":v1\": "
-        "{\"S\":\"JOB#\"}}'");
+        "begins_with(#n1, :v1)' --expression-attribute-names '{\"#n0\":\"pk\",\"#n1\":\"sk\"}' "
+        "--expression-attribute-values '{\":v0\":{\"S\":\"a\"},\":v1\":{\"S\":\"JOB#\"}}' "
+        "--no-scan-index-forward --max-items 100");
 }
 
 static void test_a_query_of_an_index_with_a_filter(void)
@@ -84,8 +84,8 @@ static void test_a_query_of_an_index_with_a_filter(void)
     check_command(read, &plain,
                   "aws dynamodb query --table-name prod-T --index-name GSI_1 "
                   "--key-condition-expression '#n0 = :v0' --filter-expression '#n1 <= :v1' "
-                  "--expression-attribute-names '{\"#n0\": \"x\", \"#n1\": \"n\"}' "
-                  "--expression-attribute-values '{\":v0\": {\"S\":\"1\"}, \":v1\": "
+                  "--expression-attribute-names '{\"#n0\":\"x\",\"#n1\":\"n\"}' "
+                  "--expression-attribute-values '{\":v0\":{\"S\":\"1\"},\":v1\":"
                   "{\"N\":\"5\"}}'");
 }
 
@@ -101,8 +101,8 @@ static void test_between(void)
     read_add_where(read, &cond);
     check_command(read, &plain,
                   "aws dynamodb query --table-name T --key-condition-expression '#n0 BETWEEN :v0 "
-                  "AND :v1' --expression-attribute-names '{\"#n0\": \"sk\"}' "
-                  "--expression-attribute-values '{\":v0\": {\"S\":\"a\"}, \":v1\": "
+                  "AND :v1' --expression-attribute-names '{\"#n0\":\"sk\"}' "
+                  "--expression-attribute-values '{\":v0\":{\"S\":\"a\"},\":v1\":"
                   "{\"S\":\"b\"}}'");
 }
 
@@ -120,10 +120,11 @@ static void test_a_get(void)
     add_key(read, "a");
     read_add_attribute(read, span_text("x.y"));
     read->consistent = true;
-    check_command(read, &plain,
-                  "aws dynamodb get-item --table-name T --key '{\"pk\": {\"S\":\"a\"}, \"sk\": "
-                  "{\"N\":\"7\"}}' --projection-expression '#n0' --expression-attribute-names "
-                  "'{\"#n0\": \"x.y\"}' --consistent-read");
+    check_command(
+        read, &plain,
+        "aws dynamodb get-item --table-name T --key '{\"pk\":{\"S\":\"a\"},\"sk\":{\"N\":\"7\"}}' "
+        "--projection-expression '#n0, #n1, #n2' --expression-attribute-names "
+        "'{\"#n0\":\"x.y\",\"#n1\":\"pk\",\"#n2\":\"sk\"}' --consistent-read");
 }
 
 static void test_quotes_in_a_key(void)
@@ -131,8 +132,8 @@ static void test_quotes_in_a_key(void)
     struct read *read = new_read(READ_ITEMS, "T", NULL);
     add_key(read, "it's \"x\"");
     check_command(read, &plain,
-                  "aws dynamodb get-item --table-name T --key '{\"pk\": {\"S\":\"it'\\''s "
-                  "\\\"x\\\"\"}, \"sk\": {\"N\":\"7\"}}'");
+                  "aws dynamodb get-item --table-name T --key '{\"pk\":{\"S\":\"it'\\''s "
+                  "\\\"x\\\"\"},\"sk\":{\"N\":\"7\"}}'");
 }
 
 static void test_beyond_ascii_is_escaped(void)
@@ -140,17 +141,18 @@ static void test_beyond_ascii_is_escaped(void)
     struct read *read = new_read(READ_ITEMS, "T", NULL);
     add_key(read, "\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf");
     check_command(read, &plain,
-                  "aws dynamodb get-item --table-name T --key '{\"pk\": {\"S\":\"\\u00fc\\u20ac"
-                  "\\ud83d\\ude00\\udbff\\udfff\"}, \"sk\": {\"N\":\"7\"}}'");
+                  "aws dynamodb get-item --table-name T --key '{\"pk\":{\"S\":\"\\u00fc\\u20ac"
+                  "\\ud83d\\ude00\\udbff\\udfff\"},\"sk\":{\"N\":\"7\"}}'");
 }
 
 static void test_options_query_and_output(void)
 {
-    struct aws_command how = {" --profile p --region r", "Items[0].\"a\"", "json"};
+    struct source_command how = {
+        .options = " --profile p --region r", .query = "Items[0].\"a\"", .output = "json"};
     struct read *read = new_read(READ_ITEMS, "T", NULL);
     add_key(read, "a");
     check_command(read, &how,
-                  "aws dynamodb get-item --table-name T --key '{\"pk\": {\"S\":\"a\"}, \"sk\": "
+                  "aws dynamodb get-item --table-name T --key '{\"pk\":{\"S\":\"a\"},\"sk\":"
                   "{\"N\":\"7\"}}' --profile p --region r --query 'Items[0].\"a\"' --output json");
 }
 
@@ -161,12 +163,12 @@ static void test_a_strange_table_is_quoted(void)
     check_command(read, &plain,
                   "aws dynamodb query --table-name 'dev-$(rm x)-T' --index-name 'I;J' "
                   "--key-condition-expression '#n0 = :v0' --expression-attribute-names "
-                  "'{\"#n0\": \"pk\"}' --expression-attribute-values '{\":v0\": {\"S\":\"a\"}}'");
+                  "'{\"#n0\":\"pk\"}' --expression-attribute-values '{\":v0\":{\"S\":\"a\"}}'");
 }
 
 static void test_tables(void)
 {
-    struct aws_command how = {.options = " --region r"};
+    struct source_command how = {.options = " --region r"};
     check_command(new_read(READ_TABLES, "", NULL), &how, "aws dynamodb list-tables --region r");
 }
 
@@ -175,10 +177,12 @@ static void test_a_nested_command_gives_the_key(void)
     CLEAN_UP(buf_clean_up) struct buf out = {0};
     struct read *read = new_read(READ_ITEMS, "T", NULL);
     add_key(read, "unknown");
-    aws_command_write_nested(&out, read, "aws inner --query 'x'", &plain);
+    struct source_command how = {.options = " --region r", .key = "\"$(aws inner --query 'x')\""};
+    dynamo_write_command(read, &how, &out);
     read_destroy(read);
-    CHECK_TEXT(buf_text(&out),
-               "aws dynamodb get-item --table-name T --key \"$(aws inner --query 'x')\"");
+    CHECK_TEXT(
+        buf_text(&out),
+        "aws dynamodb get-item --table-name T --key \"$(aws inner --query 'x')\" --region r");
 }
 
 static const struct check_test tests[] = {

@@ -1,0 +1,54 @@
+/* Requests in words. */
+#include "core/dynamo/words.h"
+
+#include "core/dynamo/request.h"
+
+static void write_query(const struct read *read, struct buf *out)
+{
+    buf_printf(out, "Query %s%s%s%s where ", read->index ? "index " : "",
+               read->index ? read->index : "", read->index ? " of " : "", read->table);
+    conds_write_words(read->where, read->where_count, out);
+    if (read->filter_count) {
+        buf_add_text(out, ", then keep only ");
+        conds_write_words(read->filter, read->filter_count, out);
+    }
+    if (read->descending)
+        buf_add_text(out, ", newest first");
+    if (read->limit)
+        buf_printf(out, ", at most %lu", (unsigned long)read->limit);
+}
+
+static void write_items(const struct read *read, enum read_keys keys, struct buf *out)
+{
+    if (keys == KEYS_FROM_ANSWER || read->key_count > 1) {
+        buf_printf(out, "BatchGetItem from %s, %d keys a request", read->table, READ_MAX_KEYS);
+    } else if (keys == KEY_FROM_ANSWER) {
+        buf_printf(out, "GetItem from %s by the key that came back", read->table);
+    } else {
+        buf_printf(out, "GetItem from %s with ", read->table);
+        key_write_words(&read->keys[0], out);
+    }
+    for (size_t i = 0; i < read->attribute_count; i++) {
+        buf_add_text(out, i ? ", " : ", only ");
+        buf_add_span(out, read->attributes[i]);
+    }
+}
+
+void dynamo_write_words(const struct read *read, enum read_keys keys, struct buf *out)
+{
+    switch (read->kind) {
+    case READ_QUERY:
+        write_query(read, out);
+        break;
+    case READ_ITEMS:
+        write_items(read, keys, out);
+        break;
+    case READ_TABLES:
+    case READ_TABLE:
+        buf_add_text(out, dynamo_op_name(request_op(read)));
+        if (read->kind == READ_TABLE)
+            buf_printf(out, " of %s", read->table);
+        break;
+    }
+    buf_add_text(out, read->consistent ? ", consistently" : "");
+}
