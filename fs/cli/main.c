@@ -1,4 +1,5 @@
 /* The command line: which command, with which options. */
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -120,9 +121,20 @@ static bool is_helper(const char *program)
     return strncmp(slash ? slash + 1 : program, "mount.", 6) == 0;
 }
 
+/* What is opened must never become standard input, output or error because the caller closed one of
+ * them. Each is opened the wrong way round, so that using it stays the error that it was. */
+static void fill_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(EXIT_FAILURE); /* there is no /dev/null, and nowhere to say so */
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
+    fill_closed_streams();
     signal(SIGPIPE, SIG_IGN); /* a pipe or a connection that closes is an error to be seen */
     options_init(&options);
     if (is_helper(argv[0]))

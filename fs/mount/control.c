@@ -1,6 +1,7 @@
 #include "fs/mount/control.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "core/sources.h"
 #include "fs/mount/journal.h"
@@ -21,7 +22,7 @@ static double resident_bytes(void)
         pages = 0;
     if (statm)
         fclose(statm);
-    return (double)pages * 4096;
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
 static void fill_numbers(const struct mount *mount, struct number out[NUMBERS])

@@ -1,13 +1,18 @@
 /* ddbfs mount: start-up, readiness, signals, shutdown. */
 #include "fs/mount/mount.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,8 +35,25 @@ enum { MOUNT_DEADLINE_FACTOR = 3 };
 /* Requests taken in one round, so that answers and timers have their turn. */
 enum { REQUESTS_A_ROUND = 64 };
 
+/* For how long another's lock on the mountpoint is waited for: somebody who mounts there too is
+ * through in less, and is told of then. */
+enum { LOCK_MS = 10000, LOCK_STEP_MS = 20, NO_LOCK = -2 };
+
 /* How long the end waits for the refresher between two looks at what the kernel asks. */
 enum { DRAIN_MS = 10 };
+
+/* The device of FUSE is the same everywhere. */
+enum { FUSE_MAJOR = 10, FUSE_MINOR = 229 };
+
+/* What a mount is started with; all of it is borrowed. */
+struct start {
+    const struct options *options;
+    const struct mount_options *mount;
+    const char *map; /* its file */
+    const char *mountpoint;
+    bool mounted;      /* by somebody else: the mountpoint is /dev/fd/N, an opened /dev/fuse */
+    struct buf strays; /* descriptors (int) that the caller has left open, not for a daemon */
+};
 
 int64_t mount_now_ms(const struct mount *mount)
 {
@@ -113,13 +135,17 @@ static void take_signal(void *arg, uint32_t events)
         loop_stop(mount->app->loop);
 }
 
+/* Whatever signal would end the process ends the mount first, or a dead one would be left behind.
+ * Not among them: what tells of a crash, and what is ignored or stops a process. */
 static bool watch_signals(struct mount *mount)
 {
+    static const int others[] = {SIGABRT, SIGBUS,  SIGFPE,  SIGILL,  SIGSEGV,
+                                 SIGSYS,  SIGTRAP, SIGCHLD, SIGCONT, SIGPIPE,
+                                 SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH};
     sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
+    sigfillset(&set);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        sigdelset(&set, others[i]);
     sigprocmask(SIG_BLOCK, &set, NULL);
     mount->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (mount->signal_fd >= 0)
@@ -128,11 +154,12 @@ static bool watch_signals(struct mount *mount)
     return mount->signals;
 }
 
+/* Without default_permissions the kernel checks no mode at all. */
 static bool new_session(struct mount *mount, const struct mount_options *options)
 {
     struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
     bool ok = fuse_opt_add_arg(&args, "ddbfs") == 0 &&
-              fuse_opt_add_arg(&args, "-oro,fsname=ddbfs,subtype=ddbfs") == 0;
+              fuse_opt_add_arg(&args, "-oro,default_permissions,fsname=ddbfs,subtype=ddbfs") == 0;
     if (options->fuse.size)
         ok = ok && fuse_opt_add_arg(&args, "-o") == 0 &&
              fuse_opt_add_arg(&args, buf_text(&options->fuse)) == 0;
@@ -142,9 +169,60 @@ static bool new_session(struct mount *mount, const struct mount_options *options
     return mount->session;
 }
 
-static bool watch_kernel(struct mount *mount, const char *mountpoint)
+/* A second mount on the same folder would hide the first, and need a second unmount. What the
+ * kernel has of a dead one may look alive, but for a name that is known for a moment only. */
+static bool is_free(const char *mountpoint)
 {
-    if (fuse_session_mount(mount->session, mountpoint) != 0 || !channel_open(mount->session))
+    CLEAN_UP(buf_clean_up) struct buf stats = {0};
+    buf_printf(&stats, "%s/" CONTROL_NAME "/stats.json", mountpoint);
+    bool live = !stats.failed && access(buf_text(&stats), F_OK) == 0;
+    bool dead = !live && errno == ENOTCONN;
+    if (dead)
+        fprintf(stderr,
+                "ddbfs: %s is a mount whose daemon is gone; take it away first: "
+                "fusermount3 -u %s\n",
+                mountpoint, mountpoint);
+    if (live)
+        fprintf(stderr,
+                "ddbfs: %s is a live mount already; take it away first: fusermount3 -u %s\n",
+                mountpoint, mountpoint);
+    return !live && !dead;
+}
+
+/* Two that mount on one folder at the same time would both find it free, and one hide the other. So
+ * this is held around the last look and the mount. -1 after a message; NO_LOCK where the folder may
+ * not be opened. */
+static int lock_mountpoint(const char *mountpoint)
+{
+    int fd = open(mountpoint, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return NO_LOCK;
+    for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; waited_ms += LOCK_STEP_MS) {
+        if (waited_ms >= LOCK_MS) {
+            fprintf(stderr, "ddbfs: %s is locked by another process\n", mountpoint);
+            close(fd);
+            return -1;
+        }
+        poll(NULL, 0, LOCK_STEP_MS);
+    }
+    return fd;
+}
+
+static bool mount_session(struct mount *mount, const struct start *wanted)
+{
+    if (wanted->mounted)
+        return fuse_session_mount(mount->session, wanted->mountpoint) == 0;
+    int lock = lock_mountpoint(wanted->mountpoint);
+    bool ok = lock != -1 && is_free(wanted->mountpoint) &&
+              fuse_session_mount(mount->session, wanted->mountpoint) == 0;
+    if (lock >= 0)
+        close(lock);
+    return ok;
+}
+
+static bool watch_kernel(struct mount *mount, const struct start *wanted)
+{
+    if (!mount_session(mount, wanted) || !channel_open(mount->session))
         return false;
     int fd = fuse_session_fd(mount->session);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
@@ -188,7 +266,7 @@ static bool probe(struct app *app)
     return probe.ok;
 }
 
-static bool start(struct mount *mount, const struct mount_options *options, const char *mountpoint)
+static bool start(struct mount *mount, const struct start *wanted)
 {
     struct app *app = mount->app;
     struct clock *clock = loop_clock(app->loop);
@@ -201,8 +279,10 @@ static bool start(struct mount *mount, const struct mount_options *options, cons
         fprintf(stderr, "ddbfs: out of memory\n");
         return false;
     }
-    app->tree.names.hide_secrets = options->allow_other && !app->options->show_secrets;
-    return watch_signals(mount) && new_session(mount, options) && watch_kernel(mount, mountpoint);
+    /* Whoever has mounted a device that was handed over may have let others in. */
+    app->tree.names.hide_secrets =
+        (wanted->mount->allow_other || wanted->mounted) && !app->options->show_secrets;
+    return watch_signals(mount) && new_session(mount, wanted->mount) && watch_kernel(mount, wanted);
 }
 
 /* The refresher's thread may wait in the kernel for look-ups that nobody would answer any more, and
@@ -239,34 +319,39 @@ static void stop(struct mount *mount)
     free(mount->old_maps);
 }
 
-/* In the background nothing holds a terminal, a folder or a session. */
-static bool detach(void)
+/* In the background nothing holds a terminal, a folder, a session, or somebody else's file. */
+static bool detach(const struct buf *strays)
 {
-    int null = open("/dev/null", O_RDWR);
+    int stray;
+    for (size_t at = 0; at < strays->size; at += sizeof stray) {
+        memcpy(&stray, strays->data + at, sizeof stray);
+        close(stray);
+    }
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     bool ok = null >= 0 && setsid() >= 0 && chdir("/") == 0;
-    for (int fd = 0; ok && fd < 3; fd++)
+    for (int fd = STDIN_FILENO; ok && fd <= STDERR_FILENO; fd++)
         ok = dup2(null, fd) >= 0;
-    if (null > 2)
+    if (null >= 0)
         close(null);
     return ok;
 }
 
-static int serve(const struct options *options, const struct mount_options *mount_options,
-                 const char *map, const char *mountpoint, int ready_fd)
+static int serve(const struct start *wanted, int ready_fd)
 {
     struct app app;
+    const struct options *options = wanted->options;
     struct mount mount = {
         .app = &app,
-        .uid = mount_options->uid,
-        .gid = mount_options->gid,
-        .umask = mount_options->umask,
+        .uid = wanted->mount->uid,
+        .gid = wanted->mount->gid,
+        .umask = wanted->mount->umask,
         .signal_fd = -1,
         .ready_fd = ready_fd,
     };
     int status = EXIT_FAILURE;
     prctl(PR_SET_DUMPABLE, 0); /* no secret may end in a core file */
-    if (app_init(&app, options, map, (size_t)options->cache_bytes / CACHE_SHARES) && probe(&app) &&
-        start(&mount, mount_options, mountpoint) && (options->foreground || detach())) {
+    if (app_init(&app, options, wanted->map, (size_t)options->cache_bytes / CACHE_SHARES) &&
+        probe(&app) && start(&mount, wanted) && (options->foreground || detach(&wanted->strays))) {
         app.log.write = journal_write;
         app.log.arg = mount.journal;
         status = loop_run(app.loop) && mount.greeted ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -293,8 +378,7 @@ static int wait_until_ready(pid_t child, int fd)
     return EXIT_FAILURE;
 }
 
-static int serve_in_background(const struct options *options, const struct mount_options *mount,
-                               const char *map, const char *mountpoint)
+static int serve_in_background(const struct start *wanted)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -307,40 +391,21 @@ static int serve_in_background(const struct options *options, const struct mount
         return EXIT_FAILURE;
     }
     close(ends[child == 0 ? 0 : 1]);
-    return child == 0 ? serve(options, mount, map, mountpoint, ends[1])
-                      : wait_until_ready(child, ends[0]);
-}
-
-/* A second mount on the same folder would hide the first, and need a second unmount. */
-static bool is_ours(const char *mountpoint)
-{
-    CLEAN_UP(buf_clean_up) struct buf stats = {0};
-    buf_printf(&stats, "%s/" CONTROL_NAME "/stats.json", mountpoint);
-    return !stats.failed && access(buf_text(&stats), F_OK) == 0;
+    return child == 0 ? serve(wanted, ends[1]) : wait_until_ready(child, ends[0]);
 }
 
 /* What mount(2) would say in fewer words. */
 static bool check_mountpoint(const char *mountpoint)
 {
-    struct stat stat_buf;
-    if (stat(mountpoint, &stat_buf) != 0) {
-        if (errno == ENOTCONN)
-            fprintf(stderr,
-                    "ddbfs: %s is a mount whose daemon is gone; take it away first: "
-                    "fusermount3 -u %s\n",
-                    mountpoint, mountpoint);
-        else
-            fprintf(stderr, "ddbfs: %s: %s\n", mountpoint, strerror(errno));
+    struct stat stat_buf = {0};
+    if (stat(mountpoint, &stat_buf) != 0 && errno != ENOTCONN) {
+        fprintf(stderr, "ddbfs: %s: %s\n", mountpoint, strerror(errno));
         return false;
     }
+    if (!is_free(mountpoint))
+        return false;
     if (!S_ISDIR(stat_buf.st_mode)) {
         fprintf(stderr, "ddbfs: %s is no directory\n", mountpoint);
-        return false;
-    }
-    if (is_ours(mountpoint)) {
-        fprintf(stderr,
-                "ddbfs: %s is a live mount already; take it away first: fusermount3 -u %s\n",
-                mountpoint, mountpoint);
         return false;
     }
     if (access("/dev/fuse", F_OK) != 0) {
@@ -355,19 +420,72 @@ static bool check_mountpoint(const char *mountpoint)
     return true;
 }
 
+/* The number N of /dev/fd/N, which stands for an opened /dev/fuse that somebody else has mounted;
+ * -1 for any other mountpoint. */
+static int handed_over(const char *mountpoint)
+{
+    char *end;
+    static const char folder[] = "/dev/fd/";
+    const char *digits = mountpoint + sizeof folder - 1;
+    if (strncmp(mountpoint, folder, sizeof folder - 1) != 0 || *digits < '0' || *digits > '9')
+        return -1;
+    long fd = strtol(digits, &end, 10);
+    return *end == '\0' && fd <= INT_MAX ? (int)fd : -1;
+}
+
+/* The kernel says that a device is in error as long as nothing is mounted with it. */
+static bool check_device(int fd)
+{
+    struct stat stat_buf;
+    struct pollfd device = {.fd = fd};
+    if (fstat(fd, &stat_buf) != 0 || !S_ISCHR(stat_buf.st_mode) ||
+        stat_buf.st_rdev != makedev(FUSE_MAJOR, FUSE_MINOR)) {
+        fprintf(stderr, "ddbfs: /dev/fd/%d is no opened /dev/fuse\n", fd);
+        return false;
+    }
+    if (poll(&device, 1, 0) != 0) {
+        fprintf(stderr,
+                "ddbfs: the device /dev/fd/%d is not mounted; mount it first, with fd=%d among "
+                "the options\n",
+                fd, fd);
+        return false;
+    }
+    return true;
+}
+
+/* Finds the descriptors that whoever started this has left open, but for DEVICE: numbers (int) in
+ * OUT. No program that is started from here gets any of them. */
+static void find_strays(int device, struct buf *out)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        int fd = atoi(entry->d_name);
+        if (fd <= STDERR_FILENO || fd == dirfd(folder))
+            continue;
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        if (fd != device)
+            buf_add(out, &fd, sizeof fd);
+    }
+    if (folder)
+        closedir(folder);
+}
+
 static int mount_at(const struct options *options, const struct mount_options *mount,
                     const char *mountpoint)
 {
-    CLEAN_UP(buf_clean_up) struct buf found = {0};
-    if (!check_mountpoint(mountpoint) || !app_find_map(options, &found))
+    CLEAN_UP(buf_clean_up) struct buf found = {0}, strays = {0};
+    int device = handed_over(mountpoint);
+    find_strays(device, &strays);
+    if (!(device >= 0 ? check_device(device) : check_mountpoint(mountpoint)) ||
+        !app_find_map(options, &found))
         return EXIT_FAILURE;
     /* The daemon leaves this folder; it reads the map again on SIGHUP, and unmounts at its end. */
     char *map = realpath(buf_text(&found), NULL);
-    char *folder = realpath(mountpoint, NULL);
-    const char *file = map ? map : buf_text(&found);
-    const char *root = folder ? folder : mountpoint;
-    int status = options->foreground ? serve(options, mount, file, root, -1)
-                                     : serve_in_background(options, mount, file, root);
+    char *folder = device >= 0 ? NULL : realpath(mountpoint, NULL);
+    struct start wanted = {
+        options,     mount, map ? map : buf_text(&found), folder ? folder : mountpoint,
+        device >= 0, strays};
+    int status = options->foreground ? serve(&wanted, -1) : serve_in_background(&wanted);
     free(folder);
     free(map);
     return status;

@@ -88,6 +88,10 @@ static bool take_word(struct mount_options *mount, struct options *options, stru
         return false;
     if (span_starts(word, SPAN_LITERAL("max_read=")))
         return complain(word, "does not go with ddbfs"); /* libfuse would end at the greeting */
+    /* libfuse keeps it by looking at who asks; what the kernel has cached it gives to everybody. */
+    if (span_is(word, "allow_root"))
+        return complain(word, "would let in everybody, not only root; take allow_other if that is "
+                              "meant");
     if (!set_own(mount, options, word, &own))
         return false;
     if (own)
@@ -109,7 +113,7 @@ bool mount_options_init(struct mount_options *mount, struct options *options)
             rest = span_from(rest, word.size + (comma ? 1 : 0));
         }
     }
-    return !mount->allow_other || add_fuse(mount, SPAN_LITERAL("default_permissions"));
+    return true;
 }
 
 void mount_options_clean_up(struct mount_options *mount)

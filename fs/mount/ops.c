@@ -197,7 +197,9 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *in
         return;
     }
     reply_fill_stat(mount, node, &stat);
-    fuse_reply_attr(req, &stat, 1e9);
+    /* Inodes never change. The root alone is asked for again, so that whoever looks at a mountpoint
+     * to see whether the mount is well learns of its death. */
+    fuse_reply_attr(req, &stat, node->parent ? 1e9 : 1);
 }
 
 /* Inodes never change, so the kernel needs nobody to open them: asked once, never again. */
@@ -289,15 +291,21 @@ static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info 
     fuse_reply_err(req, 0);
 }
 
-/* Some programs take a file system of no size at all for a broken one. */
+/* Some programs take a file system of no size at all for a broken one, and who watches disks raises
+ * an alarm when one is full: made-up numbers, all of them free. */
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
     (void)ino;
+    enum { BLOCKS = 1 << 20 };
     struct statvfs stat = {
         .f_bsize = 4096,
         .f_frsize = 4096,
-        .f_blocks = 1 << 20,
-        .f_files = 1 << 20,
+        .f_blocks = BLOCKS,
+        .f_bfree = BLOCKS,
+        .f_bavail = BLOCKS,
+        .f_files = BLOCKS,
+        .f_ffree = BLOCKS,
+        .f_favail = BLOCKS,
         .f_namemax = NAME_MAX_BYTES,
         .f_flag = ST_RDONLY,
     };

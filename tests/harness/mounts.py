@@ -53,6 +53,11 @@ def state_of(pid):
     return next(line.split()[1] for line in lines if line.startswith("State:"))
 
 
+def has_ended(pid):
+    """Nobody may have waited for it yet."""
+    return state_of(pid) in (None, "Z")
+
+
 class Mount:
     """Made by the fixture `mount`. ROOT is the mountpoint; `m / "prod/..."` is a path in it."""
 

@@ -100,12 +100,21 @@ static void options_of_fuse_are_handed_on_in_their_order(void)
     close_scene(&scene);
 }
 
-static void others_are_let_in_only_with_permissions(void)
+static void others_are_let_in_when_asked_for(void)
 {
     struct scene scene;
     open_scene(&scene, "allow_other", NULL);
     CHECK(scene.ok && scene.mount.allow_other);
-    CHECK_TEXT(buf_text(&scene.mount.fuse), "allow_other,default_permissions");
+    CHECK_TEXT(buf_text(&scene.mount.fuse), "allow_other");
+    close_scene(&scene);
+}
+
+/* The kernel would give to everybody what root alone had asked for. */
+static void root_alone_can_not_be_let_in(void)
+{
+    struct scene scene;
+    open_scene(&scene, "allow_root", NULL);
+    CHECK(!scene.ok);
     close_scene(&scene);
 }
 
@@ -170,7 +179,8 @@ static const struct check_test tests[] = {
     {"numbers_beyond_an_owner_are_refused", numbers_beyond_an_owner_are_refused},
     {"words_of_fstab_say_nothing_here", words_of_fstab_say_nothing_here},
     {"options_of_fuse_are_handed_on_in_their_order", options_of_fuse_are_handed_on_in_their_order},
-    {"others_are_let_in_only_with_permissions", others_are_let_in_only_with_permissions},
+    {"others_are_let_in_when_asked_for", others_are_let_in_when_asked_for},
+    {"root_alone_can_not_be_let_in", root_alone_can_not_be_let_in},
     {"our_own_options_go_to_the_options", our_own_options_go_to_the_options},
     {"our_own_options_are_checked_as_ever", our_own_options_are_checked_as_ever},
     {"an_option_of_another_command_is_not_ours", an_option_of_another_command_is_not_ours},

@@ -1,0 +1,235 @@
+"""The process behind a mount: what it is started with, what it holds, what ends it, who may look."""
+
+import contextlib
+import itertools
+import os
+import pathlib
+import signal
+import stat
+import subprocess
+import uuid
+
+import pytest
+
+from harness import mounts
+
+SHOP = "prod/shops/cool-store.myshopify.com"
+SETTINGS = f"{SHOP}/SETTINGS"
+NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may")
+NOBODY = 65534
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A mountpoint of which the test makes what it wants. It is unmounted afterwards, as often as
+    something is mounted there, and the daemons that serve it have ended."""
+    folder = tmp_path / f"root-{uuid.uuid4().hex[:8]}"
+    folder.mkdir()
+    yield folder
+    daemons = daemons_of(folder)
+    while mounts.is_mounted(folder):
+        mounts.take_away(folder)
+    for pid in daemons:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+        mounts.wait_until(lambda: mounts.has_ended(pid), f"the end of {pid}")
+
+
+def daemons_of(folder):
+    """The processes of ddbfs whose command line has FOLDER."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+            if os.fsencode(folder) in words and b"ddbfs" in words[0]:
+                found.append(int(entry.name))
+    return found
+
+
+def mount_lines(folder):
+    lines = pathlib.Path("/proc/self/mountinfo").read_text("utf-8").splitlines()
+    return [line for line in lines if line.split(" ")[4] == str(folder)]
+
+
+# Descriptors.
+
+
+@pytest.mark.parametrize("closed", [c for n in range(4) for c in itertools.combinations(range(3), n)])
+def test_closed_standard_streams_do_no_harm(ddbfs, root, closed):
+    shell = '"$0" mount "$1"' + "".join(f" {fd}>&-" for fd in closed)
+    done = subprocess.run(
+        ["sh", "-c", shell, ddbfs.binary, root], env=ddbfs.home.environment(), capture_output=True
+    )
+    assert done.returncode == 0, done
+    assert (root / SETTINGS).read_bytes()
+    (pid,) = daemons_of(root)
+    assert [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in range(3)] == ["/dev/null"] * 3
+
+
+def test_output_that_goes_nowhere_is_still_an_error(ddbfs):
+    done = subprocess.run(
+        ["sh", "-c", '"$0" cat "$1" >&-', ddbfs.binary, f"/{SETTINGS}"],
+        env=ddbfs.home.environment(), capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 1 and "standard output" in done.stderr
+
+
+def test_the_daemon_holds_nothing_that_its_caller_had_open(ddbfs, root, tmp_path):
+    """Who reads the other end of a pipe, or waits for a lock, waits for as long as it is held."""
+    (tmp_path / "lock").write_text("")
+    shell = 'exec 7<"$2" 19<"$2" 300<"$2"; "$0" mount "$1"'
+    done = subprocess.run(
+        ["bash", "-c", shell, ddbfs.binary, root, tmp_path / "lock"],
+        env=ddbfs.home.environment(), capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done
+    (pid,) = daemons_of(root)
+    held = [os.readlink(entry) for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir()]
+    assert str(tmp_path / "lock") not in held, held
+
+
+def test_a_map_may_come_from_a_descriptor(ddbfs, root, make_map):
+    shell = 'exec "$0" mount --map <(cat "$2") "$1"'
+    done = subprocess.run(
+        ["bash", "-c", shell, ddbfs.binary, root, make_map()],
+        env=ddbfs.home.environment(), capture_output=True,
+    )  # fmt: skip
+    assert done.returncode == 0 and (root / SETTINGS).read_bytes(), done
+
+
+# A device that somebody else has mounted.
+
+
+@contextlib.contextmanager
+def opened_device(folder, more="default_permissions"):
+    """/dev/fuse, opened and mounted at FOLDER by root for NOBODY."""
+    device = os.open("/dev/fuse", os.O_RDWR)
+    words = f"ro,nosuid,nodev,fd={device},rootmode=40000,user_id={NOBODY},group_id={NOBODY},{more}"
+    command = ["mount", "-i", "-t", "fuse", "-o", words, "ddbfs", str(folder)]
+    try:
+        subprocess.run(command, check=True, pass_fds=[device])
+        yield device
+    finally:
+        os.close(device)
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+CONFINED = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+CONFINED += ["--no-new-privs", "--bounding-set=-all", "--inh-caps=-all"]
+
+
+def readable_by_all(folder):
+    for each in (folder, *folder.rglob("*"), *folder.parents):
+        if os.stat(each).st_uid == os.getuid() and str(each) != "/":
+            each.chmod(os.stat(each).st_mode | (0o055 if each.is_dir() else 0o044))
+
+
+@NEEDS_ROOT
+@pytest.mark.parametrize("front", [[], ["-f"]], ids=["in the background", "in front"])
+def test_an_opened_device_is_served_without_any_privilege(ddbfs, root, front):
+    readable_by_all(ddbfs.home.folder)
+    readable_by_all(root)
+    with opened_device(root) as device:
+        place = f"/dev/fd/{device}"
+        words = [*CONFINED, ddbfs.binary, "mount", *front, place]
+        env = ddbfs.home.environment()
+        process = subprocess.Popen(words, env=env, pass_fds=[device], stderr=subprocess.PIPE)
+        if not front:
+            assert process.wait(mounts.START_S) == 0, process.communicate()
+        (pid,) = [process.pid] if front else daemons_of(place)
+        read = subprocess.run([*CONFINED, "cat", root / SETTINGS], capture_output=True)
+        assert read.returncode == 0 and b"SETTINGS" in read.stdout, read
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        assert "NoNewPrivs:\t1" in status and "CapEff:\t0000000000000000" in status
+        secret = subprocess.run([*CONFINED, "cat", root / SHOP / "access-token"], capture_output=True)
+        assert b"Permission denied" in secret.stderr
+        os.kill(pid, signal.SIGTERM)
+        if front:
+            assert process.wait(mounts.END_S) == 0, process.communicate()
+        mounts.wait_until(lambda: mounts.has_ended(pid), "the daemon's end")
+        process.communicate()
+
+
+def test_a_descriptor_that_is_no_device_is_refused(ddbfs, tmp_path):
+    with open(tmp_path / "file", "wb") as file:
+        for number in (file.fileno(), 999):
+            done = subprocess.run(
+                [ddbfs.binary, "mount", f"/dev/fd/{number}"], env=ddbfs.home.environment(),
+                capture_output=True, text=True, pass_fds=[file.fileno()],
+            )  # fmt: skip
+            assert done.returncode == 1 and "is no opened /dev/fuse" in done.stderr
+
+
+@NEEDS_ROOT
+def test_a_device_that_nobody_has_mounted_is_refused(ddbfs):
+    device = os.open("/dev/fuse", os.O_RDWR)
+    done = subprocess.run(
+        [ddbfs.binary, "mount", f"/dev/fd/{device}"], env=ddbfs.home.environment(),
+        capture_output=True, text=True, pass_fds=[device],
+    )  # fmt: skip
+    os.close(device)
+    assert done.returncode == 1 and "is not mounted" in done.stderr
+
+
+# The end.
+
+DEADLY = (signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM,
+          signal.SIGPROF, signal.SIGIO, signal.SIGPWR, signal.SIGXCPU, signal.SIGXFSZ,
+          signal.SIGSTKFLT, signal.SIGRTMIN, signal.SIGRTMAX)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", DEADLY)
+def test_whatever_ends_a_process_unmounts_first(mount, number):
+    m = mount()
+    m.signal(number)
+    assert m.wait() == 0 and not mounts.is_mounted(m.root)
+
+
+@pytest.mark.parametrize("number", [signal.SIGWINCH, signal.SIGURG, signal.SIGCHLD, signal.SIGPIPE])
+def test_a_harmless_signal_does_nothing(mount, number):
+    m = mount()
+    m.signal(number)
+    assert (m / SETTINGS).read_bytes()
+
+
+# Two at a time.
+
+
+def test_of_six_mounts_on_one_folder_one_wins(ddbfs, root):
+    starts = [ddbfs.start("mount", root, stderr=subprocess.PIPE, text=True) for _ in range(6)]
+    said = [start.communicate()[1] for start in starts]
+    codes = sorted(start.returncode for start in starts)
+    assert codes == [0, 1, 1, 1, 1, 1], said
+    assert sum("is a live mount already" in each for each in said) == 5, said
+    assert len(mount_lines(root)) == 1 and (root / SETTINGS).read_bytes()
+
+
+# Who may do what.
+
+
+def test_modes_are_those_of_records_directories_and_secrets(mount):
+    m = mount()
+    for path, mode in ((".", 0o555), (SHOP, 0o555), (SETTINGS, 0o444), (f"{SHOP}/access-token", 0o400)):
+        assert stat.S_IMODE(os.stat(m / path).st_mode) == mode, path
+
+
+def test_no_file_is_executable(mount):
+    """Not for root either, who is let in by any one bit of three."""
+    m = mount()
+    found = subprocess.run(
+        ["find", m / SHOP, "-type", "f", "-executable"], capture_output=True, text=True
+    )
+    assert found.stdout == "" and os.access(m / SHOP, os.X_OK)
+    assert not os.access(m / SETTINGS, os.X_OK)
+
+
+def test_allow_root_is_refused(ddbfs, root):
+    said = ddbfs("mount", "-o", "allow_root", root, expect=2).stderr
+    assert "allow_root would let in everybody" in said and not mounts.is_mounted(root)
+
+
+def test_there_is_room(mount):
+    """Who watches disks raises an alarm for one that is full."""
+    seen = os.statvfs(mount().root)
+    assert seen.f_blocks == seen.f_bfree == seen.f_bavail > 0
+    assert seen.f_files == seen.f_ffree == seen.f_favail > 0
