@@ -8,9 +8,10 @@
 
 enum { MAX_CONNECTIONS = 16 };
 
-/* An environment's source, and what it stands on. */
+/* A source is known by what it was opened with: environments that say the same share it, and so
+ * does a map that was read again. */
 struct opened {
-    const struct map_environment *environment; /* borrowed from the map */
+    char *profile, *region, *endpoint_url; /* owned; NULL as in struct aws_options */
     struct source *source;
     struct aws_session *session; /* of a source that asks AWS */
     struct opened *next;
@@ -35,6 +36,9 @@ static void close_one(struct opened *opened)
     if (opened->source)
         opened->source->ops->destroy(opened->source);
     aws_session_destroy(opened->session);
+    free(opened->profile);
+    free(opened->region);
+    free(opened->endpoint_url);
     free(opened);
 }
 
@@ -74,7 +78,7 @@ static bool open_transport(struct sources *sources, struct error *err)
 
 static bool open_dynamo(struct sources *sources, struct opened *opened, struct error *err)
 {
-    struct aws_options options = options_for(sources, opened->environment);
+    struct aws_options options = {opened->profile, opened->region, opened->endpoint_url};
     opened->session = aws_session_new(&options, err);
     if (!opened->session || !open_transport(sources, err))
         return false;
@@ -98,19 +102,35 @@ static bool open_source(struct sources *sources, struct opened *opened, struct e
     return open_dynamo(sources, opened, err);
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool keep_text(char **out, const char *text)
+{
+    *out = text ? strdup(text) : NULL;
+    return *out || !text;
+}
+
 struct source *sources_for(void *arg, const struct place *place, struct error *err)
 {
     struct sources *sources = arg;
+    struct aws_options options = options_for(sources, place->environment);
     for (struct opened *each = sources->opened; each; each = each->next)
-        if (each->environment == place->environment)
+        if (same_text(each->profile, options.profile) && same_text(each->region, options.region) &&
+            same_text(each->endpoint_url, options.endpoint_url))
             return each->source;
     struct opened *opened = calloc(1, sizeof *opened);
     if (!opened) {
         error_no_memory(err);
         return NULL;
     }
-    opened->environment = place->environment;
-    if (!open_source(sources, opened, err)) {
+    bool kept = (keep_text(&opened->profile, options.profile) &&
+                 keep_text(&opened->region, options.region) &&
+                 keep_text(&opened->endpoint_url, options.endpoint_url)) ||
+                error_no_memory(err);
+    if (!kept || !open_source(sources, opened, err)) {
         close_one(opened);
         return NULL;
     }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 struct check {
-    const struct map_table *table;
+    const struct model *table;
     const char *name;
     const struct table_info *info;
     check_finding_fn *fn;
@@ -63,7 +63,7 @@ static size_t sort_of(const struct key_schema *keys, struct attribute out[KEY_MA
 
 static void check_base(const struct check *check)
 {
-    const struct map_table *table = check->table;
+    const struct model *table = check->table;
     struct attribute theirs[KEY_MAX_ATTRIBUTES] = {0};
     unsigned line = table->kinds->line;
     size_t count = partition_of(&check->info->keys, theirs);
@@ -114,7 +114,7 @@ static void check_projection(const struct check *check, const struct map_pattern
 {
     const struct index_info *info =
         pattern->index ? find_index(check->info, pattern->index->name) : NULL;
-    if (!info || info->projection == PROJECTS_ALL || map_hydrates(pattern))
+    if (!info || info->projection == PROJECTS_ALL || pattern->hydrates)
         return;
     tell(check, pattern->line,
          "\"%s\" would show incomplete records: index %s of %s does not project everything, so it "
@@ -137,7 +137,7 @@ static bool index_holds(const struct index_info *info, const char *attribute)
 static void check_held(const struct check *check, const struct map_pattern *pattern,
                        const struct index_info *info, const char *member, const char *attribute)
 {
-    if (index_holds(info, attribute) || map_is_key(check->table, attribute))
+    if (index_holds(info, attribute) || model_is_key(check->table, attribute))
         return;
     tell(check, pattern->line,
          "\"%s\" of \"%s\" looks at %s, which index %s of %s does not hold, so it finds none",
@@ -151,13 +151,13 @@ static void check_looks(const struct check *check, const struct map_pattern *pat
         pattern->index ? find_index(check->info, pattern->index->name) : NULL;
     if (!info)
         return;
-    for (const struct map_where *filter = pattern->filters; filter; filter = filter->next)
-        check_held(check, pattern, info, "filter", filter->target);
+    for (size_t i = 0; i < pattern->filter_count; i++)
+        check_held(check, pattern, info, "filter", pattern->filter[i].attribute);
     if (pattern->pick)
         check_held(check, pattern, info, "pick", pattern->pick_attribute);
 }
 
-void check_table(const struct map_table *table, const char *name, const struct table_info *info,
+void check_table(const struct model *table, const char *name, const struct table_info *info,
                  check_finding_fn *fn, void *arg)
 {
     struct check check = {table, name, info, fn, arg};

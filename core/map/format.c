@@ -80,6 +80,20 @@ const char *format_parse(struct arena *arena, struct span text, struct format *o
     return arena->failed ? "out of memory" : NULL;
 }
 
+bool format_copy(struct arena *arena, const struct format *from, struct format *out)
+{
+    *out = (struct format){.pieces = arena_array(arena, from->count, sizeof *out->pieces)};
+    for (size_t i = 0; out->pieces && i < from->count; i++) {
+        const struct format_piece *piece = &from->pieces[i];
+        out->pieces[out->count++] = (struct format_piece){
+            .literal = piece->param ? piece->literal : arena_copy(arena, piece->literal),
+            .param = piece->param ? arena_text(arena, span_text(piece->param)) : NULL,
+            .open = piece->open,
+        };
+    }
+    return !arena->failed;
+}
+
 void format_write(const struct format *format, struct buf *out)
 {
     for (size_t i = 0; i < format->count; i++) {

@@ -41,6 +41,9 @@ bool bindings_add(struct bindings *bindings, const char *param, struct span valu
  * parameters with nothing between them are wrong, as no text could be taken apart again. */
 const char *format_parse(struct arena *arena, struct span text, struct format *out);
 
+/* FROM once more, with all it points to in ARENA. False when memory ran out. */
+bool format_copy(struct arena *arena, const struct format *from, struct format *out);
+
 /* Appends the format's own notation. */
 void format_write(const struct format *format, struct buf *out);
 

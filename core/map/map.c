@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/map/reader.h"
+#include "core/map/compile.h"
 #include "core/map/tables.h"
 
 static bool read_prefix(struct map_reader *reader, struct json value, void *target)
@@ -44,13 +44,13 @@ static bool same_params(const struct format *name, const struct format *prefix)
     return true;
 }
 
-static bool check_environment(struct map_reader *reader, struct json at,
+static bool check_environment(struct map_reader *reader, struct json at, const struct map *map,
                               const struct map_environment *new)
 {
     if (!same_params(&new->name, &new->prefix))
         return map_fail(reader, at,
                         "an environment's name and its prefix have the same parameters");
-    for (struct map_environment *old = reader->map->environments; old != new; old = old->next)
+    for (const struct map_environment *old = map->environments; old; old = old->next)
         if (!format_is_literal(&old->name) && !format_is_literal(&new->name) &&
             format_overlaps(&old->name, &new->name))
             return map_fail(reader, at, "this and the environment in line %u match the same names",
@@ -71,22 +71,45 @@ static bool read_environment(struct map_reader *reader, const char *name, struct
     struct map *map = target;
     struct map_environment *environment = arena_alloc(&map->arena, sizeof *environment);
     if (!environment)
-        return error_no_memory(reader->err);
+        return findings_no_memory(reader->findings);
     environment->line = map_line(reader, at);
+    if (strchr(name, '/') || name[0] == '.')
+        return map_fail(reader, at, "an environment's name is one directory: no /, no leading dot");
+    if (!map_read_format(reader, at, "an environment's name", &environment->name) ||
+        !map_read_members(reader, value, "an environment", members, environment) ||
+        !check_environment(reader, at, map, environment))
+        return false;
     struct map_environment **last = &map->environments;
     while (*last)
         last = &(*last)->next;
     *last = environment;
-    if (strchr(name, '/') || name[0] == '.')
-        return map_fail(reader, at, "an environment's name is one directory: no /, no leading dot");
-    return map_read_format(reader, at, "an environment's name", &environment->name) &&
-           map_read_members(reader, value, "an environment", members, environment) &&
-           check_environment(reader, at, environment);
+    return true;
 }
+
+/* The map while it is read. Its tables are compiled when all of the text has been read, so that
+ * their members may stand in any order. */
+struct loading {
+    struct map *map;
+    struct arena declarations; /* owned: what the tables are before they are compiled */
+    struct declared_table *tables;
+    bool has_environments, has_tables; /* were said, be they right or not */
+};
 
 static bool read_environments(struct map_reader *reader, struct json value, void *target)
 {
-    return map_read_each(reader, value, "\"environments\"", read_environment, target);
+    struct loading *loading = target;
+    loading->has_environments = json_count(value) > 0;
+    return map_read_each(reader, value, "\"environments\"", read_environment, loading->map);
+}
+
+static bool read_tables(struct map_reader *reader, struct json value, void *target)
+{
+    struct loading *loading = target;
+    loading->has_tables = json_count(value) > 0;
+    reader->arena = &loading->declarations;
+    bool ok = map_read_tables(reader, value, &loading->tables);
+    reader->arena = &loading->map->arena;
+    return ok;
 }
 
 /* For editors only. */
@@ -97,58 +120,84 @@ static bool skip_schema(struct map_reader *reader, struct json value, void *targ
     return map_read_text(reader, value, "\"$schema\"", &ignored);
 }
 
-static bool read_map(struct map_reader *reader)
+static void read_map(struct map_reader *reader, struct loading *loading)
 {
     static const struct map_member members[] = {
         {"$schema", skip_schema},
         {"environments", read_environments},
-        {"tables", map_read_tables},
+        {"tables", read_tables},
         {0},
     };
     struct json root = json_root(&reader->doc);
-    if (!map_read_members(reader, root, "a map", members, reader->map))
-        return false;
-    if (!reader->map->environments)
-        return map_fail(reader, root,
-                        "a map needs \"environments\": { \"prod\": { \"prefix\": … } }");
-    if (!reader->map->tables)
-        return map_fail(reader, root, "a map needs \"tables\"");
-    return true;
+    bool ok = map_read_members(reader, root, "a map", members, loading);
+    if (ok && !loading->has_environments)
+        map_fail(reader, root, "a map needs \"environments\": { \"prod\": { \"prefix\": … } }");
+    if (ok && !loading->has_tables)
+        map_fail(reader, root, "a map needs \"tables\"");
 }
 
-static bool parse_into(struct map *map, struct span text, struct error *err)
+static void compile_tables(struct loading *loading, struct findings *findings)
 {
-    struct map_reader reader = {.map = map, .err = err};
+    struct map *map = loading->map;
+    const struct declared_table *table;
+    size_t count = 0;
+    for (table = loading->tables; table; table = table->next)
+        count++;
+    map->models = arena_array(&map->arena, count, sizeof *map->models);
+    for (table = loading->tables; map->models && table; table = table->next) {
+        map->models[map->model_count] = compile_table(table, findings);
+        map->model_count += map->models[map->model_count] != NULL;
+    }
+}
+
+static void parse_into(struct map *map, struct span text, struct findings *findings)
+{
+    struct loading loading = {.map = map};
+    struct map_reader reader = {.arena = &map->arena, .findings = findings};
     struct json_fault fault;
-    bool ok = json_parse(&reader.doc, text, JSON_COMMENTS, &fault);
-    if (ok)
-        ok = read_map(&reader);
-    else if (strcmp(fault.what, "out of memory") == 0)
-        error_no_memory(err);
-    else
-        map_fail_line(map, err, json_line(&reader.doc, fault.offset), "%s", fault.what);
+    if (json_parse(&reader.doc, text, JSON_COMMENTS, &fault)) {
+        read_map(&reader, &loading);
+        compile_tables(&loading, findings);
+    } else if (strcmp(fault.what, "out of memory") == 0) {
+        findings_no_memory(findings);
+    } else {
+        findings_add(findings, json_line(&reader.doc, fault.offset), "%s", fault.what);
+    }
     json_clean_up(&reader.doc);
     /* Whatever a reader took it for that a text or a format could not be had. */
-    if (!ok && map->arena.failed)
-        error_no_memory(err);
-    return ok;
+    if (map->arena.failed || loading.declarations.failed)
+        findings_no_memory(findings);
+    arena_clean_up(&loading.declarations);
 }
 
-struct map *map_parse(const char *file, struct span text, struct error *err)
+/* A number for the curious: what a map is, and when it goes, does not depend on it. */
+static size_t live_maps;
+
+static struct map *new_map(const char *file, struct span text)
 {
     struct map *map = calloc(1, sizeof *map);
-    if (map) {
-        map->file = arena_text(&map->arena, span_text(file));
-        map->text = arena_text(&map->arena, text);
-    }
-    if (!map || map->arena.failed) {
-        map_destroy(map);
-        error_no_memory(err);
+    if (!map)
         return NULL;
-    }
-    if (parse_into(map, text, err))
+    live_maps++;
+    map->references = 1;
+    map->self = map;
+    map->file = arena_text(&map->arena, span_text(file));
+    map->text = arena_text(&map->arena, text);
+    return map;
+}
+
+const struct map *map_parse(const char *file, struct span text, struct error *err)
+{
+    CLEAN_UP(findings_clean_up) struct findings findings = {0};
+    struct map *map = new_map(file, text);
+    if (map && !map->arena.failed)
+        parse_into(map, text, &findings);
+    else
+        findings_no_memory(&findings);
+    if (findings_none(&findings))
         return map;
-    map_destroy(map);
+    findings_first(&findings, file, err);
+    map_unref(map);
     return NULL;
 }
 
@@ -168,7 +217,7 @@ static bool read_file(const char *file, struct buf *out, struct error *err)
     return !out->failed || error_no_memory(err);
 }
 
-struct map *map_load(const char *file, struct error *err)
+const struct map *map_load(const char *file, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (!read_file(file, &text, err))
@@ -176,55 +225,26 @@ struct map *map_load(const char *file, struct error *err)
     return map_parse(file, buf_span(&text), err);
 }
 
-void map_destroy(struct map *map)
+const struct map *map_ref(const struct map *map)
 {
-    if (!map)
+    if (map)
+        map->self->references++;
+    return map;
+}
+
+void map_unref(const struct map *map)
+{
+    struct map *mine = map ? map->self : NULL;
+    if (!mine || --mine->references > 0)
         return;
-    for (struct map_table *table = map->tables; table; table = table->next)
-        for (struct map_param *param = table->params; param; param = param->next)
-            if (param->match)
-                regfree(&param->regex);
-    arena_clean_up(&map->arena);
-    free(map);
+    for (size_t i = 0; i < mine->model_count; i++)
+        model_unref(mine->models[i]);
+    arena_clean_up(&mine->arena);
+    free(mine);
+    live_maps--;
 }
 
-const struct map_param *map_find_param(const struct map_table *table, const char *name)
+size_t map_count(void)
 {
-    for (const struct map_param *param = table->params; param; param = param->next)
-        if (strcmp(param->name, name) == 0)
-            return param;
-    return NULL;
-}
-
-const struct map_index *map_find_index(const struct map_table *table, const char *name)
-{
-    for (const struct map_index *index = table->indexes; index; index = index->next)
-        if (strcmp(index->name, name) == 0)
-            return index;
-    return NULL;
-}
-
-bool map_is_secret(const struct map_table *table, struct span attribute)
-{
-    for (size_t i = 0; i < table->secret_count; i++)
-        if (span_is(attribute, table->secrets[i]))
-            return true;
-    return false;
-}
-
-bool map_is_key(const struct map_table *table, const char *attribute)
-{
-    for (size_t i = 0; i < table->key_count; i++)
-        if (strcmp(table->keys[i].attribute, attribute) == 0)
-            return true;
-    return false;
-}
-
-bool map_hydrates(const struct map_pattern *pattern)
-{
-    if (!pattern->index)
-        return false;
-    if (pattern->hydrate != CHOICE_UNSAID)
-        return pattern->hydrate == CHOICE_YES;
-    return pattern->index->projects != PROJECTS_ALL;
+    return live_maps;
 }

@@ -1,15 +1,14 @@
-/* One path pattern: from the parts that a path binds to the conditions of its Read, and from a
- * key that came back to the name of an entry. */
+/* Inside the map: one path, from its declaration to the pattern that is asked. */
 #ifndef DDBFS_CORE_MAP_PATTERN_H
 #define DDBFS_CORE_MAP_PATTERN_H
 
-#include "core/map/map.h"
+#include "core/map/declaration.h"
+#include "core/map/findings.h"
 
-/* Settles what PATTERN reads and how its entries are named, or says why it can't be (TEXT
- * filled, without file and line). Memory is the map's. */
-bool pattern_settle(struct arena *arena, struct map_pattern *pattern, struct error *err);
-
-/* Whether PARAM stands in the pattern's path. */
-bool pattern_path_has(const struct map_pattern *pattern, const char *param);
+/* Makes the pattern of PATH in ARENA, which is MODEL's; MODEL's keys, kinds and indexes are
+ * complete. NULL with a finding, or without one where PATH refers to what is BROKEN in TABLE. */
+struct map_pattern *pattern_compile(const struct model *model, struct arena *arena,
+                                    const struct declared_table *table,
+                                    const struct declared_path *path, struct findings *findings);
 
 #endif

@@ -3,30 +3,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-__attribute__((format(printf, 4, 0))) static bool
-fail_at(const struct map *map, struct error *err, unsigned line, const char *format, va_list args)
-{
-    char text[512];
-    vsnprintf(text, sizeof text, format, args);
-    return error_set(err, ERROR_INVALID, "%s:%u: %s", map->file, line, text);
-}
-
 bool map_fail(struct map_reader *reader, struct json value, const char *format, ...)
 {
+    char text[512];
     va_list args;
     va_start(args, format);
-    fail_at(reader->map, reader->err, map_line(reader, value), format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return false;
-}
-
-bool map_fail_line(const struct map *map, struct error *err, unsigned line, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fail_at(map, err, line, format, args);
-    va_end(args);
-    return false;
+    return findings_add(reader->findings, map_line(reader, value), "%s", text);
 }
 
 unsigned map_line(const struct map_reader *reader, struct json value)
@@ -49,6 +33,8 @@ static bool fail_unknown(struct map_reader *reader, struct json name, const char
     for (const struct map_member *member = members; member->name; member++)
         buf_printf(&known, "%s%s", member == members ? "" : ", ", member->name);
     struct span raw = json_raw(name);
+    if (known.failed)
+        return findings_no_memory(reader->findings);
     return map_fail(reader, name, "%s has no member %.*s; it may have: %s", what, (int)raw.size,
                     raw.data, buf_text(&known));
 }
@@ -66,6 +52,7 @@ static bool is_repeated(struct json object, struct json name)
 bool map_read_members(struct map_reader *reader, struct json object, const char *what,
                       const struct map_member *members, void *target)
 {
+    bool ok = true;
     if (!json_is(object, JSON_OBJECT))
         return map_fail(reader, object, "%s is written as an object: { … }", what);
     for (struct json name = json_first(object), value; json_present(name);
@@ -73,18 +60,19 @@ bool map_read_members(struct map_reader *reader, struct json object, const char 
         value = json_next(name);
         const struct map_member *member = find_member(members, name);
         if (!member)
-            return fail_unknown(reader, name, what, members);
-        if (is_repeated(object, name))
-            return map_fail(reader, name, "%s says \"%s\" twice", what, member->name);
-        if (!member->read(reader, value, target))
-            return false;
+            ok = fail_unknown(reader, name, what, members);
+        else if (is_repeated(object, name))
+            ok = map_fail(reader, name, "%s says \"%s\" twice", what, member->name);
+        else
+            ok = member->read(reader, value, target) && ok;
     }
-    return true;
+    return ok;
 }
 
 bool map_read_each(struct map_reader *reader, struct json object, const char *what,
                    map_each_fn *read, void *target)
 {
+    bool ok = true;
     if (!json_is(object, JSON_OBJECT))
         return map_fail(reader, object, "%s is written as an object: { … }", what);
     for (struct json name = json_first(object), value; json_present(name);
@@ -92,13 +80,13 @@ bool map_read_each(struct map_reader *reader, struct json object, const char *wh
         value = json_next(name);
         const char *text;
         if (!map_read_text(reader, name, "a name", &text))
-            return false;
-        if (is_repeated(object, name))
-            return map_fail(reader, name, "%s says \"%s\" twice", what, text);
-        if (!read(reader, text, name, value, target))
-            return false;
+            ok = false;
+        else if (is_repeated(object, name))
+            ok = map_fail(reader, name, "%s says \"%s\" twice", what, text);
+        else
+            ok = read(reader, text, name, value, target) && ok;
     }
-    return true;
+    return ok;
 }
 
 bool map_read_text(struct map_reader *reader, struct json value, const char *what, const char **out)
@@ -106,13 +94,13 @@ bool map_read_text(struct map_reader *reader, struct json value, const char *wha
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     bool read = json_read_string(value, &text);
     if (text.failed)
-        return error_no_memory(reader->err);
+        return findings_no_memory(reader->findings);
     if (!read || text.size == 0)
         return map_fail(reader, value, "%s is written as a text in quotes", what);
     if (memchr(text.data, '\0', text.size))
         return map_fail(reader, value, "%s may hold no \\u0000", what);
-    *out = arena_text(&reader->map->arena, buf_span(&text));
-    return *out || error_no_memory(reader->err);
+    *out = arena_text(reader->arena, buf_span(&text));
+    return *out || findings_no_memory(reader->findings);
 }
 
 bool map_read_flag(struct map_reader *reader, struct json value, const char *what, bool *out)
@@ -129,7 +117,7 @@ bool map_read_format(struct map_reader *reader, struct json value, const char *w
     const char *text;
     if (!map_read_text(reader, value, what, &text))
         return false;
-    const char *wrong = format_parse(&reader->map->arena, span_text(text), out);
+    const char *wrong = format_parse(reader->arena, span_text(text), out);
     return !wrong || map_fail(reader, value, "%s \"%s\": %s", what, text, wrong);
 }
 
@@ -138,9 +126,9 @@ bool map_read_texts(struct map_reader *reader, struct json value, const char *wh
 {
     if (!json_is(value, JSON_ARRAY) || json_count(value) == 0)
         return map_fail(reader, value, "%s is written as a list of texts: [\"…\"]", what);
-    const char **texts = arena_array(&reader->map->arena, json_count(value), sizeof(const char *));
+    const char **texts = arena_array(reader->arena, json_count(value), sizeof(const char *));
     if (!texts)
-        return error_no_memory(reader->err);
+        return findings_no_memory(reader->findings);
     size_t n = 0;
     for (struct json each = json_first(value); json_present(each); each = json_next(each))
         if (!map_read_text(reader, each, what, &texts[n++]))

@@ -1,20 +1,21 @@
-/* Inside the map: its file's members, each read by one function. */
+/* Inside the map: the members of its file, each read by one function. A member that is wrong is
+ * noted and left out, and reading goes on, so that one run tells all that is wrong. */
 #ifndef DDBFS_CORE_MAP_READER_H
 #define DDBFS_CORE_MAP_READER_H
 
-#include "core/map/map.h"
+#include "core/json/json.h"
+#include "core/map/findings.h"
+#include "core/map/format.h"
 
 struct map_reader {
-    struct map *map;
     struct json_doc doc;
-    struct error *err;
+    struct arena *arena;       /* where what is read goes; borrowed */
+    struct findings *findings; /* borrowed */
 };
 
-/* Fails at VALUE's line: fills ERR with FILE:LINE and the rest. Returns false. */
+/* Notes what is wrong, at VALUE's line. Returns false. */
 bool map_fail(struct map_reader *reader, struct json value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-bool map_fail_line(const struct map *map, struct error *err, unsigned line, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 
 /* One member an object may have. TARGET is what the object becomes. */
 struct map_member {
@@ -22,12 +23,13 @@ struct map_member {
     bool (*read)(struct map_reader *reader, struct json value, void *target);
 };
 
-/* Reads OBJECT by its table of members, which ends in {0}; unknown and repeated names fail.
- * WHAT names the object in errors: "a table". */
+/* Reads OBJECT by its table of members, which ends in {0}; unknown and repeated names are wrong.
+ * WHAT names the object in errors: "a table". False when any member was wrong; the others have
+ * been read all the same. */
 bool map_read_members(struct map_reader *reader, struct json object, const char *what,
                       const struct map_member *members, void *target);
 
-/* Calls READ for each member of OBJECT, whose names are the user's. */
+/* Calls READ for each member of OBJECT, whose names are the user's. False as above. */
 typedef bool map_each_fn(struct map_reader *reader, const char *name, struct json at,
                          struct json value, void *target);
 bool map_read_each(struct map_reader *reader, struct json object, const char *what,
@@ -41,11 +43,8 @@ bool map_read_format(struct map_reader *reader, struct json value, const char *w
                      struct format *out);
 bool map_read_texts(struct map_reader *reader, struct json value, const char *what,
                     const char ***out, size_t *count);
+bool map_read_ttl(struct map_reader *reader, struct json value, int64_t *ttl_ms);
 
 unsigned map_line(const struct map_reader *reader, struct json value);
-
-/* The "paths" of a table. */
-bool map_read_paths(struct map_reader *reader, struct json value, void *table);
-bool map_read_ttl(struct map_reader *reader, struct json value, int64_t *ttl_ms);
 
 #endif

@@ -1,25 +1,19 @@
 #include "core/map/route.h"
 
 #include "core/map/name.h"
-#include "core/map/pattern.h"
-#include "core/map/reader.h"
 
 struct builder {
-    struct map *map;
-    struct map_table *table;
-    struct error *err;
+    struct arena *arena; /* the model's */
+    const struct model *table;
+    struct route *root;
+    struct findings *findings;
 };
 
-static bool fail(struct builder *builder, unsigned line, const char *text)
-{
-    return map_fail_line(builder->map, builder->err, line, "%s", text);
-}
-
-static bool is_constrained(const struct map_table *table, const struct format *segment)
+static bool is_constrained(const struct model *table, const struct format *segment)
 {
     for (size_t i = 0; i < segment->count; i++) {
         const char *name = segment->pieces[i].param;
-        const struct map_param *param = name ? map_find_param(table, name) : NULL;
+        const struct map_param *param = name ? model_find_param(table, name) : NULL;
         if (param && param->match)
             return true;
     }
@@ -28,7 +22,7 @@ static bool is_constrained(const struct map_table *table, const struct format *s
 
 /* The order in which siblings are tried: a literal, then the one that says more, then the one
  * whose parameter has a "match". */
-static long rank(const struct map_table *table, const struct format *segment)
+static long rank(const struct model *table, const struct format *segment)
 {
     if (format_is_literal(segment))
         return 1L << 30;
@@ -38,9 +32,9 @@ static long rank(const struct map_table *table, const struct format *segment)
 static struct route *new_route(struct builder *builder, struct route *parent,
                                const struct format *segment, unsigned line)
 {
-    struct route *route = arena_alloc(&builder->map->arena, sizeof *route);
+    struct route *route = arena_alloc(builder->arena, sizeof *route);
     if (!route) {
-        error_no_memory(builder->err);
+        findings_no_memory(builder->findings);
         return NULL;
     }
     *route = (struct route){.segment = *segment, .parent = parent, .line = line};
@@ -83,18 +77,25 @@ static const char *wrong_segment(const struct format *segment)
 static bool parse_segment(struct builder *builder, const struct map_pattern *pattern,
                           struct span text, struct format *out)
 {
+    CLEAN_UP(arena_clean_up) struct arena scratch = {0};
+    struct format segment;
     if (text.size == 0 || span_is(text, ".") || span_is(text, ".."))
-        return fail(builder, pattern->line, "an empty segment, . or .. in a path");
-    const char *wrong = format_parse(&builder->map->arena, text, out);
+        return findings_add(builder->findings, pattern->line,
+                            "an empty segment, . or .. in a path");
+    const char *wrong = format_parse(&scratch, text, &segment);
+    if (scratch.failed)
+        return findings_no_memory(builder->findings);
     if (!wrong)
-        wrong = wrong_segment(out);
-    return !wrong || fail(builder, pattern->line, wrong);
+        wrong = wrong_segment(&segment);
+    if (wrong)
+        return findings_add(builder->findings, pattern->line, "%s", wrong);
+    return format_copy(builder->arena, &segment, out) || findings_no_memory(builder->findings);
 }
 
 /* The route of PATTERN, made with all that lead there. */
 static struct route *lay_path(struct builder *builder, const struct map_pattern *pattern)
 {
-    struct route *route = builder->table->root;
+    struct route *route = builder->root;
     struct span rest = span_text(pattern->path);
     if (pattern->list)
         rest.size--;
@@ -119,8 +120,8 @@ static bool place_pattern(struct builder *builder, const struct map_pattern *pat
     if (!route)
         return false;
     if (route->list || route->file)
-        return map_fail_line(builder->map, builder->err, pattern->line,
-                             "\"%s\" has the same path as line %u", pattern->path, route->line);
+        return findings_add(builder->findings, pattern->line, "\"%s\" has the same path as line %u",
+                            pattern->path, route->line);
     route->line = pattern->line;
     if (pattern->list) {
         route->list = pattern;
@@ -142,10 +143,10 @@ static bool join_entry(struct builder *builder, struct route *existing,
     }
     CLEAN_UP(buf_clean_up) struct buf segment = {0};
     format_write(&existing->segment, &segment);
-    return map_fail_line(builder->map, builder->err, existing->line,
-                         "\"%s\" takes the names of the entries of \"%s\" (line %u), which open "
-                         "already; leave it out, or give it a literal",
-                         buf_text(&segment), listing->path, listing->line);
+    return findings_add(builder->findings, existing->line,
+                        "\"%s\" takes the names of the entries of \"%s\" (line %u), which open "
+                        "already; leave it out, or give it a literal",
+                        buf_text(&segment), listing->path, listing->line);
 }
 
 static bool place_entries(struct builder *builder, struct route *listing)
@@ -188,18 +189,18 @@ static bool check_pair(struct builder *builder, const struct route *a, const str
     format_write(&b->segment, &right);
     unsigned first = a->line < b->line ? a->line : b->line;
     unsigned second = a->line < b->line ? b->line : a->line;
-    return map_fail_line(builder->map, builder->err, second,
-                         "ambiguous: \"%s\" and \"%s\" (line %u) match the same names; use one "
-                         "name for both, or tell them apart by a literal or a \"match\"",
-                         buf_text(&right), buf_text(&left), first);
+    return findings_add(builder->findings, second,
+                        "ambiguous: \"%s\" and \"%s\" (line %u) match the same names; use one "
+                        "name for both, or tell them apart by a literal or a \"match\"",
+                        buf_text(&right), buf_text(&left), first);
 }
 
 static bool check_ambiguity(struct builder *builder, const struct route *route)
 {
     if (route->file && !route->entry && route->children)
-        return map_fail_line(builder->map, builder->err, route->line,
-                             "this path is a file, but line %u makes it a directory",
-                             route->children->line);
+        return findings_add(builder->findings, route->line,
+                            "this path is a file, but line %u makes it a directory",
+                            route->children->line);
     for (const struct route *a = route->children; a; a = a->next) {
         for (const struct route *b = a->next; b; b = b->next)
             if (!check_pair(builder, a, b))
@@ -210,19 +211,15 @@ static bool check_ambiguity(struct builder *builder, const struct route *route)
     return true;
 }
 
-bool route_build(struct map *map, struct map_table *table, struct error *err)
+struct route *route_build(const struct model *model, struct arena *arena, struct findings *findings)
 {
-    struct builder builder = {map, table, err};
+    struct builder builder = {.arena = arena, .table = model, .findings = findings};
     struct format nothing = {0};
-    table->root = new_route(&builder, NULL, &nothing, table->line);
-    if (!table->root)
-        return false;
-    for (struct map_pattern *pattern = table->patterns; pattern; pattern = pattern->next) {
-        struct error why;
-        if (!pattern_settle(&map->arena, pattern, &why))
-            return map_fail_line(map, err, pattern->line, "\"%s\": %s", pattern->path, why.text);
-        if (!place_pattern(&builder, pattern))
-            return false;
-    }
-    return place_all_entries(&builder, table->root) && check_ambiguity(&builder, table->root);
+    bool ok = true;
+    builder.root = new_route(&builder, NULL, &nothing, model->line);
+    for (const struct map_pattern *each = model->patterns; builder.root && each; each = each->next)
+        ok = place_pattern(&builder, each) && ok;
+    ok = ok && builder.root && place_all_entries(&builder, builder.root) &&
+         check_ambiguity(&builder, builder.root);
+    return ok ? builder.root : NULL;
 }

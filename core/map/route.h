@@ -2,7 +2,8 @@
 #ifndef DDBFS_CORE_MAP_ROUTE_H
 #define DDBFS_CORE_MAP_ROUTE_H
 
-#include "core/map/map.h"
+#include "core/map/findings.h"
+#include "core/map/model.h"
 
 /* One step. A directory has neither FILE nor, unless it is a listing, LIST. */
 struct route {
@@ -17,7 +18,9 @@ struct route {
     unsigned line;                 /* of the path that made it */
 };
 
-/* Settles every pattern of TABLE and builds its tree at table->root; fails on ambiguity. */
-bool route_build(struct map *map, struct map_table *table, struct error *err);
+/* The tree of MODEL's patterns, in ARENA, which is MODEL's. NULL with what is wrong in FINDINGS:
+ * paths that can't be, that are the same, or that match the same names. */
+struct route *route_build(const struct model *model, struct arena *arena,
+                          struct findings *findings);
 
 #endif

@@ -8,7 +8,7 @@
 
 /* A question under way: belongs to the cache's flight. */
 struct flight {
-    struct ask ask;
+    struct ask ask; /* holds a reference to its model: who asked first may be gone, and its map */
     struct cache_flight *cache_flight;
     struct source_call *call; /* NULL before it starts and after it ended */
     struct record *best;      /* holds a reference */
@@ -20,6 +20,7 @@ static void flight_release(void *arg)
     struct flight *flight = arg;
     record_unref(flight->best);
     read_destroy(flight->ask.read);
+    model_unref(flight->ask.table);
     free(flight);
 }
 
@@ -195,6 +196,7 @@ struct cache_wait *ask_record(const struct ask *ask, cache_done_fn *done, void *
         return NULL;
     }
     flight->ask = *ask;
+    model_ref(flight->ask.table);
     write_key(ask, &key);
     if (key.failed) {
         flight_release(flight);

@@ -3,7 +3,7 @@
 #define DDBFS_CORE_TREE_ASK_H
 
 #include "core/item/record.h"
-#include "core/map/map.h"
+#include "core/map/model.h"
 #include "core/source/source.h"
 #include "core/tree/cache.h"
 
@@ -12,11 +12,12 @@ struct ask {
     struct source *source;
     struct read *read; /* handed over, whatever becomes of the question */
     struct loop *loop;
-    /* Only records of that kind count; NULL: all do. Both are borrowed from the map. */
-    const struct map_table *table;
+    /* Only records of that kind count; NULL: all do. Both are borrowed: who asks holds
+     * the model. */
+    const struct model *table;
     const struct map_kind *kind;
     /* Which of several records is the answer: the one with the greatest or least ATTRIBUTE
-     * (borrowed from the map), or the first if the Read's limit is 1, or else the only one; two
+     * (borrowed likewise), or the first if the Read's limit is 1, or else the only one; two
      * are ERROR_AMBIGUOUS. */
     enum map_pick pick;
     const char *pick_attribute;

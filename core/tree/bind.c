@@ -52,7 +52,7 @@ static bool can_be_key(const char *attribute, enum value_type type, struct span 
 static bool check_parts(const struct place *place, const struct format *format, struct span text,
                         struct error *err)
 {
-    const struct map_table *table = place->table;
+    const struct model *table = place->table;
     struct bindings parts = {0};
     if (format_match_key(format, text, table->separator, &parts))
         return true;
@@ -144,7 +144,7 @@ static uint32_t limit_of(const struct map_pattern *pattern)
 /* With a bare value wanted, only what leads to it need travel. */
 static void project(struct read *read, const struct map_pattern *pattern)
 {
-    if (!pattern->attribute || map_hydrates(pattern))
+    if (!pattern->attribute || pattern->hydrates)
         return;
     for (size_t i = 0; i < pattern->table->key_count; i++)
         read_add_attribute(read, span_text(pattern->table->keys[i].attribute));
@@ -184,7 +184,7 @@ static void project_conds(const struct place *place, struct read *read,
                           const struct map_cond *conds, size_t count, struct span attribute)
 {
     for (size_t i = 0; i < count; i++)
-        if (!map_is_key(place->table, conds[i].attribute) &&
+        if (!model_is_key(place->table, conds[i].attribute) &&
             !span_is(attribute, conds[i].attribute))
             read_add_attribute(read, span_text(conds[i].attribute));
 }
@@ -216,7 +216,7 @@ struct read *bind_items(const struct place *place, const struct key *keys, size_
     return NULL;
 }
 
-bool bind_item_key(const struct map_table *table, struct json item, struct arena *arena,
+bool bind_item_key(const struct model *table, struct json item, struct arena *arena,
                    struct key *out)
 {
     *out = (struct key){.count = table->key_count};
@@ -246,7 +246,7 @@ static bool agree(const struct bindings *path, const struct bindings *parts)
 }
 
 /* A part that stands twice says the same both times. */
-static bool is_of_kind(const struct map_table *table, const struct map_kind *kind,
+static bool is_of_kind(const struct model *table, const struct map_kind *kind,
                        const struct key *key, struct bindings *parts)
 {
     for (size_t i = 0; i < key->count; i++)
@@ -267,10 +267,10 @@ bool bind_is_kind(const struct place *place, const struct map_kind *kind, const 
 static bool is_excluded(const struct place *place, const struct map_pattern *pattern,
                         const struct bindings *parts)
 {
-    for (const struct map_where *where = pattern->wheres; where; where = where->next) {
+    for (size_t i = 0; i < pattern->excluded_count; i++) {
         CLEAN_UP(buf_clean_up) struct buf end = {0};
-        const struct span *part = bindings_find(parts, where->target);
-        if (where->op == COND_LT && part && format_expand(&where->value, &place->bindings, &end) &&
+        const struct span *part = bindings_find(parts, pattern->excluded[i].param);
+        if (part && format_expand(&pattern->excluded[i].value, &place->bindings, &end) &&
             span_equal(*part, buf_span(&end)))
             return true;
     }
@@ -288,14 +288,13 @@ const struct route *bind_entry(const struct place *place, const struct route *li
     return NULL;
 }
 
-bool bind_key_is_of(const struct map_table *table, const struct map_kind *kind,
-                    const struct key *key)
+bool bind_key_is_of(const struct model *table, const struct map_kind *kind, const struct key *key)
 {
     struct bindings parts = {0};
     return is_of_kind(table, kind, key, &parts);
 }
 
-bool bind_is_declared(const struct map_table *table, const struct key *key)
+bool bind_is_declared(const struct model *table, const struct key *key)
 {
     for (const struct map_kind *kind = table->kinds; kind; kind = kind->next) {
         struct bindings parts = {0};
@@ -356,9 +355,9 @@ static bool shown_prefix(const struct place *place, struct buf *out)
 {
     struct span prefix;
     const struct map_entry *entry = place->route->entry;
-    return entry->has_lead && place->table->key_count == 2 &&
+    return entry->has_sort_prefix && place->table->key_count == 2 &&
            place->table->keys[1].type == VALUE_S &&
-           format_expand(&entry->lead, &place->bindings, out) &&
+           format_expand(&entry->sort_prefix, &place->bindings, out) &&
            name_is_shortened(place->shortened, &prefix) && name_decode(prefix, out) &&
            utf8_valid(buf_span(out)) && out->size > 0;
 }

@@ -24,7 +24,7 @@ struct read *bind_items(const struct place *place, const struct key *keys, size_
 
 /* The base-table key that ITEM carries; false when an attribute is missing or of a wrong type, or
  * (ARENA->failed) when memory ran out. */
-bool bind_item_key(const struct map_table *table, struct json item, struct arena *arena,
+bool bind_item_key(const struct model *table, struct json item, struct arena *arena,
                    struct key *out);
 
 /* Which entry of LISTING, the place's route or the one above it, the key is, and the parts it is
@@ -37,11 +37,10 @@ bool bind_is_kind(const struct place *place, const struct map_kind *kind, const 
                   struct bindings *parts);
 
 /* Whether the key is of that kind, whatever the path says. */
-bool bind_key_is_of(const struct map_table *table, const struct map_kind *kind,
-                    const struct key *key);
+bool bind_key_is_of(const struct model *table, const struct map_kind *kind, const struct key *key);
 
 /* Whether the key is of some kind that the table's map declares. */
-bool bind_is_declared(const struct map_table *table, const struct key *key);
+bool bind_is_declared(const struct model *table, const struct key *key);
 
 /* The query that finds a record by its shortened name: the listing's, narrowed to what the name
  * still shows where that is a beginning of the sort key. */

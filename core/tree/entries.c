@@ -56,7 +56,7 @@ static void add_text(struct entries *entries, const struct buf *name, bool direc
 
 static void add_environments(struct entries *entries, const struct map *map)
 {
-    for (struct map_environment *each = map->environments; each; each = each->next) {
+    for (const struct map_environment *each = map->environments; each; each = each->next) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         if (!format_is_literal(&each->name))
             continue;
@@ -67,8 +67,8 @@ static void add_environments(struct entries *entries, const struct map *map)
 
 static void add_tables(struct entries *entries, const struct map *map)
 {
-    for (struct map_table *table = map->tables; table; table = table->next)
-        entries_add(entries, span_text(table->path_name), true);
+    for (size_t i = 0; i < map->model_count; i++)
+        entries_add(entries, span_text(map->models[i]->path_name), true);
 }
 
 /* The one parameter of a segment that the path has not bound yet; NULL when there are others. */
@@ -87,14 +87,14 @@ static const char *only_param(const struct format *segment)
 static const struct map_param *known_values(const struct place *place, const struct route *child)
 {
     const char *name = only_param(&child->segment);
-    const struct map_param *param = name ? map_find_param(place->table, name) : NULL;
+    const struct map_param *param = name ? model_find_param(place->table, name) : NULL;
     return param && param->value_count ? param : NULL;
 }
 
 static bool is_secret(const struct place *place, const struct route *child)
 {
     return child->file && child->file->attribute &&
-           map_is_secret(place->table, span_text(child->file->attribute));
+           model_is_secret(place->table, span_text(child->file->attribute));
 }
 
 static void add_segment(struct entries *entries, const struct place *place,
@@ -196,10 +196,10 @@ static bool is_named(const struct map *map, struct span name)
 void entries_add_environment(struct entries *entries, const struct map *map,
                              const struct map_environment *each, struct span table_name)
 {
-    for (const struct map_table *table = map->tables; table; table = table->next) {
+    for (size_t i = 0; i < map->model_count; i++) {
         struct bindings captures = {0};
         CLEAN_UP(buf_clean_up) struct buf name = {0};
-        struct span base = span_text(table->base_name);
+        struct span base = span_text(map->models[i]->base_name);
         if (!span_ends(table_name, base) ||
             !format_match(&each->prefix, span_of(table_name.data, table_name.size - base.size),
                           &captures))

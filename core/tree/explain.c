@@ -4,7 +4,6 @@
 
 #include "core/base/digest.h"
 #include "core/item/when.h"
-#include "core/map/pattern.h"
 #include "core/tree/bind.h"
 
 /* What a place reads, in one to two steps. */
@@ -39,7 +38,7 @@ static struct span wanted_attribute(const struct place *place)
 }
 
 /* A key of the right shape, for a Read whose key only the query will tell. */
-static struct key unknown_key(const struct map_table *table)
+static struct key unknown_key(const struct model *table)
 {
     struct key key = {.count = table->key_count};
     for (size_t i = 0; i < key.count; i++)
@@ -63,7 +62,7 @@ static bool make_plan(const struct place *place, struct plan *plan, struct error
 {
     if (is_listing(place)) {
         plan->query = bind_query(place, err);
-        plan->each = plan->query && map_hydrates(place->route->list);
+        plan->each = plan->query && place->route->list->hydrates;
         return plan->query && (!plan->each || plan_items(place, plan, err));
     }
     if (!is_about_record(place))
@@ -71,7 +70,7 @@ static bool make_plan(const struct place *place, struct plan *plan, struct error
     if (bind_has_key(place))
         return plan_items(place, plan, err);
     plan->query = place->shortened.size ? bind_search(place, err) : bind_query(place, err);
-    bool read_again = map_hydrates(place->route->file) || place->shortened.size > 0;
+    bool read_again = place->route->file->hydrates || place->shortened.size > 0;
     return plan->query && (!read_again || plan_items(place, plan, err));
 }
 
@@ -300,7 +299,7 @@ static void write_member(struct buf *out, const char *name, struct span text)
     json_write_string(out, text);
 }
 
-static void write_key(struct buf *out, const struct map_table *table, struct json item)
+static void write_key(struct buf *out, const struct model *table, struct json item)
 {
     buf_add_text(out, ",\n  \"key\": {");
     for (size_t i = 0; i < table->key_count; i++) {

@@ -238,7 +238,7 @@ static void take_location(void *arg, void *data, int64_t ttl_left_ms, const stru
     }
     if (!is_right_kind(fetch))
         miss_by_query(fetch, lesser(ttl_left_ms, MAP_MISSING_TTL_MS));
-    else if (!map_hydrates(pattern_of(fetch)))
+    else if (!pattern_of(fetch)->hydrates)
         finish(fetch, record, ttl_left_ms, NULL);
     else if (!ask_by_key(fetch))
         fail_now(fetch);

@@ -9,7 +9,7 @@
 #include "core/tree/fetch.h"
 #include "core/tree/readme.h"
 
-static void view_of(const struct tree *tree, const struct map_table *table, const char *first[2],
+static void view_of(const struct tree *tree, const struct model *table, const char *first[2],
                     struct record_view *view)
 {
     for (size_t i = 0; i < table->key_count; i++)
@@ -23,7 +23,7 @@ static void view_of(const struct tree *tree, const struct map_table *table, cons
     };
 }
 
-bool file_write_record(const struct tree *tree, const struct map_table *table, struct json item,
+bool file_write_record(const struct tree *tree, const struct model *table, struct json item,
                        struct buf *out)
 {
     const char *first[2];
@@ -33,7 +33,7 @@ bool file_write_record(const struct tree *tree, const struct map_table *table, s
 }
 
 /* The service's own bytes, but for secrets. */
-static bool write_typed(const struct tree *tree, const struct map_table *table, struct json item,
+static bool write_typed(const struct tree *tree, const struct model *table, struct json item,
                         struct buf *out)
 {
     size_t copied = json_offset(item);
@@ -44,7 +44,7 @@ static bool write_typed(const struct tree *tree, const struct map_table *table, 
         json_read_string(name, &attribute);
         if (attribute.failed)
             return false;
-        if (tree->show_secrets || !map_is_secret(table, buf_span(&attribute)))
+        if (tree->show_secrets || !model_is_secret(table, buf_span(&attribute)))
             continue;
         buf_add(out, item.doc->text + copied, json_offset(value) - copied);
         buf_add_text(out, "{\"S\":\"" RECORD_MASK "\"}");
@@ -69,11 +69,11 @@ static bool write_value(const struct tree *tree, const char *name, struct json i
                : error_set(err, ERROR_BAD_ANSWER, "attribute %s is no value of DynamoDB's", name);
 }
 
-bool file_write_attribute(const struct tree *tree, const struct map_table *table, struct span name,
+bool file_write_attribute(const struct tree *tree, const struct model *table, struct span name,
                           struct json item, struct buf *out)
 {
     struct json typed = item_attribute(item, name);
-    if (tree->show_secrets || !map_is_secret(table, name))
+    if (tree->show_secrets || !model_is_secret(table, name))
         return item_write_value(typed, tree->compact, out);
     buf_add_text(out, RECORD_MASK "\n");
     return !out->failed;
@@ -118,8 +118,8 @@ static bool write_content(const struct tree *tree, const struct place *place, st
 static bool is_secret(const struct place *place)
 {
     if (place->kind == PLACE_VALUE)
-        return map_is_secret(place->table, span_text(place->route->file->attribute));
-    return place->kind == PLACE_ATTR && map_is_secret(place->table, place->attribute);
+        return model_is_secret(place->table, span_text(place->route->file->attribute));
+    return place->kind == PLACE_ATTR && model_is_secret(place->table, place->attribute);
 }
 
 int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item)

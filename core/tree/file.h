@@ -6,12 +6,12 @@
 
 /* Appends the record as its file shows it: keys first, secrets masked. False when ITEM is no
  * item, or (OUT->failed) when memory ran out. */
-bool file_write_record(const struct tree *tree, const struct map_table *table, struct json item,
+bool file_write_record(const struct tree *tree, const struct model *table, struct json item,
                        struct buf *out);
 
 /* Appends the attribute's bare value as the companion directory shows it: a secret one masked.
  * False when ITEM has no such attribute, or (OUT->failed) when memory ran out. */
-bool file_write_attribute(const struct tree *tree, const struct map_table *table, struct span name,
+bool file_write_attribute(const struct tree *tree, const struct model *table, struct span name,
                           struct json item, struct buf *out);
 
 /* The record's own date, or 0. */

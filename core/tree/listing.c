@@ -137,7 +137,7 @@ static const char *hint_for(const struct place *place, const struct route *child
 {
     for (size_t i = 0; i < child->segment.count; i++) {
         const char *name = child->segment.pieces[i].param;
-        const struct map_param *param = name ? map_find_param(place->table, name) : NULL;
+        const struct map_param *param = name ? model_find_param(place->table, name) : NULL;
         if (param && param->hint)
             return param->hint;
     }
@@ -249,9 +249,9 @@ static bool add_entry(struct tree_listing *listing, const struct route *entry,
     struct tree_entry *added = entries_add(&listing->entries, buf_span(&name), false);
     if (!added)
         return false;
-    if (listing->full && !map_hydrates(place->route->list))
+    if (listing->full && !place->route->list->hydrates)
         describe(listing, added, item);
-    if (listing->full && map_hydrates(place->route->list) && !want(listing, key, page_size))
+    if (listing->full && place->route->list->hydrates && !want(listing, key, page_size))
         return false;
     listing->listed++;
     add_followers(listing, entry, parts);
@@ -529,7 +529,7 @@ static void take_attributes(void *arg, struct record *record, int64_t ttl_left_m
         struct tree_entry *entry = entries_add(&listing->entries, buf_span(&encoded), false);
         if (!entry)
             break;
-        entry->secret = map_is_secret(listing->place->table, buf_span(&text));
+        entry->secret = model_is_secret(listing->place->table, buf_span(&text));
         if (file_write_attribute(listing->tree, listing->place->table, buf_span(&text), item,
                                  &bytes))
             entry->size = (int64_t)bytes.size;

@@ -8,11 +8,13 @@
 static struct place *place_new(const struct place *parent)
 {
     struct place *place = calloc(1, sizeof *place);
-    if (!place || !parent)
-        return place;
+    if (!place)
+        return NULL;
     struct arena own = {0};
     *place = *parent;
     place->arena = own;
+    map_ref(place->map);
+    model_ref(place->table);
     place->environment_name = arena_copy(&place->arena, parent->environment_name);
     place->attribute = arena_copy(&place->arena, parent->attribute);
     place->shortened = arena_copy(&place->arena, parent->shortened);
@@ -20,8 +22,6 @@ static struct place *place_new(const struct place *parent)
         place->table_prefix = arena_text(&place->arena, span_text(parent->table_prefix));
     for (size_t i = 0; i < place->bindings.count; i++)
         place->bindings.items[i].value = arena_copy(&place->arena, parent->bindings.items[i].value);
-    place->attribute = arena_copy(&place->arena, parent->attribute);
-    place->shortened = arena_copy(&place->arena, parent->shortened);
     return place;
 }
 
@@ -36,9 +36,9 @@ struct place *place_copy(const struct place *place)
 
 struct place *place_root(const struct map *map)
 {
-    struct place *place = place_new(NULL);
+    struct place *place = calloc(1, sizeof *place);
     if (place)
-        *place = (struct place){.kind = PLACE_ROOT, .map = map};
+        *place = (struct place){.kind = PLACE_ROOT, .map = map_ref(map)};
     return place;
 }
 
@@ -47,6 +47,8 @@ void place_destroy(struct place *place)
     if (!place)
         return;
     arena_clean_up(&place->arena);
+    model_unref(place->table);
+    map_unref(place->map);
     free(place);
 }
 
@@ -127,24 +129,25 @@ static bool find_environment(struct place *place, struct span name, struct error
 
 static bool find_table(struct place *place, struct span name, struct error *err)
 {
+    const struct map *map = place->map;
     CLEAN_UP(buf_clean_up) struct buf names = {0};
-    for (struct map_table *table = place->map->tables; table; table = table->next) {
-        if (span_is(name, table->path_name)) {
+    for (size_t i = 0; i < map->model_count; i++) {
+        if (span_is(name, map->models[i]->path_name)) {
             place->kind = PLACE_DIRECTORY;
-            place->table = table;
-            place->route = table->root;
+            place->table = model_ref(map->models[i]);
+            place->route = place->table->root;
             return true;
         }
-        buf_printf(&names, "%s%s", names.size ? ", " : "", table->path_name);
+        buf_printf(&names, "%s%s", names.size ? ", " : "", map->models[i]->path_name);
     }
     return error_set(err, ERROR_NOT_FOUND, "the map has no table \"%.*s\"; it has %s",
                      (int)name.size, name.data, buf_text(&names));
 }
 
 /* Whether VALUE is what the map expects of PARAM; if not, ERR says what it is. */
-static bool suits(const struct map_table *table, const struct binding *binding, struct error *err)
+static bool suits(const struct model *table, const struct binding *binding, struct error *err)
 {
-    const struct map_param *param = map_find_param(table, binding->param);
+    const struct map_param *param = model_find_param(table, binding->param);
     if (!param || !param->match)
         return true;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -168,16 +171,16 @@ static bool all_suit(const struct place *place, size_t from, struct error *err)
 }
 
 /* What the pattern itself says of a part ("where": {"index_name": "x"}) is bound like the rest. */
-static bool bind_equalities(struct place *place, const struct map_pattern *pattern)
+static bool bind_said(struct place *place, const struct map_pattern *pattern)
 {
-    const struct map_where *where = pattern ? pattern->wheres : NULL;
-    for (; where; where = where->next) {
+    for (size_t i = 0; pattern && i < pattern->said_count; i++) {
+        const struct map_part *part = &pattern->said[i];
         CLEAN_UP(buf_clean_up) struct buf value = {0};
-        if (where->op != COND_EQ || bindings_find(&place->bindings, where->target))
+        if (bindings_find(&place->bindings, part->param))
             continue;
-        bool known = format_expand(&where->value, &place->bindings, &value);
+        bool known = format_expand(&part->value, &place->bindings, &value);
         place->arena.failed = place->arena.failed || value.failed;
-        if (!known || !bindings_add(&place->bindings, where->target,
+        if (!known || !bindings_add(&place->bindings, part->param,
                                     arena_copy(&place->arena, buf_span(&value))))
             return false;
     }
@@ -190,8 +193,7 @@ static bool step_into(struct place *place, const struct route *route, struct spa
     size_t before = place->bindings.count;
     struct bindings captures = {0};
     if (format_match(&route->segment, name, &captures) && bind_captures(place, &captures) &&
-        all_suit(place, before, err) &&
-        bind_equalities(place, route->file ? route->file : route->list)) {
+        all_suit(place, before, err) && bind_said(place, route->file ? route->file : route->list)) {
         place->route = route;
         return true;
     }
@@ -226,7 +228,7 @@ bool place_is_hidden(const struct route *route, const struct place_options *opti
 {
     const struct map_pattern *file = route->file;
     return options->hide_secrets && file && file->attribute &&
-           map_is_secret(file->table, span_text(file->attribute));
+           model_is_secret(file->table, span_text(file->attribute));
 }
 
 static bool try_file(struct place *place, const struct route *route, struct span name,

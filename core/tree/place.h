@@ -21,15 +21,18 @@ enum place_kind {
     PLACE_ATTR,  /* such a file */
 };
 
+/* Whatever it points to lives as long as it does: it holds a reference to its map and to the model
+ * of its table, be they still in use elsewhere or not. Made and changed by these functions alone.
+ */
 struct place {
     struct arena arena; /* owns the texts below */
     enum place_kind kind;
-    const struct map *map;
+    const struct map *map;                     /* holds a reference; the environment is of it */
     const struct map_environment *environment; /* NULL above the environments */
     struct span environment_name;              /* "dev-search-v2" */
     const char *table_prefix;                  /* "dev-search-v2-" */
-    const struct map_table *table;             /* NULL above the tables */
-    const struct route *route;                 /* of a directory, or of the record */
+    const struct model *table;                 /* holds a reference; NULL above the tables */
+    const struct route *route;                 /* of TABLE: of a directory, or of the record */
     struct bindings bindings;                  /* what the path's parameters stand for */
     struct span attribute;                     /* of PLACE_ATTR */
     struct span

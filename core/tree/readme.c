@@ -21,7 +21,7 @@ static void write_path(const struct route *route, struct buf *out)
 
 static const char *cost_of(const struct map_pattern *pattern)
 {
-    bool again = map_hydrates(pattern);
+    bool again = pattern->hydrates;
     if (pattern->list)
         return again ? "1 request a page, and 1 for the contents of every 100 records"
                      : "1 request a page";

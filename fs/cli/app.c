@@ -100,7 +100,7 @@ void app_clean_up(struct app *app)
     sources_destroy(app->sources);
     cache_destroy(app->cache);
     loop_destroy(app->loop);
-    map_destroy(app->map);
+    map_unref(app->map);
 }
 
 /* How many bytes of a control character stand at TEXT: C0, DEL, and C1 as UTF-8 writes it. */

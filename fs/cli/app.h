@@ -8,7 +8,7 @@
 struct app {
     const struct options *options;
     struct log log;
-    struct map *map;         /* owned */
+    const struct map *map;   /* holds a reference */
     struct loop *loop;       /* owned */
     struct cache *cache;     /* owned */
     struct sources *sources; /* owned */

@@ -11,7 +11,7 @@ struct check {
     struct app app;
     const char *file;
     char *table_name;
-    const struct map_table *table;
+    const struct model *table;
     unsigned findings;
     unsigned tables;
     struct buf environments; /* names, each ended by a NUL */
@@ -66,25 +66,26 @@ static void describe(struct check *check, struct source *source)
 
 static void check_environment(struct check *check, const char *name)
 {
-    struct error why;
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    buf_printf(&path, "/%s", name);
-    struct place *place = app_resolve(&check->app, buf_text(&path));
-    if (!place)
-        return;
-    struct source *source = sources_for(check->app.sources, place, &why);
-    if (!source)
-        app_complain(&check->app, buf_text(&path), &why);
-    for (const struct map_table *table = check->app.map->tables; source && table;
-         table = table->next) {
-        place->table = table;
-        check->table = table;
-        check->table_name = place_table_name(place);
+    const struct map *map = check->app.map;
+    for (size_t i = 0; i < map->model_count; i++) {
+        struct error why;
+        CLEAN_UP(buf_clean_up) struct buf path = {0};
+        buf_printf(&path, "/%s/%s", name, map->models[i]->path_name);
+        struct place *place = app_resolve(&check->app, buf_text(&path));
+        if (!place)
+            return;
+        struct source *source = sources_for(check->app.sources, place, &why);
+        if (!source)
+            app_complain(&check->app, buf_text(&path), &why);
+        check->table = place->table;
+        check->table_name = source ? place_table_name(place) : NULL;
         if (check->table_name)
             describe(check, source);
         free(check->table_name);
+        place_destroy(place);
+        if (!source)
+            return;
     }
-    place_destroy(place);
 }
 
 static void take_environments(void *arg, const struct tree_entry *entries, size_t count, bool more,

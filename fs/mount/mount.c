@@ -91,29 +91,19 @@ static void take_requests(void *arg, uint32_t events)
         loop_stop(mount->app->loop);
 }
 
-static bool keep_old_map(struct mount *mount)
-{
-    struct map **grown =
-        realloc(mount->old_maps, (mount->old_map_count + 1) * sizeof(struct map *));
-    if (!grown)
-        return false;
-    mount->old_maps = grown;
-    grown[mount->old_map_count++] = mount->app->map;
-    return true;
-}
-
+/* The old map goes when the last directory, request or open listing that is of it lets go. */
 void mount_reload(struct mount *mount)
 {
     struct error why;
     struct app *app = mount->app;
-    struct map *map = map_load(app->map->file, &why);
+    const struct map *map = map_load(app->map->file, &why);
     struct place *root = map ? place_root(map) : NULL;
-    if (!root || !keep_old_map(mount)) {
+    if (!root) {
         log_line(&app->log, LOG_LEVEL_ERROR, "the map stays as it was: %s",
                  map ? "out of memory" : why.text);
-        place_destroy(root);
-        map_destroy(map);
+        map_unref(map);
     } else {
+        map_unref(app->map);
         app->map = map;
         app->tree.map = map;
         nodes_relocate(mount->nodes, root, &app->tree.names);
@@ -314,9 +304,6 @@ static void stop(struct mount *mount)
     free(mount->buf.mem);
     nodes_destroy(mount->nodes);
     journal_destroy(mount->journal);
-    for (size_t i = 0; i < mount->old_map_count; i++)
-        map_destroy(mount->old_maps[i]);
-    free(mount->old_maps);
 }
 
 /* In the background nothing holds a terminal, a folder, a session, or somebody else's file. */

@@ -29,9 +29,7 @@ struct mount {
     struct directory *directories; /* open ones; owned */
     struct journal *journal;       /* owned */
     struct refresher *refresher;   /* owned */
-    struct map **old_maps;         /* owned: directories may still be of them */
-    size_t old_map_count;
-    uid_t uid; /* whose everything is */
+    uid_t uid;                     /* whose everything is */
     gid_t gid;
     mode_t umask;
     int64_t started_ms;

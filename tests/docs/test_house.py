@@ -145,6 +145,14 @@ def test_a_cycle_is_seen():
     assert cycle_from("a", {"a": {"b"}, "b": {"c"}, "c": {"b"}}) == []
 
 
+CORE_MAP = [path for path in PRODUCT if name_of(path).startswith("core/map/")]
+
+
+@pytest.mark.parametrize("module", modules(CORE_MAP))
+def test_no_cycle_in_the_map(module):
+    assert cycle_from(module, modules(CORE_MAP)) == []
+
+
 @pytest.mark.parametrize("path", [path for path in PRODUCT if name_of(path).startswith("core/")],
                          ids=name_of)  # fmt: skip
 def test_core_knows_no_fuse(path):

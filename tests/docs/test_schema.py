@@ -278,7 +278,8 @@ def members_of_reference():
 
 
 def operators_of_code():
-    table = re.search(r"\} ops\[\] = \{(.*?)\n\};", (REPO / "core/map/paths.c").read_text(), re.S)
+    code = (REPO / "core/map/conditions.c").read_text()
+    table = re.search(r"\} ops\[\] = \{(.*?)\n\};", code, re.S)
     return set(re.findall(r'\{"([^"]+)", COND_', table[1]))
 
 

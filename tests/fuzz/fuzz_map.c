@@ -15,9 +15,9 @@ static void require(bool condition)
         abort();
 }
 
-static void map_clean_up(struct map **map)
+static void map_clean_up(const struct map **map)
 {
-    map_destroy(*map);
+    map_unref(*map);
 }
 
 static void resolve(const struct map *map, struct span path)
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         path = span_of(end + 1, size - text.size - 1);
     }
     struct error err = {0};
-    CLEAN_UP(map_clean_up) struct map *map = map_parse(file, text, &err);
+    CLEAN_UP(map_clean_up) const struct map *map = map_parse(file, text, &err);
     if (map)
         resolve(map, path);
     else

@@ -28,7 +28,7 @@ static void read_clean_up(struct read **read)
 /* Read once, and never freed: it is reachable until the end. */
 static const struct map *example_map(void)
 {
-    static struct map *map;
+    static const struct map *map;
     struct error err;
     if (!map)
         map = map_load(EXAMPLE_MAP, &err);

@@ -10,7 +10,7 @@ static void example_file(char out[512])
     snprintf(out, 512, "%s/../docs/examples/ecommerce.map.json", folder ? folder : "tests");
 }
 
-struct map *sample_example(struct error *err)
+const struct map *sample_example(struct error *err)
 {
     char file[512];
     example_file(file);
@@ -31,7 +31,7 @@ bool sample_example_text(struct buf *out)
     return out->size > 0 && !out->failed;
 }
 
-struct map *sample_table(const char *table, struct error *err)
+const struct map *sample_table(const char *table, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     buf_printf(&text,
@@ -42,9 +42,10 @@ struct map *sample_table(const char *table, struct error *err)
 
 const struct map_pattern *sample_pattern(const struct map *map, const char *table, const char *path)
 {
-    const struct map_table *each = map->tables;
-    while (each && strcmp(each->path_name, table) != 0)
-        each = each->next;
+    const struct model *each = NULL;
+    for (size_t i = 0; i < map->model_count && !each; i++)
+        if (strcmp(map->models[i]->path_name, table) == 0)
+            each = map->models[i];
     const struct map_pattern *pattern = each ? each->patterns : NULL;
     while (pattern && strcmp(pattern->path, path) != 0)
         pattern = pattern->next;

@@ -5,14 +5,14 @@
 #include "core/map/map.h"
 
 /* The example map of docs/examples; NULL with ERR filled. */
-struct map *sample_example(struct error *err);
+const struct map *sample_example(struct error *err);
 
 /* The text of that file, to be cleaned up by the caller. */
 bool sample_example_text(struct buf *out);
 
 /* A map with the environment "prod" and one table "t" called "Table": TABLE is what stands between
  * its braces, "paths" included. */
-struct map *sample_table(const char *table, struct error *err);
+const struct map *sample_table(const char *table, struct error *err);
 
 /* The pattern of that path; NULL when there is none. */
 const struct map_pattern *sample_pattern(const struct map *map, const char *table,

@@ -69,7 +69,7 @@ static const struct source_ops *describe(void *arg, const struct place *place, s
     return scene->fake.source.ops;
 }
 
-bool scene_open(struct scene *scene, struct map *map, const struct fake_item *items)
+bool scene_open(struct scene *scene, const struct map *map, const struct fake_item *items)
 {
     *scene = (struct scene){.map = map};
     virtual_clock_init(&scene->clock, 1776340800000);
@@ -92,7 +92,7 @@ void scene_close(struct scene *scene)
 {
     cache_destroy(scene->cache);
     loop_destroy(scene->loop);
-    map_destroy(scene->map);
+    map_unref(scene->map);
 }
 
 void told_clean_up(struct told *told)

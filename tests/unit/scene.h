@@ -11,7 +11,7 @@ struct scene {
     struct virtual_clock clock;
     struct loop *loop;
     struct cache *cache;
-    struct map *map;
+    const struct map *map;
     struct fake_source fake;
     struct tree tree;
     struct error refusal; /* with a kind: no source is to be had, and why */
@@ -19,7 +19,7 @@ struct scene {
 
 /* Opens a scene on MAP, which it owns from then on. False when memory ran out or MAP is NULL; it is
  * to be closed in either case. */
-bool scene_open(struct scene *scene, struct map *map, const struct fake_item *items);
+bool scene_open(struct scene *scene, const struct map *map, const struct fake_item *items);
 void scene_close(struct scene *scene);
 
 /* What came of a question. */

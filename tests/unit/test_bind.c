@@ -7,7 +7,7 @@
 
 static const struct place_options plain = {.suffix = ""};
 
-static struct map *map; /* of the test that runs */
+static const struct map *map; /* of the test that runs */
 
 static void load_example(void)
 {
@@ -26,7 +26,7 @@ static void load_table(const char *table)
 
 static void close_map(void)
 {
-    map_destroy(map);
+    map_unref(map);
     map = NULL;
 }
 
@@ -293,7 +293,7 @@ static bool item_has_key(const char *text)
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct key key;
     parse_item(text, &doc);
-    return bind_item_key(map->tables, json_root(&doc), &arena, &key);
+    return bind_item_key(map->models[0], json_root(&doc), &arena, &key);
 }
 
 static void test_the_key_of_an_item(void)
@@ -358,7 +358,7 @@ static void test_a_part_that_stands_twice_agrees_with_itself(void)
 static bool is_declared(const char *pk, const char *sk)
 {
     struct key key = text_key(pk, sk);
-    return bind_is_declared(map->tables, &key);
+    return bind_is_declared(map->models[0], &key);
 }
 
 static void test_declared_keys(void)

@@ -40,11 +40,11 @@ static void check_findings_of(const char *table, const struct live *live, const 
 {
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct error err = {0};
-    struct map *map = sample_table(table, &err);
+    const struct map *map = sample_table(table, &err);
     if (!map)
         CHECK_FAIL("%s", err.text);
-    check_table(map->tables, "prod-T", &live->info, write_finding, &got);
-    map_destroy(map);
+    check_table(map->models[0], "prod-T", &live->info, write_finding, &got);
+    map_unref(map);
     CHECK_TEXT(buf_text(&got), want);
 }
 

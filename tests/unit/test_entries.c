@@ -33,20 +33,20 @@ static void check_declared_with(const struct place_options *options, const struc
 static void check_example(const char *path, const char *want)
 {
     struct error err = {0};
-    struct map *map = sample_example(&err);
+    const struct map *map = sample_example(&err);
     CHECK(map != NULL);
     check_declared_with(&plain, map, path, want);
-    map_destroy(map);
+    map_unref(map);
 }
 
 static void check_table(const char *table, const char *path, const char *want)
 {
     struct error err = {0};
-    struct map *map = sample_table(table, &err);
+    const struct map *map = sample_table(table, &err);
     if (!map)
         CHECK_FAIL("%s", err.text);
     check_declared_with(&plain, map, path, want);
-    map_destroy(map);
+    map_unref(map);
 }
 
 static void test_the_root_has_the_environments_that_are_named(void)
@@ -91,11 +91,11 @@ static void test_files_bear_the_suffix_and_bare_values_do_not(void)
 {
     static const struct place_options json = {.suffix = ".json"};
     struct error err = {0};
-    struct map *map = sample_example(&err);
+    const struct map *map = sample_example(&err);
     CHECK(map != NULL);
     check_declared_with(&json, map, "/prod/index-settings/kl7", "DEFAULT_CONFIGS.json");
     check_declared_with(&json, map, "/prod/shops/s.example", "access-token");
-    map_destroy(map);
+    map_unref(map);
 }
 
 static void test_values_are_encoded_and_told_once(void)
@@ -148,7 +148,7 @@ static void check_environments(const char *const *tables, const char *want)
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     CLEAN_UP(entries_clean_up) struct entries entries = {0};
     struct error err = {0};
-    struct map *map = sample_example(&err);
+    const struct map *map = sample_example(&err);
     CHECK(map != NULL);
     const struct map_environment *dev = map->environments->next->next;
     for (size_t i = 0; tables[i]; i++)
@@ -157,7 +157,7 @@ static void check_environments(const char *const *tables, const char *want)
         buf_add_text(&got, i ? " " : "");
         buf_add_span(&got, entries.items[i].name);
     }
-    map_destroy(map);
+    map_unref(map);
     CHECK_TEXT(buf_text(&got), want);
 }
 

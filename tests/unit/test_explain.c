@@ -201,7 +201,7 @@ static void test_a_filter_may_cost_every_page(void)
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct scene scene;
     struct error err = {0};
-    struct map *map =
+    const struct map *map =
         sample_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
                      "\"paths\":{\"{a}\":{\"filter\":{\"x\":\"y\"},\"newest\":1}}",
                      &err);
@@ -218,9 +218,10 @@ static void test_consistent_reads_cost_more(void)
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct scene scene;
     struct error err = {0};
-    struct map *map = sample_table("\"table\":\"T\",\"types\":{\"pk\":\"B\"},\"records\":{\"r\":{"
-                                   "\"pk\":\"{a}\"}},\"paths\":{\"{a}\":{\"consistent\":true}}",
-                                   &err);
+    const struct map *map =
+        sample_table("\"table\":\"T\",\"types\":{\"pk\":\"B\"},\"records\":{\"r\":{"
+                     "\"pk\":\"{a}\"}},\"paths\":{\"{a}\":{\"consistent\":true}}",
+                     &err);
     CHECK(scene_open(&scene, map, NULL));
     struct place *place =
         place_resolve(scene.map, span_text("/prod/t/%FF"), &scene.tree.names, &err);

@@ -18,10 +18,10 @@
 #define KEYS_INDEX "\"indexes\":{\"I\":{\"partition\":\"x\",\"projects\":\"keys\"}},"
 #define PATHS(path, body) "\"paths\":{\"" path "\":{" body "}}"
 
-static void check_parse_error(struct map *map, const struct error *err, const char *want)
+static void check_parse_error(const struct map *map, const struct error *err, const char *want)
 {
     bool parsed = map != NULL;
-    map_destroy(map);
+    map_unref(map);
     CHECK(!parsed);
     CHECK_INT(err->kind, ERROR_INVALID);
     CHECK_TEXT(err->text, want);
@@ -41,10 +41,10 @@ static void check_table(const char *table, const char *want)
     check_parse_error(sample_table(table, &err), &err, want);
 }
 
-static struct map *good_table(const char *table)
+static const struct map *good_table(const char *table)
 {
     struct error err = {0};
-    struct map *map = sample_table(table, &err);
+    const struct map *map = sample_table(table, &err);
     if (!map)
         CHECK_FAIL("%s", err.text);
     return map;
@@ -53,39 +53,39 @@ static struct map *good_table(const char *table)
 static void test_the_example_loads(void)
 {
     struct error err = {0};
-    struct map *map = sample_example(&err);
+    const struct map *map = sample_example(&err);
     if (!map)
         CHECK_FAIL("%s", err.text);
-    CHECK_TEXT(map->tables->path_name, "jobs");
-    CHECK_TEXT(map->tables->next->path_name, "index-settings");
-    CHECK_TEXT(map->tables->next->next->base_name, "ShopifyEntitiesTable");
-    CHECK(!map->tables->next->next->next);
-    map_destroy(map);
+    CHECK_TEXT(map->models[0]->path_name, "jobs");
+    CHECK_TEXT(map->models[1]->path_name, "index-settings");
+    CHECK_TEXT(map->models[2]->base_name, "ShopifyEntitiesTable");
+    CHECK_INT(map->model_count, 3);
+    map_unref(map);
 }
 
 static void test_the_example_says_what_its_tables_are(void)
 {
     struct error err = {0};
-    struct map *map = sample_example(&err);
+    const struct map *map = sample_example(&err);
     CHECK(map != NULL);
-    const struct map_table *jobs = map->tables;
-    const struct map_index *by_id = map_find_index(jobs, "GSI_JobLookup_v2");
-    const struct map_param *shop = map_find_param(jobs, "shop_id");
+    const struct model *jobs = map->models[0];
+    const struct map_index *by_id = model_find_index(jobs, "GSI_JobLookup_v2");
+    const struct map_param *shop = model_find_param(jobs, "shop_id");
     CHECK(by_id && shop);
     CHECK_INT(by_id->projects, PROJECTS_KEYS);
     CHECK_TEXT(by_id->partition[0].attribute, "job_id");
     CHECK_TEXT(shop->match, "^[^.]+$");
     CHECK_HAS(shop->hint, "kl7a9h55-shopify-e513a8-4");
-    CHECK_INT(map_find_param(jobs, "platform")->value_count, 2);
+    CHECK_INT(model_find_param(jobs, "platform")->value_count, 2);
     CHECK_TEXT(jobs->mtime, "created_at");
-    CHECK(!map_find_index(jobs, "nothing") && !map_find_param(jobs, "nothing"));
-    map_destroy(map);
+    CHECK(!model_find_index(jobs, "nothing") && !model_find_param(jobs, "nothing"));
+    map_unref(map);
 }
 
 static void test_environments_keep_what_they_say(void)
 {
     struct error err = {0};
-    struct map *map =
+    const struct map *map =
         map_parse("m",
                   span_text("{\"environments\":{\"p\":{\"prefix\":\"p-\","
                             "\"profile\":\"c\",\"region\":\"r\","
@@ -96,16 +96,17 @@ static void test_environments_keep_what_they_say(void)
     CHECK_TEXT(map->environments->profile, "c");
     CHECK_TEXT(map->environments->region, "r");
     CHECK_TEXT(map->environments->endpoint_url, "e");
-    map_destroy(map);
+    map_unref(map);
 }
 
 static void test_comments_and_trailing_commas_are_welcome(void)
 {
-    struct map *map = good_table("// a line\n" RECORDS "/* more */ " PATHS("{a}/", "\"ttl\": 5,"));
-    CHECK_INT(map->tables->patterns->ttl_ms, 5000);
-    CHECK_INT(map->tables->line, 1);
-    CHECK_INT(map->tables->patterns->line, 4);
-    map_destroy(map);
+    const struct map *map =
+        good_table("// a line\n" RECORDS "/* more */ " PATHS("{a}/", "\"ttl\": 5,"));
+    CHECK_INT(map->models[0]->patterns->ttl_ms, 5000);
+    CHECK_INT(map->models[0]->line, 1);
+    CHECK_INT(map->models[0]->patterns->line, 4);
+    map_unref(map);
 }
 
 /* Text that is no JSON. */
@@ -118,7 +119,7 @@ static void test_unbalanced_brace(void)
 static void test_garbage_after_the_map(void)
 {
     struct error err = {0};
-    struct map *map = map_parse("map.json", span_text("{}\nx"), &err);
+    const struct map *map = map_parse("map.json", span_text("{}\nx"), &err);
     CHECK(!map);
     CHECK_HAS(err.text, "map.json:2: ");
 }
@@ -126,7 +127,7 @@ static void test_garbage_after_the_map(void)
 static void test_missing_comma_names_its_line(void)
 {
     struct error err = {0};
-    struct map *map =
+    const struct map *map =
         map_parse("map.json", span_text("{\n\"$schema\": \"x\"\n\"tables\": {}}"), &err);
     CHECK(!map);
     CHECK_HAS(err.text, "map.json:3: ");
@@ -439,31 +440,32 @@ static void test_a_key_attribute_is_a_text(void)
 
 static void test_an_index_of_several_attributes(void)
 {
-    struct map *map = good_table(
+    const struct map *map = good_table(
         RECORDS "\"indexes\":{\"I\":{\"partition\":[\"x\",\"y\"],\"sort\":{\"n\":\"N#{n}\","
                 "\"m\":\"{m}\"},\"projects\":\"all\"}}," PATHS("{x}/{y}/{n}/", "\"index\":\"I\""));
-    const struct map_index *index = map->tables->indexes;
+    const struct map_index *index = map->models[0]->indexes;
     CHECK_INT(index->partition_count, 2);
     CHECK_INT(index->sort_count, 2);
     CHECK_TEXT(index->partition[1].attribute, "y");
     CHECK_TEXT(index->sort[0].attribute, "n");
     CHECK_INT(index->projects, PROJECTS_ALL);
-    map_destroy(map);
+    map_unref(map);
 }
 
 static void test_an_index_projects_some_unless_it_says(void)
 {
-    struct map *map = good_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\""));
-    CHECK_INT(map->tables->indexes->projects, PROJECTS_SOME);
-    CHECK(map_hydrates(map->tables->patterns));
-    map_destroy(map);
+    const struct map *map = good_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\""));
+    CHECK_INT(map->models[0]->indexes->projects, PROJECTS_SOME);
+    CHECK(map->models[0]->patterns->hydrates);
+    map_unref(map);
 }
 
 static void test_hydrate_overrules_the_projection(void)
 {
-    struct map *map = good_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"hydrate\":false"));
-    CHECK(!map_hydrates(map->tables->patterns));
-    map_destroy(map);
+    const struct map *map =
+        good_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"hydrate\":false"));
+    CHECK(!map->models[0]->patterns->hydrates);
+    map_unref(map);
 }
 
 /* Types. */
@@ -480,12 +482,12 @@ static void test_types_are_of_key_attributes(void)
 
 static void test_types_reach_the_table_and_its_indexes(void)
 {
-    struct map *map =
+    const struct map *map =
         good_table("\"types\":{\"n\":\"N\",\"sk\":\"B\"}," RECORDS INDEX "\"paths\":{}");
-    CHECK_INT(map->tables->keys[1].type, VALUE_B);
-    CHECK_INT(map->tables->indexes->sort[0].type, VALUE_N);
-    CHECK_INT(map->tables->keys[0].type, VALUE_S);
-    map_destroy(map);
+    CHECK_INT(map->models[0]->keys[1].type, VALUE_B);
+    CHECK_INT(map->models[0]->indexes->sort[0].type, VALUE_N);
+    CHECK_INT(map->models[0]->keys[0].type, VALUE_S);
+    map_unref(map);
 }
 
 /* Parameters. */
@@ -667,7 +669,7 @@ static void test_a_filter_on_a_key_of_what_is_asked(void)
     check_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"n\":\"1\"}"),
                 "map.json:3: \"{x}/\": \"filter\" on n, a key attribute: the service lets only "
                 "\"where\" look at it");
-    map_destroy(
+    map_unref(
         good_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"sk\":\"J#1#2\"}")));
 }
 
@@ -695,7 +697,7 @@ static void test_before_of_one_record(void)
     CHECK(!sample_table(RECORDS PATHS("{a}/{x}", "\"where\":{\"b\":{\"<\":\"{x}\"}},\"newest\":1"),
                         &err));
     CHECK_HAS(err.text, "\"<\" on a part goes with a listing; for one record say \"<=\"");
-    map_destroy(
+    map_unref(
         good_table(RECORDS PATHS("{a}/{x}/", "\"where\":{\"b\":{\"<\":\"{x}\"}},\"newest\":1")));
 }
 
@@ -811,13 +813,13 @@ static void test_ambiguous_siblings(void)
 
 static void test_a_match_tells_siblings_apart(void)
 {
-    struct map *map = good_table(KINDS "\"params\":{\"c\":{\"match\":\"^[0-9]\"}},"
-                                       "\"paths\":{\"{a}/{b}\":{\"record\":\"one\"},\n"
-                                       "\"{a}/{c}\":{\"record\":\"two\"}}");
-    const struct route *first = map->tables->root->children->children;
+    const struct map *map = good_table(KINDS "\"params\":{\"c\":{\"match\":\"^[0-9]\"}},"
+                                             "\"paths\":{\"{a}/{b}\":{\"record\":\"one\"},\n"
+                                             "\"{a}/{c}\":{\"record\":\"two\"}}");
+    const struct route *first = map->models[0]->root->children->children;
     CHECK_TEXT(first->file->path, "{a}/{c}");
     CHECK_TEXT(first->next->file->path, "{a}/{b}");
-    map_destroy(map);
+    map_unref(map);
 }
 
 static void test_two_files_at_one_path(void)
@@ -838,12 +840,12 @@ static void test_a_file_can_not_be_a_directory_too(void)
 static void check_same_conditions(const char *one, const char *other)
 {
     CLEAN_UP(buf_clean_up) struct buf first = {0}, second = {0};
-    struct map *map = good_table(one);
-    sample_write_conds(map->tables->patterns, &first);
-    map_destroy(map);
+    const struct map *map = good_table(one);
+    sample_write_conds(map->models[0]->patterns, &first);
+    map_unref(map);
     map = good_table(other);
-    sample_write_conds(map->tables->patterns, &second);
-    map_destroy(map);
+    sample_write_conds(map->models[0]->patterns, &second);
+    map_unref(map);
     CHECK_TEXT(buf_text(&second), buf_text(&first));
 }
 
@@ -868,13 +870,13 @@ static void test_one_kind_in_a_list_is_that_kind(void)
 
 static void test_a_ttl_of_the_table_is_that_of_its_paths(void)
 {
-    struct map *map =
+    const struct map *map =
         good_table(RECORDS "\"paths\":{\"{a}/\":{},\"x/{a}/\":{\"ttl\":0}},\"mtime\":\"m\"");
-    const struct map_pattern *first = map->tables->patterns;
+    const struct map_pattern *first = map->models[0]->patterns;
     CHECK_INT(first->ttl_ms, MAP_TTL_MS);
     CHECK_INT(first->next->ttl_ms, 0);
     CHECK_TEXT(first->mtime, "m");
-    map_destroy(map);
+    map_unref(map);
 }
 
 static const struct check_test tests[] = {

@@ -18,7 +18,7 @@ static const char other_map_text[] =
 static const struct place_options names = {.suffix = ""};
 
 struct scene {
-    struct map *map, *other_map;
+    const struct map *map, *other_map;
     struct nodes *nodes;
     struct node *root;
 };
@@ -37,8 +37,8 @@ static void open_scene(struct scene *scene)
 static void close_scene(struct scene *scene)
 {
     nodes_destroy(scene->nodes);
-    map_destroy(scene->map);
-    map_destroy(scene->other_map);
+    map_unref(scene->map);
+    map_unref(scene->other_map);
 }
 
 /* The directory NAME, pinned, with the place that the map has for it. */

@@ -90,10 +90,10 @@ static void try_all(attempt_fn *attempt)
     }
 }
 
-static void check_parse(struct map *map, const struct error *err, unsigned long n)
+static void check_parse(const struct map *map, const struct error *err, unsigned long n)
 {
     bool parsed = map != NULL;
-    map_destroy(map);
+    map_unref(map);
     if (!parsed && err->kind != ERROR_NO_MEMORY)
         CHECK_FAIL("allocation %lu: %s", n, err->text);
 }
@@ -104,7 +104,7 @@ static bool parse(unsigned long n, bool for_good)
     struct error err = {0};
     CHECK(sample_example_text(&text));
     arm(n, for_good);
-    struct map *map = map_parse("map.json", buf_span(&text), &err);
+    const struct map *map = map_parse("map.json", buf_span(&text), &err);
     bool hit = disarm();
     check_parse(map, &err, n);
     return hit;
@@ -119,9 +119,10 @@ static bool parse_fault(unsigned long n, bool for_good)
 {
     struct error err = {0};
     arm(n, for_good);
-    struct map *map = sample_table("\"table\":\"T\",\"params\":{\"a\":{\"match\":\"x\"}},"
-                                   "\"records\":{\"r\":{\"pk\":\"{a}\"}},\"paths\":{\"{b}\":{}}",
-                                   &err);
+    const struct map *map =
+        sample_table("\"table\":\"T\",\"params\":{\"a\":{\"match\":\"x\"}},"
+                     "\"records\":{\"r\":{\"pk\":\"{a}\"}},\"paths\":{\"{b}\":{}}",
+                     &err);
     bool hit = disarm();
     CHECK(!map);
     if (err.kind == ERROR_INVALID)

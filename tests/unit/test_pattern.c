@@ -1,5 +1,5 @@
 /* Patterns settled: which conditions a path's words become, and how entries are named. */
-#include "core/map/pattern.h"
+#include "core/map/draft.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
@@ -23,11 +23,11 @@ static void check_conds_of(const struct map_pattern *pattern, const char *want)
 static void check_conds(const char *table, const char *want)
 {
     struct error err = {0};
-    struct map *map = sample_table(table, &err);
+    const struct map *map = sample_table(table, &err);
     if (!map)
         CHECK_FAIL("%s", err.text);
-    check_conds_of(map->tables->patterns, want);
-    map_destroy(map);
+    check_conds_of(map->models[0]->patterns, want);
+    map_unref(map);
 }
 
 static void write_names(const struct map_pattern *pattern, struct buf *out)
@@ -43,11 +43,11 @@ static void check_names(const char *table, const char *want)
 {
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct error err = {0};
-    struct map *map = sample_table(table, &err);
+    const struct map *map = sample_table(table, &err);
     if (!map)
         CHECK_FAIL("%s", err.text);
-    write_names(map->tables->patterns, &got);
-    map_destroy(map);
+    write_names(map->models[0]->patterns, &got);
+    map_unref(map);
     CHECK_TEXT(buf_text(&got), want);
 }
 
@@ -56,13 +56,13 @@ static void check_example(const char *table, const char *path, const char *conds
 {
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct error err = {0};
-    struct map *map = sample_example(&err);
+    const struct map *map = sample_example(&err);
     CHECK(map != NULL);
     const struct map_pattern *pattern = sample_pattern(map, table, path);
     CHECK(pattern != NULL);
     check_conds_of(pattern, conds);
     write_names(pattern, &got);
-    map_destroy(map);
+    map_unref(map);
     CHECK_TEXT(buf_text(&got), names);
 }
 
@@ -269,14 +269,14 @@ static void test_prefixes_grow_with_the_path(void)
 static void test_a_full_key_is_no_query(void)
 {
     struct error err = {0};
-    struct map *map = sample_table(RECORDS "\"paths\":{\"{a}/{b}/{c}\":{},\"x/{a}/{b}\":{},"
-                                           "\"y/{a}/{b}/{c}/\":{}}",
-                                   &err);
+    const struct map *map = sample_table(RECORDS "\"paths\":{\"{a}/{b}/{c}\":{},\"x/{a}/{b}\":{},"
+                                                 "\"y/{a}/{b}/{c}/\":{}}",
+                                         &err);
     CHECK(map != NULL);
-    CHECK(map->tables->patterns->by_key);
-    CHECK(!map->tables->patterns->next->by_key);
-    CHECK(!map->tables->patterns->next->next->by_key);
-    map_destroy(map);
+    CHECK(map->models[0]->patterns->by_key);
+    CHECK(!map->models[0]->patterns->next->by_key);
+    CHECK(!map->models[0]->patterns->next->next->by_key);
+    map_unref(map);
 }
 
 static void test_a_table_with_a_partition_key_only(void)
@@ -425,12 +425,12 @@ static void test_a_slash_in_a_key_is_escaped_in_names(void)
 
 static void test_path_has_finds_whole_names(void)
 {
-    struct map_pattern pattern = {.path = "x/{shop_id}/{query*}/"};
-    CHECK(pattern_path_has(&pattern, "shop_id"));
-    CHECK(pattern_path_has(&pattern, "query"));
-    CHECK(!pattern_path_has(&pattern, "shop"));
-    CHECK(!pattern_path_has(&pattern, "x"));
-    CHECK(!pattern_path_has(&pattern, "hop_id"));
+    struct declared_path path = {.path = "x/{shop_id}/{query*}/"};
+    CHECK(draft_path_has(&path, "shop_id"));
+    CHECK(draft_path_has(&path, "query"));
+    CHECK(!draft_path_has(&path, "shop"));
+    CHECK(!draft_path_has(&path, "x"));
+    CHECK(!draft_path_has(&path, "hop_id"));
 }
 
 static void test_an_open_part_may_stand_in_a_path(void)

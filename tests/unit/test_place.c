@@ -9,7 +9,7 @@
 static const struct place_options plain = {.suffix = ""};
 static const struct place_options json = {.suffix = ".json"};
 
-static struct map *map; /* of the test that runs */
+static const struct map *map; /* of the test that runs */
 
 static void load_example(void)
 {
@@ -84,7 +84,7 @@ static void check_means(const char *path, const char *want)
 
 static void close_map(void)
 {
-    map_destroy(map);
+    map_unref(map);
     map = NULL;
 }
 

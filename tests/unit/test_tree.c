@@ -8,7 +8,7 @@
 
 static struct scene scene; /* of the test that runs */
 
-static void open_map(struct map *map, const struct fake_item *items)
+static void open_map(const struct map *map, const struct fake_item *items)
 {
     CHECK(scene_open(&scene, map, items));
 }
@@ -22,7 +22,7 @@ static void open_example(void)
 static void open_table(const char *table, const struct fake_item *items)
 {
     struct error err = {0};
-    struct map *map = sample_table(table, &err);
+    const struct map *map = sample_table(table, &err);
     if (!map)
         CHECK_FAIL("%s", err.text);
     open_map(map, items);

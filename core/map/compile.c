@@ -1,0 +1,291 @@
+#include "core/map/compile.h"
+
+#include <stdlib.h>
+
+#include "core/map/pattern.h"
+#include "core/map/route.h"
+
+/* A model while it is made. */
+struct making {
+    struct model *model;
+    const struct declared_table *table;
+    struct findings *findings;
+    bool broken; /* part of it could not be read: what refers to that is not judged */
+};
+
+static const char *keep(struct making *making, const char *text)
+{
+    return text ? arena_text(&making->model->arena, span_text(text)) : NULL;
+}
+
+/* The table's own key: as the first record says it. */
+static bool make_keys(struct making *making)
+{
+    struct model *model = making->model;
+    const struct declared_record *first = making->table->records;
+    while (first && first->broken)
+        first = first->next;
+    if (!first)
+        return false;
+    if (first->key_count == 0)
+        return findings_add(making->findings, first->line,
+                            "record \"%s\" needs a format for each key attribute", first->name);
+    for (size_t i = 0; i < first->key_count; i++)
+        model->keys[model->key_count++] =
+            (struct map_key){.attribute = keep(making, first->keys[i].attribute)};
+    return true;
+}
+
+static bool make_kind(struct making *making, const struct declared_record *record,
+                      struct map_kind *kind)
+{
+    struct model *model = making->model;
+    *kind = (struct map_kind){.name = keep(making, record->name), .line = record->line};
+    for (size_t k = 0; k < record->key_count; k++) {
+        const struct declared_key *key = &record->keys[k];
+        size_t i = 0;
+        while (i < model->key_count && strcmp(model->keys[i].attribute, key->attribute) != 0)
+            i++;
+        if (i == model->key_count)
+            return findings_add(making->findings, key->line,
+                                "all records of a table have the same key attributes; \"%s\" is "
+                                "new",
+                                key->attribute);
+        format_copy(&model->arena, &key->format, &kind->keys[i]);
+    }
+    return record->key_count == model->key_count ||
+           findings_add(making->findings, record->line,
+                        "record \"%s\" needs a format for each key attribute", record->name);
+}
+
+/* The kind that every record of the table is of: a key attribute keeps the format that all kinds
+ * share, and is one open part else. */
+static bool make_any_kind(struct making *making)
+{
+    struct model *model = making->model;
+    struct map_kind *any = arena_alloc(&model->arena, sizeof *any);
+    if (!any)
+        return false;
+    any->name = "*";
+    for (size_t i = 0; i < model->key_count; i++) {
+        bool shared = i == 0;
+        for (struct map_kind *kind = model->kinds; kind; kind = kind->next)
+            shared = shared && format_equal(&kind->keys[i], &model->kinds->keys[i]);
+        if (shared)
+            any->keys[i] = model->kinds->keys[i];
+        else
+            format_parse(&model->arena, span_text(i == 0 ? "{partition-key*}" : "{sort-key*}"),
+                         &any->keys[i]);
+    }
+    model->any = any;
+    return true;
+}
+
+/* False when no kind is left, so that nothing can be said of the paths. */
+static bool make_kinds(struct making *making)
+{
+    struct model *model = making->model;
+    struct map_kind **last = &model->kinds;
+    const struct declared_record *record;
+    for (record = making->table->records; record; record = record->next) {
+        struct map_kind *kind = arena_alloc(&model->arena, sizeof *kind);
+        if (!kind)
+            return false;
+        if (record->broken || !make_kind(making, record, kind)) {
+            making->broken = true;
+            continue;
+        }
+        *last = kind;
+        last = &kind->next;
+    }
+    return model->kinds && make_any_kind(making);
+}
+
+static void make_side(struct making *making, const struct declared_key *from, size_t count,
+                      struct map_key *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        to[i].attribute = keep(making, from[i].attribute);
+        format_copy(&making->model->arena, &from[i].format, &to[i].format);
+    }
+}
+
+static bool make_indexes(struct making *making)
+{
+    struct model *model = making->model;
+    struct map_index **last = &model->indexes;
+    const struct declared_index *from;
+    for (from = making->table->indexes; from; from = from->next) {
+        struct map_index *index = arena_alloc(&model->arena, sizeof *index);
+        if (!index)
+            return false;
+        making->broken = making->broken || from->broken;
+        if (from->broken)
+            continue;
+        index->name = keep(making, from->name);
+        index->partition_count = from->partition_count;
+        index->sort_count = from->sort_count;
+        index->projects = from->projects;
+        index->line = from->line;
+        make_side(making, from->partition, from->partition_count, index->partition);
+        make_side(making, from->sort, from->sort_count, index->sort);
+        *last = index;
+        last = &index->next;
+    }
+    return true;
+}
+
+/* How many keys of one side bear the type now. */
+static size_t set_type(struct map_key *keys, size_t count, const struct declared_type *type)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(keys[i].attribute, type->attribute) == 0) {
+            keys[i].type = type->type;
+            found++;
+        }
+    }
+    return found;
+}
+
+static void set_types(struct making *making)
+{
+    struct model *model = making->model;
+    const struct declared_type *type;
+    for (type = making->table->types; type; type = type->next) {
+        size_t found = set_type(model->keys, model->key_count, type);
+        for (struct map_index *index = model->indexes; index; index = index->next)
+            found += set_type(index->partition, index->partition_count, type) +
+                     set_type(index->sort, index->sort_count, type);
+        if (found == 0 && !making->broken)
+            findings_add(making->findings, type->line,
+                         "\"%s\" is no key attribute of the table or its indexes", type->attribute);
+    }
+}
+
+static bool make_match(struct making *making, const struct declared_param *from,
+                       struct map_param *param)
+{
+    char why[128];
+    int wrong = regcomp(&param->regex, from->match, REG_EXTENDED | REG_NOSUB);
+    if (wrong == 0) {
+        param->match = keep(making, from->match);
+        if (!param->match)
+            regfree(&param->regex);
+        return param->match;
+    }
+    if (wrong == REG_ESPACE)
+        return findings_no_memory(making->findings);
+    regerror(wrong, &param->regex, why, sizeof why);
+    making->broken = true;
+    findings_add(making->findings, from->match_line, "\"match\" is no regular expression: %s", why);
+    return true;
+}
+
+static bool make_params(struct making *making)
+{
+    struct model *model = making->model;
+    struct map_param **last = &model->params;
+    const struct declared_param *from;
+    for (from = making->table->params; from; from = from->next) {
+        struct map_param *param = arena_alloc(&model->arena, sizeof *param);
+        struct span *values = arena_array(&model->arena, from->value_count, sizeof *values);
+        if (!param || !values)
+            return false;
+        for (size_t i = 0; i < from->value_count; i++)
+            values[i] = arena_copy(&model->arena, span_text(from->values[i]));
+        param->name = keep(making, from->name);
+        param->values = values;
+        param->value_count = from->value_count;
+        param->hint = keep(making, from->hint);
+        param->line = from->line;
+        making->broken = making->broken || from->broken;
+        *last = param;
+        last = &param->next;
+        if (from->match && !make_match(making, from, param))
+            return false;
+    }
+    return true;
+}
+
+static bool make_patterns(struct making *making)
+{
+    struct model *model = making->model;
+    struct map_pattern **last = &model->patterns;
+    const struct declared_path *path;
+    for (path = making->table->paths; path; path = path->next) {
+        *last = pattern_compile(model, &model->arena, making->table, path, making->findings);
+        if (*last)
+            last = &(*last)->next;
+        else
+            making->broken = true;
+    }
+    return !making->broken;
+}
+
+static bool make_secrets(struct making *making)
+{
+    struct model *model = making->model;
+    size_t count = making->table->secret_count;
+    model->secrets = arena_array(&model->arena, count, sizeof *model->secrets);
+    for (size_t i = 0; model->secrets && i < count; i++)
+        model->secrets[model->secret_count++] = keep(making, making->table->secrets[i]);
+    return model->secrets;
+}
+
+/* What a table can't do without; told last, as what was read wrongly is the news. */
+static void check_members(const struct making *making)
+{
+    const struct declared_table *table = making->table;
+    if (!table->base_name && !table->broken)
+        findings_add(making->findings, table->line,
+                     "table \"%s\" needs \"table\", its name without the prefix", table->path_name);
+    if (!table->records && !table->broken)
+        findings_add(making->findings, table->line,
+                     "table \"%s\" needs \"records\", how its keys are written", table->path_name);
+    if (!table->has_paths)
+        findings_add(making->findings, table->line, "table \"%s\" has no \"paths\"",
+                     table->path_name);
+}
+
+static bool make(struct making *making)
+{
+    const struct declared_table *table = making->table;
+    struct model *model = making->model;
+    model->path_name = keep(making, table->path_name);
+    model->base_name = keep(making, table->base_name);
+    model->separator = table->separator;
+    model->mtime = keep(making, table->mtime);
+    model->ttl_ms = table->ttl_ms;
+    model->line = table->line;
+    if (!make_secrets(making) || !make_params(making) || !make_indexes(making) ||
+        !make_keys(making) || !make_kinds(making))
+        return false;
+    set_types(making);
+    /* Ambiguity is judged when all paths are known, and whatever tells them apart. */
+    if (!make_patterns(making))
+        return false;
+    model->root = route_build(model, &model->arena, making->findings);
+    return model->root;
+}
+
+const struct model *compile_table(const struct declared_table *table, struct findings *findings)
+{
+    struct making making = {
+        .model = calloc(1, sizeof *making.model), .table = table, .findings = findings};
+    if (!making.model) {
+        findings_no_memory(findings);
+        return NULL;
+    }
+    making.model->references = 1;
+    making.model->self = making.model;
+    size_t before = findings->count + findings->left_out;
+    bool ok = make(&making);
+    check_members(&making);
+    if (making.model->arena.failed)
+        findings_no_memory(findings);
+    if (ok && !making.model->arena.failed && findings->count + findings->left_out == before)
+        return making.model;
+    model_unref(making.model);
+    return NULL;
+}

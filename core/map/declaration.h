@@ -1,0 +1,120 @@
+/* What somebody says of a table, before anything is made of it: the map's file (tables.h), or
+ * whatever else describes a table. Compiling (compile.h) copies all it needs, so a declaration and
+ * what it points to may go as soon as the model is made. Lines are the file's, for errors; 0 where
+ * there is no file. */
+#ifndef DDBFS_CORE_MAP_DECLARATION_H
+#define DDBFS_CORE_MAP_DECLARATION_H
+
+#include "core/map/model.h"
+
+/* A word that must mean something elsewhere: a kind of record, an index. */
+struct declared_name {
+    const char *text;
+    unsigned line;
+};
+
+/* A key attribute and how it is written. */
+struct declared_key {
+    const char *attribute;
+    struct format format;
+    unsigned line;
+};
+
+/* What is BROKEN was said, but could not be read: whoever refers to it is not judged. */
+struct declared_record {
+    const char *name;
+    struct declared_key keys[2]; /* the first record's order is the table's: partition, sort */
+    size_t key_count;
+    bool broken;
+    unsigned line;
+    struct declared_record *next;
+};
+
+struct declared_index {
+    const char *name;
+    struct declared_key partition[KEY_MAX_ATTRIBUTES], sort[KEY_MAX_ATTRIBUTES];
+    size_t partition_count;
+    size_t sort_count;
+    enum projection projects;
+    bool broken;
+    unsigned line;
+    struct declared_index *next;
+};
+
+/* The type of a key attribute, wherever it is one; S where nothing is said. */
+struct declared_type {
+    const char *attribute;
+    enum value_type type;
+    unsigned line;
+    struct declared_type *next;
+};
+
+struct declared_param {
+    const char *name;
+    const char **values;
+    size_t value_count;
+    const char *match; /* or NULL */
+    unsigned match_line;
+    const char *hint; /* or NULL */
+    bool broken;
+    unsigned line;
+    struct declared_param *next;
+};
+
+/* A condition: TARGET is a part of a key, or an attribute. */
+struct declared_condition {
+    const char *target;
+    enum cond_op op;
+    enum value_type type;
+    struct format value;
+    struct format upper; /* of COND_BETWEEN */
+    unsigned line;
+    struct declared_condition *next;
+};
+
+enum declared_choice { CHOICE_UNSAID, CHOICE_NO, CHOICE_YES };
+
+struct declared_path {
+    const char *path;
+    unsigned line;
+    bool list;                   /* the path ends in a slash */
+    struct declared_name *kinds; /* none: the table's only one; "*": any */
+    size_t kind_count;
+    struct declared_name index; /* text NULL: the table itself */
+    struct declared_condition *wheres;
+    struct declared_condition *filters;
+    bool ordered; /* "newest" or "oldest" was said */
+    bool descending;
+    uint32_t limit; /* 0: all */
+    enum map_pick pick;
+    const char *pick_attribute;
+    const char *attribute;
+    bool has_name;
+    struct format name;
+    enum declared_choice hydrate;
+    bool consistent;
+    int64_t ttl_ms;    /* less than 0: the table's */
+    const char *mtime; /* NULL: the table's */
+    struct declared_path *next;
+};
+
+struct declared_table {
+    const char *path_name;
+    const char *base_name;
+    char separator;
+    struct declared_record *records;
+    struct declared_index *indexes;
+    struct declared_type *types;
+    struct declared_param *params;
+    const char **secrets;
+    size_t secret_count;
+    const char *mtime; /* or NULL */
+    int64_t ttl_ms;
+    struct declared_path *paths;
+    bool has_paths; /* "paths" was said, were it none */
+    bool broken;    /* its name, "table" or "records" was said, but could not be read */
+    unsigned line;
+    struct declared_table *next;
+};
+
+#endif

@@ -1,0 +1,142 @@
+#include "core/map/draft.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool draft_fail(struct draft *draft, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return findings_add(draft->findings, draft->path->line, "\"%s\": %s", draft->path->path, text);
+}
+
+bool draft_fail_room(struct draft *draft)
+{
+    if (draft->arena->failed || draft->scratch.failed)
+        return findings_no_memory(draft->findings);
+    return draft_fail(draft, "a key has too many parts");
+}
+
+bool draft_path_has(const struct declared_path *path, const char *param)
+{
+    size_t size = strlen(param);
+    for (const char *at = strchr(path->path, '{'); at; at = strchr(at + 1, '{')) {
+        if (strncmp(at + 1, param, size) != 0)
+            continue;
+        const char *end = at + 1 + size;
+        if (end[0] == '}' || (end[0] == '*' && end[1] == '}'))
+            return true;
+    }
+    return false;
+}
+
+const struct declared_condition *draft_where(const struct draft *draft, const char *target)
+{
+    const struct declared_condition *where = draft->path->wheres;
+    while (where && strcmp(where->target, target) != 0)
+        where = where->next;
+    return where;
+}
+
+static const struct declared_condition *equality_on(const struct draft *draft, const char *param)
+{
+    const struct declared_condition *where = draft_where(draft, param);
+    return where && where->op == COND_EQ ? where : NULL;
+}
+
+bool draft_says(const struct draft *draft, const char *param)
+{
+    return draft_path_has(draft->path, param) || equality_on(draft, param);
+}
+
+bool draft_append(struct draft *draft, struct format *format, const struct format_piece *piece)
+{
+    struct arena *arena = &draft->scratch;
+    if (!format->pieces) {
+        format->pieces = arena_array(arena, FORMAT_MAX_PIECES, sizeof *format->pieces);
+        if (!format->pieces)
+            return false;
+    }
+    struct format_piece *last = format->count ? &format->pieces[format->count - 1] : NULL;
+    if (last && !last->param && !piece->param) {
+        CLEAN_UP(buf_clean_up) struct buf joined = {0};
+        buf_add_span(&joined, last->literal);
+        buf_add_span(&joined, piece->literal);
+        last->literal = arena_copy(arena, buf_span(&joined));
+        arena->failed = arena->failed || joined.failed;
+        return !arena->failed;
+    }
+    if (format->count == FORMAT_MAX_PIECES)
+        return false;
+    format->pieces[format->count++] = *piece;
+    return true;
+}
+
+bool draft_append_all(struct draft *draft, struct format *format, const struct format *more)
+{
+    for (size_t i = 0; i < more->count; i++)
+        if (!draft_append(draft, format, &more->pieces[i]))
+            return false;
+    return true;
+}
+
+bool draft_said(struct draft *draft, const struct format *format, struct said_text *out)
+{
+    *out = (struct said_text){0};
+    for (size_t i = 0; i < format->count; i++, out->pieces++) {
+        const struct format_piece *piece = &format->pieces[i];
+        const struct declared_condition *equal =
+            piece->param ? equality_on(draft, piece->param) : NULL;
+        if (piece->param && !draft_says(draft, piece->param)) {
+            out->stop = piece->param;
+            return true;
+        }
+        if (!(equal ? draft_append_all(draft, &out->text, &equal->value)
+                    : draft_append(draft, &out->text, piece)))
+            return false;
+    }
+    return true;
+}
+
+const struct format *draft_key_format(const struct draft *draft, const struct map_key *key,
+                                      const struct map_kind *kind)
+{
+    for (size_t i = 0; i < draft->model->key_count; i++)
+        if (strcmp(draft->model->keys[i].attribute, key->attribute) == 0)
+            return &kind->keys[i];
+    return &key->format;
+}
+
+struct span draft_cut_after_separator(const struct draft *draft, struct span text)
+{
+    while (text.size > 0 && text.data[text.size - 1] != draft->model->separator)
+        text.size--;
+    return text;
+}
+
+bool draft_common(struct draft *draft, const struct format *a, const struct format *b,
+                  struct format *out)
+{
+    *out = (struct format){0};
+    for (size_t i = 0; i < a->count && i < b->count; i++) {
+        const struct format_piece *left = &a->pieces[i], *right = &b->pieces[i];
+        bool same = left->param && right->param ? strcmp(left->param, right->param) == 0
+                                                : !left->param && !right->param &&
+                                                      span_equal(left->literal, right->literal);
+        if (!same) {
+            size_t shared = 0; /* bytes; a parameter's literal is empty */
+            while (shared < left->literal.size && shared < right->literal.size &&
+                   left->literal.data[shared] == right->literal.data[shared])
+                shared++;
+            struct format_piece part = {
+                .literal = draft_cut_after_separator(draft, span_of(left->literal.data, shared))};
+            return part.literal.size == 0 || draft_append(draft, out, &part);
+        }
+        if (!draft_append(draft, out, left))
+            return false;
+    }
+    return true;
+}

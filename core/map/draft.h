@@ -1,0 +1,60 @@
+/* A path while it is compiled: what was declared, what becomes of it, and what the path says of a
+ * key. Gone when the pattern is made. */
+#ifndef DDBFS_CORE_MAP_DRAFT_H
+#define DDBFS_CORE_MAP_DRAFT_H
+
+#include "core/map/declaration.h"
+#include "core/map/findings.h"
+
+struct draft {
+    const struct declared_path *path;
+    const struct model *model;   /* its keys, kinds and indexes are complete */
+    struct map_pattern *pattern; /* what is made */
+    struct arena *arena;         /* the model's: what the pattern keeps */
+    struct arena scratch;        /* owned: what it does not keep */
+    struct findings *findings;
+    /* The "where" conditions of which key conditions were made. */
+    const struct declared_condition *used[READ_MAX_CONDS];
+    size_t used_count;
+};
+
+/* Notes what is wrong with the path. Returns false. */
+bool draft_fail(struct draft *draft, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same when memory, or the room of a format, ran out. */
+bool draft_fail_room(struct draft *draft);
+
+/* Whether PARAM stands in the path. */
+bool draft_path_has(const struct declared_path *path, const char *param);
+/* Whether PARAM stands there or is said by an equality of "where". */
+bool draft_says(const struct draft *draft, const char *param);
+/* The "where" condition on TARGET, or NULL. */
+const struct declared_condition *draft_where(const struct draft *draft, const char *target);
+
+/* What the path, together with the equalities of "where", says of one key attribute. */
+struct said_text {
+    struct format text; /* as far as it is said, in terms of the path's parameters; scratch */
+    size_t pieces;      /* of the key's own format that this took */
+    const char *stop;   /* the first parameter that is not said; NULL when all is */
+};
+
+/* Cuts FORMAT before the first parameter that is not said. False when there is no room. */
+bool draft_said(struct draft *draft, const struct format *format, struct said_text *out);
+
+/* The format of a key attribute for records of KIND: the kind's own for a base key. */
+const struct format *draft_key_format(const struct draft *draft, const struct map_key *key,
+                                      const struct map_kind *kind);
+
+/* Appends to a format that draft_append made, or to an empty one; literals that meet become one.
+ * False when there is no room. */
+bool draft_append(struct draft *draft, struct format *format, const struct format_piece *piece);
+bool draft_append_all(struct draft *draft, struct format *format, const struct format *more);
+
+/* The longest format that both begin with. Where they part inside a literal, it ends after a
+ * separator, or before the literal. False when there is no room. */
+bool draft_common(struct draft *draft, const struct format *a, const struct format *b,
+                  struct format *out);
+
+/* The beginning of TEXT that ends after the table's separator; empty when it has none. */
+struct span draft_cut_after_separator(const struct draft *draft, struct span text);
+
+#endif

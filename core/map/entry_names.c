@@ -1,0 +1,202 @@
+#include "core/map/entry_names.h"
+
+#include "core/map/name.h"
+
+/* Takes pieces off the end until the text ends after a separator or is empty. FORMAT is
+ * draft_common's. */
+static void cut_back_to_separator(struct draft *draft, struct format *format)
+{
+    for (; format->count > 0; format->count--) {
+        struct format_piece *last = &format->pieces[format->count - 1];
+        struct span cut = draft_cut_after_separator(draft, last->literal); /* none of a parameter */
+        if (cut.size > 0) {
+            last->literal = cut;
+            return;
+        }
+    }
+}
+
+/* Appends a piece of a key's format to a name: its literal as names write it. */
+static bool append_to_name(struct draft *draft, struct format *name,
+                           const struct format_piece *piece, struct span literal)
+{
+    struct format_piece copy = *piece;
+    CLEAN_UP(buf_clean_up) struct buf escaped = {0};
+    if (!piece->param) {
+        if (literal.size == 0)
+            return true;
+        name_add_value(&escaped, literal, 0);
+        copy.literal = arena_copy(&draft->scratch, buf_span(&escaped));
+        draft->scratch.failed = draft->scratch.failed || escaped.failed;
+    }
+    return !draft->scratch.failed && draft_append(draft, name, &copy);
+}
+
+/* Appends what FORMAT says beyond its beginning PREFIX, up to piece END. */
+static bool append_rest(struct draft *draft, struct format *name, const struct format *format,
+                        const struct format *prefix, size_t end)
+{
+    for (size_t i = 0; i < end; i++) {
+        const struct format_piece *piece = &format->pieces[i];
+        struct span literal = piece->literal;
+        if (i < prefix->count) {
+            size_t taken = prefix->pieces[i].literal.size;
+            if (piece->param || taken == literal.size)
+                continue;
+            literal = span_from(literal, taken);
+        }
+        if (!append_to_name(draft, name, piece, literal))
+            return false;
+    }
+    return true;
+}
+
+/* One past the last piece that is not said. */
+static size_t unsaid_end(const struct draft *draft, const struct format *format)
+{
+    size_t end = format->count;
+    while (end > 0 &&
+           (!format->pieces[end - 1].param || draft_says(draft, format->pieces[end - 1].param)))
+        end--;
+    return end;
+}
+
+/* The beginning of FORMAT that the path says. */
+static struct format said_beginning(const struct draft *draft, const struct format *format)
+{
+    struct format said = {format->pieces, 0};
+    while (said.count < format->count && (!format->pieces[said.count].param ||
+                                          draft_says(draft, format->pieces[said.count].param)))
+        said.count++;
+    return said;
+}
+
+/* What the last key attribute's formats of all kinds begin with and the path says, so that names
+ * need not repeat it. */
+static bool said_by_all(struct draft *draft, size_t key, struct format *out)
+{
+    const struct map_pattern *pattern = draft->pattern;
+    *out = said_beginning(draft, &pattern->kinds[0]->keys[key]);
+    if (pattern->kind_count == 1)
+        return true;
+    for (size_t i = 1; i < pattern->kind_count; i++) {
+        struct format said = said_beginning(draft, &pattern->kinds[i]->keys[key]), common;
+        if (!draft_common(draft, out, &said, &common))
+            return false;
+        *out = common;
+    }
+    cut_back_to_separator(draft, out);
+    return true;
+}
+
+/* The sort key's share in a name. SAID, what the name need not repeat, becomes empty when the name
+ * repeats it all the same. */
+static bool name_sort_key(struct draft *draft, const struct format *format, struct format *said,
+                          struct format *name)
+{
+    bool alone = draft->pattern->kind_count == 1;
+    size_t end = alone ? unsaid_end(draft, format) : format->count;
+    if (alone && end == 0) {
+        struct format nothing = {0};
+        said->count = 0;
+        /* All is said: a name is needed all the same, unless the partition key gave one. */
+        return name->count > 0 || append_rest(draft, name, format, &nothing, format->count);
+    }
+    struct format_piece joint = {.literal = span_of(&draft->model->separator, 1)};
+    if (name->count > 0 && !append_to_name(draft, name, &joint, joint.literal))
+        return false;
+    return append_rest(draft, name, format, said, end);
+}
+
+/* The parts of the key that the path does not say, in the key's order. */
+static bool default_name(struct draft *draft, struct map_entry *entry)
+{
+    const struct format *partition = &entry->kind->keys[0];
+    struct format said = said_beginning(draft, partition);
+    size_t end = unsaid_end(draft, partition);
+    bool only = draft->model->key_count == 1;
+    if (only && end == 0)
+        end = partition->count, said.count = 0;
+    if (end > 0 && !append_rest(draft, &entry->name, partition, &said, end))
+        return false;
+    if (only)
+        return true;
+    entry->has_sort_prefix = !draft->pattern->index && end == 0;
+    return said_by_all(draft, 1, &entry->sort_prefix) &&
+           name_sort_key(draft, &entry->kind->keys[1], &entry->sort_prefix, &entry->name);
+}
+
+/* Every part that the path does not say stands in NAME, or two keys would share one. */
+static const char *part_missing(const struct draft *draft, const struct map_kind *kind,
+                                const struct format *name)
+{
+    for (size_t k = 0; k < draft->model->key_count; k++)
+        for (size_t i = 0; i < kind->keys[k].count; i++) {
+            const char *param = kind->keys[k].pieces[i].param;
+            if (param && !draft_says(draft, param) && !format_has(name, param))
+                return param;
+        }
+    return NULL;
+}
+
+/* A value has the first byte of the text after it escaped; were that byte one that escapes are
+ * made of, the name could not be taken apart. */
+static bool can_be_parsed(const struct format *name)
+{
+    for (size_t i = 1; i < name->count; i++) {
+        char first = name->pieces[i].literal.size ? name->pieces[i].literal.data[0] : 0;
+        if (first && strchr("0123456789ABCDEF", first))
+            return false;
+    }
+    return true;
+}
+
+/* What a name never holds as it is could not be typed as the map writes it, or not be told from an
+ * escape. */
+static bool holds_reserved(const struct format *name)
+{
+    for (size_t i = 0; i < name->count; i++)
+        for (size_t at = 0; at < name->pieces[i].literal.size; at++) {
+            unsigned char c = (unsigned char)name->pieces[i].literal.data[at];
+            if (c == '/' || c == '%' || c < 0x20 || c == 0x7F)
+                return true;
+        }
+    return false;
+}
+
+static bool check_name(struct draft *draft, const struct map_entry *entry)
+{
+    const char *missing = part_missing(draft, entry->kind, &entry->name);
+    if (missing)
+        return draft_fail(draft, "\"name\" lacks {%s}, without which two keys would share a name",
+                          missing);
+    if (draft->path->has_name && holds_reserved(&entry->name))
+        return draft_fail(draft, "\"name\" holds a /, a %% or a control character");
+    if (!can_be_parsed(&entry->name))
+        return draft_fail(draft,
+                          "after a parameter a name can't go on with one of 0-9 or A-F; give "
+                          "\"name\" another text there");
+    return true;
+}
+
+bool entry_names_compile(struct draft *draft)
+{
+    struct map_pattern *pattern = draft->pattern;
+    const struct declared_path *path = draft->path;
+    if (path->has_name && pattern->kind_count > 1)
+        return draft_fail(draft, "\"name\" goes with one kind of record");
+    pattern->entries = arena_array(draft->arena, pattern->kind_count, sizeof *pattern->entries);
+    if (!pattern->entries)
+        return findings_no_memory(draft->findings);
+    for (size_t i = 0; i < pattern->kind_count; i++) {
+        struct map_entry *entry = &pattern->entries[pattern->entry_count++];
+        entry->kind = pattern->kinds[i];
+        entry->name = path->name;
+        if (!path->has_name && !default_name(draft, entry))
+            return draft->scratch.failed ? findings_no_memory(draft->findings)
+                                         : draft_fail(draft, "a name has too many parts");
+        if (!check_name(draft, entry))
+            return false;
+    }
+    return true;
+}

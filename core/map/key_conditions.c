@@ -1,0 +1,199 @@
+#include "core/map/key_conditions.h"
+
+static bool invalid_key(struct draft *draft, const struct map_key *key, const struct format *format,
+                        const char *missing)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    format_write(format, &text);
+    return draft_fail(draft, "the partition key %s is \"%s\", but the path does not say {%s}",
+                      key->attribute, buf_text(&text), missing);
+}
+
+static bool add_cond(struct draft *draft, const struct map_cond *cond)
+{
+    struct map_pattern *pattern = draft->pattern;
+    if (pattern->where_count == READ_MAX_CONDS)
+        return draft_fail(draft, "too many conditions");
+    pattern->where[pattern->where_count++] = *cond;
+    return true;
+}
+
+static bool add_equality(struct draft *draft, const struct map_key *key, const struct format *value)
+{
+    struct map_cond cond = {key->attribute, key->type, COND_EQ, *value, {0}};
+    return add_cond(draft, &cond);
+}
+
+static void mark_used(struct draft *draft, const struct declared_condition *where)
+{
+    if (draft->used_count < READ_MAX_CONDS)
+        draft->used[draft->used_count++] = where;
+}
+
+/* A condition on the attribute itself, as the map wrote it. */
+static bool add_plain(struct draft *draft, const struct map_key *key,
+                      const struct declared_condition *where)
+{
+    mark_used(draft, where);
+    if (where->op == COND_BEGINS && key->type == VALUE_N)
+        return draft_fail(draft, "%s is a number: it has no beginning (x*)", key->attribute);
+    struct map_cond cond = {key->attribute, key->type, where->op, where->value, where->upper};
+    return add_cond(draft, &cond);
+}
+
+static bool compile_partition_key(struct draft *draft, const struct map_key *key)
+{
+    struct map_pattern *pattern = draft->pattern;
+    const struct declared_condition *where = draft_where(draft, key->attribute);
+    if (where && where->op == COND_EQ)
+        return add_plain(draft, key, where);
+    struct said_text first, other;
+    const struct format *format = draft_key_format(draft, key, pattern->kinds[0]);
+    if (!draft_said(draft, format, &first))
+        return draft_fail_room(draft);
+    if (first.stop)
+        return invalid_key(draft, key, format, first.stop);
+    for (size_t i = 1; i < pattern->kind_count; i++) {
+        format = draft_key_format(draft, key, pattern->kinds[i]);
+        if (!draft_said(draft, format, &other))
+            return draft_fail_room(draft);
+        if (other.stop || !format_equal(&first.text, &other.text))
+            return draft_fail(draft, "one listing is one partition, but its kinds differ in %s",
+                              key->attribute);
+    }
+    return add_equality(draft, key, &first.text);
+}
+
+/* PREFIX followed by VALUE, and by what sorts last when that is in the interval too. */
+static bool bound(struct draft *draft, const struct format *prefix, const struct format *value,
+                  bool to_the_end, struct format *out)
+{
+    struct format_piece last = {.literal = SPAN_LITERAL(COND_LAST_CHARACTER)};
+    *out = (struct format){0};
+    return (draft_append_all(draft, out, prefix) &&
+            (!value || draft_append_all(draft, out, value)) &&
+            (!to_the_end || draft_append(draft, out, &last))) ||
+           draft_fail_room(draft);
+}
+
+/* A condition on the first part that the path does not say becomes one on the whole sort key.
+ * An interval that is open on one side still ends with the prefix. A part is compared by its
+ * beginning: "to 2026-04-16" includes that day. */
+static bool compile_range(struct draft *draft, const struct map_key *key,
+                          const struct said_text *said, const struct declared_condition *where)
+{
+    const struct format *prefix = &said->text, *value = &where->value;
+    struct map_cond cond = {.attribute = key->attribute, .type = key->type, .op = COND_BETWEEN};
+    mark_used(draft, where);
+    if (key->type != VALUE_S)
+        return prefix->count == 0
+                   ? add_plain(draft, key, where)
+                   : draft_fail(draft, "%s is no text: it has no parts", key->attribute);
+    /* A range that begins with a prefix takes its end in, which a listing leaves out of what came
+     * back (pattern->excluded); one record can't. */
+    if (where->op == COND_LT && prefix->count > 0 && !draft->path->list)
+        return draft_fail(draft, "\"<\" on a part goes with a listing; for one record say \"<=\"");
+    bool ok = true;
+    switch (where->op) {
+    case COND_EQ: /* draft_said has taken those in */
+    case COND_BEGINS:
+        cond.op = COND_BEGINS;
+        ok = bound(draft, prefix, value, false, &cond.value);
+        break;
+    case COND_BETWEEN:
+        ok = bound(draft, prefix, value, false, &cond.value) &&
+             bound(draft, prefix, &where->upper, true, &cond.upper);
+        break;
+    case COND_LT:
+    case COND_LE:
+        ok = bound(draft, prefix, NULL, false, &cond.value) &&
+             bound(draft, prefix, value, where->op == COND_LE, &cond.upper);
+        break;
+    case COND_GT:
+    case COND_GE:
+        ok = bound(draft, prefix, value, where->op == COND_GT, &cond.value) &&
+             bound(draft, prefix, NULL, true, &cond.upper);
+        break;
+    default: /* "where" takes no other */
+        break;
+    }
+    if (cond.op == COND_BETWEEN && cond.value.count == 0) {
+        cond.op = where->op == COND_LT ? COND_LT : COND_LE;
+        cond.value = cond.upper;
+    }
+    return ok && add_cond(draft, &cond);
+}
+
+static bool add_prefix(struct draft *draft, const struct map_key *key, const struct format *prefix)
+{
+    if (prefix->count == 0)
+        return true;
+    if (key->type == VALUE_N)
+        return draft_fail(draft, "%s is a number: a part of it can't be looked up", key->attribute);
+    struct map_cond cond = {key->attribute, key->type, COND_BEGINS, *prefix, {0}};
+    return add_cond(draft, &cond);
+}
+
+/* The prefix that the sort keys of all kinds share. */
+static bool compile_sort_key_of_several(struct draft *draft, const struct map_key *key)
+{
+    struct map_pattern *pattern = draft->pattern;
+    struct said_text said;
+    struct format common = {0};
+    for (size_t i = 0; i < pattern->kind_count; i++) {
+        struct format before = common;
+        const struct format *format = draft_key_format(draft, key, pattern->kinds[i]);
+        if (!draft_said(draft, format, &said) ||
+            !draft_common(draft, i ? &before : &said.text, &said.text, &common))
+            return draft_fail_room(draft);
+    }
+    return add_prefix(draft, key, &common);
+}
+
+/* DONE is set when no further sort attribute can have a condition. */
+static bool compile_sort_key(struct draft *draft, const struct map_key *key, bool *done)
+{
+    struct map_pattern *pattern = draft->pattern;
+    const struct declared_condition *where = draft_where(draft, key->attribute);
+    struct said_text said;
+    const struct format *format = draft_key_format(draft, key, pattern->kinds[0]);
+    if (!draft_said(draft, format, &said))
+        return draft_fail_room(draft);
+    *done = true;
+    if (pattern->kind_count > 1 && !where)
+        return compile_sort_key_of_several(draft, key);
+    bool by_part = said.stop && draft_where(draft, said.stop) == where;
+    if (where && !by_part && where->op != COND_EQ)
+        return add_plain(draft, key, where);
+    if (!said.stop) {
+        *done = false;
+        return add_equality(draft, key, &said.text);
+    }
+    if (where && where->op == COND_EQ) {
+        *done = false;
+        return add_plain(draft, key, where);
+    }
+    where = draft_where(draft, said.stop);
+    return where ? compile_range(draft, key, &said, where) : add_prefix(draft, key, &said.text);
+}
+
+bool key_conditions_compile(struct draft *draft)
+{
+    const struct model *model = draft->model;
+    const struct map_index *index = draft->pattern->index;
+    const struct map_key *partition = index ? index->partition : model->keys;
+    const struct map_key *sort = index ? index->sort : model->keys + 1;
+    size_t partition_count = index ? index->partition_count : 1;
+    size_t sort_count = index ? index->sort_count : model->key_count - 1;
+    draft->pattern->where = arena_array(&draft->scratch, READ_MAX_CONDS, sizeof(struct map_cond));
+    if (!draft->pattern->where)
+        return findings_no_memory(draft->findings);
+    for (size_t i = 0; i < partition_count; i++)
+        if (!compile_partition_key(draft, &partition[i]))
+            return false;
+    bool done = false;
+    for (size_t i = 0; i < sort_count && !done; i++)
+        if (!compile_sort_key(draft, &sort[i], &done))
+            return false;
+    return true;
+}

@@ -1,0 +1,73 @@
+#include "core/map/model.h"
+
+#include <stdlib.h>
+
+const struct model *model_ref(const struct model *model)
+{
+    if (model)
+        model->self->references++;
+    return model;
+}
+
+void model_unref(const struct model *model)
+{
+    struct model *mine = model ? model->self : NULL;
+    if (!mine || --mine->references > 0)
+        return;
+    for (struct map_param *param = mine->params; param; param = param->next)
+        if (param->match)
+            regfree(&param->regex);
+    arena_clean_up(&mine->arena);
+    free(mine);
+}
+
+const struct map_kind *model_find_kind(const struct model *model, const char *name)
+{
+    for (const struct map_kind *kind = model->kinds; kind; kind = kind->next)
+        if (strcmp(kind->name, name) == 0)
+            return kind;
+    return NULL;
+}
+
+const struct map_index *model_find_index(const struct model *model, const char *name)
+{
+    for (const struct map_index *index = model->indexes; index; index = index->next)
+        if (strcmp(index->name, name) == 0)
+            return index;
+    return NULL;
+}
+
+const struct map_param *model_find_param(const struct model *model, const char *name)
+{
+    for (const struct map_param *param = model->params; param; param = param->next)
+        if (strcmp(param->name, name) == 0)
+            return param;
+    return NULL;
+}
+
+bool model_is_secret(const struct model *model, struct span attribute)
+{
+    for (size_t i = 0; i < model->secret_count; i++)
+        if (span_is(attribute, model->secrets[i]))
+            return true;
+    return false;
+}
+
+bool model_is_key(const struct model *model, const char *attribute)
+{
+    for (size_t i = 0; i < model->key_count; i++)
+        if (strcmp(model->keys[i].attribute, attribute) == 0)
+            return true;
+    return false;
+}
+
+bool model_is_index_key(const struct map_index *index, const char *attribute)
+{
+    for (size_t i = 0; i < index->partition_count; i++)
+        if (strcmp(index->partition[i].attribute, attribute) == 0)
+            return true;
+    for (size_t i = 0; i < index->sort_count; i++)
+        if (strcmp(index->sort[i].attribute, attribute) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,156 @@
+/* The model of one table: how its keys are written, its indexes, and every path below it, ready to
+ * be asked. It is made once (compile.h) and constant from then on; whoever points into it holds a
+ * reference, so that it can be replaced while others still use the old one. */
+#ifndef DDBFS_CORE_MAP_MODEL_H
+#define DDBFS_CORE_MAP_MODEL_H
+
+#include <regex.h>
+#include <stdint.h>
+
+#include "core/map/format.h"
+#include "core/source/read.h"
+#include "core/source/source.h"
+
+/* How long an answer is believed where the map says nothing, that nothing is there, and what the
+ * map alone tells. */
+enum { MAP_TTL_MS = 10000, MAP_MISSING_TTL_MS = 2000, MAP_STRUCTURE_TTL_MS = 60000 };
+
+/* A key attribute of a table or an index. */
+struct map_key {
+    const char *attribute;
+    enum value_type type;
+    struct format format; /* of an index; empty where the record kinds say it (base keys) */
+};
+
+/* A kind of record: how its keys are written. */
+struct map_kind {
+    const char *name;
+    struct format keys[2]; /* beside the table's keys */
+    unsigned line;
+    struct map_kind *next;
+};
+
+struct map_index {
+    const char *name;
+    struct map_key partition[KEY_MAX_ATTRIBUTES], sort[KEY_MAX_ATTRIBUTES];
+    size_t partition_count;
+    size_t sort_count;
+    enum projection projects;
+    unsigned line;
+    struct map_index *next;
+};
+
+/* What is known of a parameter's values. */
+struct map_param {
+    const char *name;
+    const struct span *values; /* the known ones, listed by directories */
+    size_t value_count;
+    const char *match; /* an extended regular expression, or NULL */
+    regex_t regex;     /* compiled when MATCH is set; owned */
+    const char *hint;  /* what to say when MATCH fails, or NULL */
+    unsigned line;
+    struct map_param *next;
+};
+
+/* A condition on an attribute, in terms of the path's parameters. */
+struct map_cond {
+    const char *attribute;
+    enum value_type type;
+    enum cond_op op;
+    struct format value;
+    struct format upper; /* of COND_BETWEEN */
+};
+
+/* A part of a key, and what is said of it in terms of the path's parameters. */
+struct map_part {
+    const char *param;
+    struct format value;
+};
+
+enum map_pick { PICK_NONE, PICK_GREATEST, PICK_LEAST };
+
+/* One kind of entry of a listing, and how it is named. */
+struct map_entry {
+    const struct map_kind *kind;
+    struct format name;
+    /* The sort key is what SORT_PREFIX says (in terms of the path's parameters), followed by what
+     * the name says. */
+    bool has_sort_prefix;
+    struct format sort_prefix;
+};
+
+/* One path: what is read for it, and how the entries of a listing are named. */
+struct map_pattern {
+    const char *path;
+    unsigned line;
+    bool list;                 /* the path ends in a slash */
+    const struct model *table; /* whose pattern it is; holds this one, so not counted */
+    const struct map_kind **kinds;
+    size_t kind_count;
+    const struct map_index *index; /* NULL: the table itself */
+    bool by_key;                   /* the full key of one record is known: no query */
+    struct map_cond *where;        /* the key condition, partition attributes first */
+    size_t where_count;
+    struct map_cond *filter; /* tested after the read */
+    size_t filter_count;
+    struct map_part *said; /* parts that the pattern itself says, rather than the path */
+    size_t said_count;
+    struct map_part *excluded; /* A range takes both its ends in: records whose part is just this
+                                * are left out of what comes back. */
+    size_t excluded_count;
+    bool descending;
+    uint32_t limit; /* 0: all */
+    enum map_pick pick;
+    const char *pick_attribute;
+    const char *attribute; /* the file is this attribute's bare value */
+    bool hydrates;         /* what an index gives is read again from the table */
+    bool consistent;
+    int64_t ttl_ms;
+    const char *mtime;         /* the attribute that dates a record, or NULL */
+    struct map_entry *entries; /* of a listing, one a kind */
+    size_t entry_count;
+    struct map_pattern *next;
+};
+
+struct model {
+    struct arena arena; /* owns everything below but the compiled expressions */
+    size_t references;
+    struct model *self;    /* itself, to count references: all who hold one see it const */
+    const char *path_name; /* "jobs" */
+    const char *base_name; /* "EcomIndexerJobsTable" */
+    char separator;        /* what no part holds unless it is open */
+    struct map_key keys[2];
+    size_t key_count;
+    struct map_kind *kinds;
+    struct map_kind *any; /* the kind of list "*" */
+    struct map_index *indexes;
+    struct map_param *params;
+    const char **secrets;
+    size_t secret_count;
+    const char *mtime;
+    int64_t ttl_ms;
+    struct map_pattern *patterns;
+    const struct route *root; /* all its paths as a tree of segments */
+    unsigned line;
+};
+
+/* Another reference to MODEL, which is returned. Neither counts as a change: MODEL stays const for
+ * all who use it. */
+const struct model *model_ref(const struct model *model); /* NULL gives NULL */
+/* Lets go of one; the last one frees it. NULL is fine. */
+void model_unref(const struct model *model);
+
+const struct map_kind *model_find_kind(const struct model *model, const char *name);
+const struct map_index *model_find_index(const struct model *model, const char *name);
+const struct map_param *model_find_param(const struct model *model, const char *name);
+
+/* Whether the attribute is masked in records. */
+bool model_is_secret(const struct model *model, struct span attribute);
+
+/* Whether ATTRIBUTE is of the table's own key, and so in every index too. */
+bool model_is_key(const struct model *model, const char *attribute);
+
+/* Whether ATTRIBUTE is of the index's key. */
+bool model_is_index_key(const struct map_index *index, const char *attribute);
+
+#endif
