@@ -1,5 +1,6 @@
 #include "core/base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -44,4 +45,49 @@ const char *error_word(enum error_kind kind)
         [ERROR_NO_MEMORY] = "no-memory",
     };
     return words[kind];
+}
+
+int error_errno(enum error_kind kind)
+{
+    switch (kind) {
+    case ERROR_NONE:
+        return 0;
+    case ERROR_NOT_FOUND:
+        return ENOENT;
+    case ERROR_NOT_LISTABLE:
+        return EOPNOTSUPP;
+    case ERROR_IS_DIRECTORY:
+        return EISDIR;
+    case ERROR_NOT_DIRECTORY:
+        return ENOTDIR;
+    case ERROR_AMBIGUOUS:
+        return ENOTUNIQ;
+    case ERROR_INVALID:
+        return EINVAL;
+    case ERROR_DENIED:
+        return EACCES;
+    case ERROR_EXPIRED:
+        return EKEYEXPIRED;
+    case ERROR_THROTTLED:
+        return EAGAIN;
+    case ERROR_TIMED_OUT:
+        return ETIMEDOUT;
+    case ERROR_UNREACHABLE:
+        return EHOSTUNREACH;
+    case ERROR_REFUSED:
+        return ECONNREFUSED;
+    case ERROR_RESET:
+        return ECONNRESET;
+    case ERROR_TLS:
+        return EPROTO;
+    case ERROR_NO_TABLE:
+        return ENODEV;
+    case ERROR_BAD_ANSWER:
+        return EBADMSG;
+    case ERROR_SERVICE:
+        return EIO;
+    case ERROR_NO_MEMORY:
+        return ENOMEM;
+    }
+    return EIO;
 }

@@ -48,4 +48,7 @@ bool error_no_memory(struct error *err);
 /* A short stable word for logs and JSON: "not-found", "denied", … */
 const char *error_word(enum error_kind kind);
 
+/* The errno that tells it to a program: each kind has its own. */
+int error_errno(enum error_kind kind);
+
 #endif

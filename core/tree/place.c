@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/base/nearest.h"
 #include "core/tree/noise.h"
 #include "core/tree/readme.h"
 
@@ -118,19 +119,24 @@ static bool find_environment(struct place *place, struct span name, struct error
     for (each = place->map->environments; each; each = each->next)
         if (!format_is_literal(&each->name) && enter_environment(place, name, each))
             return true;
-    CLEAN_UP(buf_clean_up) struct buf names = {0};
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    struct nearest nearest = nearest_to(name);
     for (each = place->map->environments; each; each = each->next) {
         buf_add_text(&names, each == place->map->environments ? "" : ", ");
         format_write(&each->name, &names);
+        if (format_is_literal(&each->name))
+            nearest_offer(&nearest, each->name.pieces[0].literal);
     }
-    return error_set(err, ERROR_NOT_FOUND, "the map has no environment \"%.*s\"; it has %s",
-                     (int)name.size, name.data, buf_text(&names));
+    nearest_write(&nearest, &hint);
+    return error_set(err, ERROR_NOT_FOUND, "the map has no environment \"%.*s\"%s; it has %s",
+                     (int)name.size, name.data, buf_text(&hint), buf_text(&names));
 }
 
 static bool find_table(struct place *place, struct span name, struct error *err)
 {
     const struct map *map = place->map;
-    CLEAN_UP(buf_clean_up) struct buf names = {0};
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < map->model_count; i++) {
         if (span_is(name, map->models[i]->path_name)) {
             place->kind = PLACE_DIRECTORY;
@@ -139,9 +145,11 @@ static bool find_table(struct place *place, struct span name, struct error *err)
             return true;
         }
         buf_printf(&names, "%s%s", names.size ? ", " : "", map->models[i]->path_name);
+        nearest_offer(&nearest, span_text(map->models[i]->path_name));
     }
-    return error_set(err, ERROR_NOT_FOUND, "the map has no table \"%.*s\"; it has %s",
-                     (int)name.size, name.data, buf_text(&names));
+    nearest_write(&nearest, &hint);
+    return error_set(err, ERROR_NOT_FOUND, "the map has no table \"%.*s\"%s; it has %s",
+                     (int)name.size, name.data, buf_text(&hint), buf_text(&names));
 }
 
 /* Whether VALUE is what the map expects of PARAM; if not, ERR says what it is. */
@@ -266,13 +274,20 @@ static bool try_shortened(struct place *place, struct span name,
     return false;
 }
 
-static void write_children(const struct route *route, struct buf *out)
+/* All that ROUTE has below it; and, when one of the literals is near to NAME, which one was meant.
+ */
+static void write_children(const struct route *route, struct span name, struct buf *out,
+                           struct buf *hint)
 {
+    struct nearest nearest = nearest_to(name);
     for (const struct route *child = route->children; child; child = child->next) {
         buf_add_text(out, out->size ? ", " : "");
         format_write(&child->segment, out);
         buf_add_text(out, child->file ? "" : "/");
+        if (format_is_literal(&child->segment))
+            nearest_offer(&nearest, child->segment.pieces[0].literal);
     }
+    nearest_write(&nearest, hint);
 }
 
 static bool try_readme(struct place *place, struct span name)
@@ -326,10 +341,10 @@ static bool find_in_table(struct place *place, struct span name,
         *err = why;
         return false;
     }
-    CLEAN_UP(buf_clean_up) struct buf names = {0};
-    write_children(parent, &names);
-    return error_set(err, ERROR_NOT_FOUND, "nothing here is called \"%.*s\"; there is %s%s%s",
-                     (int)name.size, name.data, buf_text(&names),
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    write_children(parent, name, &names, &hint);
+    return error_set(err, ERROR_NOT_FOUND, "nothing here is called \"%.*s\"%s; there is %s%s%s",
+                     (int)name.size, name.data, buf_text(&hint), buf_text(&names),
                      options->suffix[0] ? ", and records end in " : "", options->suffix);
 }
 

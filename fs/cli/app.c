@@ -7,6 +7,8 @@
 
 #include "core/base/digest.h"
 #include "core/sources.h"
+#include "fs/cli/mounts.h"
+#include "fs/cli/turns.h"
 
 static void write_log(void *arg, enum log_level level, const char *line)
 {
@@ -77,7 +79,7 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
     };
     app->map = map_load(map_file, &why);
     if (!app->map || !open_parts(app, cache_bytes, &why)) {
-        fprintf(stderr, "ddbfs: %s\n", why.text);
+        app_complain(app, NULL, &why);
         return false;
     }
     app->tree = (struct tree){
@@ -112,8 +114,7 @@ static size_t control_size(const char *text)
     return first < 0x20 || first == 0x7F;
 }
 
-/* A terminal must not obey what somebody put into a path, or into a key. */
-static void print_safely(const char *text)
+void app_print_safely(const char *text)
 {
     size_t unsafe = 0;
     for (; *text; text++, unsafe -= unsafe > 0) {
@@ -123,26 +124,96 @@ static void print_safely(const char *text)
     }
 }
 
-void app_complain(struct app *app, const char *path, const struct error *err)
+static void add_member(struct buf *line, const char *name, const char *text)
 {
-    fflush(stdout);
+    buf_printf(line, "%s\"%s\":", line->size > 0 ? "," : "{", name);
+    json_write_string(line, span_text(text));
+}
+
+/* For programs: what a shell's words can't tell apart, member by member. */
+static void complain_in_json(const char *path, const struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf line = {0};
+    const char *name = strerrorname_np(error_errno(err->kind));
+    if (path)
+        add_member(&line, "path", path);
+    add_member(&line, "kind", error_word(err->kind));
+    add_member(&line, "errno", name ? name : "");
+    add_member(&line, "text", err->text);
+    if (err->code[0])
+        add_member(&line, "code", err->code);
+    if (err->request_id[0])
+        add_member(&line, "request_id", err->request_id);
+    buf_add_text(&line, "}\n");
+    fputs(buf_text(&line), stderr);
+}
+
+static void complain_in_words(const char *path, const struct error *err)
+{
     bool said = strstr(err->text, err->code) != NULL;
     fputs("ddbfs: ", stderr);
-    print_safely(path[0] ? path : "/");
-    fputs(": ", stderr);
-    print_safely(err->text);
+    if (path) {
+        app_print_safely(path[0] ? path : "/");
+        fputs(": ", stderr);
+    }
+    app_print_safely(err->text);
     if (err->request_id[0])
         fprintf(stderr, " (%s%srequest %s)", said ? "" : err->code,
                 said || !err->code[0] ? "" : ", ", err->request_id);
     fputc('\n', stderr);
-    app->status = EXIT_FAILURE;
 }
 
-struct place *app_resolve(struct app *app, const char *path)
+void app_complain(struct app *app, const char *path, const struct error *err)
 {
-    struct error why;
-    struct place *place = place_resolve(app->map, span_text(path), &app->tree.names, &why);
+    fflush(stdout);
+    if (app->options->json)
+        complain_in_json(path, err);
+    else
+        complain_in_words(path, err);
+    bool missing = err->kind == ERROR_NOT_FOUND && app->status != EXIT_FAILURE;
+    app->status = missing ? EXIT_MISSING : EXIT_FAILURE;
+}
+
+/* Who names a path as it is in a mount is told what it is called here. */
+static void hint_at_mount(const char *path, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf root = {0};
+    if (path[0] != '/' || !mounts_find(path, &root))
+        return;
+    const char *rest = path + root.size;
+    error_set(err, ERROR_INVALID,
+              "is in the mount at %s, and commands take paths without the "
+              "mountpoint: %s",
+              buf_text(&root), rest[0] ? rest : "/");
+}
+
+struct place *app_resolve(struct app *app, const char *path, struct error *err)
+{
+    struct place *place = place_resolve(app->map, span_text(path), &app->tree.names, err);
     if (!place)
-        app_complain(app, path, &why);
+        hint_at_mount(path, err);
     return place;
+}
+
+int app_usage(const char *what, const char *command)
+{
+    fprintf(stderr, "ddbfs: ");
+    app_print_safely(what);
+    fprintf(stderr, "; see ddbfs %s%s--help\n", command ? command : "", command ? " " : "");
+    return EXIT_USAGE;
+}
+
+int app_run(const struct options *options, char **paths, int count, int side_by_side,
+            const struct turn_ops *ops)
+{
+    CLEAN_UP(buf_clean_up) struct buf map = {0};
+    struct app app;
+    if (!app_find_map(options, &map))
+        return EXIT_FAILURE;
+    if (app_init(&app, options, buf_text(&map), COMMAND_CACHE_BYTES))
+        turns_run(&app, paths, count, side_by_side, ops);
+    else
+        app.status = EXIT_FAILURE;
+    app_clean_up(&app);
+    return app.status;
 }

@@ -16,8 +16,10 @@ struct app {
     int status; /* the exit status so far */
 };
 
+/* Of several, the worst counts: what could not be answered is worse than what is not there. */
 enum {
     EXIT_USAGE = 2,
+    EXIT_MISSING = 3,              /* proven: nothing is there; and nothing worse has happened */
     COMMAND_CACHE_BYTES = 4 << 20, /* a command is short-lived and asks little twice */
 };
 
@@ -30,16 +32,28 @@ void app_clean_up(struct app *app);
  * OUT gets its name; false after a message. */
 bool app_find_map(const struct options *options, struct buf *out);
 
-/* "ddbfs: PATH: reason" on standard error, with what the service said; the exit status becomes 1.
- */
+/* Says on standard error why there is no answer for PATH, and what the service said: "ddbfs: PATH:
+ * reason", or with --json an object on one line. The exit status follows. */
 void app_complain(struct app *app, const char *path, const struct error *err);
 
-/* The place that PATH names; NULL after a complaint. */
-struct place *app_resolve(struct app *app, const char *path);
+/* To standard error. A terminal must not obey what somebody put into a path, or into a key. */
+void app_print_safely(const char *text);
+
+/* The place that PATH names; NULL with ERR filled. */
+struct place *app_resolve(struct app *app, const char *path, struct error *err);
+
+/* "ddbfs: what is wrong; see ddbfs COMMAND --help". COMMAND may be NULL. */
+int app_usage(const char *what, const char *command);
+
+/* A command that works on PATHS of the tree, from the map to the exit status. */
+struct turn_ops;
+int app_run(const struct options *options, char **paths, int count, int side_by_side,
+            const struct turn_ops *ops);
 
 /* The commands; each returns the exit status. ARGV are the words after the command and its
  * options. */
 typedef int command_fn(const struct options *options, int argc, char **argv);
-command_fn cat_command, ls_command, explain_command, check_command, mount_command, refresh_command;
+command_fn cat_command, ls_command, explain_command, check_command, mount_command, refresh_command,
+    umount_command;
 
 #endif

@@ -1,62 +1,47 @@
 /* ddbfs cat PATH…: the content of files, in the order they are named. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "fs/cli/app.h"
+#include "fs/cli/turns.h"
 
-struct cat {
-    struct app app;
-    const char *path;
-};
+/* The source has about as many connections; and so many records, of 400 KB each at the most, may
+ * wait in memory. */
+enum { SIDE_BY_SIDE = 32 };
 
 static void take_file(void *arg, const struct tree_file *file, const struct error *err)
 {
-    struct cat *cat = arg;
-    if (err)
-        app_complain(&cat->app, cat->path, err);
-    else
-        fwrite(file->bytes.data, 1, file->bytes.size, stdout);
-    loop_stop(cat->app.loop);
+    struct turn *turn = arg;
+    turn->work = NULL;
+    if (file)
+        turn_print(turn, file->bytes);
+    turn_end(turn, err);
 }
 
-static void cat_path(struct cat *cat)
+static void start(struct turn *turn)
 {
     struct error why;
-    struct place *place = app_resolve(&cat->app, cat->path);
-    if (!place)
+    if (place_is_directory(turn->place)) {
+        error_set(&why, ERROR_IS_DIRECTORY, "is a directory; list it with: ddbfs ls %s",
+                  turn->path);
+        turn_end(turn, &why);
         return;
-    if (place_is_directory(place)) {
-        error_set(&why, ERROR_IS_DIRECTORY, "is a directory; list it with: ddbfs ls %s", cat->path);
-        app_complain(&cat->app, cat->path, &why);
-    } else if (tree_read(&cat->app.tree, place, take_file, cat)) {
-        loop_run(cat->app.loop);
-    } else {
-        error_no_memory(&why);
-        app_complain(&cat->app, cat->path, &why);
     }
-    place_destroy(place);
+    turn->work = tree_read(&turn->app->tree, turn->place, take_file, turn);
+    if (!turn->work) {
+        error_no_memory(&why);
+        turn_end(turn, &why);
+    }
+}
+
+static void stop(struct turn *turn)
+{
+    tree_cancel(turn->work);
 }
 
 int cat_command(const struct options *options, int argc, char **argv)
 {
-    CLEAN_UP(buf_clean_up) struct buf map = {0};
-    struct cat cat;
-    if (argc == 0) {
-        fprintf(stderr, "ddbfs: cat needs a path; see ddbfs --help\n");
-        return EXIT_USAGE;
-    }
-    if (!app_find_map(options, &map))
-        return EXIT_FAILURE;
-    if (app_init(&cat.app, options, buf_text(&map), COMMAND_CACHE_BYTES)) {
-        for (int i = 0; i < argc; i++) {
-            cat.path = argv[i];
-            cat_path(&cat);
-        }
-    } else {
-        cat.app.status = EXIT_FAILURE;
-    }
-    app_clean_up(&cat.app);
-    return cat.app.status;
+    static const struct turn_ops ops = {.start = start, .stop = stop};
+    if (argc == 0)
+        return app_usage("cat needs a path", "cat");
+    return app_run(options, argv, argc, SIDE_BY_SIDE, &ops);
 }

@@ -71,9 +71,11 @@ static void check_environment(struct check *check, const char *name)
         struct error why;
         CLEAN_UP(buf_clean_up) struct buf path = {0};
         buf_printf(&path, "/%s/%s", name, map->models[i]->path_name);
-        struct place *place = app_resolve(&check->app, buf_text(&path));
-        if (!place)
+        struct place *place = app_resolve(&check->app, buf_text(&path), &why);
+        if (!place) {
+            app_complain(&check->app, buf_text(&path), &why);
             return;
+        }
         struct source *source = sources_for(check->app.sources, place, &why);
         if (!source)
             app_complain(&check->app, buf_text(&path), &why);
@@ -108,9 +110,11 @@ static void take_environments(void *arg, const struct tree_entry *entries, size_
 static void find_environments(struct check *check)
 {
     struct error why;
-    struct place *root = app_resolve(&check->app, "/");
-    if (!root)
+    struct place *root = app_resolve(&check->app, "/", &why);
+    if (!root) {
+        app_complain(&check->app, "/", &why);
         return;
+    }
     check->listing = tree_list(&check->app.tree, root, false, take_environments, check);
     if (check->listing)
         loop_run(check->app.loop);
@@ -159,10 +163,8 @@ int check_command(const struct options *options, int argc, char **argv)
 {
     CLEAN_UP(buf_clean_up) struct buf map = {0};
     struct check check = {0};
-    if (argc > 1) {
-        fprintf(stderr, "ddbfs: check takes one map; see ddbfs --help\n");
-        return EXIT_USAGE;
-    }
+    if (argc > 1)
+        return app_usage("check takes one map", "check");
     if (argc == 1)
         buf_add_text(&map, argv[0]);
     else if (!app_find_map(options, &map))

@@ -1,40 +1,24 @@
 /* ddbfs explain [--json] PATH…: what a path reads, asking nobody. */
 #include "core/tree/explain.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include "fs/cli/turns.h"
 
-#include "fs/cli/app.h"
-
-static void explain_path(struct app *app, const char *path)
+static void start(struct turn *turn)
 {
+    struct app *app = turn->app;
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    struct place *place = app_resolve(app, path);
-    if (!place)
-        return;
-    if (explain_write(&app->tree, place, span_text(path), app->options->json, &text, &why))
-        fwrite(text.data, 1, text.size, stdout);
-    else
-        app_complain(app, path, &why);
-    place_destroy(place);
+    bool ok = explain_write(&app->tree, turn->place, span_text(turn->path), app->options->json,
+                            &text, &why);
+    if (ok)
+        turn_print(turn, buf_span(&text));
+    turn_end(turn, ok ? NULL : &why);
 }
 
 int explain_command(const struct options *options, int argc, char **argv)
 {
-    CLEAN_UP(buf_clean_up) struct buf map = {0};
-    struct app app;
-    if (argc == 0) {
-        fprintf(stderr, "ddbfs: explain needs a path; see ddbfs --help\n");
-        return EXIT_USAGE;
-    }
-    if (!app_find_map(options, &map))
-        return EXIT_FAILURE;
-    if (app_init(&app, options, buf_text(&map), COMMAND_CACHE_BYTES))
-        for (int i = 0; i < argc; i++)
-            explain_path(&app, argv[i]);
-    else
-        app.status = EXIT_FAILURE;
-    app_clean_up(&app);
-    return app.status;
+    static const struct turn_ops ops = {.start = start};
+    if (argc == 0)
+        return app_usage("explain needs a path", "explain");
+    return app_run(options, argv, argc, 1, &ops);
 }

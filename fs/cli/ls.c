@@ -5,13 +5,10 @@
 #include <time.h>
 
 #include "core/item/when.h"
-#include "fs/cli/app.h"
+#include "fs/cli/turns.h"
 
-struct ls {
-    struct app app;
-    const char *path;
-    struct tree_listing *listing;
-};
+/* Each of them holds a page, of 1 MB at the most. */
+enum { SIDE_BY_SIDE = 8 };
 
 static const char *mode_of(const struct tree_entry *entry)
 {
@@ -20,7 +17,7 @@ static const char *mode_of(const struct tree_entry *entry)
     return entry->secret ? "-r--------" : "-r--r--r--";
 }
 
-static void print_long(const struct tree_entry *entry)
+static void write_long(const struct tree_entry *entry, struct buf *out)
 {
     char size[24] = "-", date[32] = "-";
     if (entry->size >= 0)
@@ -31,143 +28,108 @@ static void print_long(const struct tree_entry *entry)
         localtime_r(&seconds, &local);
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &local);
     }
-    printf("%s %10s %-19s ", mode_of(entry), size, date);
+    buf_printf(out, "%s %10s %-19s ", mode_of(entry), size, date);
 }
 
-static void print_json(const struct tree_entry *entry, struct span path)
+/* PATH opens the entry: below the directory that is listed, or the file itself. */
+static void write_json(const struct tree_entry *entry, struct span path, struct buf *out)
 {
-    CLEAN_UP(buf_clean_up) struct buf line = {0};
-    buf_add_text(&line, "{\"name\":");
-    json_write_string(&line, entry->name);
-    buf_add_text(&line, ",\"path\":");
-    json_write_string(&line, path);
-    buf_printf(&line, ",\"type\":\"%s\"", entry->directory ? "directory" : "file");
+    buf_add_text(out, "{\"name\":");
+    json_write_string(out, entry->name);
+    buf_add_text(out, ",\"path\":");
+    json_write_string(out, path);
+    buf_printf(out, ",\"type\":\"%s\"", entry->directory ? "directory" : "file");
     if (entry->size >= 0)
-        buf_printf(&line, ",\"size\":%lld", (long long)entry->size);
+        buf_printf(out, ",\"size\":%lld", (long long)entry->size);
     if (entry->mtime_ms) {
-        buf_add_text(&line, ",\"mtime\":\"");
-        when_write(&line, entry->mtime_ms);
-        buf_add_char(&line, '"');
+        buf_add_text(out, ",\"mtime\":\"");
+        when_write(out, entry->mtime_ms);
+        buf_add_char(out, '"');
     }
-    buf_add_text(&line, "}\n");
-    fwrite(line.data, 1, line.size, stdout);
+    buf_add_text(out, "}\n");
 }
 
-/* The path that opens the entry: below the directory that is listed, or the file itself. */
-static void print_path(const struct ls *ls, const struct tree_entry *entry)
+static void print_entry(struct turn *turn, const struct tree_entry *entry)
 {
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    struct span folder = span_text(ls->path);
-    buf_add_span(&path, folder);
-    if (ls->listing) {
-        buf_add_text(&path, span_ends(folder, SPAN_LITERAL("/")) ? "" : "/");
-        buf_add_span(&path, entry->name);
+    CLEAN_UP(buf_clean_up) struct buf line = {0}, path = {0};
+    if (turn->app->options->json) {
+        struct span folder = span_text(turn->path);
+        buf_add_span(&path, folder);
+        if (place_is_directory(turn->place)) {
+            buf_add_text(&path, span_ends(folder, SPAN_LITERAL("/")) ? "" : "/");
+            buf_add_span(&path, entry->name);
+        }
+        write_json(entry, buf_span(&path), &line);
+    } else {
+        if (turn->app->options->list_long)
+            write_long(entry, &line);
+        buf_add_span(&line, entry->name);
+        buf_add_text(&line, entry->directory ? "/\n" : "\n");
     }
-    print_json(entry, buf_span(&path));
+    turn_print(turn, buf_span(&line));
 }
 
-static void print_entry(const struct ls *ls, const struct tree_entry *entry)
-{
-    if (ls->app.options->json) {
-        print_path(ls, entry);
-        return;
-    }
-    if (ls->app.options->list_long)
-        print_long(entry);
-    fwrite(entry->name.data, 1, entry->name.size, stdout);
-    fputs(entry->directory ? "/\n" : "\n", stdout);
-}
-
-/* Pages are printed as they come; a reader that has gone away (`| head`) ends the listing. */
+/* Pages are printed as they come; the next one is asked for when its turn has come. */
 static void take_entries(void *arg, const struct tree_entry *entries, size_t count, bool more,
                          const struct error *err)
 {
-    struct ls *ls = arg;
+    struct turn *turn = arg;
     for (size_t i = 0; i < count; i++)
-        print_entry(ls, &entries[i]);
-    bool gone = fflush(stdout) != 0;
-    if (err)
-        app_complain(&ls->app, ls->path, err);
-    if (more && !gone)
-        tree_list_more(ls->listing);
+        print_entry(turn, &entries[i]);
+    if (more && !err)
+        turn_pause(turn);
     else
-        loop_stop(ls->app.loop);
-}
-
-static void list_directory(struct ls *ls, const struct place *place)
-{
-    struct error why;
-    bool full = ls->app.options->list_long;
-    ls->listing = tree_list(&ls->app.tree, place, full, take_entries, ls);
-    if (ls->listing) {
-        loop_run(ls->app.loop);
-        tree_list_end(ls->listing);
-        ls->listing = NULL;
-        return;
-    }
-    error_no_memory(&why);
-    app_complain(&ls->app, ls->path, &why);
-}
-
-static const char *last_segment(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+        turn_end(turn, err);
 }
 
 static void take_file(void *arg, const struct tree_file *file, const struct error *err)
 {
-    struct ls *ls = arg;
-    if (err) {
-        app_complain(&ls->app, ls->path, err);
-    } else {
+    struct turn *turn = arg;
+    const char *slash = strrchr(turn->path, '/');
+    turn->work = NULL;
+    if (file) {
         struct tree_entry entry = {
-            .name = span_text(last_segment(ls->path)),
+            .name = span_text(slash ? slash + 1 : turn->path),
             .secret = file->secret,
             .size = (int64_t)file->bytes.size,
             .mtime_ms = file->mtime_ms,
         };
-        print_entry(ls, &entry);
+        print_entry(turn, &entry);
     }
-    loop_stop(ls->app.loop);
+    turn_end(turn, err);
 }
 
-static void ls_path(struct ls *ls)
+static void start(struct turn *turn)
 {
-    struct error why;
-    struct place *place = app_resolve(&ls->app, ls->path);
-    if (!place)
-        return;
-    if (place_is_directory(place)) {
-        list_directory(ls, place);
-    } else if (tree_read(&ls->app.tree, place, take_file, ls)) {
-        loop_run(ls->app.loop);
-    } else {
+    struct app *app = turn->app;
+    if (place_is_directory(turn->place))
+        turn->work =
+            tree_list(&app->tree, turn->place, app->options->list_long, take_entries, turn);
+    else
+        turn->work = tree_read(&app->tree, turn->place, take_file, turn);
+    if (!turn->work) {
+        struct error why;
         error_no_memory(&why);
-        app_complain(&ls->app, ls->path, &why);
+        turn_end(turn, &why);
     }
-    place_destroy(place);
+}
+
+static void go_on(struct turn *turn)
+{
+    tree_list_more(turn->work);
+}
+
+static void stop(struct turn *turn)
+{
+    if (place_is_directory(turn->place))
+        tree_list_end(turn->work);
+    else
+        tree_cancel(turn->work);
 }
 
 int ls_command(const struct options *options, int argc, char **argv)
 {
-    CLEAN_UP(buf_clean_up) struct buf map = {0};
+    static const struct turn_ops ops = {.start = start, .go_on = go_on, .stop = stop};
     char root[] = "/", *only_root[] = {root};
-    struct ls ls = {0};
-    if (!app_find_map(options, &map))
-        return EXIT_FAILURE;
-    if (argc == 0) {
-        argc = 1;
-        argv = only_root;
-    }
-    if (app_init(&ls.app, options, buf_text(&map), COMMAND_CACHE_BYTES)) {
-        for (int i = 0; i < argc; i++) {
-            ls.path = argv[i];
-            ls_path(&ls);
-        }
-    } else {
-        ls.app.status = EXIT_FAILURE;
-    }
-    app_clean_up(&ls.app);
-    return ls.app.status;
+    return app_run(options, argc ? argv : only_root, argc ? argc : 1, SIDE_BY_SIDE, &ops);
 }

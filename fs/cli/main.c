@@ -7,23 +7,35 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/nearest.h"
 #include "fs/cli/app.h"
 
 struct command {
     const char *name;
     const char *arguments;
     const char *help;
+    const char *example; /* a command line, and what it is for */
     command_fn *run;
 };
 
+static command_fn help_command;
+
 static const struct command commands[] = {
-    {"mount", "[-f] [-o OPTIONS] MOUNTPOINT", "mount everything that the map names", mount_command},
-    {"cat", "PATH…", "print files", cat_command},
-    {"ls", "[-l] [--json] [PATH…]", "list directories", ls_command},
+    {"mount", "[-f] [-o OPTIONS] MOUNTPOINT", "mount everything that the map names",
+     "ddbfs mount --map my.map.json /mnt", mount_command},
+    {"umount", "MOUNTPOINT", "take a mount away, also one whose daemon has died",
+     "ddbfs umount /mnt", umount_command},
+    {"cat", "[--json] PATH…", "print files",
+     "ddbfs cat /prod/shops/cool-store.myshopify.com/SETTINGS", cat_command},
+    {"ls", "[-l] [--json] [PATH…]", "list directories",
+     "ddbfs ls -l /prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4/latest", ls_command},
     {"explain", "[--json] PATH…", "what a path reads, its cost, the equal aws command",
-     explain_command},
-    {"refresh", "PATH…", "make a live mount forget what it knows of paths", refresh_command},
-    {"check", "[--offline] [--json] [MAP]", "prove a map against the live tables", check_command},
+     "ddbfs explain /prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90", explain_command},
+    {"refresh", "PATH…", "make a live mount forget what it knows of paths",
+     "ddbfs refresh /mnt/prod/shops", refresh_command},
+    {"check", "[--offline] [--json] [MAP]", "prove a map against the live tables",
+     "ddbfs check --offline my.map.json", check_command},
+    {"help", "[COMMAND]", "say how a command is used", "ddbfs help ls", help_command},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -37,6 +49,10 @@ static void print_command(const struct command *command)
     printf("  %-8s %-*s %s\n", command->name, width, command->arguments, command->help);
 }
 
+static const char exit_statuses[] =
+    "exit status: 0 all was answered, 1 something could not be answered, 2 wrong usage,\n"
+    "3 something is proven not to be there, and nothing worse\n";
+
 static void print_help(void)
 {
     printf("usage: ddbfs [OPTION…] COMMAND [ARGUMENT…]\n\n"
@@ -44,8 +60,16 @@ static void print_help(void)
     for (size_t i = 0; i < COMMANDS; i++)
         print_command(&commands[i]);
     printf("\noptions\n");
-    options_print_help(stdout);
-    printf("\nexit status: 0, 1 when something could not be answered, 2 for wrong usage\n");
+    options_print_help(stdout, NULL);
+    printf("\n%s", exit_statuses);
+}
+
+static void print_help_of(const struct command *command)
+{
+    printf("usage: ddbfs %s %s\n\n%s; for example:\n\n  %s\n\noptions\n", command->name,
+           command->arguments, command->help, command->example);
+    options_print_help(stdout, command->name);
+    printf("\n%s", exit_statuses);
 }
 
 static const struct command *find_command(const char *name)
@@ -56,30 +80,44 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-static int usage(const char *what, const char *word)
+static int no_such_command(const char *word)
 {
-    fprintf(stderr, "ddbfs: %s%s; see ddbfs --help\n", what, word);
-    return EXIT_USAGE;
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct nearest nearest = nearest_to(span_text(word));
+    for (size_t i = 0; i < COMMANDS; i++)
+        nearest_offer(&nearest, span_text(commands[i].name));
+    buf_printf(&text, "no such command: %s", word);
+    nearest_write(&nearest, &text);
+    return app_usage(buf_text(&text), NULL);
 }
 
-/* True when --help or --version has been answered. */
-static bool answered(const struct options *options)
+static int help_command(const struct options *options, int argc, char **argv)
 {
-    if (options->help)
+    (void)options;
+    if (argc > 1)
+        return app_usage("help takes one command", NULL);
+    const struct command *command = argc == 1 ? find_command(argv[0]) : NULL;
+    if (argc == 1 && !command)
+        return no_such_command(argv[0]);
+    if (command)
+        print_help_of(command);
+    else
         print_help();
-    else if (options->version)
-        printf("ddbfs %s\n", DDBFS_VERSION);
-    return options->help || options->version;
+    return EXIT_SUCCESS;
 }
 
 static int run_command(const struct options *options, int count, char **words)
 {
+    if (options->version) {
+        printf("ddbfs %s\n", DDBFS_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (options->help) /* of the command, where there is one */
+        return help_command(options, count > 0, words);
     if (count == 0)
-        return usage("no command", "");
+        return app_usage("no command", NULL);
     const struct command *command = find_command(words[0]);
-    if (!command)
-        return usage("no such command: ", words[0]);
-    return command->run(options, count - 1, words + 1);
+    return command ? command->run(options, count - 1, words + 1) : no_such_command(words[0]);
 }
 
 static bool reader_is_gone(void)
@@ -105,13 +143,13 @@ static int run_as_helper(struct options *options, int argc, char **argv)
 {
     int option;
     if (argc < 3)
-        return usage("as a helper of mount: SOURCE MOUNTPOINT [-o OPTIONS]", "");
+        return app_usage("as a helper of mount: SOURCE MOUNTPOINT [-o OPTIONS]", NULL);
     if (strchr(argv[1], '/'))
         options->map = argv[1];
     optind = 3;
     while ((option = getopt(argc, argv, "sfnvo:t:")) != -1)
         if (option == 'o' && !options_add_mount(options, optarg))
-            return usage("too many -o", "");
+            return app_usage("too many -o", NULL);
     return mount_command(options, 1, argv + 2);
 }
 
@@ -142,5 +180,5 @@ int main(int argc, char **argv)
     int count = options_parse(&options, argc, argv);
     if (count < 0)
         return EXIT_USAGE;
-    return deliver(answered(&options) ? EXIT_SUCCESS : run_command(&options, count, argv));
+    return deliver(run_command(&options, count, argv));
 }

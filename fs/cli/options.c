@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/nearest.h"
+
 struct option {
     char letter;          /* 0: has none */
     const char *name;     /* NULL: has none */
@@ -10,6 +12,7 @@ struct option {
     const char *takes;    /* what the value may be; NULL: anything */
     bool (*set)(struct options *options, const char *value);
     const char *commands; /* where it may stand; NULL: anywhere */
+    bool asks;            /* of asking the service: may stand anywhere, but some ask nobody */
     const char *initial;  /* the default, as text */
     const char *help;
 };
@@ -150,41 +153,49 @@ static bool set_max_entries(struct options *options, const char *value)
 
 static const struct option table[] = {
     {.name = "map",
+     .asks = true,
      .argument = "FILE",
      .takes = "the name of a file",
      .set = set_map,
      .help = "the map; else $DDBFS_MAP, $XDG_CONFIG_HOME/ddbfs/map.json, /etc/ddbfs/map.json"},
     {.name = "profile",
+     .asks = true,
      .argument = "NAME",
      .takes = "the name of a profile",
      .set = set_profile,
      .help = "the AWS profile, instead of the map's; turns credentials in the environment off"},
     {.name = "region",
+     .asks = true,
      .argument = "NAME",
      .takes = "the name of a region",
      .set = set_region,
      .help = "the AWS region, instead of the map's"},
     {.name = "endpoint-url",
+     .asks = true,
      .argument = "URL",
      .takes = "http://… or https://…",
      .set = set_endpoint_url,
      .help = "ask this server, instead of the region's"},
     {.name = "suffix",
+     .asks = true,
      .argument = "TEXT",
      .takes = "at most 16 bytes without /, % and @",
      .set = set_suffix,
      .initial = "",
      .help = "end every record's name with TEXT, such as .json"},
     {.name = "format",
+     .asks = true,
      .argument = "HOW",
      .takes = "pretty or compact",
      .set = set_format,
      .initial = "pretty",
      .help = "records as pretty or compact JSON"},
     {.name = "show-secrets",
+     .asks = true,
      .set = set_show_secrets,
      .help = "show attributes that the map calls secret"},
     {.name = "timeout",
+     .asks = true,
      .argument = "SECONDS",
      .takes = "0.1 to 3600",
      .set = set_timeout,
@@ -192,13 +203,14 @@ static const struct option table[] = {
      .help = "how long an answer may take, retries included"},
     {.letter = 'v',
      .name = "verbose",
+     .asks = true,
      .set = set_verbose,
      .help = "say each request on standard error"},
     {.letter = 'l', .set = set_long, .commands = "ls", .help = "with mode, size and date"},
     {.name = "json",
      .set = set_json,
-     .commands = "ls explain check",
-     .help = "as JSON, for programs"},
+     .commands = "cat ls explain check",
+     .help = "errors, listings and findings as JSON, for programs"},
     {.name = "offline",
      .set = set_offline,
      .commands = "check",
@@ -284,10 +296,29 @@ struct words {
     struct options *options;
 };
 
+/* Names the long option that WORD is nearest to. */
+static bool unknown(const char *word)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct nearest nearest = nearest_to(span_of(word, strcspn(word, "=")));
+    struct buf names[COUNT] = {0};
+    for (size_t i = 0; i < COUNT; i++) {
+        if (!table[i].name)
+            continue;
+        buf_printf(&names[i], "--%s", table[i].name);
+        nearest_offer(&nearest, buf_span(&names[i]));
+    }
+    buf_add_text(&text, "is no option");
+    nearest_write(&nearest, &text);
+    for (size_t i = 0; i < COUNT; i++)
+        buf_clean_up(&names[i]);
+    return complain(word, buf_text(&text));
+}
+
 static bool may_stand(const struct words *words, const struct option *option, const char *word)
 {
     if (!option)
-        return complain(word, "is no option");
+        return unknown(word);
     if (option->commands && (!words->command || !has_word(option->commands, words->command)))
         return complain(word, "does not go with this command");
     return true;
@@ -402,30 +433,35 @@ enum options_outcome options_set(struct options *options, struct span name, cons
     return option->set(options, value) ? OPTIONS_SET : OPTIONS_WRONG;
 }
 
-static void print_option(FILE *out, const struct option *option)
+static void print_option(FILE *out, const struct option *option, bool tell_commands)
 {
-    char left[48] = "";
-    int size = 0;
+    CLEAN_UP(buf_clean_up) struct buf left = {0};
     if (option->letter)
-        size = snprintf(left, sizeof left, "-%c%s", option->letter,
-                        option->name       ? ", "
-                        : option->argument ? " "
-                                           : "");
+        buf_printf(&left, "-%c%s", option->letter, option->name ? ", " : "");
     if (option->name)
-        size += snprintf(left + size, sizeof left - (size_t)size, "--%s%s", option->name,
-                         option->argument ? " " : "");
-    snprintf(left + size, sizeof left - (size_t)size, "%s",
-             option->argument ? option->argument : "");
-    fprintf(out, "  %-22s %s", left, option->help);
+        buf_printf(&left, "--%s", option->name);
+    if (option->argument)
+        buf_printf(&left, " %s", option->argument);
+    fprintf(out, "  %-22s %s", buf_text(&left), option->help);
     if (option->initial && option->initial[0])
         fprintf(out, " (%s)", option->initial);
-    if (option->commands)
+    if (option->commands && tell_commands)
         fprintf(out, " [%s]", option->commands);
     fputc('\n', out);
 }
 
-void options_print_help(FILE *out)
+/* The commands that ask nobody, and so have no use for a map, a profile or a time-out. */
+static const char ask_nobody[] = "umount refresh help";
+
+void options_print_help(FILE *out, const char *command)
 {
-    for (size_t i = 0; i < COUNT; i++)
-        print_option(out, &table[i]);
+    if (!command)
+        for (size_t i = 0; i < COUNT; i++)
+            print_option(out, &table[i], true);
+    for (size_t i = 0; command && i < COUNT; i++) /* its own first */
+        if (table[i].commands && has_word(table[i].commands, command))
+            print_option(out, &table[i], false);
+    for (size_t i = 0; command && i < COUNT; i++)
+        if (!table[i].commands && !(table[i].asks && has_word(ask_nobody, command)))
+            print_option(out, &table[i], false);
 }

@@ -1,54 +1,12 @@
 #include "fs/mount/reply.h"
 
-#include <errno.h>
-
 /* The kernel is never given a time-out of zero: it would ask again for each step of a path. */
 #define LEAST_TIMEOUT 0.1
 #define FOR_EVER 1e9
 
 int reply_errno(enum error_kind kind)
 {
-    switch (kind) {
-    case ERROR_NONE:
-        return 0;
-    case ERROR_NOT_FOUND:
-        return ENOENT;
-    case ERROR_NOT_LISTABLE:
-        return EOPNOTSUPP;
-    case ERROR_IS_DIRECTORY:
-        return EISDIR;
-    case ERROR_NOT_DIRECTORY:
-        return ENOTDIR;
-    case ERROR_AMBIGUOUS:
-        return ENOTUNIQ;
-    case ERROR_INVALID:
-        return EINVAL;
-    case ERROR_DENIED:
-        return EACCES;
-    case ERROR_EXPIRED:
-        return EKEYEXPIRED;
-    case ERROR_THROTTLED:
-        return EAGAIN;
-    case ERROR_TIMED_OUT:
-        return ETIMEDOUT;
-    case ERROR_UNREACHABLE:
-        return EHOSTUNREACH;
-    case ERROR_REFUSED:
-        return ECONNREFUSED;
-    case ERROR_RESET:
-        return ECONNRESET;
-    case ERROR_TLS:
-        return EPROTO;
-    case ERROR_NO_TABLE:
-        return ENODEV;
-    case ERROR_BAD_ANSWER:
-        return EBADMSG;
-    case ERROR_SERVICE:
-        return EIO;
-    case ERROR_NO_MEMORY:
-        return ENOMEM;
-    }
-    return EIO;
+    return error_errno(kind);
 }
 
 static struct timespec timespec_of(int64_t ms)

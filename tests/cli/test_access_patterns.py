@@ -57,7 +57,7 @@ def test_job_by_id(ddbfs, oracle, cost):
 
 
 def test_job_by_id_that_is_missing_costs_the_query(ddbfs, cost):
-    ddbfs("cat", "/prod/jobs/by-id/none", expect=1)
+    ddbfs("cat", "/prod/jobs/by-id/none", expect=3)
     assert cost() == ["Query GSI_JobLookup_v2"]
 
 

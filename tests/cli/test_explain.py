@@ -129,12 +129,12 @@ def test_directory_of_the_map_costs_nothing(ddbfs):
 
 
 def test_wrong_path_is_not_explained(ddbfs):
-    result = ddbfs("explain", "/prod/nope/x", expect=1)
+    result = ddbfs("explain", "/prod/nope/x", expect=3)
     assert result.stdout == b"" and result.stderr.startswith("ddbfs: /prod/nope/x: ")
 
 
 def test_domain_where_an_index_belongs_is_told(ddbfs):
-    result = ddbfs("explain", "/prod/jobs/by-status/e513a8-4.myshopify.com/PENDING", expect=1)
+    result = ddbfs("explain", "/prod/jobs/by-status/e513a8-4.myshopify.com/PENDING", expect=3)
     assert "shop_id is the account and index name" in result.stderr
 
 

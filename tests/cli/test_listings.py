@@ -152,7 +152,7 @@ def test_platforms_share_the_status_out(ls):
 
 def test_job_is_not_found_under_another_status(ddbfs, ls):
     name = ls(f"{BY_INDEX}/status/PENDING")[0]
-    result = ddbfs("cat", f"{BY_INDEX}/status/FAILED/{name}", expect=1)
+    result = ddbfs("cat", f"{BY_INDEX}/status/FAILED/{name}", expect=3)
     assert result.stdout == b"" and "not (or no longer) one of this directory" in result.stderr
 
 
@@ -168,7 +168,7 @@ def test_job_that_left_its_status(ddbfs, boto, ls):
         boto.put_item(TableName=table, Item={**before, **failed})
         assert ls(f"{folder}/PENDING") == names[:-1]
         assert names[-1] in ls(f"{folder}/FAILED")
-        ddbfs("cat", f"{folder}/PENDING/{names[-1]}", expect=1)
+        ddbfs("cat", f"{folder}/PENDING/{names[-1]}", expect=3)
         ddbfs("cat", f"{folder}/FAILED/{names[-1]}")
     finally:
         boto.put_item(TableName=table, Item=before)
@@ -266,7 +266,7 @@ def test_a_file_is_listed_as_itself(ddbfs):
 
 
 def test_a_missing_file_is_no_listing(ddbfs):
-    result = ddbfs("ls", "/prod/jobs/by-id/none", expect=1)
+    result = ddbfs("ls", "/prod/jobs/by-id/none", expect=3)
     assert result.stdout == b"" and "has no record" in result.stderr
 
 

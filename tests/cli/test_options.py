@@ -337,7 +337,7 @@ def test_letters_may_stand_together(ddbfs):
 
 
 def test_two_dashes_end_the_options(ddbfs):
-    result = ddbfs("cat", "--", "-l", expect=1)
+    result = ddbfs("cat", "--", "-l", expect=3)
     assert result.stderr.startswith("ddbfs: -l: ")
 
 

@@ -146,13 +146,13 @@ def test_record_is_found_with_its_suffix(ddbfs, oracle):
 
 @pytest.mark.parametrize("name", ["SETTINGS", "SETTINGS.jso", "SETTINGS.JSON", ".json"])
 def test_record_without_its_suffix_is_a_miss(ddbfs, cost, name):
-    result = ddbfs("--suffix", ".json", "cat", f"{SHOP}/{name}", expect=1)
+    result = ddbfs("--suffix", ".json", "cat", f"{SHOP}/{name}", expect=3)
     assert result.stdout == b"" and ".json" in result.stderr
     assert cost() == []
 
 
 def test_suffix_is_part_of_the_key_without_the_option(ddbfs, cost):
-    ddbfs("cat", f"{SHOP}/SETTINGS.json", expect=1)
+    ddbfs("cat", f"{SHOP}/SETTINGS.json", expect=3)
     assert cost() == ["GetItem"]
 
 
@@ -259,12 +259,12 @@ def test_each_listed_attribute_opens(ddbfs, ls, oracle):
 
 
 def test_missing_attribute_says_so(ddbfs):
-    result = ddbfs("cat", f"{SHOP}/SETTINGS@/nope", expect=1)
+    result = ddbfs("cat", f"{SHOP}/SETTINGS@/nope", expect=3)
     assert result.stdout == b"" and 'no attribute "nope"' in result.stderr
 
 
 def test_attribute_of_a_missing_record_says_so(ddbfs):
-    result = ddbfs("cat", f"{SHOP}/nope@/plan", expect=1)
+    result = ddbfs("cat", f"{SHOP}/nope@/plan", expect=3)
     assert result.stdout == b"" and "has no record" in result.stderr
 
 

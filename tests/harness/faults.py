@@ -8,6 +8,7 @@ same time, so that a body is compressed after it was made and a delay covers all
 import copy
 import gzip
 import json
+import time
 
 from . import wire
 
@@ -103,8 +104,13 @@ def reset(_exchange, _go_on):
     return response
 
 
-def delay(exchange, go_on, seconds=1.0):
-    exchange.proxy.closing.wait(seconds)
+def delay(exchange, go_on, seconds=1.0, until=None):
+    """Holds the request back for so long, or until the function says that it is enough."""
+    end = time.monotonic() + seconds
+    while until and not until() and time.monotonic() < end and not exchange.proxy.closing.is_set():
+        time.sleep(0.005)
+    if not until:
+        exchange.proxy.closing.wait(seconds)
     return go_on()
 
 

@@ -1,0 +1,82 @@
+#include "fs/cli/mounts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The table writes blanks, tabs, line ends and backslashes of a path as \040 and the like. */
+static void unescape(const char *text, struct buf *out)
+{
+    for (; *text; text++) {
+        bool escaped = text[0] == '\\' && text[1] && text[2] && text[3];
+        buf_add_char(out, escaped
+                              ? (char)((text[1] - '0') * 64 + (text[2] - '0') * 8 + text[3] - '0')
+                              : *text);
+        text += escaped ? 3 : 0;
+    }
+}
+
+/* Takes a line of /proc/self/mountinfo apart, which is changed: the mountpoint is the fifth field,
+ * the type the first behind "-". NULL for a mount of something else. */
+static char *our_mountpoint(char *line)
+{
+    char *rest = NULL, *mountpoint = NULL;
+    unsigned number = 0;
+    for (char *field = strtok_r(line, " ", &rest); field; field = strtok_r(NULL, " ", &rest)) {
+        if (++number == 5)
+            mountpoint = field;
+        if (number > 5 && strcmp(field, "-") == 0)
+            break;
+    }
+    const char *type = strtok_r(NULL, " ", &rest);
+    return type && strcmp(type, "fuse.ddbfs") == 0 ? mountpoint : NULL;
+}
+
+static bool is_within(const char *path, const char *folder)
+{
+    size_t size = strlen(folder);
+    return strncmp(path, folder, size) == 0 && (path[size] == '/' || path[size] == '\0');
+}
+
+bool mounts_find(const char *path, struct buf *mountpoint)
+{
+    char *line = NULL;
+    size_t room = 0, longest = 0;
+    FILE *table = fopen("/proc/self/mountinfo", "re");
+    while (table && getline(&line, &room, table) > 0) {
+        CLEAN_UP(buf_clean_up) struct buf each = {0};
+        const char *escaped = our_mountpoint(line);
+        if (!escaped)
+            continue;
+        unescape(escaped, &each);
+        if (each.size < longest || !is_within(path, buf_text(&each)))
+            continue;
+        longest = each.size;
+        buf_truncate(mountpoint, 0);
+        buf_add_span(mountpoint, buf_span(&each));
+    }
+    free(line);
+    if (table)
+        fclose(table);
+    return longest > 0 && !mountpoint->failed;
+}
+
+char *mounts_absolute(const char *path)
+{
+    CLEAN_UP(buf_clean_up) struct buf folder = {0}, whole = {0};
+    size_t size = strlen(path);
+    while (size > 1 && path[size - 1] == '/')
+        size--;
+    struct span name = span_of(path, size);
+    for (size_t i = 0; i < size; i++)
+        if (path[i] == '/')
+            name = span_of(path + i + 1, size - i - 1);
+    if (name.size == 0 || span_is(name, ".") || span_is(name, ".."))
+        return realpath(path, NULL); /* the root, or no name to keep */
+    buf_add(&folder, path, (size_t)(name.data - path));
+    char *above = realpath(folder.size ? buf_text(&folder) : ".", NULL);
+    if (!above)
+        return NULL;
+    buf_printf(&whole, "%s/%.*s", strcmp(above, "/") == 0 ? "" : above, (int)name.size, name.data);
+    free(above);
+    return buf_steal(&whole, NULL);
+}

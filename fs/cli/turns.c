@@ -1,0 +1,156 @@
+#include "fs/cli/turns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* No further path is asked while so much waits for its turn. */
+enum { MOST_HELD_BYTES = 8 << 20 };
+
+struct turns {
+    struct app *app;
+    const struct turn_ops *ops;
+    char **paths;
+    int count;
+    int side_by_side;
+    int asked;                /* how many paths have been asked so far */
+    int printed;              /* how many of those are through: the next one is whose turn it is */
+    size_t held_bytes;        /* by all that wait */
+    bool failed;              /* memory ran out */
+    struct turn *window;      /* owned: path I stands in I % SIDE_BY_SIDE */
+    struct loop_timer *timer; /* advances; NULL when nothing has changed */
+};
+
+static struct turn *turn_of(const struct turns *turns, int number)
+{
+    return &turns->window[number % turns->side_by_side];
+}
+
+static bool is_front(const struct turn *turn)
+{
+    return turn == turn_of(turn->turns, turn->turns->printed);
+}
+
+static void finish(struct turn *turn)
+{
+    const struct turns *turns = turn->turns;
+    if (turns->ops->stop && turn->work)
+        turns->ops->stop(turn);
+    place_destroy(turn->place);
+    buf_clean_up_secret(&turn->held);
+    *turn = (struct turn){0};
+}
+
+/* The next path. What the map alone refuses has its turn like the rest. */
+static void ask(struct turns *turns)
+{
+    struct turn *turn = turn_of(turns, turns->asked);
+    struct error why;
+    *turn = (struct turn){.app = turns->app, .path = turns->paths[turns->asked], .turns = turns};
+    turns->asked++;
+    turn->place = app_resolve(turn->app, turn->path, &why);
+    if (turn->place)
+        turns->ops->start(turn);
+    else
+        turn_end(turn, &why);
+}
+
+/* Prints what the front has, up to where it waits for an answer. True when it is through. */
+static bool print_front(struct turns *turns)
+{
+    struct turn *turn = turn_of(turns, turns->printed);
+    if (turn->held.size > 0)
+        fwrite(turn->held.data, 1, turn->held.size, stdout);
+    turns->held_bytes -= turn->held.size;
+    buf_truncate(&turn->held, 0);
+    if (turn->held.failed) {
+        error_no_memory(&turn->why);
+        turn->state = TURN_ENDED;
+    }
+    if (turn->state == TURN_PAUSED && fflush(stdout) == 0) {
+        turn->state = TURN_ASKED; /* whoever reads has what there is while the next page comes */
+        turns->ops->go_on(turn);
+    }
+    if (turn->state != TURN_ENDED)
+        return false;
+    if (turn->why.kind != ERROR_NONE)
+        app_complain(turn->app, turn->path, &turn->why);
+    finish(turn);
+    turns->printed++;
+    return true;
+}
+
+static bool has_room(const struct turns *turns)
+{
+    return turns->asked < turns->count && turns->asked - turns->printed < turns->side_by_side &&
+           turns->held_bytes < MOST_HELD_BYTES;
+}
+
+/* Asks and prints as far as it goes without waiting. */
+static void advance(void *arg)
+{
+    struct turns *turns = arg;
+    turns->timer = NULL;
+    do {
+        while (has_room(turns))
+            ask(turns);
+    } while (!ferror(stdout) && turns->printed < turns->asked && print_front(turns));
+    if (turns->printed == turns->count || ferror(stdout))
+        loop_stop(turns->app->loop);
+}
+
+/* Later, since whoever has just called still works on the answer that advancing may take away. */
+static void advance_soon(struct turns *turns)
+{
+    if (!turns->timer)
+        turns->timer = loop_add_timer(turns->app->loop, 0, advance, turns);
+    if (turns->timer)
+        return;
+    turns->failed = true;
+    loop_stop(turns->app->loop);
+}
+
+void turns_run(struct app *app, char **paths, int count, int side_by_side,
+               const struct turn_ops *ops)
+{
+    struct turns turns = {
+        .app = app, .ops = ops, .paths = paths, .count = count, .side_by_side = side_by_side};
+    turns.window = calloc((size_t)side_by_side, sizeof *turns.window);
+    turns.failed = !turns.window;
+    if (turns.window)
+        advance_soon(&turns);
+    if (!turns.failed)
+        loop_run(app->loop);
+    loop_remove_timer(turns.timer);
+    for (; turns.printed < turns.asked; turns.printed++)
+        finish(turn_of(&turns, turns.printed)); /* nobody reads on */
+    free(turns.window);
+    if (turns.failed) {
+        struct error why;
+        error_no_memory(&why);
+        app_complain(app, "/", &why);
+    }
+}
+
+void turn_print(struct turn *turn, struct span text)
+{
+    if (is_front(turn) && turn->held.size == 0) {
+        fwrite(text.data, 1, text.size, stdout);
+        return;
+    }
+    buf_add_span(&turn->held, text);
+    turn->turns->held_bytes += turn->held.failed ? 0 : text.size;
+}
+
+void turn_pause(struct turn *turn)
+{
+    turn->state = TURN_PAUSED;
+    advance_soon(turn->turns);
+}
+
+void turn_end(struct turn *turn, const struct error *err)
+{
+    turn->state = TURN_ENDED;
+    if (err)
+        turn->why = *err;
+    advance_soon(turn->turns);
+}

@@ -1,0 +1,47 @@
+/* A command's paths: asked side by side, so that many cost one wait, and printed in the order in
+ * which they were named. What waits for its turn is bounded, in number and in bytes. */
+#ifndef DDBFS_FS_CLI_TURNS_H
+#define DDBFS_FS_CLI_TURNS_H
+
+#include "fs/cli/app.h"
+
+/* One path, from the time it is asked until all of it is printed. */
+struct turn {
+    struct app *app;
+    const char *path;    /* as it was typed */
+    struct place *place; /* owned */
+    void *work;          /* of the command: what is under way; NULL when nothing is */
+    struct turns *turns; /* whose turn it is one of */
+    struct buf held;     /* printed before its turn came; owned */
+    struct error why;    /* how it ended */
+    enum turn_state {
+        TURN_ASKED,  /* the command is at work */
+        TURN_PAUSED, /* there is more, which is fetched when its turn has come */
+        TURN_ENDED,  /* all is said, but perhaps not yet printed */
+    } state;
+};
+
+struct turn_ops {
+    /* TURN's place is known. Ends in turn_end, at once or later. */
+    void (*start)(struct turn *turn);
+    /* After turn_pause: fetches what comes next. NULL for who never pauses. */
+    void (*go_on)(struct turn *turn);
+    /* Takes away TURN's work, finished or not. NULL for who works at once. */
+    void (*stop)(struct turn *turn);
+};
+
+/* Asks for all of PATHS, at most SIDE_BY_SIDE of them at a time, and returns when all is printed,
+ * or when nobody reads it any more. APP's exit status tells how it went. */
+void turns_run(struct app *app, char **paths, int count, int side_by_side,
+               const struct turn_ops *ops);
+
+/* To standard output, now or in its turn. */
+void turn_print(struct turn *turn, struct span text);
+
+/* There is more to print, which ops->go_on fetches: at once for whose turn it is. */
+void turn_pause(struct turn *turn);
+
+/* Nothing more comes. ERR, NULL for none, is told behind what was printed. */
+void turn_end(struct turn *turn, const struct error *err);
+
+#endif

@@ -1,0 +1,83 @@
+"""`ddbfs umount`: a mount goes, also a dead one, and who keeps it is named. Paths of a mount that
+are given to the other commands are told what they are called there."""
+
+import os
+import signal
+import subprocess
+
+from harness import mounts
+
+SETTINGS = "prod/shops/cool-store.myshopify.com/SETTINGS"
+
+
+def test_mount_goes(mount, ddbfs):
+    m = mount()
+    assert ddbfs("umount", m.root).stderr == ""
+    assert not mounts.is_mounted(m.root) and m.wait() == 0
+
+
+def test_mount_is_named_in_any_way(mount, ddbfs, tmp_path):
+    m = mount()
+    (tmp_path / "link").symlink_to(m.root)
+    ddbfs("umount", "../link/", cwd=m.root.parent)
+    assert not mounts.is_mounted(m.root)
+
+
+def test_dead_mount_goes(mount, ddbfs):
+    m = mount()
+    m.exit_code = None
+    m.signal(signal.SIGKILL)
+    m.process.wait(mounts.END_S)
+    ddbfs("umount", m.root)
+    assert not mounts.is_mounted(m.root)
+
+
+def test_who_keeps_it_is_told(mount, ddbfs):
+    m = mount()
+    with open(m / SETTINGS, "rb"):
+        said = ddbfs("umount", m.root, expect=1).stderr
+    assert f"{m.root} is still mounted; leave it, and close what is open there" in said
+    assert f"(process {os.getpid()}) has open {m.root}/{SETTINGS}\n" in said
+    stander = subprocess.Popen(["sleep", "60"], cwd=m / "prod")
+    try:
+        said = ddbfs("umount", m.root, expect=1).stderr
+        assert f"sleep (process {stander.pid}) stands in {m.root}/prod\n" in said
+    finally:
+        stander.kill()
+        stander.wait()
+
+
+def test_what_is_no_mount_stays(mount, ddbfs, tmp_path):
+    m = mount()
+    assert "is no mount of ddbfs" in ddbfs("umount", tmp_path, expect=1).stderr
+    assert "is no mount of ddbfs" in ddbfs("umount", "/proc", expect=1).stderr
+    assert "is no mount of ddbfs" in ddbfs("umount", tmp_path / "none/none", expect=1).stderr
+    said = ddbfs("umount", m / "prod/shops", expect=1).stderr
+    assert f"is in a mount and not its root; take that away: ddbfs umount {m.root}\n" in said
+    assert mounts.is_mounted(m.root)
+
+
+def test_wrong_usage(ddbfs):
+    assert "umount needs one mountpoint" in ddbfs("umount", expect=2).stderr
+
+
+def test_path_of_a_mount_is_told_what_it_is_called(mount, ddbfs):
+    m = mount()
+    for command in ("ls", "cat", "explain"):
+        said = ddbfs(command, m / SETTINGS, expect=1).stderr
+        assert said.endswith(
+            f": is in the mount at {m.root}, and commands take paths without the mountpoint: /{SETTINGS}\n"
+        )
+    assert ddbfs("ls", m.root, expect=1).stderr.endswith("without the mountpoint: /\n")
+    m.exit_code = None
+    m.signal(signal.SIGKILL)
+    m.process.wait(mounts.END_S)
+    assert f"/{SETTINGS}\n" in ddbfs("cat", m / SETTINGS, expect=1).stderr
+
+
+def test_mount_with_blanks_is_found(ddbfs, tmp_path):
+    root = tmp_path / "my mount\\x"
+    root.mkdir()
+    ddbfs("mount", root)
+    ddbfs("umount", root)
+    assert ddbfs("umount", root, expect=1).stderr
