@@ -1,6 +1,7 @@
 #include "core/sources.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/dynamo/command.h"
 #include "core/dynamo/dynamo.h"
@@ -8,19 +9,29 @@
 
 enum { MAX_CONNECTIONS = 16 };
 
-/* A source is known by what it was opened with: environments that say the same share it, and so
- * does a map that was read again. */
+/* A source, with the session it asks in. Environments whose settings come to the same share it,
+ * and with it the credentials, the retry quota and what the cache knows. */
 struct opened {
-    char *profile, *region, *endpoint_url; /* owned; NULL as in struct aws_options */
-    struct source *source;
-    struct aws_session *session; /* of a source that asks AWS */
+    struct aws_session *session; /* owned */
+    struct source *source;       /* owned */
     struct opened *next;
+};
+
+/* What the options of one environment came to. Found by the options themselves, because maps come
+ * and go. */
+struct settled {
+    char *profile, *region, *endpoint_url; /* the options; owned, NULL for none */
+    struct aws_settings settings;
+    struct opened *opened; /* NULL until it is asked for */
+    struct settled *next;
 };
 
 struct sources {
     struct sources_options options;
+    struct profiles profiles;    /* as of the last time they were needed */
     struct transport *transport; /* NULL until the first is opened */
-    struct opened *opened;
+    struct settled *settled;     /* owned */
+    struct opened *opened;       /* owned */
 };
 
 struct sources *sources_new(const struct sources_options *options)
@@ -31,14 +42,31 @@ struct sources *sources_new(const struct sources_options *options)
     return sources;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool copy_text(char **out, const char *text)
+{
+    *out = text ? strdup(text) : NULL;
+    return *out || !text;
+}
+
+static void free_settled(struct settled *settled)
+{
+    free(settled->profile);
+    free(settled->region);
+    free(settled->endpoint_url);
+    aws_settings_clean_up(&settled->settings);
+    free(settled);
+}
+
 static void close_one(struct opened *opened)
 {
     if (opened->source)
         opened->source->ops->destroy(opened->source);
     aws_session_destroy(opened->session);
-    free(opened->profile);
-    free(opened->region);
-    free(opened->endpoint_url);
     free(opened);
 }
 
@@ -46,13 +74,17 @@ void sources_destroy(struct sources *sources)
 {
     if (!sources)
         return;
-    struct opened *next;
-    for (struct opened *each = sources->opened; each; each = next) {
+    for (struct opened *each = sources->opened, *next; each; each = next) {
         next = each->next;
         close_one(each);
     }
+    for (struct settled *each = sources->settled, *next; each; each = next) {
+        next = each->next;
+        free_settled(each);
+    }
     if (sources->transport)
         sources->transport->ops->destroy(sources->transport);
+    profiles_clean_up(&sources->profiles);
     free(sources);
 }
 
@@ -67,6 +99,36 @@ static struct aws_options options_for(const struct sources *sources,
     };
 }
 
+/* What the environment's options come to: worked out once, when it succeeds. NULL with ERR filled.
+ */
+static struct settled *settle(struct sources *sources, const struct map_environment *environment,
+                              struct error *err)
+{
+    struct aws_options options = options_for(sources, environment);
+    for (struct settled *each = sources->settled; each; each = each->next)
+        if (same_text(each->profile, options.profile) && same_text(each->region, options.region) &&
+            same_text(each->endpoint_url, options.endpoint_url))
+            return each;
+    struct settled *settled = calloc(1, sizeof *settled);
+    if (!settled) {
+        error_no_memory(err);
+        return NULL;
+    }
+    bool ok = profiles_refresh(&sources->profiles, err) &&
+              aws_settings_init(&settled->settings, &options, &sources->profiles, err);
+    if (ok && !(copy_text(&settled->profile, options.profile) &&
+                copy_text(&settled->region, options.region) &&
+                copy_text(&settled->endpoint_url, options.endpoint_url)))
+        ok = error_no_memory(err);
+    if (!ok) {
+        free_settled(settled);
+        return NULL;
+    }
+    settled->next = sources->settled;
+    sources->settled = settled;
+    return settled;
+}
+
 static bool open_transport(struct sources *sources, struct error *err)
 {
     if (!sources->transport) {
@@ -76,13 +138,19 @@ static bool open_transport(struct sources *sources, struct error *err)
     return sources->transport;
 }
 
-static bool open_dynamo(struct sources *sources, struct opened *opened, struct error *err)
+/* Every environment's source is DynamoDB so far. Another kind is another branch here and in
+ * sources_describe, and a line in KINDS. */
+static bool open_source(struct sources *sources, struct opened *opened,
+                        const struct aws_settings *settings, struct error *err)
 {
-    struct aws_options options = {opened->profile, opened->region, opened->endpoint_url};
-    opened->session = aws_session_new(&options, err);
-    if (!opened->session || !open_transport(sources, err))
-        return false;
     struct clock *clock = loop_clock(sources->options.loop);
+    if (!open_transport(sources, err))
+        return false;
+    struct aws_session_parts parts = {sources->options.loop, sources->transport,
+                                      sources->options.log};
+    opened->session = aws_session_new(settings, &parts);
+    if (!opened->session)
+        return error_no_memory(err);
     struct dynamo_options dynamo = {
         .loop = sources->options.loop,
         .transport = sources->transport,
@@ -95,48 +163,34 @@ static bool open_dynamo(struct sources *sources, struct opened *opened, struct e
     return opened->source || error_no_memory(err);
 }
 
-/* Every environment's source is DynamoDB so far. Another kind is another branch here and in
- * sources_describe, and a line in KINDS. */
-static bool open_source(struct sources *sources, struct opened *opened, struct error *err)
+/* The one that is open for the same, or a new one. */
+static struct opened *open_for(struct sources *sources, const struct aws_settings *settings,
+                               struct error *err)
 {
-    return open_dynamo(sources, opened, err);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-static bool keep_text(char **out, const char *text)
-{
-    *out = text ? strdup(text) : NULL;
-    return *out || !text;
-}
-
-struct source *sources_for(void *arg, const struct place *place, struct error *err)
-{
-    struct sources *sources = arg;
-    struct aws_options options = options_for(sources, place->environment);
     for (struct opened *each = sources->opened; each; each = each->next)
-        if (same_text(each->profile, options.profile) && same_text(each->region, options.region) &&
-            same_text(each->endpoint_url, options.endpoint_url))
-            return each->source;
+        if (aws_settings_equal(aws_session_settings(each->session), settings))
+            return each;
     struct opened *opened = calloc(1, sizeof *opened);
     if (!opened) {
         error_no_memory(err);
         return NULL;
     }
-    bool kept = (keep_text(&opened->profile, options.profile) &&
-                 keep_text(&opened->region, options.region) &&
-                 keep_text(&opened->endpoint_url, options.endpoint_url)) ||
-                error_no_memory(err);
-    if (!kept || !open_source(sources, opened, err)) {
+    if (!open_source(sources, opened, settings, err)) {
         close_one(opened);
         return NULL;
     }
     opened->next = sources->opened;
     sources->opened = opened;
-    return opened->source;
+    return opened;
+}
+
+struct source *sources_for(void *arg, const struct place *place, struct error *err)
+{
+    struct sources *sources = arg;
+    struct settled *settled = settle(sources, place->environment, err);
+    if (settled && !settled->opened)
+        settled->opened = open_for(sources, &settled->settings, err);
+    return settled && settled->opened ? settled->opened->source : NULL;
 }
 
 struct source_stats sources_stats(const struct sources *sources)
@@ -150,15 +204,17 @@ struct source_stats sources_stats(const struct sources *sources)
     return sum;
 }
 
-/* Without a session (no such profile here) the commands still say what the map says. */
+/* Without settings (no such profile here) the commands still say what the map says. */
 const struct source_ops *sources_describe(void *arg, const struct place *place, struct buf *options)
 {
     struct sources *sources = arg;
     struct aws_options said = options_for(sources, place->environment);
-    struct aws_session *session = aws_session_new(&said, NULL);
-    dynamo_write_options(options, session ? aws_session_profile(session) : said.profile,
-                         session ? aws_session_region(session) : said.region,
-                         session ? aws_session_endpoint_url(session) : said.endpoint_url);
-    aws_session_destroy(session);
+    const struct settled *settled = settle(sources, place->environment, NULL);
+    if (settled) {
+        said.profile = aws_settings_profile(&settled->settings);
+        said.region = settled->settings.region;
+        said.endpoint_url = aws_settings_endpoint_url(&settled->settings);
+    }
+    dynamo_write_options(options, said.profile, said.region, said.endpoint_url);
     return &dynamo_ops;
 }

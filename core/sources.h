@@ -1,9 +1,10 @@
-/* The sources of a map's environments, opened when first asked for. This is where the parts that
- * reach the service are put together. */
+/* The sources of maps' environments, opened when first asked for. This is where the parts that
+ * reach the service are put together. Environments whose settings come to the same share one
+ * source. */
 #ifndef DDBFS_CORE_SOURCES_H
 #define DDBFS_CORE_SOURCES_H
 
-#include "core/aws/session.h"
+#include "core/aws/settings.h"
 #include "core/base/log.h"
 #include "core/base/loop.h"
 #include "core/source/source.h"

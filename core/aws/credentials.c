@@ -1,10 +1,8 @@
-/* The chain of places that credentials may come from. */
+/* Credentials as a value, and the provider over a function that looks at once. */
 #include "core/aws/credentials.h"
 
 #include <stdlib.h>
-
-#include "core/aws/credentials_env.h"
-#include "core/aws/credentials_profile.h"
+#include <string.h>
 
 static void free_secret(char *text)
 {
@@ -21,66 +19,82 @@ void credentials_clean_up(struct credentials *credentials)
     *credentials = (struct credentials){0};
 }
 
-/* In the order of the AWS CLI. */
-static credentials_source_fn *const sources[] = {
-    credentials_env,
-    credentials_profile,
-};
-
-static enum credentials_found ask_all(const struct credentials_query *query,
-                                      struct credentials *out, struct error *err)
+static bool copy_text(char **out, const char *text)
 {
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
-        enum credentials_found found = sources[i](query, out, err);
-        if (found != CREDENTIALS_ABSENT)
-            return found;
-    }
-    return CREDENTIALS_ABSENT;
+    *out = text ? strdup(text) : NULL;
+    return *out || !text;
 }
 
-static bool fail_absent(const struct credentials_query *query, struct error *err)
+bool credentials_copy(struct credentials *out, const struct credentials *from)
 {
-    if (query->asked_for || strcmp(query->profile, "default") != 0)
-        return error_set(err, ERROR_DENIED,
-                         "profile %s has no credentials: give it aws_access_key_id and "
-                         "aws_secret_access_key (aws configure --profile %s)",
-                         query->profile, query->profile);
-    return error_set(err, ERROR_DENIED,
-                     "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a "
-                     "profile with keys (aws configure)");
-}
-
-/* Visible ASCII only: what else came along with a copied key would break the request's head. */
-static bool is_visible(const char *text)
-{
-    for (; text && *text; text++)
-        if (*text <= ' ' || *text > '~')
-            return false;
-    return true;
-}
-
-static bool check_visible(const struct credentials *credentials, struct error *err)
-{
-    const char *bad = !is_visible(credentials->access_key_id)       ? "access key id"
-                      : !is_visible(credentials->secret_access_key) ? "secret access key"
-                      : !is_visible(credentials->session_token)     ? "session token"
-                                                                    : NULL;
-    return !bad || error_set(err, ERROR_DENIED,
-                             "the %s holds a blank, a line end or another character that none "
-                             "has; set it again",
-                             bad);
-}
-
-bool credentials_resolve(const struct credentials_query *query, struct credentials *out,
-                         struct error *err)
-{
-    enum credentials_found found = ask_all(query, out, err);
-    if (found == CREDENTIALS_ABSENT)
-        return fail_absent(query, err);
-    if (found == CREDENTIALS_FAILED)
-        return false;
-    if (check_visible(out, err))
+    out->expires_wall_ms = from->expires_wall_ms;
+    if (copy_text(&out->access_key_id, from->access_key_id) &&
+        copy_text(&out->secret_access_key, from->secret_access_key) &&
+        copy_text(&out->session_token, from->session_token))
         return true;
     credentials_clean_up(out);
     return false;
+}
+
+/* A provider that looks at once. */
+
+struct looking_provider {
+    struct credentials_provider base; /* first: a provider is cast to it */
+    const struct credentials_context *context;
+    credentials_look_fn *look;
+};
+
+struct credentials_get {
+    struct looking_provider *provider;
+    struct loop_timer *timer; /* until it looks */
+    credentials_fn *fn;
+    void *arg;
+};
+
+static void look_now(void *arg)
+{
+    struct credentials_get get = *(struct credentials_get *)arg;
+    struct credentials_answer answer = {.found = CREDENTIALS_ABSENT};
+    free(arg);
+    answer.found = get.provider->look(get.provider->context, &answer.credentials, &answer.err);
+    get.fn(get.arg, &answer);
+    credentials_clean_up(&answer.credentials);
+}
+
+static struct credentials_get *looking_get(struct credentials_provider *provider,
+                                           credentials_fn *fn, void *arg)
+{
+    struct looking_provider *looking = (struct looking_provider *)provider;
+    struct credentials_get *get = calloc(1, sizeof *get);
+    if (!get)
+        return NULL;
+    *get = (struct credentials_get){.provider = looking, .fn = fn, .arg = arg};
+    get->timer = loop_add_timer(looking->context->loop, 0, look_now, get);
+    if (get->timer)
+        return get;
+    free(get);
+    return NULL;
+}
+
+static void looking_cancel(struct credentials_get *get)
+{
+    loop_remove_timer(get->timer);
+    free(get);
+}
+
+static void looking_destroy(struct credentials_provider *provider)
+{
+    free(provider);
+}
+
+struct credentials_provider *credentials_provider_of(const struct credentials_context *context,
+                                                     credentials_look_fn *look)
+{
+    static const struct credentials_provider_ops ops = {looking_get, looking_cancel,
+                                                        looking_destroy};
+    struct looking_provider *looking = calloc(1, sizeof *looking);
+    if (!looking)
+        return NULL;
+    *looking = (struct looking_provider){.base = {&ops}, .context = context, .look = look};
+    return &looking->base;
 }

@@ -1,39 +1,75 @@
-/* Credentials, and the chain of places they may come from. Each place is a file of its own
- * (credentials_env, credentials_profile, …); this one asks them in the order of the AWS CLI. */
+/* Credentials, and the interface of whatever provides them. A provider answers later and can be
+ * called off, because most of them (assumed roles, SSO, containers, machines) ask the network. */
 #ifndef DDBFS_CORE_AWS_CREDENTIALS_H
 #define DDBFS_CORE_AWS_CREDENTIALS_H
 
-#include "core/aws/profile.h"
-#include "core/base/error.h"
+#include <stdint.h>
 
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/loop.h"
+#include "core/net/transport.h"
+
+/* All zero: none. */
 struct credentials {
     char *access_key_id;     /* owned */
     char *secret_access_key; /* owned */
     char *session_token;     /* owned; NULL when there is none */
+    int64_t expires_wall_ms; /* since 1970; 0 when they do not expire */
 };
 
 /* Wipes and frees. */
 void credentials_clean_up(struct credentials *credentials);
 
-/* On whose behalf credentials are looked for. All borrowed. */
-struct credentials_query {
-    const struct profiles *profiles;
-    const char *profile; /* the profile in force; "default" when none was named */
-    bool asked_for;      /* it was named by an option: the environment's credentials are off */
+/* False when memory ran out; OUT, which must be empty, then stays so. */
+bool credentials_copy(struct credentials *out, const struct credentials *from);
+
+/* What providers work with, and on whose behalf. All borrowed, and outlives the provider. */
+struct credentials_context {
+    struct loop *loop;           /* with the clock */
+    struct transport *transport; /* for those that ask the network */
+    const struct log *log;       /* may be NULL */
+    const char *profile;         /* the profile in force; "default" when none was named */
+    bool asked_for; /* it was named by an option: the environment's credentials are off */
 };
 
 enum credentials_found {
-    CREDENTIALS_FOUND,  /* they are in OUT */
-    CREDENTIALS_ABSENT, /* this place has none: the next one is asked */
-    CREDENTIALS_FAILED, /* this place should have had some; ERR says why it has not */
+    CREDENTIALS_FOUND,  /* they are in the answer */
+    CREDENTIALS_ABSENT, /* this provider has none: the next one is asked */
+    CREDENTIALS_FAILED, /* it should have had some; the answer's error says why it has not */
 };
 
-/* One place that credentials may come from. OUT is empty, and stays so unless they are found. */
-typedef enum credentials_found credentials_source_fn(const struct credentials_query *query,
-                                                     struct credentials *out, struct error *err);
+/* Borrowed for the time of the call. */
+struct credentials_answer {
+    enum credentials_found found;
+    struct credentials credentials; /* empty unless found */
+    struct error err;               /* of a failure */
+};
 
-/* Asks one place after the other; false (ERR filled, OUT empty) when none has credentials. */
-bool credentials_resolve(const struct credentials_query *query, struct credentials *out,
-                         struct error *err);
+typedef void credentials_fn(void *arg, const struct credentials_answer *answer);
+
+struct credentials_get; /* one question under way; every provider has its own */
+
+struct credentials_provider {
+    const struct credentials_provider_ops *ops;
+};
+
+struct credentials_provider_ops {
+    /* FN is called exactly once, later, never from within; the question is gone before that. NULL
+     * when memory ran out; FN is then never called. */
+    struct credentials_get *(*get)(struct credentials_provider *provider, credentials_fn *fn,
+                                   void *arg);
+    /* Ends a question that was not answered yet; FN is not called. */
+    void (*cancel)(struct credentials_get *get);
+    /* Every question must have ended. */
+    void (*destroy)(struct credentials_provider *provider);
+};
+
+/* For places that can be looked into at once, without the network: LOOK fills OUT (empty before) or
+ * ERR, in the next round of the loop. NULL when memory ran out. */
+typedef enum credentials_found credentials_look_fn(const struct credentials_context *context,
+                                                   struct credentials *out, struct error *err);
+struct credentials_provider *credentials_provider_of(const struct credentials_context *context,
+                                                     credentials_look_fn *look);
 
 #endif

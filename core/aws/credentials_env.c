@@ -2,6 +2,7 @@
 #include "core/aws/credentials_env.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* An empty variable counts as none. */
 static const char *variable(const char *name)
@@ -16,12 +17,12 @@ static bool copy(char **out, const char *text)
     return *out || !text;
 }
 
-enum credentials_found credentials_env(const struct credentials_query *query,
-                                       struct credentials *out, struct error *err)
+static enum credentials_found look(const struct credentials_context *context,
+                                   struct credentials *out, struct error *err)
 {
     const char *key = variable("AWS_ACCESS_KEY_ID");
     const char *secret = variable("AWS_SECRET_ACCESS_KEY");
-    if (query->asked_for || !key)
+    if (context->asked_for || !key)
         return CREDENTIALS_ABSENT;
     if (!secret) {
         error_set(err, ERROR_DENIED,
@@ -34,4 +35,9 @@ enum credentials_found credentials_env(const struct credentials_query *query,
     credentials_clean_up(out);
     error_no_memory(err);
     return CREDENTIALS_FAILED;
+}
+
+struct credentials_provider *credentials_env_new(const struct credentials_context *context)
+{
+    return credentials_provider_of(context, look);
 }

@@ -5,6 +5,6 @@
 #include "core/aws/credentials.h"
 
 /* Absent when a profile was asked for by an option; a key without its secret is an error. */
-credentials_source_fn credentials_env;
+struct credentials_provider *credentials_env_new(const struct credentials_context *context);
 
 #endif

@@ -2,6 +2,9 @@
 #include "core/aws/credentials_profile.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "core/aws/profile.h"
 
 /* A way to credentials that a profile can ask for and that is not built yet. */
 struct way {
@@ -21,31 +24,38 @@ static const struct way ways[] = {
     {"credential_process", "a process (credential_process)", false},
 };
 
-static struct span value_of(const struct credentials_query *query, const char *key)
+/* A profile being looked into. All borrowed. */
+struct looked_up {
+    const struct profiles *profiles;
+    const struct credentials_context *context;
+};
+
+static struct span value_of(const struct looked_up *where, const char *key)
 {
     struct span value = span_text(NULL);
-    profiles_get(query->profiles, query->profile, key, &value);
+    profiles_get(where->profiles, where->context->profile, key, &value);
     return value;
 }
 
-static const struct way *find_way(const struct credentials_query *query, bool first_only)
+static const struct way *find_way(const struct looked_up *where, bool first_only)
 {
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
-        if ((ways[i].first || !first_only) && value_of(query, ways[i].key).size > 0)
+        if ((ways[i].first || !first_only) && value_of(where, ways[i].key).size > 0)
             return &ways[i];
     return NULL;
 }
 
 /* Credentials in the environment are what helps, and an option that names a profile turns them
  * off, so the text says to leave it out. */
-static enum credentials_found fail_for_way(const struct credentials_query *query,
+static enum credentials_found fail_for_way(const struct credentials_context *context,
                                            const struct way *way, struct error *err)
 {
     error_set(err, ERROR_DENIED,
               "profile %s gets its credentials through %s, which this version cannot use yet; run "
               "eval \"$(aws configure export-credentials --profile '%s' --format env)\" first%s",
-              query->profile, way->words, query->profile,
-              query->asked_for ? ", and leave the profile out here (give the region instead)" : "");
+              context->profile, way->words, context->profile,
+              context->asked_for ? ", and leave the profile out here (give the region instead)"
+                                 : "");
     return CREDENTIALS_FAILED;
 }
 
@@ -56,31 +66,42 @@ static bool copy(char **out, struct span value)
     return *out || value.size == 0;
 }
 
-static enum credentials_found take_keys(const struct credentials_query *query,
-                                        struct credentials *out, struct error *err)
+static enum credentials_found take_keys(const struct looked_up *where, struct credentials *out,
+                                        struct error *err)
 {
-    struct span secret = value_of(query, "aws_secret_access_key");
+    struct span secret = value_of(where, "aws_secret_access_key");
     if (secret.size == 0) {
         error_set(err, ERROR_DENIED,
                   "profile %s has aws_access_key_id, but no aws_secret_access_key; give it both",
-                  query->profile);
+                  where->context->profile);
         return CREDENTIALS_FAILED;
     }
-    if (copy(&out->access_key_id, value_of(query, "aws_access_key_id")) &&
+    if (copy(&out->access_key_id, value_of(where, "aws_access_key_id")) &&
         copy(&out->secret_access_key, secret) &&
-        copy(&out->session_token, value_of(query, "aws_session_token")))
+        copy(&out->session_token, value_of(where, "aws_session_token")))
         return CREDENTIALS_FOUND;
     credentials_clean_up(out);
     error_no_memory(err);
     return CREDENTIALS_FAILED;
 }
 
-enum credentials_found credentials_profile(const struct credentials_query *query,
-                                           struct credentials *out, struct error *err)
+/* A profile that has gone from the files since the session began is no reason to fail: then it has
+ * no keys, which is said in the chain's words. */
+static enum credentials_found look(const struct credentials_context *context,
+                                   struct credentials *out, struct error *err)
 {
-    bool has_key = value_of(query, "aws_access_key_id").size > 0;
-    const struct way *way = find_way(query, has_key);
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    struct looked_up where = {&profiles, context};
+    if (!profiles_load(&profiles, err))
+        return CREDENTIALS_FAILED;
+    bool has_key = value_of(&where, "aws_access_key_id").size > 0;
+    const struct way *way = find_way(&where, has_key);
     if (way)
-        return fail_for_way(query, way, err);
-    return has_key ? take_keys(query, out, err) : CREDENTIALS_ABSENT;
+        return fail_for_way(context, way, err);
+    return has_key ? take_keys(&where, out, err) : CREDENTIALS_ABSENT;
+}
+
+struct credentials_provider *credentials_profile_new(const struct credentials_context *context)
+{
+    return credentials_provider_of(context, look);
 }

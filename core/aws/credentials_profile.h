@@ -4,8 +4,9 @@
 
 #include "core/aws/credentials.h"
 
-/* A profile whose credentials are to come by another way (an assumed role, SSO, …) is an error
- * that names the way, since falling back to the keys, or to nothing, would surprise. */
-credentials_source_fn credentials_profile;
+/* Reads the profile files anew, so that a session heals when they do; nothing of them stays. A
+ * profile whose credentials are to come by another way (an assumed role, SSO, …) is an error that
+ * names the way, since falling back to the keys, or to nothing, would surprise. */
+struct credentials_provider *credentials_profile_new(const struct credentials_context *context);
 
 #endif

@@ -1,11 +1,13 @@
 /* The profile files: one parser for both dialects, and the pair of them. */
 #include "core/aws/profile.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -31,6 +33,7 @@ struct parser {
     unsigned line;
     bool in_section;
     struct profile_entry section; /* what the section's entries start from */
+    size_t section_at;            /* its entry */
     bool has_key;                 /* a key of this section has been met */
     size_t key_at;                /* the last plain key's entry */
     size_t key_indent;
@@ -71,6 +74,94 @@ static bool fail(const struct parser *parser, const char *what)
                      what);
 }
 
+/* The index: an open hash table of sections (by their header, and by kind and name) and of keys. Of
+ * several that match, the first of the file is found first. */
+
+static bool same_key(struct span a, struct span b)
+{
+    return a.size == b.size && (a.size == 0 || strncasecmp(a.data, b.data, a.size) == 0);
+}
+
+/* FNV-1a, of the text in lower case and its end. */
+static uint32_t hash_on(uint32_t hash, struct span text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        hash = (hash ^ (uint32_t)tolower((unsigned char)text.data[i])) * 16777619u;
+    return (hash ^ 0x100u) * 16777619u;
+}
+
+static const uint32_t hash_start = 2166136261u;
+
+static uint32_t hash_of_header(struct span header)
+{
+    return hash_on(hash_start, header);
+}
+
+static uint32_t hash_of_names(const struct profile_entry *entry)
+{
+    uint32_t hash = hash_on(hash_on(hash_start, entry->kind), entry->name);
+    return entry->key.size ? hash_on(hash_on(hash, entry->parent), entry->key) : hash;
+}
+
+/* Whether both are the same section by its names, or the same key of such a section. */
+static bool same_names(const struct profile_entry *a, const struct profile_entry *b)
+{
+    return same_key(a->key, b->key) && same_key(a->parent, b->parent) &&
+           span_equal(a->kind, b->kind) && span_equal(a->name, b->name);
+}
+
+static void put_in_slot(struct profile_file *file, uint32_t hash, size_t entry)
+{
+    size_t at = hash & (file->slot_count - 1);
+    while (file->slots[at])
+        at = (at + 1) & (file->slot_count - 1);
+    file->slots[at] = (uint32_t)entry + 1;
+    file->slots_used++;
+}
+
+static void index_entry(struct profile_file *file, size_t at)
+{
+    const struct profile_entry *entry = &file->entries[at];
+    put_in_slot(file, hash_of_names(entry), at);
+    if (entry->key.size == 0)
+        put_in_slot(file, hash_of_header(entry->header), at);
+}
+
+/* Half of the slots, at least, stay free. */
+static bool grow_index(struct profile_file *file)
+{
+    size_t wanted = file->slot_count ? file->slot_count : 64;
+    while (wanted < 2 * (file->slots_used + 2))
+        wanted *= 2;
+    if (wanted == file->slot_count)
+        return true;
+    uint32_t *slots = calloc(wanted, sizeof *slots);
+    if (!slots)
+        return false;
+    free(file->slots);
+    file->slots = slots;
+    file->slot_count = wanted;
+    file->slots_used = 0;
+    for (size_t i = 0; i < file->count; i++)
+        index_entry(file, i);
+    return true;
+}
+
+/* The first entry with the same names as WANTED that stands at FROM or later; NULL for none. */
+static const struct profile_entry *find_names(const struct profile_file *file,
+                                              const struct profile_entry *wanted, size_t from)
+{
+    if (file->slot_count == 0)
+        return NULL;
+    size_t mask = file->slot_count - 1;
+    for (size_t at = hash_of_names(wanted) & mask; file->slots[at]; at = (at + 1) & mask) {
+        size_t entry = file->slots[at] - 1;
+        if (entry >= from && same_names(&file->entries[entry], wanted))
+            return &file->entries[entry];
+    }
+    return NULL;
+}
+
 static bool add_entry(struct parser *parser, const struct profile_entry *entry)
 {
     struct profile_file *file = parser->file;
@@ -82,7 +173,10 @@ static bool add_entry(struct parser *parser, const struct profile_entry *entry)
         file->entries = entries;
         file->capacity = capacity;
     }
-    file->entries[file->count++] = *entry;
+    if (!grow_index(file))
+        return error_no_memory(parser->err);
+    file->entries[file->count] = *entry;
+    index_entry(file, file->count++);
     return true;
 }
 
@@ -91,9 +185,14 @@ static bool add_entry(struct parser *parser, const struct profile_entry *entry)
 /* The AWS CLI refuses a file that has a section twice. */
 static bool has_header(const struct profile_file *file, struct span header)
 {
-    for (size_t i = 0; i < file->count; i++)
-        if (file->entries[i].key.size == 0 && span_equal(file->entries[i].header, header))
+    size_t mask = file->slot_count - 1;
+    if (file->slot_count == 0)
+        return false;
+    for (size_t at = hash_of_header(header) & mask; file->slots[at]; at = (at + 1) & mask) {
+        const struct profile_entry *entry = &file->entries[file->slots[at] - 1];
+        if (entry->key.size == 0 && span_equal(entry->header, header))
             return true;
+    }
     return false;
 }
 
@@ -143,6 +242,7 @@ static bool begin_section(struct parser *parser, struct span line)
     parser->in_section = true;
     parser->has_key = false;
     parser->section = make_section(parser->dialect, header);
+    parser->section_at = parser->file->count;
     return add_entry(parser, &parser->section);
 }
 
@@ -161,20 +261,6 @@ static bool split_key(struct parser *parser, struct span line, struct profile_en
     return true;
 }
 
-static bool same_key(struct span a, struct span b)
-{
-    return a.size == b.size && (a.size == 0 || strncasecmp(a.data, b.data, a.size) == 0);
-}
-
-/* The AWS CLI refuses a section that has a key twice. */
-static bool has_key(const struct profile_file *file, struct span key)
-{
-    for (size_t i = file->count; i > 0 && file->entries[i - 1].key.size > 0; i--)
-        if (file->entries[i - 1].parent.size == 0 && same_key(file->entries[i - 1].key, key))
-            return true;
-    return false;
-}
-
 static bool add_key(struct parser *parser, struct span line, size_t indent)
 {
     struct profile_entry entry = parser->section;
@@ -182,7 +268,8 @@ static bool add_key(struct parser *parser, struct span line, size_t indent)
         return fail(parser, "a key before the first [section]");
     if (!split_key(parser, line, &entry))
         return false;
-    if (has_key(parser->file, entry.key))
+    /* The AWS CLI refuses a section that has a key twice. */
+    if (find_names(parser->file, &entry, parser->section_at))
         return fail(parser, "this section has the key already");
     parser->has_key = true;
     parser->key_at = parser->file->count;
@@ -301,14 +388,39 @@ static bool read_all(int fd, const char *path, struct buf *out, struct error *er
     return true;
 }
 
+/* STAT is NULL for a file that is not there. */
+static struct profile_stamp stamp_of(const struct stat *stat)
+{
+    if (!stat)
+        return (struct profile_stamp){0};
+    return (struct profile_stamp){stat->st_dev, stat->st_ino, stat->st_size, stat->st_mtim,
+                                  stat->st_ctim};
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool has_changed(const struct profile_file *file, const char *path)
+{
+    struct stat stat_now;
+    const struct profile_stamp *then = &file->stamp;
+    struct profile_stamp now = stamp_of(stat(path, &stat_now) == 0 ? &stat_now : NULL);
+    return now.device != then->device || now.inode != then->inode || now.size != then->size ||
+           !same_time(now.modified, then->modified) || !same_time(now.changed, then->changed);
+}
+
 bool profile_read(struct profile_file *file, enum profile_dialect dialect, const char *path,
                   struct error *err)
 {
     CLEAN_UP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;
-    if (fd < 0)
+    struct stat stat;
+    if (fd < 0 || fstat(fd, &stat) != 0)
         return fail_read(path, err);
+    file->stamp = stamp_of(&stat);
     return read_all(fd, path, &file->text, err) && parse_own_text(file, dialect, path, err);
 }
 
@@ -316,6 +428,7 @@ void profile_clean_up(struct profile_file *file)
 {
     buf_clean_up_secret(&file->text);
     free(file->entries);
+    free(file->slots);
     *file = (struct profile_file){0};
 }
 
@@ -328,10 +441,8 @@ static bool is_profile(const struct profile_entry *entry)
 
 static bool has_profile(const struct profile_file *file, struct span name)
 {
-    for (size_t i = 0; i < file->count; i++)
-        if (is_profile(&file->entries[i]) && span_equal(file->entries[i].name, name))
-            return true;
-    return false;
+    struct profile_entry wanted = {.kind = SPAN_LITERAL("profile"), .name = name};
+    return name.size > 0 && find_names(file, &wanted, 0);
 }
 
 bool profile_has(const struct profile_file *file, const char *profile)
@@ -342,15 +453,14 @@ bool profile_has(const struct profile_file *file, const char *profile)
 bool profile_get_nested(const struct profile_file *file, const char *kind, const char *name,
                         const char *parent, const char *key, struct span *value)
 {
-    for (size_t i = 0; i < file->count; i++) {
-        const struct profile_entry *entry = &file->entries[i];
-        if (entry->key.size > 0 && span_is(entry->kind, kind) && span_is(entry->name, name) &&
-            same_key(entry->parent, span_text(parent)) && same_key(entry->key, span_text(key))) {
-            *value = entry->value;
-            return true;
-        }
-    }
-    return false;
+    struct profile_entry wanted = {.kind = span_text(kind),
+                                   .name = span_text(name),
+                                   .parent = span_text(parent),
+                                   .key = span_text(key)};
+    const struct profile_entry *entry = wanted.key.size ? find_names(file, &wanted, 0) : NULL;
+    if (entry)
+        *value = entry->value;
+    return entry != NULL;
 }
 
 bool profile_get(const struct profile_file *file, const char *profile, const char *key,
@@ -405,6 +515,39 @@ void profiles_clean_up(struct profiles *profiles)
     free(profiles->config_path);
     free(profiles->credentials_path);
     *profiles = (struct profiles){0};
+}
+
+static void wipe_secrets(struct profile_file *file)
+{
+    static const char *const keys[] = {"aws_secret_access_key", "aws_session_token",
+                                       "aws_security_token"};
+    for (size_t i = 0; i < file->count; i++) {
+        struct profile_entry *entry = &file->entries[i];
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+            if (!same_key(entry->key, span_text(keys[k])))
+                continue;
+            size_t from = (size_t)(entry->value.data - file->text.data);
+            explicit_bzero(file->text.data + from, entry->value.size);
+            entry->value.size = 0;
+        }
+    }
+}
+
+bool profiles_refresh(struct profiles *profiles, struct error *err)
+{
+    bool first = !profiles->config_path;
+    if (first || has_changed(&profiles->config, profiles->config_path) ||
+        has_changed(&profiles->credentials, profiles->credentials_path)) {
+        struct error why = {0};
+        profiles_clean_up(profiles);
+        if (!profiles_load(profiles, &why))
+            profiles->failed = why;
+        wipe_secrets(&profiles->config);
+        wipe_secrets(&profiles->credentials);
+    }
+    if (err && profiles->failed.kind != ERROR_NONE)
+        *err = profiles->failed;
+    return profiles->failed.kind == ERROR_NONE;
 }
 
 bool profiles_has(const struct profiles *profiles, const char *profile)

@@ -3,6 +3,10 @@
 #ifndef DDBFS_CORE_AWS_PROFILE_H
 #define DDBFS_CORE_AWS_PROFILE_H
 
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/span.h"
@@ -10,12 +14,24 @@
 /* How a section is headed: [default] and [profile x], or the bare name. */
 enum profile_dialect { PROFILE_CONFIG, PROFILE_CREDENTIALS };
 
+/* Which file was read, and in which state: whether it is to be read again. */
+struct profile_stamp {
+    dev_t device;
+    ino_t inode; /* 0: there was no file */
+    off_t size;
+    struct timespec modified, changed;
+};
+
 /* A parsed file; {0} is an empty one. */
 struct profile_file {
     struct buf text;               /* owned */
     struct profile_entry *entries; /* owned; in the order of the file, pointing into TEXT */
     size_t count;
     size_t capacity;
+    uint32_t *slots; /* owned; a hash table of entries: their numbers from 1, 0 for none */
+    size_t slot_count;
+    size_t slots_used;
+    struct profile_stamp stamp; /* of profile_read */
 };
 
 /* Parses TEXT, which is copied. PATH is for errors, which name the line and never quote it.
@@ -46,12 +62,18 @@ struct profiles {
     char *credentials_path; /* owned */
     struct profile_file config;
     struct profile_file credentials;
+    struct error failed; /* why they could not be read; of profiles_refresh */
 };
 
 /* Reads both, from where AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE say or from ~/.aws.
  * PROFILES is to be cleaned up in either case. */
 bool profiles_load(struct profiles *profiles, struct error *err);
 void profiles_clean_up(struct profiles *profiles);
+
+/* For who keeps them: reads both when they were not read yet, or when one of the files is another
+ * one than before, and else does nothing but look at both. What is kept has no secrets in it:
+ * secret keys and session tokens are wiped, and are empty values. A failure is kept too. */
+bool profiles_refresh(struct profiles *profiles, struct error *err);
 
 bool profiles_has(const struct profiles *profiles, const char *profile);
 

@@ -1,270 +1,35 @@
-/* Profile, region, endpoint and credentials of one environment. */
+/* Settings and their credentials. */
 #include "core/aws/session.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
-#include <strings.h>
 
-#include "core/aws/profile.h"
-#include "core/base/buf.h"
-#include "core/base/span.h"
-
-enum { MAX_LABEL = 63, MAX_HOST = 253, MAX_PORT = 65535 };
+#include "core/aws/credentials_cache.h"
+#include "core/aws/credentials_chain.h"
 
 struct aws_session {
-    char *profile;  /* owned; NULL when none was named */
-    bool asked_for; /* it was named by an option */
-    char *region;   /* owned */
-    char *url;      /* owned */
-    char *host;     /* owned */
-    bool own_endpoint;
-    struct credentials credentials; /* empty until they are asked for, and after forget */
+    const struct aws_settings *settings;
+    struct credentials_context context;       /* what the providers borrow */
+    struct credentials_provider *credentials; /* owned; the cache */
 };
 
-/* An empty variable counts as none. */
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
-}
-
-static bool copy(char **out, struct span text, struct error *err)
-{
-    *out = strndup(text.data, text.size);
-    return *out || error_no_memory(err);
-}
-
-/* Profile. */
-
-static const char *profile_in_force(const struct aws_session *session)
-{
-    return session->profile ? session->profile : "default";
-}
-
-/* AWS_DEFAULT_PROFILE comes first in the AWS CLI too. */
-static bool pick_profile(struct aws_session *session, const struct aws_options *options,
-                         struct error *err)
-{
-    const char *name = options->profile ? options->profile : variable("AWS_DEFAULT_PROFILE");
-    if (!name)
-        name = variable("AWS_PROFILE");
-    session->asked_for = options->profile != NULL;
-    return !name || copy(&session->profile, span_text(name), err);
-}
-
-static bool check_profile(const struct aws_session *session, const struct profiles *profiles,
-                          struct error *err)
-{
-    if (!session->profile || profiles_has(profiles, session->profile))
-        return true;
-    CLEAN_UP(buf_clean_up) struct buf names = {0};
-    profiles_names(profiles, &names);
-    return error_set(err, ERROR_INVALID, "profile %s is in neither %s nor %s; profiles there: %s",
-                     session->profile, profiles->config_path, profiles->credentials_path,
-                     names.size > 0 ? buf_text(&names) : "none");
-}
-
-/* Region. */
-
-static bool is_letter_or_digit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-/* A region becomes a label of a host name. */
-static bool is_label(struct span text)
-{
-    if (text.size == 0 || text.size > MAX_LABEL || text.data[0] == '-' ||
-        text.data[text.size - 1] == '-')
-        return false;
-    for (size_t i = 0; i < text.size; i++)
-        if (!is_letter_or_digit(text.data[i]) && text.data[i] != '-')
-            return false;
-    return true;
-}
-
-static struct span find_region(const struct aws_session *session, const struct aws_options *options,
-                               const struct profiles *profiles)
-{
-    const char *name = options->region ? options->region : variable("AWS_REGION");
-    if (!name)
-        name = variable("AWS_DEFAULT_REGION");
-    struct span region = span_text(name);
-    if (!name)
-        profiles_get(profiles, profile_in_force(session), "region", &region);
-    return region;
-}
-
-static bool settle_region(struct aws_session *session, const struct aws_options *options,
-                          const struct profiles *profiles, struct error *err)
-{
-    struct span region = find_region(session, options, profiles);
-    if (region.size == 0)
-        return error_set(err, ERROR_INVALID,
-                         "no region: give --region, set AWS_REGION, or give profile %s a region "
-                         "(aws configure set region REGION)",
-                         profile_in_force(session));
-    if (!is_label(region))
-        return error_set(err, ERROR_INVALID,
-                         "\"%.*s\" is no region: letters, digits and dashes only, such as "
-                         "eu-central-1",
-                         (int)(region.size < MAX_LABEL ? region.size : MAX_LABEL), region.data);
-    return copy(&session->region, region, err);
-}
-
-/* Endpoint. */
-
-/* The parts of an endpoint's url. */
-struct endpoint {
-    bool tls;
-    struct span host; /* with its brackets, if it is an IPv6 address */
-    unsigned port;    /* the scheme's own when none was given */
-};
-
-static unsigned default_port(const struct endpoint *endpoint)
-{
-    return endpoint->tls ? 443 : 80;
-}
-
-static bool take_prefix(struct span *text, const char *prefix)
-{
-    size_t size = strlen(prefix);
-    if (text->size < size || strncasecmp(text->data, prefix, size) != 0)
-        return false;
-    *text = span_from(*text, size);
-    return true;
-}
-
-static bool is_ipv6(struct span text)
-{
-    char address[INET6_ADDRSTRLEN];
-    struct in6_addr parsed;
-    if (text.size >= sizeof address)
-        return false;
-    memcpy(address, text.data, text.size);
-    address[text.size] = '\0';
-    return inet_pton(AF_INET6, address, &parsed) == 1;
-}
-
-static bool take_ipv6(struct span *text, struct span *host)
-{
-    const char *end = memchr(text->data, ']', text->size);
-    if (!end)
-        return false;
-    *host = span_of(text->data, (size_t)(end - text->data) + 1);
-    *text = span_from(*text, host->size);
-    return is_ipv6(span_of(host->data + 1, host->size - 2));
-}
-
-static bool take_name(struct span *text, struct span *host)
-{
-    size_t size = 0;
-    while (size < text->size &&
-           (is_letter_or_digit(text->data[size]) || memchr("-._", text->data[size], strlen("-._"))))
-        size++;
-    *host = span_of(text->data, size);
-    *text = span_from(*text, size);
-    return size > 0 && size <= MAX_HOST;
-}
-
-/* An optional :port; false when it is no port. */
-static bool take_port(struct span *text, struct endpoint *endpoint)
-{
-    endpoint->port = default_port(endpoint);
-    if (!take_prefix(text, ":"))
-        return true;
-    unsigned port = 0;
-    while (text->size > 0 && text->data[0] >= '0' && text->data[0] <= '9' && port <= MAX_PORT) {
-        port = port * 10 + (unsigned)(text->data[0] - '0');
-        *text = span_from(*text, 1);
-    }
-    endpoint->port = port;
-    return port >= 1 && port <= MAX_PORT;
-}
-
-static bool parse_endpoint(struct span url, struct endpoint *endpoint)
-{
-    endpoint->tls = take_prefix(&url, "https://");
-    if (!endpoint->tls && !take_prefix(&url, "http://"))
-        return false;
-    bool ipv6 = span_starts(url, SPAN_LITERAL("["));
-    if (!(ipv6 ? take_ipv6(&url, &endpoint->host) : take_name(&url, &endpoint->host)))
-        return false;
-    if (!take_port(&url, endpoint))
-        return false;
-    take_prefix(&url, "/");
-    return url.size == 0;
-}
-
-/* What libcurl will send as the Host header: the port only when it is not the scheme's own. */
-static bool write_endpoint(struct aws_session *session, const struct endpoint *endpoint,
-                           struct error *err)
-{
-    CLEAN_UP(buf_clean_up) struct buf host = {0}, url = {0};
-    buf_add_span(&host, endpoint->host);
-    if (endpoint->port != default_port(endpoint))
-        buf_printf(&host, ":%u", endpoint->port);
-    buf_printf(&url, "%s://%s/", endpoint->tls ? "https" : "http", buf_text(&host));
-    session->host = buf_steal(&host, NULL);
-    session->url = buf_steal(&url, NULL);
-    return (session->host && session->url) || error_no_memory(err);
-}
-
-static const char *find_endpoint(const struct aws_options *options)
-{
-    if (options->endpoint_url)
-        return options->endpoint_url;
-    const char *own = variable("AWS_ENDPOINT_URL_DYNAMODB");
-    return own ? own : variable("AWS_ENDPOINT_URL");
-}
-
-static void write_service_url(struct buf *out, const char *region)
-{
-    bool china = span_starts(span_text(region), SPAN_LITERAL("cn-"));
-    buf_printf(out, "https://dynamodb.%s.amazonaws.com%s", region, china ? ".cn" : "");
-}
-
-static bool settle_endpoint(struct aws_session *session, const struct aws_options *options,
-                            struct error *err)
-{
-    const char *given = find_endpoint(options);
-    session->own_endpoint = given != NULL;
-    CLEAN_UP(buf_clean_up) struct buf url = {0};
-    if (given)
-        buf_add_text(&url, given);
-    else
-        write_service_url(&url, session->region);
-    struct endpoint endpoint = {0};
-    if (url.failed)
-        return error_no_memory(err);
-    if (!parse_endpoint(buf_span(&url), &endpoint))
-        return error_set(err, ERROR_INVALID,
-                         "\"%.200s\" is no endpoint: http:// or https://, a host, and perhaps a "
-                         "port, such as http://127.0.0.1:8000",
-                         buf_text(&url));
-    return write_endpoint(session, &endpoint, err);
-}
-
-/* The session. */
-
-static bool settle(struct aws_session *session, const struct aws_options *options,
-                   struct error *err)
-{
-    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
-    return profiles_load(&profiles, err) && pick_profile(session, options, err) &&
-           check_profile(session, &profiles, err) &&
-           settle_region(session, options, &profiles, err) &&
-           settle_endpoint(session, options, err);
-}
-
-struct aws_session *aws_session_new(const struct aws_options *options, struct error *err)
+struct aws_session *aws_session_new(const struct aws_settings *settings,
+                                    const struct aws_session_parts *parts)
 {
     struct aws_session *session = calloc(1, sizeof *session);
-    if (!session) {
-        error_no_memory(err);
+    if (!session)
         return NULL;
-    }
-    if (settle(session, options, err))
+    session->settings = settings;
+    session->context = (struct credentials_context){
+        .loop = parts->loop,
+        .transport = parts->transport,
+        .log = parts->log,
+        .profile = aws_settings_profile_in_force(settings),
+        .asked_for = settings->asked_for,
+    };
+    struct credentials_provider *chain = credentials_chain_new(&session->context);
+    if (chain)
+        session->credentials = credentials_cache_new(parts->loop, parts->log, chain);
+    if (session->credentials)
         return session;
     aws_session_destroy(session);
     return NULL;
@@ -274,65 +39,17 @@ void aws_session_destroy(struct aws_session *session)
 {
     if (!session)
         return;
-    credentials_clean_up(&session->credentials);
-    free(session->profile);
-    free(session->region);
-    free(session->url);
-    free(session->host);
+    if (session->credentials)
+        session->credentials->ops->destroy(session->credentials);
     free(session);
 }
 
-const char *aws_session_region(const struct aws_session *session)
+const struct aws_settings *aws_session_settings(const struct aws_session *session)
 {
-    return session->region;
+    return session->settings;
 }
 
-const char *aws_session_url(const struct aws_session *session)
+struct credentials_provider *aws_session_credentials(struct aws_session *session)
 {
-    return session->url;
-}
-
-const char *aws_session_host(const struct aws_session *session)
-{
-    return session->host;
-}
-
-/* Where keys in the environment are in force, naming a profile would turn them off. */
-const char *aws_session_profile(const struct aws_session *session)
-{
-    if (!session->asked_for && variable("AWS_ACCESS_KEY_ID"))
-        return NULL;
-    return session->profile;
-}
-
-const char *aws_session_endpoint_url(const struct aws_session *session)
-{
-    return session->own_endpoint ? session->url : NULL;
-}
-
-/* The files are read again, so that a session heals when they do; nothing of them stays. */
-static bool resolve(struct aws_session *session, struct error *err)
-{
-    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
-    struct credentials_query query = {
-        .profiles = &profiles,
-        .profile = profile_in_force(session),
-        .asked_for = session->asked_for,
-    };
-    return profiles_load(&profiles, err) && check_profile(session, &profiles, err) &&
-           credentials_resolve(&query, &session->credentials, err);
-}
-
-void aws_session_credentials(struct aws_session *session, credentials_fn *fn, void *arg)
-{
-    struct error err = {0};
-    if (session->credentials.access_key_id || resolve(session, &err))
-        fn(arg, &session->credentials, NULL);
-    else
-        fn(arg, NULL, &err);
-}
-
-void aws_session_forget(struct aws_session *session)
-{
-    credentials_clean_up(&session->credentials);
+    return session->credentials;
 }

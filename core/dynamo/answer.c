@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/aws/fault.h"
+#include "core/aws/retry.h"
 #include "core/dynamo/fault.h"
-#include "core/dynamo/retry.h"
 #include "core/net/gzip.h"
 
 /* An answer of 16 MB of items can be several times as long in JSON. */
@@ -318,7 +319,7 @@ struct answer *answer_new(const struct answer_question *question,
         return NULL;
     }
     answer->capacity = -1;
-    fault_request_id(response, answer->request_id);
+    aws_request_id(response, answer->request_id);
     if (read_response(answer, question, response, err))
         return answer;
     err->http_status = response->status;

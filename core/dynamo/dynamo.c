@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
+#include "core/aws/retry.h"
 #include "core/dynamo/answer.h"
 #include "core/dynamo/command.h"
 #include "core/dynamo/exchange.h"
 #include "core/dynamo/request.h"
-#include "core/dynamo/retry.h"
 #include "core/dynamo/words.h"
 
 struct dynamo {
@@ -41,7 +41,7 @@ static bool ask(struct source_call *call);
 
 static int64_t now_ms(const struct source_call *call)
 {
-    struct clock *clock = loop_clock(call->dynamo->link.loop);
+    struct clock *clock = loop_clock(call->dynamo->link.client.loop);
     return clock->now_ms(clock);
 }
 
@@ -138,13 +138,13 @@ static bool wait_for_round(struct source_call *call)
 {
     static const struct error throttled = {.kind = ERROR_THROTTLED,
                                            .code = "ProvisionedThroughputExceededException"};
-    struct retry *retry = &call->dynamo->link.retry;
+    struct retry *retry = &call->dynamo->link.client.retry;
     unsigned attempt = call->round < RETRY_ATTEMPTS ? call->round : RETRY_ATTEMPTS - 1;
     int64_t delay_ms;
     if (!retry_again(retry, &throttled, attempt, -1, &delay_ms, &call->paid))
         return false;
     if (delay_ms < call->deadline_at_ms - now_ms(call))
-        call->timer = loop_add_timer(call->dynamo->link.loop, delay_ms, next_round, call);
+        call->timer = loop_add_timer(call->dynamo->link.client.loop, delay_ms, next_round, call);
     else
         retry_succeeded(retry, call->paid);
     return call->timer != NULL;
@@ -172,7 +172,7 @@ static void go_on_with_batch(struct source_call *call, const struct answer *answ
     if (unasked && wait_for_round(call))
         return;
     if (!unasked && call->paid)
-        retry_succeeded(&call->dynamo->link.retry, call->paid);
+        retry_succeeded(&call->dynamo->link.client.retry, call->paid);
     if (unasked && unasked >= call->asked)
         fail_unprocessed(call);
     else
@@ -240,13 +240,13 @@ static void dynamo_end(struct source_call *call)
 
 static struct answer_question question_of(const struct dynamo *dynamo, const struct read *read)
 {
-    const struct aws_session *session = dynamo->link.session;
+    const struct aws_settings *settings = aws_session_settings(dynamo->link.client.session);
     return (struct answer_question){
         .op = request_op(read),
         .read = read,
-        .region = aws_session_region(session),
-        .endpoint = aws_session_url(session),
-        .profile = aws_session_profile(session),
+        .region = settings->region,
+        .endpoint = settings->url,
+        .profile = aws_settings_profile(settings),
     };
 }
 
@@ -308,11 +308,13 @@ struct source *dynamo_new(const struct dynamo_options *options)
     if (!dynamo)
         return NULL;
     dynamo->source.ops = &dynamo_ops;
-    dynamo->link.loop = options->loop;
-    dynamo->link.transport = options->transport;
-    dynamo->link.session = options->session;
-    dynamo->link.log = options->log;
-    dynamo->link.retry = (struct retry){.tokens = RETRY_TOKENS, .seed = options->random_seed};
+    dynamo->link.client = (struct aws_client){
+        .loop = options->loop,
+        .transport = options->transport,
+        .session = options->session,
+        .log = options->log,
+        .retry = {.tokens = RETRY_TOKENS, .seed = options->random_seed},
+    };
     dynamo->deadline_ms = options->deadline_ms;
     return &dynamo->source;
 }

@@ -1,24 +1,15 @@
-/* One request until it is answered: signed, sent, tried again, with fresh credentials and a
- * corrected clock where these were the cause, and never beyond its deadline. */
+/* A request of DynamoDB's as a call to AWS (core/aws/call.h): its headers, how its answers are
+ * decoded, and what is counted and logged of it. */
 #ifndef DDBFS_CORE_DYNAMO_EXCHANGE_H
 #define DDBFS_CORE_DYNAMO_EXCHANGE_H
 
-#include "core/aws/session.h"
-#include "core/base/log.h"
-#include "core/base/loop.h"
+#include "core/aws/call.h"
 #include "core/dynamo/answer.h"
 #include "core/dynamo/dynamo.h"
-#include "core/dynamo/retry.h"
-#include "core/net/transport.h"
 
-/* What all exchanges of one source share. The pointers are borrowed. */
+/* What all exchanges of one source share. */
 struct exchange_link {
-    struct loop *loop;
-    struct transport *transport;
-    struct aws_session *session;
-    const struct log *log;
-    struct retry retry;
-    int64_t skew_ms; /* what to add to the wall clock */
+    struct aws_client client;
     struct dynamo_stats stats;
 };
 

@@ -1,4 +1,4 @@
-/* The service's refusals as typed errors, with the service's sentence and what to do. */
+/* DynamoDB's refusals as typed errors, with the service's sentence and what to do. */
 #ifndef DDBFS_CORE_DYNAMO_FAULT_H
 #define DDBFS_CORE_DYNAMO_FAULT_H
 
@@ -12,13 +12,5 @@ bool fault_read(const struct answer_question *question, const struct http_respon
 /* Fills ERR for a response that is not DynamoDB's, and returns false. */
 bool fault_foreign(const struct answer_question *question, const struct http_response *response,
                    struct error *err);
-
-/* Copies the response's request id; "" when it has none. */
-void fault_request_id(const struct http_response *response, char out[64]);
-
-/* Whether a wrong clock can be the cause of the service's error code. */
-bool fault_may_be_clock(const char *code);
-/* Whether credentials resolved afresh may help. */
-bool fault_may_be_credentials(const char *code);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include <zlib.h>
 
+#include "core/aws/retry.h"
+#include "core/aws/skew.h"
 #include "core/dynamo/fault.h"
-#include "core/dynamo/retry.h"
-#include "core/dynamo/skew.h"
 #include "core/net/gzip.h"
 #include "tests/unit/check.h"
 

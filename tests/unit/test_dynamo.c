@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/aws/retry.h"
 #include "core/aws/sigv4.h"
-#include "core/dynamo/retry.h"
 #include "tests/unit/check.h"
 #include "tests/unit/script_transport.h"
 #include "tests/unit/virtual_clock.h"
@@ -27,6 +27,7 @@ struct scene {
     struct virtual_clock clock;
     struct loop *loop;
     struct script *script;
+    struct aws_settings settings;
     struct aws_session *session;
     struct source *source;
     struct read *read;
@@ -71,8 +72,11 @@ static void open_scene(struct scene *scene, struct read *read)
     virtual_clock_init(&scene->clock, WALL_MS);
     scene->loop = loop_new(&scene->clock.clock);
     scene->script = script_new(scene->loop);
-    scene->session = aws_session_new(&where, &err);
-    CHECK_TEXT(err.text, "");
+    struct profiles profiles = {0};
+    CHECK(aws_settings_init(&scene->settings, &where, &profiles, &err));
+    struct aws_session_parts parts = {scene->loop, script_transport(scene->script), &scene->log};
+    scene->session = aws_session_new(&scene->settings, &parts);
+    CHECK(scene->session);
     struct dynamo_options options = {
         .loop = scene->loop,
         .transport = script_transport(scene->script),
@@ -97,6 +101,7 @@ static void close_scene(struct scene *scene)
     end_call(scene);
     scene->source->ops->destroy(scene->source);
     aws_session_destroy(scene->session);
+    aws_settings_clean_up(&scene->settings);
     script_destroy(scene->script);
     loop_destroy(scene->loop);
     read_destroy(scene->read);
@@ -227,7 +232,7 @@ static void a_request_is_complete_and_signed(void)
     answer(&scene, 200, "{}");
     run(&scene);
     const char *headers = sent(&scene, 0)->headers;
-    CHECK_TEXT(sent(&scene, 0)->url, aws_session_url(scene.session));
+    CHECK_TEXT(sent(&scene, 0)->url, scene.settings.url);
     CHECK_HAS(headers, "Content-Type: application/x-amz-json-1.0\n");
     CHECK_HAS(headers, "Host: localhost:8000\n");
     CHECK_HAS(headers, "X-Amz-Target: DynamoDB_20120810.GetItem\n");
@@ -671,7 +676,6 @@ static void without_credentials_nothing_is_sent(void)
     open_scene(&scene, query());
     unsetenv("AWS_ACCESS_KEY_ID");
     unsetenv("AWS_SECRET_ACCESS_KEY");
-    aws_session_forget(scene.session);
     run(&scene);
     CHECK_INT(sent_count(&scene), 0);
     CHECK_INT(scene.err.kind, ERROR_DENIED);

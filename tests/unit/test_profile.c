@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/unit/check.h"
@@ -260,6 +261,64 @@ static void malformed_file_is_named(void)
     CHECK_HAS(err.text, "/credentials, line 2:");
 }
 
+/* A file of COUNT sections, all of them keys too many for a linear look-up of each. */
+static void write_sections(struct buf *out, int count)
+{
+    buf_truncate(out, 0);
+    for (int i = 0; i < count; i++)
+        buf_printf(out, "[p%d]\na=%d\n", i, i);
+}
+
+static void write_keys(struct buf *out, int count)
+{
+    buf_truncate(out, 0);
+    buf_add_text(out, "[p0]\na=0\n");
+    for (int i = 1; i < count; i++)
+        buf_printf(out, "k%d=v\n", i);
+}
+
+/* Milliseconds of this process, not of the clock on the wall: nobody else counts. */
+static double parse_ms(void (*write)(struct buf *out, int count), int count)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    double least = 1e9;
+    write(&text, count);
+    for (int i = 0; i < 3; i++) {
+        CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+        struct timespec from, to;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+        parse_as(&file, PROFILE_CREDENTIALS, buf_text(&text));
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+        check_value(&file, "p0", "a", "0");
+        double ms =
+            (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6;
+        least = ms < least ? ms : least;
+    }
+    return least;
+}
+
+/* Eight times as many take some eight times as long; they took sixty times as long once. */
+static void large_files_are_parsed_in_linear_time(void)
+{
+    CHECK(parse_ms(write_sections, 60000) < 24 * parse_ms(write_sections, 7500));
+    CHECK(parse_ms(write_keys, 60000) < 24 * parse_ms(write_keys, 7500));
+}
+
+static void every_section_of_many_is_found(void)
+{
+    CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    write_sections(&text, 5000);
+    parse_as(&file, PROFILE_CREDENTIALS, buf_text(&text));
+    for (int i = 0; i < 5000; i++) {
+        char name[16], value[16];
+        snprintf(name, sizeof name, "p%d", i);
+        snprintf(value, sizeof value, "%d", i);
+        check_value(&file, name, "A", value);
+    }
+    CHECK(!profile_has(&file, "p5000") && !profile_has(&file, "P0"));
+}
+
 static const struct check_test tests[] = {
     {"profiles of the config file", profiles_of_the_config_file},
     {"bare names are none in the config file", bare_names_are_none_in_the_config_file},
@@ -278,5 +337,7 @@ static const struct check_test tests[] = {
     {"tilde is the home directory", tilde_is_the_home_directory},
     {"an unreadable file is an error", unreadable_file_is_an_error},
     {"a malformed file is named", malformed_file_is_named},
+    {"large files are parsed in linear time", large_files_are_parsed_in_linear_time},
+    {"every section of many is found", every_section_of_many_is_found},
 };
 CHECK_MAIN(tests)

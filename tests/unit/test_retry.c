@@ -1,5 +1,5 @@
 /* The retry quota and the backoff. */
-#include "core/dynamo/retry.h"
+#include "core/aws/retry.h"
 
 #include "tests/unit/check.h"
 

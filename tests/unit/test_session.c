@@ -1,6 +1,8 @@
 /* Profile, region, endpoint and credentials, from options, environment and files. */
 #include "core/aws/session.h"
 
+#include "core/aws/credentials_cache.h"
+
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,8 +15,11 @@ struct place {
     char path[64];
     struct buf config;
     struct buf credentials;
+    struct loop *loop;
+    struct aws_settings settings;
     struct aws_session *session;
     struct error err;
+    int answers;
     char key[64];
     char secret[64];
     char token[64];
@@ -52,11 +57,15 @@ static void open_place(struct place *place, const char *config, const char *cred
     write_file(&place->credentials, credentials);
     setenv("AWS_CONFIG_FILE", buf_text(&place->config), 1);
     setenv("AWS_SHARED_CREDENTIALS_FILE", buf_text(&place->credentials), 1);
+    place->loop = loop_new(clock_system());
+    CHECK(place->loop);
 }
 
 static void place_clean_up(struct place *place)
 {
     aws_session_destroy(place->session);
+    aws_settings_clean_up(&place->settings);
+    loop_destroy(place->loop);
     unlink(buf_text(&place->config));
     unlink(buf_text(&place->credentials));
     rmdir(place->path);
@@ -65,28 +74,42 @@ static void place_clean_up(struct place *place)
     clear_environment();
 }
 
+static bool settle(struct aws_settings *settings, struct aws_options options, struct error *err)
+{
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    *settings = (struct aws_settings){0};
+    return profiles_refresh(&profiles, err) &&
+           aws_settings_init(settings, &options, &profiles, err);
+}
+
 static void start(struct place *place, struct aws_options options)
 {
+    struct aws_session_parts parts = {.loop = place->loop};
     aws_session_destroy(place->session);
-    place->session = aws_session_new(&options, &place->err);
-    if (!place->session)
+    place->session = NULL;
+    aws_settings_clean_up(&place->settings);
+    if (!settle(&place->settings, options, &place->err))
         CHECK_FAIL("%s", place->err.text);
+    place->session = aws_session_new(&place->settings, &parts);
+    CHECK(place->session);
 }
 
 static void check_no_start(struct place *place, struct aws_options options, const char *why)
 {
+    CLEAN_UP(aws_settings_clean_up) struct aws_settings settings = {0};
     place->err = (struct error){0};
-    CHECK(!aws_session_new(&options, &place->err));
+    CHECK(!settle(&settings, options, &place->err));
     CHECK_INT(place->err.kind, ERROR_INVALID);
     CHECK_HAS(place->err.text, why);
 }
 
-static void on_credentials(void *arg, const struct credentials *credentials,
-                           const struct error *err)
+static void on_credentials(void *arg, const struct credentials_answer *answer)
 {
     struct place *place = arg;
-    if (err) {
-        place->err = *err;
+    const struct credentials *credentials = &answer->credentials;
+    place->answers++;
+    if (answer->found != CREDENTIALS_FOUND) {
+        place->err = answer->err;
         return;
     }
     snprintf(place->key, sizeof place->key, "%s", credentials->access_key_id);
@@ -97,9 +120,22 @@ static void on_credentials(void *arg, const struct credentials *credentials,
 
 static void resolve(struct place *place)
 {
+    struct credentials_provider *provider = aws_session_credentials(place->session);
     place->err = (struct error){0};
     place->key[0] = place->secret[0] = place->token[0] = '\0';
-    aws_session_credentials(place->session, on_credentials, place);
+    place->answers = 0;
+    CHECK(provider->ops->get(provider, on_credentials, place));
+    CHECK_INT(place->answers, 0);
+    CHECK(loop_run(place->loop));
+    CHECK_INT(place->answers, 1);
+}
+
+/* As after a refusal by the service. */
+static void refuse(struct place *place)
+{
+    unsigned age;
+    credentials_cache_held(aws_session_credentials(place->session), &age);
+    credentials_cache_refuse(aws_session_credentials(place->session), age);
 }
 
 static void check_keys(struct place *place, const char *key, const char *secret, const char *token)
@@ -129,17 +165,17 @@ static void region_by_rank(void)
     CLEAN_UP(place_clean_up) struct place place;
     open_place(&place, "[default]\nregion = r-profile\n[profile x]\nregion = r-x\n", "");
     start(&place, no_options);
-    CHECK_TEXT(aws_session_region(place.session), "r-profile");
+    CHECK_TEXT(place.settings.region, "r-profile");
     start(&place, in_x);
-    CHECK_TEXT(aws_session_region(place.session), "r-x");
+    CHECK_TEXT(place.settings.region, "r-x");
     setenv("AWS_DEFAULT_REGION", "r-default", 1);
     start(&place, in_x);
-    CHECK_TEXT(aws_session_region(place.session), "r-default");
+    CHECK_TEXT(place.settings.region, "r-default");
     setenv("AWS_REGION", "r-env", 1);
     start(&place, no_options);
-    CHECK_TEXT(aws_session_region(place.session), "r-env");
+    CHECK_TEXT(place.settings.region, "r-env");
     start(&place, (struct aws_options){.region = "r-option"});
-    CHECK_TEXT(aws_session_region(place.session), "r-option");
+    CHECK_TEXT(place.settings.region, "r-option");
 }
 
 static void no_region_says_how_to_give_one(void)
@@ -170,8 +206,8 @@ static void check_endpoint(struct place *place, const char *given, const char *u
                            const char *host)
 {
     start(place, (struct aws_options){.region = "eu-central-1", .endpoint_url = given});
-    CHECK_TEXT(aws_session_url(place->session), url);
-    CHECK_TEXT(aws_session_host(place->session), host);
+    CHECK_TEXT(place->settings.url, url);
+    CHECK_TEXT(place->settings.host, host);
 }
 
 static void the_service_s_own_endpoint(void)
@@ -180,9 +216,9 @@ static void the_service_s_own_endpoint(void)
     open_place(&place, "", "");
     check_endpoint(&place, NULL, "https://dynamodb.eu-central-1.amazonaws.com/",
                    "dynamodb.eu-central-1.amazonaws.com");
-    CHECK(!aws_session_endpoint_url(place.session));
+    CHECK(!aws_settings_endpoint_url(&place.settings));
     start(&place, (struct aws_options){.region = "cn-north-1"});
-    CHECK_TEXT(aws_session_host(place.session), "dynamodb.cn-north-1.amazonaws.com.cn");
+    CHECK_TEXT(place.settings.host, "dynamodb.cn-north-1.amazonaws.com.cn");
 }
 
 static void endpoints_are_made_regular(void)
@@ -198,7 +234,7 @@ static void endpoints_are_made_regular(void)
     check_endpoint(&place, "https://h:65535", "https://h:65535/", "h:65535");
     check_endpoint(&place, "http://[::1]:8000", "http://[::1]:8000/", "[::1]:8000");
     check_endpoint(&place, "http://[fd00:ec2::23]", "http://[fd00:ec2::23]/", "[fd00:ec2::23]");
-    CHECK_TEXT(aws_session_endpoint_url(place.session), "http://[fd00:ec2::23]/");
+    CHECK_TEXT(aws_settings_endpoint_url(&place.settings), "http://[fd00:ec2::23]/");
 }
 
 static void bad_endpoints_are_refused(void)
@@ -241,12 +277,12 @@ static void endpoint_by_rank(void)
     open_place(&place, "[default]\nregion = r\n", "");
     setenv("AWS_ENDPOINT_URL", "http://all:1", 1);
     start(&place, no_options);
-    CHECK_TEXT(aws_session_host(place.session), "all:1");
+    CHECK_TEXT(place.settings.host, "all:1");
     setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://dynamodb:2", 1);
     start(&place, no_options);
-    CHECK_TEXT(aws_session_endpoint_url(place.session), "http://dynamodb:2/");
+    CHECK_TEXT(aws_settings_endpoint_url(&place.settings), "http://dynamodb:2/");
     start(&place, (struct aws_options){.endpoint_url = "http://option:3"});
-    CHECK_TEXT(aws_session_host(place.session), "option:3");
+    CHECK_TEXT(place.settings.host, "option:3");
 }
 
 /* Profile. */
@@ -257,15 +293,15 @@ static void profile_by_rank(void)
     open_place(&place, "[default]\nregion=r\n[profile a]\nregion=r\n[profile b]\nregion=r\n",
                "[x]\n");
     start(&place, no_options);
-    CHECK(!aws_session_profile(place.session));
-    setenv("AWS_PROFILE", "a", 1);
-    start(&place, no_options);
-    CHECK_TEXT(aws_session_profile(place.session), "a");
+    CHECK(!aws_settings_profile(&place.settings));
     setenv("AWS_DEFAULT_PROFILE", "b", 1);
     start(&place, no_options);
-    CHECK_TEXT(aws_session_profile(place.session), "b");
+    CHECK_TEXT(aws_settings_profile(&place.settings), "b");
+    setenv("AWS_PROFILE", "a", 1);
+    start(&place, no_options);
+    CHECK_TEXT(aws_settings_profile(&place.settings), "a");
     start(&place, (struct aws_options){.profile = "x", .region = "r"});
-    CHECK_TEXT(aws_session_profile(place.session), "x");
+    CHECK_TEXT(aws_settings_profile(&place.settings), "x");
 }
 
 static void unknown_profile_names_the_known(void)
@@ -302,7 +338,7 @@ static void keys_of_the_environment(void)
     check_keys(&place, "K", "S", "-");
     setenv("AWS_SESSION_TOKEN", "T", 1);
     check_keys(&place, "K", "S", "-");
-    aws_session_forget(place.session);
+    refuse(&place);
     check_keys(&place, "K", "S", "T");
 }
 
@@ -330,7 +366,7 @@ static void option_turns_the_environment_off(void)
     setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
     start(&place, in_x);
     check_keys(&place, "XK", "XS", "XT");
-    CHECK_TEXT(aws_session_profile(place.session), "x");
+    CHECK_TEXT(aws_settings_profile(&place.settings), "x");
 }
 
 static void aws_profile_leaves_the_environment_on(void)
@@ -342,7 +378,7 @@ static void aws_profile_leaves_the_environment_on(void)
     setenv("AWS_PROFILE", "x", 1);
     start(&place, no_options);
     check_keys(&place, "K", "S", "-");
-    CHECK(!aws_session_profile(place.session));
+    CHECK(!aws_settings_profile(&place.settings));
 }
 
 static void aws_profile_without_keys_in_the_environment(void)
@@ -392,7 +428,7 @@ static void files_are_read_again(void)
     check_keys(&place, "XK", "XS", "XT");
     write_file(&place.credentials, "[x]\naws_access_key_id = 2\naws_secret_access_key = 3\n");
     check_keys(&place, "XK", "XS", "XT");
-    aws_session_forget(place.session);
+    refuse(&place);
     check_keys(&place, "2", "3", "-");
 }
 
@@ -452,6 +488,84 @@ static void keys_with_line_ends_are_refused(void)
     CHECK(!strstr(place.err.text, "X-Evil"));
 }
 
+/* Equal settings. */
+
+static bool come_to_the_same(struct aws_options a, struct aws_options b)
+{
+    CLEAN_UP(aws_settings_clean_up) struct aws_settings one = {0}, other = {0};
+    CHECK(settle(&one, a, NULL) && settle(&other, b, NULL));
+    return aws_settings_equal(&one, &other) && aws_settings_equal(&other, &one);
+}
+
+static void settings_that_come_to_the_same(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[default]\nregion = r\n[profile x]\nregion = r\n[profile y]\nregion = q\n",
+               keys_of_x);
+    struct aws_options in_default = {.profile = "default"}, in_y = {.profile = "y"};
+    struct aws_options in_x_and_r = {.profile = "x", .region = "r"};
+    struct aws_options elsewhere = {.profile = "x", .endpoint_url = "http://h:1"};
+    CHECK(come_to_the_same(no_options, no_options));
+    CHECK(come_to_the_same(no_options, in_default));
+    CHECK(come_to_the_same(in_x, in_x_and_r));
+    CHECK(!come_to_the_same(in_x, no_options));
+    CHECK(!come_to_the_same(in_x, in_y));
+    CHECK(!come_to_the_same(in_x, elsewhere));
+    /* Keys in the environment are another origin than the same profile's. */
+    setenv("AWS_ACCESS_KEY_ID", "K", 1);
+    CHECK(!come_to_the_same(no_options, in_default));
+    setenv("AWS_PROFILE", "x", 1);
+    struct aws_options region_only = {.region = "r"};
+    CHECK(come_to_the_same(no_options, region_only));
+}
+
+/* Files that are kept. */
+
+static void kept_files_are_read_again_when_they_change(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    struct span value;
+    open_place(&place, "[profile x]\nregion = r\n", "");
+    CHECK(profiles_refresh(&profiles, &place.err));
+    const char *text = profiles.config.text.data;
+    CHECK(profiles_refresh(&profiles, &place.err));
+    CHECK(profiles.config.text.data == text); /* not read again */
+    write_file(&place.config, "[profile x]\nregion = elsewhere\n");
+    CHECK(profiles_refresh(&profiles, &place.err));
+    CHECK(profiles_get(&profiles, "x", "region", &value));
+    CHECK_SPAN(value, SPAN_LITERAL("elsewhere"));
+    write_file(&place.credentials, "what\n");
+    for (int i = 0; i < 2; i++) {
+        place.err = (struct error){0};
+        CHECK(!profiles_refresh(&profiles, &place.err));
+        CHECK_HAS(place.err.text, "line 1");
+    }
+    unlink(buf_text(&place.credentials));
+    CHECK(profiles_refresh(&profiles, &place.err));
+}
+
+static void kept_files_hold_no_secret(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    struct span value = span_text("none");
+    open_place(&place, "[profile x]\nregion = r\nAWS_SECRET_ACCESS_KEY = in-config\n",
+               "[x]\naws_access_key_id = K\naws_secret_access_key = very-secret\n"
+               "aws_session_token = a-token\n  of two lines\n");
+    CHECK(profiles_refresh(&profiles, &place.err));
+    CHECK(profiles_get(&profiles, "x", "aws_access_key_id", &value));
+    CHECK_SPAN(value, SPAN_LITERAL("K"));
+    CHECK(profiles_get(&profiles, "x", "aws_secret_access_key", &value));
+    CHECK_SPAN(value, SPAN_LITERAL(""));
+    struct span kept = buf_span(&profiles.credentials.text);
+    CHECK(!memmem(kept.data, kept.size, "very-secret", 11));
+    CHECK(!memmem(kept.data, kept.size, "a-token", 7));
+    CHECK(!memmem(kept.data, kept.size, "two lines", 9));
+    kept = buf_span(&profiles.config.text);
+    CHECK(!memmem(kept.data, kept.size, "in-config", 9));
+}
+
 static void nothing_to_destroy(void)
 {
     aws_session_destroy(NULL);
@@ -481,6 +595,9 @@ static const struct check_test tests[] = {
     {"ways that win over keys", ways_that_win_over_keys},
     {"ways that yield to keys", ways_that_yield_to_keys},
     {"keys with line ends are refused", keys_with_line_ends_are_refused},
+    {"settings that come to the same", settings_that_come_to_the_same},
+    {"kept files are read again when they change", kept_files_are_read_again_when_they_change},
+    {"kept files hold no secret", kept_files_hold_no_secret},
     {"nothing to destroy", nothing_to_destroy},
 };
 CHECK_MAIN(tests)

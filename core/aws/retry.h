@@ -1,7 +1,7 @@
 /* When to try again, and after how long: the standard mode of the AWS SDKs. Pure: it reads no
  * clock and starts no timer. */
-#ifndef DDBFS_CORE_DYNAMO_RETRY_H
-#define DDBFS_CORE_DYNAMO_RETRY_H
+#ifndef DDBFS_CORE_AWS_RETRY_H
+#define DDBFS_CORE_AWS_RETRY_H
 
 #include <stdbool.h>
 #include <stdint.h>

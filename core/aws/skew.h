@@ -1,6 +1,6 @@
 /* By how much this machine's clock is wrong, as the service's Date header tells. */
-#ifndef DDBFS_CORE_DYNAMO_SKEW_H
-#define DDBFS_CORE_DYNAMO_SKEW_H
+#ifndef DDBFS_CORE_AWS_SKEW_H
+#define DDBFS_CORE_AWS_SKEW_H
 
 #include "core/net/transport.h"
 

@@ -1,5 +1,5 @@
 /* The retry quota, the backoff, and what deserves another attempt. */
-#include "core/dynamo/retry.h"
+#include "core/aws/retry.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The Date header, and what it says about the clock here. */
-#include "core/dynamo/skew.h"
+#include "core/aws/skew.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,368 @@
+/* The attempts of one call, and what is done between them. */
+#include "core/aws/call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/aws/credentials_cache.h"
+#include "core/aws/envelope.h"
+#include "core/aws/fault.h"
+#include "core/aws/skew.h"
+#include "core/base/buf.h"
+
+/* What a call waits for. */
+enum call_state {
+    CALL_DUE,         /* its timer, to begin the next attempt */
+    CALL_IDENTIFYING, /* credentials, or its timer, which is the deadline then */
+    CALL_SENT,        /* the answer; the transport keeps the deadline */
+    CALL_OVER,        /* nothing: its end is being told */
+    CALL_STATES,
+};
+
+struct aws_call {
+    enum call_state state; /* changed by move() alone */
+    struct aws_client *client;
+    struct aws_request request; /* its body is the one below */
+    struct buf body;
+    int64_t deadline_at_ms;
+    const struct aws_call_ops *ops;
+    void *arg;
+    struct loop_timer *timer;
+    struct credentials_get *get; /* credentials under way */
+    struct transfer *transfer;
+    unsigned age;      /* of the credentials that signed the last attempt */
+    struct error last; /* what the last attempt met */
+    int64_t sent_ms, sent_wall_ms;
+    unsigned tries;       /* requests sent */
+    unsigned attempt;     /* of those that count for the retry quota */
+    unsigned paid;        /* by the last retry */
+    bool clock_mended;    /* once a call */
+    bool identity_mended; /* once a call */
+};
+
+/* A call holds what its state waits for, and nothing else. */
+static bool is_sound(const struct aws_call *call)
+{
+    bool timer = call->timer, get = call->get, transfer = call->transfer;
+    switch (call->state) {
+    case CALL_DUE:
+        return timer && !get && !transfer;
+    case CALL_IDENTIFYING:
+        return timer && get && !transfer;
+    case CALL_SENT:
+        return !timer && !get && transfer;
+    default:
+        return !timer && !get && !transfer;
+    }
+}
+
+/* The one place where a state changes. A wrong move would be a fault of this file: it is logged as
+ * one, for tests to fail on, and goes no further. */
+static void move(struct aws_call *call, enum call_state state)
+{
+    static const unsigned allowed[CALL_STATES] = {
+        [CALL_DUE] = 1u << CALL_IDENTIFYING | 1u << CALL_SENT | 1u << CALL_OVER,
+        [CALL_IDENTIFYING] = 1u << CALL_SENT | 1u << CALL_OVER,
+        [CALL_SENT] = 1u << CALL_DUE | 1u << CALL_OVER,
+    };
+    bool fits = allowed[call->state] & 1u << state;
+    enum call_state from = call->state;
+    call->state = state;
+    if (!fits || !is_sound(call))
+        log_line(call->client->log, LOG_LEVEL_ERROR, "a call went from state %d to %d: a bug",
+                 (int)from, (int)state);
+}
+
+static int64_t now_ms(const struct aws_call *call)
+{
+    struct clock *clock = loop_clock(call->client->loop);
+    return clock->now_ms(clock);
+}
+
+static int64_t wall_ms(const struct aws_call *call)
+{
+    struct clock *clock = loop_clock(call->client->loop);
+    return clock->wall_ms(clock);
+}
+
+/* Lets go of whatever it waits for. */
+static void stop_waiting(struct aws_call *call)
+{
+    struct transport *transport = call->client->transport;
+    loop_remove_timer(call->timer);
+    if (call->get) {
+        struct credentials_provider *provider = aws_session_credentials(call->client->session);
+        provider->ops->cancel(call->get);
+    }
+    if (call->transfer)
+        transport->ops->cancel(call->transfer);
+    call->timer = NULL;
+    call->get = NULL;
+    call->transfer = NULL;
+}
+
+static void free_call(struct aws_call *call)
+{
+    buf_clean_up(&call->body);
+    free(call);
+}
+
+void aws_call_end(struct aws_call *call)
+{
+    if (!call)
+        return;
+    stop_waiting(call);
+    free_call(call);
+}
+
+/* The end. */
+
+/* The count stands at the text's end, whatever has to make way for it. */
+static void add_tries(struct error *err, unsigned tries)
+{
+    char suffix[40];
+    size_t size = (size_t)snprintf(suffix, sizeof suffix, " (tried %u times)", tries);
+    size_t used = strlen(err->text);
+    size_t most = sizeof err->text - 1 - size;
+    memcpy(err->text + (used < most ? used : most), suffix, size + 1);
+}
+
+/* Exactly one of RESULT and ERR is not NULL. */
+static void finish(struct aws_call *call, void *result, const struct error *err)
+{
+    struct error copy = err ? *err : (struct error){0};
+    const struct aws_call_ops *ops = call->ops;
+    unsigned tries = call->tries;
+    void *arg = call->arg;
+    if (err && tries > 1)
+        add_tries(&copy, tries);
+    stop_waiting(call);
+    move(call, CALL_OVER);
+    free_call(call);
+    ops->done(arg, result, err ? &copy : NULL, tries);
+}
+
+static void fail_without_memory(struct aws_call *call)
+{
+    struct error err;
+    error_no_memory(&err);
+    finish(call, NULL, &err);
+}
+
+/* What the last attempt met says more than that the time is over. */
+static void fail_late(struct aws_call *call)
+{
+    if (call->last.kind == ERROR_NONE)
+        error_set(&call->last, ERROR_TIMED_OUT,
+                  "the deadline passed before the request could be sent to %s", call->request.url);
+    finish(call, NULL, &call->last);
+}
+
+/* Between attempts. */
+
+static void begin_attempt(void *arg);
+
+static void attempt_later(struct aws_call *call, int64_t delay_ms)
+{
+    call->timer = loop_add_timer(call->client->loop, delay_ms, begin_attempt, call);
+    if (call->timer)
+        move(call, CALL_DUE);
+    else
+        fail_without_memory(call);
+}
+
+/* The clock here is wrong, and that can be why: once more, with the service's time. */
+static bool mend_clock(struct aws_call *call, const struct http_response *response)
+{
+    struct aws_client *client = call->client;
+    int64_t skew_ms;
+    if (call->clock_mended || !response || !aws_fault_may_be_clock(call->last.code) ||
+        !skew_read(response, call->sent_wall_ms, &skew_ms) ||
+        !skew_differs(skew_ms, client->skew_ms))
+        return false;
+    call->clock_mended = true;
+    client->skew_ms = skew_ms;
+    log_line(
+        client->log, LOG_LEVEL_WARNING,
+        "this machine's clock differs from the service's by %lld s; signing with the service's",
+        (long long)(skew_ms / 1000));
+    return true;
+}
+
+/* The credentials in memory are no longer good: once more, with what is found now. */
+static bool mend_identity(struct aws_call *call)
+{
+    if (call->identity_mended || !call->request.service ||
+        !aws_fault_may_be_credentials(call->last.code))
+        return false;
+    call->identity_mended = true;
+    credentials_cache_refuse(aws_session_credentials(call->client->session), call->age);
+    return true;
+}
+
+static int64_t server_delay_ms(const struct http_response *response)
+{
+    const char *told = response ? http_header(response, "x-amz-retry-after") : NULL;
+    char *end;
+    if (!told)
+        return -1;
+    long long delay_ms = strtoll(told, &end, 10);
+    return end != told && *end == '\0' && delay_ms >= 0 ? delay_ms : -1;
+}
+
+/* A retry that could not start before the deadline is not waited for, nor paid for. */
+static bool may_try_again(struct aws_call *call, const struct http_response *response,
+                          int64_t *delay_ms)
+{
+    struct retry *retry = &call->client->retry;
+    unsigned paid;
+    if (!retry_again(retry, &call->last, call->attempt, server_delay_ms(response), delay_ms, &paid))
+        return false;
+    if (*delay_ms >= call->deadline_at_ms - now_ms(call)) {
+        retry_succeeded(retry, paid);
+        return false;
+    }
+    call->paid = paid;
+    return true;
+}
+
+static void recover(struct aws_call *call, const struct http_response *response)
+{
+    int64_t delay_ms = 0;
+    if (mend_clock(call, response) || mend_identity(call)) {
+        call->attempt--;
+        attempt_later(call, 0);
+    } else if (may_try_again(call, response, &delay_ms)) {
+        attempt_later(call, delay_ms);
+    } else {
+        finish(call, NULL, &call->last);
+    }
+}
+
+/* An attempt. */
+
+static void on_response(void *arg, const struct http_response *response, const struct error *err)
+{
+    struct aws_call *call = arg;
+    struct aws_attempt attempt = {.took_ms = now_ms(call) - call->sent_ms};
+    void *result = NULL;
+    call->transfer = NULL;
+    if (response)
+        result = call->ops->decode(call->arg, response, &call->last);
+    else
+        call->last = *err;
+    attempt.result = result;
+    attempt.err = result ? NULL : &call->last;
+    call->ops->attempted(call->arg, &attempt);
+    if (result) {
+        retry_succeeded(&call->client->retry, call->paid);
+        finish(call, result, NULL);
+    } else {
+        recover(call, response);
+    }
+}
+
+static bool send_envelope(struct aws_call *call, const struct envelope *envelope)
+{
+    struct transport *transport = call->client->transport;
+    struct http_request request = {
+        .method = call->request.method,
+        .url = call->request.url,
+        .headers = envelope->headers,
+        .header_count = envelope->header_count,
+        .body = buf_span(&call->body),
+        .timeout_ms = call->deadline_at_ms - now_ms(call),
+        .max_body = call->request.max_answer,
+    };
+    call->sent_ms = now_ms(call);
+    call->sent_wall_ms = wall_ms(call);
+    call->transfer = transport->ops->send(transport, &request, on_response, call);
+    return call->transfer != NULL;
+}
+
+/* CREDENTIALS are NULL for a request that is not signed. */
+static void send_attempt(struct aws_call *call, const struct credentials *credentials)
+{
+    CLEAN_UP(envelope_clean_up) struct envelope envelope = {0};
+    if (now_ms(call) >= call->deadline_at_ms) {
+        fail_late(call);
+        return;
+    }
+    int64_t service_ms = wall_ms(call) + call->client->skew_ms;
+    if (!envelope_init(&envelope, &call->request, service_ms, credentials) ||
+        !send_envelope(call, &envelope)) {
+        fail_without_memory(call);
+        return;
+    }
+    loop_remove_timer(call->timer);
+    call->timer = NULL;
+    move(call, CALL_SENT);
+    call->tries++;
+    call->attempt++;
+    call->ops->sent(call->arg);
+}
+
+static void on_credentials(void *arg, const struct credentials_answer *answer)
+{
+    struct aws_call *call = arg;
+    call->get = NULL;
+    credentials_cache_held(aws_session_credentials(call->client->session), &call->age);
+    if (answer->found == CREDENTIALS_FOUND)
+        send_attempt(call, &answer->credentials);
+    else
+        finish(call, NULL, &answer->err);
+}
+
+static void on_deadline(void *arg)
+{
+    struct aws_call *call = arg;
+    call->timer = NULL;
+    fail_late(call);
+}
+
+static void begin_attempt(void *arg)
+{
+    struct aws_call *call = arg;
+    struct credentials_provider *provider = aws_session_credentials(call->client->session);
+    call->timer = NULL;
+    if (!call->request.service) {
+        send_attempt(call, NULL);
+        return;
+    }
+    const struct credentials *held = credentials_cache_held(provider, &call->age);
+    if (held) {
+        send_attempt(call, held);
+        return;
+    }
+    call->timer =
+        loop_add_timer(call->client->loop, call->deadline_at_ms - now_ms(call), on_deadline, call);
+    call->get = provider->ops->get(provider, on_credentials, call);
+    if (call->timer && call->get)
+        move(call, CALL_IDENTIFYING);
+    else
+        fail_without_memory(call);
+}
+
+struct aws_call *aws_call_start(struct aws_client *client, const struct aws_request *request,
+                                int64_t deadline_at_ms, const struct aws_call_ops *ops, void *arg)
+{
+    struct aws_call *call = calloc(1, sizeof *call);
+    if (!call)
+        return NULL;
+    *call = (struct aws_call){
+        .state = CALL_DUE,
+        .client = client,
+        .request = *request,
+        .deadline_at_ms = deadline_at_ms,
+        .ops = ops,
+        .arg = arg,
+    };
+    buf_add_span(&call->body, request->body);
+    call->request.body = buf_span(&call->body);
+    if (!call->body.failed)
+        call->timer = loop_add_timer(client->loop, 0, begin_attempt, call);
+    if (call->timer)
+        return call;
+    free_call(call);
+    return NULL;
+}

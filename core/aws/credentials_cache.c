@@ -1,0 +1,224 @@
+/* Holding, refreshing and sharing credentials. */
+#include "core/aws/credentials_cache.h"
+
+#include <stdlib.h>
+
+struct cache {
+    struct credentials_provider base; /* first: a provider is cast to it */
+    struct loop *loop;
+    const struct log *log;
+    struct credentials_provider *provider; /* owned */
+    struct credentials held;               /* empty at first, and after a refusal */
+    unsigned age;                          /* counts the credentials that were ever held */
+    int64_t held_since_ms;
+    int64_t asked_ms;              /* when the provider was asked last */
+    struct credentials_get *fetch; /* the provider's; NULL while it is not asked */
+    struct credentials_get *first; /* who waits for its answer; each belongs to its asker */
+};
+
+/* A question to the cache: waits for the fetch, or, when what is held will do, for its timer. */
+struct credentials_get {
+    struct cache *cache;
+    struct loop_timer *timer;
+    struct credentials_get *next;
+    struct credentials_get **link; /* what points to it in the list; NULL with a timer */
+    credentials_fn *fn;
+    void *arg;
+};
+
+static int64_t now_ms(const struct cache *cache)
+{
+    struct clock *clock = loop_clock(cache->loop);
+    return clock->now_ms(clock);
+}
+
+/* For how long CREDENTIALS are valid; not positive when they have expired, or are none. */
+static int64_t left_ms(const struct cache *cache, const struct credentials *credentials)
+{
+    struct clock *clock = loop_clock(cache->loop);
+    if (!credentials->access_key_id)
+        return 0;
+    return credentials->expires_wall_ms ? credentials->expires_wall_ms - clock->wall_ms(clock)
+                                        : INT64_MAX;
+}
+
+static void answer_all(struct cache *cache, const struct credentials_answer *answer)
+{
+    /* Each may cancel another, or ask anew, from within its call: they stand in a list of their
+     * own meanwhile. */
+    struct credentials_get *waiting = cache->first;
+    cache->first = NULL;
+    if (waiting)
+        waiting->link = &waiting;
+    while (waiting) {
+        struct credentials_get *get = waiting;
+        credentials_fn *fn = get->fn;
+        void *arg = get->arg;
+        waiting = get->next;
+        if (waiting)
+            waiting->link = &waiting;
+        free(get);
+        fn(arg, answer);
+    }
+}
+
+/* Makes FOUND what is held; false (ERR filled) when that is no use. */
+static bool hold(struct cache *cache, const struct credentials *found, struct error *err)
+{
+    struct credentials copy = {0};
+    if (left_ms(cache, found) <= 0)
+        return error_set(err, ERROR_EXPIRED,
+                         "the credentials that were found have expired already; sign in again");
+    if (!credentials_copy(&copy, found))
+        return error_no_memory(err);
+    credentials_clean_up(&cache->held);
+    cache->held = copy;
+    cache->held_since_ms = now_ms(cache);
+    cache->age++;
+    return true;
+}
+
+static void on_fetched(void *arg, const struct credentials_answer *answer)
+{
+    struct cache *cache = arg;
+    struct credentials_answer failed = {.found = answer->found, .err = answer->err};
+    cache->fetch = NULL;
+    if (answer->found == CREDENTIALS_FOUND && hold(cache, &answer->credentials, &failed.err)) {
+        answer_all(cache, answer);
+        return;
+    }
+    if (answer->found == CREDENTIALS_FOUND)
+        failed.found = CREDENTIALS_FAILED;
+    if (cache->held.access_key_id && !cache->first)
+        log_line(cache->log, LOG_LEVEL_WARNING,
+                 "credentials could not be refreshed early: %s; those in use last %lld s more",
+                 failed.err.text, (long long)(left_ms(cache, &cache->held) / 1000));
+    answer_all(cache, &failed);
+}
+
+static bool fetch(struct cache *cache)
+{
+    if (!cache->fetch) {
+        cache->asked_ms = now_ms(cache);
+        cache->fetch = cache->provider->ops->get(cache->provider, on_fetched, cache);
+    }
+    return cache->fetch != NULL;
+}
+
+const struct credentials *credentials_cache_held(struct credentials_provider *provider,
+                                                 unsigned *age)
+{
+    struct cache *cache = (struct cache *)provider;
+    int64_t left = left_ms(cache, &cache->held);
+    bool just_fetched = now_ms(cache) - cache->held_since_ms < CREDENTIALS_PAUSE_MS;
+    *age = cache->age;
+    if (left <= 0 || (left <= CREDENTIALS_LEAST_MS && !just_fetched))
+        return NULL;
+    /* Whether this succeeds is looked at when it has to. */
+    if (left <= CREDENTIALS_EARLY_MS && now_ms(cache) - cache->asked_ms >= CREDENTIALS_PAUSE_MS)
+        fetch(cache);
+    return &cache->held;
+}
+
+void credentials_cache_refuse(struct credentials_provider *provider, unsigned age)
+{
+    struct cache *cache = (struct cache *)provider;
+    if (age == cache->age)
+        credentials_clean_up(&cache->held);
+}
+
+/* As a provider. */
+
+static void cache_cancel(struct credentials_get *get)
+{
+    struct cache *cache = get->cache;
+    loop_remove_timer(get->timer);
+    if (get->link) {
+        *get->link = get->next;
+        if (get->next)
+            get->next->link = get->link;
+    }
+    free(get);
+    /* Nobody waits, and nothing is held that a fetch would replace in time: call it off. */
+    unsigned age;
+    if (!cache->first && cache->fetch && !credentials_cache_held(&cache->base, &age)) {
+        cache->provider->ops->cancel(cache->fetch);
+        cache->fetch = NULL;
+    }
+}
+
+static bool wait_for_fetch(struct credentials_get *get)
+{
+    struct cache *cache = get->cache;
+    if (!fetch(cache))
+        return false;
+    get->next = cache->first;
+    get->link = &cache->first;
+    if (get->next)
+        get->next->link = &get->next;
+    cache->first = get;
+    return true;
+}
+
+/* What was held when it was asked may have been refused since. */
+static void tell_held(void *arg)
+{
+    struct credentials_get *get = arg;
+    struct credentials_answer answer = {.found = CREDENTIALS_FAILED};
+    credentials_fn *fn = get->fn;
+    void *fn_arg = get->arg;
+    unsigned age;
+    get->timer = NULL;
+    const struct credentials *held = credentials_cache_held(&get->cache->base, &age);
+    if (!held && wait_for_fetch(get))
+        return;
+    free(get);
+    if (held) {
+        answer.found = CREDENTIALS_FOUND;
+        answer.credentials = *held;
+    } else {
+        error_no_memory(&answer.err);
+    }
+    fn(fn_arg, &answer);
+}
+
+static struct credentials_get *cache_get(struct credentials_provider *provider, credentials_fn *fn,
+                                         void *arg)
+{
+    struct cache *cache = (struct cache *)provider;
+    struct credentials_get *get = calloc(1, sizeof *get);
+    unsigned age;
+    if (!get)
+        return NULL;
+    *get = (struct credentials_get){.cache = cache, .fn = fn, .arg = arg};
+    if (credentials_cache_held(provider, &age))
+        get->timer = loop_add_timer(cache->loop, 0, tell_held, get);
+    if (get->timer || wait_for_fetch(get))
+        return get;
+    free(get);
+    return NULL;
+}
+
+static void cache_destroy(struct credentials_provider *provider)
+{
+    struct cache *cache = (struct cache *)provider;
+    if (cache->fetch)
+        cache->provider->ops->cancel(cache->fetch);
+    cache->provider->ops->destroy(cache->provider);
+    credentials_clean_up(&cache->held);
+    free(cache);
+}
+
+struct credentials_provider *credentials_cache_new(struct loop *loop, const struct log *log,
+                                                   struct credentials_provider *provider)
+{
+    static const struct credentials_provider_ops ops = {cache_get, cache_cancel, cache_destroy};
+    struct cache *cache = calloc(1, sizeof *cache);
+    if (!cache) {
+        provider->ops->destroy(provider);
+        return NULL;
+    }
+    *cache = (struct cache){
+        .base = {&ops}, .loop = loop, .log = log, .provider = provider, .asked_ms = INT64_MIN / 2};
+    return &cache->base;
+}

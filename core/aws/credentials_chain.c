@@ -1,0 +1,152 @@
+/* Asking one provider after the other. */
+#include "core/aws/credentials_chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/aws/credentials_env.h"
+#include "core/aws/credentials_profile.h"
+
+/* In the order of the AWS CLI. */
+static struct credentials_provider *(*const constructors[])(const struct credentials_context *) = {
+    credentials_env_new,
+    credentials_profile_new,
+};
+
+enum { PROVIDERS = sizeof constructors / sizeof constructors[0] };
+
+struct chain {
+    struct credentials_provider base; /* first: a provider is cast to it */
+    const struct credentials_context *context;
+    struct credentials_provider *providers[PROVIDERS]; /* owned */
+};
+
+/* A question to the chain: a question to one of its providers at a time. */
+struct credentials_get {
+    struct chain *chain;
+    size_t at;                   /* which provider is asked */
+    struct credentials_get *get; /* of that provider */
+    credentials_fn *fn;
+    void *arg;
+};
+
+static void fail_absent(const struct credentials_context *context, struct error *err)
+{
+    if (context->asked_for || strcmp(context->profile, "default") != 0)
+        error_set(err, ERROR_DENIED,
+                  "profile %s has no credentials: give it aws_access_key_id and "
+                  "aws_secret_access_key (aws configure --profile %s)",
+                  context->profile, context->profile);
+    else
+        error_set(err, ERROR_DENIED,
+                  "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a "
+                  "profile with keys (aws configure)");
+}
+
+/* Visible ASCII only: what else came along with a copied key would break the request's head. */
+static bool is_visible(const char *text)
+{
+    for (; text && *text; text++)
+        if (*text <= ' ' || *text > '~')
+            return false;
+    return true;
+}
+
+static bool check_visible(const struct credentials *credentials, struct error *err)
+{
+    const char *bad = !is_visible(credentials->access_key_id)       ? "access key id"
+                      : !is_visible(credentials->secret_access_key) ? "secret access key"
+                      : !is_visible(credentials->session_token)     ? "session token"
+                                                                    : NULL;
+    return !bad || error_set(err, ERROR_DENIED,
+                             "the %s holds a blank, a line end or another character that none "
+                             "has; set it again",
+                             bad);
+}
+
+static void tell(struct credentials_get *get, const struct credentials_answer *answer)
+{
+    credentials_fn *fn = get->fn;
+    void *arg = get->arg;
+    free(get);
+    fn(arg, answer);
+}
+
+static void tell_failure(struct credentials_get *get, const struct error *err)
+{
+    struct credentials_answer failed = {.found = CREDENTIALS_FAILED, .err = *err};
+    tell(get, &failed);
+}
+
+static bool ask(struct credentials_get *get);
+
+static void on_answer(void *arg, const struct credentials_answer *answer)
+{
+    struct credentials_get *get = arg;
+    struct error err = {0};
+    get->get = NULL;
+    if (answer->found == CREDENTIALS_FOUND && !check_visible(&answer->credentials, &err)) {
+        tell_failure(get, &err);
+    } else if (answer->found != CREDENTIALS_ABSENT) {
+        tell(get, answer);
+    } else if (++get->at == PROVIDERS) {
+        fail_absent(get->chain->context, &err);
+        tell_failure(get, &err);
+    } else if (!ask(get)) {
+        error_no_memory(&err);
+        tell_failure(get, &err);
+    }
+}
+
+static bool ask(struct credentials_get *get)
+{
+    struct credentials_provider *provider = get->chain->providers[get->at];
+    get->get = provider->ops->get(provider, on_answer, get);
+    return get->get != NULL;
+}
+
+static struct credentials_get *chain_get(struct credentials_provider *provider, credentials_fn *fn,
+                                         void *arg)
+{
+    struct credentials_get *get = calloc(1, sizeof *get);
+    if (!get)
+        return NULL;
+    *get = (struct credentials_get){.chain = (struct chain *)provider, .fn = fn, .arg = arg};
+    if (ask(get))
+        return get;
+    free(get);
+    return NULL;
+}
+
+static void chain_cancel(struct credentials_get *get)
+{
+    get->chain->providers[get->at]->ops->cancel(get->get);
+    free(get);
+}
+
+static void chain_destroy(struct credentials_provider *provider)
+{
+    struct chain *chain = (struct chain *)provider;
+    for (size_t i = 0; i < PROVIDERS; i++)
+        if (chain->providers[i])
+            chain->providers[i]->ops->destroy(chain->providers[i]);
+    free(chain);
+}
+
+struct credentials_provider *credentials_chain_new(const struct credentials_context *context)
+{
+    static const struct credentials_provider_ops ops = {chain_get, chain_cancel, chain_destroy};
+    struct chain *chain = calloc(1, sizeof *chain);
+    if (!chain)
+        return NULL;
+    chain->base.ops = &ops;
+    chain->context = context;
+    for (size_t i = 0; i < PROVIDERS; i++) {
+        chain->providers[i] = constructors[i](context);
+        if (!chain->providers[i]) {
+            chain_destroy(&chain->base);
+            return NULL;
+        }
+    }
+    return &chain->base;
+}

@@ -1,0 +1,334 @@
+/* The cache of credentials around a provider that the test plays, on a virtual clock. */
+#include "core/aws/credentials_cache.h"
+
+#include <stdlib.h>
+
+#include "tests/unit/check.h"
+#include "tests/unit/virtual_clock.h"
+
+#define WALL_MS 1792000000000
+#define MINUTE_MS 60000
+
+/* A provider that answers when the test says so, as many times as it is asked. */
+struct played {
+    struct credentials_provider base; /* first: a provider is cast to it */
+    struct scene *scene;
+};
+
+struct credentials_get {
+    struct scene *scene;
+    credentials_fn *fn;
+    void *arg;
+};
+
+struct scene {
+    struct virtual_clock clock;
+    struct loop *loop;
+    struct credentials_provider *cache;
+    struct played played;
+    struct credentials_get *asked; /* the question under way */
+    int questions, cancelled, destroyed;
+};
+
+/* Somebody who asks the cache. */
+struct asker {
+    struct credentials_get *get;
+    int answers;
+    char key[32]; /* "" after a failure */
+    struct error err;
+};
+
+static struct credentials_get *played_get(struct credentials_provider *provider, credentials_fn *fn,
+                                          void *arg)
+{
+    struct scene *scene = ((struct played *)provider)->scene;
+    CHECK(!scene->asked);
+    scene->asked = calloc(1, sizeof *scene->asked);
+    *scene->asked = (struct credentials_get){scene, fn, arg};
+    scene->questions++;
+    return scene->asked;
+}
+
+static void played_cancel(struct credentials_get *get)
+{
+    get->scene->cancelled++;
+    get->scene->asked = NULL;
+    free(get);
+}
+
+static void played_destroy(struct credentials_provider *provider)
+{
+    ((struct played *)provider)->scene->destroyed++;
+}
+
+static void open_scene(struct scene *scene)
+{
+    static const struct credentials_provider_ops ops = {played_get, played_cancel, played_destroy};
+    *scene = (struct scene){.played = {{&ops}, scene}};
+    virtual_clock_init(&scene->clock, WALL_MS);
+    scene->loop = loop_new(&scene->clock.clock);
+    scene->cache = credentials_cache_new(scene->loop, NULL, &scene->played.base);
+    CHECK(scene->loop && scene->cache);
+}
+
+static void scene_clean_up(struct scene *scene)
+{
+    scene->cache->ops->destroy(scene->cache);
+    loop_destroy(scene->loop);
+}
+
+static void on_answer(void *arg, const struct credentials_answer *answer)
+{
+    struct asker *asker = arg;
+    asker->get = NULL;
+    asker->answers++;
+    asker->err = answer->err;
+    snprintf(asker->key, sizeof asker->key, "%s",
+             answer->found == CREDENTIALS_FOUND ? answer->credentials.access_key_id : "");
+}
+
+static void ask(struct scene *scene, struct asker *asker)
+{
+    *asker = (struct asker){0};
+    asker->get = scene->cache->ops->get(scene->cache, on_answer, asker);
+    CHECK(asker->get && asker->answers == 0);
+}
+
+static void answer(struct scene *scene, struct credentials_answer *given)
+{
+    struct credentials_get get = *scene->asked;
+    free(scene->asked);
+    scene->asked = NULL;
+    get.fn(get.arg, given);
+}
+
+/* The provider has a key that lasts so long; 0: for ever. */
+static void give(struct scene *scene, const char *key, int64_t lasts_ms)
+{
+    char id[32], secret[] = "SECRET";
+    snprintf(id, sizeof id, "%s", key);
+    struct credentials_answer found = {
+        .found = CREDENTIALS_FOUND,
+        .credentials = {.access_key_id = id,
+                        .secret_access_key = secret,
+                        .expires_wall_ms = lasts_ms ? scene->clock.wall_ms + lasts_ms : 0},
+    };
+    CHECK(scene->asked);
+    answer(scene, &found);
+}
+
+static void fail(struct scene *scene)
+{
+    struct credentials_answer failed = {.found = CREDENTIALS_FAILED};
+    error_set(&failed.err, ERROR_EXPIRED, "sign in");
+    CHECK(scene->asked);
+    answer(scene, &failed);
+}
+
+static void check_held(struct scene *scene, const char *key)
+{
+    unsigned age;
+    const struct credentials *held = credentials_cache_held(scene->cache, &age);
+    if (!key)
+        CHECK(!held);
+    else
+        CHECK_TEXT(held ? held->access_key_id : "none", key);
+}
+
+/* Fetches once, so that KEY is held. */
+static void hold(struct scene *scene, const char *key, int64_t lasts_ms)
+{
+    struct asker asker;
+    ask(scene, &asker);
+    give(scene, key, lasts_ms);
+    CHECK_TEXT(asker.key, key);
+}
+
+static void many_ask_once(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    struct asker askers[5];
+    open_scene(&scene);
+    for (int i = 0; i < 5; i++)
+        ask(&scene, &askers[i]);
+    CHECK_INT(scene.questions, 1);
+    give(&scene, "A", 0);
+    for (int i = 0; i < 5; i++) {
+        CHECK_INT(askers[i].answers, 1);
+        CHECK_TEXT(askers[i].key, "A");
+    }
+    ask(&scene, &askers[0]);
+    CHECK(loop_run(scene.loop));
+    CHECK_TEXT(askers[0].key, "A");
+    CHECK_INT(scene.questions, 1);
+}
+
+static void what_never_expires_is_held_for_ever(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    check_held(&scene, NULL);
+    hold(&scene, "A", 0);
+    virtual_clock_pass(&scene.clock, 1000LL * 60 * MINUTE_MS);
+    check_held(&scene, "A");
+    CHECK_INT(scene.questions, 1);
+}
+
+static void refreshed_early_while_the_old_are_used(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    hold(&scene, "A", 60 * MINUTE_MS);
+    virtual_clock_pass(&scene.clock, 45 * MINUTE_MS - 1);
+    check_held(&scene, "A");
+    CHECK_INT(scene.questions, 1);
+    virtual_clock_pass(&scene.clock, 1); /* 15 minutes are left */
+    check_held(&scene, "A");
+    check_held(&scene, "A");
+    CHECK_INT(scene.questions, 2);
+    give(&scene, "B", 60 * MINUTE_MS);
+    check_held(&scene, "B");
+}
+
+static void an_early_failure_keeps_the_old(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    hold(&scene, "A", 60 * MINUTE_MS);
+    virtual_clock_pass(&scene.clock, 46 * MINUTE_MS);
+    check_held(&scene, "A");
+    fail(&scene);
+    check_held(&scene, "A");
+    CHECK_INT(scene.questions, 2); /* the provider is left alone for a while */
+    virtual_clock_pass(&scene.clock, CREDENTIALS_PAUSE_MS);
+    check_held(&scene, "A");
+    CHECK_INT(scene.questions, 3);
+    fail(&scene);
+}
+
+static void with_ten_minutes_left_fresh_ones_are_insisted_on(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    struct asker asker;
+    open_scene(&scene);
+    hold(&scene, "A", 60 * MINUTE_MS);
+    virtual_clock_pass(&scene.clock, 50 * MINUTE_MS);
+    check_held(&scene, NULL);
+    ask(&scene, &asker);
+    CHECK_INT(scene.questions, 2);
+    fail(&scene);
+    CHECK_INT(asker.answers, 1);
+    CHECK_TEXT(asker.err.text, "sign in");
+    check_held(&scene, NULL);
+    ask(&scene, &asker);
+    give(&scene, "B", 60 * MINUTE_MS);
+    check_held(&scene, "B");
+}
+
+/* Else a provider whose credentials are always short-lived would be asked for every request. */
+static void fresh_ones_that_last_shortly_are_used(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    hold(&scene, "A", 5 * MINUTE_MS);
+    check_held(&scene, "A");
+    CHECK_INT(scene.questions, 1);
+    virtual_clock_pass(&scene.clock, CREDENTIALS_PAUSE_MS);
+    check_held(&scene, NULL);
+    hold(&scene, "B", 1000);
+    check_held(&scene, "B");
+    virtual_clock_pass(&scene.clock, 1000);
+    check_held(&scene, NULL);
+}
+
+static void what_has_expired_already_is_an_error(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    struct asker asker;
+    open_scene(&scene);
+    ask(&scene, &asker);
+    give(&scene, "A", -1);
+    CHECK_INT(asker.err.kind, ERROR_EXPIRED);
+    check_held(&scene, NULL);
+}
+
+static void the_refused_are_dropped_but_not_their_successors(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    unsigned age;
+    open_scene(&scene);
+    hold(&scene, "A", 0);
+    CHECK(credentials_cache_held(scene.cache, &age));
+    credentials_cache_refuse(scene.cache, age);
+    check_held(&scene, NULL);
+    hold(&scene, "B", 0);
+    credentials_cache_refuse(scene.cache, age); /* another request that A had signed */
+    check_held(&scene, "B");
+}
+
+static void held_ones_refused_before_they_were_told(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    struct asker asker;
+    unsigned age;
+    open_scene(&scene);
+    hold(&scene, "A", 0);
+    ask(&scene, &asker);
+    CHECK(credentials_cache_held(scene.cache, &age));
+    credentials_cache_refuse(scene.cache, age);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(asker.answers, 0);
+    give(&scene, "B", 0);
+    CHECK_TEXT(asker.key, "B");
+}
+
+static void the_last_who_leaves_calls_it_off(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    struct asker one, other;
+    open_scene(&scene);
+    ask(&scene, &one);
+    ask(&scene, &other);
+    scene.cache->ops->cancel(one.get);
+    CHECK_INT(scene.cancelled, 0);
+    scene.cache->ops->cancel(other.get);
+    CHECK_INT(scene.cancelled, 1);
+    CHECK(one.answers == 0 && other.answers == 0);
+    ask(&scene, &one);
+    CHECK_INT(scene.questions, 2);
+    give(&scene, "A", 0);
+    CHECK_TEXT(one.key, "A");
+    ask(&scene, &one); /* one that would be told at once */
+    scene.cache->ops->cancel(one.get);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(one.answers, 0);
+}
+
+static void destroyed_while_it_asks(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    hold(&scene, "A", 60 * MINUTE_MS);
+    virtual_clock_pass(&scene.clock, 46 * MINUTE_MS);
+    check_held(&scene, "A");
+    CHECK_INT(scene.questions, 2);
+    scene_clean_up(&scene);
+    CHECK(scene.cancelled == 1 && scene.destroyed == 1);
+}
+
+static const struct check_test tests[] = {
+    {"many ask once", many_ask_once},
+    {"what never expires is held for ever", what_never_expires_is_held_for_ever},
+    {"refreshed early while the old are used", refreshed_early_while_the_old_are_used},
+    {"an early failure keeps the old", an_early_failure_keeps_the_old},
+    {"with ten minutes left fresh ones are insisted on",
+     with_ten_minutes_left_fresh_ones_are_insisted_on},
+    {"fresh ones that last shortly are used", fresh_ones_that_last_shortly_are_used},
+    {"what has expired already is an error", what_has_expired_already_is_an_error},
+    {"the refused are dropped but not their successors",
+     the_refused_are_dropped_but_not_their_successors},
+    {"held ones refused before they were told", held_ones_refused_before_they_were_told},
+    {"the last who leaves calls it off", the_last_who_leaves_calls_it_off},
+    {"destroyed while it asks", destroyed_while_it_asks},
+};
+CHECK_MAIN(tests)

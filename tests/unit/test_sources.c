@@ -1,0 +1,102 @@
+/* Which environments of a map share a source. */
+#include "core/sources.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/map/map.h"
+#include "tests/unit/check.h"
+
+static const char map_text[] =
+    "{\"environments\":{"
+    "\"one\":{\"prefix\":\"one-\",\"region\":\"eu-west-1\"},"
+    "\"two\":{\"prefix\":\"two-\",\"region\":\"eu-west-1\",\"profile\":\"default\"},"
+    "\"other-region\":{\"prefix\":\"p-\",\"region\":\"eu-west-2\"},"
+    "\"other-profile\":{\"prefix\":\"p-\",\"region\":\"eu-west-1\",\"profile\":\"x\"},"
+    "\"nobody\":{\"prefix\":\"p-\",\"region\":\"eu-west-1\",\"profile\":\"nobody\"}},"
+    "\"tables\":{\"t\":{\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\"}},\"paths\":{\"{a}\":{}}"
+    "}}}";
+
+struct scene {
+    struct loop *loop;
+    const struct map *map;
+    struct sources *sources;
+    struct error err;
+};
+
+static void open_scene(struct scene *scene, const char *credentials)
+{
+    *scene = (struct scene){.loop = loop_new(clock_system())};
+    FILE *file = fopen(credentials, "w");
+    CHECK(file);
+    fputs("[default]\naws_access_key_id = K\naws_secret_access_key = S\n[x]\n", file);
+    fclose(file);
+    setenv("AWS_CONFIG_FILE", "/dev/null", 1);
+    setenv("AWS_SHARED_CREDENTIALS_FILE", credentials, 1);
+    unsetenv("AWS_ACCESS_KEY_ID");
+    unsetenv("AWS_PROFILE");
+    unsetenv("AWS_DEFAULT_PROFILE");
+    unsetenv("AWS_ENDPOINT_URL");
+    unsetenv("AWS_ENDPOINT_URL_DYNAMODB");
+    scene->map = map_parse("map.json", span_text(map_text), &scene->err);
+    if (!scene->map)
+        CHECK_FAIL("%s", scene->err.text);
+    struct sources_options options = {.loop = scene->loop, .deadline_ms = 1000};
+    scene->sources = sources_new(&options);
+    CHECK(scene->loop && scene->sources);
+}
+
+static void scene_clean_up(struct scene *scene)
+{
+    sources_destroy(scene->sources);
+    map_unref(scene->map);
+    loop_destroy(scene->loop);
+    unlink(getenv("AWS_SHARED_CREDENTIALS_FILE"));
+}
+
+/* The source of the environment that stands at AT in the map. */
+static struct source *source_of(struct scene *scene, int at)
+{
+    const struct map_environment *environment = scene->map->environments;
+    for (int i = 0; i < at; i++)
+        environment = environment->next;
+    struct place place = {.map = scene->map, .environment = environment};
+    return sources_for(scene->sources, &place, &scene->err);
+}
+
+static void environments_that_come_to_the_same_share_a_source(void)
+{
+    char file[] = "/tmp/ddbfs-sources-XXXXXX";
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    close(mkstemp(file));
+    open_scene(&scene, file);
+    struct source *one = source_of(&scene, 0);
+    if (!one)
+        CHECK_FAIL("%s", scene.err.text);
+    CHECK(source_of(&scene, 0) == one);
+    CHECK(source_of(&scene, 1) == one);
+    CHECK(source_of(&scene, 2) && source_of(&scene, 2) != one);
+    CHECK(source_of(&scene, 3) && source_of(&scene, 3) != one);
+}
+
+/* A profile that is not there yet may come: the failure is not kept. */
+static void what_fails_is_looked_at_again(void)
+{
+    char file[] = "/tmp/ddbfs-sources-XXXXXX";
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    close(mkstemp(file));
+    open_scene(&scene, file);
+    CHECK(!source_of(&scene, 4));
+    CHECK_HAS(scene.err.text, "profile nobody is in neither");
+    FILE *credentials = fopen(file, "a");
+    fputs("[nobody]\n", credentials);
+    fclose(credentials);
+    CHECK(source_of(&scene, 4));
+}
+
+static const struct check_test tests[] = {
+    {"environments that come to the same share a source",
+     environments_that_come_to_the_same_share_a_source},
+    {"what fails is looked at again", what_fails_is_looked_at_again},
+};
+CHECK_MAIN(tests)
