@@ -33,19 +33,33 @@ static struct record *copy_text(struct span text)
     return record;
 }
 
-struct record *record_new(struct json item, const struct record_origin *origin)
+/* No digest could be had of ITEM. Printing it tells whether it could be a record. */
+static void refuse(struct json item, struct error *err)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf scratch = {0};
+    struct record_view plain = {.compact = true};
+    if (item_write(item, &plain, &scratch) || scratch.failed)
+        error_no_memory(err);
+    else
+        error_set(err, ERROR_BAD_ANSWER, "the item that came is not understood");
+}
+
+struct record *record_new(struct json item, const struct record_origin *origin, struct error *err)
 {
     struct version version;
-    if (!item_version(item, &version))
+    if (!item_version(item, &version)) {
+        refuse(item, err);
         return NULL;
+    }
     struct record *record = copy_text(json_raw(item));
-    if (!record)
-        return NULL;
-    record->origin = *origin;
-    record->version = version;
-    if (json_parse(&record->doc, record_typed(record), JSON_STRICT, NULL))
-        return record;
-    destroy(record);
+    if (record) {
+        record->origin = *origin;
+        record->version = version;
+        if (json_parse(&record->doc, record_typed(record), JSON_STRICT, NULL))
+            return record;
+        destroy(record);
+    }
+    error_no_memory(err);
     return NULL;
 }
 

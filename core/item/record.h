@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "core/base/error.h"
 #include "core/base/span.h"
 #include "core/item/item.h"
 #include "core/item/version.h"
@@ -20,9 +21,9 @@ struct record_origin {
     char request_id[64]; /* of that answer; "" when unknown */
 };
 
-/* Copies the item's bytes. The caller holds one reference. NULL when memory ran out or ITEM is
- * no typed item. */
-struct record *record_new(struct json item, const struct record_origin *origin);
+/* Copies the item's bytes. The caller holds one reference. NULL with ERR filled when memory ran
+ * out, or when ITEM is no typed item (ERROR_BAD_ANSWER). */
+struct record *record_new(struct json item, const struct record_origin *origin, struct error *err);
 struct record *record_ref(struct record *record);
 void record_unref(struct record *record); /* NULL is fine */
 

@@ -223,3 +223,11 @@ struct route *route_build(const struct model *model, struct arena *arena, struct
          check_ambiguity(&builder, builder.root);
     return ok ? builder.root : NULL;
 }
+
+const struct route *route_of_entry(const struct route *listing, const struct map_entry *entry)
+{
+    for (const struct route *child = listing->children; child; child = child->next)
+        if (child->entry == entry)
+            return child;
+    return NULL;
+}

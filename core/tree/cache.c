@@ -10,7 +10,7 @@ struct entry {
     struct dict_node node; /* first, so that a node is an entry */
     struct entry *newer, *older;
     struct cache_value value; /* holds a reference */
-    int64_t expires_ms;
+    int64_t read_ms;          /* when the answer came */
     size_t cost;
     char key[];
 };
@@ -31,11 +31,12 @@ struct cache_wait {
     cache_done_fn *done;
     void *arg;
     struct cache_flight *flight; /* NULL for an answer that was known */
+    int64_t max_age_ms, max_missing_age_ms;
     struct cache_wait *previous, *next;
     struct cache *cache;
     struct loop_timer *timer; /* of an answer that was known */
     struct cache_value value; /* of an answer that was known: holds a reference */
-    int64_t expires_ms;
+    int64_t expires_ms;       /* of an answer that was known: when it is too old for who asked */
 };
 
 struct cache {
@@ -66,10 +67,13 @@ static int64_t now_ms(const struct cache *cache)
     return clock->now_ms(clock);
 }
 
-/* A TTL may be "for ever"; the sum must not overflow. */
-static int64_t later_ms(int64_t from_ms, int64_t ttl_ms)
+/* When an answer that was read at READ_MS is too old for who asked. An age may be "any"; the sum
+ * must not overflow. */
+static int64_t expiry_ms(int64_t read_ms, const void *data, int64_t max_age_ms,
+                         int64_t max_missing_age_ms)
 {
-    return ttl_ms > INT64_MAX - from_ms ? INT64_MAX : from_ms + ttl_ms;
+    int64_t most_ms = data ? max_age_ms : max_missing_age_ms;
+    return most_ms > INT64_MAX - read_ms ? INT64_MAX : read_ms + most_ms;
 }
 
 struct cache *cache_new(struct loop *loop, size_t limit)
@@ -161,9 +165,15 @@ static struct cache_flight *find_flight(struct cache *cache, struct span key)
     return (struct cache_flight *)dict_find(&cache->flights, key);
 }
 
-static void add_entry(struct cache *cache, struct span key, const struct cache_value *value,
-                      int64_t ttl_ms, size_t cost)
+/* Takes the place of what was known. Without memory for it, nothing is kept. */
+static void keep(struct cache *cache, struct span key, const struct cache_value *value)
 {
+    size_t cost = sizeof(struct entry) + key.size + value->memory;
+    struct entry *known = find_entry(cache, key);
+    if (known)
+        remove_entry(cache, known);
+    if (cost < value->memory || !make_room(cache, cost))
+        return;
     struct entry *entry = calloc(1, sizeof *entry + key.size);
     if (!entry)
         return;
@@ -171,28 +181,13 @@ static void add_entry(struct cache *cache, struct span key, const struct cache_v
         memcpy(entry->key, key.data, key.size);
     entry->node.key = span_of(entry->key, key.size);
     entry->value = *value;
-    entry->expires_ms = later_ms(now_ms(cache), ttl_ms);
+    entry->read_ms = now_ms(cache);
     entry->cost = cost;
     value_ref(value);
     dict_add(&cache->entries, &entry->node);
     link_newest(cache, entry);
     cache->cost += cost;
     trim(cache);
-}
-
-void cache_put(struct cache *cache, struct span key, const struct cache_value *value,
-               int64_t ttl_ms)
-{
-    size_t own = sizeof(struct entry) + key.size;
-    bool fits = value->memory <= SIZE_MAX - own;
-    struct entry *known = find_entry(cache, key);
-    /* The new value may be the known one: it must not lose its last reference in between. */
-    value_ref(value);
-    if (known)
-        remove_entry(cache, known);
-    if (ttl_ms > 0 && fits && make_room(cache, own + value->memory))
-        add_entry(cache, key, value, ttl_ms, own + value->memory);
-    value_unref(value);
 }
 
 static void release_question(const struct cache_question *question)
@@ -230,30 +225,32 @@ static void free_flight(struct cache_flight *flight)
     free(flight);
 }
 
-/* Answers those who wait, one by one: each may make others leave. */
-static void answer_flight(struct cache_flight *flight, void *data, int64_t ttl_ms,
+/* Answers those who wait, one by one: each may make others leave. What has just been read is as old
+ * as nobody minds, unless it was dropped meanwhile. */
+static void answer_flight(struct cache_flight *flight, void *data, bool dropped,
                           const struct error *err)
 {
     flight->landed = true;
     while (flight->first) {
         struct cache_wait wait = *flight->first;
         struct cache_wait *gone = flight->first;
+        int64_t left_ms = data ? wait.max_age_ms : wait.max_missing_age_ms;
         unlink_wait(flight, gone);
         free(gone);
-        wait.done(wait.arg, data, ttl_ms, err);
+        wait.done(wait.arg, data, err || dropped ? 0 : left_ms, err);
     }
     free_flight(flight);
 }
 
-void cache_land(struct cache_flight *flight, const struct cache_value *value, int64_t ttl_ms)
+void cache_land(struct cache_flight *flight, const struct cache_value *value)
 {
     const struct cache_value landed = *value;
-    int64_t ttl_left_ms = flight->dropped || ttl_ms < 0 ? 0 : ttl_ms;
+    bool dropped = flight->dropped;
     value_ref(&landed);
-    if (!flight->dropped)
-        cache_put(flight->cache, flight->node.key, &landed, ttl_ms);
+    if (!dropped)
+        keep(flight->cache, flight->node.key, &landed);
     detach_flight(flight);
-    answer_flight(flight, landed.data, ttl_left_ms, NULL);
+    answer_flight(flight, landed.data, dropped, NULL);
     value_unref(&landed);
 }
 
@@ -261,7 +258,7 @@ void cache_fail(struct cache_flight *flight, const struct error *err)
 {
     const struct error copy = *err;
     detach_flight(flight);
-    answer_flight(flight, NULL, 0, &copy);
+    answer_flight(flight, NULL, false, &copy);
 }
 
 static void refuse_flight(void *arg)
@@ -280,11 +277,16 @@ static void answer_known(void *arg)
     value_unref(&wait.value);
 }
 
-static struct cache_wait *new_wait(struct cache *cache, cache_done_fn *done, void *arg)
+static struct cache_wait *new_wait(struct cache *cache, const struct cache_question *question,
+                                   cache_done_fn *done, void *arg)
 {
     struct cache_wait *wait = calloc(1, sizeof *wait);
     if (wait)
-        *wait = (struct cache_wait){.done = done, .arg = arg, .cache = cache};
+        *wait = (struct cache_wait){.done = done,
+                                    .arg = arg,
+                                    .cache = cache,
+                                    .max_age_ms = question->max_age_ms,
+                                    .max_missing_age_ms = question->max_missing_age_ms};
     return wait;
 }
 
@@ -296,7 +298,8 @@ static bool wait_for_known(struct cache_wait *wait, struct entry *entry)
     if (!wait->timer)
         return false;
     wait->value = entry->value;
-    wait->expires_ms = entry->expires_ms;
+    wait->expires_ms =
+        expiry_ms(entry->read_ms, entry->value.data, wait->max_age_ms, wait->max_missing_age_ms);
     value_ref(&wait->value);
     unlink_entry(cache, entry);
     link_newest(cache, entry);
@@ -347,14 +350,14 @@ static bool wait_for_new_flight(struct cache_wait *wait, const struct cache_ques
     return false;
 }
 
-static struct entry *fresh_entry(struct cache *cache, struct span key)
+/* What is known, if it is young enough for who asks; for others it may be all the same. */
+static struct entry *fresh_entry(struct cache *cache, const struct cache_question *question)
 {
-    struct entry *entry = find_entry(cache, key);
-    if (entry && entry->expires_ms <= now_ms(cache)) {
-        remove_entry(cache, entry);
-        return NULL;
-    }
-    return entry;
+    struct entry *entry = find_entry(cache, question->key);
+    bool fresh =
+        entry && now_ms(cache) < expiry_ms(entry->read_ms, entry->value.data, question->max_age_ms,
+                                           question->max_missing_age_ms);
+    return fresh ? entry : NULL;
 }
 
 /* What is known already, or on its way, needs no fetch. */
@@ -372,7 +375,7 @@ static bool wait_without_fetch(struct cache_wait *wait, const struct cache_quest
 
 static bool await(struct cache_wait *wait, const struct cache_question *question)
 {
-    struct entry *entry = fresh_entry(wait->cache, question->key);
+    struct entry *entry = fresh_entry(wait->cache, question);
     struct cache_flight *flight = entry ? NULL : find_flight(wait->cache, question->key);
     if (entry || flight)
         return wait_without_fetch(wait, question, entry, flight);
@@ -382,7 +385,7 @@ static bool await(struct cache_wait *wait, const struct cache_question *question
 struct cache_wait *cache_ask(struct cache *cache, const struct cache_question *question,
                              cache_done_fn *done, void *arg)
 {
-    struct cache_wait *wait = new_wait(cache, done, arg);
+    struct cache_wait *wait = new_wait(cache, question, done, arg);
     if (!wait) {
         release_question(question);
         return NULL;

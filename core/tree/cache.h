@@ -1,5 +1,6 @@
-/* Answers kept for a while: TTL on the monotonic clock, least recently used out first when the
- * bytes exceed the limit, one flight for identical questions. Errors are never kept. */
+/* Answers kept with the time at which they were read: who asks says how old one may be. Least
+ * recently used out first when the bytes exceed the limit; one flight for identical questions.
+ * Errors are never kept. */
 #ifndef DDBFS_CORE_TREE_CACHE_H
 #define DDBFS_CORE_TREE_CACHE_H
 
@@ -30,7 +31,8 @@ typedef bool cache_fetch_fn(void *arg, struct cache_flight *flight, struct error
 typedef void cache_abandon_fn(void *arg);
 
 /* ERR is NULL, or DATA is: with neither it is a proven miss. DATA is borrowed for the time of the
- * call: take a reference to keep it. TTL_LEFT_MS says how long it may be kept. */
+ * call: take a reference to keep it. TTL_LEFT_MS says for how long it is as young as was asked for.
+ */
 typedef void cache_done_fn(void *arg, void *data, int64_t ttl_left_ms, const struct error *err);
 
 /* LIMIT is in bytes, keys and bookkeeping included. NULL when memory ran out. */
@@ -41,6 +43,9 @@ void cache_destroy(struct cache *cache);
 /* How to answer KEY when it is not known. */
 struct cache_question {
     struct span key; /* copied */
+    /* How old an answer may be, and how old a proven miss; on the monotonic clock. With 0 nothing
+     * that is known will do, but a flight that is under way is joined. */
+    int64_t max_age_ms, max_missing_age_ms;
     cache_fetch_fn *fetch;
     cache_abandon_fn *abandon;
     /* Given to the cache by cache_ask. RELEASE (which may be NULL) gets it back exactly once,
@@ -59,15 +64,10 @@ struct cache_wait *cache_ask(struct cache *cache, const struct cache_question *q
 void cache_leave(struct cache_wait *wait);
 
 /* The answer of a flight: those who wait get it from within this call, and may ask, leave and
- * drop meanwhile. The cache takes its own reference. TTL_MS 0 keeps nothing. The flight is gone
+ * drop meanwhile. The cache takes its own reference, and keeps what fits. The flight is gone
  * afterwards. */
-void cache_land(struct cache_flight *flight, const struct cache_value *value, int64_t ttl_ms);
+void cache_land(struct cache_flight *flight, const struct cache_value *value);
 void cache_fail(struct cache_flight *flight, const struct error *err);
-
-/* Keeps what came by the way (a listing that held whole records), in the place of what was
- * known. Without memory for it, nothing is kept. */
-void cache_put(struct cache *cache, struct span key, const struct cache_value *value,
-               int64_t ttl_ms);
 
 /* Drops all that is known: the next questions are asked afresh. A flight under way lands for those
  * who wait, but is not kept (their TTL_LEFT_MS is 0), and nobody joins it any more. */

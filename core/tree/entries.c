@@ -121,18 +121,19 @@ static void add_values(struct entries *entries, const struct place *place,
     }
 }
 
-static void add_routes(struct entries *entries, const struct place *place,
+/* The names of the steps below PLACE that the map tells in full: those of files, or of directories.
+ */
+static void add_routes(struct entries *entries, const struct place *place, bool files,
                        const struct place_options *names)
 {
     struct bindings nothing = {0};
-    if (readme_is_in(place))
-        entries_add(entries, SPAN_LITERAL(README_NAME), false);
     for (const struct route *child = place->route->children; child; child = child->next) {
-        const struct map_param *values = child->entry ? NULL : known_values(place, child);
+        if (child->entry || !child->file == files)
+            continue;
+        const struct map_param *values = known_values(place, child);
         if (values)
             add_values(entries, place, child, values, names);
-        else if (!child->entry && format_is_literal(&child->segment) &&
-                 !place_is_hidden(child, names))
+        else if (format_is_literal(&child->segment) && !place_is_hidden(child, names))
             add_segment(entries, place, child, &nothing, names);
     }
 }
@@ -144,8 +145,18 @@ void entries_add_declared(struct entries *entries, const struct place *place,
         add_environments(entries, place->map);
     else if (place->kind == PLACE_ENVIRONMENT)
         add_tables(entries, place->map);
-    else if (place->kind == PLACE_DIRECTORY)
-        add_routes(entries, place, names);
+    if (place->kind != PLACE_DIRECTORY)
+        return;
+    if (readme_is_in(place))
+        entries_add(entries, SPAN_LITERAL(README_NAME), false);
+    add_routes(entries, place, false, names);
+}
+
+void entries_add_files(struct entries *entries, const struct place *place,
+                       const struct place_options *names)
+{
+    if (place->kind == PLACE_DIRECTORY)
+        add_routes(entries, place, true, names);
 }
 
 bool entries_follow(const struct route *child, const struct route *entry,

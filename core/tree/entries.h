@@ -25,10 +25,15 @@ struct tree_entry *entries_add(struct entries *entries, struct span name, bool d
 
 bool entries_have(const struct entries *entries, struct span name);
 
-/* The names that the map itself puts into the directory PLACE: environments and tables, literal
- * segments, known values of parameters. */
+/* The names that the map itself puts into the directory PLACE and that are there in any case: its
+ * README, and directories: environments and tables, literal segments, known values of parameters.
+ */
 void entries_add_declared(struct entries *entries, const struct place *place,
                           const struct place_options *names);
+
+/* Likewise the files; whether there is anything in them, only reading tells (core/tree/proof.h). */
+void entries_add_files(struct entries *entries, const struct place *place,
+                       const struct place_options *names);
 
 /* The parameter of PLACE that nothing lists: neither known values nor its listing; NULL when the
  * directory can be listed as a whole. */

@@ -4,37 +4,22 @@
 
 #include "core/base/digest.h"
 #include "core/item/when.h"
-#include "core/tree/bind.h"
+#include "core/tree/proof.h"
 
-/* What a place reads, in one to two steps. */
-struct plan {
-    struct read *query;    /* NULL: no query */
-    struct read *items;    /* NULL: nothing is read by key */
-    bool items_from_query; /* the key in ITEMS is not known before the query answers */
-    bool each;             /* ITEMS is read for every entry of the query */
+/* A place's plan with all that is told of it. Without a plan the map alone tells what is there. */
+struct told {
+    const struct place *place;
+    struct plan *plan;    /* owned reference, or NULL */
+    struct proofs proofs; /* of a directory's own files */
+    struct read *items;   /* owned: the plan's read by key; NULL when it has none */
+    struct cost cost;
 };
 
-static void plan_clean_up(struct plan *plan)
+static void told_clean_up(struct told *told)
 {
-    read_destroy(plan->query);
-    read_destroy(plan->items);
-}
-
-static bool is_listing(const struct place *place)
-{
-    return place->kind == PLACE_DIRECTORY && place->route->list;
-}
-
-static bool is_about_record(const struct place *place)
-{
-    return place->kind >= PLACE_RECORD; /* a README is not */
-}
-
-static struct span wanted_attribute(const struct place *place)
-{
-    if (place->kind == PLACE_ATTR)
-        return place->attribute;
-    return span_text(place->kind == PLACE_VALUE ? place->route->file->attribute : "");
+    read_destroy(told->items);
+    proofs_clean_up(&told->proofs);
+    plan_unref(told->plan);
 }
 
 /* A key of the right shape, for a Read whose key only the query will tell. */
@@ -47,31 +32,37 @@ static struct key unknown_key(const struct model *table)
     return key;
 }
 
-static bool plan_items(const struct place *place, struct plan *plan, struct error *err)
+static bool told_init(struct told *told, const struct tree *tree, const struct place *place,
+                      struct error *err)
 {
-    CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    struct key key = unknown_key(place->table);
-    if (!plan->query && !bind_key(place, &arena, &key, err))
-        return false;
-    plan->items_from_query = plan->query;
-    plan->items = bind_items(place, &key, 1, wanted_attribute(place), err);
-    return plan->items;
+    *told = (struct told){.place = place};
+    if (place_is_read(place)) {
+        told->plan = place_plan(place, err);
+        if (!told->plan)
+            return false;
+        told->cost = told->plan->cost;
+    }
+    if (told->plan && (told->plan->kind == PLAN_KEY || told->plan->reads_again)) {
+        struct key unknown = unknown_key(place->table);
+        told->items =
+            plan_items(told->plan, told->plan->reads_again ? &unknown : &told->plan->key, 1, err);
+        if (!told->items)
+            return false;
+    }
+    if (place->kind == PLACE_ROOT)
+        for (const struct map_environment *each = place->map->environments; each; each = each->next)
+            told->cost.tables |= !format_is_literal(&each->name);
+    if (place->kind == PLACE_DIRECTORY) {
+        if (!proofs_init(&told->proofs, place, &tree->names, told->plan, err))
+            return false;
+        proofs_add_cost(&told->proofs, &told->cost);
+    }
+    return true;
 }
 
-static bool make_plan(const struct place *place, struct plan *plan, struct error *err)
+static bool is_listing(const struct place *place)
 {
-    if (is_listing(place)) {
-        plan->query = bind_query(place, err);
-        plan->each = plan->query && place->route->list->hydrates;
-        return plan->query && (!plan->each || plan_items(place, plan, err));
-    }
-    if (!is_about_record(place))
-        return true;
-    if (bind_has_key(place))
-        return plan_items(place, plan, err);
-    plan->query = place->shortened.size ? bind_search(place, err) : bind_query(place, err);
-    bool read_again = place->route->file->hydrates || place->shortened.size > 0;
-    return plan->query && (!read_again || plan_items(place, plan, err));
+    return place->kind == PLACE_DIRECTORY && place->route->list;
 }
 
 /* A JMESPath for the one of a query's items that is the file. max_by compares texts or numbers, and
@@ -115,21 +106,21 @@ static void write_pick_query(struct buf *out, const struct place *place)
 }
 
 static void write_nested(struct buf *out, const struct source_ops *source,
-                         const struct place *place, const struct plan *plan, const char *options)
+                         const struct place *place, const struct told *told, const char *options)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0}, key = {0};
     write_key_query(&path, place);
     struct source_command query = {.options = options, .query = buf_text(&path), .output = "json"};
     buf_add_text(&key, "\"$(");
-    source->write_command(plan->query, &query, &key);
+    source->write_command(told->plan->query, &query, &key);
     buf_add_text(&key, ")\"");
     struct source_command item = {.options = options, .key = buf_text(&key)};
-    source->write_command(plan->items, &item, out);
+    source->write_command(told->items, &item, out);
     out->failed = out->failed || path.failed || key.failed;
 }
 
 static void write_query_command(struct buf *out, const struct source_ops *source,
-                                const struct place *place, const struct plan *plan,
+                                const struct place *place, const struct told *told,
                                 const char *options)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
@@ -141,50 +132,21 @@ static void write_query_command(struct buf *out, const struct source_ops *source
         .query = path.size ? buf_text(&path) : NULL,
         .output = bare ? "text" : NULL,
     };
-    source->write_command(plan->query, &how, out);
+    source->write_command(told->plan->query, &how, out);
     out->failed = out->failed || path.failed;
 }
 
 /* The one command that gives the same record, or the same listing. */
 static void write_command(struct buf *out, const struct source_ops *source, const char *options,
-                          const struct place *place, const struct plan *plan)
+                          const struct place *place, const struct told *told)
 {
     struct source_command how = {.options = options};
-    if (plan->items_from_query && !plan->each && !place->shortened.size)
-        write_nested(out, source, place, plan, options);
-    else if (plan->query)
-        write_query_command(out, source, place, plan, options);
-    else if (plan->items)
-        source->write_command(plan->items, &how, out);
-}
-
-static enum read_keys keys_of(const struct plan *plan)
-{
-    if (plan->each)
-        return KEYS_FROM_ANSWER;
-    return plan->items_from_query ? KEY_FROM_ANSWER : KEYS_OF_READ;
-}
-
-static void write_cost(struct buf *out, const struct place *place, const struct plan *plan)
-{
-    if (is_listing(place))
-        buf_printf(out, "1 request a page of up to 1 MB%s",
-                   plan->each ? "; contents: 1 more for every 100 records" : "");
-    else if (place->kind == PLACE_ROOT)
-        buf_add_text(out, "1 request for every 100 tables, if some environment has a parameter");
-    else if (!is_about_record(place))
-        buf_add_text(out, "no request: the map tells");
-    else if (place->shortened.size)
-        buf_add_text(out, "1 request a page until the name is found, then 1");
-    else if (plan->query && (place->route->file->pick || plan->query->filter_count))
-        buf_printf(out, "1 request a page of up to 1 MB%s", plan->items ? ", then 1" : "");
+    if (told->plan->kind == PLAN_FIND && told->plan->reads_again)
+        write_nested(out, source, place, told, options);
+    else if (told->plan->query)
+        write_query_command(out, source, place, told, options);
     else
-        buf_add_text(out, plan->query && plan->items ? "2 requests" : "1 request");
-}
-
-static bool is_consistent(const struct plan *plan)
-{
-    return (plan->query && plan->query->consistent) || (plan->items && plan->items->consistent);
+        source->write_command(told->items, &how, out);
 }
 
 static void write_param_lines(struct buf *out, const struct place *place)
@@ -204,7 +166,7 @@ static void write_param_lines(struct buf *out, const struct place *place)
 struct words {
     struct buf steps[2];
     size_t step_count;
-    struct buf cost;
+    struct buf cost, exception, bound;
     struct buf command;
 };
 
@@ -213,31 +175,39 @@ static void words_clean_up(struct words *words)
     buf_clean_up(&words->steps[0]);
     buf_clean_up(&words->steps[1]);
     buf_clean_up(&words->cost);
+    buf_clean_up(&words->exception);
+    buf_clean_up(&words->bound);
     buf_clean_up(&words->command);
 }
 
 /* False when memory ran out. */
 static bool find_words(struct words *words, const struct tree *tree, const struct place *place,
-                       const struct plan *plan)
+                       const struct told *told)
 {
     CLEAN_UP(buf_clean_up) struct buf options = {0};
-    write_cost(&words->cost, place, plan);
-    if (!plan->query && !plan->items)
-        return !words->cost.failed;
-    const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
-    if (plan->query)
-        source->write_words(plan->query, KEYS_OF_READ, &words->steps[words->step_count++]);
-    if (plan->items) {
-        struct buf *step = &words->steps[words->step_count++];
-        source->write_words(plan->items, keys_of(plan), step);
-        buf_add_text(step, plan->each ? ", for contents and sizes" : "");
+    cost_write(&told->cost, &words->cost);
+    cost_write_exception(&told->cost, &words->exception);
+    cost_write_json(&told->cost, &words->bound);
+    if (told->plan) {
+        const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
+        if (told->plan->query)
+            source->write_words(told->plan->query, KEYS_OF_READ,
+                                &words->steps[words->step_count++]);
+        if (told->items) {
+            bool each = told->plan->kind == PLAN_LIST;
+            enum read_keys again = each ? KEYS_FROM_ANSWER : KEY_FROM_ANSWER;
+            struct buf *step = &words->steps[words->step_count++];
+            source->write_words(told->items, told->plan->reads_again ? again : KEYS_OF_READ, step);
+            buf_add_text(step, each ? ", for contents and sizes" : "");
+        }
+        write_command(&words->command, source, buf_text(&options), place, told);
     }
-    write_command(&words->command, source, buf_text(&options), place, plan);
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
-           !words->command.failed && !options.failed;
+           !words->exception.failed && !words->bound.failed && !words->command.failed &&
+           !options.failed;
 }
 
-static void write_text(struct buf *out, const struct place *place, const struct plan *plan,
+static void write_text(struct buf *out, const struct place *place, const struct told *told,
                        struct span path, const struct words *words)
 {
     buf_add_span(out, path);
@@ -246,9 +216,11 @@ static void write_text(struct buf *out, const struct place *place, const struct 
     for (size_t i = 0; i < words->step_count; i++)
         buf_printf(out, "reads  %zu. %s\n", i + 1, buf_text(&words->steps[i]));
     buf_printf(out, "cost   %s\n", buf_text(&words->cost));
+    if (words->exception.size)
+        buf_printf(out, "       %s\n", buf_text(&words->exception));
     if (words->step_count)
         buf_printf(out, "       %s read unit for each started 4 KB that is read\n",
-                   is_consistent(plan) ? "1" : "0.5");
+                   told->cost.consistent ? "1" : "0.5");
     if (words->command.size)
         buf_printf(out, "aws    %s\n", buf_text(&words->command));
 }
@@ -272,6 +244,7 @@ static void write_json(struct buf *out, const struct place *place, struct span p
     }
     buf_add_text(out, "],\n  \"cost\": ");
     json_write_string(out, buf_span(&words->cost));
+    buf_printf(out, ",\n  \"bound\": %s", buf_text(&words->bound));
     buf_add_text(out, ",\n  \"aws\": ");
     json_write_string(out, buf_span(&words->command));
     buf_add_text(out, "\n}\n");
@@ -280,16 +253,16 @@ static void write_json(struct buf *out, const struct place *place, struct span p
 bool explain_write(const struct tree *tree, const struct place *place, struct span path, bool json,
                    struct buf *out, struct error *err)
 {
-    CLEAN_UP(plan_clean_up) struct plan plan = {0};
+    CLEAN_UP(told_clean_up) struct told told = {0};
     CLEAN_UP(words_clean_up) struct words words = {0};
-    if (!make_plan(place, &plan, err))
+    if (!told_init(&told, tree, place, err))
         return false;
-    if (!find_words(&words, tree, place, &plan))
+    if (!find_words(&words, tree, place, &told))
         return error_no_memory(err);
     if (json)
         write_json(out, place, path, &words);
     else
-        write_text(out, place, &plan, path, &words);
+        write_text(out, place, &told, path, &words);
     return !out->failed || error_no_memory(err);
 }
 
@@ -335,16 +308,16 @@ static void write_origin(struct buf *out, const struct tree *tree, const struct 
 bool explain_write_info(const struct tree *tree, const struct place *place,
                         const struct record *record, struct buf *out)
 {
-    CLEAN_UP(plan_clean_up) struct plan plan = {0};
+    CLEAN_UP(told_clean_up) struct told told = {0};
     CLEAN_UP(words_clean_up) struct words words = {0};
     const char *index = place->route->file->index ? place->route->file->index->name : NULL;
-    if (!make_plan(place, &plan, NULL))
+    if (!told_init(&told, tree, place, NULL))
         return false;
-    if (!find_words(&words, tree, place, &plan))
+    if (!find_words(&words, tree, place, &told))
         return false;
     buf_add_text(out, "{\n  \"table\": ");
-    json_write_string(out, span_text(plan.query ? plan.query->table : plan.items->table));
-    if (plan.query && index)
+    json_write_string(out, span_text(told.plan->table_name));
+    if (told.plan->query && index)
         write_member(out, "index", span_text(index));
     write_key(out, place->table, record_item(record));
     buf_add_text(out, ",\n  \"reads\": [");

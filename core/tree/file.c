@@ -127,6 +127,21 @@ int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item)
     return pattern->mtime ? when_read(item_attribute(item, span_text(pattern->mtime))) : 0;
 }
 
+bool file_make(const struct tree *tree, const struct place *place, struct record *record,
+               struct buf *bytes, struct tree_file *out, struct error *err)
+{
+    if (!write_content(tree, place, record, bytes, err))
+        return false;
+    *out = (struct tree_file){
+        .bytes = buf_span(bytes),
+        .secret = is_secret(place),
+        .mtime_ms = file_mtime_ms(place->route->file, record_item(record)),
+        .version = record_version(record),
+        .origin = record_origin(record),
+    };
+    return true;
+}
+
 /* A record on its way to becoming a file; or a file that needs none. */
 struct tree_call {
     const struct tree *tree;
@@ -142,27 +157,19 @@ static void take_record(void *arg, struct record *record, int64_t ttl_left_ms,
 {
     struct tree_call call = *(struct tree_call *)arg;
     CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
+    struct tree_file file;
     struct error why;
     free(arg);
-    if (!err && !write_content(call.tree, call.place, record, &bytes, &why))
-        err = &why;
-    if (err) {
-        struct error told = *err;
-        if (err == &why && ttl_left_ms > MAP_MISSING_TTL_MS)
-            ttl_left_ms = MAP_MISSING_TTL_MS;
-        told.ttl_left_ms = ttl_left_ms < INT_MAX ? (int)ttl_left_ms : INT_MAX;
-        call.done(call.arg, NULL, &told);
+    if (!err && file_make(call.tree, call.place, record, &bytes, &file, &why)) {
+        file.ttl_left_ms = ttl_left_ms;
+        call.done(call.arg, &file, NULL);
         return;
     }
-    struct tree_file file = {
-        .bytes = buf_span(&bytes),
-        .secret = is_secret(call.place),
-        .mtime_ms = file_mtime_ms(call.place->route->file, record_item(record)),
-        .version = record_version(record),
-        .origin = record_origin(record),
-        .ttl_left_ms = ttl_left_ms,
-    };
-    call.done(call.arg, &file, NULL);
+    if (!err && ttl_left_ms > MAP_MISSING_TTL_MS)
+        ttl_left_ms = MAP_MISSING_TTL_MS;
+    struct error told = err ? *err : why;
+    told.ttl_left_ms = ttl_left_ms < INT_MAX ? (int)ttl_left_ms : INT_MAX;
+    call.done(call.arg, NULL, &told);
 }
 
 /* The map alone says what a README says. */

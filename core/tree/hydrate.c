@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "core/tree/bind.h"
-
 struct chunk {
     struct hydrate *hydrate;
     struct read *read;
@@ -58,12 +56,12 @@ static void take_page(void *arg, const struct page *page, const struct error *er
         finish(hydrate, NULL);
 }
 
-static bool start_chunk(struct hydrate *hydrate, const struct place *place, const struct key *keys,
+static bool start_chunk(struct hydrate *hydrate, const struct plan *plan, const struct key *keys,
                         size_t count, struct error *err)
 {
     struct chunk *chunk = &hydrate->chunks[hydrate->chunk_count++];
     chunk->hydrate = hydrate;
-    chunk->read = bind_items(place, keys, count, span_text(""), err);
+    chunk->read = plan_items(plan, keys, count, err);
     if (!chunk->read)
         return false;
     chunk->call = source_start(hydrate->source, chunk->read, take_page, chunk);
@@ -71,7 +69,7 @@ static bool start_chunk(struct hydrate *hydrate, const struct place *place, cons
     return chunk->call || error_no_memory(err);
 }
 
-struct hydrate *hydrate_start(const struct place *place, struct source *source,
+struct hydrate *hydrate_start(const struct plan *plan, struct source *source,
                               const struct key *keys, size_t count, hydrate_item_fn *item,
                               hydrate_done_fn *done, void *arg, struct error *err)
 {
@@ -90,7 +88,7 @@ struct hydrate *hydrate_start(const struct place *place, struct source *source,
     hydrate->arg = arg;
     for (size_t at = 0; at < count; at += READ_MAX_KEYS) {
         size_t size = count - at < READ_MAX_KEYS ? count - at : READ_MAX_KEYS;
-        if (!start_chunk(hydrate, place, keys + at, size, err)) {
+        if (!start_chunk(hydrate, plan, keys + at, size, err)) {
             hydrate_cancel(hydrate);
             return NULL;
         }

@@ -2,8 +2,8 @@
 #ifndef DDBFS_CORE_TREE_HYDRATE_H
 #define DDBFS_CORE_TREE_HYDRATE_H
 
+#include "core/plan/plan.h"
 #include "core/source/source.h"
-#include "core/tree/place.h"
 
 struct hydrate;
 
@@ -12,9 +12,9 @@ typedef void hydrate_item_fn(void *arg, struct json item);
 /* All have been read, or ERR says why not. The hydrate is gone before that. */
 typedef void hydrate_done_fn(void *arg, const struct error *err);
 
-/* Reads COUNT keys, no two alike, of PLACE's table; PLACE and SOURCE must stay until the end.
+/* Reads COUNT keys, no two alike, as PLAN says; PLAN and SOURCE must stay until the end.
  * Records that are no more are passed over. NULL with ERR filled when memory ran out. */
-struct hydrate *hydrate_start(const struct place *place, struct source *source,
+struct hydrate *hydrate_start(const struct plan *plan, struct source *source,
                               const struct key *keys, size_t count, hydrate_item_fn *item,
                               hydrate_done_fn *done, void *arg, struct error *err);
 void hydrate_cancel(struct hydrate *hydrate); /* before DONE; NULL is fine */

@@ -1,13 +1,29 @@
-/* Listings: what the map puts into a directory, then what the source has, page by page. */
+/* Listings: what the map puts into a directory, then what the source has, page by page, then the
+ * files that the map declares and that can be opened. */
 #include <stdlib.h>
 
 #include "core/base/dict.h"
-#include "core/tree/bind.h"
+#include "core/plan/sieve.h"
+#include "core/tree/ask.h"
 #include "core/tree/entries.h"
 #include "core/tree/fetch.h"
 #include "core/tree/file.h"
 #include "core/tree/hydrate.h"
+#include "core/tree/proof.h"
 #include "core/tree/tree.h"
+
+/* What comes next, in this order; what a directory has not is left out. A page of entries is
+ * delivered at the end of DECLARED, after each page of QUERY or slice of CONTENTS, and after the
+ * others. */
+enum listing_state {
+    LISTING_DECLARED, /* the names that the map alone tells */
+    LISTING_TABLES,   /* names of tables, for environments that have a parameter */
+    LISTING_RECORD,   /* the record whose attributes are listed */
+    LISTING_QUERY,    /* a page of the query */
+    LISTING_CONTENTS, /* records of the page in hand, a slice at a time; then QUERY again */
+    LISTING_PROOFS,   /* files that the map declares: which of them are there */
+    LISTING_ENDS,     /* the end, or the word that something here can't be listed */
+};
 
 /* A directory that an entry brought along: another entry of the same parts brings it too. */
 struct follower {
@@ -26,6 +42,13 @@ struct wanted {
  * bytes. */
 enum { SLICE_BYTES = 8 << 20, SLICE_MAX = 16 * READ_MAX_KEYS };
 
+/* One file that is read to see whether it is there. */
+struct opening {
+    struct tree_listing *listing;
+    struct proof *proof;
+    struct tree_call *call;
+};
+
 struct tree_listing {
     const struct tree *tree;
     const struct place *place;
@@ -33,11 +56,13 @@ struct tree_listing {
     tree_entries_fn *fn;
     void *arg;
 
+    enum listing_state state;
     struct entries entries; /* of the page in hand */
     struct loop_timer *timer;
 
+    struct plan *plan;     /* of the query; owned reference */
     struct source *source; /* of the query under way */
-    struct read *read;
+    struct read *tables;   /* of LISTING_TABLES; owned */
     struct source_call *call;
     const struct map_environment *environment; /* whose tables are being asked for */
     struct place asking;                       /* for them: a place in that environment */
@@ -54,11 +79,16 @@ struct tree_listing {
     struct hydrate *hydrate;
     bool more; /* the source has a page after that in hand */
 
-    struct fetch *fetch;   /* of the record whose attributes are listed */
+    struct fetch *fetch;     /* of LISTING_RECORD */
+    struct proofs proofs;    /* of LISTING_PROOFS, and fed by the pages before */
+    struct opening *opening; /* owned: a file each that had to be read */
+    size_t openings;         /* that are under way */
+    struct error failed;     /* the first failure of a proof */
+
     size_t listed;         /* entries that the query brought, counted for a limit */
     struct dict followers; /* owns them */
-    bool unreadable;       /* an item was none */
-    size_t strangers;      /* items that are no entry and no declared kind */
+    struct error refused;  /* an item that can't be listed, and why; ERROR_NONE for none */
+    size_t skipped;        /* whole records of no kind that the map declares */
 };
 
 static void end_call(struct tree_listing *listing)
@@ -66,8 +96,8 @@ static void end_call(struct tree_listing *listing)
     if (listing->call)
         listing->source->ops->end(listing->call);
     listing->call = NULL;
-    read_destroy(listing->read);
-    listing->read = NULL;
+    read_destroy(listing->tables);
+    listing->tables = NULL;
 }
 
 static void clear_keys(struct tree_listing *listing)
@@ -98,7 +128,12 @@ void tree_list_end(struct tree_listing *listing)
     loop_remove_timer(listing->timer);
     hydrate_cancel(listing->hydrate);
     fetch_cancel(listing->fetch);
+    for (size_t i = 0; listing->opening && i < listing->proofs.count; i++)
+        tree_cancel(listing->opening[i].call);
+    free(listing->opening);
     end_call(listing);
+    proofs_clean_up(&listing->proofs);
+    plan_unref(listing->plan);
     clear_keys(listing);
     clear_followers(listing);
     entries_clean_up(&listing->entries);
@@ -106,30 +141,70 @@ void tree_list_end(struct tree_listing *listing)
     free(listing);
 }
 
+/* ERR may be the listing's own, which ends in this call. */
 static void fail(struct tree_listing *listing, const struct error *err)
 {
-    listing->fn(listing->arg, NULL, 0, false, err);
+    struct error copy = *err;
+    listing->fn(listing->arg, NULL, 0, false, &copy);
 }
 
-static void deliver_range(struct tree_listing *listing, size_t from, size_t count, bool more)
+static bool is_query(const struct place *place)
+{
+    return place->kind == PLACE_DIRECTORY && place->route->list;
+}
+
+/* Goes on to what the directory has next. */
+static void go_on(struct tree_listing *listing)
+{
+    bool there = false;
+    while (!there) {
+        listing->state++;
+        switch (listing->state) {
+        case LISTING_TABLES:
+            there = listing->environment;
+            break;
+        case LISTING_RECORD:
+            there = listing->place->kind == PLACE_ATTRS;
+            break;
+        case LISTING_QUERY:
+            there = is_query(listing->place);
+            break;
+        case LISTING_PROOFS:
+            there = listing->proofs.count > 0;
+            break;
+        case LISTING_ENDS:
+            there = true;
+            break;
+        case LISTING_DECLARED:
+        case LISTING_CONTENTS: /* entered from a page of the query alone */
+            break;
+        }
+    }
+}
+
+/* Whether nothing comes any more: no entry, and no word that something is not listed. */
+static bool is_end(const struct tree_listing *listing)
+{
+    return listing->state == LISTING_ENDS && listing->failed.kind == ERROR_NONE &&
+           !entries_unlisted(listing->place);
+}
+
+static void deliver_range(struct tree_listing *listing, size_t from, size_t count)
 {
     struct error why;
     if (listing->entries.failed || listing->contents.failed) {
         error_no_memory(&why);
         fail(listing, &why);
-        return;
+    } else if (listing->refused.kind != ERROR_NONE) {
+        fail(listing, &listing->refused);
+    } else {
+        listing->fn(listing->arg, listing->entries.items + from, count, !is_end(listing), NULL);
     }
-    if (listing->unreadable) {
-        error_set(&why, ERROR_BAD_ANSWER, "an item of the listing is not understood");
-        fail(listing, &why);
-        return;
-    }
-    listing->fn(listing->arg, listing->entries.items + from, count, more, NULL);
 }
 
-static void deliver(struct tree_listing *listing, bool more)
+static void deliver(struct tree_listing *listing)
 {
-    deliver_range(listing, 0, listing->entries.count, more);
+    deliver_range(listing, 0, listing->entries.count);
 }
 
 /* What the map says of the first parameter of a segment. */
@@ -158,26 +233,14 @@ static void say_unlisted(struct tree_listing *listing, const struct route *child
     fail(listing, &why);
 }
 
-/* A sibling that the map declares by a literal may be the same record: the whole of it, not one
- * attribute's bare value. */
-static bool is_declared(struct tree_listing *listing, const struct key *key)
+/* Whether the map gives the record a name of its own here, under which it is told. */
+static bool has_own_name(const struct tree_listing *listing, const struct key *key)
 {
-    const struct route *child = listing->place->route->children;
-    for (; child; child = child->next) {
-        struct error why = {0};
-        struct bindings parts = {0};
-        if (child->entry || !child->file || !child->file->by_key || child->file->attribute ||
-            !format_is_literal(&child->segment) ||
-            !bind_is_kind(listing->place, child->kind, key, &parts))
-            continue;
-        CLEAN_UP(arena_clean_up) struct arena arena = {0};
-        struct place place = *listing->place;
-        struct key declared;
-        place.route = child;
-        if (bind_key(&place, &arena, &declared, &why) && key_compare(&declared, key) == 0)
+    for (size_t i = 0; i < listing->proofs.count; i++) {
+        const struct plan *plan = listing->proofs.items[i].plan;
+        if (plan->kind == PLAN_KEY && !plan->pattern->attribute &&
+            key_compare(&plan->key, key) == 0)
             return true;
-        if (why.kind == ERROR_NO_MEMORY)
-            listing->entries.failed = true;
     }
     return false;
 }
@@ -218,7 +281,9 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
     const struct place *place = listing->place;
     if (!file_write_record(listing->tree, place->table, item, &bytes)) {
         listing->entries.failed = listing->entries.failed || bytes.failed;
-        listing->unreadable = true;
+        if (!bytes.failed)
+            error_set(&listing->refused, ERROR_BAD_ANSWER,
+                      "an item of the listing is not understood");
         return;
     }
     entry->content = arena_copy(&listing->contents, buf_span(&bytes));
@@ -228,50 +293,59 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
     entry->mtime_ms = file_mtime_ms(place->route->list, item);
 }
 
-static bool want(struct tree_listing *listing, const struct key *key, size_t page_size)
-{
-    if (!listing->wanted)
-        listing->wanted = calloc(page_size, sizeof *listing->wanted);
-    if (!listing->wanted)
-        return false;
-    listing->wanted[listing->wanted_count++] = (struct wanted){*key, listing->entries.count - 1};
-    return true;
-}
-
-static bool add_entry(struct tree_listing *listing, const struct route *entry,
-                      const struct bindings *parts, const struct key *key, struct json item,
+static bool add_entry(struct tree_listing *listing, const struct sifted *sifted, struct json item,
                       size_t page_size)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     const struct place *place = listing->place;
-    if (!place_entry_name(place, entry, parts, &listing->tree->names, &name))
+    const struct route *route = route_of_entry(place->route, sifted->entry);
+    if (!place_entry_name(place, route, &sifted->parts, &listing->tree->names, &name))
         return false;
     struct tree_entry *added = entries_add(&listing->entries, buf_span(&name), false);
     if (!added)
         return false;
-    if (listing->full && !place->route->list->hydrates)
+    if (listing->full && !listing->plan->reads_again) {
         describe(listing, added, item);
-    if (listing->full && place->route->list->hydrates && !want(listing, key, page_size))
-        return false;
+    } else if (listing->full) {
+        if (!listing->wanted)
+            listing->wanted = calloc(page_size, sizeof *listing->wanted);
+        if (!listing->wanted)
+            return false;
+        listing->wanted[listing->wanted_count++] =
+            (struct wanted){sifted->key, listing->entries.count - 1};
+    }
     listing->listed++;
-    add_followers(listing, entry, parts);
+    add_followers(listing, route, &sifted->parts);
     return true;
 }
 
-static bool add_item(struct tree_listing *listing, struct json item, size_t page_size)
+/* False when memory ran out. */
+static bool add_item(struct tree_listing *listing, const struct page *page, struct json item)
 {
-    const struct place *place = listing->place;
-    struct key key;
-    struct bindings parts = {0};
-    bool known = bind_item_key(place->table, item, &listing->keys, &key);
-    const struct route *entry = known ? bind_entry(place, place->route, &key, &parts) : NULL;
-    if (listing->keys.failed)
+    struct sifted sifted;
+    struct record_origin origin;
+    switch (sieve_item(listing->plan, item, &listing->keys, &sifted)) {
+    case SIEVE_NO_MEMORY:
         return false;
-    if (!entry) {
-        listing->strangers += !known || !bind_is_declared(place->table, &key);
+    case SIEVE_UNREADABLE:
+        sieve_complain(listing->plan, item, &listing->refused);
         return true;
+    case SIEVE_UNDECLARED:
+        listing->skipped++;
+        break;
+    case SIEVE_OTHER:
+        break;
+    case SIEVE_COUNTS:
+        if (!has_own_name(listing, &sifted.key) &&
+            !add_entry(listing, &sifted, item, page->item_count))
+            return false;
+        break;
     }
-    return is_declared(listing, &key) || add_entry(listing, entry, &parts, &key, item, page_size);
+    if (listing->proofs.count > 0) {
+        ask_origin(listing->tree->loop, page, &origin);
+        proofs_consider(&listing->proofs, &sifted.key, item, &origin);
+    }
+    return true;
 }
 
 static int order_wanted(const void *a, const void *b)
@@ -284,8 +358,10 @@ static void take_record(void *arg, struct json item)
     struct tree_listing *listing = arg;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct wanted same;
-    if (!bind_item_key(listing->place->table, item, &arena, &same.key)) {
+    if (!sieve_key(listing->place->table, item, &arena, &same.key)) {
         listing->entries.failed = listing->entries.failed || arena.failed;
+        if (!arena.failed)
+            sieve_complain(listing->plan, item, &listing->refused);
         return;
     }
     const struct wanted *found =
@@ -307,10 +383,12 @@ static size_t drop_vanished(struct tree_listing *listing, size_t from, size_t to
     return kept - from;
 }
 
-/* After the source's last page there may still be the word that something can't be listed. */
-static bool is_last(const struct tree_listing *listing)
+/* What comes after a page of the query, all of which has been told. */
+static void end_page(struct tree_listing *listing)
 {
-    return !listing->more && !entries_unlisted(listing->place);
+    listing->state = LISTING_QUERY;
+    if (!listing->more)
+        go_on(listing);
 }
 
 /* The entries up to the first that waits for another slice can be told. */
@@ -327,9 +405,11 @@ static void take_all_records(void *arg, const struct error *err)
     size_t to = last ? listing->entries.count : listing->wanted[listing->wanted_to].entry;
     size_t count = drop_vanished(listing, from, to);
     listing->told = to;
-    if (last)
+    if (last) {
         clear_keys(listing);
-    deliver_range(listing, from, count, !last || !is_last(listing));
+        end_page(listing);
+    }
+    deliver_range(listing, from, count);
 }
 
 /* How many records are to be read at once, in whole requests, going by those that came. */
@@ -344,7 +424,7 @@ static size_t slice_size(const struct tree_listing *listing)
 }
 
 /* Reads the records of the next slice. */
-static bool start_hydrate(struct tree_listing *listing, struct error *err)
+static bool start_slice(struct tree_listing *listing, struct error *err)
 {
     size_t left = listing->wanted_count - listing->wanted_to, most = slice_size(listing);
     size_t count = left < most ? left : most;
@@ -357,71 +437,74 @@ static bool start_hydrate(struct tree_listing *listing, struct error *err)
     qsort(slice, count, sizeof *slice, order_wanted);
     for (size_t i = 0; i < count; i++)
         keys[i] = slice[i].key;
-    listing->hydrate = hydrate_start(listing->place, listing->source, keys, count, take_record,
+    listing->hydrate = hydrate_start(listing->plan, listing->source, keys, count, take_record,
                                      take_all_records, listing, err);
     free(keys);
     return listing->hydrate;
 }
 
-static void warn_of_strangers(const struct tree_listing *listing)
+bool tree_list_note(const struct tree_listing *listing, struct error *out)
 {
-    bool several = listing->strangers > 1;
-    if (listing->strangers)
-        log_line(
-            listing->tree->log, LOG_LEVEL_WARNING,
-            "%zu item%s of %s fit%s none of the map's records and %s not listed; declare %s in "
-            "\"records\", or list \"*\"",
-            listing->strangers, several ? "s" : "", listing->read->table, several ? "" : "s",
-            several ? "are" : "is", several ? "them" : "it");
+    bool several = listing->skipped > 1;
+    if (listing->skipped == 0)
+        return false;
+    error_set(out, ERROR_INVALID,
+              "%zu record%s of %s fit%s none of the map's kinds and %s not listed; declare %s in "
+              "\"records\", or say \"list\": \"*\"",
+              listing->skipped, several ? "s" : "", listing->plan->table_name, several ? "" : "s",
+              several ? "are" : "is", several ? "them" : "it");
+    return true;
 }
 
-/* "The latest N" are N entries, whatever else stands between them. */
-static bool has_enough(const struct tree_listing *listing)
-{
-    uint32_t limit = listing->place->route->list->limit;
-    return limit > 0 && listing->listed >= limit;
-}
+static void work(struct tree_listing *listing);
 
 static void take_query_page(void *arg, const struct page *page, const struct error *err)
 {
     struct tree_listing *listing = arg;
+    uint32_t limit = listing->plan->query->limit;
     struct error why;
     if (err) {
         fail(listing, err);
         return;
     }
-    for (size_t i = 0; i < page->item_count && !has_enough(listing); i++) {
-        if (!add_item(listing, page->items[i], page->item_count)) {
+    /* "The latest N" are N entries, whatever else stands between them. */
+    bool enough = false;
+    for (size_t i = 0; i < page->item_count && !enough; i++) {
+        if (!add_item(listing, page, page->items[i])) {
             error_no_memory(&why);
             fail(listing, &why);
             return;
         }
+        enough = limit > 0 && listing->listed >= limit;
     }
-    listing->more = page->more && !has_enough(listing);
-    if (!listing->more)
-        warn_of_strangers(listing);
+    if (listing->refused.kind != ERROR_NONE || listing->entries.failed) {
+        deliver(listing); /* the reason */
+        return;
+    }
+    listing->more = page->more && !enough;
+    if (!listing->more && tree_list_note(listing, &why))
+        log_line(listing->tree->log, LOG_LEVEL_WARNING, "%s", why.text);
     if (listing->wanted_count > 0) {
-        if (!start_hydrate(listing, &why))
+        listing->state = LISTING_CONTENTS;
+        if (!start_slice(listing, &why))
             fail(listing, &why);
         return;
     }
     clear_keys(listing);
-    if (listing->more && listing->entries.count == 0)
-        listing->source->ops->more(listing->call);
+    end_page(listing);
+    if (listing->entries.count > 0)
+        deliver(listing);
     else
-        deliver(listing, !is_last(listing));
+        work(listing);
 }
 
 static bool start_query(struct tree_listing *listing, struct error *err)
 {
     const struct tree *tree = listing->tree;
-    listing->read = bind_query(listing->place, err);
-    if (!listing->read)
-        return false;
     listing->source = tree->source(tree->source_arg, listing->place, err);
     if (!listing->source)
         return false;
-    listing->call = source_start(listing->source, listing->read, take_query_page, listing);
+    listing->call = source_start(listing->source, listing->plan->query, take_query_page, listing);
     return listing->call || error_no_memory(err);
 }
 
@@ -432,11 +515,13 @@ static const struct map_environment *next_parametric(const struct map_environmen
     return from;
 }
 
-static void ask_next_environment(struct tree_listing *listing);
+static bool start_tables(struct tree_listing *listing, struct error *err);
 
+/* Environments whose names have a parameter are found by the tables that there are. */
 static void take_table_names(void *arg, const struct page *page, const struct error *err)
 {
     struct tree_listing *listing = arg;
+    struct error why;
     if (err) {
         fail(listing, err);
         return;
@@ -450,10 +535,15 @@ static void take_table_names(void *arg, const struct page *page, const struct er
     }
     end_call(listing);
     listing->environment = next_parametric(listing->environment->next);
-    ask_next_environment(listing);
+    if (!listing->environment) {
+        go_on(listing);
+        deliver(listing);
+    } else if (!start_tables(listing, &why)) {
+        fail(listing, &why);
+    }
 }
 
-static bool ask_for_tables(struct tree_listing *listing, struct error *err)
+static bool start_tables(struct tree_listing *listing, struct error *err)
 {
     const struct tree *tree = listing->tree;
     listing->asking = (struct place){
@@ -461,46 +551,11 @@ static bool ask_for_tables(struct tree_listing *listing, struct error *err)
     listing->source = tree->source(tree->source_arg, &listing->asking, err);
     if (!listing->source)
         return false;
-    listing->read = read_new(READ_TABLES, "", NULL);
-    if (!listing->read)
+    listing->tables = read_new(READ_TABLES, "", NULL);
+    if (!listing->tables)
         return error_no_memory(err);
-    listing->call = source_start(listing->source, listing->read, take_table_names, listing);
+    listing->call = source_start(listing->source, listing->tables, take_table_names, listing);
     return listing->call || error_no_memory(err);
-}
-
-/* Environments whose names have a parameter are found by the tables that there are. */
-static void ask_next_environment(struct tree_listing *listing)
-{
-    struct error why;
-    if (!listing->environment)
-        deliver(listing, false);
-    else if (!ask_for_tables(listing, &why))
-        fail(listing, &why);
-}
-
-void tree_list_more(struct tree_listing *listing)
-{
-    struct error why;
-    const struct route *unlisted = entries_unlisted(listing->place);
-    arena_clean_up(&listing->contents);
-    if (listing->wanted_to < listing->wanted_count) {
-        if (!start_hydrate(listing, &why))
-            fail(listing, &why);
-        return;
-    }
-    entries_clear(&listing->entries);
-    if (listing->more)
-        listing->source->ops->more(listing->call);
-    else if (listing->environment)
-        ask_next_environment(listing);
-    else if (!listing->call && listing->place->kind == PLACE_DIRECTORY &&
-             listing->place->route->list) {
-        if (!start_query(listing, &why))
-            fail(listing, &why);
-    } else if (unlisted)
-        say_unlisted(listing, unlisted);
-    else
-        deliver(listing, false);
 }
 
 static int order_names(const void *a, const void *b)
@@ -536,33 +591,178 @@ static void take_attributes(void *arg, struct record *record, int64_t ttl_left_m
         listing->entries.failed = listing->entries.failed || bytes.failed;
         entry->content = arena_copy(&listing->contents, buf_span(&bytes));
     }
-    qsort(listing->entries.items, listing->entries.count, sizeof *listing->entries.items,
-          order_names);
-    deliver(listing, false);
+    if (listing->entries.count > 0)
+        qsort(listing->entries.items, listing->entries.count, sizeof *listing->entries.items,
+              order_names);
+    go_on(listing);
+    deliver(listing);
+}
+
+/* The file is there and is told, with what was read to know it. */
+static void add_proven(struct tree_listing *listing, const struct proof *proof,
+                       const struct tree_file *file)
+{
+    struct tree_entry *entry = entries_add(&listing->entries, proof->name, false);
+    if (!entry)
+        return;
+    entry->secret = file->secret;
+    entry->mtime_ms = file->mtime_ms;
+    entry->size = (int64_t)file->bytes.size;
+    entry->content = arena_copy(&listing->contents, file->bytes);
+}
+
+/* A file that is proven not to be there is left out; that this can't be told is no less an error
+ * than if it had been asked for by its name. */
+static void take_proof(struct tree_listing *listing, const struct proof *proof,
+                       const struct tree_file *file, const struct error *err)
+{
+    if (file)
+        add_proven(listing, proof, file);
+    else if (err->kind != ERROR_NOT_FOUND && listing->failed.kind == ERROR_NONE)
+        listing->failed = *err;
+}
+
+static void end_proofs(struct tree_listing *listing)
+{
+    if (listing->entries.count > 0)
+        qsort(listing->entries.items, listing->entries.count, sizeof *listing->entries.items,
+              order_names);
+    go_on(listing);
+    if (listing->entries.count > 0 || listing->entries.failed)
+        deliver(listing);
+    else
+        work(listing);
+}
+
+static void take_opened(void *arg, const struct tree_file *file, const struct error *err)
+{
+    struct opening *opening = arg;
+    struct tree_listing *listing = opening->listing;
+    opening->call = NULL;
+    take_proof(listing, opening->proof, file, err);
+    if (--listing->openings == 0)
+        end_proofs(listing);
+}
+
+/* What the pages have brought tells of a covered file. */
+static void judge_covered(struct tree_listing *listing, struct proof *proof)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
+    struct tree_file file;
+    struct error why = proof->failed;
+    bool there = why.kind == ERROR_NONE && proof->finder.best &&
+                 file_make(listing->tree, proof->place, proof->finder.best, &bytes, &file, &why);
+    if (!there && why.kind == ERROR_NONE)
+        return; /* no record counted */
+    take_proof(listing, proof, there ? &file : NULL, &why);
+}
+
+static bool start_proofs(struct tree_listing *listing, struct error *err)
+{
+    struct proofs *proofs = &listing->proofs;
+    listing->opening = calloc(proofs->count, sizeof *listing->opening);
+    if (!listing->opening)
+        return error_no_memory(err);
+    for (size_t i = 0; i < proofs->count; i++) {
+        struct opening *opening = &listing->opening[i];
+        *opening = (struct opening){listing, &proofs->items[i], NULL};
+        if (proofs->items[i].covered) {
+            judge_covered(listing, &proofs->items[i]);
+            continue;
+        }
+        opening->call = tree_read(listing->tree, proofs->items[i].place, take_opened, opening);
+        if (!opening->call)
+            return error_no_memory(err);
+        listing->openings++;
+    }
+    if (listing->openings == 0)
+        end_proofs(listing);
+    return true;
+}
+
+/* The plan of the listing, and the files beside it, are found before the first page. */
+static bool prepare(struct tree_listing *listing, struct error *err)
+{
+    const struct place *place = listing->place;
+    if (is_query(place)) {
+        listing->plan = place_plan(place, err);
+        if (!listing->plan)
+            return false;
+    }
+    if (place->kind == PLACE_ROOT)
+        listing->environment = next_parametric(place->map->environments);
+    return place->kind != PLACE_DIRECTORY ||
+           proofs_init(&listing->proofs, place, &listing->tree->names, listing->plan, err);
+}
+
+static bool start_declared(struct tree_listing *listing, struct error *err)
+{
+    if (!prepare(listing, err))
+        return false;
+    entries_add_declared(&listing->entries, listing->place, &listing->tree->names);
+    go_on(listing);
+    if (listing->entries.count > 0 || listing->entries.failed)
+        deliver(listing);
+    else
+        work(listing);
+    return true;
+}
+
+/* Begins whatever is next; what comes of it is delivered. */
+static void work(struct tree_listing *listing)
+{
+    struct error why;
+    bool ok = true;
+    const struct route *unlisted = entries_unlisted(listing->place);
+    switch (listing->state) {
+    case LISTING_DECLARED:
+        ok = start_declared(listing, &why);
+        break;
+    case LISTING_TABLES:
+        ok = start_tables(listing, &why);
+        break;
+    case LISTING_RECORD:
+        listing->fetch = fetch_start(listing->tree, listing->place, take_attributes, listing);
+        ok = listing->fetch || error_no_memory(&why);
+        break;
+    case LISTING_QUERY:
+        if (listing->call)
+            listing->source->ops->more(listing->call);
+        else
+            ok = start_query(listing, &why);
+        break;
+    case LISTING_CONTENTS:
+        ok = start_slice(listing, &why);
+        break;
+    case LISTING_PROOFS:
+        ok = start_proofs(listing, &why);
+        break;
+    case LISTING_ENDS:
+        if (listing->failed.kind != ERROR_NONE)
+            fail(listing, &listing->failed);
+        else if (unlisted)
+            say_unlisted(listing, unlisted);
+        else
+            deliver(listing);
+        break;
+    }
+    if (!ok)
+        fail(listing, &why);
+}
+
+void tree_list_more(struct tree_listing *listing)
+{
+    arena_clean_up(&listing->contents);
+    if (listing->state != LISTING_CONTENTS)
+        entries_clear(&listing->entries);
+    work(listing);
 }
 
 static void begin(void *arg)
 {
     struct tree_listing *listing = arg;
-    const struct place *place = listing->place;
     listing->timer = NULL;
-    entries_add_declared(&listing->entries, place, &listing->tree->names);
-    if (place->kind == PLACE_ROOT) {
-        listing->environment = next_parametric(place->map->environments);
-        deliver(listing, listing->environment);
-    } else if (place->kind == PLACE_ATTRS) {
-        struct error why;
-        listing->fetch = fetch_start(listing->tree, place, take_attributes, listing);
-        if (!listing->fetch) {
-            error_no_memory(&why);
-            fail(listing, &why);
-        }
-    } else if (listing->entries.count > 0) {
-        bool query = place->kind == PLACE_DIRECTORY && place->route->list;
-        deliver(listing, query || entries_unlisted(place));
-    } else {
-        tree_list_more(listing);
-    }
+    work(listing);
 }
 
 struct tree_listing *tree_list(const struct tree *tree, const struct place *place, bool full,

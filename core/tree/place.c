@@ -72,6 +72,37 @@ char *place_table_name(const struct place *place)
     return buf_steal(&name, NULL);
 }
 
+bool place_is_read(const struct place *place)
+{
+    return place->kind >= PLACE_RECORD || (place->kind == PLACE_DIRECTORY && place->route->list);
+}
+
+struct plan *place_plan(const struct place *place, struct error *err)
+{
+    const struct route *route = place->route;
+    bool listing = place->kind == PLACE_DIRECTORY;
+    char *table = place_table_name(place);
+    if (!table) {
+        error_no_memory(err);
+        return NULL;
+    }
+    struct question question = {
+        .table = place->table,
+        .table_name = table,
+        .pattern = listing ? route->list : route->file,
+        .entry = listing ? NULL : route->entry,
+        .kind = listing ? NULL : route->kind,
+        .path = &place->bindings,
+        .attribute = place->kind == PLACE_ATTR    ? place->attribute
+                     : place->kind == PLACE_VALUE ? span_text(route->file->attribute)
+                                                  : span_text(""),
+        .shortened = place->shortened,
+    };
+    struct plan *plan = plan_new(&question, err);
+    free(table);
+    return plan;
+}
+
 /* Decodes what NAME's pieces stand for into PLACE. False when one is no name. */
 static bool bind_captures(struct place *place, const struct bindings *captures)
 {

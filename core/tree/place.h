@@ -7,6 +7,7 @@
 #include "core/map/map.h"
 #include "core/map/name.h"
 #include "core/map/route.h"
+#include "core/plan/plan.h"
 
 enum place_kind {
     PLACE_ROOT,
@@ -64,6 +65,12 @@ struct place *place_resolve(const struct map *map, struct span path,
 
 /* The name of the table as the service knows it; NULL when memory ran out. The caller frees. */
 char *place_table_name(const struct place *place);
+
+/* Whether something is read for the place: its record, or the listing that it is. */
+bool place_is_read(const struct place *place);
+/* How that is read; only for a place of which place_is_read. NULL with ERR filled: ERROR_INVALID
+ * when nothing can have the values that the path gives. */
+struct plan *place_plan(const struct place *place, struct error *err);
 
 /* How long a name may be before it is shortened. */
 size_t place_name_limit(const struct place_options *options);

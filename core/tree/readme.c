@@ -19,24 +19,16 @@ static void write_path(const struct route *route, struct buf *out)
     format_write(&route->segment, out);
 }
 
-static const char *cost_of(const struct map_pattern *pattern)
-{
-    bool again = pattern->hydrates;
-    if (pattern->list)
-        return again ? "1 request a page, and 1 for the contents of every 100 records"
-                     : "1 request a page";
-    if (pattern->by_key)
-        return "1 request";
-    return again ? "2 requests" : "1 request";
-}
-
 static void write_pattern(const struct route *route, const struct map_pattern *pattern,
                           struct buf *out)
 {
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    CLEAN_UP(buf_clean_up) struct buf path = {0}, words = {0};
+    struct cost cost;
     write_path(route, &path);
+    cost_of_pattern(pattern, NULL, &cost);
+    cost_write(&cost, &words);
     buf_printf(out, "  %s%s\n      %s\n", buf_text(&path), pattern->list ? "/" : "",
-               cost_of(pattern));
+               buf_text(&words));
 }
 
 static void write_patterns(const struct route *route, struct buf *out)

@@ -75,6 +75,9 @@ struct tree_listing *tree_list(const struct tree *tree, const struct place *plac
                                tree_entries_fn *fn, void *arg);
 /* Asks for the next entries: once for each page with MORE. */
 void tree_list_more(struct tree_listing *listing);
+/* Whether the listing, which is complete, has passed over whole records because they are of no kind
+ * that the map declares; OUT then says how many, and the cure. */
+bool tree_list_note(const struct tree_listing *listing, struct error *out);
 /* Ends the listing, finished or not; once for each tree_list. */
 void tree_list_end(struct tree_listing *listing);
 

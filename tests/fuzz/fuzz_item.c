@@ -30,7 +30,7 @@ static void use_record(struct json item, const struct record_view *view, struct 
 {
     static const struct record_origin origin;
     struct version version, same;
-    CLEAN_UP(record_clean_up) struct record *record = record_new(item, &origin);
+    CLEAN_UP(record_clean_up) struct record *record = record_new(item, &origin, NULL);
     CLEAN_UP(buf_clean_up) struct buf again = {0};
     require(record && item_version(item, &version));
     same = record_version(record);

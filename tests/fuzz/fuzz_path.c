@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "core/dynamo/dynamo.h"
-#include "core/tree/bind.h"
 #include "core/tree/explain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -18,11 +17,6 @@ static void require(bool condition)
 static void place_clean_up(struct place **place)
 {
     place_destroy(*place);
-}
-
-static void read_clean_up(struct read **read)
-{
-    read_destroy(*read);
 }
 
 /* Read once, and never freed: it is reachable until the end. */
@@ -49,39 +43,24 @@ static void require_error(const struct error *err)
     require(err->kind != ERROR_NONE && err->text[0]);
 }
 
-static void use_key(const struct place *place)
-{
-    CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    struct key key = {0};
-    struct error err = {0};
-    if (bind_key(place, &arena, &key, &err))
-        require(key.count > 0 && key_compare(&key, &key) == 0);
-    else
-        require_error(&err);
-}
-
-static void use_query(const struct place *place)
+/* What would be asked for the place, and what it would be known by. */
+static void use_plan(const struct place *place)
 {
     CLEAN_UP(buf_clean_up) struct buf identity = {0};
     struct error err = {0};
-    CLEAN_UP(read_clean_up) struct read *query = bind_query(place, &err);
-    if (!query) {
+    if (!place_is_read(place))
+        return;
+    struct plan *plan = place_plan(place, &err);
+    if (!plan) {
         require_error(&err);
         return;
     }
-    require(!read_failed(query) && query->where_count > 0);
-    read_identity(query, &identity);
-    require(identity.size > 0);
-}
-
-static void use_record(const struct place *place)
-{
-    if (place_is_directory(place) || !place->route || place->shortened.size > 0)
-        return;
-    if (bind_has_key(place))
-        use_key(place);
+    plan_identity(plan, &identity);
+    if (plan->kind == PLAN_KEY)
+        require(plan->key.count > 0 && key_compare(&plan->key, &plan->key) == 0);
     else
-        use_query(place);
+        require(!read_failed(plan->query) && plan->query->where_count > 0 && identity.size > 0);
+    plan_unref(plan);
 }
 
 static void explain(const struct place *place, struct span path, bool json)
@@ -111,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require_error(&err);
         return 0;
     }
-    use_record(place);
+    use_plan(place);
     explain(place, path, false);
     explain(place, path, true);
     return 0;

@@ -44,11 +44,12 @@ struct scene {
     struct cache_flight *flight; /* the last one that began */
     int fetched, abandoned, released;
     bool refuse;
+    int64_t max_age_ms, max_missing_age_ms; /* of the questions that are asked */
 };
 
 static void open_scene(struct scene *scene, size_t limit)
 {
-    *scene = (struct scene){0};
+    *scene = (struct scene){.max_age_ms = 1000, .max_missing_age_ms = 2000};
     virtual_clock_init(&scene->clock, 0);
     scene->loop = loop_new(&scene->clock.clock);
     scene->cache = cache_new(scene->loop, limit);
@@ -94,7 +95,13 @@ static void done(void *arg, void *data, int64_t ttl_left_ms, const struct error 
 
 static struct cache_question question_of(struct scene *scene, const char *key)
 {
-    return (struct cache_question){span_text(key), fetch, abandon, scene, release};
+    return (struct cache_question){.key = span_text(key),
+                                   .max_age_ms = scene->max_age_ms,
+                                   .max_missing_age_ms = scene->max_missing_age_ms,
+                                   .fetch = fetch,
+                                   .abandon = abandon,
+                                   .fetch_arg = scene,
+                                   .release = release};
 }
 
 static void ask(struct scene *scene, const char *key, struct asker *asker)
@@ -109,17 +116,29 @@ static void run(struct scene *scene)
     CHECK(loop_run(scene->loop));
 }
 
-static void put(struct scene *scene, const char *key, struct thing *thing, size_t memory,
-                int64_t ttl_ms)
+/* What somebody asked for, and got. */
+static void put_bytes(struct scene *scene, struct span key, struct thing *thing, size_t memory)
 {
+    struct asker asker = {0};
+    struct cache_question question = question_of(scene, "");
+    question.key = key;
+    question.max_age_ms = 0;
+    question.max_missing_age_ms = 0;
+    asker.wait = cache_ask(scene->cache, &question, done, &asker);
     struct cache_value value = value_of(thing, memory);
-    cache_put(scene->cache, span_text(key), &value, ttl_ms);
+    cache_land(scene->flight, thing ? &value : &(struct cache_value){0});
+    CHECK_INT(asker.calls, 1);
 }
 
-static void land(struct scene *scene, struct thing *thing, int64_t ttl_ms)
+static void put(struct scene *scene, const char *key, struct thing *thing, size_t memory)
+{
+    put_bytes(scene, span_text(key), thing, memory);
+}
+
+static void land(struct scene *scene, struct thing *thing)
 {
     struct cache_value value = value_of(thing, 10);
-    cache_land(scene->flight, &value, ttl_ms);
+    cache_land(scene->flight, &value);
 }
 
 static bool known(struct scene *scene, const char *key)
@@ -141,7 +160,7 @@ static void an_unknown_key_is_fetched_and_kept(void)
     open_scene(&scene, MEGABYTE);
     ask(&scene, "k", &first);
     CHECK_INT(scene.fetched, 1);
-    land(&scene, &thing, 1000);
+    land(&scene, &thing);
     CHECK_INT(first.calls, 1);
     CHECK(first.data == &thing && first.ttl_left_ms == 1000);
     ask(&scene, "k", &second);
@@ -159,7 +178,7 @@ static void nothing_runs_from_within_ask(void)
     struct asker asker = {0};
     struct thing thing = {1};
     open_scene(&scene, MEGABYTE);
-    put(&scene, "k", &thing, 1, 1000);
+    put(&scene, "k", &thing, 1);
     ask(&scene, "k", &asker);
     CHECK_INT(asker.calls, 0);
     run(&scene);
@@ -176,7 +195,7 @@ static void identical_questions_share_a_flight(void)
     ask(&scene, "k", &a);
     ask(&scene, "k", &b);
     CHECK_INT(scene.fetched, 1);
-    land(&scene, &thing, 1000);
+    land(&scene, &thing);
     CHECK(a.data == &thing && b.data == &thing);
     ask(&scene, "other", &other);
     CHECK_INT(scene.fetched, 2);
@@ -190,14 +209,13 @@ static void expiry_is_absolute(void)
     struct asker late = {0};
     struct thing thing = {1};
     open_scene(&scene, MEGABYTE);
-    put(&scene, "k", &thing, 1, 1000);
+    put(&scene, "k", &thing, 1);
     virtual_clock_pass(&scene.clock, 999);
     ask(&scene, "k", &late);
     run(&scene);
     CHECK_INT(late.ttl_left_ms, 1);
     virtual_clock_pass(&scene.clock, 1);
     CHECK(!known(&scene, "k"));
-    CHECK_INT(thing.refs, 1);
     close_scene(&scene);
 }
 
@@ -206,7 +224,8 @@ static void a_ttl_may_be_for_ever(void)
     struct scene scene;
     struct thing thing = {1};
     open_scene(&scene, MEGABYTE);
-    put(&scene, "k", &thing, 1, INT64_MAX);
+    scene.max_age_ms = INT64_MAX;
+    put(&scene, "k", &thing, 1);
     virtual_clock_pass(&scene.clock, 1000000000000);
     CHECK(known(&scene, "k"));
     close_scene(&scene);
@@ -218,7 +237,7 @@ static void a_proven_miss_is_kept_for_its_ttl(void)
     struct asker first = {0}, second = {0};
     open_scene(&scene, MEGABYTE);
     ask(&scene, "k", &first);
-    land(&scene, NULL, 2000);
+    land(&scene, NULL);
     CHECK(first.calls == 1 && !first.data && first.err.kind == ERROR_NONE);
     ask(&scene, "k", &second);
     run(&scene);
@@ -276,18 +295,40 @@ static void a_refused_flight_may_be_left(void)
     close_scene(&scene);
 }
 
-static void a_ttl_of_zero_keeps_nothing(void)
+static void an_age_of_zero_joins_flights_but_takes_nothing_known(void)
 {
     struct scene scene;
     struct asker a = {0}, b = {0};
     struct thing thing = {1};
     open_scene(&scene, MEGABYTE);
+    scene.max_age_ms = 0;
     ask(&scene, "k", &a);
     ask(&scene, "k", &b);
-    land(&scene, &thing, 0);
-    CHECK(a.data == &thing && b.data == &thing);
-    CHECK_INT(thing.refs, 1);
+    land(&scene, &thing);
+    CHECK(a.data == &thing && b.data == &thing && a.ttl_left_ms == 0);
     CHECK(!known(&scene, "k"));
+    close_scene(&scene);
+}
+
+/* Who keeps an answer for an hour does not decide for who wants it fresh. */
+static void each_asker_says_how_old_an_answer_may_be(void)
+{
+    struct scene scene;
+    struct asker patient = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    scene.max_age_ms = 3600000;
+    put(&scene, "k", &thing, 1);
+    virtual_clock_pass(&scene.clock, 15000);
+    scene.max_age_ms = 10000;
+    CHECK(!known(&scene, "k"));
+    scene.max_age_ms = 0;
+    CHECK(!known(&scene, "k"));
+    scene.max_age_ms = 3600000;
+    ask(&scene, "k", &patient);
+    run(&scene);
+    CHECK(patient.data == &thing);
+    CHECK_INT(patient.ttl_left_ms, 3600000 - 15000);
     close_scene(&scene);
 }
 
@@ -319,7 +360,7 @@ static void those_who_stay_are_answered(void)
     ask(&scene, "k", &b);
     ask(&scene, "k", &c);
     cache_leave(b.wait);
-    land(&scene, &thing, 1);
+    land(&scene, &thing);
     CHECK(a.calls == 1 && b.calls == 0 && c.calls == 1);
     close_scene(&scene);
 }
@@ -330,7 +371,7 @@ static void leaving_a_known_answer_lets_go_of_it(void)
     struct asker asker = {0};
     struct thing thing = {1};
     open_scene(&scene, MEGABYTE);
-    put(&scene, "k", &thing, 1, 1000);
+    put(&scene, "k", &thing, 1);
     ask(&scene, "k", &asker);
     CHECK_INT(thing.refs, 3);
     cache_leave(asker.wait);
@@ -350,7 +391,7 @@ static void fetch_args_are_released_once(void)
     CHECK_INT(scene.released, 0);
     ask(&scene, "k", &b);
     CHECK_INT(scene.released, 1);
-    land(&scene, &thing, 1000);
+    land(&scene, &thing);
     CHECK_INT(scene.released, 2);
     ask(&scene, "k", &c);
     CHECK_INT(scene.released, 3);
@@ -364,8 +405,8 @@ static void what_is_dropped_is_asked_afresh(void)
     struct scene scene;
     struct thing thing = {1};
     open_scene(&scene, MEGABYTE);
-    put(&scene, "a", &thing, 1, 1000);
-    put(&scene, "b", &thing, 1, 1000);
+    put(&scene, "a", &thing, 1);
+    put(&scene, "b", &thing, 1);
     cache_drop(scene.cache);
     CHECK(!known(&scene, "a"));
     CHECK(!known(&scene, "b"));
@@ -384,9 +425,9 @@ static void a_dropped_flight_lands_but_is_not_kept(void)
     cache_drop(scene.cache);
     ask(&scene, "k", &after);
     CHECK_INT(scene.fetched, 2);
-    land(&scene, &new, 1000);
+    land(&scene, &new);
     struct cache_value stale = value_of(&old, 1);
-    cache_land(dropped, &stale, 1000);
+    cache_land(dropped, &stale);
     CHECK(before.data == &old && before.ttl_left_ms == 0);
     CHECK(after.data == &new &&after.ttl_left_ms == 1000);
     CHECK(old.refs == 1 && new.refs == 2);
@@ -408,7 +449,7 @@ static void dropping_all_detaches_every_flight(void)
     cache_leave(again.wait);
     cache_leave(b.wait);
     struct cache_value value = value_of(&thing, 1);
-    cache_land(first, &value, 1000);
+    cache_land(first, &value);
     CHECK(a.calls == 1);
     CHECK_INT(cache_stats(scene.cache).entries, 0);
     close_scene(&scene);
@@ -421,7 +462,7 @@ static void fill(struct scene *scene, struct thing *things, int count)
         char key[16];
         snprintf(key, sizeof key, "k%d", i);
         things[i].refs = 1;
-        put(scene, key, &things[i], 1000, 1000);
+        put(scene, key, &things[i], 1000);
         CHECK(cache_stats(scene->cache).bytes <= 12000);
     }
 }
@@ -448,7 +489,7 @@ static void the_least_recently_used_goes_first(void)
     open_scene(&scene, 12000);
     fill(&scene, things, 8);
     CHECK(known(&scene, "k0"));
-    put(&scene, "more", &last, 4000, 1000);
+    put(&scene, "more", &last, 4000);
     CHECK(known(&scene, "k0"));
     CHECK(!known(&scene, "k1"));
     CHECK(known(&scene, "more"));
@@ -461,10 +502,10 @@ static void what_cannot_fit_is_delivered_and_drives_nothing_out(void)
     struct asker asker = {0};
     struct thing small = {1}, large = {1};
     open_scene(&scene, 12000);
-    put(&scene, "small", &small, 100, 1000);
+    put(&scene, "small", &small, 100);
     ask(&scene, "large", &asker);
     struct cache_value value = value_of(&large, 100000);
-    cache_land(scene.flight, &value, 1000);
+    cache_land(scene.flight, &value);
     CHECK(asker.data == &large);
     CHECK_INT(large.refs, 1);
     CHECK(known(&scene, "small"));
@@ -478,7 +519,7 @@ static void a_limit_of_nothing_still_answers(void)
     struct thing thing = {1};
     open_scene(&scene, 0);
     ask(&scene, "k", &asker);
-    land(&scene, &thing, 1000);
+    land(&scene, &thing);
     CHECK(asker.data == &thing && thing.refs == 1);
     CHECK_INT(cache_stats(scene.cache).entries, 0);
     close_scene(&scene);
@@ -490,7 +531,7 @@ static void what_somebody_waits_for_outlives_its_eviction(void)
     struct asker asker = {0};
     struct thing thing = {1};
     open_scene(&scene, MEGABYTE);
-    put(&scene, "k", &thing, 1, 1000);
+    put(&scene, "k", &thing, 1);
     ask(&scene, "k", &asker);
     cache_drop(scene.cache);
     run(&scene);
@@ -506,8 +547,8 @@ static void a_new_value_takes_the_place_of_the_old(void)
     struct asker asker = {0};
     struct thing old = {1}, new = {1};
     open_scene(&scene, MEGABYTE);
-    put(&scene, "k", &old, 1, 1000);
-    put(&scene, "k", &new, 1, 1000);
+    put(&scene, "k", &old, 1);
+    put(&scene, "k", &new, 1);
     ask(&scene, "k", &asker);
     run(&scene);
     CHECK(asker.data == &new &&old.refs == 1);
@@ -519,11 +560,10 @@ static void keys_are_bytes(void)
 {
     struct scene scene;
     struct thing thing = {1};
-    struct cache_value value = value_of(&thing, 1);
     open_scene(&scene, MEGABYTE);
-    cache_put(scene.cache, span_of("a\0b", 3), &value, 1000);
-    cache_put(scene.cache, span_of("a\0c", 3), &value, 1000);
-    cache_put(scene.cache, span_of("", 0), &value, 1000);
+    put_bytes(&scene, span_of("a\0b", 3), &thing, 1);
+    put_bytes(&scene, span_of("a\0c", 3), &thing, 1);
+    put_bytes(&scene, span_of("", 0), &thing, 1);
     CHECK_INT(cache_stats(scene.cache).entries, 3);
     close_scene(&scene);
 }
@@ -536,7 +576,7 @@ static void statistics_count(void)
     open_scene(&scene, MEGABYTE);
     ask(&scene, "k", &a);
     ask(&scene, "k", &b);
-    land(&scene, &thing, 1000);
+    land(&scene, &thing);
     ask(&scene, "k", &c);
     run(&scene);
     struct cache_stats stats = cache_stats(scene.cache);
@@ -571,7 +611,7 @@ static void an_answer_may_change_everything(void)
     struct cache_question question = question_of(&scene, "k");
     CHECK(cache_ask(scene.cache, &question, done_restless, &restless));
     ask(&scene, "k", &other);
-    land(&scene, &thing, 1000);
+    land(&scene, &thing);
     CHECK(restless.calls == 1 && other.calls == 0);
     CHECK_INT(scene.fetched, 2);
     CHECK_INT(scene.abandoned, 0);
@@ -587,9 +627,8 @@ static void ten_thousand_keys_are_found(void)
     open_scene(&scene, 64 * MEGABYTE);
     for (int i = 0; i < 10000; i++) {
         char key[16];
-        struct cache_value miss = {0};
         int size = snprintf(key, sizeof key, "key-%d", i);
-        cache_put(scene.cache, span_of(key, (size_t)size), &miss, 1000);
+        put_bytes(&scene, span_of(key, (size_t)size), NULL, 0);
     }
     CHECK_INT(cache_stats(scene.cache).entries, 10000);
     CHECK(known(&scene, "key-0") && known(&scene, "key-9999") && !known(&scene, "key-10000"));
@@ -626,7 +665,9 @@ static const struct check_test tests[] = {
     {"errors are never kept", errors_are_never_kept},
     {"a fetch that refuses fails later", a_fetch_that_refuses_fails_later},
     {"a refused flight may be left", a_refused_flight_may_be_left},
-    {"a TTL of zero keeps nothing", a_ttl_of_zero_keeps_nothing},
+    {"an age of zero joins flights, but takes nothing known",
+     an_age_of_zero_joins_flights_but_takes_nothing_known},
+    {"each asker says how old an answer may be", each_asker_says_how_old_an_answer_may_be},
     {"the last asker to leave abandons the flight", the_last_asker_to_leave_abandons_the_flight},
     {"those who stay are answered", those_who_stay_are_answered},
     {"leaving a known answer lets go of it", leaving_a_known_answer_lets_go_of_it},

@@ -17,6 +17,7 @@ static void check_declared_with(const struct place_options *options, const struc
     if (!place)
         CHECK_FAIL("%s", err.text);
     entries_add_declared(&entries, place, options);
+    entries_add_files(&entries, place, options);
     for (size_t i = 0; i < entries.count; i++) {
         buf_add_text(&got, got.size ? " " : "");
         buf_add_span(&got, entries.items[i].name);

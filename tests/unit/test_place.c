@@ -2,7 +2,6 @@
  * that lead back. */
 #include "core/tree/place.h"
 
-#include "core/tree/bind.h"
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
 

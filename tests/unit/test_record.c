@@ -23,7 +23,7 @@ static struct record *record_of(const char *text)
     buf_printf(&copy, "{\"Item\":%s}", text);
     if (!json_parse(&doc, buf_span(&copy), JSON_STRICT, NULL))
         return NULL;
-    return record_new(json_member(json_root(&doc), "Item"), &ORIGIN);
+    return record_new(json_member(json_root(&doc), "Item"), &ORIGIN, NULL);
 }
 
 static void bytes_outlive_their_answer(void)
@@ -81,7 +81,7 @@ static void what_is_no_item_is_no_record(void)
     CHECK(!record_of("[]"));
     CHECK(!record_of("{\"a\":1}"));
     CHECK(!record_of("{\"a\":{\"S\":\"1\"},\"a\":{\"S\":\"2\"}}"));
-    CHECK(!record_new((struct json){0}, &ORIGIN));
+    CHECK(!record_new((struct json){0}, &ORIGIN, NULL));
 }
 
 static void an_empty_item_is_a_record(void)

@@ -135,9 +135,9 @@ static void test_a_miss_by_key_says_what_was_looked_for(void)
 static void test_what_can_be_no_key_asks_nobody(void)
 {
     open_example();
-    check_file_fails("/prod/index-settings/kl7/a%23b", ERROR_NOT_FOUND,
+    check_file_fails("/prod/index-settings/kl7/a%23b", ERROR_INVALID,
                      "no index has the key \"INDEX#a#b\": none of its parts holds a \"#\"");
-    check_file_fails("/prod/jobs/by-id/%FF", ERROR_NOT_FOUND,
+    check_file_fails("/prod/jobs/by-id/%FF", ERROR_INVALID,
                      "job_id is UTF-8 text, which this is not");
     CHECK_INT(scene.fake.started, 0);
     close_scene();
@@ -167,9 +167,10 @@ static void test_an_index_without_the_table_s_keys(void)
     };
     open_example();
     scene.fake.items = odd;
-    check_file_fails("/prod/jobs/by-id/j", ERROR_INVALID,
-                     "what came back lacks the key attributes that the map names; ddbfs check "
-                     "tells");
+    check_file_fails(
+        "/prod/jobs/by-id/j", ERROR_INVALID,
+        "an item of prod-EcomIndexerJobsTable has no pk, which the map calls a key of it; "
+        "ddbfs check tells what the keys are");
     close_scene();
 }
 
@@ -230,25 +231,40 @@ static void test_pick_compares_numbers_as_numbers(void)
     close_scene();
 }
 
-static void test_pick_passes_over_what_lacks_the_attribute(void)
+#define LACKS_M                                                                                    \
+    "the map picks a record of prod-T by m, which one of them lacks (or it is no text, number or " \
+    "binary)"
+
+static void test_pick_needs_its_attribute_in_every_record(void)
 {
-    static const struct fake_item items[] = {
+    static const struct fake_item some[] = {
         PICKED("a", ""),
         PICKED("b", ",\"m\":{\"S\":\"5\"}"),
         PICKED("c", ""),
         {0},
     };
-    open_table(PICKS, items);
-    check_file("/prod/t/1/greatest", "b\n");
-    check_file("/prod/t/1/least", "b\n");
+    static const struct fake_item last[] = {
+        PICKED("a", ",\"m\":{\"S\":\"5\"}"), PICKED("b", ",\"m\":{\"BOOL\":true}"), {0}};
+    static const struct fake_item only[] = {PICKED("a", ""), {0}};
+    open_table(PICKS, some);
+    check_file_fails("/prod/t/1/greatest", ERROR_INVALID, LACKS_M);
+    check_file_fails("/prod/t/1/least", ERROR_INVALID, LACKS_M);
+    scene.fake.items = last;
+    check_file_fails("/prod/t/1/greatest", ERROR_INVALID, LACKS_M);
+    scene.fake.items = only;
+    check_file_fails("/prod/t/1/greatest", ERROR_INVALID, LACKS_M);
     close_scene();
 }
 
-static void test_pick_takes_the_only_one_even_without_the_attribute(void)
+static void test_pick_compares_one_type(void)
 {
-    static const struct fake_item items[] = {PICKED("a", ""), {0}};
+    static const struct fake_item items[] = {
+        PICKED("a", ",\"m\":{\"S\":\"5\"}"), PICKED("b", ",\"m\":{\"N\":\"5\"}"), {0}};
     open_table(PICKS, items);
-    check_file("/prod/t/1/greatest", "a\n");
+    check_file_fails(
+        "/prod/t/1/greatest", ERROR_INVALID,
+        "the map picks a record of prod-T by m, which is of type S in one and of type N "
+        "in another");
     close_scene();
 }
 
@@ -691,10 +707,10 @@ static void test_empty_pages_are_passed_over(void)
     close_scene();
 }
 
-static void test_what_the_map_declares_comes_first(void)
+static void test_a_declared_file_comes_last(void)
 {
     open_example();
-    check_list("/prod/shops/s.example", "access-token\nUSER#1\nUSER#2\nUSER#3\nUSER#4\nSETTINGS\n");
+    check_list("/prod/shops/s.example", "USER#1\nUSER#2\nUSER#3\nUSER#4\nSETTINGS\naccess-token\n");
     close_scene();
 }
 
@@ -707,11 +723,13 @@ static void test_a_declared_record_is_listed_once(void)
         {"prod-EcomIndexSettingsTable", "GSI_IndexRootsByName",
          "{\"pk\":{\"S\":\"kl7\"},\"sk\":{\"S\":\"INDEX#shoes\"},"
          "\"index_name\":{\"S\":\"shoes\"}}"},
+        {"prod-EcomIndexSettingsTable", NULL,
+         "{\"pk\":{\"S\":\"kl7\"},\"sk\":{\"S\":\"INDEX#DEFAULT_CONFIGS\"}}"},
         {0},
     };
     open_example();
     scene.fake.items = items;
-    check_list("/prod/index-settings/kl7", "DEFAULT_CONFIGS\nshoes\nshoes.d/\n");
+    check_list("/prod/index-settings/kl7", "shoes\nshoes.d/\nDEFAULT_CONFIGS\n");
     close_scene();
 }
 
@@ -724,7 +742,7 @@ static void test_a_file_of_one_attribute_hides_no_record(void)
     open_table("\"table\":\"T\",\"records\":{\"x\":{\"pk\":\"{a}\",\"sk\":\"X\"}},\"paths\":{"
                "\"{a}/\":{\"list\":\"*\"},\"{a}/n\":{\"attribute\":\"n\"}}",
                items);
-    check_list("/prod/t/A", "n\nX\n");
+    check_list("/prod/t/A", "X\nn\n");
     check_file("/prod/t/A/n", "v\n");
     close_scene();
 }
@@ -747,7 +765,7 @@ static void test_a_filter_may_ask_for_an_empty_text(void)
 static void test_an_entry_brings_its_directory_along(void)
 {
     open_example();
-    check_list("/prod/index-settings/kl7", "DEFAULT_CONFIGS\nproducts\nproducts.d/\n");
+    check_list("/prod/index-settings/kl7", "products\nproducts.d/\nDEFAULT_CONFIGS\n");
     check_list("/prod/index-settings/kl7/products.d", "PROFILE#SEARCH#default\n");
     close_scene();
 }
@@ -1016,8 +1034,8 @@ static void test_items_of_no_declared_kind_are_told_of(void)
     scene.tree.log = &log;
     check_list("/prod/index-settings/by-account/kl7", "");
     CHECK_TEXT(line,
-               "1 1 item of prod-EcomIndexSettingsTable fits none of the map's records and is "
-               "not listed; declare it in \"records\", or list \"*\"");
+               "1 1 record of prod-EcomIndexSettingsTable fits none of the map's kinds and is not "
+               "listed; declare it in \"records\", or say \"list\": \"*\"");
     close_scene();
 }
 
@@ -1106,8 +1124,10 @@ static void test_a_shortened_entry_opens(void)
 static void test_a_shortened_name_of_nothing(void)
 {
     open_example();
-    check_file_fails("/prod/shops/s.example/U%~0123456789abcdef0123456789abcdef", ERROR_NOT_FOUND,
-                     "prod-ShopifyEntitiesTable has no record with pk = \"SHOP#s.example\"");
+    check_file_fails(
+        "/prod/shops/s.example/U%~0123456789abcdef0123456789abcdef", ERROR_NOT_FOUND,
+        "prod-ShopifyEntitiesTable has no record with pk = \"SHOP#s.example\" and sk begins "
+        "with \"U\"");
     close_scene();
 }
 
@@ -1211,9 +1231,8 @@ static const struct check_test tests[] = {
      test_pick_takes_the_greatest_of_what_the_filter_leaves},
     {"pick_looks_at_every_page", test_pick_looks_at_every_page},
     {"pick_compares_numbers_as_numbers", test_pick_compares_numbers_as_numbers},
-    {"pick_passes_over_what_lacks_the_attribute", test_pick_passes_over_what_lacks_the_attribute},
-    {"pick_takes_the_only_one_even_without_the_attribute",
-     test_pick_takes_the_only_one_even_without_the_attribute},
+    {"pick_needs_its_attribute_in_every_record", test_pick_needs_its_attribute_in_every_record},
+    {"pick_compares_one_type", test_pick_compares_one_type},
     {"two_records_for_one_file_are_ambiguous", test_two_records_for_one_file_are_ambiguous},
     {"a_second_record_on_a_later_page_is_noticed", test_a_second_record_on_a_later_page_is_noticed},
     {"an_empty_page_is_no_miss", test_an_empty_page_is_no_miss},
@@ -1249,7 +1268,7 @@ static const struct check_test tests[] = {
     {"a_day", test_a_day},
     {"pages_come_one_by_one", test_pages_come_one_by_one},
     {"empty_pages_are_passed_over", test_empty_pages_are_passed_over},
-    {"what_the_map_declares_comes_first", test_what_the_map_declares_comes_first},
+    {"a_declared_file_comes_last", test_a_declared_file_comes_last},
     {"a_declared_record_is_listed_once", test_a_declared_record_is_listed_once},
     {"a_file_of_one_attribute_hides_no_record", test_a_file_of_one_attribute_hides_no_record},
     {"a_filter_may_ask_for_an_empty_text", test_a_filter_may_ask_for_an_empty_text},

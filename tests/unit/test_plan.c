@@ -1,6 +1,9 @@
-/* From places to Reads: conditions with values in them, keys, what is projected, and the way back
- * from a key to an entry. */
-#include "core/tree/bind.h"
+/* From places to plans: conditions with values in them, keys, what is projected, what counts of an
+ * answer, and what tells two plans apart. */
+#include "core/plan/plan.h"
+
+#include "core/plan/sieve.h"
+#include "core/tree/place.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
@@ -83,11 +86,11 @@ static void check_query(const char *path, const char *want)
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct error err = {0};
     struct place *place = resolve(path);
-    struct read *read = bind_query(place, &err);
-    if (!read)
-        CHECK_FAIL("%s", err.text);
-    write_read(&got, read);
-    read_destroy(read);
+    struct plan *plan = place_plan(place, &err);
+    if (!plan || !plan->query)
+        CHECK_FAIL("%s: %s", path, plan ? "no query" : err.text);
+    write_read(&got, plan->query);
+    plan_unref(plan);
     place_destroy(place);
     CHECK_TEXT(buf_text(&got), want);
 }
@@ -96,29 +99,29 @@ static void check_no_query(const char *path, const char *want)
 {
     struct error err = {0};
     struct place *place = resolve(path);
-    struct read *read = bind_query(place, &err);
-    read_destroy(read);
+    struct plan *plan = place_plan(place, &err);
+    plan_unref(plan);
     place_destroy(place);
-    CHECK(!read);
-    CHECK_INT(err.kind, ERROR_NOT_FOUND);
+    CHECK(!plan);
+    CHECK_INT(err.kind, ERROR_INVALID);
     CHECK_TEXT(err.text, want);
 }
 
 static void check_key(const char *path, const char *want)
 {
-    CLEAN_UP(arena_clean_up) struct arena arena = {0};
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct error err = {0};
-    struct key key;
     struct place *place = resolve(path);
-    CHECK(bind_has_key(place));
-    bool ok = bind_key(place, &arena, &key, &err);
-    for (size_t i = 0; ok && i < key.count; i++) {
+    struct plan *plan = place_plan(place, &err);
+    CHECK(!plan || (plan->kind == PLAN_KEY && !plan->query));
+    for (size_t i = 0; plan && i < plan->key.count; i++) {
         buf_add_text(&got, i ? " " : "");
-        buf_add_span(&got, key.attributes[i].name);
+        buf_add_span(&got, plan->key.attributes[i].name);
         buf_add_char(&got, '=');
-        write_value(&got, key.attributes[i].value);
+        write_value(&got, plan->key.attributes[i].value);
     }
+    bool ok = plan;
+    plan_unref(plan);
     place_destroy(place);
     CHECK_TEXT(ok ? buf_text(&got) : err.text, want);
 }
@@ -174,16 +177,6 @@ static void test_companions_have_the_key_of_their_record(void)
     close_map();
 }
 
-static void test_a_query_has_no_key(void)
-{
-    load_example();
-    struct place *place = resolve("/prod/jobs/by-id/1f3c");
-    bool has = bind_has_key(place);
-    place_destroy(place);
-    close_map();
-    CHECK(!has);
-}
-
 static void test_a_part_with_a_separator_is_no_key(void)
 {
     load_example();
@@ -211,27 +204,17 @@ static void test_text_keys_are_utf8(void)
 
 static void test_keys_have_a_greatest_length(void)
 {
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    CLEAN_UP(buf_clean_up) struct buf path = {0}, key = {0};
     load_example();
     buf_add_text(&path, "/prod/index-settings/kl7/");
+    buf_add_text(&key, "pk=kl7 sk=INDEX#");
     buf_add_repeated(&path, 'x', 1018);
-    struct place *place = resolve(buf_text(&path));
-    struct arena arena = {0};
-    struct error err = {0};
-    struct key key;
-    CHECK(bind_key(place, &arena, &key, &err));
-    place_destroy(place);
+    buf_add_repeated(&key, 'x', 1018);
+    check_key(buf_text(&path), buf_text(&key));
     buf_add_char(&path, 'x');
-    place = resolve(buf_text(&path));
-    CHECK(!bind_key(place, &arena, &key, &err));
-    CHECK_TEXT(err.text, "no sort key is longer than 1024 bytes");
-    place_destroy(place);
+    check_key(buf_text(&path), "no sort key is longer than 1024 bytes");
     buf_add_repeated(&path, 'x', 2000);
-    place = resolve(buf_text(&path));
-    CHECK(!bind_key(place, &arena, &key, &err));
-    CHECK_TEXT(err.text, "no key is longer than 2048 bytes");
-    place_destroy(place);
-    arena_clean_up(&arena);
+    check_key(buf_text(&path), "no key is longer than 2048 bytes");
     close_map();
 }
 
@@ -293,7 +276,7 @@ static bool item_has_key(const char *text)
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct key key;
     parse_item(text, &doc);
-    return bind_item_key(map->models[0], json_root(&doc), &arena, &key);
+    return sieve_key(map->models[0], json_root(&doc), &arena, &key);
 }
 
 static void test_the_key_of_an_item(void)
@@ -312,7 +295,8 @@ static void check_entry(const char *directory, const char *pk, const char *sk, c
     struct bindings parts = {0};
     struct key key = text_key(pk, sk);
     struct place *place = resolve(directory);
-    const struct route *entry = bind_entry(place, place->route, &key, &parts);
+    const struct map_entry *entry =
+        sieve_entry(place->table, place->route->list, &key, &place->bindings, &parts);
     const char *got = entry ? entry->kind->name : "none";
     place_destroy(place);
     CHECK_TEXT(got, want);
@@ -355,18 +339,35 @@ static void test_a_part_that_stands_twice_agrees_with_itself(void)
     close_map();
 }
 
-static bool is_declared(const char *pk, const char *sk)
+static enum sieve_verdict verdict_on(const char *path, const char *item)
 {
-    struct key key = text_key(pk, sk);
-    return bind_is_declared(map->models[0], &key);
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct sifted sifted;
+    struct error err = {0};
+    parse_item(item, &doc);
+    struct place *place = resolve(path);
+    struct plan *plan = place_plan(place, &err);
+    if (!plan)
+        CHECK_FAIL("%s", err.text);
+    enum sieve_verdict verdict = sieve_item(plan, json_root(&doc), &arena, &sifted);
+    plan_unref(plan);
+    place_destroy(place);
+    return verdict;
 }
 
-static void test_declared_keys(void)
+#define ITEM(sk) "{\"pk\":{\"S\":\"kl7\"},\"sk\":" sk "}"
+
+static void test_what_counts_of_a_listing(void)
 {
     load_example();
-    CHECK(is_declared("PLATFORM#shopify#SHOP#a-b", "JOB#2026#1"));
-    CHECK(!is_declared("PLATFORM#shopify#SHOP#a-b", "JOB#2026"));
-    CHECK(!is_declared("SHOP#a-b", "JOB#2026#1"));
+    const char *path = "/prod/index-settings/kl7/products.d";
+    CHECK_INT(verdict_on(path, ITEM("{\"S\":\"INDEX#products#AGENTIC_CONFIG\"}")), SIEVE_COUNTS);
+    CHECK_INT(verdict_on(path, ITEM("{\"S\":\"INDEX#products\"}")), SIEVE_OTHER);
+    CHECK_INT(verdict_on(path, ITEM("{\"S\":\"INDEX#shoes#AGENTIC_CONFIG\"}")), SIEVE_OTHER);
+    CHECK_INT(verdict_on(path, ITEM("{\"S\":\"INDEX#products#NEW\"}")), SIEVE_UNDECLARED);
+    CHECK_INT(verdict_on(path, ITEM("{\"N\":\"1\"}")), SIEVE_UNREADABLE);
+    CHECK_INT(verdict_on(path, "{\"pk\":{\"S\":\"kl7\"}}"), SIEVE_UNREADABLE);
     close_map();
 }
 
@@ -379,9 +380,11 @@ static bool holds(const char *path, const char *item)
     struct key key;
     parse_item(item, &doc);
     struct place *place = resolve(path);
-    CHECK(bind_item_key(place->table, json_root(&doc), &arena, &key));
+    CHECK(sieve_key(place->table, json_root(&doc), &arena, &key));
     struct error err = {0};
-    bool ok = bind_holds(place, &key, json_root(&doc), &err);
+    struct plan *plan = place_plan(place, &err);
+    bool ok = plan_holds(plan, &key, json_root(&doc), &err);
+    plan_unref(plan);
     place_destroy(place);
     CHECK_INT(err.kind, ok ? ERROR_NONE : ERROR_NOT_FOUND);
     return ok;
@@ -405,13 +408,15 @@ static void test_conditions_hold_or_not(void)
 
 /* Reads by key. */
 
-static void check_items(const char *path, const char *attribute, const char *want)
+static void check_items(const char *path, const char *want)
 {
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct error err = {0};
     struct key key = text_key("a", "b");
     struct place *place = resolve(path);
-    struct read *read = bind_items(place, &key, 1, span_text(attribute), &err);
+    struct plan *plan = place_plan(place, &err);
+    struct read *read = plan_items(plan, &key, 1, &err);
+    plan_unref(plan);
     CHECK(read && read->kind == READ_ITEMS && read->key_count == 1);
     write_read(&got, read);
     read_destroy(read);
@@ -422,62 +427,46 @@ static void check_items(const char *path, const char *attribute, const char *wan
 static void test_one_attribute_travels_with_what_is_checked(void)
 {
     load_example();
-    check_items("/prod/index-settings/kl7/products@/add_docs_config", "add_docs_config",
+    check_items("/prod/index-settings/kl7/products@/add_docs_config",
                 "prod-EcomIndexSettingsTable:; only add_docs_config");
-    check_items("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1@/x", "x",
+    check_items("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1@/x",
                 "prod-EcomIndexerJobsTable:; only x shop_id status_created_at");
-    check_items("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1@/shop_id", "shop_id",
+    check_items("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1@/shop_id",
                 "prod-EcomIndexerJobsTable:; only shop_id status_created_at");
-    check_items("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1", "",
-                "prod-EcomIndexerJobsTable:");
+    check_items("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1", "prod-EcomIndexerJobsTable:");
     close_map();
 }
 
 /* Shortened names. */
-
-static void check_search(const char *path, const char *want)
-{
-    CLEAN_UP(buf_clean_up) struct buf got = {0};
-    struct error err = {0};
-    struct place *place = resolve(path);
-    CHECK(!bind_has_key(place));
-    struct read *read = bind_search(place, &err);
-    if (!read)
-        CHECK_FAIL("%s", err.text);
-    write_read(&got, read);
-    read_destroy(read);
-    place_destroy(place);
-    CHECK_TEXT(buf_text(&got), want);
-}
 
 #define DIGEST "%~0123456789abcdef0123456789abcdef"
 
 static void test_a_shortened_name_narrows_the_search(void)
 {
     load_example();
-    check_search("/prod/shops/s.example/USER%23abc" DIGEST,
-                 "prod-ShopifyEntitiesTable: pk = SHOP#s.example and sk begins with USER#abc");
-    check_search("/prod/index-settings/kl7/products.d/QUERY#a%2Fb" DIGEST,
-                 "prod-EcomIndexSettingsTable: pk = kl7 and sk begins with "
-                 "INDEX#products#QUERY#a/b");
+    check_query("/prod/shops/s.example/USER%23abc" DIGEST,
+                "prod-ShopifyEntitiesTable: pk = SHOP#s.example and sk begins with USER#abc");
+    check_query("/prod/index-settings/kl7/products.d/QUERY#a%2Fb" DIGEST,
+                "prod-EcomIndexSettingsTable: pk = kl7 and sk begins with "
+                "INDEX#products#QUERY#a/b");
     close_map();
 }
 
 static void test_the_search_is_not_limited(void)
 {
     load_example();
-    check_search("/prod/jobs/by-index/shopify/a-b/latest/2026" DIGEST,
-                 "prod-EcomIndexerJobsTable: pk = PLATFORM#shopify#SHOP#a-b and sk begins with "
-                 "JOB#2026; descending");
+    check_query("/prod/jobs/by-index/shopify/a-b/latest/2026" DIGEST,
+                "prod-EcomIndexerJobsTable: pk = PLATFORM#shopify#SHOP#a-b and sk begins with "
+                "JOB#2026; descending");
     close_map();
 }
 
 static void test_the_search_of_an_index_is_the_listing(void)
 {
     load_example();
-    check_search("/prod/jobs/by-status/a-b/PENDING/shopify" DIGEST,
-                 "prod-EcomIndexerJobsTable/GSI_JobsByStatus_v2: shop_id = a-b and "
-                 "status_created_at begins with PENDING#; descending");
+    check_query("/prod/jobs/by-status/a-b/PENDING/shopify" DIGEST,
+                "prod-EcomIndexerJobsTable/GSI_JobsByStatus_v2: shop_id = a-b and "
+                "status_created_at begins with PENDING#; descending");
     close_map();
 }
 
@@ -485,7 +474,91 @@ static void test_the_search_where_all_is_said_looks_for_the_name_itself(void)
 {
     load_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"S#{b}\"}},"
                "\"paths\":{\"{a}/{b}/\":{}}");
-    check_search("/prod/t/1/2/S#2" DIGEST, "prod-T: pk = 1 and sk begins with S#2");
+    check_query("/prod/t/1/2/S#2" DIGEST, "prod-T: pk = 1 and sk begins with S#2");
+    close_map();
+}
+
+/* Identity, and what one read tells of another. */
+
+static void identity_of(const char *path, struct buf *out)
+{
+    struct error err = {0};
+    struct place *place = resolve(path);
+    struct plan *plan = place_plan(place, &err);
+    if (!plan)
+        CHECK_FAIL("%s", err.text);
+    plan_identity(plan, out);
+    if (plan->query)
+        read_identity(plan->query, out);
+    plan_unref(plan);
+    place_destroy(place);
+}
+
+static void check_identity(const char *one, const char *other, bool same)
+{
+    CLEAN_UP(buf_clean_up) struct buf a = {0}, b = {0};
+    identity_of(one, &a);
+    identity_of(other, &b);
+    CHECK_INT(span_equal(buf_span(&a), buf_span(&b)), same);
+}
+
+/* Two tables of a map may be one of the service's. */
+static void test_identity_is_what_is_asked_and_not_what_it_is_called(void)
+{
+    struct error err = {0};
+    map = map_parse("m",
+                    span_text("{\"environments\":{\"e\":{\"prefix\":\"x-\"}},\"tables\":{"
+                              "\"a\":{\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{p}\",\"sk\":"
+                              "\"A#{s}\"}},\"paths\":{\"{p}\":{}}},"
+                              "\"b\":{\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{p}\",\"sk\":"
+                              "\"A#B#{s}\"}},\"paths\":{\"{p}\":{\"where\":{\"sk\":\"A#*\"}}}},"
+                              "\"c\":{\"table\":\"T\",\"records\":{\"other\":{\"pk\":\"{p}\","
+                              "\"sk\":\"A#{s}\"}},\"paths\":{\"{p}\":{}}}}}"),
+                    &err);
+    if (!map)
+        CHECK_FAIL("%s", err.text);
+    check_identity("/e/a/1", "/e/b/1", false);
+    check_identity("/e/a/1", "/e/c/1", true);
+    check_identity("/e/a/1", "/e/a/2", false);
+    close_map();
+}
+
+static bool covers(const char *directory, const char *file)
+{
+    struct error err = {0};
+    struct place *list = resolve(directory), *one = resolve(file);
+    struct plan *list_plan = place_plan(list, &err), *file_plan = place_plan(one, &err);
+    CHECK(list_plan && file_plan);
+    bool covered = plan_covers(list_plan, file_plan);
+    plan_unref(list_plan);
+    plan_unref(file_plan);
+    place_destroy(list);
+    place_destroy(one);
+    return covered;
+}
+
+static void test_a_listing_of_the_partition_covers_its_files(void)
+{
+    load_example();
+    CHECK(covers("/prod/shops/s.example", "/prod/shops/s.example/access-token"));
+    CHECK(covers("/prod/shops/s.example", "/prod/shops/s.example/SETTINGS"));
+    CHECK(!covers("/prod/shops/s.example", "/prod/shops/other.example/SETTINGS"));
+    CHECK(!covers("/prod/index-settings/kl7", "/prod/index-settings/kl7/DEFAULT_CONFIGS"));
+    CHECK(
+        covers("/prod/index-settings/by-account/kl7", "/prod/index-settings/kl7/DEFAULT_CONFIGS"));
+    close_map();
+}
+
+/* What the listing shows of a record, its own path shows too. */
+static void test_an_entry_of_an_index_that_is_not_read_again_comes_from_it(void)
+{
+    load_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
+               "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"sk\",\"projects\":\"some\"},"
+               "\"J\":{\"partition\":\"x\",\"projects\":\"some\"}},"
+               "\"paths\":{\"i/{x}/\":{\"index\":\"I\",\"hydrate\":false},"
+               "\"j/{x}/\":{\"index\":\"J\",\"hydrate\":false,\"newest\":5}}");
+    check_query("/prod/t/i/7/1#2", "prod-T/I: x = 7 and sk = 2; filter pk = 1");
+    check_query("/prod/t/j/7/1#2", "prod-T/J: x = 7; filter pk = 1 and sk = 2; descending");
     close_map();
 }
 
@@ -494,7 +567,6 @@ static const struct check_test tests[] = {
     {"a_bare_value_asks_for_little", test_a_bare_value_asks_for_little},
     {"the_keys_of_the_example", test_the_keys_of_the_example},
     {"companions_have_the_key_of_their_record", test_companions_have_the_key_of_their_record},
-    {"a_query_has_no_key", test_a_query_has_no_key},
     {"a_part_with_a_separator_is_no_key", test_a_part_with_a_separator_is_no_key},
     {"an_empty_part_is_a_key_as_long_as_the_key_is_not_empty",
      test_an_empty_part_is_a_key_as_long_as_the_key_is_not_empty},
@@ -511,7 +583,7 @@ static const struct check_test tests[] = {
      test_a_key_that_contradicts_the_path_is_no_entry},
     {"a_part_that_stands_twice_agrees_with_itself",
      test_a_part_that_stands_twice_agrees_with_itself},
-    {"declared_keys", test_declared_keys},
+    {"what_counts_of_a_listing", test_what_counts_of_a_listing},
     {"conditions_hold_or_not", test_conditions_hold_or_not},
     {"one_attribute_travels_with_what_is_checked", test_one_attribute_travels_with_what_is_checked},
     {"a_shortened_name_narrows_the_search", test_a_shortened_name_narrows_the_search},
@@ -519,6 +591,12 @@ static const struct check_test tests[] = {
     {"the_search_of_an_index_is_the_listing", test_the_search_of_an_index_is_the_listing},
     {"the_search_where_all_is_said_looks_for_the_name_itself",
      test_the_search_where_all_is_said_looks_for_the_name_itself},
+    {"identity_is_what_is_asked_and_not_what_it_is_called",
+     test_identity_is_what_is_asked_and_not_what_it_is_called},
+    {"a_listing_of_the_partition_covers_its_files",
+     test_a_listing_of_the_partition_covers_its_files},
+    {"an_entry_of_an_index_that_is_not_read_again_comes_from_it",
+     test_an_entry_of_an_index_that_is_not_read_again_comes_from_it},
 };
 
 CHECK_MAIN(tests)

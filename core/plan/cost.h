@@ -1,0 +1,40 @@
+/* What a plan costs: a bound on the requests that are sent for it, known without asking anybody. */
+#ifndef DDBFS_CORE_PLAN_COST_H
+#define DDBFS_CORE_PLAN_COST_H
+
+#include "core/base/buf.h"
+#include "core/map/model.h"
+
+struct cost {
+    unsigned requests; /* at most so many, beside what stands below */
+    unsigned pages;    /* queries that cost one for each page of up to 1 MB */
+    unsigned
+        passes_over; /* queries that do so only where records that don't count stand in between */
+    bool batches;    /* one for each started hundred of a page's records, for their contents */
+    bool tables;     /* one for each started hundred of the account's tables */
+    bool consistent; /* read units count double */
+};
+
+/* Whether the pattern shows of each record no more than an index holds ("hydrate": false). An entry
+ * of such a listing must come from that index too, or it would show another content than the
+ * listing. */
+bool cost_index_alone(const struct map_pattern *pattern);
+
+/* The cost of reading a file of PATTERN, or an entry of its listing by its own name (ENTRY), or,
+ * when the pattern is a listing and ENTRY is NULL, of listing it. */
+void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *entry,
+                     struct cost *out);
+/* Of an entry whose name is shortened. */
+void cost_of_search(const struct map_pattern *pattern, struct cost *out);
+
+/* Adds what is read beside. */
+void cost_add(struct cost *cost, const struct cost *more);
+
+/* "2 requests", "1 request a page of up to 1 MB; contents: 1 more for every 100 records". */
+void cost_write(const struct cost *cost, struct buf *out);
+/* When that is not all; false when it is: "1 more a page … only where …". */
+bool cost_write_exception(const struct cost *cost, struct buf *out);
+/* The same as a JSON object of numbers and flags. */
+void cost_write_json(const struct cost *cost, struct buf *out);
+
+#endif

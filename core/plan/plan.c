@@ -1,0 +1,469 @@
+#include "core/plan/plan.h"
+
+#include <stdlib.h>
+
+#include "core/base/utf8.h"
+#include "core/item/item.h"
+#include "core/map/name.h"
+#include "core/plan/sieve.h"
+
+/* As the service has them. */
+enum { MAX_PARTITION_BYTES = 2048, MAX_SORT_BYTES = 1024 };
+
+/* Whether a value can be one of TYPE; if not, nobody needs to be asked. */
+typedef bool value_test_fn(const char *attribute, enum value_type type, struct span text,
+                           struct error *err);
+
+static bool can_be_value(const char *attribute, enum value_type type, struct span text,
+                         struct error *err)
+{
+    int size = text.size > 200 ? 200 : (int)text.size;
+    if (type == VALUE_S && !utf8_valid(text))
+        return error_set(err, ERROR_INVALID, "%s is UTF-8 text, which this is not", attribute);
+    if (type == VALUE_N && !json_is_number(text))
+        return error_set(err, ERROR_INVALID, "%s is a number, which \"%.*s\" is not", attribute,
+                         size, text.data);
+    return true;
+}
+
+/* The same for keys, which are not empty and not long. */
+static bool can_be_key(const char *attribute, enum value_type type, struct span text,
+                       struct error *err)
+{
+    if (text.size == 0)
+        return error_set(err, ERROR_INVALID, "no key attribute (%s) is empty", attribute);
+    if (!can_be_value(attribute, type, text, err))
+        return false;
+    if (text.size > MAX_PARTITION_BYTES)
+        return error_set(err, ERROR_INVALID, "no key is longer than %d bytes", MAX_PARTITION_BYTES);
+    return true;
+}
+
+/* The value of one attribute of the key that the path says in full. */
+static bool expand_key(struct plan *plan, size_t i, struct key_attribute *out, struct error *err)
+{
+    const struct model *table = plan->table;
+    const struct map_key *key = &table->keys[i];
+    const struct format *format = &plan->kind_of->keys[i];
+    const struct format *said = plan->entry ? format : &plan->pattern->where[i].value;
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct bindings parts = {0};
+    if (!format_expand(said, &plan->path, &text))
+        return error_set(err, ERROR_INVALID, "the path does not say the whole key");
+    if (text.failed)
+        return error_no_memory(err);
+    if (!can_be_key(key->attribute, key->type, buf_span(&text), err))
+        return false;
+    if (!format_match_key(format, buf_span(&text), table->separator, &parts))
+        return error_set(err, ERROR_INVALID,
+                         "no %s has the key \"%.*s\": none of its parts holds a \"%c\"",
+                         plan->kind_of == table->any ? "record" : plan->kind_of->name,
+                         text.size > 200 ? 200 : (int)text.size, buf_text(&text), table->separator);
+    if (i == 1 && text.size > MAX_SORT_BYTES)
+        return error_set(err, ERROR_INVALID, "no sort key is longer than %d bytes", MAX_SORT_BYTES);
+    *out = (struct key_attribute){span_text(key->attribute),
+                                  {key->type, arena_copy(&plan->arena, buf_span(&text))}};
+    return !plan->arena.failed || error_no_memory(err);
+}
+
+/* The full key, of PLAN_KEY or of an entry. */
+static bool expand_keys(struct plan *plan, struct key *out, struct error *err)
+{
+    *out = (struct key){.count = plan->table->key_count};
+    for (size_t i = 0; i < out->count; i++)
+        if (!expand_key(plan, i, &out->attributes[i], err))
+            return false;
+    return true;
+}
+
+/* The condition FROM with the path's values in it; texts go to ARENA. */
+static bool expand_cond(const struct plan *plan, const struct map_cond *from, value_test_fn *can_be,
+                        struct arena *arena, struct cond *out, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf value = {0}, upper = {0};
+    if (!format_expand(&from->value, &plan->path, &value) ||
+        !format_expand(&from->upper, &plan->path, &upper))
+        return error_set(err, ERROR_INVALID, "the path does not say all that is asked for");
+    *out = (struct cond){
+        .attribute = span_text(from->attribute),
+        .op = from->op,
+        .value = {from->type, arena_copy(arena, buf_span(&value))},
+        .upper = {from->type, arena_copy(arena, buf_span(&upper))},
+    };
+    if (value.failed || upper.failed || arena->failed)
+        return error_no_memory(err);
+    if (!can_be(from->attribute, from->type, buf_span(&value), err) ||
+        (from->op == COND_BETWEEN && !can_be(from->attribute, from->type, buf_span(&upper), err)))
+        return false;
+    if (from->op == COND_BETWEEN && value_compare(out->value, out->upper) > 0)
+        return error_set(err, ERROR_INVALID, "the range of %s ends before it begins",
+                         from->attribute);
+    return true;
+}
+
+static bool add_conds(const struct plan *plan, const struct map_cond *conds, size_t count,
+                      value_test_fn *can_be, void (*add)(struct read *, const struct cond *),
+                      struct error *err)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    for (size_t i = 0; i < count; i++) {
+        struct cond cond;
+        if (!expand_cond(plan, &conds[i], can_be, &arena, &cond, err))
+            return false;
+        add(plan->query, &cond);
+    }
+    return true;
+}
+
+/* With a bare value wanted, only what leads to it need travel. */
+static void project_query(const struct plan *plan)
+{
+    const struct map_pattern *pattern = plan->pattern;
+    if (!pattern->attribute || plan->reads_again)
+        return;
+    for (size_t i = 0; i < plan->table->key_count; i++)
+        read_add_attribute(plan->query, span_text(plan->table->keys[i].attribute));
+    read_add_attribute(plan->query, span_text(pattern->attribute));
+    if (pattern->pick && strcmp(pattern->pick_attribute, pattern->attribute) != 0)
+        read_add_attribute(plan->query, span_text(pattern->pick_attribute));
+}
+
+static bool make_query(struct plan *plan, struct error *err)
+{
+    const struct map_pattern *pattern = plan->pattern;
+    plan->query =
+        read_new(READ_QUERY, plan->table_name, pattern->index ? pattern->index->name : NULL);
+    if (!plan->query)
+        return error_no_memory(err);
+    plan->query->descending = pattern->descending;
+    plan->query->consistent = pattern->consistent;
+    project_query(plan);
+    return add_conds(plan, pattern->where, pattern->where_count, can_be_key, read_add_where, err) &&
+           add_conds(plan, pattern->filter, pattern->filter_count, can_be_value, read_add_filter,
+                     err) &&
+           (!read_failed(plan->query) || error_no_memory(err));
+}
+
+/* The beginning of the sort key that a shortened name still shows; false when it shows none. */
+static bool shown_prefix(const struct plan *plan, struct buf *out)
+{
+    struct span prefix;
+    return plan->entry->has_sort_prefix && plan->table->key_count == 2 &&
+           plan->table->keys[1].type == VALUE_S &&
+           format_expand(&plan->entry->sort_prefix, &plan->path, out) &&
+           name_is_shortened(plan->shortened, &prefix) && name_decode(prefix, out) &&
+           utf8_valid(buf_span(out)) && out->size > 0;
+}
+
+/* The listing's query, narrowed to what the name still shows where that is a beginning of the sort
+ * key. */
+static bool make_search(struct plan *plan, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf prefix = {0};
+    if (!make_query(plan, err))
+        return false;
+    if (shown_prefix(plan, &prefix)) {
+        struct cond cond = {.attribute = span_text(plan->table->keys[1].attribute),
+                            .op = COND_BEGINS,
+                            .value = {VALUE_S, buf_span(&prefix)}};
+        plan->query->where_count = 1; /* the partition key comes first */
+        read_add_where(plan->query, &cond);
+    }
+    return (!read_failed(plan->query) && !prefix.failed) || error_no_memory(err);
+}
+
+static bool is_index_partition(const struct map_index *index, struct span attribute)
+{
+    for (size_t i = 0; i < index->partition_count; i++)
+        if (span_is(attribute, index->partition[i].attribute))
+            return true;
+    return false;
+}
+
+static bool is_index_sort(const struct map_index *index, struct span attribute)
+{
+    for (size_t i = 0; i < index->sort_count; i++)
+        if (span_is(attribute, index->sort[i].attribute))
+            return true;
+    return false;
+}
+
+/* One entry of a listing that shows what its index holds: the listing's query, narrowed to the
+ * entry's key. The service filters by no attribute of the index's own key; there it is a condition.
+ */
+static bool make_entry_query(struct plan *plan, struct error *err)
+{
+    struct key key;
+    const struct map_index *index = plan->pattern->index;
+    if (!make_query(plan, err) || !expand_keys(plan, &key, err))
+        return false;
+    for (size_t i = 0; i < key.count; i++) {
+        struct cond cond = {
+            .attribute = key.attributes[i].name, .op = COND_EQ, .value = key.attributes[i].value};
+        if (is_index_partition(index, cond.attribute))
+            continue;
+        if (!is_index_sort(index, cond.attribute)) {
+            read_add_filter(plan->query, &cond);
+            continue;
+        }
+        size_t at = 0;
+        while (at < plan->query->where_count &&
+               !span_equal(plan->query->where[at].attribute, cond.attribute))
+            at++;
+        plan->query->where_count = at;
+        read_add_where(plan->query, &cond);
+    }
+    return !read_failed(plan->query) || error_no_memory(err);
+}
+
+/* How many records the first page is asked for; 0 for all. A file is one record: two are asked for
+ * where one is expected, so that a second is noticed. */
+static uint32_t first_page(const struct plan *plan)
+{
+    if (plan->kind == PLAN_SEARCH || plan->entry)
+        return 0;
+    if (plan->kind == PLAN_LIST || plan->pattern->limit)
+        return plan->pattern->limit;
+    return plan->pattern->pick ? 0 : 2;
+}
+
+static bool make_steps(struct plan *plan, const struct question *question, struct error *err)
+{
+    const struct map_pattern *pattern = plan->pattern;
+    plan->reads_again = plan->kind == PLAN_SEARCH || pattern->hydrates;
+    bool ok = false;
+    switch (plan->kind) {
+    case PLAN_KEY:
+        plan->reads_again = false;
+        ok = expand_keys(plan, &plan->key, err);
+        break;
+    case PLAN_FIND:
+        ok = plan->entry ? make_entry_query(plan, err) : make_query(plan, err);
+        break;
+    case PLAN_SEARCH:
+        ok = make_search(plan, err);
+        break;
+    case PLAN_LIST:
+        ok = make_query(plan, err);
+        break;
+    }
+    if (plan->query)
+        plan->query->limit = first_page(plan);
+    if (plan->kind == PLAN_SEARCH)
+        cost_of_search(pattern, &plan->cost);
+    else
+        cost_of_pattern(pattern, question->entry, &plan->cost);
+    return ok;
+}
+
+static enum plan_kind kind_for(const struct question *question)
+{
+    const struct map_pattern *pattern = question->pattern;
+    if (!question->kind)
+        return PLAN_LIST;
+    if (question->shortened.size)
+        return PLAN_SEARCH;
+    if (question->entry)
+        return cost_index_alone(pattern) ? PLAN_FIND : PLAN_KEY;
+    return pattern->by_key ? PLAN_KEY : PLAN_FIND;
+}
+
+struct plan *plan_new(const struct question *question, struct error *err)
+{
+    struct plan *plan = calloc(1, sizeof *plan);
+    if (!plan) {
+        error_no_memory(err);
+        return NULL;
+    }
+    *plan = (struct plan){
+        .kind = kind_for(question),
+        .table = model_ref(question->table),
+        .pattern = question->pattern,
+        .entry = question->entry,
+        .kind_of = question->kind,
+        .path = *question->path,
+        .references = 1,
+    };
+    plan->table_name = arena_text(&plan->arena, span_text(question->table_name));
+    plan->attribute = arena_copy(&plan->arena, question->attribute);
+    plan->shortened = arena_copy(&plan->arena, question->shortened);
+    for (size_t i = 0; i < plan->path.count; i++)
+        plan->path.items[i].value = arena_copy(&plan->arena, plan->path.items[i].value);
+    if (plan->arena.failed)
+        error_no_memory(err);
+    else if (make_steps(plan, question, err))
+        return plan;
+    plan_unref(plan);
+    return NULL;
+}
+
+struct plan *plan_ref(struct plan *plan)
+{
+    plan->references++;
+    return plan;
+}
+
+void plan_unref(struct plan *plan)
+{
+    if (!plan || --plan->references > 0)
+        return;
+    read_destroy(plan->query);
+    arena_clean_up(&plan->arena);
+    model_unref(plan->table);
+    free(plan);
+}
+
+/* What plan_holds looks at must come with the one attribute that is wanted. */
+static void project_conds(const struct plan *plan, struct read *read, const struct map_cond *conds,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!model_is_key(plan->table, conds[i].attribute) &&
+            !span_is(plan->attribute, conds[i].attribute))
+            read_add_attribute(read, span_text(conds[i].attribute));
+}
+
+struct read *plan_items(const struct plan *plan, const struct key *keys, size_t count,
+                        struct error *err)
+{
+    const struct map_pattern *pattern = plan->pattern;
+    struct read *read = read_new(READ_ITEMS, plan->table_name, NULL);
+    for (size_t i = 0; read && i < count; i++)
+        read_add_key(read, &keys[i]);
+    if (read && plan->attribute.size) {
+        read_add_attribute(read, plan->attribute);
+        project_conds(plan, read, pattern->where, pattern->where_count);
+        project_conds(plan, read, pattern->filter, pattern->filter_count);
+    }
+    if (read)
+        read->consistent = pattern->consistent;
+    if (read && !read_failed(read))
+        return read;
+    read_destroy(read);
+    error_no_memory(err);
+    return NULL;
+}
+
+/* A key attribute is looked up in KEY: the item may hold no more than what was asked for. */
+static bool holds(const struct cond *cond, const struct key *key, struct json item, bool *failed)
+{
+    for (size_t i = 0; i < key->count; i++)
+        if (span_equal(key->attributes[i].name, cond->attribute))
+            return cond_admits(cond, key->attributes[i].value);
+    return cond_holds(cond, item, failed);
+}
+
+static bool all_hold(const struct plan *plan, const struct map_cond *conds, size_t count,
+                     value_test_fn *can_be, const struct key *key, struct json item,
+                     struct error *err)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    for (size_t i = 0; i < count; i++) {
+        struct cond cond;
+        bool failed = false;
+        if (!expand_cond(plan, &conds[i], can_be, &arena, &cond, err))
+            return false;
+        if (!holds(&cond, key, item, &failed))
+            return failed ? error_no_memory(err)
+                          : error_set(err, ERROR_NOT_FOUND,
+                                      "the record is there, but it is not (or no longer) one of "
+                                      "this directory");
+    }
+    return true;
+}
+
+bool plan_holds(const struct plan *plan, const struct key *key, struct json item, struct error *err)
+{
+    const struct map_pattern *pattern = plan->pattern;
+    if (sieve_excludes(pattern, &plan->path, &plan->path))
+        return error_set(err, ERROR_NOT_FOUND, "the record is there, but not in this directory");
+    return all_hold(plan, pattern->where, pattern->where_count, can_be_key, key, item, err) &&
+           all_hold(plan, pattern->filter, pattern->filter_count, can_be_value, key, item, err);
+}
+
+/* The condition of a query of the table itself on its key attribute I; NULL when there is none. */
+static const struct cond *cond_on_key(const struct plan *plan, size_t i)
+{
+    struct span name = span_text(plan->table->keys[i].attribute);
+    for (size_t w = 0; w < plan->query->where_count; w++)
+        if (span_equal(plan->query->where[w].attribute, name))
+            return &plan->query->where[w];
+    return NULL;
+}
+
+/* The value that FILE's first step asks for of key attribute I, or all whose keys begin with it. */
+static bool asked_prefix(const struct plan *file, size_t i, struct value *out)
+{
+    if (file->kind == PLAN_KEY) {
+        *out = file->key.attributes[i].value;
+        return true;
+    }
+    const struct cond *cond = cond_on_key(file, i);
+    if (!cond || (cond->op != COND_EQ && cond->op != COND_BEGINS))
+        return false;
+    *out = cond->value;
+    return true;
+}
+
+bool plan_covers(const struct plan *list, const struct plan *file)
+{
+    struct value asked;
+    bool of_table_itself =
+        list->kind == PLAN_LIST && !list->query->index &&
+        (file->kind == PLAN_KEY || (file->kind == PLAN_FIND && !file->query->index));
+    if (!of_table_itself || list->table != file->table || list->query->filter_count ||
+        list->query->limit || list->query->attribute_count || list->reads_again ||
+        list->query->consistent != file->pattern->consistent)
+        return false;
+    const struct cond *partition = cond_on_key(list, 0);
+    if (!partition || partition->op != COND_EQ || !asked_prefix(file, 0, &asked) ||
+        value_compare(partition->value, asked) != 0)
+        return false;
+    const struct cond *sort = list->table->key_count == 2 ? cond_on_key(list, 1) : NULL;
+    return !sort || (sort->op == COND_BEGINS && asked_prefix(file, 1, &asked) &&
+                     span_starts(asked.bytes, sort->value.bytes));
+}
+
+bool plan_admits(const struct plan *plan, const struct key *key, struct json item)
+{
+    bool failed = false;
+    if (plan->kind == PLAN_KEY)
+        return key_compare(&plan->key, key) == 0;
+    for (size_t i = 0; i < plan->query->where_count; i++)
+        if (!holds(&plan->query->where[i], key, item, &failed))
+            return false;
+    for (size_t i = 0; i < plan->query->filter_count; i++)
+        if (!holds(&plan->query->filter[i], key, item, &failed))
+            return false;
+    return true;
+}
+
+static void add_sized(struct buf *out, struct span text)
+{
+    buf_printf(out, " %zu:", text.size);
+    buf_add_span(out, text);
+}
+
+/* Which records count is said by their formats and by the path's values, not by a kind's name: two
+ * tables of a map may be one of the service's, each with a kind of that name. */
+void plan_identity(const struct plan *plan, struct buf *out)
+{
+    const struct map_pattern *pattern = plan->pattern;
+    if (plan->kind == PLAN_KEY)
+        return; /* what a key asks, its Read says */
+    buf_printf(out, " %d %c %d", (int)plan->kind, plan->table->separator, (int)pattern->pick);
+    add_sized(out, span_text(pattern->pick ? pattern->pick_attribute : ""));
+    for (size_t i = 0; i < plan->table->key_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf format = {0};
+        add_sized(out, span_text(plan->table->keys[i].attribute));
+        buf_printf(out, " %d", (int)plan->table->keys[i].type);
+        format_write(&plan->kind_of->keys[i], &format);
+        add_sized(out, buf_span(&format));
+        out->failed = out->failed || format.failed;
+    }
+    for (size_t i = 0; i < plan->path.count; i++) {
+        add_sized(out, span_text(plan->path.items[i].param));
+        add_sized(out, plan->path.items[i].value);
+    }
+    buf_add_char(out, ' ');
+}

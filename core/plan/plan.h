@@ -1,0 +1,77 @@
+/* How something is read: decided once, then executed, printed and priced by people who therefore
+ * can't disagree. A plan has at most two steps: a query that finds records, and a read of records
+ * by their keys. */
+#ifndef DDBFS_CORE_PLAN_PLAN_H
+#define DDBFS_CORE_PLAN_PLAN_H
+
+#include "core/map/model.h"
+#include "core/plan/cost.h"
+#include "core/source/read.h"
+
+/* What is to be read: one of a table's patterns, with the values that the path gives. Borrowed by
+ * plan_new, which copies what may go away. */
+struct question {
+    const struct model *table;
+    const char *table_name; /* as the service knows it */
+    const struct map_pattern *pattern;
+    const struct map_entry *entry; /* the record is an entry of PATTERN's listing; else NULL */
+    const struct map_kind *kind;   /* of the record; NULL for a listing */
+    const struct bindings *path;
+    struct span attribute; /* the only one that is wanted; empty for all */
+    struct span shortened; /* the record's name, where only its digest is known; else empty */
+};
+
+enum plan_kind {
+    PLAN_KEY,    /* one record, by the key that the path says */
+    PLAN_FIND,   /* one record, which a query finds */
+    PLAN_SEARCH, /* one record, whose shortened name is looked for among a listing's entries */
+    PLAN_LIST,   /* all records of a query, page by page */
+};
+
+/* Constant once made, and reference-counted: a question that is under way may outlive whoever asked
+ * it first. */
+struct plan {
+    enum plan_kind kind;
+    const struct model *table;
+    const struct map_pattern *pattern;
+    const struct map_entry *entry;    /* see struct question */
+    const struct map_kind *kind_of;   /* likewise */
+    const char *table_name;           /* in the arena */
+    struct bindings path;             /* values in the arena */
+    struct span attribute, shortened; /* in the arena */
+    struct read *query;               /* owned; NULL for PLAN_KEY */
+    struct key key;                   /* of PLAN_KEY; values in the arena */
+    bool reads_again;                 /* what the query tells are keys: records are read by them */
+    struct cost cost;
+    struct arena arena;
+    size_t references;
+};
+
+/* NULL with ERR filled: ERROR_INVALID when nothing can have the values that the path gives. */
+struct plan *plan_new(const struct question *question, struct error *err);
+struct plan *plan_ref(struct plan *plan);
+void plan_unref(struct plan *plan); /* NULL is fine */
+
+/* The Read of COUNT records by their keys: the plan's second step, or its only one. The caller
+ * destroys it. NULL with ERR filled when memory ran out. */
+struct read *plan_items(const struct plan *plan, const struct key *keys, size_t count,
+                        struct error *err);
+
+/* Whether a record that was read by its key is still what the path says: every condition holds.
+ * False with ERR filled: ERROR_NOT_FOUND, or that memory ran out. */
+bool plan_holds(const struct plan *plan, const struct key *key, struct json item,
+                struct error *err);
+
+/* Whether every item that FILE's first step can give is among those of the listing LIST, so that
+ * who has read the listing to its end need not ask. */
+bool plan_covers(const struct plan *list, const struct plan *file);
+
+/* Whether ITEM, from a listing that covers the plan, is one that the plan's own first step would
+ * have given. */
+bool plan_admits(const struct plan *plan, const struct key *key, struct json item);
+
+/* Appends a text that two plans share if and only if their first steps ask the same and the same of
+ * the answer counts. */
+void plan_identity(const struct plan *plan, struct buf *out);
+
+#endif

@@ -1,0 +1,148 @@
+#include "core/plan/sieve.h"
+
+#include "core/item/item.h"
+
+bool sieve_key(const struct model *table, struct json item, struct arena *arena, struct key *out)
+{
+    *out = (struct key){.count = table->key_count};
+    for (size_t i = 0; i < table->key_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+        struct key_attribute *attribute = &out->attributes[i];
+        attribute->name = span_text(table->keys[i].attribute);
+        bool read = value_read(item_attribute(item, attribute->name), &bytes, &attribute->value);
+        arena->failed = arena->failed || bytes.failed;
+        if (!read || attribute->value.type != table->keys[i].type)
+            return false;
+        attribute->value.bytes = arena_copy(arena, attribute->value.bytes);
+        if (arena->failed)
+            return false;
+    }
+    return true;
+}
+
+/* Whether no part that stands in both has two values. */
+static bool agree(const struct bindings *path, const struct bindings *parts)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct span *said = bindings_find(path, parts->items[i].param);
+        if (said && !span_equal(*said, parts->items[i].value))
+            return false;
+    }
+    return true;
+}
+
+/* A part that stands twice says the same both times. */
+static bool is_of_kind(const struct model *table, const struct map_kind *kind,
+                       const struct key *key, struct bindings *parts)
+{
+    parts->count = 0;
+    for (size_t i = 0; i < key->count; i++)
+        if (!format_match_key(&kind->keys[i], key->attributes[i].value.bytes, table->separator,
+                              parts))
+            return false;
+    return agree(parts, parts);
+}
+
+bool sieve_is_kind(const struct model *table, const struct map_kind *kind, const struct key *key,
+                   const struct bindings *path, struct bindings *parts)
+{
+    return is_of_kind(table, kind, key, parts) && agree(path, parts);
+}
+
+static bool is_declared(const struct model *table, const struct key *key)
+{
+    struct bindings parts = {0};
+    for (const struct map_kind *kind = table->kinds; kind; kind = kind->next)
+        if (is_of_kind(table, kind, key, &parts))
+            return true;
+    return false;
+}
+
+bool sieve_excludes(const struct map_pattern *pattern, const struct bindings *path,
+                    const struct bindings *parts)
+{
+    for (size_t i = 0; i < pattern->excluded_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf end = {0};
+        const struct span *part = bindings_find(parts, pattern->excluded[i].param);
+        if (part && format_expand(&pattern->excluded[i].value, path, &end) &&
+            span_equal(*part, buf_span(&end)))
+            return true;
+    }
+    return false;
+}
+
+/* How much of its keys the kind says itself. */
+static size_t literal_bytes(const struct model *table, const struct map_kind *kind)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < table->key_count; i++)
+        bytes += format_literal_bytes(&kind->keys[i]);
+    return bytes;
+}
+
+/* Where several kinds fit ("INDEX#DEFAULT_CONFIGS" is an "INDEX#{index_name}" too), it is the one
+ * that says most. */
+const struct map_entry *sieve_entry(const struct model *table, const struct map_pattern *pattern,
+                                    const struct key *key, const struct bindings *path,
+                                    struct bindings *parts)
+{
+    const struct map_entry *best = NULL;
+    size_t best_bytes = 0;
+    for (size_t i = 0; i < pattern->entry_count; i++) {
+        const struct map_entry *entry = &pattern->entries[i];
+        struct bindings taken = {0};
+        size_t bytes = literal_bytes(table, entry->kind);
+        if ((best && bytes <= best_bytes) || !sieve_is_kind(table, entry->kind, key, path, &taken))
+            continue;
+        best = entry;
+        best_bytes = bytes;
+        *parts = taken;
+    }
+    return best && sieve_excludes(pattern, path, parts) ? NULL : best;
+}
+
+enum sieve_verdict sieve_item(const struct plan *plan, struct json item, struct arena *arena,
+                              struct sifted *out)
+{
+    *out = (struct sifted){0};
+    if (!sieve_key(plan->table, item, arena, &out->key))
+        return arena->failed ? SIEVE_NO_MEMORY : SIEVE_UNREADABLE;
+    bool counts;
+    if (plan->kind_of) {
+        counts = sieve_is_kind(plan->table, plan->kind_of, &out->key, &plan->path, &out->parts);
+    } else {
+        out->entry = sieve_entry(plan->table, plan->pattern, &out->key, &plan->path, &out->parts);
+        counts = out->entry;
+    }
+    if (counts)
+        return SIEVE_COUNTS;
+    return is_declared(plan->table, &out->key) ? SIEVE_OTHER : SIEVE_UNDECLARED;
+}
+
+bool sieve_complain(const struct plan *plan, struct json item, struct error *err)
+{
+    for (size_t i = 0; i < plan->table->key_count; i++) {
+        const struct map_key *key = &plan->table->keys[i];
+        CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+        struct value value;
+        struct json typed = item_attribute(item, span_text(key->attribute));
+        bool read = value_read(typed, &bytes, &value);
+        if (bytes.failed)
+            return error_no_memory(err);
+        if (!json_present(typed))
+            return error_set(
+                err, ERROR_INVALID,
+                "an item of %s has no %s, which the map calls a key of it; ddbfs check "
+                "tells what the keys are",
+                plan->table_name, key->attribute);
+        if (!read || value.type != key->type)
+            return error_set(err, ERROR_INVALID,
+                             "%s of %s is of type %s, but the map says %s; write \"types\": "
+                             "{ \"%s\": \"%s\" }, as ddbfs check tells",
+                             key->attribute, plan->table_name,
+                             read ? value_type_name(value.type) : "another",
+                             value_type_name(key->type), key->attribute,
+                             read ? value_type_name(value.type) : "…");
+    }
+    return error_set(err, ERROR_BAD_ANSWER, "an item of %s is not understood", plan->table_name);
+}

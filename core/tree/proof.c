@@ -1,0 +1,77 @@
+#include "core/tree/proof.h"
+
+#include <stdlib.h>
+
+static void proof_clean_up(struct proof *proof)
+{
+    finder_clean_up(&proof->finder);
+    plan_unref(proof->plan);
+    place_destroy(proof->place);
+}
+
+void proofs_clean_up(struct proofs *proofs)
+{
+    for (size_t i = 0; i < proofs->count; i++)
+        proof_clean_up(&proofs->items[i]);
+    free(proofs->items);
+    arena_clean_up(&proofs->arena);
+    *proofs = (struct proofs){0};
+}
+
+/* False with ERR filled when memory ran out; PROOF may stay empty for a file that can't be there.
+ */
+static bool proof_init(struct proof *proof, const struct place *place, struct span name,
+                       const struct place_options *names, const struct plan *list,
+                       struct error *err)
+{
+    *proof = (struct proof){.name = name};
+    proof->place = place_child(place, name, names, err);
+    if (proof->place && place_is_read(proof->place) && !place_is_directory(proof->place))
+        proof->plan = place_plan(proof->place, err);
+    if (!proof->plan) {
+        place_destroy(proof->place);
+        proof->place = NULL;
+        return err->kind != ERROR_NO_MEMORY;
+    }
+    proof->covered = list && plan_covers(list, proof->plan);
+    proof->finder.plan = proof->plan;
+    return true;
+}
+
+bool proofs_init(struct proofs *proofs, const struct place *place,
+                 const struct place_options *names, const struct plan *list, struct error *err)
+{
+    CLEAN_UP(entries_clean_up) struct entries files = {0};
+    *proofs = (struct proofs){0};
+    entries_add_files(&files, place, names);
+    proofs->items = calloc(files.count + 1, sizeof *proofs->items);
+    if (files.failed || !proofs->items)
+        return error_no_memory(err);
+    for (size_t i = 0; i < files.count; i++) {
+        struct error why = {0};
+        struct proof *proof = &proofs->items[proofs->count];
+        struct span name = arena_copy(&proofs->arena, files.items[i].name);
+        if (proofs->arena.failed || !proof_init(proof, place, name, names, list, &why))
+            return error_no_memory(err);
+        proofs->count += proof->plan != NULL;
+    }
+    return true;
+}
+
+void proofs_consider(struct proofs *proofs, const struct key *key, struct json item,
+                     const struct record_origin *origin)
+{
+    for (size_t i = 0; i < proofs->count; i++) {
+        struct proof *proof = &proofs->items[i];
+        if (proof->covered && proof->failed.kind == ERROR_NONE &&
+            plan_admits(proof->plan, key, item))
+            finder_consider(&proof->finder, item, origin, &proof->failed);
+    }
+}
+
+void proofs_add_cost(const struct proofs *proofs, struct cost *cost)
+{
+    for (size_t i = 0; i < proofs->count; i++)
+        if (!proofs->items[i].covered)
+            cost_add(cost, &proofs->items[i].plan->cost);
+}

@@ -1,0 +1,39 @@
+/* Files that the map itself puts into a directory ("access-token"): a listing tells them only when
+ * they can be opened. A listing that holds whole records may know that already; else each is read.
+ */
+#ifndef DDBFS_CORE_TREE_PROOF_H
+#define DDBFS_CORE_TREE_PROOF_H
+
+#include "core/plan/finder.h"
+#include "core/tree/entries.h"
+
+struct proof {
+    struct span name;     /* in the owner's arena */
+    struct place *place;  /* owned */
+    struct plan *plan;    /* owned reference */
+    bool covered;         /* the directory's own listing brings all that is to be looked at */
+    struct finder finder; /* of a covered one */
+    struct error failed;  /* why the finder gave up; kind ERROR_NONE when it did not */
+};
+
+struct proofs {
+    struct proof *items; /* owned */
+    size_t count;
+    struct arena arena; /* owns the names */
+};
+
+/* Finds the files that the map declares in the directory PLACE. LIST is the plan of its listing, or
+ * NULL. A file whose plan can't be made for the path's values is none. False with ERR filled when
+ * memory ran out. To be cleaned up in either case. */
+bool proofs_init(struct proofs *proofs, const struct place *place,
+                 const struct place_options *names, const struct plan *list, struct error *err);
+void proofs_clean_up(struct proofs *proofs);
+
+/* An item of the directory's listing, as it comes. */
+void proofs_consider(struct proofs *proofs, const struct key *key, struct json item,
+                     const struct record_origin *origin);
+
+/* Adds what the listing does not cover to a directory's cost. */
+void proofs_add_cost(const struct proofs *proofs, struct cost *cost);
+
+#endif
