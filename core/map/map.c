@@ -244,6 +244,14 @@ void map_unref(const struct map *map)
     live_maps--;
 }
 
+const struct model *map_find_model(const struct map *map, struct span name)
+{
+    for (size_t i = 0; i < map->model_count; i++)
+        if (span_is(name, map->models[i]->path_name))
+            return map->models[i];
+    return NULL;
+}
+
 size_t map_count(void)
 {
     return live_maps;

@@ -40,6 +40,9 @@ const struct map *map_ref(const struct map *map); /* NULL gives NULL */
 /* Lets go of one; the last one frees it. NULL is fine. */
 void map_unref(const struct map *map);
 
+/* The model whose directory is called NAME; borrowed from the map, NULL when it has none. */
+const struct model *map_find_model(const struct map *map, struct span name);
+
 /* How many maps there are in this process: one, unless something still holds an old one. */
 size_t map_count(void);
 

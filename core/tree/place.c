@@ -163,18 +163,24 @@ static bool find_environment(struct place *place, struct span name, struct error
                      (int)name.size, name.data, buf_text(&hint), buf_text(&names));
 }
 
+static void enter_table(struct place *place, const struct model *model)
+{
+    place->kind = PLACE_DIRECTORY;
+    place->table = model_ref(model);
+    place->route = model->root;
+}
+
 static bool find_table(struct place *place, struct span name, struct error *err)
 {
     const struct map *map = place->map;
+    const struct model *model = map_find_model(map, name);
+    if (model) {
+        enter_table(place, model);
+        return true;
+    }
     CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
     struct nearest nearest = nearest_to(name);
     for (size_t i = 0; i < map->model_count; i++) {
-        if (span_is(name, map->models[i]->path_name)) {
-            place->kind = PLACE_DIRECTORY;
-            place->table = model_ref(map->models[i]);
-            place->route = place->table->root;
-            return true;
-        }
         buf_printf(&names, "%s%s", names.size ? ", " : "", map->models[i]->path_name);
         nearest_offer(&nearest, span_text(map->models[i]->path_name));
     }
@@ -421,8 +427,16 @@ struct place *place_child(const struct place *place, struct span name,
     return NULL;
 }
 
-/* The next segment of a path; false at its end. */
-static bool next_segment(struct span *path, struct span *segment)
+struct place *place_table(const struct place *environment, const struct model *model)
+{
+    struct place *place = place_copy(environment);
+    if (!place)
+        return NULL;
+    enter_table(place, model);
+    return place;
+}
+
+bool place_next_segment(struct span *path, struct span *segment)
 {
     while (path->size > 0 && path->data[0] == '/')
         *path = span_from(*path, 1);
@@ -440,7 +454,7 @@ struct place *place_resolve(const struct map *map, struct span path,
     struct span segment;
     if (!place)
         error_no_memory(err);
-    while (place && next_segment(&path, &segment)) {
+    while (place && place_next_segment(&path, &segment)) {
         struct place *child = place_child(place, segment, options, err);
         place_destroy(place);
         place = child;

@@ -56,6 +56,12 @@ bool place_is_directory(const struct place *place);
 struct place *place_child(const struct place *place, struct span name,
                           const struct place_options *options, struct error *err);
 
+/* The directory of the table that MODEL is of, in ENVIRONMENT. NULL when memory ran out. */
+struct place *place_table(const struct place *environment, const struct model *model);
+
+/* Takes the next segment off a path, and the slashes before it; false at its end. */
+bool place_next_segment(struct span *path, struct span *segment);
+
 /* Whether the file is a secret that this mount must not give. */
 bool place_is_hidden(const struct route *route, const struct place_options *options);
 

@@ -14,6 +14,8 @@
  * caller; NULL with ERR filled. */
 typedef struct source *tree_source_fn(void *arg, const struct place *place, struct error *err);
 
+struct models;
+
 struct tree {
     const struct map *map;
     struct loop *loop;
@@ -26,6 +28,7 @@ struct tree {
     const struct source_ops *(*describe)(void *source_arg, const struct place *place,
                                          struct buf *options);
     const struct log *log; /* may be NULL */
+    struct models *models; /* of tables that the map does not have; NULL: there are no others */
     struct place_options names;
     bool show_secrets;
     bool compact;

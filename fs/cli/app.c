@@ -7,6 +7,7 @@
 
 #include "core/base/digest.h"
 #include "core/sources.h"
+#include "core/tree/resolve.h"
 #include "fs/cli/mounts.h"
 #include "fs/cli/turns.h"
 
@@ -175,7 +176,7 @@ void app_complain(struct app *app, const char *path, const struct error *err)
 }
 
 /* Who names a path as it is in a mount is told what it is called here. */
-static void hint_at_mount(const char *path, struct error *err)
+void app_hint_at_mount(const char *path, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf root = {0};
     if (path[0] != '/' || !mounts_find(path, &root))
@@ -187,12 +188,32 @@ static void hint_at_mount(const char *path, struct error *err)
               buf_text(&root), rest[0] ? rest : "/");
 }
 
+/* What app_resolve waits for. */
+struct resolved {
+    struct loop *loop;
+    struct place *place;
+    struct error *err;
+};
+
+static void take_place(void *arg, struct place *place, const struct error *err)
+{
+    struct resolved *resolved = arg;
+    resolved->place = place;
+    if (err)
+        *resolved->err = *err;
+    loop_stop(resolved->loop);
+}
+
 struct place *app_resolve(struct app *app, const char *path, struct error *err)
 {
-    struct place *place = place_resolve(app->map, span_text(path), &app->tree.names, err);
-    if (!place)
-        hint_at_mount(path, err);
-    return place;
+    struct resolved resolved = {.loop = app->loop, .err = err};
+    if (tree_resolve(&app->tree, NULL, span_text(path), take_place, &resolved))
+        loop_run(app->loop);
+    else
+        error_no_memory(err);
+    if (!resolved.place)
+        app_hint_at_mount(path, err);
+    return resolved.place;
 }
 
 int app_usage(const char *what, const char *command)

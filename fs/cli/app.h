@@ -39,7 +39,12 @@ void app_complain(struct app *app, const char *path, const struct error *err);
 /* To standard error. A terminal must not obey what somebody put into a path, or into a key. */
 void app_print_safely(const char *text);
 
-/* The place that PATH names; NULL with ERR filled. */
+/* Who names a path as it is in a mount is told what it is called here: ERR, why there is no such
+ * path, then says so instead. */
+void app_hint_at_mount(const char *path, struct error *err);
+
+/* The place that PATH names, for who has nothing else to do meanwhile: it runs the loop. NULL with
+ * ERR filled. */
 struct place *app_resolve(struct app *app, const char *path, struct error *err);
 
 /* "ddbfs: what is wrong; see ddbfs COMMAND --help". COMMAND may be NULL. */

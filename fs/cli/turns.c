@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/tree/resolve.h"
+
 /* No further path is asked while so much waits for its turn. */
 enum { MOST_HELD_BYTES = 8 << 20 };
 
@@ -33,6 +35,7 @@ static bool is_front(const struct turn *turn)
 static void finish(struct turn *turn)
 {
     const struct turns *turns = turn->turns;
+    tree_resolve_cancel(turn->resolution);
     if (turns->ops->stop && turn->work)
         turns->ops->stop(turn);
     place_destroy(turn->place);
@@ -40,18 +43,34 @@ static void finish(struct turn *turn)
     *turn = (struct turn){0};
 }
 
-/* The next path. What the map alone refuses has its turn like the rest. */
+/* What a path means is known. What the map alone refuses has its turn like the rest. */
+static void take_place(void *arg, struct place *place, const struct error *err)
+{
+    struct turn *turn = arg;
+    turn->resolution = NULL;
+    turn->place = place;
+    if (place) {
+        turn->turns->ops->start(turn);
+        return;
+    }
+    struct error why = *err;
+    app_hint_at_mount(turn->path, &why);
+    turn_end(turn, &why);
+}
+
+/* The next path. */
 static void ask(struct turns *turns)
 {
     struct turn *turn = turn_of(turns, turns->asked);
     struct error why;
     *turn = (struct turn){.app = turns->app, .path = turns->paths[turns->asked], .turns = turns};
     turns->asked++;
-    turn->place = app_resolve(turn->app, turn->path, &why);
-    if (turn->place)
-        turns->ops->start(turn);
-    else
+    turn->resolution =
+        tree_resolve(&turn->app->tree, NULL, span_text(turn->path), take_place, turn);
+    if (!turn->resolution) {
+        error_no_memory(&why);
         turn_end(turn, &why);
+    }
 }
 
 /* Prints what the front has, up to where it waits for an answer. True when it is through. */

@@ -8,8 +8,9 @@
 /* One path, from the time it is asked until all of it is printed. */
 struct turn {
     struct app *app;
-    const char *path;    /* as it was typed */
-    struct place *place; /* owned */
+    const char *path;                   /* as it was typed */
+    struct tree_resolution *resolution; /* of the path; NULL once it is known what it means */
+    struct place *place;                /* owned; NULL until then */
     void *work;          /* of the command: what is under way; NULL when nothing is */
     struct turns *turns; /* whose turn it is one of */
     struct buf held;     /* printed before its turn came; owned */

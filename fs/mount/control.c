@@ -12,7 +12,7 @@ struct number {
     double value;
 };
 
-enum { NUMBERS = 14 };
+enum { NUMBERS = 15 };
 
 static double resident_bytes(void)
 {
@@ -45,6 +45,7 @@ static void fill_numbers(const struct mount *mount, struct number out[NUMBERS])
         {"directories", "gauge", (double)nodes.directories},
         {"files", "gauge", (double)nodes.files},
         {"content_bytes", "gauge", (double)nodes.content_bytes},
+        {"maps", "gauge", (double)map_count()}, /* more than one: something is of an old one */
         {"resident_bytes", "gauge", resident_bytes()},
     };
     memcpy(out, numbers, sizeof numbers);

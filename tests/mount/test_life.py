@@ -8,6 +8,7 @@ import os
 import pathlib
 import pwd
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -283,6 +284,62 @@ def test_many_sighups_under_load(mount):
         m.signal(signal.SIGHUP)
         os.listdir(m / SHOP)
     assert [child.wait() for child in children] == [0] * len(children)
+
+
+def reload_map(m, file):
+    """SIGHUP, and wait until FILE, which gets a mark of its own, is what the mount goes by."""
+    mark = f"\n// {uuid.uuid4()}\n"
+    file.write_text(file.read_text("utf-8") + mark, "utf-8")
+    m.signal(signal.SIGHUP)
+    mounts.wait_until(lambda: mark in (m / ".ddbfs/map.json").read_text("utf-8"), "the new map")
+
+
+def test_old_maps_do_not_pile_up(mount, make_map):
+    """Whatever the kernel knows of the mount is of the last map, the others are gone."""
+    own = make_map()
+    m = mount(map_file=own)
+    for path in (SHOP, LATEST, "prod/index-settings/kl7a9h55"):
+        os.listdir(m / path)
+    assert m.stats()["maps"] == 1
+    for _ in range(20):
+        reload_map(m, own)
+    assert m.stats()["maps"] == 1
+
+
+def test_an_old_map_lives_as_long_as_a_directory_of_it(mount, make_map):
+    own = make_map()
+    m = mount(map_file=own)
+    text = own.read_text("utf-8")
+    held = os.open(m / "staging/shops", os.O_RDONLY | os.O_DIRECTORY)
+    own.write_text(text.replace('"staging": ', '"canary": '))
+    for _ in range(3):
+        reload_map(m, own)
+    assert "canary" in os.listdir(m.root)
+    assert m.stats()["maps"] == 2  # the first, which names staging, and the last
+    os.close(held)
+    m.refresh()
+    own.write_text(text)
+    reload_map(m, own)
+    assert m.stats()["maps"] == 1
+
+
+def test_a_map_behind_a_swapped_link_is_read_again(mount, make_map, tmp_path):
+    """As Kubernetes changes a ConfigMap: a link is made anew and renamed over the old one."""
+    old = make_map(name="old.json")
+    text = old.read_text("utf-8")
+    (tmp_path / "..v1").mkdir()
+    (tmp_path / "..v2").mkdir()
+    old.rename(tmp_path / "..v1/map.json")
+    (tmp_path / "..v2/map.json").write_text(text.replace('"staging": ', '"canary": '), "utf-8")
+    (tmp_path / "..data").symlink_to("..v1")
+    (tmp_path / "map.json").symlink_to("..data/map.json")
+    m = mount(map_file=tmp_path / "map.json")
+    assert "staging" in os.listdir(m.root)
+    (tmp_path / "..new").symlink_to("..v2")
+    (tmp_path / "..new").rename(tmp_path / "..data")
+    shutil.rmtree(tmp_path / "..v1")
+    reload_map(m, tmp_path / "map.json")
+    assert "canary" in os.listdir(m.root) and "staging" not in os.listdir(m.root)
 
 
 # Killed.

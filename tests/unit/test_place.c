@@ -492,7 +492,47 @@ static void test_destroying_nothing_is_harmless(void)
     place_destroy(NULL);
 }
 
+/* Who holds a place needs no map beside it: not when it is read again, nor when it is gone. */
+static void test_a_place_outlives_its_map(void)
+{
+    size_t before = map_count();
+    load_example();
+    struct place *jobs = resolve("/prod/jobs", &plain);
+    map_unref(map);
+    CHECK_INT(map_count(), before + 1);
+    struct error err;
+    struct place *by_id = place_child(jobs, span_text("by-id"), &plain, &err);
+    CHECK(by_id != NULL);
+    struct place *copy = place_copy(by_id);
+    place_destroy(by_id);
+    place_destroy(jobs);
+    CHECK_INT(map_count(), before + 1);
+    CHECK_TEXT(copy->table->path_name, "jobs");
+    CHECK_SPAN(copy->environment->prefix.pieces[0].literal, SPAN_LITERAL("prod-"));
+    place_destroy(copy);
+    CHECK_INT(map_count(), before);
+}
+
+static void test_a_map_that_is_read_again_and_again_is_there_once(void)
+{
+    size_t before = map_count();
+    load_example();
+    struct place *place = resolve("/prod/jobs/by-id/j1", &plain);
+    for (int i = 0; i < 300; i++) {
+        map_unref(map);
+        load_example();
+        CHECK_INT(map_count(), before + 2); /* this one, and the one that the place is of */
+    }
+    place_destroy(place);
+    CHECK_INT(map_count(), before + 1);
+    map_unref(map);
+    CHECK_INT(map_count(), before);
+}
+
 static const struct check_test tests[] = {
+    {"a_place_outlives_its_map", test_a_place_outlives_its_map},
+    {"a_map_that_is_read_again_and_again_is_there_once",
+     test_a_map_that_is_read_again_and_again_is_there_once},
     {"a_branch_has_no_nul", test_a_branch_has_no_nul},
     {"directories_of_the_map", test_directories_of_the_map},
     {"files", test_files},
