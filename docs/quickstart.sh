@@ -165,6 +165,7 @@ echo "1. Building ddbfs into build/."
 build
 echo "2. Starting a DynamoDB-compatible server on this machine, with sample data."
 start_server
+# shellcheck source=/dev/null
 . build/demo/env.sh
 PATH=$REPO/build/fs:$PATH
 DDBFS_MAP=$REPO/docs/examples/ecommerce.map.json

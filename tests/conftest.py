@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from harness import load, places, proxy as proxies, runner, servers  # noqa: E402
+from harness import load, mounts, places, proxy as proxies, runner, servers  # noqa: E402
 
 SERVERS = os.environ.get("DDBFS_SERVERS", "dynoxide dynamodb-local").split()
 
@@ -17,6 +17,13 @@ def pytest_configure(config):
     """A worker process ends with the run that started it, and its servers with the worker."""
     if hasattr(config, "workerinput"):
         servers.die_with_parent()
+    config.why_no_name_space = mounts.leave_name_space()
+
+
+def pytest_report_header(config):
+    if config.why_no_name_space:
+        return f"mounts: seen by all of this machine, since {config.why_no_name_space}"
+    return "mounts: in a name space of their own"
 
 
 @pytest.fixture(scope="session", params=SERVERS)
@@ -68,10 +75,16 @@ def ddbfs(home):
 
 
 @pytest.fixture
-def ddbfs_release(home):
-    """The same without sanitizers, where memory or time is looked at."""
-    binary = places.program("DDBFS_RELEASE", "build-release/fs/ddbfs", "build/fs/ddbfs")
-    return runner.Ddbfs(home, binary)
+def release_binary():
+    """The program without sanitizers, for tests that look at memory or time."""
+    if os.environ.get("DDBFS_RELEASE") == "none":
+        pytest.skip("a quick run has no program without sanitizers")
+    return places.program("DDBFS_RELEASE", "build-release/fs/ddbfs", "build/fs/ddbfs")
+
+
+@pytest.fixture
+def ddbfs_release(home, release_binary):
+    return runner.Ddbfs(home, release_binary)
 
 
 @pytest.fixture

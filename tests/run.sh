@@ -1,6 +1,9 @@
 #!/bin/sh
 # Builds ddbfs with gcc and clang, runs every test, and ends with one line:
 # "N passed, N failed" (and ", N skipped"). More arguments go to pytest: sh tests/run.sh -k proxy
+#
+# sh tests/run.sh --quick [FOLDER|FILE...] [-k WORD]   while one works: gcc's tree alone, its unit
+#     tests, and those that are named, such as tests/cli, against the quicker of the two servers
 set -u
 
 cd "$(dirname "$0")/.." || exit 2
@@ -16,6 +19,7 @@ BUILD_NEEDS="gcc libc6-dev clang libclang-rt-14-dev meson ninja-build pkg-config
     libcurl4-openssl-dev libfuse3-dev libssl-dev zlib1g-dev libcjson-dev"
 TEST_NEEDS="python3-pytest python3-pytest-xdist python3-boto3 python3-jsonschema awscli
     java:openjdk-17-jre-headless npm:npm git:git ca-certificates mandoc
+    clang-format clang-tidy shellcheck
     fuse3 jq less mc nano perl rsync tmux util-linux valgrind vim:vim
     dbus-x11 imagemagick pcmanfm xdotool xvfb"
 
@@ -56,17 +60,55 @@ unit() {
     meson test -C "$1" --no-rebuild --print-errorlogs >"$1/log" 2>&1 || tail -n 200 "$1/log"
 }
 
+# clang-tidy's findings, by the database of build-clang; .clang-tidy says what it looks for.
+tidy() {
+    step "clang-tidy"
+    run-clang-tidy -quiet -j "$(nproc)" -p build-clang "$REPO/(core|fs)/.*\\.c\$" \
+        >build-clang/tidy.log 2>&1 && return 0
+    grep -E "(error|warning): " build-clang/tidy.log | sort -u
+    broken clang-tidy
+}
+
 programs() {
     step "tests of the programs"
     rm -f "$REPO/build-asan/pytest.xml"
     # Two at once: each of them starts a server in Java, whatever the machine has.
-    timeout -k 10 1800 python3 -m pytest tests -q -n 2 \
-        --junit-xml="$REPO/build-asan/pytest.xml" "$@"
+    timeout -k 10 1800 python3 -m pytest -q -n 2 --junit-xml="$REPO/build-asan/pytest.xml" "$@"
     # 1 says that tests failed, which the tally sees for itself.
     code=$?
     [ $code -le 1 ] || broken "pytest-exit-code-$code"
     [ $code -ne 1 ] || BROKEN="$BROKEN --must-fail"
 }
+
+# What is asked for while one works. Nothing is installed for it, and no program without sanitizers
+# is built, so that tests of memory are skipped.
+quick() {
+    # shellcheck disable=SC2086
+    build build-asan gcc $SANITIZED
+    [ -n "$BROKEN" ] && return
+    DDBFS_SERVERS=${DDBFS_SERVERS:-dynoxide} DDBFS_RELEASE=none
+    export DDBFS_SERVERS DDBFS_RELEASE
+    unit build-asan
+    JUNIT=
+    [ $# -eq 0 ] || {
+        JUNIT="--junit build-asan/pytest.xml"
+        programs "$@"
+    }
+}
+
+DDBFS=$REPO/build-asan/fs/ddbfs
+DDBFS_RELEASE=$REPO/build-release/fs/ddbfs
+DDBFS_RENDER=$REPO/build-asan/tests/unit/render
+DDBFS_TEST_DATA=$REPO/tests
+PYTHONDONTWRITEBYTECODE=1
+export DDBFS DDBFS_RELEASE DDBFS_RENDER DDBFS_TEST_DATA PYTHONDONTWRITEBYTECODE
+
+if [ "${1:-}" = --quick ]; then
+    shift
+    quick "$@"
+    # shellcheck disable=SC2086
+    exec python3 tests/tally.py $BROKEN $JUNIT --meson build-asan/meson-logs/testlog.json
+fi
 
 # The names are words of their own on purpose, here and below.
 # shellcheck disable=SC2086
@@ -82,16 +124,10 @@ build build-clang clang $SANITIZED -Dfuzz=true
 # shellcheck disable=SC2086
 build build-release gcc $RELEASE
 
-DDBFS=$REPO/build-asan/fs/ddbfs
-DDBFS_RELEASE=$REPO/build-release/fs/ddbfs
-DDBFS_RENDER=$REPO/build-asan/tests/unit/render
-DDBFS_TEST_DATA=$REPO/tests
-PYTHONDONTWRITEBYTECODE=1
-export DDBFS DDBFS_RELEASE DDBFS_RENDER DDBFS_TEST_DATA PYTHONDONTWRITEBYTECODE
-
+tidy
 unit build-asan
 unit build-clang
-programs "$@"
+programs tests "$@"
 
 # shellcheck disable=SC2086
 exec python3 tests/tally.py $BROKEN --junit build-asan/pytest.xml \

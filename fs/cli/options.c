@@ -7,12 +7,12 @@
 
 struct option {
     char letter;          /* 0: has none */
+    bool asks;            /* of asking the service: may stand anywhere, but some ask nobody */
     const char *name;     /* NULL: has none */
     const char *argument; /* what stands for it in the help; NULL: takes none */
     const char *takes;    /* what the value may be; NULL: anything */
     bool (*set)(struct options *options, const char *value);
     const char *commands; /* where it may stand; NULL: anywhere */
-    bool asks;            /* of asking the service: may stand anywhere, but some ask nobody */
     const char *initial;  /* the default, as text */
     const char *help;
 };

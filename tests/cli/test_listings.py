@@ -348,9 +348,8 @@ def big_proxy(big_server, make_proxy):
 
 
 @pytest.fixture
-def big_ddbfs(tmp_path, big_proxy):
-    binary = places.program("DDBFS_RELEASE", "build-release/fs/ddbfs", "build/fs/ddbfs")
-    return runner.Ddbfs(runner.Home(tmp_path / "home", big_proxy.url), binary)
+def big_ddbfs(tmp_path, big_proxy, release_binary):
+    return runner.Ddbfs(runner.Home(tmp_path / "home", big_proxy.url), release_binary)
 
 
 # A child's peak counts that of the process it was forked from, so a small one stands in between.

@@ -229,3 +229,22 @@ def test_clang_format_is_content():
         ["clang-format", "--dry-run", "-Werror", *ALL_C], cwd=REPO, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr[:4000]
+
+
+def shell_scripts():
+    """The first line tells; what is sourced says so to shellcheck instead."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=REPO,
+                            capture_output=True, text=True).stdout.splitlines()  # fmt: skip
+    first = {name: (REPO / name).read_bytes()[:40] for name in listed if (REPO / name).is_file()}
+    marks = (b"#!/bin/sh", b"#!/bin/bash", b"# shellcheck shell=")
+    return sorted(name for name, text in first.items() if text.startswith(marks))
+
+
+def test_shellcheck_finds_nothing():
+    if not shutil.which("shellcheck"):
+        pytest.skip("shellcheck is not installed")
+    if not shell_scripts():
+        pytest.skip("not a git tree")
+    done = subprocess.run(["shellcheck", "-x", *shell_scripts()], cwd=REPO, capture_output=True,
+                          text=True)  # fmt: skip
+    assert done.returncode == 0, done.stdout

@@ -387,6 +387,14 @@ def test_auto_unmount_takes_a_dead_mount_away(mount):
     mounts.wait_until(lambda: not mounts.is_mounted(m.root), "the mount to be taken away")
 
 
+def test_nobody_else_sees_a_mount_under_test(mount, request):
+    """The tests' own, and no promise of ddbfs."""
+    if request.config.why_no_name_space:
+        pytest.skip(request.config.why_no_name_space)
+    m = mount()
+    assert str(m.root) not in pathlib.Path("/proc/1/mountinfo").read_text("utf-8", "replace")
+
+
 # mount(8) and fstab.
 
 
