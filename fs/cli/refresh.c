@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "fs/cli/app.h"
-#include "fs/mount/control.h"
+#include "fs/cli/control_path.h"
 
 /* Whether FOLDER is the root of a mount of ours. */
 static bool is_our_root(const char *folder)

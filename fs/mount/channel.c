@@ -1,5 +1,9 @@
 #include "fs/mount/channel.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -16,6 +20,9 @@ struct greeting {
 };
 
 enum { PARALLEL_DIROPS = 1 << 18 };
+
+/* Notifications that libfuse 3.14 does not know. */
+enum { NOTIFY_INC_EPOCH = 8 };
 
 static bool is_greeting(const struct iovec *parts, int count)
 {
@@ -49,4 +56,32 @@ bool channel_open(struct fuse_session *session)
 {
     struct fuse_custom_io io = {.writev = write_answer, .read = read_request};
     return fuse_session_custom_io(session, &io, fuse_session_fd(session)) == 0;
+}
+
+bool channel_forget_all(struct fuse_session *session)
+{
+    struct answer_header header = {.size = sizeof header, .error = NOTIFY_INC_EPOCH};
+    struct iovec part = {&header, sizeof header};
+    return writev(fuse_session_fd(session), &part, 1) == sizeof header;
+}
+
+unsigned channel_connection(const char *mountpoint)
+{
+    struct statx found;
+    if (statx(AT_FDCWD, mountpoint, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &found) != 0)
+        return 0;
+    return found.stx_dev_minor;
+}
+
+/* The control file belongs to whoever mounted; root alone can force an unmount. */
+void channel_abort(unsigned connection, const char *mountpoint)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/sys/fs/fuse/connections/%u/abort", connection);
+    int fd = connection ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+    bool aborted = fd >= 0 && write(fd, "1", 1) == 1;
+    if (fd >= 0)
+        close(fd);
+    if (!aborted)
+        umount2(mountpoint, MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW);
 }

@@ -7,6 +7,17 @@
 
 #include "fs/mount/mount.h"
 
+/* Makes the kernel forget every name, with one write that waits for nobody. False with errno:
+ * EINVAL from a kernel before 6.16, which does not know it. */
+bool channel_forget_all(struct fuse_session *session);
+
+/* The number of the connection behind MOUNTPOINT; 0 when it can't be found out. Asks nobody. */
+unsigned channel_connection(const char *mountpoint);
+
+/* Ends the connection, which is mounted at MOUNTPOINT: the kernel waits for no answer any more, and
+ * whoever waits in it is let go. What is left undone is no error: the last resort has no next. */
+void channel_abort(unsigned connection, const char *mountpoint);
+
 /* To be called once, when the session is mounted. False when memory ran out. */
 bool channel_open(struct fuse_session *session);
 

@@ -2,11 +2,8 @@
 #ifndef DDBFS_FS_MOUNT_CONTROL_H
 #define DDBFS_FS_MOUNT_CONTROL_H
 
+#include "fs/cli/control_path.h"
 #include "fs/mount/mount.h"
-
-#define CONTROL_NAME ".ddbfs"
-#define CONTROL_REFRESH "refresh"
-#define CONTROL_NOW "@now"
 
 /* The names in it, ended by NULL. */
 extern const char *const control_names[];

@@ -236,6 +236,14 @@ struct node *directory_told(const struct node *node, struct span name, int64_t *
     return *ttl_left_ms > 0 ? kept->node : NULL;
 }
 
+bool directory_waits(const struct mount *mount, const struct node *node)
+{
+    for (const struct directory *each = mount->directories; each; each = each->next)
+        if (each->node == node && each->readers)
+            return true;
+    return false;
+}
+
 void directories_end_readers(struct mount *mount, int error)
 {
     for (struct directory *each = mount->directories; each; each = each->next)

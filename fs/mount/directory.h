@@ -23,6 +23,9 @@ void directories_forget(struct mount *mount, struct span path);
 /* Answers a READDIRPLUS, now or when the entries have come. */
 void directory_read(struct directory *directory, fuse_req_t req, size_t size, off_t offset);
 
+/* Whether somebody waits for entries of the directory NODE. */
+bool directory_waits(const struct mount *mount, const struct node *node);
+
 /* Answers all that wait in any directory with ERROR. */
 void directories_end_readers(struct mount *mount, int error);
 

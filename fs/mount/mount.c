@@ -39,8 +39,9 @@ enum { REQUESTS_A_ROUND = 64 };
  * through in less, and is told of then. */
 enum { LOCK_MS = 10000, LOCK_STEP_MS = 20, NO_LOCK = -2 };
 
-/* How long the end waits for the refresher between two looks at what the kernel asks. */
-enum { DRAIN_MS = 10 };
+/* How long the end waits for the refresher between two looks at what the kernel asks; after how
+ * long it aborts the connection, and after how long it waits no more. */
+enum { DRAIN_MS = 10, ABORT_MS = 3000, GIVE_UP_MS = 6000 };
 
 /* The device of FUSE is the same everywhere. */
 enum { FUSE_MAJOR = 10, FUSE_MINOR = 229 };
@@ -216,6 +217,8 @@ static bool watch_kernel(struct mount *mount, const struct start *wanted)
         return false;
     int fd = fuse_session_fd(mount->session);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    mount->mountpoint = wanted->mountpoint;
+    mount->connection = wanted->mounted ? 0 : channel_connection(wanted->mountpoint);
     mount->kernel = loop_add_io(mount->app->loop, fd, EPOLLIN, take_requests, mount);
     mount->refresher = refresher_new(mount);
     return mount->kernel && mount->refresher;
@@ -276,10 +279,22 @@ static bool start(struct mount *mount, const struct start *wanted)
 }
 
 /* The refresher's thread may wait in the kernel for look-ups that nobody would answer any more, and
- * the kernel for the thread: so all are answered until the thread is through. */
+ * the kernel for the thread: so all are answered until the thread is through. Should that not help,
+ * the connection is aborted, which lets everybody go. */
 static void drain(struct mount *mount)
 {
+    int64_t from_ms = mount_now_ms(mount);
+    bool aborted = false;
+    if (mount->refresher)
+        refresher_break_off(mount->refresher);
     while (mount->refresher && refresher_is_busy(mount->refresher)) {
+        int64_t waited_ms = mount_now_ms(mount) - from_ms;
+        if (waited_ms > GIVE_UP_MS)
+            return;
+        if (waited_ms > ABORT_MS && !aborted) {
+            channel_abort(mount->connection, mount->mountpoint);
+            aborted = true;
+        }
         take_requests(mount, 0);
         parked_end_all(mount, ENOTCONN);
         directories_end_readers(mount, ENOTCONN);
@@ -290,6 +305,10 @@ static void drain(struct mount *mount)
 static void stop(struct mount *mount)
 {
     drain(mount);
+    if (mount->refresher && refresher_is_busy(mount->refresher)) {
+        fuse_session_unmount(mount->session);
+        _exit(EXIT_FAILURE); /* the thread is stuck in the kernel: what it uses can't be freed */
+    }
     parked_end_all(mount, ENOTCONN);
     directories_end_all(mount, ENOTCONN);
     loop_remove_io(mount->kernel);

@@ -35,6 +35,8 @@ struct mount {
     int64_t started_ms;
     struct slow_failure slow_failures[SLOW_FAILURES]; /* the last ones, in a ring */
     size_t next_slow_failure;
+    const char *mountpoint;       /* borrowed */
+    unsigned connection;          /* its number for the kernel; 0: unknown */
     struct fuse_session *session; /* owned */
     struct fuse_buf buf;          /* for what the kernel sends; its memory is owned */
     bool greeted;                 /* the kernel has its first answer */

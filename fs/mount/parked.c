@@ -152,6 +152,26 @@ void parked_start(struct mount *mount, fuse_req_t req, const struct parked *want
         parked_free(parked);
 }
 
+static bool is_lookup_in(const struct parked *parked, uint64_t ino)
+{
+    return parked->waiting.req && parked->name.size > 0 && parked->node->ino == ino;
+}
+
+bool parked_waits_in(const struct mount *mount, const struct node *directory)
+{
+    for (const struct parked *each = mount->parked; each; each = each->next)
+        if (is_lookup_in(each, directory->ino))
+            return true;
+    return false;
+}
+
+void parked_send_back(struct mount *mount, uint64_t ino)
+{
+    for (struct parked *each = mount->parked; each; each = each->next)
+        if (is_lookup_in(each, ino))
+            waiting_fail(&each->waiting, ESTALE);
+}
+
 void parked_end_all(struct mount *mount, int error)
 {
     while (mount->parked)

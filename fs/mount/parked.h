@@ -36,6 +36,12 @@ void parked_start(struct mount *mount, fuse_req_t req, const struct parked *want
 int parked_slow_failure(const struct mount *mount, const struct node *parent, struct span name,
                         pid_t pid);
 
+/* Whether a look-up of a name in DIRECTORY waits. */
+bool parked_waits_in(const struct mount *mount, const struct node *directory);
+/* Answers those in the directory INO with ESTALE, on which the kernel asks once more by itself.
+ * What they asked for goes on. */
+void parked_send_back(struct mount *mount, uint64_t ino);
+
 /* Answers every parked request with ERRNO. */
 void parked_end_all(struct mount *mount, int error);
 

@@ -5,12 +5,19 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "fs/mount/channel.h"
 #include "fs/mount/directory.h"
-#include "fs/mount/interrupt.h"
+#include "fs/mount/parked.h"
+#include "fs/mount/waiting.h"
+
+/* So many names are told one by one; beyond that the kernel is made to forget all, where it can. It
+ * asks for the others again then, which costs them their time in its cache. */
+enum { FEW_NAMES = 64 };
 
 /* A name for the kernel to forget. */
 struct doomed {
@@ -20,20 +27,28 @@ struct doomed {
     char name[];
 };
 
-/* Travels through the pipes: to the thread with its names, back without. The thread touches nothing
- * but the names. */
+/* What a refresh has the kernel told, name by name. It is
+ *   collected  by the loop, then
+ *   told       by the thread, to which the pipe brings it: the thread owns NAMES until it is
+ *   done       and comes back through the other pipe.
+ * Once BROKEN_OFF it is done with the name in hand; those left out are good until their time. */
 struct order {
-    fuse_req_t req; /* NULL when nobody asked, or who did has been interrupted */
-    struct interrupt interrupt;
+    struct waiting waiting;      /* who asked for it; idle when nobody did, or has had a reply */
+    struct loop_timer *deadline; /* NULL once it has passed */
     struct doomed *names;
+    size_t count;
+    atomic_bool broken_off; /* set by the loop, read by the thread */
+    struct refresher *refresher;
+    struct order *previous, *next; /* all that have not come back */
 };
 
 struct refresher {
     struct mount *mount;
     pthread_t thread;
-    int orders[2];  /* pipe to the thread */
-    int done[2];    /* pipe back */
-    size_t pending; /* orders that have not come back */
+    int orders[2];          /* pipe to the thread */
+    int done[2];            /* pipe back */
+    struct order *latest;   /* of those that have not come back */
+    bool cannot_forget_all; /* the kernel is too old for it */
     struct loop_io *io;
 };
 
@@ -44,18 +59,29 @@ static void free_first(struct order *order)
     free(gone);
 }
 
+/* Each name may wait for its directory: the kernel holds that while one of its look-ups, or a part
+ * of its listing, is waited for. */
 static void *work(void *arg)
 {
     struct refresher *refresher = arg;
     struct order *order;
     while (read(refresher->orders[0], &order, sizeof order) == sizeof order) {
-        for (; order->names; free_first(order))
+        for (; order->names && !atomic_load(&order->broken_off); free_first(order))
             fuse_lowlevel_notify_inval_entry(refresher->mount->session, order->names->parent,
                                              order->names->name, order->names->size);
         if (write(refresher->done[1], &order, sizeof order) != sizeof order)
             break;
     }
     return NULL;
+}
+
+static void finish(struct order *order, int error)
+{
+    loop_remove_timer(order->deadline);
+    waiting_fail(&order->waiting, error);
+    while (order->names)
+        free_first(order);
+    free(order);
 }
 
 static void take_done(void *arg, uint32_t events)
@@ -65,16 +91,46 @@ static void take_done(void *arg, uint32_t events)
     struct order *order;
     if (read(refresher->done[0], &order, sizeof order) != sizeof order)
         return;
-    refresher->pending--;
-    interrupt_clean_up(&order->interrupt);
-    if (order->req)
-        fuse_reply_err(order->req, ENOENT);
-    free(order);
+    *(order->previous ? &order->previous->next : &refresher->latest) = order->next;
+    if (order->next)
+        order->next->previous = order->previous;
+    finish(order, ENOENT);
+}
+
+/* The thread may be about to be through: what it says then makes no difference. */
+static void break_off(struct order *order, int error)
+{
+    atomic_store(&order->broken_off, true);
+    waiting_fail(&order->waiting, error);
+}
+
+static void on_deadline(void *arg)
+{
+    struct order *order = arg;
+    order->deadline = NULL;
+    log_line(&order->refresher->mount->app->log, LOG_LEVEL_WARNING,
+             "a refresh of %zu names took too long and was broken off: the rest are good until "
+             "their time",
+             order->count);
+    break_off(order, ETIMEDOUT);
+}
+
+/* Only an interrupt: the deadline is the order's own. The kernel is still told. */
+static void on_interrupt(void *arg, int error)
+{
+    (void)arg;
+    (void)error;
+}
+
+void refresher_break_off(struct refresher *refresher)
+{
+    for (struct order *order = refresher->latest; order; order = order->next)
+        break_off(order, ENOTCONN);
 }
 
 bool refresher_is_busy(const struct refresher *refresher)
 {
-    return refresher->pending > 0;
+    return refresher->latest;
 }
 
 void refresher_wait(struct refresher *refresher, int timeout_ms)
@@ -165,6 +221,7 @@ static void doom_name(struct order *order, const struct node *parent, struct spa
     memcpy(doomed->name, name.data, name.size);
     doomed->next = order->names;
     order->names = doomed;
+    order->count++;
 }
 
 /* Names below /.ddbfs are never old. The look-up that asks for a refresh holds one of its
@@ -188,43 +245,75 @@ static void doom(void *arg, struct node *node)
         doom_name(search->order, node, search->name);
 }
 
-static void cancel(struct order *order)
+/* Whether somebody waits for an answer of ours in one of the directories: to have a name there
+ * forgotten means to wait as well, and to keep everybody else out of it meanwhile. */
+static bool has_waiters(const struct refresher *refresher, const struct order *order)
 {
-    if (order->req)
-        fuse_reply_err(order->req, EAGAIN);
-    while (order->names)
-        free_first(order);
-    free(order);
+    const struct mount *mount = refresher->mount;
+    for (const struct doomed *each = order->names; each; each = each->next) {
+        const struct node *directory = nodes_find(mount->nodes, each->parent);
+        if (directory && (parked_waits_in(mount, directory) || directory_waits(mount, directory)))
+            return true;
+    }
+    return false;
 }
 
-/* The kernel is still told. */
-static void on_interrupt(void *arg)
+/* One write, which waits for nobody. */
+static bool forget_all(struct refresher *refresher)
 {
-    struct order *order = arg;
-    fuse_reply_err(order->req, EINTR);
-    order->req = NULL;
+    if (refresher->cannot_forget_all)
+        return false;
+    bool done = channel_forget_all(refresher->mount->session);
+    refresher->cannot_forget_all = !done && errno == EINVAL;
+    return done;
+}
+
+/* Hands ORDER to the thread. Whoever waits for a name in one of the directories is sent back: the
+ * kernel asks for it again, after the thread has had its turn. */
+static void tell_names(struct refresher *refresher, struct order *order)
+{
+    struct mount *mount = refresher->mount;
+    for (const struct doomed *each = order->names; each; each = each->next)
+        parked_send_back(mount, each->parent);
+    order->deadline = loop_add_timer(
+        mount->app->loop, mount_deadline_ms(mount) - mount_now_ms(mount), on_deadline, order);
+    /* A pipe holds thousands of orders; it is full only if the thread waits for very long. */
+    if (!order->deadline || write(refresher->orders[1], &order, sizeof order) != sizeof order) {
+        finish(order, EAGAIN);
+        return;
+    }
+    order->next = refresher->latest;
+    if (order->next)
+        order->next->previous = order;
+    refresher->latest = order;
+}
+
+/* The kernel is told of ORDER's names, one way or the other. */
+static void carry_out(struct refresher *refresher, struct order *order)
+{
+    bool few = order->count <= FEW_NAMES && !has_waiters(refresher, order);
+    if (!few && forget_all(refresher))
+        finish(order, ENOENT);
+    else
+        tell_names(refresher, order);
 }
 
 void refresher_drop(struct refresher *refresher, struct span path, fuse_req_t req)
 {
+    struct mount *mount = refresher->mount;
     struct order *order = calloc(1, sizeof *order);
-    cache_drop(refresher->mount->app->cache);
-    directories_forget(refresher->mount, path);
+    cache_drop(mount->app->cache);
+    directories_forget(mount, path);
     if (!order) {
         if (req)
             fuse_reply_err(req, ENOMEM);
         return;
     }
+    order->refresher = refresher;
     struct search search = search_for(path, order);
-    order->req = req;
-    doom(&search, nodes_root(refresher->mount->nodes));
-    nodes_each(refresher->mount->nodes, doom, &search);
-    /* A pipe holds thousands of orders; it is full only if the thread waits for very long. */
-    if (write(refresher->orders[1], &order, sizeof order) != sizeof order) {
-        cancel(order);
-        return;
-    }
-    refresher->pending++;
-    if (req)
-        interrupt_watch(&order->interrupt, refresher->mount->app->loop, req, on_interrupt, order);
+    doom(&search, nodes_root(mount->nodes));
+    nodes_each(mount->nodes, doom, &search);
+    if (req) /* an interrupt, or no memory for this, keeps nothing from being done */
+        waiting_start(&order->waiting, mount, req, 0, on_interrupt, order);
+    carry_out(refresher, order);
 }

@@ -1,0 +1,10 @@
+/* What `ddbfs refresh` and a mount agree upon: where a path stands that is to be forgotten. */
+#ifndef DDBFS_FS_CLI_CONTROL_PATH_H
+#define DDBFS_FS_CLI_CONTROL_PATH_H
+
+/* MOUNTPOINT/.ddbfs/refresh/PATH/@now: looking that up makes the mount forget PATH. */
+#define CONTROL_NAME ".ddbfs"
+#define CONTROL_REFRESH "refresh"
+#define CONTROL_NOW "@now"
+
+#endif

@@ -1,0 +1,15 @@
+/* ddbfs mount, where ddbfs was built without libfuse (-Dmount=disabled). */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fs/cli/app.h"
+
+int mount_command(const struct options *options, int argc, char **argv)
+{
+    (void)options;
+    (void)argc;
+    (void)argv;
+    fprintf(stderr, "ddbfs: this ddbfs was built without the mount; cat, ls and explain read "
+                    "the same paths\n");
+    return EXIT_FAILURE;
+}

@@ -1,0 +1,163 @@
+"""ddbfs refresh and SIGHUP, on this kernel and on one that knows no epochs; what they cost others,
+and the end in the midst of one."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from harness import mounts, runner
+
+SHOP = "prod/shops/cool-store.myshopify.com"
+SETTINGS = f"{SHOP}/SETTINGS"
+API_KEY = f"{SHOP}/API_KEY"
+NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may")
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+@pytest.fixture(scope="session")
+def old_kernel(tmp_path_factory):
+    """old_kernel(**settings): the environment of a daemon that meets an older kernel."""
+    library = tmp_path_factory.mktemp("old-kernel") / "old_kernel.so"
+    source = pathlib.Path(__file__).with_name("old_kernel.c")
+    command = ["cc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, source]
+    subprocess.run(command, check=True)
+    asan = runner.SANITIZERS["ASAN_OPTIONS"] + ":verify_asan_link_order=0"
+
+    def environment(**settings):
+        made = {f"OLD_KERNEL_{name.upper()}": str(value) for name, value in settings.items()}
+        return {"LD_PRELOAD": str(library), "ASAN_OPTIONS": asan, **made}
+
+    return environment
+
+
+@pytest.fixture(params=["this kernel", "an older kernel"])
+def kernel(request, old_kernel):
+    return old_kernel() if request.param == "an older kernel" else {}
+
+
+def know_directories(m, count):
+    """Makes the kernel know so many names; no request is needed for them."""
+    for number in range(count):
+        os.stat(m / f"prod/shops/s{number}.example")
+
+
+def start_refresh(m, path=""):
+    return m.ddbfs.start("refresh", m.root / path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+# What is forgotten, and what is not.
+
+
+def test_many_names_are_forgotten(mount, branch, kernel):
+    paths = [branch.put_settings(f"s{n}.example", text="old") for n in range(100)]
+    m = mount(env=kernel)
+    assert all(b"old" in (m / path).read_bytes() for path in paths)
+    for n in range(100):
+        branch.put_settings(f"s{n}.example", text="new")
+    m.refresh(f"{branch.name}/shops")
+    assert all(b"new" in (m / path).read_bytes() for path in paths)
+
+
+def test_a_refresh_of_one_record_costs_the_others_nothing(mount, branch, make_map, kernel):
+    paths = [branch.put_settings(f"s{n}.example", text="old") for n in range(10)]
+    own = make_map(lambda text: text.replace('"ttl": 10', '"ttl": 3600'))
+    m = mount(env=kernel, map_file=own)
+    for path in paths:
+        (m / path).read_bytes()
+    m.proxy.clear()
+    branch.put_settings("s0.example", text="new")
+    m.refresh(paths[0])
+    m.proxy.clear()
+    assert all(b"old" in (m / path).read_bytes() for path in paths[1:])
+    assert m.counts() == {}
+    assert b"new" in (m / paths[0]).read_bytes()
+
+
+# Others.
+
+
+def test_a_slow_lookup_and_a_refresh_keep_nobody_out(mount, proxy, kernel):
+    """The kernel holds a directory while it waits for one of its names."""
+    m = mount("--timeout", "60", env=kernel)
+    os.stat(m / SETTINGS)
+    proxy.fault("delay", times=1, seconds=60)
+    slow = subprocess.Popen(["cat", m / API_KEY], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    mounts.wait_until(lambda: proxy.requests, "the slow look-up")
+    m.refresh(SETTINGS)
+    assert not (m / SHOP / ".git").exists() and (m / SETTINGS).read_bytes()
+    if kernel:
+        said = slow.communicate()
+        assert b"API_KEY" in said[0], (said, proxy.ops, m.log())
+    slow.kill()
+    slow.communicate()
+
+
+def test_a_slow_listing_does_not_keep_a_refresh(mount, proxy):
+    """On older kernels it does, until the listing's page has come."""
+    m = mount("--timeout", "60")
+    os.stat(m / SETTINGS)
+    proxy.fault("delay", times=1, seconds=60)
+    slow = subprocess.Popen(["ls", m / SHOP], **QUIET)
+    mounts.wait_until(lambda: proxy.requests, "the slow listing")
+    m.refresh(SETTINGS)
+    assert slow.poll() is None and (m / SETTINGS).read_bytes()
+    slow.kill()
+    slow.wait()
+
+
+# Bounds.
+
+
+def test_a_refresh_is_broken_off_at_the_deadline(mount, old_kernel):
+    m = mount("--timeout", "1", env=old_kernel(name_ms=100))
+    know_directories(m, 300)
+    assert "timed out" in m.refresh(expect=1).stderr
+    mounts.wait_until(lambda: "took too long and was broken off" in m.log(), "the reason")
+    assert (m / SETTINGS).read_bytes()
+
+
+LOOK_UP = """
+import itertools, os, sys
+for n in itertools.count():
+    try: os.stat(f"{sys.argv[1]}/prod/shops/{os.getpid()}-{n}")
+    except OSError: break
+"""
+
+
+def test_the_end_does_not_wait_for_a_refresh(mount, kernel):
+    """It was 79 s: each of the names waited for a directory that others look into."""
+    m = mount(env=kernel)
+    know_directories(m, 20000)
+    loops = [subprocess.Popen([sys.executable, "-c", LOOK_UP, m.root]) for _ in range(4)]
+    refresh = start_refresh(m)
+    mounts.wait_until(lambda: mounts.state_of(refresh.pid) in ("S", "D", "Z"), "the refresh")
+    m.signal(signal.SIGTERM)
+    assert m.wait() == 0 and not mounts.is_mounted(m.root)
+    refresh.communicate()
+    assert [loop.wait() for loop in loops] == [0] * 4
+
+
+def test_the_end_gives_up_a_thread_that_does_not_return(mount, old_kernel):
+    m = mount(env=old_kernel(stuck="for ever"))
+    m.exit_code = 1
+    know_directories(m, 1)
+    refresh = start_refresh(m)
+    mounts.wait_until(lambda: mounts.state_of(refresh.pid) == "S", "the refresh")
+    m.signal(signal.SIGTERM)
+    assert m.wait() == 1 and not mounts.is_mounted(m.root)
+    refresh.communicate()
+
+
+@NEEDS_ROOT
+def test_the_end_aborts_the_connection_when_nothing_else_helps(mount, old_kernel):
+    m = mount(env=old_kernel(stuck="until it is aborted"))
+    know_directories(m, 1)
+    refresh = start_refresh(m)
+    mounts.wait_until(lambda: mounts.state_of(refresh.pid) == "S", "the refresh")
+    m.signal(signal.SIGTERM)
+    assert m.wait() == 0 and not mounts.is_mounted(m.root)
+    refresh.communicate()
