@@ -272,7 +272,10 @@ static bool send_envelope(struct aws_call *call, const struct envelope *envelope
         .header_count = envelope->header_count,
         .body = buf_span(&call->body),
         .timeout_ms = call->deadline_at_ms - now_ms(call),
+        .connect_timeout_ms = call->request.connect_timeout_ms,
         .max_body = call->request.max_answer,
+        .share = call->request.share,
+        .no_proxy = call->request.no_proxy,
     };
     call->sent_ms = now_ms(call);
     call->sent_wall_ms = wall_ms(call);

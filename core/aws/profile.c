@@ -349,18 +349,6 @@ static bool fail_read(const char *path, struct error *err)
     return error_set(err, ERROR_INVALID, "cannot read %s: %s", path, strerror(errno));
 }
 
-/* Moves the text to twice the room and wipes where it was: realloc would leave secrets behind. */
-static bool widen(struct buf *text)
-{
-    struct buf wider = {0};
-    if (!buf_reserve(&wider, text->capacity ? 2 * text->capacity : FIRST_ROOM))
-        return false;
-    buf_add_span(&wider, buf_span(text));
-    buf_clean_up_secret(text);
-    *text = wider;
-    return true;
-}
-
 /* Reads once, into what room there is; the end of the file gives 0, as read does. */
 static ssize_t read_some(int fd, struct buf *out)
 {
@@ -377,7 +365,7 @@ static bool read_all(int fd, const char *path, struct buf *out, struct error *er
 {
     ssize_t got;
     do {
-        if (out->size + 1 >= out->capacity && !widen(out))
+        if (!buf_reserve_secret(out, out->capacity ? 1 : FIRST_ROOM, MAX_FILE + 1))
             return error_no_memory(err);
         got = read_some(fd, out);
         if (got < 0)

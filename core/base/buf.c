@@ -43,6 +43,35 @@ bool buf_reserve(struct buf *buf, size_t size)
     return true;
 }
 
+bool buf_reserve_secret(struct buf *buf, size_t size, size_t most)
+{
+    if (buf->failed)
+        return false;
+    if (buf->capacity - buf->size > size)
+        return true;
+    if (size > most || buf->size > most - size) {
+        buf->failed = true;
+        return false;
+    }
+    size_t need = buf->size + size;
+    size_t capacity = buf->capacity < most / 2 ? 2 * buf->capacity : most;
+    struct buf wider = {0};
+    if (!buf_reserve(&wider, capacity > need ? capacity : need)) {
+        buf->failed = true;
+        return false;
+    }
+    buf_add_span(&wider, buf_span(buf));
+    buf_clean_up_secret(buf);
+    *buf = wider;
+    return true;
+}
+
+void buf_move(struct buf *to, struct buf *from)
+{
+    *to = *from;
+    *from = (struct buf){0};
+}
+
 void buf_add(struct buf *buf, const void *data, size_t size)
 {
     if (!buf_reserve(buf, size))

@@ -28,6 +28,13 @@ void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(
 /* Makes room for SIZE more bytes at once; false (and failed) when there is none. */
 bool buf_reserve(struct buf *buf, size_t size);
 
+/* The same for secrets, and for bytes that may be many: what has to move is wiped where it was, and
+ * no more room is taken than MOST bytes need, which the buffer must not outgrow. */
+bool buf_reserve_secret(struct buf *buf, size_t size, size_t most);
+
+/* Takes FROM's bytes, memory and all; TO, empty before, has them then, and FROM is empty. */
+void buf_move(struct buf *to, struct buf *from);
+
 /* Shortens to SIZE bytes and keeps the memory. */
 void buf_truncate(struct buf *buf, size_t size);
 

@@ -40,9 +40,11 @@ static const struct {
     [ERROR_REFUSED] = {"refused", ECONNREFUSED},
     [ERROR_RESET] = {"reset", ECONNRESET},
     [ERROR_TLS] = {"tls", EPROTO},
+    [ERROR_UNTRUSTED] = {"untrusted", EPROTO},
     [ERROR_NO_TABLE] = {"no-table", ENODEV},
     [ERROR_BAD_ANSWER] = {"bad-answer", EBADMSG},
     [ERROR_SERVICE] = {"service", EIO},
+    [ERROR_NO_DESCRIPTORS] = {"no-descriptors", EMFILE},
     [ERROR_NO_MEMORY] = {"no-memory", ENOMEM},
 };
 

@@ -7,23 +7,25 @@
 
 enum error_kind {
     ERROR_NONE = 0,
-    ERROR_NOT_FOUND,     /* proven: no such item, or no such name */
-    ERROR_NOT_LISTABLE,  /* a directory that no key path lists */
-    ERROR_IS_DIRECTORY,  /* a file was wanted */
-    ERROR_NOT_DIRECTORY, /* a directory was wanted */
-    ERROR_AMBIGUOUS,     /* several records answer to one name */
-    ERROR_INVALID,       /* a map, an option, a profile, or a request the service refuses */
-    ERROR_DENIED,        /* no permission, bad signature, no credentials */
-    ERROR_EXPIRED,       /* session or token expired */
-    ERROR_THROTTLED,     /* past the retry budget */
-    ERROR_TIMED_OUT,     /* the deadline passed */
-    ERROR_UNREACHABLE,   /* name resolution, no route */
-    ERROR_REFUSED,       /* connection refused */
-    ERROR_RESET,         /* connection lost */
-    ERROR_TLS,           /* TLS failed, or the peer does not speak HTTP */
-    ERROR_NO_TABLE,      /* table or index missing */
-    ERROR_BAD_ANSWER,    /* answer not understood, checksum wrong, too large */
-    ERROR_SERVICE,       /* the service failed (5xx) past the retry budget */
+    ERROR_NOT_FOUND,      /* proven: no such item, or no such name */
+    ERROR_NOT_LISTABLE,   /* a directory that no key path lists */
+    ERROR_IS_DIRECTORY,   /* a file was wanted */
+    ERROR_NOT_DIRECTORY,  /* a directory was wanted */
+    ERROR_AMBIGUOUS,      /* several records answer to one name */
+    ERROR_INVALID,        /* a map, an option, a profile, or a request the service refuses */
+    ERROR_DENIED,         /* no permission, bad signature, no credentials */
+    ERROR_EXPIRED,        /* session or token expired */
+    ERROR_THROTTLED,      /* past the retry budget */
+    ERROR_TIMED_OUT,      /* the deadline passed */
+    ERROR_UNREACHABLE,    /* name resolution, no route */
+    ERROR_REFUSED,        /* connection refused */
+    ERROR_RESET,          /* connection lost */
+    ERROR_TLS,            /* TLS failed, or the peer does not speak HTTP */
+    ERROR_UNTRUSTED,      /* the peer's certificate is not trusted: trying again is no use */
+    ERROR_NO_TABLE,       /* table or index missing */
+    ERROR_BAD_ANSWER,     /* answer not understood, checksum wrong, too large */
+    ERROR_SERVICE,        /* the service failed (5xx) past the retry budget */
+    ERROR_NO_DESCRIPTORS, /* too many files are open in this process, or in the system */
     ERROR_NO_MEMORY,
 };
 

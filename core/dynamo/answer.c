@@ -9,8 +9,43 @@
 #include "core/dynamo/fault.h"
 #include "core/net/gzip.h"
 
-/* An answer of 16 MB of items can be several times as long in JSON. */
-enum { MAX_INFLATED = 256 * 1024 * 1024 };
+/* How long an honest answer can be. The service bounds items by their size as it counts them: 400
+ * KB for one, 1 MB for the page of a Query (and the item that passes it), 16 MB for a batch. JSON
+ * is longer: a byte of a name or a text that has to be escaped takes six, an empty text in a list
+ * counts as one byte and takes nine ({"S":""},). No item takes more than ten times its size; a
+ * whole batch of such items, at more than four times its size, is refused rather than given all
+ * that memory. */
+enum {
+    KB = 1024,
+    MB = 1024 * 1024,
+    ITEM_SIZE = 400 * KB,
+    MOST_JSON = 10,
+    BATCH_SIZE = 16 * MB,
+    BATCH_JSON = 4,
+    BESIDES = MB, /* what is no item: a position, unprocessed keys, consumed capacity */
+    MAX_TABLE = 4 * MB,
+    MAX_NAMES = MB,
+    MAX_REFUSAL = MB,
+};
+
+size_t answer_limit(const struct answer_question *question)
+{
+    size_t batch = (size_t)BATCH_SIZE * BATCH_JSON;
+    size_t items = (size_t)ITEM_SIZE * MOST_JSON * question->read->key_count;
+    switch (question->op) {
+    case DYNAMO_GET_ITEM:
+        return (size_t)ITEM_SIZE * MOST_JSON + BESIDES;
+    case DYNAMO_BATCH_GET_ITEM:
+        return (items < batch ? items : batch) + BESIDES;
+    case DYNAMO_QUERY:
+        return (size_t)(MB + ITEM_SIZE) * MOST_JSON + BESIDES;
+    case DYNAMO_DESCRIBE_TABLE:
+        return MAX_TABLE;
+    case DYNAMO_LIST_TABLES:
+        return MAX_NAMES;
+    }
+    return MAX_REFUSAL;
+}
 
 void answer_destroy(struct answer *answer)
 {
@@ -40,17 +75,30 @@ static bool check_sum(const struct http_response *response, struct error *err)
     return false;
 }
 
-static bool inflate(struct answer *answer, const struct http_response *response, struct error *err)
+/* Takes the JSON over, or inflates it: either way it stands in memory once. */
+static bool take_body(struct answer *answer, const struct answer_question *question,
+                      const struct http_response *response, struct error *err)
 {
     const char *encoding = http_header(response, "Content-Encoding");
-    if (!encoding || strcasecmp(encoding, "gzip") != 0)
+    size_t limit = response->status == 200 ? answer_limit(question) : MAX_REFUSAL;
+    enum gzip_result result = response->body.size > limit ? GZIP_TOO_LARGE : GZIP_WHOLE;
+    if (result == GZIP_WHOLE && encoding && strcasecmp(encoding, "gzip") == 0)
+        result = gzip_inflate(response->body, limit, &answer->body);
+    else if (result == GZIP_WHOLE && response->holder)
+        buf_move(&answer->body, response->holder);
+    else if (result == GZIP_WHOLE)
         buf_add_span(&answer->body, response->body);
-    else if (!gzip_inflate(response->body, MAX_INFLATED, &answer->body) && !answer->body.failed)
-        return error_set(
-            err, ERROR_BAD_ANSWER,
-            "the answer's compression is damaged, or it is larger than %d MB (HTTP %d)",
-            MAX_INFLATED / 1024 / 1024, response->status);
-    return answer->body.failed ? error_no_memory(err) : true;
+    if (result == GZIP_DAMAGED)
+        return error_set(err, ERROR_BAD_ANSWER,
+                         "the answer's compression is damaged (HTTP %d, %zu bytes)",
+                         response->status, response->body.size);
+    if (result == GZIP_TOO_LARGE)
+        return error_set(err, ERROR_BAD_ANSWER,
+                         "the answer to %s is larger than any that the service gives (HTTP %d, "
+                         "more than %zu MB); is %s an endpoint of DynamoDB?",
+                         dynamo_op_name(question->op), response->status, limit / MB,
+                         question->endpoint);
+    return result == GZIP_WHOLE && !answer->body.failed ? true : error_no_memory(err);
 }
 
 /* Text that is no JSON leaves an empty document; the root is then absent. */
@@ -303,7 +351,8 @@ static bool read_success(struct answer *answer, const struct answer_question *qu
 static bool read_response(struct answer *answer, const struct answer_question *question,
                           const struct http_response *response, struct error *err)
 {
-    if (!check_sum(response, err) || !inflate(answer, response, err) || !parse(answer, err))
+    if (!check_sum(response, err) || !take_body(answer, question, response, err) ||
+        !parse(answer, err))
         return false;
     if (response->status == 200)
         return read_success(answer, question, response, err);

@@ -35,8 +35,12 @@ struct answer {
     char request_id[64];
 };
 
-/* Reads RESPONSE, which is not needed afterwards. NULL with ERR filled, code, status and request
- * id included. */
+/* The largest answer that the question can honestly have, in bytes of JSON: as many are taken, as
+ * they are sent and when they are inflated, and no more. */
+size_t answer_limit(const struct answer_question *question);
+
+/* Reads RESPONSE, which is not needed afterwards; its body is taken out of its holder, if it has
+ * one. NULL with ERR filled, code, status and request id included. */
 struct answer *answer_new(const struct answer_question *question,
                           const struct http_response *response, struct error *err);
 void answer_destroy(struct answer *answer); /* NULL is fine */

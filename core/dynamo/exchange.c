@@ -4,15 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* An answer holds 16 MB of items at most, which escapes can make several times as long. */
-enum { MAX_BODY = 128 * 1024 * 1024 };
-
 struct exchange {
     struct exchange_link *link;
     const struct answer_question *question;
     struct aws_call *call;
     struct aws_header headers[2]; /* of the call's request */
     char target[64];
+    char share[512]; /* the endpoint and the table: whose connections it waits for */
     exchange_done_fn *done;
     void *arg;
 };
@@ -94,6 +92,8 @@ struct exchange *exchange_start(struct exchange_link *link, const struct answer_
     *exchange = (struct exchange){.link = link, .question = question, .done = fn, .arg = arg};
     snprintf(exchange->target, sizeof exchange->target, "DynamoDB_20120810.%s",
              dynamo_op_name(question->op));
+    snprintf(exchange->share, sizeof exchange->share, "%s %s", settings->url,
+             question->op == DYNAMO_LIST_TABLES ? "" : question->read->table);
     exchange->headers[0] =
         (struct aws_header){"Content-Type", SPAN_LITERAL("application/x-amz-json-1.0")};
     exchange->headers[1] = (struct aws_header){"X-Amz-Target", span_text(exchange->target)};
@@ -108,7 +108,8 @@ struct exchange *exchange_start(struct exchange_link *link, const struct answer_
         .headers = exchange->headers,
         .header_count = 2,
         .body = body,
-        .max_answer = MAX_BODY,
+        .max_answer = answer_limit(question),
+        .share = exchange->share,
     };
     exchange->call = aws_call_start(&link->client, &request, deadline_at_ms, &ops, exchange);
     if (exchange->call)

@@ -9,6 +9,7 @@
 
 enum {
     CHUNK_SIZE = 16 * 1024,
+    MOST_GROWTH = 1032,         /* of deflate, by its format */
     GZIP_ONLY = 16 + MAX_WBITS, /* zlib's way of asking for the gzip format and no other */
 };
 
@@ -22,37 +23,57 @@ static void end_stream(z_stream *stream)
     inflateEnd(stream);
 }
 
-/* Inflates into OUT until the stream ends; false when it ends badly, too soon or too late. */
-static bool inflate_all(z_stream *stream, size_t max, struct buf *out)
+/* The length at the stream's end, modulo 4 GB: a peer's word, good for taking the room at once. */
+static size_t told_size(struct span data)
 {
-    unsigned char chunk[CHUNK_SIZE];
-    size_t total = 0;
-    int state = Z_OK;
-    while (state == Z_OK) {
-        stream->next_out = chunk;
-        stream->avail_out = sizeof chunk;
-        state = inflate(stream, Z_NO_FLUSH);
-        size_t got = sizeof chunk - stream->avail_out;
-        if (got > max - total)
-            return false;
-        buf_add(out, chunk, got);
-        total += got;
-    }
-    return state == Z_STREAM_END && stream->avail_in == 0 && !out->failed;
+    size_t size = 0;
+    for (size_t i = 1; i <= 4 && data.size >= 4; i++)
+        size = size << 8 | (unsigned char)data.data[data.size - i];
+    return size;
 }
 
-bool gzip_inflate(struct span data, size_t max, struct buf *out)
+/* Straight into OUT, a chunk's room at a time, until the stream ends. */
+static enum gzip_result inflate_all(z_stream *stream, size_t max, struct buf *out)
 {
+    for (;;) {
+        /* One byte beyond the bound tells a stream that ends there from one that goes on. */
+        size_t left = max + 1 - out->size;
+        if (out->size + 1 >= out->capacity &&
+            !buf_reserve_secret(out, left < CHUNK_SIZE ? left : CHUNK_SIZE, max + 1))
+            return GZIP_NO_MEMORY;
+        size_t room = out->capacity - out->size - 1;
+        stream->next_out = (unsigned char *)out->data + out->size;
+        stream->avail_out = room < UINT_MAX ? (uInt)room : UINT_MAX;
+        uInt had = stream->avail_out;
+        int state = inflate(stream, Z_NO_FLUSH);
+        out->size += had - stream->avail_out;
+        out->data[out->size] = '\0';
+        if (out->size > max)
+            return GZIP_TOO_LARGE;
+        if (state == Z_STREAM_END)
+            return stream->avail_in == 0 ? GZIP_WHOLE : GZIP_DAMAGED;
+        if (state == Z_MEM_ERROR)
+            return GZIP_NO_MEMORY;
+        if (state != Z_OK)
+            return GZIP_DAMAGED;
+    }
+}
+
+enum gzip_result gzip_inflate(struct span data, size_t max, struct buf *out)
+{
+    size_t told = told_size(data);
     if (data.size > UINT_MAX)
-        return false;
+        return GZIP_TOO_LARGE;
     CLEAN_UP(end_stream) z_stream stream = {0};
     stream.next_in = (const unsigned char *)data.data;
     stream.avail_in = (uInt)data.size;
     if (inflateInit2(&stream, GZIP_ONLY) != Z_OK)
-        return false;
-    size_t before = out->size;
-    if (inflate_all(&stream, max, out))
-        return true;
-    buf_truncate(out, before);
-    return false;
+        return GZIP_NO_MEMORY;
+    /* No stream grows by more than that, so a short one cannot make us take much. */
+    if (told <= max && told / MOST_GROWTH <= data.size)
+        buf_reserve_secret(out, told + 1, max + 1);
+    enum gzip_result result = out->failed ? GZIP_NO_MEMORY : inflate_all(&stream, max, out);
+    if (result != GZIP_WHOLE)
+        buf_clean_up_secret(out);
+    return result;
 }

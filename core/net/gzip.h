@@ -10,8 +10,15 @@
 /* IEEE CRC-32, as in x-amz-crc32. */
 uint32_t gzip_crc32(struct span data);
 
-/* Appends the decompressed bytes; false when DATA is not one whole gzip stream, when it grows
- * beyond MAX bytes, or when memory ran out. */
-bool gzip_inflate(struct span data, size_t max, struct buf *out);
+enum gzip_result {
+    GZIP_WHOLE,
+    GZIP_DAMAGED,   /* not one whole gzip stream */
+    GZIP_TOO_LARGE, /* more than the bytes allowed */
+    GZIP_NO_MEMORY,
+};
+
+/* Puts the decompressed bytes into OUT, which is empty, and stays so unless they are whole. No more
+ * memory is taken than for MAX bytes, whatever DATA says or holds, and none of it twice. */
+enum gzip_result gzip_inflate(struct span data, size_t max, struct buf *out);
 
 #endif

@@ -1,21 +1,27 @@
-/* The transport over libcurl: its sockets and its timer are the loop's, its handles are ours. */
+/* The transport over libcurl: its sockets and its timer are the loop's, its handles are ours, and
+ * whose request goes next is decided by shares. */
 #include "core/net/http.h"
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/net/shares.h"
 #include "core/net/transport.h"
 
 enum {
     MAX_IDLE = 16,         /* handles kept for reuse */
     MAX_HEAD = 64 * 1024,  /* bytes of an answer's headers */
     MAX_CONNECT_MS = 5000, /* so that a retry still fits the asker's deadline */
-    CACHED_HOSTS = 4,      /* whose connections stay open at once */
+    WHOLE = 4,             /* the bound of all connections, in shares */
     MAX_PEER = 300,        /* a host name and a port */
 };
 
@@ -24,17 +30,19 @@ struct http {
     struct loop *loop;          /* borrowed */
     CURLM *multi;               /* owned */
     struct loop_timer *timer;   /* libcurl has one timer; NULL when it asks for none */
-    struct transfer *transfers; /* under way */
+    struct transfer *transfers; /* under way, and those that wait for their turn */
+    struct shares shares;       /* of the connections */
     CURL *idle[MAX_IDLE];       /* owned */
     size_t idle_count;
     char *user_agent; /* owned; may be NULL */
     char *ca_bundle;  /* owned; NULL for libcurl's default */
     bool starved;     /* the loop refused a timer or a descriptor: memory ran out */
     bool delivering;  /* deliver_finished is running */
-    bool destroyed;   /* meanwhile: deliver_finished frees the transport when it is done */
+    bool destroyed;   /* nothing is begun any more, and deliver_finished frees it when it is done */
 };
 
 struct transfer {
+    struct turn turn; /* first: a turn is a transfer. Granted: libcurl has the transfer */
     struct http *http;
     struct transfer *next;
     struct transfer **link; /* what points to it in the list of transfers */
@@ -45,7 +53,9 @@ struct transfer {
     char *url;                       /* owned */
     struct curl_slist *request_head; /* owned */
     int64_t timeout_ms;
-    int64_t sent_ms; /* when the request left, on the loop's clock */
+    int64_t connect_timeout_ms;
+    int socket_error; /* why no socket could be had; 0 when none was refused */
+    int64_t sent_ms;  /* when the request left, on the loop's clock */
     size_t max_body;
     struct buf head; /* "Name", NUL, "value", NUL for each header */
     size_t header_count;
@@ -118,15 +128,38 @@ static size_t on_header(char *data, size_t unit, size_t count, void *arg)
     return transfer->too_large || transfer->head.failed ? 0 : unit * count;
 }
 
+/* Where the head told the length, all room is taken at once; it is a peer's word, so no more than
+ * the bound, of course. */
+static bool make_room(struct transfer *transfer, size_t size)
+{
+    curl_off_t told = -1;
+    if (!transfer->body.data)
+        curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &told);
+    if (told > (curl_off_t)size && (size_t)told <= transfer->max_body)
+        size = (size_t)told;
+    return buf_reserve_secret(&transfer->body, size, transfer->max_body);
+}
+
 static size_t on_body(char *data, size_t unit, size_t count, void *arg)
 {
     struct transfer *transfer = arg;
     size_t size = unit * count;
     transfer->too_large = size > transfer->max_body - transfer->body.size;
-    if (transfer->too_large)
+    if (transfer->too_large || !make_room(transfer, size))
         return 0;
     buf_add(&transfer->body, data, size);
-    return transfer->body.failed ? 0 : size;
+    return size;
+}
+
+/* libcurl's own, but for the close at exec and for the reason of a failure. */
+static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct transfer *transfer = arg;
+    (void)purpose;
+    int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (fd < 0)
+        transfer->socket_error = errno;
+    return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
 static int on_send(void *arg, char *peer_ip, char *local_ip, int peer_port, int local_port)
@@ -179,9 +212,10 @@ static const struct cause causes[] = {
     {CURLE_SEND_ERROR, ERROR_RESET, "the connection to ", " was lost: ", true, "; try again"},
     {CURLE_SSL_CONNECT_ERROR, ERROR_TLS, "TLS with ", " failed: ", true,
      "; check that the endpoint speaks https"},
-    {CURLE_PEER_FAILED_VERIFICATION, ERROR_TLS, "the certificate of ", " is not trusted: ", true,
-     "; check the endpoint, or name the authority's certificate in AWS_CA_BUNDLE"},
-    {CURLE_SSL_CACERT_BADFILE, ERROR_TLS, "no TLS with ", ": ", true, "; check AWS_CA_BUNDLE"},
+    {CURLE_PEER_FAILED_VERIFICATION, ERROR_UNTRUSTED, "the certificate of ", " is not trusted: ",
+     true, "; check the endpoint, or name the authority's certificate in AWS_CA_BUNDLE"},
+    {CURLE_SSL_CACERT_BADFILE, ERROR_UNTRUSTED, "no TLS with ", ": ", true,
+     "; check AWS_CA_BUNDLE"},
     {CURLE_UNSUPPORTED_PROTOCOL, ERROR_TLS, "", " does not speak HTTP", false,
      "; check the endpoint and whether it is http or https"},
     {CURLE_WEIRD_SERVER_REPLY, ERROR_TLS, "", " does not speak HTTP: ", true,
@@ -291,6 +325,31 @@ static bool fail_timed_out(const struct transfer *transfer, const char *what, in
                      (double)timeout_ms / 1000);
 }
 
+/* Whether the process, or the system, can open no more files. What failed may have given back the
+ * one descriptor it got, so two are tried. */
+static bool out_of_descriptors(const struct transfer *transfer)
+{
+    int reason = transfer->socket_error;
+    int fds[2] = {eventfd(0, EFD_CLOEXEC), eventfd(0, EFD_CLOEXEC)};
+    for (int i = 0; i < 2; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+        else
+            reason = errno;
+    }
+    return reason == EMFILE || reason == ENFILE;
+}
+
+static bool fail_without_descriptors(const struct transfer *transfer, struct error *err)
+{
+    char peer[MAX_PEER];
+    write_peer(transfer->url, peer);
+    return error_set(err, ERROR_NO_DESCRIPTORS,
+                     "too many files are open for a connection to %s; raise the limit (ulimit -n), "
+                     "or close some",
+                     peer);
+}
+
 static bool fail_too_large(const struct transfer *transfer, struct error *err)
 {
     char peer[MAX_PEER];
@@ -302,7 +361,8 @@ static bool fail_too_large(const struct transfer *transfer, struct error *err)
 
 static int64_t connect_timeout_ms(const struct transfer *transfer)
 {
-    return transfer->timeout_ms < MAX_CONNECT_MS ? transfer->timeout_ms : MAX_CONNECT_MS;
+    int64_t most = transfer->connect_timeout_ms > 0 ? transfer->connect_timeout_ms : MAX_CONNECT_MS;
+    return transfer->timeout_ms < most ? transfer->timeout_ms : most;
 }
 
 /* Whether the transfer that libcurl ended with CODE brought an answer. */
@@ -314,6 +374,8 @@ static bool judge(const struct transfer *transfer, CURLcode code, struct error *
         return fail_too_large(transfer, err);
     if (code == CURLE_OPERATION_TIMEDOUT)
         return fail_timed_out(transfer, "connection to", connect_timeout_ms(transfer), err);
+    if (code != CURLE_OK && out_of_descriptors(transfer))
+        return fail_without_descriptors(transfer, err);
     if (code != CURLE_OK)
         return fail_for(transfer, find_cause(transfer, code), code, err);
     /* libcurl is content with an answer that ends among its headers. */
@@ -339,21 +401,30 @@ static CURL *take_idle(struct http *http)
     return http->idle_count > 0 ? http->idle[--http->idle_count] : curl_easy_init();
 }
 
-/* Takes it from libcurl, the loop and the list: nothing will call it any more. */
+static void start_waiting(struct http *http);
+
+/* Takes it from libcurl, the loop and the list: nothing will call it any more. Its turn is
+ * another's then. */
 static void detach(struct transfer *transfer)
 {
     struct http *http = transfer->http;
+    bool had_turn = transfer->turn.granted;
     *transfer->link = transfer->next;
     if (transfer->next)
         transfer->next->link = transfer->link;
     loop_remove_timer(transfer->deadline);
-    curl_multi_remove_handle(http->multi, transfer->easy);
+    if (had_turn)
+        curl_multi_remove_handle(http->multi, transfer->easy);
     put_idle(http, transfer->easy);
     transfer->easy = NULL;
+    shares_leave(&http->shares, &transfer->turn);
+    if (had_turn)
+        start_waiting(http);
 }
 
 static void free_transfer(struct transfer *transfer)
 {
+    shares_leave(&transfer->http->shares, &transfer->turn);
     curl_easy_cleanup(transfer->easy);
     curl_slist_free_all(transfer->request_head);
     buf_clean_up(&transfer->head);
@@ -419,6 +490,7 @@ static void end_with_answer(struct transfer *transfer, struct http_header *heade
         .headers = headers,
         .header_count = transfer->header_count,
         .body = buf_span(&transfer->body),
+        .holder = &transfer->body,
         .elapsed_ms = now_ms(transfer->http) - transfer->sent_ms,
     };
     detach(transfer);
@@ -461,6 +533,7 @@ static void free_http(struct http *http)
         curl_easy_cleanup(http->idle[--http->idle_count]);
     curl_multi_cleanup(http->multi);
     loop_remove_timer(http->timer);
+    shares_clean_up(&http->shares);
     free(http->user_agent);
     free(http->ca_bundle);
     free(http);
@@ -599,6 +672,8 @@ static bool set_callbacks(CURL *easy, struct transfer *transfer)
            curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->reason) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket) == CURLE_OK &&
+           curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer) == CURLE_OK &&
            curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_send) == CURLE_OK &&
@@ -651,6 +726,7 @@ static bool set_request(struct transfer *transfer, const struct http_request *re
     CURL *easy = transfer->easy;
     return set_text(easy, CURLOPT_URL, transfer->url) &&
            set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_timeout_ms(transfer)) &&
+           (!request->no_proxy || set_text(easy, CURLOPT_PROXY, "")) &&
            set_manners(easy, transfer->http) && set_callbacks(easy, transfer) &&
            set_head(transfer, request) && set_body(easy, request);
 }
@@ -664,6 +740,7 @@ static struct transfer *new_transfer(struct http *http, const struct http_reques
     transfer->easy = take_idle(http);
     transfer->url = strdup(request->url);
     transfer->timeout_ms = request->timeout_ms;
+    transfer->connect_timeout_ms = request->connect_timeout_ms;
     transfer->max_body = request->max_body;
     transfer->sent_ms = now_ms(http);
     if (transfer->easy && transfer->url && set_request(transfer, request))
@@ -686,30 +763,41 @@ static void attach(struct transfer *transfer)
 static bool start(struct transfer *transfer)
 {
     struct http *http = transfer->http;
-    transfer->deadline = loop_add_timer(http->loop, transfer->timeout_ms, on_deadline, transfer);
-    if (!transfer->deadline)
-        return false;
     if (curl_multi_add_handle(http->multi, transfer->easy) == CURLM_OK && http->timer)
         return true;
     curl_multi_remove_handle(http->multi, transfer->easy);
-    loop_remove_timer(transfer->deadline);
     return false;
+}
+
+/* Those whose turn it is now. One that cannot be started for want of memory is told so by its
+ * deadline. */
+static void start_waiting(struct http *http)
+{
+    struct turn *turn;
+    while (!http->destroyed && (turn = shares_next(&http->shares)))
+        if (!start((struct transfer *)turn))
+            http->starved = true;
 }
 
 static struct transfer *http_send(struct transport *transport, const struct http_request *request,
                                   transport_done_fn *done, void *arg)
 {
-    struct transfer *transfer = new_transfer((struct http *)transport, request);
+    struct http *http = (struct http *)transport;
+    struct transfer *transfer = new_transfer(http, request);
     if (!transfer)
         return NULL;
     transfer->done = done;
     transfer->arg = arg;
-    if (!start(transfer)) {
-        free_transfer(transfer);
-        return NULL;
+    transfer->deadline = loop_add_timer(http->loop, transfer->timeout_ms, on_deadline, transfer);
+    if (transfer->deadline &&
+        shares_enter(&http->shares, &transfer->turn, request->share ? request->share : "") &&
+        (!transfer->turn.granted || start(transfer))) {
+        attach(transfer);
+        return transfer;
     }
-    attach(transfer);
-    return transfer;
+    loop_remove_timer(transfer->deadline);
+    free_transfer(transfer);
+    return NULL;
 }
 
 /* The transport. */
@@ -717,11 +805,10 @@ static struct transfer *http_send(struct transport *transport, const struct http
 static void http_destroy(struct transport *transport)
 {
     struct http *http = (struct http *)transport;
+    http->destroyed = true;
     while (http->transfers)
         http_cancel(http->transfers);
-    if (http->delivering)
-        http->destroyed = true;
-    else
+    if (!http->delivering)
         free_http(http);
 }
 
@@ -731,6 +818,8 @@ static const struct transport_ops http_ops = {
     .destroy = http_destroy,
 };
 
+/* How many connections there are at once is decided by the shares, not by libcurl, which would
+ * queue all requests to a host behind one another. */
 static bool set_multi(struct http *http, long max_connections)
 {
     CURLM *multi = http->multi;
@@ -739,9 +828,7 @@ static bool set_multi(struct http *http, long max_connections)
            curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_curl_timer) == CURLM_OK &&
            curl_multi_setopt(multi, CURLMOPT_TIMERDATA, http) == CURLM_OK &&
            curl_multi_setopt(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING) == CURLM_OK &&
-           curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max_connections) == CURLM_OK &&
-           curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, CACHED_HOSTS * max_connections) ==
-               CURLM_OK;
+           curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, WHOLE * max_connections) == CURLM_OK;
 }
 
 /* A copy of TEXT, or NULL for none; false when memory ran out. */
@@ -756,14 +843,39 @@ static bool init(struct http *http, struct loop *loop, const struct http_options
     http->base.ops = &http_ops;
     http->loop = loop;
     http->multi = curl_multi_init();
-    return http->multi && copy_text(&http->user_agent, options->user_agent) &&
+    bool shared =
+        shares_init(&http->shares, options->max_connections, WHOLE * options->max_connections);
+    return http->multi && shared && copy_text(&http->user_agent, options->user_agent) &&
            copy_text(&http->ca_bundle, getenv("AWS_CA_BUNDLE")) &&
            set_multi(http, (long)options->max_connections);
 }
 
+/* libcurl's memory: its copies of the signed headers and of answers are in there, and it wipes
+ * none of them, so all is wiped when it is given back. */
+
+static void wiping_free(void *memory)
+{
+    if (memory)
+        explicit_bzero(memory, malloc_usable_size(memory));
+    free(memory);
+}
+
+/* Always moves, since realloc would leave the old bytes behind when it does. */
+static void *wiping_realloc(void *memory, size_t size)
+{
+    size_t had = memory ? malloc_usable_size(memory) : 0;
+    void *moved = malloc(size);
+    if (moved && memory) {
+        memcpy(moved, memory, had < size ? had : size);
+        wiping_free(memory);
+    }
+    return moved;
+}
+
 struct transport *http_new(struct loop *loop, const struct http_options *options, struct error *err)
 {
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+    if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, wiping_free, wiping_realloc, strdup,
+                             calloc) != CURLE_OK) {
         error_set(err, ERROR_NO_MEMORY, "libcurl would not start");
         return NULL;
     }

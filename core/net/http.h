@@ -11,7 +11,7 @@
 #include "core/net/transport.h"
 
 struct http_options {
-    unsigned max_connections; /* to one host; more requests than that wait their turn */
+    unsigned max_connections; /* of one share; all together have four times as many */
     const char *user_agent;
 };
 

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/span.h"
 
@@ -14,8 +15,13 @@ struct http_request {
     const char *const *headers; /* "Name: value", each as it shall be sent */
     size_t header_count;
     struct span body;
-    int64_t timeout_ms; /* until the whole answer is here */
-    size_t max_body;    /* a larger answer is ERROR_BAD_ANSWER */
+    int64_t timeout_ms; /* until the whole answer is here, waiting for a connection included */
+    int64_t connect_timeout_ms; /* of these, until the connection stands; 0: as usual */
+    size_t max_body;            /* a larger answer is ERROR_BAD_ANSWER */
+    /* Requests of one share wait for each other's connections, and for nobody else's: a table and
+     * its region, say. NULL: that of all who have none. */
+    const char *share;
+    bool no_proxy; /* ask the host itself, whatever proxy the environment names */
 };
 
 struct http_header {
@@ -29,12 +35,14 @@ struct http_response {
     const struct http_header *headers;
     size_t header_count;
     struct span body;   /* as transferred: still compressed, if it was */
+    struct buf *holder; /* of the body's bytes. Whoever wants to keep them takes them out of it
+                         * (buf_move) instead of copying; NULL when they cannot be taken */
     int64_t elapsed_ms; /* from sending to the whole answer */
 };
 
 /* Exactly one of RESPONSE and ERR is not NULL. Any status is a response; ERR is for no answer
- * at all: ERROR_TIMED_OUT, _UNREACHABLE, _REFUSED, _RESET, _TLS, _BAD_ANSWER, _NO_MEMORY, with
- * a text that names the host and what to do. */
+ * at all: ERROR_TIMED_OUT, _UNREACHABLE, _REFUSED, _RESET, _TLS, _UNTRUSTED, _BAD_ANSWER,
+ * _NO_DESCRIPTORS, _NO_MEMORY, with a text that names the host and what to do. */
 typedef void transport_done_fn(void *arg, const struct http_response *response,
                                const struct error *err);
 

@@ -266,6 +266,15 @@ def test_missing_table(fails, write_map):
     assert "table nope-ShopifyEntitiesTable does not exist in us-east-1" in why
 
 
+def test_answer_that_inflates_to_more_than_any(fails, proxy):
+    """32 MB in 32 KB: refused at the bound, whatever comes behind it."""
+    proxy.fault("gzip", times=None)
+    proxy.fault("raw", body=b" " * (32 * 1024 * 1024), times=None)
+    why = fails()
+    assert "the answer to GetItem is larger than any that the service gives" in why
+    assert proxy.ops[-1] == "GetItem" and proxy.requests[-1].response_bytes < 2**20
+
+
 def test_missing_index(fails, write_map):
     path = write_map(EXAMPLE.replace("GSI_JobLookup_v2", "GSI_Nope"))
     job = f"/prod/jobs/by-id/{JOB_ID}"

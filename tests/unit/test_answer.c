@@ -287,6 +287,87 @@ static void damaged_gzip_is_not_understood(void)
     close_scene(&scene);
 }
 
+/* The body is not copied: the answer has the very bytes that came. */
+static void a_body_that_can_be_taken_is_taken(void)
+{
+    struct scene scene = scene_of(DYNAMO_QUERY, 200, "");
+    struct buf holder = {0};
+    buf_add_text(&holder, "{\"Items\":[{}]}");
+    const char *bytes = holder.data;
+    scene.response.body = buf_span(&holder);
+    scene.response.holder = &holder;
+    CHECK(take(&scene));
+    CHECK(!holder.data && scene.answer->body.data == bytes);
+    CHECK_INT(scene.answer->item_count, 1);
+    close_scene(&scene);
+}
+
+static size_t limit_of(enum dynamo_op op, size_t keys)
+{
+    struct scene scene = scene_of(op, 200, "");
+    for (size_t i = 0; i < keys; i++) {
+        struct key key = {.attributes = {{SPAN_LITERAL("pk"), {VALUE_S, SPAN_LITERAL("k")}}},
+                          .count = 1};
+        read_add_key(scene.read, &key);
+    }
+    size_t limit = answer_limit(&scene.question);
+    close_scene(&scene);
+    return limit;
+}
+
+static void limits_are_those_of_the_service(void)
+{
+    enum { KB = 1024, MB = 1024 * 1024 };
+    CHECK(limit_of(DYNAMO_GET_ITEM, 1) >= 10 * 400 * KB && limit_of(DYNAMO_GET_ITEM, 1) <= 5 * MB);
+    CHECK(limit_of(DYNAMO_QUERY, 0) >= 10 * MB && limit_of(DYNAMO_QUERY, 0) <= 16 * MB);
+    CHECK(limit_of(DYNAMO_BATCH_GET_ITEM, 1) <= 5 * MB);
+    CHECK(limit_of(DYNAMO_BATCH_GET_ITEM, 2) > limit_of(DYNAMO_BATCH_GET_ITEM, 1));
+    CHECK(limit_of(DYNAMO_BATCH_GET_ITEM, 100) <= 65 * MB);
+    CHECK(limit_of(DYNAMO_DESCRIBE_TABLE, 0) <= 4 * MB && limit_of(DYNAMO_LIST_TABLES, 0) <= MB);
+}
+
+static void check_too_large(int status, struct span body, const char *encoding)
+{
+    struct scene scene = scene_of(DYNAMO_LIST_TABLES, status, "");
+    scene.response.body = body;
+    if (encoding)
+        add_header(&scene, "Content-Encoding", encoding);
+    CHECK(!take(&scene));
+    CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+    CHECK_HAS(scene.err.text, "the answer to ListTables is larger than any that the service gives");
+    close_scene(&scene);
+}
+
+static void what_is_too_large_is_refused(void)
+{
+    enum { LARGE = 2 * 1024 * 1024 };
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, packed = {0};
+    buf_add_repeated(&text, ' ', LARGE);
+    check_too_large(200, buf_span(&text), NULL);
+    check_too_large(400, buf_span(&text), NULL);
+    buf_reserve(&packed, LARGE);
+    size_t size = compress_text(buf_text(&text), (unsigned char *)packed.data, LARGE);
+    CHECK(size < 10000);
+    check_too_large(200, span_of(packed.data, size), "gzip");
+    check_too_large(500, span_of(packed.data, size), "gzip");
+}
+
+/* As much JSON as 400 KB can honestly be: an empty text in a list counts as one byte. */
+static void the_longest_honest_item_is_read(void)
+{
+    enum { ELEMENTS = 400 * 1024 };
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_add_text(&text, "{\"Item\":{\"l\":{\"L\":[");
+    for (int i = 0; i < ELEMENTS; i++)
+        buf_add_text(&text, i ? ",{\"S\":\"\"}" : "{\"S\":\"\"}");
+    buf_add_text(&text, "]}}}");
+    struct scene scene = scene_of(DYNAMO_GET_ITEM, 200, "");
+    scene.response.body = buf_span(&text);
+    CHECK(take(&scene));
+    CHECK_INT(scene.answer->item_count, 1);
+    close_scene(&scene);
+}
+
 static void html_is_named_with_its_endpoint(void)
 {
     struct scene scene = scene_of(DYNAMO_QUERY, 200, "<html>");
@@ -445,6 +526,10 @@ static const struct check_test tests[] = {
     {"the checksum is checked", the_checksum_is_checked},
     {"gzip is inflated after the checksum", gzip_is_inflated_after_the_checksum},
     {"damaged gzip is not understood", damaged_gzip_is_not_understood},
+    {"a body that can be taken is taken", a_body_that_can_be_taken_is_taken},
+    {"limits are those of the service", limits_are_those_of_the_service},
+    {"what is too large is refused", what_is_too_large_is_refused},
+    {"the longest honest item is read", the_longest_honest_item_is_read},
     {"HTML is named with its endpoint", html_is_named_with_its_endpoint},
     {"an empty answer is not understood", an_empty_answer_is_not_understood},
     {"a code may stand in the header", a_code_may_stand_in_the_header},

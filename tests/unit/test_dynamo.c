@@ -474,6 +474,24 @@ static void failures_are_tried_four_times(void)
     close_scene(&scene);
 }
 
+/* A certificate that can't be trusted is asked for once; a hand-shake that failed, again. */
+static void what_cannot_be_trusted_is_asked_once(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    script_fail(scene.script, ERROR_UNTRUSTED);
+    run(&scene);
+    CHECK_INT(sent_count(&scene), 1);
+    CHECK_INT(scene.err.kind, ERROR_UNTRUSTED);
+    close_scene(&scene);
+    open_scene(&scene, query());
+    script_fail(scene.script, ERROR_TLS);
+    answer(&scene, 200, ONE_ITEM);
+    run(&scene);
+    CHECK(sent_count(&scene) == 2 && scene.page_count == 1);
+    close_scene(&scene);
+}
+
 static void what_heals_is_a_page(void)
 {
     struct scene scene;
@@ -749,6 +767,7 @@ static const struct check_test tests[] = {
     {"tables come page by page", tables_come_page_by_page},
     {"a missing table is an error", a_missing_table_is_an_error},
     {"failures are tried four times", failures_are_tried_four_times},
+    {"what cannot be trusted is asked once", what_cannot_be_trusted_is_asked_once},
     {"what heals is a page", what_heals_is_a_page},
     {"a wrong checksum is tried again", a_wrong_checksum_is_tried_again},
     {"HTML with a good status is final", html_with_a_good_status_is_final},

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -506,6 +507,56 @@ static void no_more_connections_than_allowed(void)
     check_many(2, 2, 2);
 }
 
+/* Shares. */
+
+static void send_in_share(struct stage *stage, struct call *call, const char *share)
+{
+    struct http_request request = request_to(stage->url);
+    request.share = share;
+    send_request(stage, call, &request);
+}
+
+/* Ten requests of one share wait for an answer that comes only when four wait at the server: two of
+ * them may wait there at once, so the others' two are what lets all go on. */
+static void a_share_that_hangs_leaves_others_their_connections(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    struct call hanging[10] = {0}, other[10] = {0};
+    open_stage(&stage, 2, greeting(4));
+    for (int i = 0; i < 10; i++)
+        send_in_share(&stage, &hanging[i], "eu-west-1 hanging");
+    for (int i = 0; i < 10; i++)
+        send_in_share(&stage, &other[i], "eu-west-1 other");
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    for (int i = 0; i < 10; i++) {
+        check_answered(&hanging[i], 200, "hello");
+        check_answered(&other[i], 200, "hello");
+        call_clean_up(&hanging[i]);
+        call_clean_up(&other[i]);
+    }
+    CHECK_INT(stage.server.requests, 20);
+    CHECK_INT(stage.server.accepted, 4);
+}
+
+static void cancelled_in_the_queue(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    struct call calls[3] = {0};
+    open_stage(&stage, 1, greeting(1));
+    for (int i = 0; i < 3; i++)
+        send_plain(&stage, &calls[i]);
+    stage.transport->ops->cancel(calls[1].transfer);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    check_answered(&calls[0], 200, "hello");
+    check_answered(&calls[2], 200, "hello");
+    CHECK_INT(calls[1].done, 0);
+    CHECK(stage.server.requests == 2 && stage.server.accepted == 1);
+    call_clean_up(&calls[0]);
+    call_clean_up(&calls[2]);
+}
+
 /* Failures. */
 
 static const struct script silence = {.batch = 0};
@@ -663,6 +714,129 @@ static void tls_to_a_plain_server(void)
     CHECK(loop_run(stage.loop));
     end_stage(&stage);
     check_failed(&call, ERROR_TIMED_OUT, "127.0.0.1");
+}
+
+/* With a proxy in the environment, a request goes there, unless it asks for none. */
+static void a_proxy_can_be_left_out(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage, proxy;
+    CLEAN_UP(call_clean_up) struct call through = {0}, directly = {0};
+    open_stage(&proxy, 1, ANSWER("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy"));
+    open_stage(&stage, 1, greeting(1));
+    setenv("http_proxy", proxy.url, 1);
+    struct http_request request = request_to(stage.url);
+    send_request(&stage, &through, &request);
+    CHECK(loop_run(stage.loop));
+    request.no_proxy = true;
+    send_request(&stage, &directly, &request);
+    CHECK(loop_run(stage.loop));
+    unsetenv("http_proxy");
+    end_stage(&stage);
+    end_stage(&proxy);
+    check_answered(&through, 200, "proxy");
+    check_answered(&directly, 200, "hello");
+    CHECK(proxy.server.requests == 1 && stage.server.requests == 1);
+    CHECK(span_starts(buf_span(&proxy.server.last), SPAN_LITERAL("POST http://127.0.0.1:")));
+}
+
+/* A listener that has taken all connections it will answers no other; the request as a whole would
+ * wait for longer than this test may take. */
+static void connecting_has_a_time_of_its_own(void)
+{
+    enum { CROWD = 8 };
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    int crowd[CROWD];
+    unsigned port = 0;
+    int listener = listen_somewhere(&port);
+    CHECK_INT(listen(listener, 0), 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons((uint16_t)port);
+    for (int i = 0; i < CROWD; i++) {
+        crowd[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        connect(crowd[i], (struct sockaddr *)&address, sizeof address);
+    }
+    open_stage(&stage, 1, silence);
+    char url[64];
+    snprintf(url, sizeof url, "http://127.0.0.1:%u/", port);
+    struct http_request request = request_to(url);
+    request.timeout_ms = 1000 * 1000;
+    request.connect_timeout_ms = 100;
+    send_request(&stage, &call, &request);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    for (int i = 0; i < CROWD; i++)
+        close(crowd[i]);
+    close(listener);
+    check_failed(&call, ERROR_TIMED_OUT, "no connection to 127.0.0.1:");
+    CHECK_HAS(call.err.text, "within 0.1 s");
+}
+
+/* The lowest descriptor that is free becomes the limit. */
+static void out_of_descriptors(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call call = {0}, again = {0};
+    struct rlimit before, none;
+    open_stage(&stage, 1, greeting(1));
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &before), 0);
+    int free_fd = dup(0);
+    CHECK(free_fd > 0);
+    close(free_fd);
+    none = before;
+    none.rlim_cur = (rlim_t)free_fd;
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
+    send_plain(&stage, &call);
+    bool ran = loop_run(stage.loop);
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &before), 0);
+    CHECK(ran);
+    send_plain(&stage, &again);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    check_failed(&call, ERROR_NO_DESCRIPTORS, "too many files are open");
+    CHECK(!strstr(call.err.text, "network"));
+    check_answered(&again, 200, "hello");
+}
+
+/* Bodies. */
+
+static void take_body(void *arg, const struct http_response *response, const struct error *err)
+{
+    struct call *call = arg;
+    call->done++;
+    if (err)
+        call->err = *err;
+    if (response)
+        buf_move(&call->body, response->holder);
+}
+
+/* The room is what the head told, and never more than the bound. */
+static void check_room(const char *head, size_t size, bool chunked, size_t most)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call call = {0};
+    CLEAN_UP(buf_clean_up) struct buf answer = {0};
+    buf_add_text(&answer, head);
+    if (chunked)
+        buf_printf(&answer, "%zx\r\n", size);
+    buf_add_repeated(&answer, 'x', size);
+    buf_add_text(&answer, chunked ? "\r\n0\r\n\r\n" : "");
+    open_stage(&stage, 1, (struct script){.answer = buf_span(&answer), .batch = 1});
+    struct http_request request = request_to(stage.url);
+    request.max_body = 1000 * 1000;
+    call.transfer = stage.transport->ops->send(stage.transport, &request, take_body, &call);
+    CHECK(call.transfer && loop_run(stage.loop));
+    end_stage(&stage);
+    CHECK_TEXT(call.err.text, "");
+    CHECK_INT(call.body.size, size);
+    CHECK(call.body.capacity <= most + 1);
+}
+
+static void bodies_are_taken_and_take_no_more_room_than_they_may(void)
+{
+    check_room("HTTP/1.1 200 OK\r\nContent-Length: 700000\r\n\r\n", 700000, false, 700000);
+    check_room("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 900000, true, 1000000);
 }
 
 static void *answer_in_plain(void *arg)
@@ -829,6 +1003,14 @@ static const struct check_test tests[] = {
     {"a connection closed meanwhile is made anew", a_connection_closed_meanwhile_is_made_anew},
     {"twenty in parallel", twenty_in_parallel},
     {"no more connections than allowed", no_more_connections_than_allowed},
+    {"a share that hangs leaves others their connections",
+     a_share_that_hangs_leaves_others_their_connections},
+    {"cancelled in the queue", cancelled_in_the_queue},
+    {"a proxy can be left out", a_proxy_can_be_left_out},
+    {"connecting has a time of its own", connecting_has_a_time_of_its_own},
+    {"out of descriptors", out_of_descriptors},
+    {"bodies are taken and take no more room than they may",
+     bodies_are_taken_and_take_no_more_room_than_they_may},
     {"a deadline passes", a_deadline_passes},
     {"a deadline passes in the queue", a_deadline_passes_in_the_queue},
     {"answers cut short", answers_cut_short},

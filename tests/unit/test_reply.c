@@ -57,9 +57,11 @@ static void every_kind_of_error_has_its_own_errno(void)
         {ERROR_REFUSED, ECONNREFUSED},
         {ERROR_RESET, ECONNRESET},
         {ERROR_TLS, EPROTO},
+        {ERROR_UNTRUSTED, EPROTO},
         {ERROR_NO_TABLE, ENODEV},
         {ERROR_BAD_ANSWER, EBADMSG},
         {ERROR_SERVICE, EIO},
+        {ERROR_NO_DESCRIPTORS, EMFILE},
         {ERROR_NO_MEMORY, ENOMEM},
     };
     CHECK_INT(sizeof wanted / sizeof wanted[0], ERROR_NO_MEMORY + 1);
