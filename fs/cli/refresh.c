@@ -1,73 +1,97 @@
 /* ddbfs refresh PATH…: makes a live mount forget what it knows of paths. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "fs/cli/app.h"
 #include "fs/cli/control_path.h"
+#include "fs/cli/mounts.h"
 
-/* Whether FOLDER is the root of a mount of ours. */
-static bool is_our_root(const char *folder)
+/* Links that lead on to links are followed so many times, as the kernel does. */
+enum { MOST_LINKS = 40 };
+
+static void drop_last_segment(struct buf *path)
 {
-    struct stat stat_buf;
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    buf_printf(&path, "%s/" CONTROL_NAME "/" CONTROL_REFRESH, folder);
-    return !path.failed && stat(buf_text(&path), &stat_buf) == 0 && S_ISDIR(stat_buf.st_mode);
+    while (path->size > 0 && path->data[path->size - 1] != '/')
+        buf_truncate(path, path->size - 1);
+    if (path->size > 0)
+        buf_truncate(path, path->size - 1);
 }
 
-/* The absolute form of PATH, whose last segment need not be there; NULL when its folder is not. */
-static char *absolute(const char *path)
+/* Puts what the link that PATH ends in leads to before what is left of the way (REST, at FROM). */
+static bool follow(struct buf *path, const char *target, struct buf *rest, size_t from)
 {
-    char *whole = realpath(path, NULL);
-    if (whole)
-        return whole;
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    const char *slash = strrchr(path, '/');
-    buf_add(&text, slash ? path : ".", slash ? (size_t)(slash - path) + (slash == path) : 1);
-    char *folder = realpath(buf_text(&text), NULL);
-    buf_truncate(&text, 0);
-    if (folder)
-        buf_printf(&text, "%s/%s", folder, slash ? slash + 1 : path);
-    free(folder);
-    return text.size ? buf_steal(&text, NULL) : NULL;
+    CLEAN_UP(buf_clean_up) struct buf on = {0};
+    buf_printf(&on, "%s/%s", target, rest->data + from);
+    buf_truncate(rest, 0);
+    buf_add_span(rest, buf_span(&on));
+    if (target[0] == '/')
+        buf_truncate(path, 0);
+    else
+        drop_last_segment(path);
+    return !on.failed && !rest->failed;
 }
 
-/* The mount's root is the nearest folder above that has our control files. */
-static bool find_root(const char *path, size_t *root_size)
+/* Makes WHOLE the absolute form of PATH, and ROOT the mountpoint that it is in; false when it is in
+ * none. Links are resolved on the way to the mount. In it there are none, and nothing is looked up:
+ * to look for a record would be to read it. */
+static bool resolve(const char *path, struct buf *whole, struct buf *root)
 {
-    char *folder = strdup(path);
-    bool found = folder && is_our_root(folder);
-    for (char *slash = folder ? strrchr(folder, '/') : NULL; slash && !found;
-         slash = strrchr(folder, '/')) {
-        *slash = '\0';
-        found = is_our_root(folder);
+    CLEAN_UP(buf_clean_up) struct buf rest = {0};
+    char target[PATH_MAX];
+    unsigned links = 0;
+    bool inside = false;
+    if (path[0] == '\0') /* as everywhere, this names nothing */
+        return false;
+    if (path[0] != '/' && getcwd(target, sizeof target))
+        buf_printf(&rest, "%s/", target);
+    buf_add_text(&rest, path);
+    for (size_t at = 0; !rest.failed && !whole->failed && at < rest.size;) {
+        const char *segment = rest.data + at;
+        size_t size = strcspn(segment, "/");
+        at += size + (segment[size] == '/');
+        if (size == 0 || (size == 1 && segment[0] == '.'))
+            continue;
+        if (size == 2 && strncmp(segment, "..", 2) == 0)
+            drop_last_segment(whole);
+        else
+            buf_printf(whole, "/%.*s", (int)size, segment);
+        buf_truncate(root, 0);
+        inside = mounts_find(buf_text(whole), root);
+        ssize_t got = inside ? -1 : readlink(buf_text(whole), target, sizeof target - 1);
+        if (!inside && got < 0 && errno != EINVAL && whole->size > 0)
+            return false;
+        if (got < 0)
+            continue;
+        target[got] = '\0';
+        if (++links > MOST_LINKS || !follow(whole, target, &rest, at))
+            return false;
+        at = 0;
     }
-    *root_size = found ? strlen(folder) : 0;
-    free(folder);
-    return found;
+    return inside && !rest.failed && !whole->failed;
 }
 
 static bool refresh(const char *path)
 {
     struct stat stat_buf;
-    size_t root_size;
-    CLEAN_UP(buf_clean_up) struct buf request = {0};
-    char *whole = absolute(path);
-    bool found = whole && find_root(whole, &root_size);
-    if (found)
-        buf_printf(&request, "%.*s/" CONTROL_NAME "/" CONTROL_REFRESH "%s/" CONTROL_NOW,
-                   (int)root_size, whole, whole + root_size);
-    free(whole);
-    if (!found) {
-        fprintf(stderr, "ddbfs: %s: is not in a live mount of ddbfs\n", path);
-        return false;
+    CLEAN_UP(buf_clean_up) struct buf whole = {0}, root = {0}, request = {0};
+    bool found = resolve(path, &whole, &root);
+    if (found) {
+        buf_printf(&request, "%s/" CONTROL_NAME "/" CONTROL_REFRESH "%s/" CONTROL_NOW,
+                   buf_text(&root), buf_text(&whole) + root.size);
+        /* The answer is that there is no such file, once the work is done. */
+        if (!request.failed && stat(buf_text(&request), &stat_buf) != 0 && errno == ENOENT)
+            return true;
+        found = errno != ENOTCONN; /* nobody is there any more */
     }
-    /* The answer is that there is no such file, once the work is done. */
-    if (stat(buf_text(&request), &stat_buf) != 0 && errno == ENOENT)
-        return true;
-    fprintf(stderr, "ddbfs: %s: %s\n", path, strerror(errno));
+    if (found)
+        fprintf(stderr, "ddbfs: %s: %s\n", path, strerror(errno));
+    else
+        fprintf(stderr, "ddbfs: %s: is not in a live mount of ddbfs\n", path);
     return false;
 }
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/sources.h"
+#include "fs/cli/mounts.h"
 #include "fs/mount/channel.h"
 #include "fs/mount/control.h"
 #include "fs/mount/directory.h"
@@ -160,24 +161,37 @@ static bool new_session(struct mount *mount, const struct mount_options *options
     return mount->session;
 }
 
+/* Whether the kernel has a mount of ours there: whoever may not look into it can't ask it. */
+static bool is_in_table(const char *mountpoint)
+{
+    CLEAN_UP(buf_clean_up) struct buf root = {0};
+    char *whole = realpath(mountpoint, NULL);
+    bool found = whole && mounts_find(whole, &root) && strcmp(buf_text(&root), whole) == 0;
+    free(whole);
+    return found;
+}
+
 /* A second mount on the same folder would hide the first, and need a second unmount. What the
  * kernel has of a dead one may look alive, but for a name that is known for a moment only. */
 static bool is_free(const char *mountpoint)
 {
     CLEAN_UP(buf_clean_up) struct buf stats = {0};
     buf_printf(&stats, "%s/" CONTROL_NAME "/stats.json", mountpoint);
-    bool live = !stats.failed && access(buf_text(&stats), F_OK) == 0;
-    bool dead = !live && errno == ENOTCONN;
-    if (dead)
+    bool answers = !stats.failed && access(buf_text(&stats), F_OK) == 0;
+    if (!answers && errno == ENOTCONN) {
         fprintf(stderr,
                 "ddbfs: %s is a mount whose daemon is gone; take it away first: "
                 "fusermount3 -u %s\n",
                 mountpoint, mountpoint);
-    if (live)
+        return false;
+    }
+    if (answers || is_in_table(mountpoint)) {
         fprintf(stderr,
                 "ddbfs: %s is a live mount already; take it away first: fusermount3 -u %s\n",
                 mountpoint, mountpoint);
-    return !live && !dead;
+        return false;
+    }
+    return true;
 }
 
 /* Two that mount on one folder at the same time would both find it free, and one hide the other. So
@@ -283,11 +297,12 @@ static bool start(struct mount *mount, const struct start *wanted)
  * the connection is aborted, which lets everybody go. */
 static void drain(struct mount *mount)
 {
+    if (!mount->refresher)
+        return;
     int64_t from_ms = mount_now_ms(mount);
     bool aborted = false;
-    if (mount->refresher)
-        refresher_break_off(mount->refresher);
-    while (mount->refresher && refresher_is_busy(mount->refresher)) {
+    refresher_break_off(mount->refresher);
+    while (refresher_is_busy(mount->refresher)) {
         int64_t waited_ms = mount_now_ms(mount) - from_ms;
         if (waited_ms > GIVE_UP_MS)
             return;

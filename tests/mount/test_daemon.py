@@ -105,7 +105,7 @@ def opened_device(folder, more="default_permissions"):
     """/dev/fuse, opened and mounted at FOLDER by root for NOBODY."""
     device = os.open("/dev/fuse", os.O_RDWR)
     words = f"ro,nosuid,nodev,fd={device},rootmode=40000,user_id={NOBODY},group_id={NOBODY},{more}"
-    command = ["mount", "-i", "-t", "fuse", "-o", words, "ddbfs", str(folder)]
+    command = ["mount", "-i", "-t", "fuse.ddbfs", "-o", words, "ddbfs", str(folder)]
     try:
         subprocess.run(command, check=True, pass_fds=[device])
         yield device

@@ -77,6 +77,59 @@ def test_a_refresh_of_one_record_costs_the_others_nothing(mount, branch, make_ma
     assert b"new" in (m / paths[0]).read_bytes()
 
 
+# What the command itself costs.
+
+
+def ways_to(m, path, tmp_path):
+    """PATH of the mount as people may name it, and the folder where they stand."""
+    link = tmp_path / "link"
+    (tmp_path / "to-mount").symlink_to(m.root)
+    (tmp_path / "relative").symlink_to("to-mount")
+    link.symlink_to(m / path)
+    above, name = os.path.split(path)
+    yield m / path, None
+    yield f"{m.root}/prod/../{path}//", None
+    yield f"{m.root}/../{m.root.name}/./{path}", None
+    yield link, None
+    yield f"relative/{path}", tmp_path
+    yield name, m / above
+    yield f"../{os.path.basename(above)}/{name}", m / above
+
+
+def test_a_refresh_asks_for_nothing(mount, ddbfs, tmp_path):
+    m = mount()
+    for path, folder in ways_to(m, SETTINGS, tmp_path):
+        assert ddbfs("refresh", path, cwd=folder).code == 0
+    assert m.counts() == {}
+
+
+def test_each_way_leads_to_the_record(mount, ddbfs, branch, tmp_path):
+    path = branch.put_settings(text="0")
+    m = mount()
+    for number, (way, folder) in enumerate(ways_to(m, path, tmp_path)):
+        os.stat(m / path)
+        branch.put_settings(text=f"number {number}")
+        ddbfs("refresh", way, cwd=folder)
+        assert f"number {number}".encode() in (m / path).read_bytes(), way
+
+
+def test_a_refresh_of_a_record_needs_no_service(mount, proxy):
+    m = mount("--timeout", "60")
+    proxy.fault("delay", times=None, seconds=60)
+    m.refresh(SETTINGS)
+    assert not proxy.requests
+
+
+@pytest.mark.parametrize("path", ["", "nowhere", "loop", "nowhere/../x"])
+def test_a_path_that_leads_into_no_mount(ddbfs, tmp_path, path):
+    (tmp_path / "loop").symlink_to("loop")
+    assert "not in a live mount" in ddbfs("refresh", tmp_path / path, expect=1).stderr
+
+
+def test_no_path_at_all_is_not_where_one_stands(mount, ddbfs):
+    assert "not in a live mount" in ddbfs("refresh", "", cwd=mount().root, expect=1).stderr
+
+
 # Others.
 
 
