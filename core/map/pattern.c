@@ -248,6 +248,7 @@ static bool compile(struct draft *draft, const struct declared_table *table)
         .path = path->path,
         .line = path->line,
         .list = path->list,
+        .whole = path->list && !path->index.text && !path->limit && !path->wheres && !path->filters,
         .table = draft->model,
         .descending = path->descending,
         .limit = path->limit,

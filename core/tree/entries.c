@@ -183,13 +183,44 @@ static bool follows_some_entry(const struct place *place, const struct route *ch
     return false;
 }
 
+static bool has_kind(const struct map_pattern *list, const struct map_kind *kind)
+{
+    for (size_t i = 0; i < list->kind_count; i++)
+        if (list->kinds[i] == kind || list->kinds[i] == list->table->any)
+            return true;
+    return false;
+}
+
+static bool is_window_on(const struct map_pattern *list, const struct map_pattern *pattern)
+{
+    for (size_t i = 0; i < pattern->kind_count; i++)
+        if (!has_kind(list, pattern->kinds[i]))
+            return false;
+    return true;
+}
+
+/* Whether all that is found at STEP and below it are records of LIST's kinds. The path there says
+ * at least what LIST's own path says, so these are some of LIST's records. */
+static bool shows_some_of(const struct map_pattern *list, const struct route *step)
+{
+    if ((step->list && !is_window_on(list, step->list)) ||
+        (step->file && !is_window_on(list, step->file)))
+        return false;
+    for (const struct route *child = step->children; child; child = child->next)
+        if (!child->entry && !shows_some_of(list, child))
+            return false;
+    return true;
+}
+
 const struct route *entries_unlisted(const struct place *place)
 {
     if (place->kind != PLACE_DIRECTORY && place->kind != PLACE_README)
         return NULL;
+    const struct map_pattern *list = place->route->list;
     for (const struct route *child = place->route->children; child; child = child->next)
         if (!child->entry && !format_is_literal(&child->segment) && !known_values(place, child) &&
-            !follows_some_entry(place, child))
+            !follows_some_entry(place, child) &&
+            !(list && list->whole && shows_some_of(list, child)))
             return child;
     return NULL;
 }

@@ -36,7 +36,8 @@ void entries_add_files(struct entries *entries, const struct place *place,
                        const struct place_options *names);
 
 /* The parameter of PLACE that nothing lists: neither known values nor its listing; NULL when the
- * directory can be listed as a whole. */
+ * directory can be listed as a whole. It can also where its listing has all records, and parameters
+ * only open windows on some of them ("{from}..{to}/"). */
 const struct route *entries_unlisted(const struct place *place);
 
 /* Whether names of the directory CHILD follow from the parts of ENTRY, so that each entry brings

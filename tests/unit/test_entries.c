@@ -178,6 +178,23 @@ static void test_other_tables_are_no_branches(void)
                        "");
 }
 
+/* Windows on records that are all listed hide none; another kind's directory does. */
+static void test_a_directory_with_windows_on_its_own_records_is_whole(void)
+{
+    static const char table[] =
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"R#{b}\"},"
+        "\"s\":{\"pk\":\"{a}\",\"sk\":\"S#{c}\"}},\"paths\":{"
+        "\"{a}/\":{\"list\":\"r\"},"
+        "\"{a}/{from}..{to}/\":{\"list\":\"r\",\"where\":{\"b\":\"{from}..{to}\"}},"
+        "\"x/{a}/\":{\"list\":\"r\"},"
+        "\"x/{a}/s-{c}/\":{\"list\":\"s\"},"
+        "\"y/{a}/\":{\"list\":\"r\",\"newest\":5},"
+        "\"y/{a}/{from}..{to}/\":{\"list\":\"r\",\"where\":{\"b\":\"{from}..{to}\"}}}";
+    check_table(table, "/prod/t/1", "");
+    check_table(table, "/prod/t/x/1", "README ?s-{c}");
+    check_table(table, "/prod/t/y/1", "README ?{from}..{to}");
+}
+
 static const struct check_test tests[] = {
     {"the_root_has_the_environments_that_are_named",
      test_the_root_has_the_environments_that_are_named},
@@ -196,6 +213,8 @@ static const struct check_test tests[] = {
     {"many_entries", test_many_entries},
     {"branches_are_found_once_each", test_branches_are_found_once_each},
     {"other_tables_are_no_branches", test_other_tables_are_no_branches},
+    {"a_directory_with_windows_on_its_own_records_is_whole",
+     test_a_directory_with_windows_on_its_own_records_is_whole},
 };
 
 CHECK_MAIN(tests)
