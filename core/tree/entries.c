@@ -214,7 +214,8 @@ static bool shows_some_of(const struct map_pattern *list, const struct route *st
 
 const struct route *entries_unlisted(const struct place *place)
 {
-    if (place->kind != PLACE_DIRECTORY && place->kind != PLACE_README)
+    if (place->kind != PLACE_DIRECTORY && place->kind != PLACE_README &&
+        place->kind != PLACE_LIST_INFO)
         return NULL;
     const struct map_pattern *list = place->route->list;
     for (const struct route *child = place->route->children; child; child = child->next)

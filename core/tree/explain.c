@@ -62,7 +62,7 @@ static bool told_init(struct told *told, const struct tree *tree, const struct p
 
 static bool is_listing(const struct place *place)
 {
-    return place->kind == PLACE_DIRECTORY && place->route->list;
+    return place->kind == PLACE_LIST_INFO || (place->kind == PLACE_DIRECTORY && place->route->list);
 }
 
 /* A JMESPath for the one of a query's items that is the file. max_by compares texts or numbers, and
@@ -329,4 +329,41 @@ bool explain_write_info(const struct tree *tree, const struct place *place,
     write_member(out, "aws", buf_span(&words.command));
     write_origin(out, tree, record);
     return !out->failed;
+}
+
+bool explain_write_list_info(const struct tree *tree, const struct place *place,
+                             const struct tree_listing *listing, const struct error *unlisted,
+                             struct buf *out)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    CLEAN_UP(words_clean_up) struct words words = {0};
+    CLEAN_UP(buf_clean_up) struct buf when = {0};
+    struct tree_list_stats stats = tree_list_stats(listing);
+    struct clock *clock = loop_clock(tree->loop);
+    struct error skipped;
+    if (!told_init(&told, tree, place, NULL) || !find_words(&words, tree, place, &told))
+        return false;
+    buf_add_text(out, "{\n  \"table\": ");
+    json_write_string(out, span_text(told.plan->table_name));
+    if (told.plan->query->index)
+        write_member(out, "index", span_text(told.plan->query->index));
+    buf_add_text(out, ",\n  \"reads\": [");
+    for (size_t i = 0; i < words.step_count; i++) {
+        buf_add_text(out, i ? ", " : "");
+        json_write_string(out, buf_span(&words.steps[i]));
+    }
+    buf_add_char(out, ']');
+    write_member(out, "cost", buf_span(&words.cost));
+    write_member(out, "aws", buf_span(&words.command));
+    buf_printf(out, ",\n  \"records\": %zu,\n  \"skipped\": %zu", stats.entries, stats.skipped);
+    if (tree_list_note(listing, &skipped))
+        write_member(out, "skipped_why", span_text(skipped.text));
+    if (unlisted)
+        write_member(out, "not_listed", span_text(unlisted->text));
+    buf_printf(out, ",\n  \"pages\": %u,\n  \"requests\": %u,\n  \"capacity\": %g", stats.pages,
+               stats.requests, stats.capacity);
+    when_write(&when, clock->wall_ms(clock));
+    write_member(out, "fetched", buf_span(&when));
+    buf_add_text(out, "\n}\n");
+    return !out->failed && !when.failed;
 }

@@ -14,4 +14,10 @@ bool explain_write(const struct tree *tree, const struct place *place, struct sp
 bool explain_write_info(const struct tree *tree, const struct place *place,
                         const struct record *record, struct buf *out);
 
+/* Appends the content of a listing's @info: PLACE, and what listing it took. UNLISTED, unless NULL,
+ * says what the directory could not list. False when memory ran out. */
+bool explain_write_list_info(const struct tree *tree, const struct place *place,
+                             const struct tree_listing *listing, const struct error *unlisted,
+                             struct buf *out);
+
 #endif

@@ -148,9 +148,20 @@ struct tree_call {
     const struct place *place;
     struct fetch *fetch;
     struct loop_timer *timer;
+    struct place *directory;      /* owned: whose listing is read to its end for its @info */
+    struct tree_listing *listing; /* owned */
     tree_file_fn *done;
     void *arg;
 };
+
+static void call_destroy(struct tree_call *call)
+{
+    fetch_cancel(call->fetch);
+    loop_remove_timer(call->timer);
+    tree_list_end(call->listing);
+    place_destroy(call->directory);
+    free(call);
+}
 
 static void take_record(void *arg, struct record *record, int64_t ttl_left_ms,
                         const struct error *err)
@@ -188,6 +199,43 @@ static void give_readme(void *arg)
     call.done(call.arg, &file, NULL);
 }
 
+/* What a listing took is known when it has been read to its end. That a part of the directory can't
+ * be listed is something to tell of it. */
+static void take_listing(void *arg, const struct tree_entry *entries, size_t count, bool more,
+                         const struct error *err)
+{
+    struct tree_call *call = arg;
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    struct error why;
+    (void)entries, (void)count;
+    bool unlisted = err && err->kind == ERROR_NOT_LISTABLE;
+    if (more) {
+        tree_list_more(call->listing);
+        return;
+    }
+    if (err)
+        why = *err;
+    bool ok = !err || unlisted;
+    if (ok && !explain_write_list_info(call->tree, call->place, call->listing,
+                                       unlisted ? &why : NULL, &bytes))
+        ok = error_no_memory(&why);
+    struct tree_file file = {.bytes = buf_span(&bytes),
+                             .ttl_left_ms = call->place->route->list->ttl_ms};
+    tree_file_fn *done = call->done;
+    void *done_arg = call->arg;
+    call_destroy(call);
+    done(done_arg, ok ? &file : NULL, ok ? NULL : &why);
+}
+
+static void start_list_info(struct tree_call *call)
+{
+    call->directory = place_copy(call->place);
+    if (!call->directory)
+        return;
+    call->directory->kind = PLACE_DIRECTORY;
+    call->listing = tree_list(call->tree, call->directory, false, take_listing, call);
+}
+
 struct tree_call *tree_read(const struct tree *tree, const struct place *place, tree_file_fn *done,
                             void *arg)
 {
@@ -197,19 +245,18 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
     *call = (struct tree_call){.tree = tree, .place = place, .done = done, .arg = arg};
     if (place->kind == PLACE_README)
         call->timer = loop_add_timer(tree->loop, 0, give_readme, call);
+    else if (place->kind == PLACE_LIST_INFO)
+        start_list_info(call);
     else
         call->fetch = fetch_start(tree, place, take_record, call);
-    if (call->fetch || call->timer)
+    if (call->fetch || call->timer || call->listing)
         return call;
-    free(call);
+    call_destroy(call);
     return NULL;
 }
 
 void tree_cancel(struct tree_call *call)
 {
-    if (!call)
-        return;
-    fetch_cancel(call->fetch);
-    loop_remove_timer(call->timer);
-    free(call);
+    if (call)
+        call_destroy(call);
 }

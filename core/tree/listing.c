@@ -85,10 +85,9 @@ struct tree_listing {
     size_t openings;         /* that are under way */
     struct error failed;     /* the first failure of a proof */
 
-    size_t listed;         /* entries that the query brought, counted for a limit */
+    struct tree_list_stats stats;
     struct dict followers; /* owns them */
     struct error refused;  /* an item that can't be listed, and why; ERROR_NONE for none */
-    size_t skipped;        /* whole records of no kind that the map declares */
 };
 
 static void end_call(struct tree_listing *listing)
@@ -314,7 +313,7 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
         listing->wanted[listing->wanted_count++] =
             (struct wanted){sifted->key, listing->entries.count - 1};
     }
-    listing->listed++;
+    listing->stats.entries++;
     add_followers(listing, route, &sifted->parts);
     return true;
 }
@@ -331,7 +330,7 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
         sieve_complain(listing->plan, item, &listing->refused);
         return true;
     case SIEVE_UNDECLARED:
-        listing->skipped++;
+        listing->stats.skipped++;
         break;
     case SIEVE_OTHER:
         break;
@@ -443,16 +442,21 @@ static bool start_slice(struct tree_listing *listing, struct error *err)
     return listing->hydrate;
 }
 
+struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
+{
+    return listing->stats;
+}
+
 bool tree_list_note(const struct tree_listing *listing, struct error *out)
 {
-    bool several = listing->skipped > 1;
-    if (listing->skipped == 0)
+    bool several = listing->stats.skipped > 1;
+    if (listing->stats.skipped == 0)
         return false;
     error_set(out, ERROR_INVALID,
               "%zu record%s of %s fit%s none of the map's kinds and %s not listed; declare %s in "
               "\"records\", or say \"list\": \"*\"",
-              listing->skipped, several ? "s" : "", listing->plan->table_name, several ? "" : "s",
-              several ? "are" : "is", several ? "them" : "it");
+              listing->stats.skipped, several ? "s" : "", listing->plan->table_name,
+              several ? "" : "s", several ? "are" : "is", several ? "them" : "it");
     return true;
 }
 
@@ -467,6 +471,10 @@ static void take_query_page(void *arg, const struct page *page, const struct err
         fail(listing, err);
         return;
     }
+    listing->stats.pages++;
+    listing->stats.requests += page->requests;
+    if (page->capacity >= 0)
+        listing->stats.capacity += page->capacity;
     /* "The latest N" are N entries, whatever else stands between them. */
     bool enough = false;
     for (size_t i = 0; i < page->item_count && !enough; i++) {
@@ -475,7 +483,7 @@ static void take_query_page(void *arg, const struct page *page, const struct err
             fail(listing, &why);
             return;
         }
-        enough = limit > 0 && listing->listed >= limit;
+        enough = limit > 0 && listing->stats.entries >= limit;
     }
     if (listing->refused.kind != ERROR_NONE || listing->entries.failed) {
         deliver(listing); /* the reason */

@@ -74,13 +74,13 @@ char *place_table_name(const struct place *place)
 
 bool place_is_read(const struct place *place)
 {
-    return place->kind >= PLACE_RECORD || (place->kind == PLACE_DIRECTORY && place->route->list);
+    return place->kind >= PLACE_LIST_INFO || (place->kind == PLACE_DIRECTORY && place->route->list);
 }
 
 struct plan *place_plan(const struct place *place, struct error *err)
 {
     const struct route *route = place->route;
-    bool listing = place->kind == PLACE_DIRECTORY;
+    bool listing = place->kind == PLACE_DIRECTORY || place->kind == PLACE_LIST_INFO;
     char *table = place_table_name(place);
     if (!table) {
         error_no_memory(err);
@@ -291,6 +291,18 @@ static bool try_file(struct place *place, const struct route *route, struct span
     return true;
 }
 
+/* A directory, or "latest@info" beside the listing "latest". */
+static bool try_directory(struct place *place, const struct route *route, struct span name,
+                          struct error *err)
+{
+    struct span listing = name;
+    bool info = route->list && name_split_companion(&listing) == COMPANION_INFO;
+    if (!step_into(place, route, info ? listing : name, err))
+        return false;
+    place->kind = info ? PLACE_LIST_INFO : PLACE_DIRECTORY;
+    return true;
+}
+
 /* A shortened name is looked for in the listing above it. */
 static bool try_shortened(struct place *place, struct span name,
                           const struct place_options *options)
@@ -365,7 +377,7 @@ static bool find_in_table(struct place *place, struct span name,
             return true;
         place->kind = PLACE_DIRECTORY;
         bool found = child->file ? try_file(place, child, name, options, &why)
-                                 : step_into(place, child, name, &why);
+                                 : try_directory(place, child, name, &why);
         if (found)
             return true;
         if (why.kind == ERROR_DENIED)

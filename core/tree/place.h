@@ -14,6 +14,7 @@ enum place_kind {
     PLACE_ENVIRONMENT,
     PLACE_DIRECTORY, /* within a table; a listing if its route has one */
     PLACE_README,    /* of a directory, to which the route belongs */
+    PLACE_LIST_INFO, /* companion of a listing, to which the route belongs */
     PLACE_RECORD,
     PLACE_VALUE, /* the bare value of the attribute that the pattern names */
     PLACE_TYPED, /* companions of a record */

@@ -78,6 +78,16 @@ struct tree_listing *tree_list(const struct tree *tree, const struct place *plac
                                tree_entries_fn *fn, void *arg);
 /* Asks for the next entries: once for each page with MORE. */
 void tree_list_more(struct tree_listing *listing);
+/* What a listing took so far. */
+struct tree_list_stats {
+    size_t entries;    /* records that the query brought and that count */
+    size_t skipped;    /* whole records of no kind that the map declares */
+    unsigned pages;    /* of the query */
+    unsigned requests; /* for these pages, retries included */
+    double capacity;   /* read units that these pages consumed; < 0 when not told */
+};
+struct tree_list_stats tree_list_stats(const struct tree_listing *listing);
+
 /* Whether the listing, which is complete, has passed over whole records because they are of no kind
  * that the map declares; OUT then says how many, and the cure. */
 bool tree_list_note(const struct tree_listing *listing, struct error *out);

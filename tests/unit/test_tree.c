@@ -1216,6 +1216,64 @@ static void test_strange_keys_are_listed_and_open(void)
     close_scene();
 }
 
+static void test_info_of_a_listing_says_what_was_skipped(void)
+{
+    static const struct fake_item items[] = {
+        {"prod-EcomIndexSettingsTable", NULL,
+         "{\"pk\":{\"S\":\"kl7\"},\"sk\":{\"S\":\"INDEX#a\"}}"},
+        {"prod-EcomIndexSettingsTable", NULL,
+         "{\"pk\":{\"S\":\"kl7\"},\"sk\":{\"S\":\"INDEX#a#UNKNOWN\"}}"},
+        {0},
+    };
+    CLEAN_UP(told_clean_up) struct told told = {0};
+    open_example();
+    scene.fake.items = items;
+    CHECK(scene_read(&scene, "/prod/index-settings/by-account/kl7@info", &told));
+    CHECK_INT(told.err.kind, ERROR_NONE);
+    CHECK(
+        strstr(buf_text(&told.bytes), "\"records\": 1,\n  \"skipped\": 1,\n  \"skipped_why\": \""));
+    CHECK(strstr(buf_text(&told.bytes), "\"pages\": 1,"));
+    close_scene();
+}
+
+/* An item whose key is not what the map says ends the listing: it must not pass for nothing. */
+static void test_a_key_of_another_type_ends_a_listing(void)
+{
+    static const struct fake_item items[] = {
+        {"prod-T", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"1\"}}"},
+        {0},
+    };
+    open_table("\"table\":\"T\",\"types\":{\"sk\":\"N\"},\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":"
+               "\"{b}\"}},\"paths\":{\"{a}/\":{}}",
+               items);
+    check_list_fails(
+        "/prod/t/A", "", ERROR_INVALID,
+        "sk of prod-T is of type S, but the map says N; write \"types\": { \"sk\": \"S\" "
+        "}, as ddbfs check tells");
+    close_scene();
+}
+
+/* Who wants it fresh does not get what another path keeps for an hour. */
+static void test_each_path_has_its_own_patience(void)
+{
+    static const struct fake_item items[] = {
+        {"prod-T", NULL, "{\"pk\":{\"S\":\"A\"}}"},
+        {0},
+    };
+    open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\"}},\"paths\":{"
+               "\"slow/{a}\":{\"ttl\":3600},\"fresh/{a}\":{\"ttl\":0}}",
+               items);
+    check_file("/prod/t/slow/A", "{\n  \"pk\": \"A\"\n}\n");
+    CHECK_INT(scene.fake.started, 1);
+    virtual_clock_pass(&scene.clock, 15000);
+    check_file("/prod/t/slow/A", "{\n  \"pk\": \"A\"\n}\n");
+    CHECK_INT(scene.fake.started, 1);
+    check_file("/prod/t/fresh/A", "{\n  \"pk\": \"A\"\n}\n");
+    check_file("/prod/t/fresh/A", "{\n  \"pk\": \"A\"\n}\n");
+    CHECK_INT(scene.fake.started, 3);
+    close_scene();
+}
+
 static const struct check_test tests[] = {
     {"an_index_that_does_not_hold_all_is_hydrated",
      test_an_index_that_does_not_hold_all_is_hydrated},
@@ -1311,6 +1369,9 @@ static const struct check_test tests[] = {
      test_a_shortened_entry_of_a_listing_where_all_is_said},
     {"every_listed_name_opens", test_every_listed_name_opens},
     {"strange_keys_are_listed_and_open", test_strange_keys_are_listed_and_open},
+    {"info_of_a_listing_says_what_was_skipped", test_info_of_a_listing_says_what_was_skipped},
+    {"a_key_of_another_type_ends_a_listing", test_a_key_of_another_type_ends_a_listing},
+    {"each_path_has_its_own_patience", test_each_path_has_its_own_patience},
 };
 
 CHECK_MAIN(tests)
