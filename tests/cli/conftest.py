@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness import load, plain
+from harness import load, plain, priced
 
 
 class Oracle:
@@ -36,6 +36,13 @@ class Oracle:
 @pytest.fixture
 def oracle(boto):
     return Oracle(boto)
+
+
+@pytest.fixture
+def ddbfs(home, proxy):
+    """ddbfs("cat", "/prod/...", env=..., expect=0), through the proxy; what it sends keeps to what
+    `ddbfs explain` tells."""
+    return priced.Ddbfs(home, proxy)
 
 
 @pytest.fixture

@@ -1,0 +1,63 @@
+"""ddbfs as the tests run it, with an eye on its price: whatever a path is asked, `ddbfs explain` has
+told a bound on the requests for it, and what was sent keeps to it."""
+
+import json
+
+from . import runner
+
+ASKING = ("cat", "ls")
+
+
+def bound_of(ddbfs, options, path, env):
+    told = ddbfs.run_plain(*options, "explain", "--json", path, env=env, expect=None)
+    return json.loads(told.text)["bound"] if told.code == 0 else None
+
+
+def beyond(bound, sent):
+    """What of the requests SENT is more than the bound allows, in words; "" for nothing."""
+    queries = [each for each in sent if each.op == "Query"]
+    later = [each for each in queries if "ExclusiveStartKey" in each.body]
+    batches = [each for each in sent if each.op == "BatchGetItem"]
+    tables = [each for each in sent if each.op == "ListTables"]
+    single = [each for each in sent if each.op == "GetItem"] + [
+        each for each in queries if each not in later
+    ]
+    most = bound["requests"] + bound["paged_queries"]
+    if len(single) > most:
+        return f"{len(single)} single requests, and {most} were told"
+    if later and not bound["paged_queries"] and not bound["queries_that_may_pass_over"]:
+        return f"{len(later)} further pages, and none were told"
+    if batches and not bound["per_100_records"]:
+        return f"{len(batches)} batches, and none were told"
+    if tables and not bound["per_100_tables"]:
+        return f"{len(tables)} ListTables, and none were told"
+    return ""
+
+
+class Ddbfs(runner.Ddbfs):
+    def __init__(self, home, proxy):
+        super().__init__(home)
+        self.proxy = proxy
+
+    def run_plain(self, *arguments, **how):
+        return super().__call__(*arguments, **how)
+
+    def __call__(self, *arguments, env=None, **how):
+        before = len(self.proxy.requests)
+        result = self.run_plain(*arguments, env=env, **how)
+        words = [str(each) for each in arguments]
+        command = next((each for each in ASKING if each in words), None)
+        if command:
+            self.check(words, command, env, self.proxy.requests[before:])
+        return result
+
+    def check(self, words, command, env, sent):
+        """One path, asked of a service that answered as it should."""
+        paths = [word for word in words[words.index(command) + 1 :] if word.startswith("/")]
+        options = words[: words.index(command)]
+        if len(paths) != 1 or any(each.faults or each.status != 200 for each in sent):
+            return
+        bound = bound_of(self, options, paths[0], env)
+        if bound is not None:
+            too_much = beyond(bound, sent)
+            assert not too_much, f"{paths[0]}: {too_much}: {sent} beyond {bound}"
