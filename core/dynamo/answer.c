@@ -271,10 +271,11 @@ static bool read_included(struct answer *answer, struct json owner, struct index
 }
 
 static bool read_indexes(struct answer *answer, struct json array, struct json definitions,
-                         struct index_info *indexes, size_t *count)
+                         bool local, struct index_info *indexes, size_t *count)
 {
     for (struct json each = json_first(array); json_present(each); each = json_next(each)) {
         struct index_info *index = &indexes[(*count)++];
+        index->local = local;
         index->projection = read_projection(each);
         if (!copy_text(answer, json_member(each, "IndexName"), &index->name) ||
             !read_included(answer, each, index) ||
@@ -298,8 +299,8 @@ static bool read_table(struct answer *answer, struct json root)
     info->indexes = indexes;
     answer->table = info;
     return read_schema(answer, table, definitions, &info->keys) &&
-           read_indexes(answer, global, definitions, indexes, &info->index_count) &&
-           read_indexes(answer, local, definitions, indexes, &info->index_count);
+           read_indexes(answer, global, definitions, false, indexes, &info->index_count) &&
+           read_indexes(answer, local, definitions, true, indexes, &info->index_count);
 }
 
 static bool read_content(struct answer *answer, enum dynamo_op op, struct json root)

@@ -89,20 +89,29 @@ static void write_list(struct aliases *aliases, const struct cond *cond, struct 
     buf_add_char(out, ')');
 }
 
+/* An "and" or an "or" of one condition is that condition. */
+static const struct cond *without_only_children(const struct cond *cond)
+{
+    while ((cond->op == COND_AND || cond->op == COND_OR) && cond->child_count == 1)
+        cond = cond->children;
+    return cond;
+}
+
 /* The two operators' children stand in brackets, and only where there are several: the service
  * refuses brackets within brackets. */
 static void write_cond(struct aliases *aliases, const struct cond *cond, struct buf *out)
 {
+    cond = without_only_children(cond);
     const char *word = cond_word(cond->op);
     switch (cond->op) {
     case COND_AND:
     case COND_OR:
         for (size_t i = 0; i < cond->child_count; i++) {
             const char *between = cond->op == COND_AND ? ") AND (" : ") OR (";
-            buf_add_text(out, i ? between : cond->child_count > 1 ? "(" : "");
+            buf_add_text(out, i ? between : "(");
             write_cond(aliases, &cond->children[i], out);
         }
-        buf_add_text(out, cond->child_count > 1 ? ")" : "");
+        buf_add_char(out, ')');
         return;
     case COND_NOT:
         buf_add_text(out, "NOT (");
@@ -150,7 +159,7 @@ static void write_conds(struct aliases *aliases, const struct cond *conds, size_
                         struct buf *out)
 {
     for (size_t i = 0; i < count; i++) {
-        bool brackets = count > 1 && conds[i].child_count > 1;
+        bool brackets = count > 1 && without_only_children(&conds[i])->child_count > 1;
         buf_printf(out, "%s%s", i ? " AND " : "", brackets ? "(" : "");
         write_cond(aliases, &conds[i], out);
         buf_add_text(out, brackets ? ")" : "");

@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/map/condition.h"
+
 struct check {
     const struct model *table;
     const char *name;
@@ -107,6 +109,8 @@ static void check_index(const struct check *check, const struct map_index *mine)
              whose, count, mine->partition_count);
     count = sort_of(&info->keys, theirs);
     check_side(check, mine->line, whose, "sort", mine->sort, mine->sort_count, theirs, count);
+    if (mine->local && !info->local)
+        tell(check, mine->line, "%s is a global one; take \"local\" away", whose);
 }
 
 /* An index that does not hold whole records, from which records would be shown as if it did. */
@@ -144,6 +148,19 @@ static void check_held(const struct check *check, const struct map_pattern *patt
          member, pattern->path, attribute, pattern->index->name, check->name);
 }
 
+struct look {
+    const struct check *check;
+    const struct map_pattern *pattern;
+    const struct index_info *info;
+};
+
+static bool check_look(void *arg, const char *attribute)
+{
+    struct look *look = arg;
+    check_held(look->check, look->pattern, look->info, "filter", attribute);
+    return true;
+}
+
 /* A filter on what the index does not hold would leave all out, and a pick would be any. */
 static void check_looks(const struct check *check, const struct map_pattern *pattern)
 {
@@ -151,8 +168,9 @@ static void check_looks(const struct check *check, const struct map_pattern *pat
         pattern->index ? find_index(check->info, pattern->index->name) : NULL;
     if (!info)
         return;
+    struct look look = {check, pattern, info};
     for (size_t i = 0; i < pattern->filter_count; i++)
-        check_held(check, pattern, info, "filter", pattern->filter[i].attribute);
+        condition_each_attribute(&pattern->filter[i], check_look, &look);
     if (pattern->pick)
         check_held(check, pattern, info, "pick", pattern->pick_attribute);
 }

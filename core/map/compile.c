@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/map/condition.h"
 #include "core/map/pattern.h"
 #include "core/map/route.h"
 
@@ -127,10 +128,75 @@ static bool make_indexes(struct making *making)
         index->sort_count = from->sort_count;
         index->projects = from->projects;
         index->line = from->line;
+        index->local = from->local;
         make_side(making, from->partition, from->partition_count, index->partition);
         make_side(making, from->sort, from->sort_count, index->sort);
         *last = index;
         last = &index->next;
+    }
+    return true;
+}
+
+/* An index that several kinds share, each with a format of its own. A listing of "*" is of all
+ * kinds, so there the attribute is one open part. */
+static bool make_by_kind(struct making *making, const struct declared_key *from, struct map_key *to)
+{
+    struct model *model = making->model;
+    CLEAN_UP(buf_clean_up) struct buf open = {0};
+    size_t count = 1;
+    const struct declared_kind_format *each;
+    if (model_is_key(model, from->attribute))
+        return findings_add(making->findings, from->line,
+                            "%s is a key of the table too, so \"records\" say its formats",
+                            from->attribute);
+    for (each = from->by_kind; each; each = each->next)
+        count++;
+    to->by_kind = arena_array(&model->arena, count, sizeof *to->by_kind);
+    if (!to->by_kind)
+        return false;
+    for (each = from->by_kind; each; each = each->next) {
+        struct map_kind_format *format = &to->by_kind[to->by_kind_count];
+        format->kind = model_find_kind(model, each->kind);
+        if (!format->kind && !making->broken)
+            findings_add(making->findings, each->line,
+                         "no kind of record is called \"%s\"; see \"records\" above", each->kind);
+        if (!format->kind)
+            continue;
+        format_copy(&model->arena, &each->format, &format->format);
+        to->by_kind_count++;
+    }
+    struct map_kind_format *any = &to->by_kind[to->by_kind_count++];
+    any->kind = model->any;
+    buf_printf(&open, "{%s*}", from->attribute);
+    model->arena.failed = model->arena.failed || open.failed;
+    const char *wrong = format_parse(&model->arena, buf_span(&open), &any->format);
+    if (wrong) /* no name of a parameter */
+        format_parse(&model->arena, SPAN_LITERAL("{index-key*}"), &any->format);
+    return true;
+}
+
+/* What an index has in common with the table, whose keys and kinds are complete now. */
+static bool join_indexes(struct making *making)
+{
+    struct model *model = making->model;
+    struct map_index *index = model->indexes;
+    const struct declared_index *from;
+    for (from = making->table->indexes; from; from = from->next) {
+        if (from->broken)
+            continue;
+        for (size_t i = 0; i < index->partition_count; i++)
+            if (from->partition[i].by_kind &&
+                !make_by_kind(making, &from->partition[i], &index->partition[i]))
+                return false;
+        for (size_t i = 0; i < index->sort_count; i++)
+            if (from->sort[i].by_kind && !make_by_kind(making, &from->sort[i], &index->sort[i]))
+                return false;
+        if (index->local && (index->partition_count != 1 ||
+                             strcmp(index->partition[0].attribute, model->keys[0].attribute) != 0))
+            findings_add(making->findings, index->line,
+                         "a local index has the table's partition key, which is %s",
+                         model->keys[0].attribute);
+        index = index->next;
     }
     return true;
 }
@@ -148,6 +214,24 @@ static size_t set_type(struct map_key *keys, size_t count, const struct declared
     return found;
 }
 
+/* Whether a filter looks at what is written TARGET. */
+static bool is_filtered(const struct declared_condition *conditions, const char *target)
+{
+    for (; conditions; conditions = conditions->next)
+        if (is_filtered(conditions->children, target) ||
+            (conditions->target && strcmp(conditions->target, target) == 0))
+            return true;
+    return false;
+}
+
+static bool is_filtered_somewhere(const struct declared_table *table, const char *target)
+{
+    for (const struct declared_path *path = table->paths; path; path = path->next)
+        if (is_filtered(path->filters, target))
+            return true;
+    return false;
+}
+
 static void set_types(struct making *making)
 {
     struct model *model = making->model;
@@ -157,9 +241,57 @@ static void set_types(struct making *making)
         for (struct map_index *index = model->indexes; index; index = index->next)
             found += set_type(index->partition, index->partition_count, type) +
                      set_type(index->sort, index->sort_count, type);
-        if (found == 0 && !making->broken)
+        if (found > 0 && type->type > VALUE_B)
             findings_add(making->findings, type->line,
-                         "\"%s\" is no key attribute of the table or its indexes", type->attribute);
+                         "%s is a key, and so of type \"S\", \"N\" or \"B\"", type->attribute);
+        if (found == 0 && !making->broken && !is_filtered_somewhere(making->table, type->attribute))
+            findings_add(making->findings, type->line,
+                         "\"%s\" is no key attribute of the table or its indexes, and no filter "
+                         "looks at it",
+                         type->attribute);
+    }
+}
+
+/* A number or a binary has no parts: its format is a whole parameter, or one fixed value. */
+static void set_format_type(struct making *making, const struct map_key *key, struct format *format,
+                            unsigned line)
+{
+    struct error err;
+    if (format->count == 0 || key->type == VALUE_S)
+        return;
+    for (size_t i = 0; i < format->count; i++)
+        format->pieces[i].type = key->type;
+    if (format_whole_param(format) || (format_is_literal(format) && key->type == VALUE_B))
+        return;
+    if (!format_is_literal(format))
+        findings_add(making->findings, line,
+                     "%s is %s, which has no parts: its format is one whole part, \"{%s}\", or a "
+                     "fixed value",
+                     key->attribute, key->type == VALUE_N ? "a number" : "binary", key->attribute);
+    else if (!condition_check_value(key->attribute, key->type, format_literal(format), &err))
+        findings_add(making->findings, line, "%s", err.text);
+}
+
+static void set_side_types(struct making *making, struct map_key *keys, size_t count, unsigned line)
+{
+    for (size_t i = 0; i < count; i++) {
+        set_format_type(making, &keys[i], &keys[i].format, line);
+        for (size_t k = 0; k < keys[i].by_kind_count; k++)
+            set_format_type(making, &keys[i], &keys[i].by_kind[k].format, line);
+    }
+}
+
+static void set_format_types(struct making *making)
+{
+    struct model *model = making->model;
+    for (struct map_kind *kind = model->kinds; kind; kind = kind->next)
+        for (size_t i = 0; i < model->key_count; i++)
+            set_format_type(making, &model->keys[i], &kind->keys[i], kind->line);
+    for (size_t i = 0; i < model->key_count; i++)
+        set_format_type(making, &model->keys[i], &model->any->keys[i], model->line);
+    for (struct map_index *index = model->indexes; index; index = index->next) {
+        set_side_types(making, index->partition, index->partition_count, index->line);
+        set_side_types(making, index->sort, index->sort_count, index->line);
     }
 }
 
@@ -198,6 +330,8 @@ static bool make_params(struct making *making)
         param->values = values;
         param->value_count = from->value_count;
         param->hint = keep(making, from->hint);
+        param->typed = from->typed;
+        param->type = from->type;
         param->line = from->line;
         making->broken = making->broken || from->broken;
         *last = param;
@@ -259,9 +393,10 @@ static bool make(struct making *making)
     model->ttl_ms = table->ttl_ms;
     model->line = table->line;
     if (!make_secrets(making) || !make_params(making) || !make_indexes(making) ||
-        !make_keys(making) || !make_kinds(making))
+        !make_keys(making) || !make_kinds(making) || !join_indexes(making))
         return false;
     set_types(making);
+    set_format_types(making);
     /* Ambiguity is judged when all paths are known, and whatever tells them apart. */
     if (!make_patterns(making))
         return false;

@@ -3,51 +3,160 @@
 static const struct {
     const char *word;
     enum cond_op op;
+    bool of_keys;
 } ops[] = {
-    {"=", COND_EQ},
-    {"begins_with", COND_BEGINS},
-    {"between", COND_BETWEEN},
-    {"<", COND_LT},
-    {"<=", COND_LE},
-    {">", COND_GT},
-    {">=", COND_GE},
+    {"=", COND_EQ, true},
+    {"begins_with", COND_BEGINS, true},
+    {"between", COND_BETWEEN, true},
+    {"<", COND_LT, true},
+    {"<=", COND_LE, true},
+    {">", COND_GT, true},
+    {">=", COND_GE, true},
+    {"!=", COND_NE, false},
+    {"in", COND_IN, false},
+    {"contains", COND_CONTAINS, false},
+    {"exists", COND_EXISTS, false},
 };
 
-/* A text, or a number where the attribute is one. */
-static bool read_operand(struct map_reader *reader, struct json value,
-                         struct declared_condition *where, struct format *out)
+/* Where one condition is read to. */
+struct place {
+    struct declared_condition **list;
+    unsigned depth; /* of and, or and not above it */
+};
+
+static bool read_filters(struct map_reader *reader, struct json value, const char *what,
+                         struct place place);
+
+/* A new condition at the end of the list; NULL when memory ran out. */
+static struct declared_condition *append(struct map_reader *reader, const char *target,
+                                         struct json at, struct declared_condition **last)
 {
-    if (!json_is(value, JSON_NUMBER))
-        return map_read_format(reader, value, "a condition's value", out);
-    where->type = VALUE_N;
-    const char *wrong = format_parse(reader->arena, json_raw(value), out);
+    struct declared_condition *condition = arena_alloc(reader->arena, sizeof *condition);
+    if (!condition) {
+        findings_no_memory(reader->findings);
+        return NULL;
+    }
+    condition->target = target;
+    condition->line = map_line(reader, at);
+    while (*last)
+        last = &(*last)->next;
+    *last = condition;
+    return condition;
+}
+
+static bool is_literal(struct json value)
+{
+    return json_is(value, JSON_NUMBER) || json_is(value, JSON_TRUE) || json_is(value, JSON_FALSE) ||
+           (json_present(value) && json_is(value, JSON_NULL));
+}
+
+/* A text, which may hold parameters, or a number, true, false or null. */
+static bool read_operand(struct map_reader *reader, struct json value, struct declared_operand *out)
+{
+    if (!is_literal(value))
+        return map_read_format(reader, value, "a condition's value", &out->text);
+    out->typed = true;
+    out->type = json_is(value, JSON_NUMBER) ? VALUE_N
+                : json_is(value, JSON_NULL) ? VALUE_NULL
+                                            : VALUE_BOOL;
+    if (out->type == VALUE_NULL)
+        return true;
+    const char *wrong = format_parse(reader->arena, json_raw(value), &out->text);
     return !wrong || map_fail(reader, value, "%s", wrong);
 }
 
-static bool read_range(struct map_reader *reader, struct json value,
-                       struct declared_condition *where)
+static bool read_value(struct map_reader *reader, struct json value,
+                       struct declared_condition *condition)
 {
+    struct declared_operand operand = {0};
+    if (!read_operand(reader, value, &operand))
+        return false;
+    condition->typed = operand.typed;
+    condition->type = operand.type;
+    condition->value = operand.text;
+    return true;
+}
+
+static bool read_range(struct map_reader *reader, struct json value,
+                       struct declared_condition *condition)
+{
+    struct declared_operand upper = {0};
     if (!json_is(value, JSON_ARRAY) || json_count(value) != 2)
         return map_fail(reader, value, "\"between\" takes two values: [\"{from}\", \"{to}\"]");
     struct json lower = json_first(value);
-    return read_operand(reader, lower, where, &where->value) &&
-           read_operand(reader, json_next(lower), where, &where->upper);
+    if (!read_value(reader, lower, condition) || !read_operand(reader, json_next(lower), &upper))
+        return false;
+    if (condition->typed && upper.typed && condition->type != upper.type)
+        return map_fail(reader, value, "both ends of a \"between\" are of one type");
+    condition->typed = condition->typed || upper.typed;
+    condition->type = upper.typed ? upper.type : condition->type;
+    condition->upper = upper.text;
+    return true;
 }
 
-static bool read_operation(struct map_reader *reader, struct json object,
-                           struct declared_condition *where)
+static bool read_list(struct map_reader *reader, struct json value,
+                      struct declared_condition *condition)
 {
-    struct json name = json_first(object);
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
-        if (!json_string_is(name, span_text(ops[i].word)) || json_count(object) != 1)
-            continue;
-        where->op = ops[i].op;
-        return where->op == COND_BETWEEN
-                   ? read_range(reader, json_next(name), where)
-                   : read_operand(reader, json_next(name), where, &where->value);
+    size_t count = json_count(value);
+    if (!json_is(value, JSON_ARRAY) || count == 0 || count > COND_MAX_LIST)
+        return map_fail(reader, value, "\"in\" takes a list of 1 to %d values: [\"a\", \"b\"]",
+                        COND_MAX_LIST);
+    condition->list = arena_array(reader->arena, count, sizeof *condition->list);
+    if (!condition->list)
+        return findings_no_memory(reader->findings);
+    for (struct json each = json_first(value); json_present(each); each = json_next(each))
+        if (!read_operand(reader, each, &condition->list[condition->list_count++]))
+            return false;
+    return true;
+}
+
+static bool read_exists(struct map_reader *reader, struct json value,
+                        struct declared_condition *condition)
+{
+    bool exists = true;
+    if (!map_read_flag(reader, value, "\"exists\"", &exists))
+        return false;
+    condition->op = exists ? COND_EXISTS : COND_MISSING;
+    return true;
+}
+
+static bool fail_form(struct map_reader *reader, struct json at, bool of_keys)
+{
+    CLEAN_UP(buf_clean_up) struct buf words = {0};
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
+        if (ops[i].of_keys || !of_keys)
+            buf_printf(&words, "%s%s", i ? ", " : "", ops[i].word);
+    if (words.failed)
+        return findings_no_memory(reader->findings);
+    return map_fail(reader, at, "a condition%s is a text or one of %s", of_keys ? " on a key" : "",
+                    buf_text(&words));
+}
+
+/* { "<": 5 } : NAME and VALUE are the operation's. */
+static bool read_operation(struct map_reader *reader, struct json name, struct json value,
+                           bool of_keys, struct declared_condition *condition)
+{
+    size_t i = 0;
+    while (i < sizeof ops / sizeof ops[0] && !json_string_is(name, span_text(ops[i].word)))
+        i++;
+    if (i == sizeof ops / sizeof ops[0])
+        return fail_form(reader, name, of_keys);
+    if (of_keys && !ops[i].of_keys)
+        return map_fail(reader, name,
+                        "\"%s\" is no condition on a key; say it in \"filter\", of an attribute "
+                        "that is no key",
+                        ops[i].word);
+    condition->op = ops[i].op;
+    switch (condition->op) {
+    case COND_BETWEEN:
+        return read_range(reader, value, condition);
+    case COND_IN:
+        return read_list(reader, value, condition);
+    case COND_EXISTS:
+        return read_exists(reader, value, condition);
+    default:
+        return read_value(reader, value, condition);
     }
-    return map_fail(reader, object,
-                    "a condition is a text or one of =, <, <=, >, >=, begins_with, between");
 }
 
 static bool parse_half(struct map_reader *reader, struct json value, struct span text,
@@ -61,48 +170,120 @@ static bool parse_half(struct map_reader *reader, struct json value, struct span
 
 /* The short forms: "x*" begins with, "x..y" between, anything else equals. */
 static bool read_shorthand(struct map_reader *reader, struct json value,
-                           struct declared_condition *where)
+                           struct declared_condition *condition)
 {
     const char *text;
+    if (is_literal(value))
+        return read_value(reader, value, condition);
     if (!map_read_text(reader, value, "a condition", &text))
         return false;
     struct span whole = span_text(text);
     const char *dots = strstr(text, "..");
-    where->op = COND_EQ;
     if (dots) {
-        where->op = COND_BETWEEN;
+        condition->op = COND_BETWEEN;
         size_t at = (size_t)(dots - text);
-        return parse_half(reader, value, span_of(text, at), &where->value) &&
-               parse_half(reader, value, span_from(whole, at + 2), &where->upper);
+        return parse_half(reader, value, span_of(text, at), &condition->value) &&
+               parse_half(reader, value, span_from(whole, at + 2), &condition->upper);
     }
     if (span_ends(whole, SPAN_LITERAL("*"))) {
-        where->op = COND_BEGINS;
+        condition->op = COND_BEGINS;
         whole.size--;
     }
-    return parse_half(reader, value, whole, &where->value);
+    return parse_half(reader, value, whole, &condition->value);
 }
 
-static bool read_condition(struct map_reader *reader, const char *name, struct json at,
-                           struct json value, void *target)
+static bool read_where(struct map_reader *reader, const char *name, struct json at,
+                       struct json value, void *target)
 {
-    struct declared_condition **last = target;
-    struct declared_condition *where = arena_alloc(reader->arena, sizeof *where);
-    if (!where)
-        return findings_no_memory(reader->findings);
-    where->target = name;
-    where->line = map_line(reader, at);
-    while (*last)
-        last = &(*last)->next;
-    *last = where;
-    if (json_is(value, JSON_OBJECT))
-        return read_operation(reader, value, where);
-    if (json_is(value, JSON_NUMBER))
-        return read_operand(reader, value, where, &where->value);
-    return read_shorthand(reader, value, where);
+    struct declared_condition *condition = append(reader, name, at, target);
+    if (!condition)
+        return false;
+    if (!json_is(value, JSON_OBJECT))
+        return read_shorthand(reader, value, condition);
+    if (json_count(value) != 1)
+        return fail_form(reader, value, true);
+    struct json word = json_first(value);
+    return read_operation(reader, word, json_next(word), true, condition);
 }
 
-bool map_read_conditions(struct map_reader *reader, struct json value, const char *what,
-                         struct declared_condition **conditions)
+/* The alternatives of "or", or what "and" joins: objects like "filter" itself. */
+static bool read_several(struct map_reader *reader, struct json value, const char *what,
+                         struct declared_condition *condition, unsigned depth)
 {
-    return map_read_each(reader, value, what, read_condition, conditions);
+    if (!json_is(value, JSON_ARRAY) || json_count(value) == 0)
+        return map_fail(reader, value,
+                        "%s takes a list of filters: [{ \"a\": 1 }, { \"b\": \"x*\" }]", what);
+    for (struct json each = json_first(value); json_present(each); each = json_next(each)) {
+        struct declared_condition *child = append(reader, NULL, each, &condition->children);
+        if (!child)
+            return false;
+        child->op = COND_AND;
+        if (!read_filters(reader, each, what, (struct place){&child->children, depth}))
+            return false;
+        if (!child->children)
+            return map_fail(reader, each, "a filter in %s says nothing", what);
+    }
+    return true;
+}
+
+static bool read_joined(struct map_reader *reader, struct json at, struct json value,
+                        enum cond_op op, struct place place)
+{
+    const char *what = op == COND_OR ? "\"or\"" : op == COND_AND ? "\"and\"" : "\"not\"";
+    struct declared_condition *condition = append(reader, NULL, at, place.list);
+    if (!condition)
+        return false;
+    condition->op = op;
+    if (place.depth >= COND_MAX_DEPTH)
+        return map_fail(reader, at, "conditions stand in each other at most %d deep",
+                        COND_MAX_DEPTH);
+    if (op != COND_NOT)
+        return read_several(reader, value, what, condition, place.depth + 1);
+    if (!read_filters(reader, value, what, (struct place){&condition->children, place.depth + 1}))
+        return false;
+    return condition->children || map_fail(reader, value, "a filter in %s says nothing", what);
+}
+
+/* One member of a filter. An attribute that is called "or" is written "'or'". */
+static bool read_filter(struct map_reader *reader, const char *name, struct json at,
+                        struct json value, void *target)
+{
+    struct place place = *(struct place *)target;
+    if (strcmp(name, "or") == 0)
+        return read_joined(reader, at, value, COND_OR, place);
+    if (strcmp(name, "and") == 0)
+        return read_joined(reader, at, value, COND_AND, place);
+    if (strcmp(name, "not") == 0)
+        return read_joined(reader, at, value, COND_NOT, place);
+    if (!json_is(value, JSON_OBJECT)) {
+        struct declared_condition *condition = append(reader, name, at, place.list);
+        return condition && read_shorthand(reader, value, condition);
+    }
+    if (json_count(value) == 0)
+        return fail_form(reader, value, false);
+    for (struct json word = json_first(value), said; json_present(word); word = json_next(said)) {
+        said = json_next(word);
+        struct declared_condition *condition = append(reader, name, word, place.list);
+        if (!condition || !read_operation(reader, word, said, false, condition))
+            return false;
+    }
+    return true;
+}
+
+static bool read_filters(struct map_reader *reader, struct json value, const char *what,
+                         struct place place)
+{
+    return map_read_each(reader, value, what, read_filter, &place);
+}
+
+bool map_read_where(struct map_reader *reader, struct json value,
+                    struct declared_condition **conditions)
+{
+    return map_read_each(reader, value, "\"where\"", read_where, conditions);
+}
+
+bool map_read_filter(struct map_reader *reader, struct json value,
+                     struct declared_condition **conditions)
+{
+    return read_filters(reader, value, "\"filter\"", (struct place){conditions, 0});
 }

@@ -5,8 +5,12 @@
 #include "core/map/declaration.h"
 #include "core/map/reader.h"
 
-/* Appends what VALUE, called WHAT in errors, says to the list CONDITIONS. */
-bool map_read_conditions(struct map_reader *reader, struct json value, const char *what,
-                         struct declared_condition **conditions);
+/* Each appends what VALUE says to the list CONDITIONS, all of which have to hold. A "where" is
+ * about keys, and says of each one thing that a key condition can say; a "filter" may say all else.
+ */
+bool map_read_where(struct map_reader *reader, struct json value,
+                    struct declared_condition **conditions);
+bool map_read_filter(struct map_reader *reader, struct json value,
+                     struct declared_condition **conditions);
 
 #endif

@@ -13,10 +13,19 @@ struct declared_name {
     unsigned line;
 };
 
+/* How one kind of record writes an attribute of an index. */
+struct declared_kind_format {
+    const char *kind;
+    struct format format;
+    unsigned line;
+    struct declared_kind_format *next;
+};
+
 /* A key attribute and how it is written. */
 struct declared_key {
     const char *attribute;
     struct format format;
+    struct declared_kind_format *by_kind; /* of an index: instead of FORMAT */
     unsigned line;
 };
 
@@ -36,12 +45,14 @@ struct declared_index {
     size_t partition_count;
     size_t sort_count;
     enum projection projects;
+    bool local;
     bool broken;
     unsigned line;
     struct declared_index *next;
 };
 
-/* The type of a key attribute, wherever it is one; S where nothing is said. */
+/* The type of a key attribute, wherever it is one, or of one that a filter looks at; S where
+ * nothing is said. */
 struct declared_type {
     const char *attribute;
     enum value_type type;
@@ -56,18 +67,33 @@ struct declared_param {
     const char *match; /* or NULL */
     unsigned match_line;
     const char *hint; /* or NULL */
+    bool typed;
+    enum value_type type; /* when TYPED */
     bool broken;
     unsigned line;
     struct declared_param *next;
 };
 
-/* A condition: TARGET is a part of a key, or an attribute. */
+/* A value to compare with. What was written as a number, true, false or null is TYPED; what a text
+ * stands for depends on what it is compared with. */
+struct declared_operand {
+    bool typed;
+    enum value_type type;
+    struct format text;
+};
+
+/* A condition. TARGET is, in "where", a part of a key or a key attribute; in "filter", an attribute
+ * or a path into one. */
 struct declared_condition {
-    const char *target;
+    const char *target; /* NULL of COND_AND, COND_OR and COND_NOT */
     enum cond_op op;
+    bool typed; /* of VALUE and UPPER, as of an operand's */
     enum value_type type;
     struct format value;
-    struct format upper; /* of COND_BETWEEN */
+    struct format upper;           /* of COND_BETWEEN */
+    struct declared_operand *list; /* of COND_IN */
+    size_t list_count;
+    struct declared_condition *children; /* of COND_AND, COND_OR and COND_NOT */
     unsigned line;
     struct declared_condition *next;
 };

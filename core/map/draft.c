@@ -47,6 +47,32 @@ static const struct declared_condition *equality_on(const struct draft *draft, c
     return where && where->op == COND_EQ ? where : NULL;
 }
 
+bool draft_check_known(struct draft *draft, unsigned line, const char *target,
+                       const struct format *value)
+{
+    const struct map_param *param = model_find_param(draft->model, target);
+    if (!param || !format_is_literal(value) || value->count == 0)
+        return true;
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, known = {0};
+    bool found = param->value_count == 0;
+    buf_add_span(&text, format_literal(value));
+    for (size_t i = 0; i < param->value_count; i++) {
+        found = found || span_equal(param->values[i], format_literal(value));
+        buf_printf(&known, "%s\"%.*s\"", i ? ", " : "", (int)param->values[i].size,
+                   param->values[i].data);
+    }
+    if (text.failed || known.failed)
+        return findings_no_memory(draft->findings);
+    if (!found)
+        return findings_add(draft->findings, line,
+                            "\"%s\": by \"params\" {%s} is one of %s; \"%s\" is none of them",
+                            draft->path->path, target, buf_text(&known), buf_text(&text));
+    return !param->match || regexec(&param->regex, buf_text(&text), 0, NULL, 0) == 0 ||
+           findings_add(draft->findings, line,
+                        "\"%s\": by \"params\" {%s} matches %s; \"%s\" does not", draft->path->path,
+                        target, param->match, buf_text(&text));
+}
+
 bool draft_says(const struct draft *draft, const char *param)
 {
     return draft_path_has(draft->path, param) || equality_on(draft, param);
@@ -107,7 +133,10 @@ const struct format *draft_key_format(const struct draft *draft, const struct ma
     for (size_t i = 0; i < draft->model->key_count; i++)
         if (strcmp(draft->model->keys[i].attribute, key->attribute) == 0)
             return &kind->keys[i];
-    return &key->format;
+    for (size_t i = 0; i < key->by_kind_count; i++)
+        if (key->by_kind[i].kind == kind)
+            return &key->by_kind[i].format;
+    return key->by_kind_count ? NULL : &key->format;
 }
 
 struct span draft_cut_after_separator(const struct draft *draft, struct span text)

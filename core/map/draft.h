@@ -8,6 +8,7 @@
 
 struct draft {
     const struct declared_path *path;
+    const struct declared_table *table;
     const struct model *model;   /* its keys, kinds and indexes are complete */
     struct map_pattern *pattern; /* what is made */
     struct arena *arena;         /* the model's: what the pattern keeps */
@@ -30,6 +31,11 @@ bool draft_says(const struct draft *draft, const char *param);
 /* The "where" condition on TARGET, or NULL. */
 const struct declared_condition *draft_where(const struct draft *draft, const char *target);
 
+/* Whether a value that the map gives to TARGET itself is one that "params" knows: a misspelt one
+ * would find nothing. False with a finding at LINE. */
+bool draft_check_known(struct draft *draft, unsigned line, const char *target,
+                       const struct format *value);
+
 /* What the path, together with the equalities of "where", says of one key attribute. */
 struct said_text {
     struct format text; /* as far as it is said, in terms of the path's parameters; scratch */
@@ -40,7 +46,8 @@ struct said_text {
 /* Cuts FORMAT before the first parameter that is not said. False when there is no room. */
 bool draft_said(struct draft *draft, const struct format *format, struct said_text *out);
 
-/* The format of a key attribute for records of KIND: the kind's own for a base key. */
+/* The format of a key attribute for records of KIND: the kind's own for a base key. NULL when the
+ * index holds no records of KIND. */
 const struct format *draft_key_format(const struct draft *draft, const struct map_key *key,
                                       const struct map_kind *kind);
 

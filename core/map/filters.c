@@ -1,4 +1,35 @@
+/* The filters of a path: what each value is, by what is written and by what the map says of the
+ * attribute and of the parameter; and that none of them is one that nothing could answer. */
 #include "core/map/filters.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/map/condition.h"
+
+/* The service takes expressions of 4 KB: bounds that stay below it, whatever the terms are. */
+enum { MAX_TERMS = 64, MAX_VALUES = 250 };
+
+/* The filters of one path while they are compiled. */
+struct filtering {
+    struct draft *draft;
+    size_t terms, values;
+};
+
+static bool fail(const struct filtering *filtering, const struct declared_condition *from,
+                 const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static bool fail(const struct filtering *filtering, const struct declared_condition *from,
+                 const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return findings_add(filtering->draft->findings, from->line, "\"%s\": \"filter\" on %s: %s",
+                        filtering->draft->path->path, from->target, text);
+}
 
 /* A path may say the whole partition key of the table while an index is asked: what else the
  * index holds is then filtered out by that key, which every index has. */
@@ -15,8 +46,8 @@ static bool filter_by_partition(struct draft *draft)
         if (!format_equal(&pattern->kinds[0]->keys[0], &pattern->kinds[i]->keys[0]))
             return true;
     if (!said.stop)
-        pattern->filter[pattern->filter_count++] =
-            (struct map_cond){key->attribute, key->type, COND_EQ, said.text, {0}};
+        pattern->filter[pattern->filter_count++] = (struct map_cond){
+            .attribute = key->attribute, .type = key->type, .op = COND_EQ, .value = said.text};
     return true;
 }
 
@@ -32,7 +63,7 @@ static bool check_held(struct draft *draft, const char *member, const char *attr
                       member, attribute, index->name);
 }
 
-static bool check_filter(struct draft *draft, const char *attribute)
+static bool check_attribute(struct draft *draft, const char *attribute)
 {
     const struct map_index *index = draft->pattern->index;
     if (index ? model_is_index_key(index, attribute) : model_is_key(draft->model, attribute))
@@ -43,9 +74,186 @@ static bool check_filter(struct draft *draft, const char *attribute)
     return check_held(draft, "filter", attribute);
 }
 
+static const char *type_word(enum value_type type)
+{
+    static const char *const words[] = {
+        [VALUE_S] = "a text",           [VALUE_N] = "a number", [VALUE_B] = "binary",
+        [VALUE_BOOL] = "true or false", [VALUE_NULL] = "null",
+    };
+    return words[type];
+}
+
+static const struct declared_type *declared_type(const struct filtering *filtering,
+                                                 const char *target)
+{
+    const struct declared_type *type = filtering->draft->table->types;
+    while (type && strcmp(type->attribute, target) != 0)
+        type = type->next;
+    return type;
+}
+
+/* A value that stands in the map itself can be checked here and now; a number or a flag that a path
+ * says is one parameter and nothing else. */
+static bool check_text(struct filtering *filtering, const struct declared_condition *from,
+                       enum value_type type, const struct format *text)
+{
+    struct error err;
+    if (!format_is_literal(text))
+        return type == VALUE_S || type == VALUE_B || format_whole_param(text) ||
+               fail(filtering, from, "%s is one whole parameter, or written out", type_word(type));
+    return condition_check_value(from->target, type, format_literal(text), &err) ||
+           fail(filtering, from, "%s", err.text);
+}
+
+/* Finds out what a value is: by how it is written, else by what "types" says of the attribute, else
+ * by what "params" says of the parameter; a text where nobody says anything. */
+static bool find_type(struct filtering *filtering, const struct declared_condition *from,
+                      bool typed, enum value_type written, const struct format *text,
+                      enum value_type *out)
+{
+    const struct declared_type *attribute = declared_type(filtering, from->target);
+    const char *name = typed ? NULL : format_whole_param(text);
+    const struct map_param *param = name ? model_find_param(filtering->draft->model, name) : NULL;
+    bool contains = from->op == COND_CONTAINS;
+    *out = typed                   ? written
+           : attribute             ? attribute->type
+           : param && param->typed ? param->type
+                                   : VALUE_S;
+    if (contains && attribute && attribute->type != VALUE_S && attribute->type != VALUE_B)
+        return fail(filtering, from, "it is %s, which contains nothing",
+                    type_word(attribute->type));
+    if (attribute && *out != attribute->type && (contains || *out != VALUE_NULL))
+        return fail(filtering, from, "by \"types\" it is %s, and so never %s",
+                    type_word(attribute->type), type_word(*out));
+    if (param && param->typed && param->type != *out)
+        return fail(filtering, from, "it is %s, but by \"params\" {%s} is %s", type_word(*out),
+                    name, type_word(param->type));
+    if (*out == VALUE_NULL)
+        return true;
+    return check_text(filtering, from, *out, text);
+}
+
+/* Whether values of TYPE can be compared so at all; the service refuses it else. */
+static bool check_op(struct filtering *filtering, const struct declared_condition *from,
+                     enum value_type type)
+{
+    bool ordered = type <= VALUE_B;
+    switch (from->op) {
+    case COND_BEGINS:
+        return (ordered && type != VALUE_N) ||
+               fail(filtering, from, "%s has no beginning", type_word(type));
+    case COND_BETWEEN:
+    case COND_LT:
+    case COND_LE:
+    case COND_GT:
+    case COND_GE:
+        return ordered || fail(filtering, from, "%s is neither less nor greater than another",
+                               type_word(type));
+    default:
+        return true;
+    }
+}
+
+static bool compile_range(struct filtering *filtering, const struct declared_condition *from,
+                          struct map_cond *out)
+{
+    enum value_type upper;
+    if (!find_type(filtering, from, from->typed, from->type, &from->upper, &upper))
+        return false;
+    if (upper != out->type)
+        return fail(filtering, from, "the ends of \"between\" are %s and %s", type_word(out->type),
+                    type_word(upper));
+    out->upper = from->upper;
+    struct value low = {out->type, format_literal(&out->value)};
+    struct value high = {out->type, format_literal(&out->upper)};
+    return !format_is_literal(&out->value) || !format_is_literal(&out->upper) ||
+           value_compare(low, high) <= 0 ||
+           fail(filtering, from, "the range ends before it begins");
+}
+
+static bool compile_list(struct filtering *filtering, const struct declared_condition *from,
+                         struct map_cond *out)
+{
+    struct map_operand *list =
+        arena_array(&filtering->draft->scratch, from->list_count, sizeof *list);
+    if (!list)
+        return findings_no_memory(filtering->draft->findings);
+    for (size_t i = 0; i < from->list_count; i++) {
+        const struct declared_operand *operand = &from->list[i];
+        list[i].text = operand->text;
+        if (!find_type(filtering, from, operand->typed, operand->type, &operand->text,
+                       &list[i].type) ||
+            !draft_check_known(filtering->draft, from->line, from->target, &operand->text))
+            return false;
+    }
+    out->list = list;
+    out->list_count = from->list_count;
+    filtering->values += from->list_count;
+    return true;
+}
+
+static bool compile_term(struct filtering *filtering, const struct declared_condition *from,
+                         struct map_cond *out)
+{
+    struct draft *draft = filtering->draft;
+    *out = (struct map_cond){.op = from->op, .written = from->target};
+    const char *wrong = condition_parse_path(&draft->scratch, span_text(from->target), out);
+    if (draft->scratch.failed)
+        return findings_no_memory(draft->findings);
+    if (wrong)
+        return fail(filtering, from, "%s", wrong);
+    if (!check_attribute(draft, out->attribute))
+        return false;
+    filtering->terms++;
+    filtering->values += 2;
+    if (from->op == COND_EXISTS || from->op == COND_MISSING)
+        return true;
+    if (from->op == COND_IN)
+        return compile_list(filtering, from, out);
+    out->value = from->value;
+    if (!find_type(filtering, from, from->typed, from->type, &from->value, &out->type) ||
+        !check_op(filtering, from, out->type))
+        return false;
+    if (from->op == COND_EQ && !draft_check_known(draft, from->line, from->target, &from->value))
+        return false;
+    return from->op != COND_BETWEEN || compile_range(filtering, from, out);
+}
+
+static bool compile(struct filtering *filtering, const struct declared_condition *from,
+                    struct map_cond *out)
+{
+    struct draft *draft = filtering->draft;
+    size_t count = 0;
+    const struct declared_condition *each;
+    for (each = from->children; each; each = each->next)
+        count++;
+    if (count == 0)
+        return compile_term(filtering, from, out);
+    if (count == 1 && from->op != COND_NOT)
+        return compile(filtering, from->children, out);
+    struct map_cond *children = arena_array(&draft->scratch, count, sizeof *children);
+    if (!children)
+        return findings_no_memory(draft->findings);
+    *out = (struct map_cond){.op = from->op, .children = children, .child_count = count};
+    /* What stands under one "not" has to hold together: that is what is denied. */
+    if (from->op == COND_NOT && count > 1) {
+        struct map_cond *joined = arena_alloc(&draft->scratch, sizeof *joined);
+        if (!joined)
+            return findings_no_memory(draft->findings);
+        *joined = (struct map_cond){.op = COND_AND, .children = children, .child_count = count};
+        out->children = joined;
+        out->child_count = 1;
+    }
+    for (each = from->children; each; each = each->next)
+        if (!compile(filtering, each, children++))
+            return false;
+    return true;
+}
+
 bool filters_compile(struct draft *draft)
 {
     struct map_pattern *pattern = draft->pattern;
+    struct filtering filtering = {.draft = draft};
     pattern->filter = arena_array(&draft->scratch, READ_MAX_CONDS, sizeof *pattern->filter);
     if (!pattern->filter)
         return findings_no_memory(draft->findings);
@@ -54,11 +262,15 @@ bool filters_compile(struct draft *draft)
     const struct declared_condition *each;
     for (each = draft->path->filters; each; each = each->next) {
         if (pattern->filter_count == READ_MAX_CONDS)
-            return draft_fail(draft, "too many filters");
-        if (!check_filter(draft, each->target))
+            return draft_fail(draft, "more than %d filters; join some by \"and\"", READ_MAX_CONDS);
+        if (!compile(&filtering, each, &pattern->filter[pattern->filter_count]))
             return false;
-        pattern->filter[pattern->filter_count++] =
-            (struct map_cond){each->target, each->type, each->op, each->value, each->upper};
+        pattern->filter_count++;
     }
+    if (filtering.terms > MAX_TERMS || filtering.values > MAX_VALUES)
+        return draft_fail(draft,
+                          "\"filter\" says more than the service takes: at most %d "
+                          "conditions and %d values",
+                          MAX_TERMS, MAX_VALUES);
     return !pattern->pick || check_held(draft, "pick", pattern->pick_attribute);
 }

@@ -15,7 +15,24 @@ bool bindings_add(struct bindings *bindings, const char *param, struct span valu
 {
     if (bindings->count == BINDINGS_MAX)
         return false;
-    bindings->items[bindings->count++] = (struct binding){param, value};
+    bindings->items[bindings->count++] = (struct binding){.param = param, .value = value};
+    return true;
+}
+
+bool bindings_agree(const struct bindings *a, const struct bindings *b)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        const struct binding *one = &a->items[i];
+        for (size_t k = 0; k < b->count; k++) {
+            const struct binding *other = &b->items[k];
+            if (strcmp(one->param, other->param) != 0)
+                continue;
+            bool number = one->type == VALUE_N || other->type == VALUE_N;
+            if (number ? number_compare(one->value, other->value) != 0
+                       : !span_equal(one->value, other->value))
+                return false;
+        }
+    }
     return true;
 }
 
@@ -89,6 +106,7 @@ bool format_copy(struct arena *arena, const struct format *from, struct format *
             .literal = piece->param ? piece->literal : arena_copy(arena, piece->literal),
             .param = piece->param ? arena_text(arena, span_text(piece->param)) : NULL,
             .open = piece->open,
+            .type = piece->type,
         };
     }
     return !arena->failed;
@@ -116,6 +134,16 @@ bool format_has(const struct format *format, const char *param)
         if (format->pieces[i].param && strcmp(format->pieces[i].param, param) == 0)
             return true;
     return false;
+}
+
+struct span format_literal(const struct format *format)
+{
+    return format->count ? format->pieces[0].literal : span_of("", 0);
+}
+
+const char *format_whole_param(const struct format *format)
+{
+    return format->count == 1 ? format->pieces[0].param : NULL;
 }
 
 size_t format_literal_bytes(const struct format *format)
@@ -176,6 +204,7 @@ static bool match_pieces(const struct format *format, struct span text, struct b
             used = param_reach(format, i, text);
             if (used == SIZE_MAX || !bindings_add(captures, piece->param, span_of(text.data, used)))
                 return false;
+            captures->items[captures->count - 1].type = piece->type;
         } else if (!span_starts(text, piece->literal)) {
             return false;
         }
@@ -214,7 +243,7 @@ static bool holds_no_separator(const struct format *format, char separator,
 {
     for (size_t i = from; i < captures->count; i++) {
         const struct binding *part = &captures->items[i];
-        if (!piece_of(format, part->param)->open &&
+        if (!piece_of(format, part->param)->open && part->type == VALUE_S &&
             memchr(part->value.data, separator, part->value.size))
             return false;
     }
@@ -232,11 +261,6 @@ bool format_match_key(const struct format *format, struct span text, char separa
     return false;
 }
 
-static struct span first_literal(const struct format *format)
-{
-    return format->count ? format->pieces[0].literal : span_of("", 0);
-}
-
 static struct span last_literal(const struct format *format)
 {
     return format->count ? format->pieces[format->count - 1].literal : span_of("", 0);
@@ -246,10 +270,10 @@ bool format_overlaps(const struct format *a, const struct format *b)
 {
     struct bindings captures = {0};
     if (format_is_literal(a))
-        return format_match(b, first_literal(a), &captures);
+        return format_match(b, format_literal(a), &captures);
     if (format_is_literal(b))
-        return format_match(a, first_literal(b), &captures);
-    struct span a_first = first_literal(a), b_first = first_literal(b);
+        return format_match(a, format_literal(b), &captures);
+    struct span a_first = format_literal(a), b_first = format_literal(b);
     struct span a_last = last_literal(a), b_last = last_literal(b);
     return (span_starts(a_first, b_first) || span_starts(b_first, a_first)) &&
            (span_ends(a_last, b_last) || span_ends(b_last, a_last));

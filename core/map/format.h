@@ -6,14 +6,16 @@
 #include "core/base/arena.h"
 #include "core/base/buf.h"
 #include "core/base/span.h"
+#include "core/item/value.h"
 
 enum { FORMAT_MAX_PIECES = 16, BINDINGS_MAX = 24 };
 
 /* Literal text, or a parameter. */
 struct format_piece {
-    struct span literal; /* empty for a parameter */
-    const char *param;   /* NULL for a literal */
-    bool open;           /* {name*}: a part that may hold separators */
+    struct span literal;  /* empty for a parameter */
+    const char *param;    /* NULL for a literal */
+    bool open;            /* {name*}: a part that may hold separators */
+    enum value_type type; /* of the key that the part is the whole of; else VALUE_S */
 };
 
 struct format {
@@ -25,6 +27,7 @@ struct format {
 struct binding {
     const char *param;
     struct span value;
+    enum value_type type; /* as its piece's */
 };
 
 struct bindings {
@@ -36,6 +39,9 @@ struct bindings {
 const struct span *bindings_find(const struct bindings *bindings, const char *param);
 /* False when there is no room. */
 bool bindings_add(struct bindings *bindings, const char *param, struct span value);
+/* Whether no parameter that stands in both has two values. One number is one value, however it is
+ * written. */
+bool bindings_agree(const struct bindings *a, const struct bindings *b);
 
 /* Parses TEXT into ARENA. Returns NULL, or a static phrase that says what is wrong. Two
  * parameters with nothing between them are wrong, as no text could be taken apart again. */
@@ -48,6 +54,10 @@ bool format_copy(struct arena *arena, const struct format *from, struct format *
 void format_write(const struct format *format, struct buf *out);
 
 bool format_is_literal(const struct format *format);
+/* The text of a format that is literal. */
+struct span format_literal(const struct format *format);
+/* The parameter that is the whole of a format; NULL when it is something else. */
+const char *format_whole_param(const struct format *format);
 bool format_has(const struct format *format, const char *param);
 size_t format_literal_bytes(const struct format *format);
 bool format_equal(const struct format *a, const struct format *b);
@@ -63,7 +73,7 @@ bool format_expand(const struct format *format, const struct bindings *bindings,
 bool format_match(const struct format *format, struct span text, struct bindings *captures);
 
 /* As format_match, for a key: pieces may be empty, and a part holds no SEPARATOR unless it is
- * open. */
+ * open. Numbers and binaries have no separators. */
 bool format_match_key(const struct format *format, struct span text, char separator,
                       struct bindings *captures);
 

@@ -1,5 +1,7 @@
 #include "core/map/key_conditions.h"
 
+#include "core/map/condition.h"
+
 static bool invalid_key(struct draft *draft, const struct map_key *key, const struct format *format,
                         const char *missing)
 {
@@ -14,14 +16,57 @@ static bool add_cond(struct draft *draft, const struct map_cond *cond)
     struct map_pattern *pattern = draft->pattern;
     if (pattern->where_count == READ_MAX_CONDS)
         return draft_fail(draft, "too many conditions");
-    pattern->where[pattern->where_count++] = *cond;
+    pattern->where[pattern->where_count] = *cond;
+    pattern->where[pattern->where_count++].on_key = true;
     return true;
 }
 
 static bool add_equality(struct draft *draft, const struct map_key *key, const struct format *value)
 {
-    struct map_cond cond = {key->attribute, key->type, COND_EQ, *value, {0}};
+    struct map_cond cond = {
+        .attribute = key->attribute, .type = key->type, .op = COND_EQ, .value = *value};
     return add_cond(draft, &cond);
+}
+
+/* The format of KEY for records of KIND; NULL with a finding when the index holds none of those. */
+static const struct format *format_for(struct draft *draft, const struct map_key *key,
+                                       const struct map_kind *kind)
+{
+    const struct format *format = draft_key_format(draft, key, kind);
+    if (!format)
+        draft_fail(draft, "index %s has no format for %s of \"%s\", so it holds no such record",
+                   draft->pattern->index->name, key->attribute, kind->name);
+    return format;
+}
+
+/* Whether a value that stands in the map itself can be one of the key's. */
+static bool check_literal(struct draft *draft, const struct map_key *key,
+                          const struct declared_condition *where, const struct format *value)
+{
+    struct error err;
+    if (where->typed && key->type == VALUE_B)
+        return draft_fail(draft, "\"where\" on %s: it is binary, and so never a number",
+                          where->target);
+    if (!format_is_literal(value))
+        return key->type != VALUE_N || format_whole_param(value) ||
+               draft_fail(draft, "\"where\" on %s: a number is one whole parameter, or written out",
+                          where->target);
+    return condition_check_value(where->target, key->type, format_literal(value), &err) ||
+           draft_fail(draft, "\"where\" on %s: %s", where->target, err.text);
+}
+
+/* Whether the range's ends, where both stand in the map, come in their order. Of a part, the upper
+ * end takes in whatever begins with it. */
+static bool check_range(struct draft *draft, const struct map_key *key,
+                        const struct declared_condition *where, bool of_part)
+{
+    if (where->op != COND_BETWEEN || !format_is_literal(&where->value) ||
+        !format_is_literal(&where->upper))
+        return true;
+    struct span low = format_literal(&where->value), high = format_literal(&where->upper);
+    int order = key->type == VALUE_N ? number_compare(low, high) : span_compare(low, high);
+    return order <= 0 || (of_part && span_starts(low, high)) ||
+           draft_fail(draft, "\"where\" on %s: the range ends before it begins", where->target);
 }
 
 static void mark_used(struct draft *draft, const struct declared_condition *where)
@@ -37,7 +82,15 @@ static bool add_plain(struct draft *draft, const struct map_key *key,
     mark_used(draft, where);
     if (where->op == COND_BEGINS && key->type == VALUE_N)
         return draft_fail(draft, "%s is a number: it has no beginning (x*)", key->attribute);
-    struct map_cond cond = {key->attribute, key->type, where->op, where->value, where->upper};
+    if (!check_literal(draft, key, where, &where->value) ||
+        (where->op == COND_BETWEEN && !check_literal(draft, key, where, &where->upper)) ||
+        !check_range(draft, key, where, false))
+        return false;
+    struct map_cond cond = {.attribute = key->attribute,
+                            .type = key->type,
+                            .op = where->op,
+                            .value = where->value,
+                            .upper = where->upper};
     return add_cond(draft, &cond);
 }
 
@@ -48,13 +101,17 @@ static bool compile_partition_key(struct draft *draft, const struct map_key *key
     if (where && where->op == COND_EQ)
         return add_plain(draft, key, where);
     struct said_text first, other;
-    const struct format *format = draft_key_format(draft, key, pattern->kinds[0]);
+    const struct format *format = format_for(draft, key, pattern->kinds[0]);
+    if (!format)
+        return false;
     if (!draft_said(draft, format, &first))
         return draft_fail_room(draft);
     if (first.stop)
         return invalid_key(draft, key, format, first.stop);
     for (size_t i = 1; i < pattern->kind_count; i++) {
-        format = draft_key_format(draft, key, pattern->kinds[i]);
+        format = format_for(draft, key, pattern->kinds[i]);
+        if (!format)
+            return false;
         if (!draft_said(draft, format, &other))
             return draft_fail_room(draft);
         if (other.stop || !format_equal(&first.text, &other.text))
@@ -89,6 +146,8 @@ static bool compile_range(struct draft *draft, const struct map_key *key,
         return prefix->count == 0
                    ? add_plain(draft, key, where)
                    : draft_fail(draft, "%s is no text: it has no parts", key->attribute);
+    if (!check_range(draft, key, where, true))
+        return false;
     /* A range that begins with a prefix takes its end in, which a listing leaves out of what came
      * back (pattern->excluded); one record can't. */
     if (where->op == COND_LT && prefix->count > 0 && !draft->path->list)
@@ -130,7 +189,8 @@ static bool add_prefix(struct draft *draft, const struct map_key *key, const str
         return true;
     if (key->type == VALUE_N)
         return draft_fail(draft, "%s is a number: a part of it can't be looked up", key->attribute);
-    struct map_cond cond = {key->attribute, key->type, COND_BEGINS, *prefix, {0}};
+    struct map_cond cond = {
+        .attribute = key->attribute, .type = key->type, .op = COND_BEGINS, .value = *prefix};
     return add_cond(draft, &cond);
 }
 
@@ -142,7 +202,9 @@ static bool compile_sort_key_of_several(struct draft *draft, const struct map_ke
     struct format common = {0};
     for (size_t i = 0; i < pattern->kind_count; i++) {
         struct format before = common;
-        const struct format *format = draft_key_format(draft, key, pattern->kinds[i]);
+        const struct format *format = format_for(draft, key, pattern->kinds[i]);
+        if (!format)
+            return false;
         if (!draft_said(draft, format, &said) ||
             !draft_common(draft, i ? &before : &said.text, &said.text, &common))
             return draft_fail_room(draft);
@@ -156,7 +218,9 @@ static bool compile_sort_key(struct draft *draft, const struct map_key *key, boo
     struct map_pattern *pattern = draft->pattern;
     const struct declared_condition *where = draft_where(draft, key->attribute);
     struct said_text said;
-    const struct format *format = draft_key_format(draft, key, pattern->kinds[0]);
+    const struct format *format = format_for(draft, key, pattern->kinds[0]);
+    if (!format)
+        return false;
     if (!draft_said(draft, format, &said))
         return draft_fail_room(draft);
     *done = true;

@@ -15,11 +15,20 @@
  * map alone tells. */
 enum { MAP_TTL_MS = 10000, MAP_MISSING_TTL_MS = 2000, MAP_STRUCTURE_TTL_MS = 60000 };
 
+/* How one kind of record writes an attribute. */
+struct map_kind_format {
+    const struct map_kind *kind;
+    struct format format;
+};
+
 /* A key attribute of a table or an index. */
 struct map_key {
     const char *attribute;
     enum value_type type;
     struct format format; /* of an index; empty where the record kinds say it (base keys) */
+    struct map_kind_format *by_kind; /* of an index that several kinds write each in their way;
+                                      * FORMAT is then empty, and other kinds are not in it */
+    size_t by_kind_count;
 };
 
 /* A kind of record: how its keys are written. */
@@ -36,6 +45,7 @@ struct map_index {
     size_t partition_count;
     size_t sort_count;
     enum projection projects;
+    bool local;
     unsigned line;
     struct map_index *next;
 };
@@ -48,17 +58,33 @@ struct map_param {
     const char *match; /* an extended regular expression, or NULL */
     regex_t regex;     /* compiled when MATCH is set; owned */
     const char *hint;  /* what to say when MATCH fails, or NULL */
+    bool typed;        /* the map says of which TYPE its values are */
+    enum value_type type;
     unsigned line;
     struct map_param *next;
 };
 
-/* A condition on an attribute, in terms of the path's parameters. */
-struct map_cond {
-    const char *attribute;
+/* A value that is compared with, in terms of the path's parameters. */
+struct map_operand {
     enum value_type type;
+    struct format text;
+};
+
+/* A condition in terms of the path's parameters: what a struct cond is made of (condition.h). */
+struct map_cond {
+    const char *attribute; /* NULL of COND_AND, COND_OR and COND_NOT */
+    const char *written;  /* with the path below it, as the map has it; NULL: the attribute alone */
+    enum value_type type; /* of VALUE and UPPER */
     enum cond_op op;
     struct format value;
     struct format upper; /* of COND_BETWEEN */
+    bool on_key;         /* of the key condition */
+    const struct cond_step *steps;
+    size_t step_count;
+    const struct map_operand *list; /* of COND_IN */
+    size_t list_count;
+    const struct map_cond *children; /* of COND_AND, COND_OR and COND_NOT */
+    size_t child_count;
 };
 
 /* A part of a key, and what is said of it in terms of the path's parameters. */

@@ -58,12 +58,12 @@ static bool read_index(struct map_reader *reader, struct json value, void *targe
 
 static bool read_where(struct map_reader *reader, struct json value, void *target)
 {
-    return map_read_conditions(reader, value, "\"where\"", &path_of(target)->wheres);
+    return map_read_where(reader, value, &path_of(target)->wheres);
 }
 
 static bool read_filter(struct map_reader *reader, struct json value, void *target)
 {
-    return map_read_conditions(reader, value, "\"filter\"", &path_of(target)->filters);
+    return map_read_filter(reader, value, &path_of(target)->filters);
 }
 
 static bool read_limit(struct map_reader *reader, struct json value, struct declared_path *path,

@@ -1,5 +1,6 @@
 #include "core/map/pattern.h"
 
+#include "core/map/condition.h"
 #include "core/map/draft.h"
 #include "core/map/entry_names.h"
 #include "core/map/filters.h"
@@ -72,11 +73,22 @@ static bool find_index(struct draft *draft, const struct declared_table *table)
     return draft->pattern->index;
 }
 
+/* Whether PARAM is a part of some key attribute that is asked for: the table's, or the index's. */
 static bool is_part(const struct draft *draft, const char *param)
 {
+    const struct map_index *index = draft->pattern->index;
+    const struct map_kind *kind = draft->pattern->kinds[0];
     for (size_t k = 0; k < draft->model->key_count; k++)
-        if (format_has(&draft->pattern->kinds[0]->keys[k], param))
+        if (format_has(&kind->keys[k], param))
             return true;
+    for (size_t i = 0; index && i < index->partition_count + index->sort_count; i++) {
+        const struct map_key *key = i < index->partition_count
+                                        ? &index->partition[i]
+                                        : &index->sort[i - index->partition_count];
+        const struct format *format = draft_key_format(draft, key, kind);
+        if (format && format_has(format, param))
+            return true;
+    }
     return false;
 }
 
@@ -94,7 +106,13 @@ static bool check_wheres(struct draft *draft)
     const struct declared_condition *where;
     for (where = draft->path->wheres; where; where = where->next) {
         bool equality = where->op == COND_EQ;
-        bool itself = where->value.count == 1 && format_has(&where->value, where->target);
+        const char *whole = format_whole_param(&where->value);
+        if (where->typed && where->type != VALUE_N)
+            return draft_fail(draft, "\"where\" on %s: a key is never true, false or null",
+                              where->target);
+        bool itself = whole && strcmp(whole, where->target) == 0;
+        if (equality && !draft_check_known(draft, where->line, where->target, &where->value))
+            return false;
         if (equality && !itself && draft_path_has(draft->path, where->target))
             return draft_fail(draft,
                               "\"where\" says what {%s} is, but so does the path; take one away",
@@ -108,10 +126,17 @@ static bool check_wheres(struct draft *draft)
     return true;
 }
 
+static bool is_another(void *arg, const struct map_cond *cond, const char *used)
+{
+    const char *const *param = arg;
+    (void)cond;
+    return strcmp(used, *param) != 0;
+}
+
 static bool conds_have(const struct map_cond *conds, size_t count, const char *param)
 {
     for (size_t i = 0; i < count; i++)
-        if (format_has(&conds[i].value, param) || format_has(&conds[i].upper, param))
+        if (!condition_each_param(&conds[i], is_another, &param))
             return true;
     return false;
 }
@@ -136,20 +161,20 @@ static bool check_params(struct draft *draft)
     return true;
 }
 
+static bool check_param(void *arg, const struct map_cond *cond, const char *param)
+{
+    struct draft *draft = arg;
+    return draft_path_has(draft->path, param) ||
+           draft_fail(draft, "the condition on %s uses {%s}, which the path does not have",
+                      cond->written ? cond->written : cond->attribute, param);
+}
+
 /* No condition uses what the path does not have. */
 static bool check_conds(struct draft *draft, const struct map_cond *conds, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct format *sides[] = {&conds[i].value, &conds[i].upper};
-        for (size_t s = 0; s < 2; s++)
-            for (size_t p = 0; p < sides[s]->count; p++) {
-                const char *param = sides[s]->pieces[p].param;
-                if (param && !draft_path_has(draft->path, param))
-                    return draft_fail(draft,
-                                      "the condition on %s uses {%s}, which the path does not have",
-                                      conds[i].attribute, param);
-            }
-    }
+    for (size_t i = 0; i < count; i++)
+        if (!condition_each_param(&conds[i], check_param, draft))
+            return false;
     return true;
 }
 
@@ -169,8 +194,10 @@ static bool is_full_key(const struct draft *draft)
 static const char *contradiction(const struct draft *draft)
 {
     const struct map_pattern *pattern = draft->pattern;
-    if (pattern->consistent && pattern->index)
-        return "an index can't be read consistently";
+    if (pattern->consistent && pattern->index && !pattern->index->local)
+        return "a global index can't be read consistently: take \"consistent\" away, or, if it is "
+               "a "
+               "local one, say \"local\": true of the index";
     if (draft->path->hydrate != CHOICE_UNSAID && !pattern->index)
         return "\"hydrate\" goes with \"index\"";
     if (pattern->list && pattern->attribute)
@@ -195,12 +222,8 @@ static const char *keep_text(struct arena *arena, const char *text)
 static struct map_cond *keep_conds(struct arena *arena, const struct map_cond *conds, size_t count)
 {
     struct map_cond *kept = arena_array(arena, count, sizeof *kept);
-    for (size_t i = 0; kept && i < count; i++) {
-        kept[i] = conds[i];
-        kept[i].attribute = keep_text(arena, conds[i].attribute);
-        format_copy(arena, &conds[i].value, &kept[i].value);
-        format_copy(arena, &conds[i].upper, &kept[i].upper);
-    }
+    for (size_t i = 0; kept && i < count; i++)
+        condition_copy(arena, &conds[i], &kept[i]);
     return kept;
 }
 
@@ -278,7 +301,8 @@ struct map_pattern *pattern_compile(const struct model *model, struct arena *are
                                     const struct declared_table *table,
                                     const struct declared_path *path, struct findings *findings)
 {
-    struct draft draft = {.path = path, .model = model, .arena = arena, .findings = findings};
+    struct draft draft = {
+        .path = path, .table = table, .model = model, .arena = arena, .findings = findings};
     draft.pattern = arena_alloc(arena, sizeof *draft.pattern);
     bool ok = draft.pattern ? compile(&draft, table) : findings_no_memory(findings);
     arena_clean_up(&draft.scratch);

@@ -81,11 +81,30 @@ static struct declared_key *add_key(struct map_reader *reader, struct json at,
     return key;
 }
 
+static bool read_kind_format(struct map_reader *reader, const char *kind, struct json at,
+                             struct json value, void *target)
+{
+    struct declared_kind_format **last = target;
+    struct declared_kind_format *format = arena_alloc(reader->arena, sizeof *format);
+    if (!format)
+        return findings_no_memory(reader->findings);
+    *format = (struct declared_kind_format){.kind = kind, .line = map_line(reader, at)};
+    while (*last)
+        last = &(*last)->next;
+    *last = format;
+    return map_read_format(reader, value, "a key's format", &format->format);
+}
+
+/* "ORDER#{id}", or, where kinds differ, { "order": "ORDER#{id}", "product": "FEATURED" }. */
 static bool read_index_key(struct map_reader *reader, const char *attribute, struct json at,
                            struct json format, void *target)
 {
     struct declared_key *key = add_key(reader, at, attribute, target);
-    return key && map_read_format(reader, format, "a key's format", &key->format);
+    if (!key || !json_is(format, JSON_OBJECT))
+        return key && map_read_format(reader, format, "a key's format", &key->format);
+    if (json_count(format) == 0)
+        return map_fail(reader, format, "say a kind's format: { \"order\": \"ORDER#{id}\" }");
+    return map_read_each(reader, format, "a key's formats", read_kind_format, &key->by_kind);
 }
 
 /* "job_id" is short for { "job_id": "{job_id}" }. */
@@ -144,6 +163,12 @@ static bool read_projects(struct map_reader *reader, struct json value, void *ta
     return true;
 }
 
+static bool read_local(struct map_reader *reader, struct json value, void *target)
+{
+    struct declared_index *index = target;
+    return map_read_flag(reader, value, "\"local\"", &index->local);
+}
+
 static bool read_index(struct map_reader *reader, const char *name, struct json at,
                        struct json value, void *target)
 {
@@ -151,6 +176,7 @@ static bool read_index(struct map_reader *reader, const char *name, struct json 
         {"partition", read_partition},
         {"sort", read_sort},
         {"projects", read_projects},
+        {"local", read_local},
         {0},
     };
     struct declared_index **list = target;
@@ -172,6 +198,14 @@ static bool read_indexes(struct map_reader *reader, struct json value, void *tar
     return map_read_each(reader, value, "\"indexes\"", read_index, &table_of(target)->indexes);
 }
 
+static bool read_type_name(struct map_reader *reader, struct json value, enum value_type *out)
+{
+    for (*out = VALUE_S; *out <= VALUE_BOOL; (*out)++)
+        if (json_string_is(value, span_text(value_type_name(*out))))
+            return true;
+    return map_fail(reader, value, "a type is \"S\", \"N\", \"B\" or \"BOOL\"");
+}
+
 static bool read_type(struct map_reader *reader, const char *attribute, struct json at,
                       struct json value, void *target)
 {
@@ -180,10 +214,8 @@ static bool read_type(struct map_reader *reader, const char *attribute, struct j
     if (!type)
         return findings_no_memory(reader->findings);
     *type = (struct declared_type){attribute, VALUE_S, map_line(reader, at), *list};
-    while (type->type <= VALUE_B && !json_string_is(value, span_text(value_type_name(type->type))))
-        type->type++;
-    if (type->type > VALUE_B)
-        return map_fail(reader, value, "a key's type is \"S\", \"N\" or \"B\"");
+    if (!read_type_name(reader, value, &type->type))
+        return false;
     *list = type;
     return true;
 }
@@ -212,6 +244,13 @@ static bool read_hint(struct map_reader *reader, struct json value, void *target
     return map_read_text(reader, value, "\"hint\"", &param->hint);
 }
 
+static bool read_param_type(struct map_reader *reader, struct json value, void *target)
+{
+    struct declared_param *param = target;
+    param->typed = true;
+    return read_type_name(reader, value, &param->type);
+}
+
 static bool read_param(struct map_reader *reader, const char *name, struct json at,
                        struct json value, void *target)
 {
@@ -219,6 +258,7 @@ static bool read_param(struct map_reader *reader, const char *name, struct json 
         {"values", read_values},
         {"match", read_match},
         {"hint", read_hint},
+        {"type", read_param_type},
         {0},
     };
     struct declared_param **list = target;

@@ -4,40 +4,11 @@
 
 #include "core/base/utf8.h"
 #include "core/item/item.h"
+#include "core/map/condition.h"
 #include "core/map/name.h"
 #include "core/plan/sieve.h"
 
-/* As the service has them. */
-enum { MAX_PARTITION_BYTES = 2048, MAX_SORT_BYTES = 1024 };
-
-/* Whether a value can be one of TYPE; if not, nobody needs to be asked. */
-typedef bool value_test_fn(const char *attribute, enum value_type type, struct span text,
-                           struct error *err);
-
-static bool can_be_value(const char *attribute, enum value_type type, struct span text,
-                         struct error *err)
-{
-    int size = text.size > 200 ? 200 : (int)text.size;
-    if (type == VALUE_S && !utf8_valid(text))
-        return error_set(err, ERROR_INVALID, "%s is UTF-8 text, which this is not", attribute);
-    if (type == VALUE_N && !json_is_number(text))
-        return error_set(err, ERROR_INVALID, "%s is a number, which \"%.*s\" is not", attribute,
-                         size, text.data);
-    return true;
-}
-
-/* The same for keys, which are not empty and not long. */
-static bool can_be_key(const char *attribute, enum value_type type, struct span text,
-                       struct error *err)
-{
-    if (text.size == 0)
-        return error_set(err, ERROR_INVALID, "no key attribute (%s) is empty", attribute);
-    if (!can_be_value(attribute, type, text, err))
-        return false;
-    if (text.size > MAX_PARTITION_BYTES)
-        return error_set(err, ERROR_INVALID, "no key is longer than %d bytes", MAX_PARTITION_BYTES);
-    return true;
-}
+enum { MAX_SORT_BYTES = 1024 }; /* as the service has it */
 
 /* The value of one attribute of the key that the path says in full. */
 static bool expand_key(struct plan *plan, size_t i, struct key_attribute *out, struct error *err)
@@ -52,7 +23,7 @@ static bool expand_key(struct plan *plan, size_t i, struct key_attribute *out, s
         return error_set(err, ERROR_INVALID, "the path does not say the whole key");
     if (text.failed)
         return error_no_memory(err);
-    if (!can_be_key(key->attribute, key->type, buf_span(&text), err))
+    if (!condition_check_key(key->attribute, key->type, buf_span(&text), err))
         return false;
     if (!format_match_key(format, buf_span(&text), table->separator, &parts))
         return error_set(err, ERROR_INVALID,
@@ -76,39 +47,13 @@ static bool expand_keys(struct plan *plan, struct key *out, struct error *err)
     return true;
 }
 
-/* The condition FROM with the path's values in it; texts go to ARENA. */
-static bool expand_cond(const struct plan *plan, const struct map_cond *from, value_test_fn *can_be,
-                        struct arena *arena, struct cond *out, struct error *err)
-{
-    CLEAN_UP(buf_clean_up) struct buf value = {0}, upper = {0};
-    if (!format_expand(&from->value, &plan->path, &value) ||
-        !format_expand(&from->upper, &plan->path, &upper))
-        return error_set(err, ERROR_INVALID, "the path does not say all that is asked for");
-    *out = (struct cond){
-        .attribute = span_text(from->attribute),
-        .op = from->op,
-        .value = {from->type, arena_copy(arena, buf_span(&value))},
-        .upper = {from->type, arena_copy(arena, buf_span(&upper))},
-    };
-    if (value.failed || upper.failed || arena->failed)
-        return error_no_memory(err);
-    if (!can_be(from->attribute, from->type, buf_span(&value), err) ||
-        (from->op == COND_BETWEEN && !can_be(from->attribute, from->type, buf_span(&upper), err)))
-        return false;
-    if (from->op == COND_BETWEEN && value_compare(out->value, out->upper) > 0)
-        return error_set(err, ERROR_INVALID, "the range of %s ends before it begins",
-                         from->attribute);
-    return true;
-}
-
 static bool add_conds(const struct plan *plan, const struct map_cond *conds, size_t count,
-                      value_test_fn *can_be, void (*add)(struct read *, const struct cond *),
-                      struct error *err)
+                      void (*add)(struct read *, const struct cond *), struct error *err)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     for (size_t i = 0; i < count; i++) {
         struct cond cond;
-        if (!expand_cond(plan, &conds[i], can_be, &arena, &cond, err))
+        if (!condition_expand(&conds[i], &plan->path, &arena, &cond, err))
             return false;
         add(plan->query, &cond);
     }
@@ -138,9 +83,8 @@ static bool make_query(struct plan *plan, struct error *err)
     plan->query->descending = pattern->descending;
     plan->query->consistent = pattern->consistent;
     project_query(plan);
-    return add_conds(plan, pattern->where, pattern->where_count, can_be_key, read_add_where, err) &&
-           add_conds(plan, pattern->filter, pattern->filter_count, can_be_value, read_add_filter,
-                     err) &&
+    return add_conds(plan, pattern->where, pattern->where_count, read_add_where, err) &&
+           add_conds(plan, pattern->filter, pattern->filter_count, read_add_filter, err) &&
            (!read_failed(plan->query) || error_no_memory(err));
 }
 
@@ -314,13 +258,25 @@ void plan_unref(struct plan *plan)
 }
 
 /* What plan_holds looks at must come with the one attribute that is wanted. */
+struct look {
+    const struct plan *plan;
+    struct read *read;
+};
+
+static bool project_attribute(void *arg, const char *attribute)
+{
+    struct look *look = arg;
+    if (!model_is_key(look->plan->table, attribute) && !span_is(look->plan->attribute, attribute))
+        read_add_attribute(look->read, span_text(attribute));
+    return true;
+}
+
 static void project_conds(const struct plan *plan, struct read *read, const struct map_cond *conds,
                           size_t count)
 {
+    struct look look = {plan, read};
     for (size_t i = 0; i < count; i++)
-        if (!model_is_key(plan->table, conds[i].attribute) &&
-            !span_is(plan->attribute, conds[i].attribute))
-            read_add_attribute(read, span_text(conds[i].attribute));
+        condition_each_attribute(&conds[i], project_attribute, &look);
 }
 
 struct read *plan_items(const struct plan *plan, const struct key *keys, size_t count,
@@ -354,14 +310,13 @@ static bool holds(const struct cond *cond, const struct key *key, struct json it
 }
 
 static bool all_hold(const struct plan *plan, const struct map_cond *conds, size_t count,
-                     value_test_fn *can_be, const struct key *key, struct json item,
-                     struct error *err)
+                     const struct key *key, struct json item, struct error *err)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     for (size_t i = 0; i < count; i++) {
         struct cond cond;
         bool failed = false;
-        if (!expand_cond(plan, &conds[i], can_be, &arena, &cond, err))
+        if (!condition_expand(&conds[i], &plan->path, &arena, &cond, err))
             return false;
         if (!holds(&cond, key, item, &failed))
             return failed ? error_no_memory(err)
@@ -377,8 +332,8 @@ bool plan_holds(const struct plan *plan, const struct key *key, struct json item
     const struct map_pattern *pattern = plan->pattern;
     if (sieve_excludes(pattern, &plan->path, &plan->path))
         return error_set(err, ERROR_NOT_FOUND, "the record is there, but not in this directory");
-    return all_hold(plan, pattern->where, pattern->where_count, can_be_key, key, item, err) &&
-           all_hold(plan, pattern->filter, pattern->filter_count, can_be_value, key, item, err);
+    return all_hold(plan, pattern->where, pattern->where_count, key, item, err) &&
+           all_hold(plan, pattern->filter, pattern->filter_count, key, item, err);
 }
 
 /* The condition of a query of the table itself on its key attribute I; NULL when there is none. */

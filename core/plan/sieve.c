@@ -20,17 +20,6 @@ bool sieve_key(const struct model *table, struct json item, struct arena *arena,
     return true;
 }
 
-/* Whether no part that stands in both has two values. */
-static bool agree(const struct bindings *path, const struct bindings *parts)
-{
-    for (size_t i = 0; i < parts->count; i++) {
-        const struct span *said = bindings_find(path, parts->items[i].param);
-        if (said && !span_equal(*said, parts->items[i].value))
-            return false;
-    }
-    return true;
-}
-
 /* A part that stands twice says the same both times. */
 static bool is_of_kind(const struct model *table, const struct map_kind *kind,
                        const struct key *key, struct bindings *parts)
@@ -40,13 +29,13 @@ static bool is_of_kind(const struct model *table, const struct map_kind *kind,
         if (!format_match_key(&kind->keys[i], key->attributes[i].value.bytes, table->separator,
                               parts))
             return false;
-    return agree(parts, parts);
+    return bindings_agree(parts, parts);
 }
 
 bool sieve_is_kind(const struct model *table, const struct map_kind *kind, const struct key *key,
                    const struct bindings *path, struct bindings *parts)
 {
-    return is_of_kind(table, kind, key, parts) && agree(path, parts);
+    return is_of_kind(table, kind, key, parts) && bindings_agree(path, parts);
 }
 
 static bool is_declared(const struct model *table, const struct key *key)

@@ -24,6 +24,7 @@ struct key_schema {
 struct index_info {
     struct span name;
     struct key_schema keys;
+    bool local;
     enum projection projection;
     const struct span *included; /* beside the keys, of PROJECTS_SOME */
     size_t included_count;

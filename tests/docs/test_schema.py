@@ -112,6 +112,46 @@ GOOD = {
         "{shop}/{from}..{to}/", {"where": {"created": {"between": ["{from}", "{to}"]}}}
     ),
     "number": with_path("{shop}/", {"filter": {"attempt": {">": 2}, "size": 3}}),
+    "typed values": with_path("{shop}/", {"filter": {"done": True, "gone": None, "size": 3}}),
+    "all of the operators": with_path(
+        "{shop}/",
+        {
+            "filter": {
+                "n": {">": 1, "<=": 9, "!=": 5},
+                "state": {"in": ["a", 1, False, None]},
+                "tags": {"contains": "x"},
+                "gone": {"exists": False},
+                "range": {"between": [1, 2]},
+            }
+        },
+    ),
+    "paths into attributes": with_path(
+        "{shop}/", {"filter": {"a.b[0].c": 1, "'a.b'": "x*", "'or'": {"exists": True}}}
+    ),
+    "alternatives": with_path(
+        "{shop}/",
+        {"filter": {"or": [{"a": 1, "b": 2}, {"not": {"c": "x"}}], "and": [{"or": [{"d": 1}]}]}},
+    ),
+    "a parameter that is a number": changed("tables.jobs.params.n", {"type": "N"}),
+    "types of what a filter looks at": changed(
+        "tables.jobs",
+        {
+            **SMALL["tables"]["jobs"],
+            "types": {"size": "N", "done": "BOOL"},
+            "paths": {"{shop}/{size}/{done}/": {"filter": {"size": "{size}", "done": "{done}"}}},
+        },
+    ),
+    "formats by kind": changed(
+        "tables.jobs.indexes.Shared", {"partition": {"g1": {"job": "JOB#{id}"}}, "sort": "created"}
+    ),
+    "consistent local index": changed(
+        "tables.jobs",
+        {
+            **SMALL["tables"]["jobs"],
+            "indexes": {"Local": {"partition": "pk", "sort": "created", "local": True}},
+            "paths": {"{shop}/x/": {"index": "Local", "consistent": True}},
+        },
+    ),
     "pick": with_path(
         "{shop}/last", {"pick": {"greatest": "updated"}, "attribute": "token", "mtime": "updated"}
     ),
@@ -163,7 +203,10 @@ BAD = {
     "index of five attributes": with_index({"partition": ["a", "b", "c", "d", "e"]}),
     "index attribute that is no parameter": with_index({"partition": "a.b"}),
     "projects what is none": with_index({"partition": "id", "projects": "KEYS_ONLY"}),
-    "type that is none": changed("tables.jobs.types", {"created": "BOOL"}),
+    "type that is none": changed("tables.jobs.types", {"created": "NULL"}),
+    "parameter of a type that is none": changed("tables.jobs.params.shop.type", "number"),
+    "local that is no flag": with_index({"partition": "id", "local": "yes"}),
+    "formats of no kind": with_index({"partition": {"g1": {}}}),
     "unknown member of a parameter": changed("tables.jobs.params.shop.regex", "x"),
     "values that are none": changed("tables.jobs.params.shop.values", []),
     "values that are no list": changed("tables.jobs.params.shop.values", "a"),
@@ -196,11 +239,22 @@ BAD = {
     "oldest all and newest": with_path("{shop}/", {"oldest": "all", "newest": 5}),
     "hydrate without index": with_path("{shop}/", {"hydrate": True}),
     "hydrate that is no flag": with_path("by-id/{id}", {"index": "ById", "hydrate": "yes"}),
-    "consistent index": with_path("by-id/{id}", {"index": "ById", "consistent": True}),
     "where that is no object": with_path("{shop}/", {"where": "created"}),
     "condition of two": with_path("{shop}/", {"where": {"created": {">": "1", "<": "2"}}}),
     "condition of an unknown word": with_path("{shop}/", {"where": {"created": {"!=": "1"}}}),
-    "condition of a flag": with_path("{shop}/", {"filter": {"done": True}}),
+    "key condition of a flag": with_path("{shop}/", {"where": {"created": True}}),
+    "filter of nothing": with_path("{shop}/", {"filter": {"a": {}}}),
+    "filter of an unknown word": with_path("{shop}/", {"filter": {"a": {"like": "x"}}}),
+    "begins with a number": with_path("{shop}/", {"filter": {"a": {"begins_with": 1}}}),
+    "less than a flag": with_path("{shop}/", {"filter": {"a": {"<": True}}}),
+    "between flags": with_path("{shop}/", {"filter": {"a": {"between": [True, False]}}}),
+    "in nothing": with_path("{shop}/", {"filter": {"a": {"in": []}}}),
+    "in too many": with_path("{shop}/", {"filter": {"a": {"in": list(range(100))}}}),
+    "exists that is no flag": with_path("{shop}/", {"filter": {"a": {"exists": "yes"}}}),
+    "or of nothing": with_path("{shop}/", {"filter": {"or": []}}),
+    "or of an object": with_path("{shop}/", {"filter": {"or": {"a": 1}}}),
+    "or of an empty filter": with_path("{shop}/", {"filter": {"or": [{}]}}),
+    "not of nothing": with_path("{shop}/", {"filter": {"not": {}}}),
     "between with one end": with_path("{shop}/", {"where": {"created": {"between": ["1"]}}}),
     "range without an end": with_path("{shop}/", {"where": {"created": "1.."}}),
     "range without a beginning": with_path("{shop}/", {"where": {"created": "..1"}}),
@@ -284,8 +338,7 @@ def operators_of_code():
 
 
 def operators_of_schema():
-    forms = SCHEMA["$defs"]["condition"]["anyOf"]
-    return set(next(form for form in forms if "properties" in form)["properties"])
+    return set(SCHEMA["$defs"]["operation"]["properties"])
 
 
 def operators_of_reference():

@@ -1,8 +1,8 @@
 /* Conditions as a filter, for the comparison with what servers answer. A line in is a JSON array of
- * one condition and typed items; a line out has a 1 or a 0 an item, then the body of a Query that
- * asks the same, or is the line "error".
- * A condition: {"op": "between", "path": ["a", "b", 0], "values": [{"N": "1"}, …]}, where "op" is
- * the word of core/source/cond.h, or {"op": "or", "children": [ … ]}. */
+ * a list of conditions, which hold together, and typed items; a line out has a 1 or a 0 an item,
+ * then the body of a Query that asks the same, or is the line "error". A condition: {"op":
+ * "between", "path": ["a", "b", 0], "values": [{"N": "1"}, …]}, where "op" is the word of
+ * core/source/cond.h, or {"op": "or", "children": [ … ]}. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,37 +59,40 @@ static bool read_cond(struct json from, struct arena *arena, struct cond *out)
     return out->child_count || read_path(json_member(from, "path"), arena, out);
 }
 
-static bool write_request(const struct cond *cond, struct buf *out)
+static bool write_request(const struct read *read, struct buf *out)
 {
-    struct cond where = {.attribute = SPAN_LITERAL("pk"), .value = {VALUE_S, SPAN_LITERAL("p")}};
-    struct request request;
-    struct read *read = read_new(READ_QUERY, "t", NULL);
-    if (!read)
-        return false;
-    read_add_where(read, &where);
-    read_add_filter(read, cond);
-    bool ok = request_init(&request, read) && !read_failed(read) &&
-              request_write(&request, SPAN_LITERAL(""), out);
-    request_clean_up(&request);
-    read_destroy(read);
-    return ok;
+    CLEAN_UP(request_clean_up) struct request request;
+    return request_init(&request, read) && request_write(&request, SPAN_LITERAL(""), out);
 }
 
-static bool answer(struct span line, struct buf *out)
+static bool holds(const struct read *read, struct json item, bool *failed)
+{
+    for (size_t i = 0; i < read->filter_count; i++)
+        if (!cond_holds(&read->filter[i], item, failed))
+            return false;
+    return true;
+}
+
+static bool answer(struct span line, struct read *read, struct buf *out)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    struct cond cond;
+    struct cond where = {.attribute = SPAN_LITERAL("pk"), .value = {VALUE_S, SPAN_LITERAL("p")}};
     bool failed = false;
     if (!json_parse(&doc, line, JSON_STRICT, NULL))
         return false;
-    struct json at = json_first(json_root(&doc));
-    if (!read_cond(at, &arena, &cond))
-        return false;
-    for (at = json_next(at); json_present(at); at = json_next(at))
-        buf_add_char(out, cond_holds(&cond, at, &failed) ? '1' : '0');
+    read_add_where(read, &where);
+    struct json conds = json_first(json_root(&doc));
+    for (struct json at = json_first(conds); json_present(at); at = json_next(at)) {
+        struct cond cond;
+        if (!read_cond(at, &arena, &cond))
+            return false;
+        read_add_filter(read, &cond);
+    }
+    for (struct json at = json_next(conds); json_present(at); at = json_next(at))
+        buf_add_char(out, holds(read, at, &failed) ? '1' : '0');
     buf_add_char(out, ' ');
-    return !failed && write_request(&cond, out);
+    return !failed && !read_failed(read) && write_request(read, out);
 }
 
 int main(void)
@@ -99,7 +102,9 @@ int main(void)
     ssize_t size;
     while ((size = getline(&line, &capacity, stdin)) >= 0) {
         CLEAN_UP(buf_clean_up) struct buf out = {0};
-        puts(answer(span_of(line, (size_t)size), &out) ? buf_text(&out) : "error");
+        struct read *read = read_new(READ_QUERY, "t", NULL);
+        puts(read && answer(span_of(line, (size_t)size), read, &out) ? buf_text(&out) : "error");
+        read_destroy(read);
     }
     return 0;
 }

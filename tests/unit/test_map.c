@@ -14,6 +14,7 @@
 #define KINDS                                                                                      \
     "\"table\":\"Table\",\"records\":{\"one\":{\"pk\":\"{a}\",\"sk\":\"ONE#{b}\"},"                \
     "\"two\":{\"pk\":\"{a}\",\"sk\":\"TWO#{c}\"}},\n"
+#define WHOLE "\"table\":\"Table\",\"records\":{\"job\":{\"pk\":\"P#{a}\",\"sk\":\"{b}\"}},\n"
 #define INDEX "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"n\"}},"
 #define KEYS_INDEX "\"indexes\":{\"I\":{\"partition\":\"x\",\"projects\":\"keys\"}},"
 #define PATHS(path, body) "\"paths\":{\"" path "\":{" body "}}"
@@ -401,7 +402,7 @@ static void test_unknown_member_of_an_index(void)
 {
     check_table("\"indexes\":{\"I\":{\"hash\":\"a\"}}",
                 "map.json:2: an index has no member \"hash\"; it may have: partition, sort, "
-                "projects");
+                "projects, local");
 }
 
 static void test_an_index_needs_its_partition(void)
@@ -473,9 +474,12 @@ static void test_hydrate_overrules_the_projection(void)
 static void test_types_are_of_key_attributes(void)
 {
     check_table(RECORDS "\"types\":{\n\"zz\":\"N\"},\"paths\":{}",
-                "map.json:4: \"zz\" is no key attribute of the table or its indexes");
+                "map.json:4: \"zz\" is no key attribute of the table or its indexes, and no filter "
+                "looks at it");
+    check_table(WHOLE "\"types\":{\"sk\":\"BOOL\"},\"paths\":{}",
+                "map.json:3: sk is a key, and so of type \"S\", \"N\" or \"B\"");
     check_table(RECORDS "\"types\":{\"sk\":\"X\"},\"paths\":{}",
-                "map.json:3: a key's type is \"S\", \"N\" or \"B\"");
+                "map.json:3: a type is \"S\", \"N\", \"B\" or \"BOOL\"");
     check_table(RECORDS "\"types\":[],\"paths\":{}",
                 "map.json:3: \"types\" is written as an object: { … }");
 }
@@ -483,7 +487,7 @@ static void test_types_are_of_key_attributes(void)
 static void test_types_reach_the_table_and_its_indexes(void)
 {
     const struct map *map =
-        good_table("\"types\":{\"n\":\"N\",\"sk\":\"B\"}," RECORDS INDEX "\"paths\":{}");
+        good_table("\"types\":{\"n\":\"N\",\"sk\":\"B\"}," WHOLE INDEX "\"paths\":{}");
     CHECK_INT(map->models[0]->keys[1].type, VALUE_B);
     CHECK_INT(map->models[0]->indexes->sort[0].type, VALUE_N);
     CHECK_INT(map->models[0]->keys[0].type, VALUE_S);
@@ -496,7 +500,7 @@ static void test_unknown_member_of_a_parameter(void)
 {
     check_table("\"params\":{\"a\":{\"regex\":\"x\"}}",
                 "map.json:2: a parameter has no member \"regex\"; it may have: values, match, "
-                "hint");
+                "hint, type");
 }
 
 static void test_values_are_a_list_of_texts(void)
@@ -598,17 +602,149 @@ static void test_flags_are_true_or_false(void)
 
 static void test_conditions_have_a_form(void)
 {
-    const char *want =
-        "map.json:3: a condition is a text or one of =, <, <=, >, >=, begins_with, between";
+    const char *want = "map.json:3: a condition on a key is a text or one of =, begins_with, "
+                       "between, <, <=, >, >=";
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{}}"), want);
-    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{\"!=\":\"x\"}}"), want);
+    check_table(
+        RECORDS PATHS("{a}/", "\"where\":{\"b\":{\"!=\":\"x\"}}"),
+        "map.json:3: \"!=\" is no condition on a key; say it in \"filter\", of an attribute "
+        "that is no key");
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{\"<\":\"x\",\">\":\"y\"}}"), want);
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":[]}"),
                 "map.json:3: a condition is written as a text in quotes");
     check_table(RECORDS PATHS("{a}/", "\"where\":[]"),
                 "map.json:3: \"where\" is written as an object: { … }");
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{\"=\":true}}"),
-                "map.json:3: a condition's value is written as a text in quotes");
+                "map.json:3: \"{a}/\": \"where\" on b: a key is never true, false or null");
+}
+
+#define FILTER(body) PATHS("{a}/{n}/", "\"filter\":{" body "}")
+#define TYPES "\"types\":{\"age\":\"N\",\"on\":\"BOOL\",\"who\":\"S\"},"
+#define LOOKS "\"or\":[{\"age\":1},{\"on\":true},{\"who\":\"x\"}],"
+
+/* Of a filter on what TYPES and PARAMS say. */
+static void check_filter(const char *body, const char *want)
+{
+    CLEAN_UP(buf_clean_up) struct buf table = {0}, message = {0};
+    buf_printf(&table,
+               WHOLE TYPES "\"params\":{\"n\":{\"type\":\"N\"},\"state\":{\"values\":[\"on\","
+                           "\"off\"]}},\n\"paths\":{\"{a}/{n}/\":{\"filter\":{" LOOKS
+                           "\"count\":\"{n}\",%s}}}",
+               body);
+    buf_printf(&message, "map.json:4: %s", want);
+    if (*want)
+        check_table(buf_text(&table), buf_text(&message));
+    else
+        map_unref(good_table(buf_text(&table)));
+}
+
+#define ON "\"{a}/{n}/\": \"filter\" on "
+
+static void test_a_filter_that_can_never_match(void)
+{
+    check_filter("\"x\":{\"begins_with\":5}", ON "x: a number has no beginning");
+    check_filter("\"x\":{\"begins_with\":true}", ON "x: true or false has no beginning");
+    check_filter("\"x\":{\"<\":true}",
+                 ON "x: true or false is neither less nor greater than another");
+    check_filter("\"x\":{\">=\":null}", ON "x: null is neither less nor greater than another");
+    check_filter("\"x\":{\"between\":[true,false]}",
+                 ON "x: true or false is neither less nor greater than another");
+    check_filter("\"x\":{\"between\":[10,9]}", ON "x: the range ends before it begins");
+    check_filter("\"x\":\"b..a\"", ON "x: the range ends before it begins");
+    check_filter("\"age\":\"old\"", ON "age: age is a number, which \"old\" is not");
+    check_filter("\"age\":\"5*\"", ON "age: a number has no beginning");
+    check_filter("\"age\":\"1{n}\"", ON "age: a number is one whole parameter, or written out");
+    check_filter("\"age\":true", ON "age: by \"types\" it is a number, and so never true or false");
+    check_filter("\"age\":{\"contains\":5}", ON "age: it is a number, which contains nothing");
+    check_filter("\"who\":{\"contains\":5}",
+                 ON "who: by \"types\" it is a text, and so never a number");
+    check_filter("\"on\":\"yes\"", ON "on: on is true or false, not \"yes\"");
+    check_filter("\"who\":\"{n}\"", ON "who: it is a text, but by \"params\" {n} is a number");
+    check_filter("\"x\":1e126",
+                 ON "x: x is a number, but 1e126 is larger than the numbers of DynamoDB, which end "
+                    "below 1E+126");
+    check_filter("\"x\":123456789012345678901234567890123456789", ON
+                 "x: x is a number, but 123456789012345678901234567890123456789 has more than 38 "
+                 "digits");
+    check_filter("\"x\":{\"in\":[]}", "\"in\" takes a list of 1 to 99 values: [\"a\", \"b\"]");
+    check_filter("\"or\":[]", "\"filter\" says \"or\" twice");
+    check_filter("\"and\":[]",
+                 "\"and\" takes a list of filters: [{ \"a\": 1 }, { \"b\": \"x*\" }]");
+    check_filter("\"not\":{}", "a filter in \"not\" says nothing");
+    check_filter("\"state\":\"onn\"",
+                 "\"{a}/{n}/\": by \"params\" {state} is one of \"on\", \"off\"; "
+                 "\"onn\" is none of them");
+    check_filter(
+        "\"state\":{\"in\":[\"on\",\"of\"]}",
+        "\"{a}/{n}/\": by \"params\" {state} is one of \"on\", \"off\"; \"of\" is none of them");
+    check_filter("\"not\":{\"sk\":\"x\"}",
+                 "\"{a}/{n}/\": \"filter\" on sk, a key attribute: the service lets only \"where\" "
+                 "look at it");
+    check_filter("\"sk.x\":\"x\"",
+                 "\"{a}/{n}/\": \"filter\" on sk, a key attribute: the service lets only \"where\" "
+                 "look at it");
+    check_filter("\"x\":{\"=\":\"{m}\"}",
+                 "\"{a}/{n}/\": the condition on x uses {m}, which the path does not have");
+}
+
+static void test_a_filter_s_path_has_a_form(void)
+{
+    check_filter("\"a..b\":1", ON "a..b: a step of the path to an attribute is empty");
+    check_filter("\"a[x]\":1", ON "a[x]: in square brackets stands the number of a list's element");
+    check_filter("\"a[1\":1", ON "a[1: in square brackets stands the number of a list's element");
+    check_filter("\"a[1]b\":1",
+                 ON "a[1]b: behind a name in quotes stands a dot or a square bracket");
+    check_filter("\"'a\":1", ON "'a: a name in single quotes does not end");
+}
+
+static void test_filters_that_are_good(void)
+{
+    check_filter("\"x.y[0].z\":5,\"'a.b'.'it''s'\":true,\"'or'\":null,\"it's\":\"x\"", "");
+    check_filter("\"age\":{\">\":1,\"<\":\"{n}\",\"!=\":3},\"on\":\"true\",\"who\":\"x*\"", "");
+    check_filter("\"x\":{\"in\":[1,\"a\",true,null]},\"y\":{\"exists\":false},"
+                 "\"z\":{\"contains\":\"{n}\"},\"not\":{\"p\":1,\"q\":2}",
+                 "");
+    check_filter("\"and\":[{\"not\":{\"and\":[{\"not\":{\"a1\":1}}]}},{\"a2\":1}]", "");
+}
+
+static void test_filters_are_nested_only_so_deep(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf body = {0};
+    for (int i = 0; i < 9; i++)
+        buf_add_text(&body, "\"not\":{");
+    buf_add_text(&body, "\"x\":1}}}}}}}}}");
+    check_filter(buf_text(&body), "conditions stand in each other at most 8 deep");
+}
+
+static void test_a_condition_on_a_key_that_can_never_match(void)
+{
+    check_table("\"types\":{\"sk\":\"N\"}," WHOLE PATHS("{a}/", "\"where\":{\"sk\":\"x\"}"),
+                "map.json:3: \"{a}/\": \"where\" on sk: sk is a number, which \"x\" is not");
+    check_table("\"types\":{\"sk\":\"N\"}," WHOLE PATHS("{a}/", "\"where\":{\"sk\":\"10..9\"}"),
+                "map.json:3: \"{a}/\": \"where\" on sk: the range ends before it begins");
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":\"2026-05..2026-04\"}"),
+                "map.json:3: \"{a}/\": \"where\" on b: the range ends before it begins");
+    map_unref(good_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":\"2026-05..2026\"}")));
+    check_table(RECORDS "\"params\":{\"a\":{\"match\":\"^[a-z]*$\"}}," PATHS(
+                    "x/", "\"where\":{\"a\":\"B\"}"),
+                "map.json:3: \"x/\": by \"params\" {a} matches ^[a-z]*$; \"B\" does not");
+}
+
+#define BY_KIND "\"indexes\":{\"G\":{\"partition\":{\"g\":{\"one\":\"ONE#{b}\",\"two\":\"ALL\"}}}},"
+
+static void test_an_index_of_several_formats(void)
+{
+    check_table(KINDS "\"indexes\":{\"G\":{\"partition\":{\"g\":{\"on\":\"x\"}}}},\"paths\":{}",
+                "map.json:3: no kind of record is called \"on\"; see \"records\" above");
+    check_table(KINDS "\"indexes\":{\"G\":{\"partition\":{\"pk\":{\"one\":\"x\"}}}},\"paths\":{}",
+                "map.json:3: pk is a key of the table too, so \"records\" say its formats");
+    check_table(KINDS "\"indexes\":{\"G\":{\"partition\":{\"g\":{\"one\":\"ONE#{b}\"}}}}," PATHS(
+                    "x/", "\"list\":\"two\",\"index\":\"G\""),
+                "map.json:3: \"x/\": index G has no format for g of \"two\", so it holds no such "
+                "record");
+    check_table(KINDS BY_KIND PATHS("x/{b}/", "\"list\":[\"one\",\"two\"],\"index\":\"G\""),
+                "map.json:3: \"x/{b}/\": one listing is one partition, but its kinds differ in g");
+    map_unref(good_table(KINDS BY_KIND PATHS("x/", "\"list\":\"two\",\"index\":\"G\"")));
 }
 
 static void test_ranges_have_both_ends(void)
@@ -735,13 +871,25 @@ static void test_begins_with_on_a_number(void)
 static void test_a_prefix_of_a_number(void)
 {
     check_table("\"types\":{\"sk\":\"N\"}," RECORDS PATHS("{a}/", ""),
-                "map.json:3: \"{a}/\": sk is a number: a part of it can't be looked up");
+                "map.json:2: sk is a number, which has no parts: its format is one whole part, "
+                "\"{sk}\", or a fixed value");
+    check_table("\"types\":{\"x\":\"B\"}," RECORDS
+                "\"indexes\":{\"I\":{\"partition\":{\"x\":\"A#{x}\"}}}," PATHS("{a}/", ""),
+                "map.json:3: x is binary, which has no parts: its format is one whole part, "
+                "\"{x}\", or a fixed value");
+    check_table("\"types\":{\"sk\":\"N\"},\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\","
+                "\"sk\":\"one\"}}," PATHS("{a}/", ""),
+                "map.json:2: sk is a number, which \"one\" is not");
 }
 
 static void test_contradictions(void)
 {
     check_table(RECORDS INDEX PATHS("{x}/", "\"index\":\"I\",\"consistent\":true"),
-                "map.json:3: \"{x}/\": an index can't be read consistently");
+                "map.json:3: \"{x}/\": a global index can't be read consistently: take "
+                "\"consistent\" away, or, if it is a local one, say \"local\": true of the index");
+    check_table(RECORDS
+                "\"indexes\":{\"I\":{\"partition\":\"x\",\"local\":true}}," PATHS("{a}/", ""),
+                "map.json:3: a local index has the table's partition key, which is pk");
     check_table(RECORDS PATHS("{a}/", "\"hydrate\":true"),
                 "map.json:3: \"{a}/\": \"hydrate\" goes with \"index\"");
     check_table(RECORDS PATHS("{a}/", "\"attribute\":\"x\""),
@@ -952,6 +1100,12 @@ static const struct check_test tests[] = {
     {"pick_says_one_thing", test_pick_says_one_thing},
     {"flags_are_true_or_false", test_flags_are_true_or_false},
     {"conditions_have_a_form", test_conditions_have_a_form},
+    {"a_filter_that_can_never_match", test_a_filter_that_can_never_match},
+    {"a_filter_s_path_has_a_form", test_a_filter_s_path_has_a_form},
+    {"filters_that_are_good", test_filters_that_are_good},
+    {"filters_are_nested_only_so_deep", test_filters_are_nested_only_so_deep},
+    {"a_condition_on_a_key_that_can_never_match", test_a_condition_on_a_key_that_can_never_match},
+    {"an_index_of_several_formats", test_an_index_of_several_formats},
     {"ranges_have_both_ends", test_ranges_have_both_ends},
     {"condition_texts_are_formats", test_condition_texts_are_formats},
     {"a_partition_part_is_missing", test_a_partition_part_is_missing},

@@ -93,7 +93,7 @@ static const struct model *described_model(void)
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
     struct format_piece part = {.param = "id"};
     struct declared_record record = {.name = "item", .key_count = 1};
-    record.keys[0] = (struct declared_key){"pk", {&part, 1}, 0};
+    record.keys[0] = (struct declared_key){.attribute = "pk", .format = {&part, 1}};
     struct declared_path path = {.path = "items/{id}", .ttl_ms = -1};
     struct declared_table table = {
         .path_name = "Extra",
