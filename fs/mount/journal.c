@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/item/when.h"
+#include "fs/mount/syslog_socket.h"
 
 enum { KEPT = 200, REPEAT_MS = 10000 };
 
@@ -21,6 +22,9 @@ struct ring {
 struct journal {
     struct clock *clock;
     bool foreground;
+    struct syslog_socket syslog; /* in the background */
+    uint64_t dropped;            /* lines that nobody took, all in all */
+    uint64_t dropped_untold;     /* since one was taken last */
     struct ring lines;
     struct ring errors;
     uint64_t error_count;
@@ -29,15 +33,15 @@ struct journal {
     unsigned repeats; /* of it, not said */
 };
 
-struct journal *journal_new(struct clock *clock, bool foreground)
+struct journal *journal_new(struct clock *clock, const char *syslog_path)
 {
     struct journal *journal = calloc(1, sizeof *journal);
     if (!journal)
         return NULL;
     journal->clock = clock;
-    journal->foreground = foreground;
-    if (!foreground)
-        openlog("ddbfs", LOG_PID, LOG_DAEMON);
+    journal->foreground = !syslog_path;
+    if (syslog_path)
+        syslog_socket_init(&journal->syslog, syslog_path);
     return journal;
 }
 
@@ -52,7 +56,7 @@ void journal_destroy(struct journal *journal)
     if (!journal)
         return;
     if (!journal->foreground)
-        closelog();
+        syslog_socket_clean_up(&journal->syslog);
     ring_clean_up(&journal->lines);
     ring_clean_up(&journal->errors);
     free(journal->last);
@@ -86,9 +90,8 @@ static void clean(char *line)
             *line = '?';
 }
 
-/* The mount must not wait for who reads the log, or does not: such a line is only kept. A pipe
- * that can be written to takes PIPE_BUF bytes at once. */
-static void print_line(const char *line)
+/* A pipe that can be written to takes PIPE_BUF bytes at once. False when it can't. */
+static bool print_line(const char *line)
 {
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -96,23 +99,39 @@ static void print_line(const char *line)
     if (text.size >= PIPE_BUF)
         buf_truncate(&text, PIPE_BUF - 1);
     buf_add_char(&text, '\n');
-    if (poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT))
-        return;
-    if (write(STDERR_FILENO, buf_text(&text), text.size) < 0)
-        return; /* there is nobody left to tell */
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) &&
+           write(STDERR_FILENO, buf_text(&text), text.size) >= 0;
 }
 
-static void say(struct journal *journal, enum log_level level, const char *line)
+/* The mount must not wait for whoever reads the log, or does not: false when LINE was not taken. */
+static bool put_out(struct journal *journal, enum log_level level, const char *line)
 {
     static const int priorities[] = {[LOG_LEVEL_ERROR] = LOG_ERR,
                                      [LOG_LEVEL_WARNING] = LOG_WARNING,
                                      [LOG_LEVEL_INFO] = LOG_INFO,
                                      [LOG_LEVEL_DEBUG] = LOG_DEBUG};
-    ring_add(journal, &journal->lines, line);
     if (journal->foreground)
-        print_line(line);
-    else
-        syslog(priorities[level], "%s", line);
+        return print_line(line);
+    int64_t wall_ms = journal->clock->wall_ms(journal->clock);
+    return syslog_socket_send(&journal->syslog, priorities[level], wall_ms, line);
+}
+
+/* Every line is kept. One that the log does not take is counted, and the next that it takes stands
+ * behind the count. */
+static void say(struct journal *journal, enum log_level level, const char *line)
+{
+    char lost[96];
+    ring_add(journal, &journal->lines, line);
+    if (journal->dropped_untold > 0) {
+        snprintf(lost, sizeof lost, "%llu lines are missing here: nobody read the log",
+                 (unsigned long long)journal->dropped_untold);
+        if (put_out(journal, LOG_LEVEL_WARNING, lost))
+            journal->dropped_untold = 0;
+    }
+    if (journal->dropped_untold == 0 && put_out(journal, level, line))
+        return;
+    journal->dropped++;
+    journal->dropped_untold++;
 }
 
 static void say_repeats(struct journal *journal, enum log_level level)
@@ -183,4 +202,9 @@ void journal_show_errors(const struct journal *journal, struct buf *out)
 uint64_t journal_error_count(const struct journal *journal)
 {
     return journal->error_count;
+}
+
+uint64_t journal_dropped_count(const struct journal *journal)
+{
+    return journal->dropped;
 }

@@ -12,9 +12,9 @@
 
 struct journal;
 
-/* In FOREGROUND lines go to standard error, else to syslog. CLOCK is borrowed. NULL when memory
- * ran out. */
-struct journal *journal_new(struct clock *clock, bool foreground);
+/* Lines go to the system's log, whose socket is SYSLOG_PATH; to standard error when that is NULL.
+ * Neither is ever waited for. CLOCK is borrowed. NULL when memory ran out. */
+struct journal *journal_new(struct clock *clock, const char *syslog_path);
 void journal_destroy(struct journal *journal); /* NULL is fine */
 
 /* A struct log's WRITE; ARG is the journal. */
@@ -27,5 +27,7 @@ void journal_error(struct journal *journal, pid_t pid, struct span path, int err
 void journal_show_lines(const struct journal *journal, struct buf *out);
 void journal_show_errors(const struct journal *journal, struct buf *out);
 uint64_t journal_error_count(const struct journal *journal);
+/* How many lines the log did not take. They are kept all the same. */
+uint64_t journal_dropped_count(const struct journal *journal);
 
 #endif

@@ -14,6 +14,7 @@
 #include <sys/signalfd.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include "core/sources.h"
@@ -280,7 +281,7 @@ static bool start(struct mount *mount, const struct start *wanted)
     struct place *root = place_root(app->map);
     size_t share = (size_t)app->options->cache_bytes / CACHE_SHARES;
     mount->nodes = root ? nodes_new(root, share) : NULL;
-    mount->journal = journal_new(clock, app->options->foreground);
+    mount->journal = journal_new(clock, app->options->foreground ? NULL : _PATH_LOG);
     mount->started_ms = clock->now_ms(clock);
     if (!mount->nodes || !mount->journal) {
         fprintf(stderr, "ddbfs: out of memory\n");

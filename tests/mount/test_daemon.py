@@ -2,9 +2,12 @@
 
 import contextlib
 import itertools
+import json
 import os
 import pathlib
+import re
 import signal
+import socket
 import stat
 import subprocess
 import uuid
@@ -101,10 +104,10 @@ def test_a_map_may_come_from_a_descriptor(ddbfs, root, make_map):
 
 
 @contextlib.contextmanager
-def opened_device(folder, more="default_permissions"):
-    """/dev/fuse, opened and mounted at FOLDER by root for NOBODY."""
+def opened_device(folder, user=NOBODY):
+    """/dev/fuse, opened and mounted at FOLDER by root for USER."""
     device = os.open("/dev/fuse", os.O_RDWR)
-    words = f"ro,nosuid,nodev,fd={device},rootmode=40000,user_id={NOBODY},group_id={NOBODY},{more}"
+    words = f"ro,default_permissions,fd={device},rootmode=40000,user_id={user},group_id={user}"
     command = ["mount", "-i", "-t", "fuse.ddbfs", "-o", words, "ddbfs", str(folder)]
     try:
         subprocess.run(command, check=True, pass_fds=[device])
@@ -169,6 +172,41 @@ def test_a_device_that_nobody_has_mounted_is_refused(ddbfs):
     )  # fmt: skip
     os.close(device)
     assert done.returncode == 1 and "is not mounted" in done.stderr
+
+
+# The log.
+
+PRIVATE_LOG = """
+mount -t tmpfs none "$1"
+for name in null zero random urandom; do touch "$1/$name"; mount --bind "/dev/$name" "$1/$name"; done
+ln -s /proc/self/fd "$1/fd"
+touch "$1/log"; mount --bind "$2" "$1/log"
+mount --rbind "$1" /dev
+shift 2
+exec "$@"
+"""
+
+
+@NEEDS_ROOT
+def test_a_log_that_nobody_reads_keeps_nobody_waiting(ddbfs, root, tmp_path):
+    """It did after some ten lines, and SIGTERM was not heard any more."""
+    (tmp_path / "dev").mkdir()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as log, opened_device(root, 0) as device:
+        log.bind(str(tmp_path / "log"))
+        words = ["unshare", "-m", "sh", "-ec", PRIVATE_LOG, "sh", tmp_path / "dev", tmp_path / "log"]
+        words += [ddbfs.binary, "mount", "-v", f"/dev/fd/{device}"]
+        env = ddbfs.home.environment()
+        done = subprocess.run(words, env=env, pass_fds=[device], capture_output=True, text=True)
+        assert done.returncode == 0, done
+        (pid,) = daemons_of(f"/dev/fd/{device}")
+        for number in range(1000):
+            assert not (root / SHOP / f"USER#{number + 1000}").exists()
+        stats = json.loads((root / ".ddbfs/stats.json").read_bytes())
+        assert stats["log_lines_dropped"] > 0
+        assert len((root / ".ddbfs/log").read_text().splitlines()) == 200
+        assert re.fullmatch(rb"<30>\w{3} [ 0-9]\d [\d:]{8} ddbfs\[\d+\]: .*", log.recv(9000))
+        os.kill(pid, signal.SIGTERM)
+        mounts.wait_until(lambda: mounts.has_ended(pid), "the daemon's end")
 
 
 # The end.

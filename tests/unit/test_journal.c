@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "tests/unit/check.h"
@@ -23,7 +25,7 @@ static void open_scene(struct scene *scene)
 {
     *scene = (struct scene){0};
     virtual_clock_init(&scene->clock, 0);
-    scene->journal = journal_new(&scene->clock.clock, true);
+    scene->journal = journal_new(&scene->clock.clock, NULL);
     CHECK(scene->journal && pipe2(scene->ends, O_CLOEXEC) == 0);
     fcntl(scene->ends[0], F_SETFL, O_NONBLOCK);
     scene->saved = dup(STDERR_FILENO);
@@ -229,12 +231,179 @@ static void in_the_background_lines_are_kept_as_well(void)
     struct virtual_clock clock;
     CLEAN_UP(buf_clean_up) struct buf kept = {0};
     virtual_clock_init(&clock, 0);
-    struct journal *journal = journal_new(&clock.clock, false);
+    struct journal *journal = journal_new(&clock.clock, "/nowhere");
     CHECK(journal);
     journal_write(journal, LOG_LEVEL_DEBUG, "to nobody in particular");
     journal_show_lines(journal, &kept);
     journal_destroy(journal);
     CHECK_HAS(buf_text(&kept), "to nobody in particular");
+}
+
+/* A log of the scene's own, in a folder that goes with it. */
+struct log_scene {
+    struct virtual_clock clock;
+    char folder[32], path[64];
+    struct journal *journal;
+    int daemon; /* what the log's daemon would read from; -1: there is none */
+};
+
+static int listen_at(const char *path, int type)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, type | SOCK_NONBLOCK, 0);
+    strcpy(address.sun_path, path);
+    CHECK(bind(fd, (struct sockaddr *)&address, sizeof address) == 0);
+    CHECK(type == SOCK_DGRAM || listen(fd, 1) == 0);
+    return fd;
+}
+
+static void open_log(struct log_scene *scene, int type)
+{
+    *scene = (struct log_scene){.folder = "/tmp/test-journal-XXXXXX", .daemon = -1};
+    virtual_clock_init(&scene->clock, 0);
+    CHECK(mkdtemp(scene->folder));
+    snprintf(scene->path, sizeof scene->path, "%s/log", scene->folder);
+    if (type)
+        scene->daemon = listen_at(scene->path, type);
+    scene->journal = journal_new(&scene->clock.clock, scene->path);
+    CHECK(scene->journal);
+}
+
+static void stop_daemon(struct log_scene *scene)
+{
+    if (scene->daemon >= 0)
+        close(scene->daemon);
+    scene->daemon = -1;
+    unlink(scene->path);
+}
+
+static void close_log(struct log_scene *scene)
+{
+    stop_daemon(scene);
+    rmdir(scene->folder);
+    journal_destroy(scene->journal);
+}
+
+/* The next line that the log has got, from where the text begins; "" when there is none. */
+static const char *logged(int daemon)
+{
+    static char text[9000];
+    ssize_t size = read(daemon, text, sizeof text - 1);
+    text[size < 0 ? 0 : size] = '\0';
+    const char *colon = strstr(text, "]: ");
+    return colon ? colon + 3 : "";
+}
+
+static void number_lines(struct log_scene *scene, int from, int to)
+{
+    char line[32];
+    for (int i = from; i < to; i++) {
+        snprintf(line, sizeof line, "line %d.", i);
+        journal_write(scene->journal, LOG_LEVEL_WARNING, line);
+    }
+}
+
+static void a_line_goes_to_the_log_as_rfc_3164_has_it(void)
+{
+    struct log_scene scene;
+    char text[256] = "", expected[64];
+    setenv("TZ", "UTC", 1);
+    open_log(&scene, SOCK_DGRAM);
+    journal_write(scene.journal, LOG_LEVEL_ERROR, "hello");
+    CHECK(read(scene.daemon, text, sizeof text - 1) > 0);
+    close_log(&scene);
+    snprintf(expected, sizeof expected, "<27>Jan  1 00:00:00 ddbfs[%d]: hello", (int)getpid());
+    CHECK_TEXT(text, expected);
+}
+
+static void a_stream_is_taken_as_well(void)
+{
+    struct log_scene scene;
+    open_log(&scene, SOCK_STREAM);
+    journal_write(scene.journal, LOG_LEVEL_ERROR, "hello");
+    int connection = accept(scene.daemon, NULL, NULL);
+    CHECK_TEXT(logged(connection), "hello");
+    close(connection);
+    uint64_t dropped = journal_dropped_count(scene.journal);
+    close_log(&scene);
+    CHECK_INT(dropped, 0);
+}
+
+/* The test hangs, and its time-out fails it, when a line waits for the log's daemon. */
+static void a_log_that_is_not_read_holds_up_nothing(void)
+{
+    struct log_scene scene;
+    unsigned count = 0;
+    CLEAN_UP(buf_clean_up) struct buf kept = {0};
+    open_log(&scene, SOCK_DGRAM);
+    number_lines(&scene, 0, 5000);
+    journal_show_lines(scene.journal, &kept);
+    uint64_t dropped = journal_dropped_count(scene.journal);
+    while (logged(scene.daemon)[0])
+        count++;
+    close_log(&scene);
+    CHECK_HAS(buf_text(&kept), "line 4999.");
+    CHECK(dropped > 0);
+    CHECK_INT(count + dropped, 5000);
+}
+
+static void lines_that_were_dropped_are_counted_in_their_place(void)
+{
+    struct log_scene scene;
+    char expected[96];
+    open_log(&scene, SOCK_DGRAM);
+    number_lines(&scene, 0, 5000);
+    snprintf(expected, sizeof expected, "%d lines are missing here: nobody read the log",
+             (int)journal_dropped_count(scene.journal));
+    while (logged(scene.daemon)[0]) {
+    }
+    number_lines(&scene, 5000, 5002);
+    CHECK_TEXT(logged(scene.daemon), expected);
+    CHECK_TEXT(logged(scene.daemon), "line 5000.");
+    CHECK_TEXT(logged(scene.daemon), "line 5001.");
+    close_log(&scene);
+}
+
+static void a_log_that_comes_back_is_found_again(void)
+{
+    struct log_scene scene;
+    open_log(&scene, SOCK_DGRAM);
+    number_lines(&scene, 0, 1);
+    CHECK_TEXT(logged(scene.daemon), "line 0.");
+    stop_daemon(&scene);
+    number_lines(&scene, 1, 3);
+    scene.daemon = listen_at(scene.path, SOCK_DGRAM);
+    number_lines(&scene, 3, 4);
+    CHECK_TEXT(logged(scene.daemon), "2 lines are missing here: nobody read the log");
+    CHECK_TEXT(logged(scene.daemon), "line 3.");
+    close_log(&scene);
+}
+
+static void a_log_that_was_restarted_between_two_lines_gets_the_second(void)
+{
+    struct log_scene scene;
+    open_log(&scene, SOCK_DGRAM);
+    number_lines(&scene, 0, 1);
+    stop_daemon(&scene);
+    scene.daemon = listen_at(scene.path, SOCK_DGRAM);
+    number_lines(&scene, 1, 2);
+    CHECK_TEXT(logged(scene.daemon), "line 1.");
+    uint64_t dropped = journal_dropped_count(scene.journal);
+    close_log(&scene);
+    CHECK_INT(dropped, 0);
+}
+
+static void without_a_log_lines_are_kept_and_counted(void)
+{
+    struct log_scene scene;
+    CLEAN_UP(buf_clean_up) struct buf kept = {0};
+    open_log(&scene, 0);
+    number_lines(&scene, 0, 3);
+    journal_show_lines(scene.journal, &kept);
+    uint64_t dropped = journal_dropped_count(scene.journal);
+    close_log(&scene);
+    CHECK_INT(count_lines(buf_text(&kept)), 3);
+    CHECK_INT(dropped, 3);
 }
 
 static const struct check_test tests[] = {
@@ -252,6 +421,15 @@ static const struct check_test tests[] = {
      a_line_of_any_length_is_cut_and_not_waited_for},
     {"a_reader_who_has_gone_is_no_harm", a_reader_who_has_gone_is_no_harm},
     {"in_the_background_lines_are_kept_as_well", in_the_background_lines_are_kept_as_well},
+    {"a_line_goes_to_the_log_as_rfc_3164_has_it", a_line_goes_to_the_log_as_rfc_3164_has_it},
+    {"a_stream_is_taken_as_well", a_stream_is_taken_as_well},
+    {"a_log_that_is_not_read_holds_up_nothing", a_log_that_is_not_read_holds_up_nothing},
+    {"lines_that_were_dropped_are_counted_in_their_place",
+     lines_that_were_dropped_are_counted_in_their_place},
+    {"a_log_that_comes_back_is_found_again", a_log_that_comes_back_is_found_again},
+    {"a_log_that_was_restarted_between_two_lines_gets_the_second",
+     a_log_that_was_restarted_between_two_lines_gets_the_second},
+    {"without_a_log_lines_are_kept_and_counted", without_a_log_lines_are_kept_and_counted},
 };
 
 CHECK_MAIN(tests)
