@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/tree/noise.h"
 #include "core/tree/readme.h"
 
 void entries_clean_up(struct entries *entries)
@@ -236,6 +237,12 @@ static bool is_named(const struct map *map, struct span name)
     return false;
 }
 
+/* Where the first value stands in a name of FORMAT. */
+static size_t first_value_at(const struct format *format)
+{
+    return format->pieces[0].param ? 0 : format->pieces[0].literal.size;
+}
+
 void entries_add_environment(struct entries *entries, const struct map *map,
                              const struct map_environment *each, struct span table_name)
 {
@@ -250,6 +257,8 @@ void entries_add_environment(struct entries *entries, const struct map *map,
         format_expand(&each->name, &captures, &name);
         if (is_named(map, buf_span(&name)))
             continue;
+        if (!name.failed && noise_is(buf_span(&name)))
+            name_escape_at(&name, first_value_at(&each->name));
         add_text(entries, &name, true);
     }
 }

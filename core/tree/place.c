@@ -126,6 +126,7 @@ static bool enter_environment(struct place *place, struct span name,
                               const struct map_environment *environment)
 {
     struct bindings captures = {0};
+    place->bindings.count = 0; /* those of another that did not fit */
     if (!format_match(&environment->name, name, &captures) || !bind_captures(place, &captures))
         return false;
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
@@ -147,7 +148,9 @@ static bool find_environment(struct place *place, struct span name, struct error
     for (each = place->map->environments; each; each = each->next)
         if (format_is_literal(&each->name) && enter_environment(place, name, each))
             return true;
-    for (each = place->map->environments; each; each = each->next)
+    /* What programs try by themselves is no branch, though it might be the name of one: such a
+     * name is written escaped. */
+    for (each = place->map->environments; each && !noise_is(name); each = each->next)
         if (!format_is_literal(&each->name) && enter_environment(place, name, each))
             return true;
     CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};

@@ -144,22 +144,42 @@ static void test_many_entries(void)
 
 /* Environments told by the names of tables. */
 
-static void check_environments(const char *const *tables, const char *want)
+static void check_environments_of(const struct map *map, const struct map_environment *each,
+                                  const char *const *tables, const char *want)
 {
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     CLEAN_UP(entries_clean_up) struct entries entries = {0};
-    struct error err = {0};
-    const struct map *map = sample_example(&err);
-    CHECK(map != NULL);
-    const struct map_environment *dev = map->environments->next->next;
     for (size_t i = 0; tables[i]; i++)
-        entries_add_environment(&entries, map, dev, span_text(tables[i]));
+        entries_add_environment(&entries, map, each, span_text(tables[i]));
     for (size_t i = 0; i < entries.count; i++) {
         buf_add_text(&got, i ? " " : "");
         buf_add_span(&got, entries.items[i].name);
     }
     map_unref(map);
     CHECK_TEXT(buf_text(&got), want);
+}
+
+static void check_environments(const char *const *tables, const char *want)
+{
+    struct error err = {0};
+    const struct map *map = sample_example(&err);
+    CHECK(map != NULL);
+    check_environments_of(map, map->environments->next->next, tables, want);
+}
+
+/* A listed name opens; what programs try by themselves does not. */
+static void test_a_stage_that_is_called_like_noise_is_escaped(void)
+{
+    struct error err = {0};
+    const struct map *map = map_parse(
+        "m",
+        SPAN_LITERAL("{\"environments\":{\"{stage}\":{\"prefix\":\"{stage}-\"}},\"tables\":{\"t\":{"
+                     "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\"}},\"paths\":{}}}}"),
+        &err);
+    CHECK(map != NULL);
+    check_environments_of(map, map->environments,
+                          (const char *const[]){"HEAD-T", ".git-T", "..-T", "a-T", NULL},
+                          "%48EAD %2Egit %2E. a");
 }
 
 static void test_branches_are_found_once_each(void)
@@ -211,6 +231,8 @@ static const struct check_test tests[] = {
      test_a_literal_and_a_value_of_one_name_are_one_entry},
     {"an_entry_is_added_with_an_unknown_size", test_an_entry_is_added_with_an_unknown_size},
     {"many_entries", test_many_entries},
+    {"a_stage_that_is_called_like_noise_is_escaped",
+     test_a_stage_that_is_called_like_noise_is_escaped},
     {"branches_are_found_once_each", test_branches_are_found_once_each},
     {"other_tables_are_no_branches", test_other_tables_are_no_branches},
     {"a_directory_with_windows_on_its_own_records_is_whole",

@@ -256,6 +256,28 @@ static void test_no_such_environment(void)
     close_map();
 }
 
+/* At the root of a map whose environments have any name. */
+static void test_noise_is_no_environment(void)
+{
+    struct error err = {0};
+    map =
+        map_parse("m",
+                  SPAN_LITERAL("{\"environments\":{\"{stage}\":{\"prefix\":\"{stage}-\"},\"CVS\":{"
+                               "\"prefix\":\"cvs-\"}},\"tables\":{\"t\":{\"table\":\"T\","
+                               "\"records\":{\"r\":{\"pk\":\"{a}\"}},\"paths\":{}}}}"),
+                  &err);
+    CHECK(map != NULL);
+    check_refused("/.git", ERROR_NOT_FOUND,
+                  "the map has no environment \".git\"; it has {stage}, CVS");
+    check_refused("/Thumbs.db", ERROR_NOT_FOUND,
+                  "the map has no environment \"Thumbs.db\"; it has {stage}, CVS");
+    check_kind("/CVS", PLACE_ENVIRONMENT); /* is declared */
+    struct place *place = resolve("/%48EAD", &plain);
+    CHECK_TEXT(place->table_prefix, "HEAD-");
+    place_destroy(place);
+    close_map();
+}
+
 static void test_no_such_table(void)
 {
     load_example();
@@ -548,6 +570,7 @@ static const struct check_test tests[] = {
     {"environments_with_a_parameter", test_environments_with_a_parameter},
     {"a_literal_environment_comes_first", test_a_literal_environment_comes_first},
     {"no_such_environment", test_no_such_environment},
+    {"noise_is_no_environment", test_noise_is_no_environment},
     {"no_such_table", test_no_such_table},
     {"no_such_name", test_no_such_name},
     {"the_hint_of_a_parameter", test_the_hint_of_a_parameter},
