@@ -377,7 +377,7 @@ static void check_members(const struct making *making)
     if (!table->records && !table->broken)
         findings_add(making->findings, table->line,
                      "table \"%s\" needs \"records\", how its keys are written", table->path_name);
-    if (!table->has_paths)
+    if (!table->has_paths && !table->broken)
         findings_add(making->findings, table->line, "table \"%s\" has no \"paths\"",
                      table->path_name);
 }

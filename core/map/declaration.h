@@ -138,7 +138,7 @@ struct declared_table {
     int64_t ttl_ms;
     struct declared_path *paths;
     bool has_paths; /* "paths" was said, were it none */
-    bool broken;    /* its name, "table" or "records" was said, but could not be read */
+    bool broken;    /* "table" or "records" may have been said, but could not be read */
     unsigned line;
     struct declared_table *next;
 };

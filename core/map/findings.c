@@ -38,11 +38,28 @@ bool findings_none(const struct findings *findings)
     return findings->count == 0 && !findings->no_memory;
 }
 
-void findings_first(const struct findings *findings, const char *file, struct error *err)
+/* Few, and nearly in order: what was found first stays before what is found of the same line. */
+void findings_sort(struct findings *findings)
 {
-    if (findings->no_memory || findings->count == 0)
+    for (size_t i = 1; i < findings->count; i++) {
+        struct finding moved = findings->items[i];
+        size_t at = i;
+        for (; at > 0 && findings->items[at - 1].line > moved.line; at--)
+            findings->items[at] = findings->items[at - 1];
+        findings->items[at] = moved;
+    }
+}
+
+void findings_error(const struct findings *findings, const char *file, struct error *err)
+{
+    char more[64] = "";
+    size_t others = findings->count + findings->left_out - 1;
+    if (findings->no_memory || findings->count == 0) {
         error_no_memory(err);
-    else
-        error_set(err, ERROR_INVALID, "%s:%u: %s", file, findings->items[0].line,
-                  findings->items[0].text);
+        return;
+    }
+    if (others > 0)
+        snprintf(more, sizeof more, " (and %zu more: ddbfs check tells all)", others);
+    error_set(err, ERROR_INVALID, "%s:%u: %s%s", file, findings->items[0].line,
+              findings->items[0].text, more);
 }

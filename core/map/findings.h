@@ -30,10 +30,13 @@ bool findings_add(struct findings *findings, unsigned line, const char *format, 
     __attribute__((format(printf, 3, 4)));
 bool findings_no_memory(struct findings *findings);
 
+/* By their lines, as somebody mends them. */
+void findings_sort(struct findings *findings);
+
 /* Whether nothing is wrong. */
 bool findings_none(const struct findings *findings);
 
-/* Fills ERR with the first: FILE:LINE: text. */
-void findings_first(const struct findings *findings, const char *file, struct error *err);
+/* Fills ERR with one sentence for all: FILE:LINE: the first, and how many more there are. */
+void findings_error(const struct findings *findings, const char *file, struct error *err);
 
 #endif

@@ -98,14 +98,14 @@ struct loading {
 static bool read_environments(struct map_reader *reader, struct json value, void *target)
 {
     struct loading *loading = target;
-    loading->has_environments = json_count(value) > 0;
+    loading->has_environments = json_count(value) > 0 || !json_is(value, JSON_OBJECT);
     return map_read_each(reader, value, "\"environments\"", read_environment, loading->map);
 }
 
 static bool read_tables(struct map_reader *reader, struct json value, void *target)
 {
     struct loading *loading = target;
-    loading->has_tables = json_count(value) > 0;
+    loading->has_tables = json_count(value) > 0 || !json_is(value, JSON_OBJECT);
     reader->arena = &loading->declarations;
     bool ok = map_read_tables(reader, value, &loading->tables);
     reader->arena = &loading->map->arena;
@@ -129,10 +129,12 @@ static void read_map(struct map_reader *reader, struct loading *loading)
         {0},
     };
     struct json root = json_root(&reader->doc);
-    bool ok = map_read_members(reader, root, "a map", members, loading);
-    if (ok && !loading->has_environments)
+    map_read_members(reader, root, "a map", members, loading);
+    if (reader->misspelt || !json_is(root, JSON_OBJECT))
+        return;
+    if (!loading->has_environments)
         map_fail(reader, root, "a map needs \"environments\": { \"prod\": { \"prefix\": … } }");
-    if (ok && !loading->has_tables)
+    if (!loading->has_tables)
         map_fail(reader, root, "a map needs \"tables\"");
 }
 
@@ -186,17 +188,20 @@ static struct map *new_map(const char *file, struct span text)
     return map;
 }
 
-const struct map *map_parse(const char *file, struct span text, struct error *err)
+const struct map *map_parse(const char *file, struct span text, struct findings *findings,
+                            struct error *err)
 {
-    CLEAN_UP(findings_clean_up) struct findings findings = {0};
+    CLEAN_UP(findings_clean_up) struct findings own = {0};
+    struct findings *found = findings ? findings : &own;
     struct map *map = new_map(file, text);
     if (map && !map->arena.failed)
-        parse_into(map, text, &findings);
+        parse_into(map, text, found);
     else
-        findings_no_memory(&findings);
-    if (findings_none(&findings))
+        findings_no_memory(found);
+    if (findings_none(found))
         return map;
-    findings_first(&findings, file, err);
+    findings_sort(found);
+    findings_error(found, file, err);
     map_unref(map);
     return NULL;
 }
@@ -217,12 +222,12 @@ static bool read_file(const char *file, struct buf *out, struct error *err)
     return !out->failed || error_no_memory(err);
 }
 
-const struct map *map_load(const char *file, struct error *err)
+const struct map *map_load(const char *file, struct findings *findings, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (!read_file(file, &text, err))
         return NULL;
-    return map_parse(file, buf_span(&text), err);
+    return map_parse(file, buf_span(&text), findings, err);
 }
 
 const struct map *map_ref(const struct map *map)

@@ -5,6 +5,7 @@
 #define DDBFS_CORE_MAP_MAP_H
 
 #include "core/base/error.h"
+#include "core/map/findings.h"
 #include "core/map/model.h"
 
 /* "prod", or "dev-{branch}", whose values are found among the names of the tables. */
@@ -29,11 +30,13 @@ struct map {
     size_t model_count;
 };
 
-/* Reads, parses and checks. NULL with ERR filled: its text begins with FILE:LINE. The reference is
- * the caller's. */
-const struct map *map_load(const char *file, struct error *err);
+/* Reads, parses and checks. NULL with everything that is wrong in FINDINGS (which may be NULL, and
+ * has none where the file can't be read at all), and ERR filled: its text begins with FILE:LINE.
+ * The reference is the caller's. */
+const struct map *map_load(const char *file, struct findings *findings, struct error *err);
 /* The same for a text; FILE is what errors call it. */
-const struct map *map_parse(const char *file, struct span text, struct error *err);
+const struct map *map_parse(const char *file, struct span text, struct findings *findings,
+                            struct error *err);
 
 /* Another reference to MAP, which is returned; it stays const for all who use it. */
 const struct map *map_ref(const struct map *map); /* NULL gives NULL */

@@ -52,7 +52,7 @@ static bool is_repeated(struct json object, struct json name)
 bool map_read_members(struct map_reader *reader, struct json object, const char *what,
                       const struct map_member *members, void *target)
 {
-    bool ok = true;
+    bool ok = true, misspelt = false;
     if (!json_is(object, JSON_OBJECT))
         return map_fail(reader, object, "%s is written as an object: { … }", what);
     for (struct json name = json_first(object), value; json_present(name);
@@ -65,7 +65,9 @@ bool map_read_members(struct map_reader *reader, struct json object, const char 
             ok = map_fail(reader, name, "%s says \"%s\" twice", what, member->name);
         else
             ok = member->read(reader, value, target) && ok;
+        misspelt = misspelt || !member;
     }
+    reader->misspelt = misspelt;
     return ok;
 }
 

@@ -11,6 +11,8 @@ struct map_reader {
     struct json_doc doc;
     struct arena *arena;       /* where what is read goes; borrowed */
     struct findings *findings; /* borrowed */
+    bool misspelt; /* The object whose members were read last had one of an unknown name: that
+                    * another is missing is then no news. */
 };
 
 /* Notes what is wrong, at VALUE's line. Returns false. */

@@ -320,12 +320,16 @@ static bool read_table(struct map_reader *reader, const char *name, struct json 
         return findings_no_memory(reader->findings);
     *table = (struct declared_table){
         .path_name = name, .separator = '#', .ttl_ms = MAP_TTL_MS, .line = map_line(reader, at)};
+    bool ok = (!strchr(name, '/') && name[0] != '.') ||
+              map_fail(reader, at, "a table's name is one directory: no /, no leading dot");
+    ok = map_read_members(reader, value, "a table", members, table) && ok;
+    if (!json_is(value, JSON_OBJECT))
+        return false;
+    table->broken = table->broken || reader->misspelt;
     while (*last)
         last = &(*last)->next;
     *last = table;
-    bool ok = (!strchr(name, '/') && name[0] != '.') ||
-              map_fail(reader, at, "a table's name is one directory: no /, no leading dot");
-    return map_read_members(reader, value, "a table", members, table) && ok;
+    return ok;
 }
 
 bool map_read_tables(struct map_reader *reader, struct json value, void *tables)

@@ -69,17 +69,51 @@ static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
     return (app->cache && app->sources) || error_no_memory(err);
 }
 
+void app_complain_of_map(struct app *app, const char *file, const struct findings *findings,
+                         const struct error *why, size_t most)
+{
+    struct error each;
+    size_t told = findings->count < most ? findings->count : most;
+    if (told == 0 || findings->no_memory)
+        app_complain(app, NULL, why);
+    for (size_t i = 0; i < told && !findings->no_memory; i++) {
+        error_set(&each, why->kind, "%s:%u: %s", file, findings->items[i].line,
+                  findings->items[i].text);
+        app_complain(app, NULL, &each);
+    }
+    size_t others = findings->count - told + findings->left_out;
+    if (others == 0 || findings->no_memory)
+        return;
+    error_set(&each, why->kind, "%s: and %zu more%s", file, others,
+              findings->count > told ? "; ddbfs check tells all" : "");
+    app_complain(app, NULL, &each);
+}
+
 bool app_init(struct app *app, const struct options *options, const char *map_file,
               size_t cache_bytes)
+{
+    CLEAN_UP(findings_clean_up) struct findings findings = {0};
+    struct error why;
+    const struct map *map = map_load(map_file, &findings, &why);
+    bool ok = app_start(app, options, map, cache_bytes);
+    if (!map)
+        app_complain_of_map(app, map_file, &findings, &why, FINDINGS_SHOWN);
+    return ok;
+}
+
+bool app_start(struct app *app, const struct options *options, const struct map *map,
+               size_t cache_bytes)
 {
     struct error why;
     digest_skip_clean_up();
     *app = (struct app){
         .options = options,
         .log = {options->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, write_log, NULL},
+        .map = map,
     };
-    app->map = map_load(map_file, &why);
-    if (!app->map || !open_parts(app, cache_bytes, &why)) {
+    if (!map)
+        return false;
+    if (!open_parts(app, cache_bytes, &why)) {
         app_complain(app, NULL, &why);
         return false;
     }

@@ -26,7 +26,17 @@ enum {
 /* False after a message to standard error; app_clean_up is to be called in either case. */
 bool app_init(struct app *app, const struct options *options, const char *map_file,
               size_t cache_bytes);
+/* The same on a map that has been read already, whose reference is taken; false in silence when it
+ * is NULL. */
+bool app_start(struct app *app, const struct options *options, const struct map *map,
+               size_t cache_bytes);
 void app_clean_up(struct app *app);
+
+/* Says what is wrong with the map FILE: a line each, MOST of them; or WHY, where it could not be
+ * read at all. */
+enum { FINDINGS_SHOWN = 10 };
+void app_complain_of_map(struct app *app, const char *file, const struct findings *findings,
+                         const struct error *why, size_t most);
 
 /* The map to use: --map, or the first that is there of $DDBFS_MAP, the user's and the system's.
  * OUT gets its name; false after a message. */

@@ -147,12 +147,32 @@ static void print_summary(const struct check *check)
                check->tables == 1 ? "" : "s", check->tables == 1 ? "s" : "");
 }
 
+/* All that is wrong with the map itself, in the form in which the rest is told. */
+static void tell_map(struct check *check, const struct findings *findings, const struct error *why)
+{
+    CLEAN_UP(buf_clean_up) struct buf more = {0};
+    if (!check->app.options->json || findings->count == 0 || findings->no_memory) {
+        app_complain_of_map(&check->app, check->file, findings, why, FINDINGS_MAX);
+        return;
+    }
+    for (size_t i = 0; i < findings->count; i++)
+        print_finding(check, findings->items[i].line, findings->items[i].text);
+    buf_printf(&more, "and %zu more", findings->left_out);
+    if (findings->left_out > 0)
+        print_finding(check, 0, buf_text(&more));
+}
+
 static int run(struct check *check, const struct options *options)
 {
-    if (!app_init(&check->app, options, check->file, COMMAND_CACHE_BYTES))
+    CLEAN_UP(findings_clean_up) struct findings findings = {0};
+    struct error why;
+    const struct map *map = map_load(check->file, &findings, &why);
+    if (!app_start(&check->app, options, map, COMMAND_CACHE_BYTES))
         check->app.status = EXIT_FAILURE;
     else if (!options->offline)
         check_all(check);
+    if (!map)
+        tell_map(check, &findings, &why);
     print_summary(check);
     app_clean_up(&check->app);
     buf_clean_up(&check->environments);

@@ -99,7 +99,7 @@ void mount_reload(struct mount *mount)
 {
     struct error why;
     struct app *app = mount->app;
-    const struct map *map = map_load(app->map->file, &why);
+    const struct map *map = map_load(app->map->file, NULL, &why);
     struct place *root = map ? place_root(map) : NULL;
     if (!root) {
         log_line(&app->log, LOG_LEVEL_ERROR, "the map stays as it was: %s",

@@ -254,6 +254,48 @@ def test_offline_finds_an_error_of_the_map(ddbfs, write_map):
     assert result.stdout == b"" and result.stderr.startswith(f"ddbfs: {path}:")
 
 
+THREE = (
+    ('"newest": 100', '"newest": 0'),
+    ('"projects": "keys"', '"projects": "none"'),
+    ('"match": "^[^.]+$"', '"match": "["'),
+)
+
+
+def lines_of(text, words):
+    """The first line of TEXT in which each of WORDS stands."""
+    return sorted(text[: text.index(word)].count("\n") + 1 for word in words)
+
+
+def test_all_errors_of_a_map_are_told(ddbfs, write_map, cost):
+    text = changed(*THREE)
+    path = write_map(text)
+    result = ddbfs("check", path, expect=1)
+    lines = result.stderr.splitlines()
+    assert result.stdout == b"" and cost() == []
+    told = [int(line.removeprefix(f"ddbfs: {path}:").split(":")[0]) for line in lines]
+    assert told == lines_of(text, ['"newest": 0', '"projects": "none"', '"match": "["'])
+
+
+def test_all_errors_of_a_map_as_json(ddbfs, write_map):
+    text = changed(*THREE)
+    path = write_map(text)
+    result = ddbfs("check", "--json", path, expect=1)
+    found = [json.loads(line) for line in result.text.splitlines()]
+    assert result.stderr == "" and {each["file"] for each in found} == {str(path)}
+    want = lines_of(text, ['"newest": 0', '"projects": "none"', '"match": "["'])
+    assert [each["line"] for each in found] == want
+
+
+def test_other_commands_tell_the_first_ten(ddbfs, write_map):
+    wrong = "".join(f'"p{i}/{{shop_id}}/": {{ "list": "nope" }},\n' for i in range(60))
+    text = changed(('"by-id/{job_id}"', wrong + '"by-id/{job_id}"'))
+    path = write_map(text)
+    lines = ddbfs("--map", path, "cat", "/prod/x", expect=1).stderr.splitlines()
+    assert len(lines) == 11 and lines[-1] == f"ddbfs: {path}: and 50 more; ddbfs check tells all"
+    lines = ddbfs("check", path, expect=1).stderr.splitlines()
+    assert len(lines) == 51 and lines[-1] == f"ddbfs: {path}: and 10 more"
+
+
 def test_tables_that_nobody_may_describe(ddbfs, proxy):
     proxy.fault("denied", op="DescribeTable", table="prod-ShopifyEntitiesTable", times=None)
     result = ddbfs("check", places.DEFAULT_MAP, expect=1)

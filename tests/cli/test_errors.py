@@ -61,7 +61,11 @@ WRONG_MAPS = {
     "cut short": ('{\n  "environments":\n', 3, "ends too early"),
     "no object": ("[]", 1, "a map is written as an object"),
     "empty": ("", 1, ""),
-    "without environments": ('{ "tables": {} }', 1, "environments"),
+    "without environments": (
+        '{ "tables": { "t": { "table": "T", "records": { "r": { "pk": "{a}" } }, "paths": {} } } }',
+        1,
+        "environments",
+    ),
 }
 
 

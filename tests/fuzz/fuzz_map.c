@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         path = span_of(end + 1, size - text.size - 1);
     }
     struct error err = {0};
-    CLEAN_UP(map_clean_up) const struct map *map = map_parse(file, text, &err);
+    CLEAN_UP(map_clean_up) const struct map *map = map_parse(file, text, NULL, &err);
     if (map)
         resolve(map, path);
     else

@@ -25,7 +25,7 @@ static const struct map *example_map(void)
     static const struct map *map;
     struct error err;
     if (!map)
-        map = map_load(EXAMPLE_MAP, &err);
+        map = map_load(EXAMPLE_MAP, NULL, &err);
     require(map);
     return map;
 }

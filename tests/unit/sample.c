@@ -14,7 +14,7 @@ const struct map *sample_example(struct error *err)
 {
     char file[512];
     example_file(file);
-    return map_load(file, err);
+    return map_load(file, NULL, err);
 }
 
 bool sample_example_text(struct buf *out)
@@ -37,7 +37,7 @@ const struct map *sample_table(const char *table, struct error *err)
     buf_printf(&text,
                "{\"environments\":{\"prod\":{\"prefix\":\"prod-\"}},\"tables\":{\"t\":{\n%s}}}",
                table);
-    return map_parse("map.json", buf_span(&text), err);
+    return map_parse("map.json", buf_span(&text), NULL, err);
 }
 
 const struct map_pattern *sample_pattern(const struct map *map, const char *table, const char *path)

@@ -175,7 +175,7 @@ static void test_a_stage_that_is_called_like_noise_is_escaped(void)
         "m",
         SPAN_LITERAL("{\"environments\":{\"{stage}\":{\"prefix\":\"{stage}-\"}},\"tables\":{\"t\":{"
                      "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\"}},\"paths\":{}}}}"),
-        &err);
+        NULL, &err);
     CHECK(map != NULL);
     check_environments_of(map, map->environments,
                           (const char *const[]){"HEAD-T", ".git-T", "..-T", "a-T", NULL},

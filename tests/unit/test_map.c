@@ -7,6 +7,9 @@
 
 #define HEAD "{\"environments\":{\"prod\":{\"prefix\":\"prod-\"}},\n"
 
+/* A map of one table; its inside begins on line 2. */
+#define TABLE_TEXT "{\"environments\":{\"prod\":{\"prefix\":\"prod-\"}},\"tables\":{\"t\":{\n%s}}}"
+
 /* The inside of a table that is right in all but what a test adds. */
 #define RECORDS                                                                                    \
     "\"table\":\"Table\","                                                                         \
@@ -19,27 +22,46 @@
 #define KEYS_INDEX "\"indexes\":{\"I\":{\"partition\":\"x\",\"projects\":\"keys\"}},"
 #define PATHS(path, body) "\"paths\":{\"" path "\":{" body "}}"
 
-static void check_parse_error(const struct map *map, const struct error *err, const char *want)
+/* TEXT, a whole map, is refused; all that is wrong, a line each. */
+static void write_findings(struct span text, struct buf *out)
 {
+    CLEAN_UP(findings_clean_up) struct findings findings = {0};
+    struct error err = {0};
+    const struct map *map = map_parse("map.json", text, &findings, &err);
     bool parsed = map != NULL;
     map_unref(map);
     CHECK(!parsed);
-    CHECK_INT(err->kind, ERROR_INVALID);
-    CHECK_TEXT(err->text, want);
+    CHECK_INT(err.kind, ERROR_INVALID);
+    for (size_t i = 0; i < findings.count; i++)
+        buf_printf(out, "map.json:%u: %s\n", findings.items[i].line, findings.items[i].text);
+    if (findings.left_out)
+        buf_printf(out, "and %zu more\n", findings.left_out);
 }
 
-/* TEXT, a whole map, is refused in exactly these words. */
+/* It is refused in exactly these words, among others perhaps: an example is no whole table. */
 static void check_map(const char *text, const char *want)
 {
-    struct error err = {0};
-    check_parse_error(map_parse("map.json", span_text(text), &err), &err, want);
+    CLEAN_UP(buf_clean_up) struct buf got = {0}, line = {0};
+    buf_printf(&line, "%s\n", want);
+    write_findings(span_text(text), &got);
+    CHECK_HAS(buf_text(&got), buf_text(&line));
 }
 
 /* The same for the inside of a table. Its first line is line 2. */
 static void check_table(const char *table, const char *want)
 {
-    struct error err = {0};
-    check_parse_error(sample_table(table, &err), &err, want);
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_printf(&text, TABLE_TEXT, table);
+    check_map(buf_text(&text), want);
+}
+
+/* The inside of a table has this wrong, and nothing else. */
+static void check_all(const char *table, const char *want)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, got = {0};
+    buf_printf(&text, TABLE_TEXT, table);
+    write_findings(buf_span(&text), &got);
+    CHECK_TEXT(buf_text(&got), want);
 }
 
 static const struct map *good_table(const char *table)
@@ -91,7 +113,7 @@ static void test_environments_keep_what_they_say(void)
                   span_text("{\"environments\":{\"p\":{\"prefix\":\"p-\","
                             "\"profile\":\"c\",\"region\":\"r\","
                             "\"endpoint\":\"e\"}},\"tables\":{\"t\":{" RECORDS "\"paths\":{}}}}"),
-                  &err);
+                  NULL, &err);
     if (!map)
         CHECK_FAIL("%s", err.text);
     CHECK_TEXT(map->environments->profile, "c");
@@ -120,7 +142,7 @@ static void test_unbalanced_brace(void)
 static void test_garbage_after_the_map(void)
 {
     struct error err = {0};
-    const struct map *map = map_parse("map.json", span_text("{}\nx"), &err);
+    const struct map *map = map_parse("map.json", span_text("{}\nx"), NULL, &err);
     CHECK(!map);
     CHECK_HAS(err.text, "map.json:2: ");
 }
@@ -129,7 +151,7 @@ static void test_missing_comma_names_its_line(void)
 {
     struct error err = {0};
     const struct map *map =
-        map_parse("map.json", span_text("{\n\"$schema\": \"x\"\n\"tables\": {}}"), &err);
+        map_parse("map.json", span_text("{\n\"$schema\": \"x\"\n\"tables\": {}}"), NULL, &err);
     CHECK(!map);
     CHECK_HAS(err.text, "map.json:3: ");
     CHECK_HAS(err.text, "comma");
@@ -138,14 +160,14 @@ static void test_missing_comma_names_its_line(void)
 static void test_an_empty_file(void)
 {
     struct error err = {0};
-    CHECK(!map_parse("map.json", span_text(""), &err));
+    CHECK(!map_parse("map.json", span_text(""), NULL, &err));
     CHECK_HAS(err.text, "map.json:1: ");
 }
 
 static void test_a_file_that_is_not_there(void)
 {
     struct error err = {0};
-    CHECK(!map_load("no/such/map.json", &err));
+    CHECK(!map_load("no/such/map.json", NULL, &err));
     CHECK_INT(err.kind, ERROR_INVALID);
     CHECK_TEXT(err.text, "can't read the map no/such/map.json: No such file or directory");
 }
@@ -153,7 +175,7 @@ static void test_a_file_that_is_not_there(void)
 static void test_a_folder_is_no_map(void)
 {
     struct error err = {0};
-    CHECK(!map_load("/", &err));
+    CHECK(!map_load("/", NULL, &err));
     CHECK_HAS(err.text, "can't read the map /: ");
 }
 
@@ -1027,7 +1049,81 @@ static void test_a_ttl_of_the_table_is_that_of_its_paths(void)
     map_unref(map);
 }
 
+/* All that is wrong in one go. */
+
+static void test_all_that_is_wrong_is_told(void)
+{
+    check_all("\"table\":7,\n"
+              "\"records\":{\"one\":{\"pk\":\"{a}\",\"sk\":\"ONE#{b}\"},\n"
+              "\"two\":{\"pk\":\"{a\",\"sk\":\"TWO#{c}\"}},\n"
+              "\"indexes\":{\"I\":{\"partition\":\"x\"},\n"
+              "\"J\":{\"sort\":\"y\"}},\n"
+              "\"params\":{\"b\":{\"match\":\"(\"}},\n"
+              "\"ttl\":-1,\n"
+              "\"paths\":{\"{a}/{b}\":{\"record\":\"one\",\n"
+              "\"newest\":0,\"tll\":3},\n"
+              "\"{a}/\":{\"list\":\"one\",\n"
+              "\"index\":\"none\"},\n"
+              "\"x/{a}/{z}\":{\"record\":\"one\"},\n"
+              "\"y/{x}/\":{\"list\":\"one\",\"index\":\"I\",\"hydrate\":1}}",
+              "map.json:2: \"table\" is written as a text in quotes\n"
+              "map.json:4: a key's format \"{a\": a { without its }\n"
+              "map.json:6: index \"J\" needs its \"partition\" attribute\n"
+              "map.json:7: \"match\" is no regular expression: Unmatched ( or \\(\n"
+              "map.json:8: \"ttl\" is a number of seconds from 0 to 86400\n"
+              "map.json:10: \"newest\" is a number from 1 to 1000000, or \"all\"\n"
+              "map.json:10: a path has no member \"tll\"; it may have: record, list, index, where, "
+              "filter, newest, oldest, pick, attribute, name, hydrate, consistent, ttl, mtime\n"
+              "map.json:12: the table's \"indexes\" have no \"none\"\n"
+              "map.json:13: \"x/{a}/{z}\": {z} selects nothing: it is no part of a key and in no "
+              "condition\n"
+              "map.json:14: \"hydrate\" is true or false\n");
+}
+
+/* One fault has no others in its wake. */
+static void test_what_refers_to_a_fault_is_no_fault(void)
+{
+    check_all(KINDS "\"indexes\":{\"I\":{\"partition\":\"x\",\"projects\":\"half\"}},"
+                    "\"types\":{\"x\":\"N\"},"
+                    "\"paths\":{\"{x}\":{\"index\":\"I\",\"record\":\"one\"}}",
+              "map.json:3: \"projects\" is \"all\", \"some\" or \"keys\"\n");
+    check_all("\"table\":\"T\",\"records\":{\"one\":{\"pk\":\"{a}{b}\"}},"
+              "\"types\":{\"pk\":\"N\"},"
+              "\"paths\":{\"{a}/{b}\":{\"record\":\"one\"},\"x/{a}/\":{\"list\":\"*\"}}",
+              "map.json:2: a key's format \"{a}{b}\": two parameters need a text between them\n");
+    check_all("\"tabel\":\"T\",\"records\":{\"one\":{\"pk\":\"{a}\"}},\"paths\":{}",
+              "map.json:2: a table has no member \"tabel\"; it may have: table, records, indexes, "
+              "types, params, separator, secret, mtime, ttl, paths\n");
+    check_all(KINDS "\"params\":{\"c\":{\"match\":7}},"
+                    "\"paths\":{\"{a}/{b}\":{\"record\":\"one\"},"
+                    "\"{a}/{c}\":{\"record\":\"two\"}}",
+              "map.json:3: \"match\" is written as a text in quotes\n");
+}
+
+static void test_a_map_that_is_all_wrong_is_told_in_part(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf table = {0}, got = {0};
+    buf_add_text(&table, HEAD "\"tables\":{\"t\":{" KINDS "\"paths\":{");
+    for (int i = 0; i < FINDINGS_MAX + 7; i++)
+        buf_printf(&table, "%s\"p%d/{a}/\":{\"list\":\"three\"}", i ? ",\n" : "", i);
+    buf_add_text(&table, "}}}}");
+    write_findings(buf_span(&table), &got);
+    CHECK_HAS(buf_text(&got), "\nand 7 more\n");
+}
+
+static void test_the_error_of_a_map_counts_the_others(void)
+{
+    struct error err = {0};
+    CHECK(!sample_table("\"table\":7,\"ttl\":8,\"records\":7,\"paths\":{}", &err));
+    CHECK_TEXT(err.text, "map.json:2: \"table\" is written as a text in quotes (and 1 more: ddbfs "
+                         "check tells all)");
+}
+
 static const struct check_test tests[] = {
+    {"all_that_is_wrong_is_told", test_all_that_is_wrong_is_told},
+    {"what_refers_to_a_fault_is_no_fault", test_what_refers_to_a_fault_is_no_fault},
+    {"a_map_that_is_all_wrong_is_told_in_part", test_a_map_that_is_all_wrong_is_told_in_part},
+    {"the_error_of_a_map_counts_the_others", test_the_error_of_a_map_counts_the_others},
     {"the_example_loads", test_the_example_loads},
     {"the_example_says_what_its_tables_are", test_the_example_says_what_its_tables_are},
     {"environments_keep_what_they_say", test_environments_keep_what_they_say},

@@ -26,8 +26,8 @@ struct scene {
 static void open_scene(struct scene *scene)
 {
     struct error why = {0};
-    scene->map = map_parse("test.json", span_text(map_text), &why);
-    scene->other_map = map_parse("other.json", span_text(other_map_text), &why);
+    scene->map = map_parse("test.json", span_text(map_text), NULL, &why);
+    scene->other_map = map_parse("other.json", span_text(other_map_text), NULL, &why);
     CHECK_TEXT(why.text, "");
     scene->nodes = nodes_new(place_root(scene->map), LIMIT);
     CHECK(scene->nodes);

@@ -104,7 +104,7 @@ static bool parse(unsigned long n, bool for_good)
     struct error err = {0};
     CHECK(sample_example_text(&text));
     arm(n, for_good);
-    const struct map *map = map_parse("map.json", buf_span(&text), &err);
+    const struct map *map = map_parse("map.json", buf_span(&text), NULL, &err);
     bool hit = disarm();
     check_parse(map, &err, n);
     return hit;

@@ -234,7 +234,7 @@ static void test_a_literal_environment_comes_first(void)
     static const char text[] =
         "{\"environments\":{\"{x}\":{\"prefix\":\"any-{x}-\"},\"prod\":{\"prefix\":\"prod-\"}},"
         "\"tables\":{\"t\":{\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\"}},\"paths\":{}}}}";
-    map = map_parse("m", span_text(text), &err);
+    map = map_parse("m", span_text(text), NULL, &err);
     CHECK(map != NULL);
     struct place *prod = resolve("/prod", &plain), *other = resolve("/other", &plain);
     CHECK_TEXT(prod->table_prefix, "prod-");
@@ -265,7 +265,7 @@ static void test_noise_is_no_environment(void)
                   SPAN_LITERAL("{\"environments\":{\"{stage}\":{\"prefix\":\"{stage}-\"},\"CVS\":{"
                                "\"prefix\":\"cvs-\"}},\"tables\":{\"t\":{\"table\":\"T\","
                                "\"records\":{\"r\":{\"pk\":\"{a}\"}},\"paths\":{}}}}"),
-                  &err);
+                  NULL, &err);
     CHECK(map != NULL);
     check_refused("/.git", ERROR_NOT_FOUND,
                   "the map has no environment \".git\"; it has {stage}, CVS");

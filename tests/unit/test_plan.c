@@ -514,7 +514,7 @@ static void test_identity_is_what_is_asked_and_not_what_it_is_called(void)
                               "\"A#B#{s}\"}},\"paths\":{\"{p}\":{\"where\":{\"sk\":\"A#*\"}}}},"
                               "\"c\":{\"table\":\"T\",\"records\":{\"other\":{\"pk\":\"{p}\","
                               "\"sk\":\"A#{s}\"}},\"paths\":{\"{p}\":{}}}}}"),
-                    &err);
+                    NULL, &err);
     if (!map)
         CHECK_FAIL("%s", err.text);
     check_identity("/e/a/1", "/e/b/1", false);

@@ -38,7 +38,7 @@ static void open_scene(struct scene *scene, const char *credentials)
     unsetenv("AWS_DEFAULT_PROFILE");
     unsetenv("AWS_ENDPOINT_URL");
     unsetenv("AWS_ENDPOINT_URL_DYNAMODB");
-    scene->map = map_parse("map.json", span_text(map_text), &scene->err);
+    scene->map = map_parse("map.json", span_text(map_text), NULL, &scene->err);
     if (!scene->map)
         CHECK_FAIL("%s", scene->err.text);
     struct sources_options options = {.loop = scene->loop, .deadline_ms = 1000};
