@@ -1,8 +1,10 @@
 /* What the service's good answers say. */
 #include "core/dynamo/answer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/aws/fault.h"
 #include "core/aws/retry.h"
@@ -148,7 +150,8 @@ static bool collect_items(struct answer *answer, struct json array)
 /* An answer without an item is a proven miss only if it says nothing that is not DynamoDB's. */
 static bool is_miss(struct json root)
 {
-    return json_count(root) == 0 || json_present(json_member(root, "ConsumedCapacity"));
+    size_t known = json_present(json_member(root, "ConsumedCapacity"));
+    return json_count(root) == known;
 }
 
 static bool read_item(struct answer *answer, struct json root)
@@ -162,18 +165,24 @@ static bool read_item(struct answer *answer, struct json root)
     return json_is(item, JSON_OBJECT);
 }
 
-/* The value of the only member; a batch asks one table. */
-static struct json only_member(struct json object)
+/* What a batch says of the one table that it asks; absent when it says nothing. OK is false when
+ * it speaks of others. */
+static struct json of_table(struct json tables, const struct read *read, bool *ok)
 {
-    struct json name = json_first(object);
-    return json_is(object, JSON_OBJECT) && json_present(name) ? json_next(name) : (struct json){0};
+    struct json name = json_first(tables);
+    if (!json_is(tables, JSON_OBJECT) || json_count(tables) > 1 ||
+        (json_present(name) && !json_string_is(name, span_text(read->table))))
+        *ok = false;
+    return *ok && json_present(name) ? json_next(name) : (struct json){0};
 }
 
-static bool read_batch(struct answer *answer, struct json root)
+static bool read_batch(struct answer *answer, const struct read *read, struct json root)
 {
-    struct json responses = json_member(root, "Responses");
-    struct json unprocessed = only_member(json_member(root, "UnprocessedKeys"));
-    if (!json_is(responses, JSON_OBJECT))
+    bool ok = true;
+    struct json left = json_member(root, "UnprocessedKeys");
+    struct json items = of_table(json_member(root, "Responses"), read, &ok);
+    struct json unprocessed = json_present(left) ? of_table(left, read, &ok) : left;
+    if (!ok)
         return false;
     if (json_present(unprocessed)) {
         struct json keys = json_member(unprocessed, "Keys");
@@ -182,25 +191,43 @@ static bool read_batch(struct answer *answer, struct json root)
         if (json_count(keys))
             answer->resume = keys;
     }
-    return json_count(responses) == 0 || collect_items(answer, only_member(responses));
+    return !json_present(items) || collect_items(answer, items);
+}
+
+/* Where the answer goes on: NAME, of TYPE. The last page has none, or an empty one. Anything else
+ * must not pass for the end. */
+static bool read_resume(struct answer *answer, struct json root, const char *name,
+                        enum json_type type)
+{
+    struct json last = json_member(root, name);
+    if (!json_present(last) || json_is(last, JSON_NULL))
+        return true;
+    if (json_is(last, type) && (type == JSON_STRING || json_count(last) > 0))
+        answer->resume = last;
+    return json_is(last, type);
+}
+
+/* Whether NAME, if it is there, is the number COUNT. */
+static bool agrees(struct json root, const char *name, size_t count)
+{
+    int64_t told;
+    struct json value = json_member(root, name);
+    return !json_present(value) || (json_read_int(value, &told) && told == (int64_t)count);
 }
 
 static bool read_query(struct answer *answer, struct json root)
 {
-    struct json last = json_member(root, "LastEvaluatedKey");
-    if (json_is(last, JSON_OBJECT) && json_count(last))
-        answer->resume = last;
-    return collect_items(answer, json_member(root, "Items"));
+    return read_resume(answer, root, "LastEvaluatedKey", JSON_OBJECT) &&
+           collect_items(answer, json_member(root, "Items")) &&
+           (answer->arena.failed || agrees(root, "Count", answer->item_count));
 }
 
 static bool read_names(struct answer *answer, struct json root)
 {
     struct json array = json_member(root, "TableNames");
-    struct json last = json_member(root, "LastEvaluatedTableName");
-    if (!json_is(array, JSON_ARRAY))
+    if (!json_is(array, JSON_ARRAY) ||
+        !read_resume(answer, root, "LastEvaluatedTableName", JSON_STRING))
         return false;
-    if (json_is(last, JSON_STRING))
-        answer->resume = last;
     answer->names = arena_array(&answer->arena, json_count(array), sizeof *answer->names);
     if (!answer->names)
         return true;
@@ -228,7 +255,10 @@ static bool read_type(struct json definitions, struct span name, enum value_type
 static bool read_key_attribute(struct answer *answer, struct json element, struct json definitions,
                                struct key_schema *out)
 {
-    bool hash = json_string_is(json_member(element, "KeyType"), SPAN_LITERAL("HASH"));
+    struct json key_type = json_member(element, "KeyType");
+    bool hash = json_string_is(key_type, SPAN_LITERAL("HASH"));
+    if (!hash && !json_string_is(key_type, SPAN_LITERAL("RANGE")))
+        return false;
     size_t *count = hash ? &out->partition_count : &out->sort_count;
     if (*count == KEY_MAX_ATTRIBUTES)
         return false;
@@ -249,12 +279,17 @@ static bool read_schema(struct answer *answer, struct json owner, struct json de
     return json_is(array, JSON_ARRAY) && out->partition_count > 0;
 }
 
-static enum projection read_projection(struct json index)
+static bool read_projection(struct json index, enum projection *out)
 {
+    static const char *const types[] = {
+        [PROJECTS_ALL] = "ALL", [PROJECTS_SOME] = "INCLUDE", [PROJECTS_KEYS] = "KEYS_ONLY"};
     struct json type = json_member(json_member(index, "Projection"), "ProjectionType");
-    if (json_string_is(type, SPAN_LITERAL("ALL")))
-        return PROJECTS_ALL;
-    return json_string_is(type, SPAN_LITERAL("INCLUDE")) ? PROJECTS_SOME : PROJECTS_KEYS;
+    for (int i = PROJECTS_ALL; i <= PROJECTS_KEYS; i++) {
+        *out = (enum projection)i;
+        if (json_string_is(type, span_text(types[i])))
+            return true;
+    }
+    return false;
 }
 
 static bool read_included(struct answer *answer, struct json owner, struct index_info *out)
@@ -276,8 +311,8 @@ static bool read_indexes(struct answer *answer, struct json array, struct json d
     for (struct json each = json_first(array); json_present(each); each = json_next(each)) {
         struct index_info *index = &indexes[(*count)++];
         index->local = local;
-        index->projection = read_projection(each);
-        if (!copy_text(answer, json_member(each, "IndexName"), &index->name) ||
+        if (!read_projection(each, &index->projection) ||
+            !copy_text(answer, json_member(each, "IndexName"), &index->name) ||
             !read_included(answer, each, index) ||
             !read_schema(answer, each, definitions, &index->keys))
             return false;
@@ -285,7 +320,7 @@ static bool read_indexes(struct answer *answer, struct json array, struct json d
     return true;
 }
 
-static bool read_table(struct answer *answer, struct json root)
+static bool read_table(struct answer *answer, const struct read *read, struct json root)
 {
     struct json table = json_member(root, "Table");
     struct json definitions = json_member(table, "AttributeDefinitions");
@@ -298,54 +333,66 @@ static bool read_table(struct answer *answer, struct json root)
         return true;
     info->indexes = indexes;
     answer->table = info;
-    return read_schema(answer, table, definitions, &info->keys) &&
+    return json_string_is(json_member(table, "TableName"), span_text(read->table)) &&
+           read_schema(answer, table, definitions, &info->keys) &&
            read_indexes(answer, global, definitions, false, indexes, &info->index_count) &&
            read_indexes(answer, local, definitions, true, indexes, &info->index_count);
 }
 
-static bool read_content(struct answer *answer, enum dynamo_op op, struct json root)
+static bool read_content(struct answer *answer, const struct answer_question *question,
+                         struct json root)
 {
-    switch (op) {
+    const struct read *read = question->read;
+    switch (question->op) {
     case DYNAMO_GET_ITEM:
         return read_item(answer, root);
     case DYNAMO_BATCH_GET_ITEM:
-        return read_batch(answer, root);
+        return read_batch(answer, read, root);
     case DYNAMO_QUERY:
         return read_query(answer, root);
     case DYNAMO_DESCRIBE_TABLE:
-        return read_table(answer, root);
+        return read_table(answer, read, root);
     case DYNAMO_LIST_TABLES:
         return read_names(answer, root);
     }
     return false;
 }
 
-static double units_of(struct json consumed)
-{
-    struct span raw = json_raw(json_member(consumed, "CapacityUnits"));
-    char text[40] = "";
-    if (!raw.size || raw.size >= sizeof text)
-        return -1;
-    memcpy(text, raw.data, raw.size);
-    char *end;
-    double units = strtod(text, &end);
-    return *end == '\0' && units >= 0 ? units : -1;
-}
-
-/* One object, or for a batch an array of them. */
-static double read_capacity(struct json root)
+/* One object, or for a batch an array of them. False when what is told can't be what was
+ * consumed. */
+static bool read_capacity(struct answer *answer, struct json root)
 {
     struct json consumed = json_member(root, "ConsumedCapacity");
-    return units_of(json_is(consumed, JSON_ARRAY) ? json_first(consumed) : consumed);
+    if (json_is(consumed, JSON_ARRAY))
+        consumed = json_first(consumed);
+    struct json units = json_member(consumed, "CapacityUnits");
+    struct span raw = json_raw(units);
+    char text[40] = "";
+    if (!json_present(units))
+        return true;
+    if (!json_is(units, JSON_NUMBER) || raw.size >= sizeof text)
+        return false;
+    memcpy(text, raw.data, raw.size);
+    answer->capacity = strtod(text, NULL);
+    return answer->capacity >= 0 && isfinite(answer->capacity);
+}
+
+/* DynamoDB's own type of content. Others' JSON may look like an answer that says nothing. */
+static bool is_dynamos(const struct http_response *response)
+{
+    static const char type[] = "application/x-amz-json-1.0";
+    const char *told = http_header(response, "Content-Type");
+    return told && strncasecmp(told, type, sizeof type - 1) == 0 &&
+           strchr("; ", told[sizeof type - 1]);
 }
 
 static bool read_success(struct answer *answer, const struct answer_question *question,
                          const struct http_response *response, struct error *err)
 {
     struct json root = root_of(answer);
-    if (!json_is(root, JSON_OBJECT) || !read_content(answer, question->op, root))
+    if (!is_dynamos(response) || !json_is(root, JSON_OBJECT) ||
+        !read_content(answer, question, root) || !read_capacity(answer, root))
         return fault_foreign(question, response, err);
-    answer->capacity = read_capacity(root);
     return answer->arena.failed ? error_no_memory(err) : true;
 }
 

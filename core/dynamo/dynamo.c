@@ -8,6 +8,7 @@
 #include "core/dynamo/command.h"
 #include "core/dynamo/exchange.h"
 #include "core/dynamo/request.h"
+#include "core/dynamo/verify.h"
 #include "core/dynamo/words.h"
 
 struct dynamo {
@@ -23,6 +24,7 @@ struct source_call {
     void *arg;
     struct answer_question question;
     struct request request;
+    struct verify verify;
     struct buf resume; /* JSON: where the next request goes on; empty at the end */
     struct exchange *exchange;
     struct loop_timer *timer; /* before a batch's next round */
@@ -193,6 +195,7 @@ static void keep_answer(struct source_call *call, struct answer *answer)
 static void on_answer(void *arg, struct answer *answer, const struct error *err, unsigned tries)
 {
     struct source_call *call = arg;
+    struct error why;
     call->exchange = NULL;
     call->requests += tries;
     if (err) {
@@ -200,6 +203,13 @@ static void on_answer(void *arg, struct answer *answer, const struct error *err,
         return;
     }
     keep_answer(call, answer);
+    if (!verify_answer(&call->verify, answer, &why)) {
+        memcpy(why.request_id, answer->request_id, sizeof why.request_id);
+        why.http_status = 200;
+        call->dynamo->link.stats.failures++;
+        fail(call, &why);
+        return;
+    }
     if (call->question.op == DYNAMO_BATCH_GET_ITEM)
         go_on_with_batch(call, answer);
     else
@@ -234,6 +244,7 @@ static void dynamo_end(struct source_call *call)
     loop_remove_timer(call->timer);
     drop_page(call);
     request_clean_up(&call->request);
+    verify_clean_up(&call->verify);
     buf_clean_up(&call->resume);
     free(call);
 }
@@ -261,6 +272,7 @@ static struct source_call *dynamo_start(struct source *source, const struct read
     call->fn = fn;
     call->arg = arg;
     call->question = question_of(call->dynamo, read);
+    call->verify.question = &call->question;
     call->unasked = read->key_count;
     if (!request_init(&call->request, read) || !begin_page(call)) {
         dynamo_end(call);

@@ -184,8 +184,8 @@ static void project(struct aliases *aliases, struct span name, struct buf *out)
 }
 
 /* What tells whether an item is one that was asked for always comes too: the key of a Read by
- * keys, the attributes of a key condition. It costs nothing, for the service reads whole items,
- * and every index holds its own keys. */
+ * keys; the attributes of a key condition, and those that the order goes by. It costs nothing, for
+ * the service reads whole items, and every index holds its own keys. */
 static void write_projection(struct aliases *aliases, const struct read *read, struct buf *out)
 {
     const struct key *key = read->kind == READ_ITEMS ? &read->keys[0] : NULL;
@@ -193,6 +193,8 @@ static void write_projection(struct aliases *aliases, const struct read *read, s
         project(aliases, read->attributes[i], out);
     for (size_t i = 0; i < read->where_count && out->size; i++)
         project(aliases, read->where[i].attribute, out);
+    for (size_t i = 0; i < read->sort_count && out->size; i++)
+        project(aliases, read->sort[i], out);
     for (size_t i = 0; key && i < key->count && out->size; i++)
         project(aliases, key->attributes[i].name, out);
 }
@@ -235,7 +237,7 @@ bool request_init(struct request *request, const struct read *read)
 {
     size_t most = count_names(read->where, read->where_count) +
                   count_names(read->filter, read->filter_count) + read->attribute_count +
-                  KEY_MAX_BASE_ATTRIBUTES;
+                  read->sort_count + KEY_MAX_BASE_ATTRIBUTES;
     *request = (struct request){
         .op = request_op(read),
         .table = read->kind == READ_TABLES ? NULL : read->table,

@@ -60,20 +60,13 @@ static bool write_string(struct writer *writer, struct json string)
     return ok;
 }
 
-static void write_number_text(struct writer *writer, struct span text)
-{
-    if (json_is_number(text))
-        buf_add_span(writer->out, text);
-    else
-        json_write_string(writer->out, text);
-}
-
+/* Digit by digit, as it came. */
 static bool write_number(struct writer *writer, struct json string)
 {
     struct span text;
     bool ok = typed_text(string, &writer->arena, &text);
     if (ok)
-        write_number_text(writer, text);
+        buf_add_span(writer->out, text);
     return ok;
 }
 
@@ -117,7 +110,7 @@ static void write_set_member(struct writer *writer, enum typed_tag tag, struct s
     if (tag == TYPED_BS)
         write_bytes(writer, member);
     else if (tag == TYPED_NS)
-        write_number_text(writer, member);
+        buf_add_span(writer->out, member);
     else
         json_write_string(writer->out, member);
 }

@@ -20,11 +20,10 @@ struct record_view {
 #define RECORD_MASK "********"
 
 /* Appends the item as plain JSON and one newline. Key attributes first, then by name in byte
- * order; nested maps by name as well. Numbers are copied digit by digit (an N that JSON could
- * not write is quoted, not changed). Sets are arrays: strings in byte order, numbers in numeric
- * order, binaries as base64 ordered by their bytes. False when ITEM is not a typed item (what
- * stands inside a masked value is not looked at), or when memory ran out (OUT->failed then);
- * OUT is then as long as before. */
+ * order; nested maps by name as well. Numbers are copied digit by digit. Sets are arrays: strings
+ * in byte order, numbers in numeric order, binaries as base64 ordered by their bytes. False when
+ * ITEM is not a typed item (what stands inside a masked value is not looked at), or when memory ran
+ * out (OUT->failed then); OUT is then as long as before. */
 bool item_write(struct json item, const struct record_view *view, struct buf *out);
 
 /* Appends one attribute's bare value and one newline: strings and numbers as they are, true,

@@ -46,6 +46,16 @@ static bool fits(enum typed_tag tag, enum json_type type)
     return false;
 }
 
+/* What is called a number and is none can't be shown as one, nor as anything else. */
+static bool is_number(struct json string)
+{
+    struct span plain;
+    CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
+    if (json_plain_string(string, &plain))
+        return json_is_number(plain);
+    return json_read_string(string, &text) && json_is_number(buf_span(&text));
+}
+
 struct typed typed_open(struct json value)
 {
     struct typed none = {.tag = TYPED_NONE};
@@ -53,7 +63,10 @@ struct typed typed_open(struct json value)
         return none;
     struct json name = json_first(value);
     struct typed typed = {tag_of(name), json_next(name)};
-    return fits(typed.tag, json_type(typed.content)) ? typed : none;
+    if (!fits(typed.tag, json_type(typed.content)) ||
+        (typed.tag == TYPED_N && !is_number(typed.content)))
+        return none;
+    return typed;
 }
 
 bool typed_text(struct json string, struct arena *arena, struct span *out)
@@ -159,7 +172,8 @@ bool typed_set(struct typed set, struct arena *arena, struct typed_set *out)
     struct span *member = out->list;
     struct json text = json_first(set.content);
     for (; json_present(text); text = json_next(text), member++)
-        if (!(set.tag == TYPED_BS ? typed_bytes : typed_text)(text, arena, member))
+        if (!(set.tag == TYPED_BS ? typed_bytes : typed_text)(text, arena, member) ||
+            (set.tag == TYPED_NS && !json_is_number(*member)))
             return false;
     qsort(out->list, out->count, sizeof *out->list, set.tag == TYPED_NS ? by_number : by_bytes);
     return true;

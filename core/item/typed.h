@@ -28,7 +28,7 @@ struct typed {
 };
 
 /* Looks at one typed value, not at what it contains. TYPED_NONE unless it has exactly one tag,
- * known, with content of the type of JSON that goes with it. */
+ * known, with content of the type of JSON that goes with it; a number must be one. */
 struct typed typed_open(struct json value);
 
 /* The scalar that a typed value is, of any of its five types; false when it is a map, a list, a
@@ -56,7 +56,7 @@ struct typed_set {
 };
 
 /* Members of a set: strings and binaries by their bytes, numbers by value and then by text.
- * False if a member is no string (or no base64), or if memory ran out. */
+ * False if a member is no string (or no base64, or no number), or if memory ran out. */
 bool typed_set(struct typed set, struct arena *arena, struct typed_set *out);
 
 /* The unescaped bytes of a string, and the bytes that its base64 stands for. */

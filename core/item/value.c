@@ -259,7 +259,7 @@ bool value_read(struct json typed, struct buf *storage, struct value *value)
     if (!ok || storage->failed)
         return false;
     value->bytes = span_from(buf_span(storage), before);
-    return true;
+    return value->type != VALUE_N || json_is_number(value->bytes);
 }
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -41,7 +41,8 @@ void value_write_identity(struct value value, struct buf *out);
 void value_write(struct buf *out, struct value value);
 
 /* Reads the typed form of a scalar; its bytes are appended to STORAGE, and VALUE points
- * into it, so it is valid until STORAGE changes next. False for anything but S, N and B. */
+ * into it, so it is valid until STORAGE changes next. False for anything but S, N and B, and for a
+ * number that is none. */
 bool value_read(struct json typed, struct buf *storage, struct value *value);
 
 void base64_write(struct buf *out, struct span bytes);

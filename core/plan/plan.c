@@ -73,6 +73,16 @@ static void project_query(const struct plan *plan)
         read_add_attribute(plan->query, span_text(pattern->pick_attribute));
 }
 
+/* By what the answer is in order. */
+static void add_sort(const struct plan *plan)
+{
+    const struct map_index *index = plan->pattern->index;
+    for (size_t i = 0; index && i < index->sort_count; i++)
+        read_add_sort(plan->query, span_text(index->sort[i].attribute));
+    if (!index && plan->table->key_count == KEY_MAX_BASE_ATTRIBUTES)
+        read_add_sort(plan->query, span_text(plan->table->keys[1].attribute));
+}
+
 static bool make_query(struct plan *plan, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -80,6 +90,7 @@ static bool make_query(struct plan *plan, struct error *err)
         read_new(READ_QUERY, plan->table_name, pattern->index ? pattern->index->name : NULL);
     if (!plan->query)
         return error_no_memory(err);
+    add_sort(plan);
     plan->query->descending = pattern->descending;
     plan->query->consistent = pattern->consistent;
     project_query(plan);

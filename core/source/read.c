@@ -111,6 +111,12 @@ void read_add_filter(struct read *read, const struct cond *cond)
     add_cond(read, &read->filter, &read->filter_count, cond);
 }
 
+void read_add_sort(struct read *read, struct span name)
+{
+    if (has_room(read, read->sort_count, KEY_MAX_ATTRIBUTES))
+        read->sort[read->sort_count++] = arena_copy(&read->arena, name);
+}
+
 void read_add_attribute(struct read *read, struct span name)
 {
     if (read_failed(read))

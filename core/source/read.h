@@ -20,7 +20,8 @@ struct key_attribute {
     struct value value;
 };
 
-enum { KEY_MAX_BASE_ATTRIBUTES = 2 };
+/* Of the key of a table or of an index, on either side; and of a base table's whole key. */
+enum { KEY_MAX_ATTRIBUTES = 4, KEY_MAX_BASE_ATTRIBUTES = 2 };
 
 /* A base table's key: the partition key, then the sort key if there is one. */
 struct key {
@@ -51,9 +52,12 @@ struct read {
     size_t where_count;
     struct cond *filter; /* holds for every item that comes back; tested after the read */
     size_t filter_count;
+    struct span sort[KEY_MAX_ATTRIBUTES]; /* READ_QUERY: the attributes by whose order items come,
+                                           * so that the answer can be held to it; none: unsaid */
+    size_t sort_count;
     bool descending;
-    uint32_t limit; /* who asks wants the first N that count, and ends the call when it has them:
-                     * no more are asked for at once; 0 for all */
+    uint32_t limit; /* who asks wants the first N that count, and ends the call when it has them: no
+                     * more are asked for at first; 0 for all */
 
     struct span *attributes; /* only these top-level attributes; none: all */
     size_t attribute_count;
@@ -71,6 +75,7 @@ bool read_failed(const struct read *read);
 void read_add_key(struct read *read, const struct key *key);
 void read_add_where(struct read *read, const struct cond *cond);
 void read_add_filter(struct read *read, const struct cond *cond);
+void read_add_sort(struct read *read, struct span name);
 void read_add_attribute(struct read *read, struct span name);
 
 /* Appends a text that two Reads share if and only if they ask the same: a cache key. */

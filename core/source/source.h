@@ -9,8 +9,6 @@
 
 enum projection { PROJECTS_ALL, PROJECTS_SOME, PROJECTS_KEYS };
 
-enum { KEY_MAX_ATTRIBUTES = 4 };
-
 /* The key attributes of a table or of one index, up to four on either side. */
 struct key_schema {
     struct {

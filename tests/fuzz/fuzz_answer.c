@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/dynamo/answer.h"
+#include "core/dynamo/verify.h"
 #include "core/net/gzip.h"
 
 enum { HEAD = 3, WITH_CRC = 1, WITH_GZIP = 2, WITH_TYPE = 4 };
@@ -55,7 +55,10 @@ static void resume(const struct read *read, const struct answer *answer)
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
     if (!json_present(answer->resume))
         return;
-    require(request_write(read, json_raw(answer->resume), &out));
+    struct request request;
+    require(request_init(&request, read));
+    require(request_write(&request, json_raw(answer->resume), &out));
+    request_clean_up(&request);
     require(json_parse(&doc, buf_span(&out), JSON_STRICT, NULL));
 }
 
@@ -91,8 +94,13 @@ static void ask(enum dynamo_op op, const struct http_response *response)
         require(err.kind != ERROR_NONE && err.text[0]);
         return;
     }
+    struct verify verify = {.question = &question};
     use_answer(answer);
     resume(read, answer);
+    bool ok = verify_answer(&verify, answer, &err);
+    require(ok || err.kind != ERROR_NONE);
+    require(!ok || !json_present(answer->resume) || !verify_answer(&verify, answer, &err));
+    verify_clean_up(&verify);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,7 +5,7 @@ lets it go on, with another request or to another response. LAYERS orders faults
 same time, so that a body is compressed after it was made and a delay covers all of it.
 """
 
-import copy
+import decimal
 import gzip
 import json
 import time
@@ -85,6 +85,15 @@ def raw(_exchange, _go_on, status=200, body=b"", content_type=wire.JSON_TYPE):
     return wire.Response(status, body, {"content-type": content_type})
 
 
+def alter(_exchange, go_on, change=None):
+    """The server's own answer, changed in place by CHANGE(body), with a checksum that is right."""
+    response = go_on()
+    body = response.json()
+    change(body)
+    response.replace_json(body)
+    return response
+
+
 def cut(_exchange, go_on, keep=None):
     """The first KEEP bytes of the body, half of them by default; then the connection closes."""
     response = go_on()
@@ -132,15 +141,28 @@ def page_size(exchange, go_on, items=1):
     return go_on()
 
 
-def made_up_key(key, number):
-    """A position nobody else uses, with the attributes and types of a real one."""
-    marked = copy.deepcopy(key)
-    for value in marked.values():
-        if "S" in value:
-            value["S"] += f"~{number}"
-        elif "N" in value:
-            value["N"] += f"{number:04d}"
-    return marked
+def made_up_value(value, number, forward):
+    """Just before VALUE in the order of the query, and each time a little nearer."""
+    (tag, content), = value.items()
+    if tag == "S" and forward:
+        return {"S": f"{content[:-1]}{chr(ord(content[-1]) - 1)}~{number:04d}"}
+    if tag == "S":
+        return {"S": f"{content}~{9999 - number:04d}"}
+    if tag == "N":
+        step = decimal.Decimal(f"0.{5000 - number:04d}")
+        return {"N": str(decimal.Decimal(content) - (step if forward else -step))}
+    return value
+
+
+def made_up_key(body, key, number):
+    """A position nobody else uses, in the same partition, where items might have been that did not
+    pass the filter."""
+    forward = body.get("ScanIndexForward", True)
+    partition = list(body.get("ExpressionAttributeValues", {}).values())
+    return {
+        name: value if value in partition else made_up_value(value, number, forward)
+        for name, value in key.items()
+    }
 
 
 def empty_pages(exchange, go_on):
@@ -151,7 +173,7 @@ def empty_pages(exchange, go_on):
     last = first.json().get("LastEvaluatedKey") if first.status == 200 else None
     if last is None:
         return go_on()
-    made_up = made_up_key(last, len(positions) + 1)
+    made_up = made_up_key(body, last, len(positions) + 1)
     positions[json.dumps(made_up, sort_keys=True)] = body.get("ExclusiveStartKey")
     empty = {"Items": [], "Count": 0, "ScannedCount": 0, "LastEvaluatedKey": made_up}
     if body.get("ReturnConsumedCapacity", "NONE") != "NONE":
@@ -206,6 +228,7 @@ KINDS = {
     "html": html,
     "error": error,
     "raw": raw,
+    "alter": alter,
     "cut": cut,
     "wrong_crc": wrong_crc,
     "reset": reset,
@@ -218,7 +241,7 @@ KINDS = {
 
 # The outermost first. What is not named stands between the two: it answers instead of the server.
 AROUND = ("delay", "cut", "wrong_crc", "gzip")
-WITHIN = ("page_size", "unprocessed", "empty_pages")
+WITHIN = ("alter", "page_size", "unprocessed", "empty_pages")
 ANSWERS = tuple(kind for kind in KINDS if kind not in AROUND + WITHIN)
 LAYERS = {kind: layer for layer, kind in enumerate(AROUND)}
 LAYERS |= {kind: len(AROUND) for kind in ANSWERS}

@@ -38,6 +38,8 @@ static void add_header(struct scene *scene, const char *name, const char *value)
 static bool take(struct scene *scene)
 {
     scene->response.headers = scene->headers;
+    if (!http_header(&scene->response, "Content-Type"))
+        add_header(scene, "Content-Type", "application/x-amz-json-1.0");
     scene->answer = answer_new(&scene->question, &scene->response, &scene->err);
     return scene->answer != NULL;
 }
@@ -162,7 +164,7 @@ static void tables_are_named(void)
 }
 
 static const char *const table =
-    "{\"Table\":{\"AttributeDefinitions\":["
+    "{\"Table\":{\"TableName\":\"jobs\",\"AttributeDefinitions\":["
     "{\"AttributeName\":\"pk\",\"AttributeType\":\"S\"},"
     "{\"AttributeName\":\"sk\",\"AttributeType\":\"N\"},"
     "{\"AttributeName\":\"shop\",\"AttributeType\":\"B\"}],"
@@ -211,9 +213,10 @@ static void a_table_has_indexes_of_both_kinds(void)
 
 static void a_key_without_a_type_is_not_understood(void)
 {
-    struct error err = error_of(DYNAMO_DESCRIBE_TABLE, 200,
-                                "{\"Table\":{\"AttributeDefinitions\":[],\"KeySchema\":[{"
-                                "\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}]}}");
+    struct error err =
+        error_of(DYNAMO_DESCRIBE_TABLE, 200,
+                 "{\"Table\":{\"TableName\":\"jobs\",\"AttributeDefinitions\":[],\"KeySchema\":[{"
+                 "\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}]}}");
     CHECK_INT(err.kind, ERROR_BAD_ANSWER);
     CHECK_INT(error_of(DYNAMO_DESCRIBE_TABLE, 200, "{\"Table\":{}}").kind, ERROR_BAD_ANSWER);
 }
@@ -222,7 +225,8 @@ static void five_key_attributes_are_too_many(void)
 {
     struct error err = error_of(
         DYNAMO_DESCRIBE_TABLE, 200,
-        "{\"Table\":{\"AttributeDefinitions\":[{\"AttributeName\":\"a\",\"AttributeType\":\"S\"}],"
+        "{\"Table\":{\"TableName\":\"jobs\",\"AttributeDefinitions\":[{\"AttributeName\":\"a\","
+        "\"AttributeType\":\"S\"}],"
         "\"KeySchema\":[{\"AttributeName\":\"a\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"a\","
         "\"KeyType\":\"HASH\"},{\"AttributeName\":\"a\",\"KeyType\":\"HASH\"},{\"AttributeName\":"
         "\"a\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"a\",\"KeyType\":\"HASH\"}]}}");

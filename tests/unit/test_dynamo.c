@@ -150,6 +150,8 @@ static void run(struct scene *scene)
     CHECK(loop_run(scene->loop));
 }
 
+#define DYNAMOS "Content-Type: application/x-amz-json-1.0\n"
+
 static void answer(struct scene *scene, int status, const char *body)
 {
     script_answer(scene->script, status, "Content-Type: application/x-amz-json-1.0", body);
@@ -175,6 +177,7 @@ static struct read *query(void)
     struct read *read = read_new(READ_QUERY, "jobs", NULL);
     struct cond where = {.attribute = SPAN_LITERAL("pk"), .op = COND_EQ, .value = text("p")};
     read_add_where(read, &where);
+    read_add_sort(read, SPAN_LITERAL("sk"));
     return read;
 }
 
@@ -190,10 +193,11 @@ static struct read *items(int count)
     return read;
 }
 
-#define ONE_ITEM "{\"Items\":[{\"pk\":{\"S\":\"1\"}}]}"
-#define TWO_AND_MORE                                                                               \
-    "{\"Items\":[{\"pk\":{\"S\":\"1\"}},{\"pk\":{\"S\":\"2\"}}],\"LastEvaluatedKey\":{\"pk\":"     \
-    "{\"S\":\"2\"}}}"
+#define ITEM(sk) "{\"pk\":{\"S\":\"p\"},\"sk\":{\"S\":\"" sk "\"}}"
+#define PAGE(items) "{\"Items\":[" items "]}"
+#define PAGE_TO(items, last) "{\"Items\":[" items "],\"LastEvaluatedKey\":" last "}"
+#define ONE_ITEM PAGE(ITEM("9"))
+#define TWO_AND_MORE PAGE_TO(ITEM("1") "," ITEM("2"), ITEM("2"))
 #define THROTTLED "{\"__type\":\"x#ThrottlingException\",\"message\":\"Slow down.\"}"
 #define FAILED "{\"__type\":\"x#InternalServerError\",\"message\":\"Oh.\"}"
 #define BAD_SIGNATURE "{\"__type\":\"x#InvalidSignatureException\",\"message\":\"Expired.\"}"
@@ -203,7 +207,7 @@ static void an_item_comes_in_one_request(void)
 {
     struct scene scene;
     open_scene(&scene, items(1));
-    script_answer(scene.script, 200, "x-amzn-RequestId: R1",
+    script_answer(scene.script, 200, DYNAMOS "x-amzn-RequestId: R1",
                   "{\"Item\":{\"pk\":{\"S\":\"0\"}},\"ConsumedCapacity\":{\"CapacityUnits\":0.5}}");
     run(&scene);
     CHECK_INT(scene.page_count, 1);
@@ -282,7 +286,7 @@ static void pages_come_on_demand(void)
     CHECK_INT(scene.page_count, 1);
     CHECK(loop_run(scene.loop));
     CHECK(scene.page_count == 2 && !scene.pages[1].more);
-    CHECK_HAS(sent(&scene, 1)->body, "\"ExclusiveStartKey\":{\"pk\":{\"S\":\"2\"}}");
+    CHECK_HAS(sent(&scene, 1)->body, "\"ExclusiveStartKey\":" ITEM("2"));
     close_scene(&scene);
 }
 
@@ -292,11 +296,11 @@ static void more_may_be_asked_from_within(void)
     open_scene(&scene, query());
     scene.all = true;
     answer(&scene, 200, TWO_AND_MORE);
-    answer(&scene, 200, "{\"Items\":[],\"LastEvaluatedKey\":{\"pk\":{\"S\":\"3\"}}}");
+    answer(&scene, 200, PAGE_TO("", ITEM("3")));
     answer(&scene, 200, ONE_ITEM);
     run(&scene);
     CHECK_INT(scene.page_count, 3);
-    CHECK_TEXT(scene.pages[0].first, "{\"pk\":{\"S\":\"1\"}}");
+    CHECK_TEXT(scene.pages[0].first, ITEM("1"));
     CHECK(scene.pages[1].items == 0 && scene.pages[1].more);
     close_scene(&scene);
 }
@@ -308,7 +312,7 @@ static void a_call_may_end_from_within(void)
     scene.end = true;
     answer(&scene, 200, TWO_AND_MORE);
     run(&scene);
-    CHECK_TEXT(scene.pages[0].first, "{\"pk\":{\"S\":\"1\"}}");
+    CHECK_TEXT(scene.pages[0].first, ITEM("1"));
     close_scene(&scene);
 }
 
@@ -368,6 +372,9 @@ static void a_limit_bounds_the_first_page_alone(void)
 #define BATCH_STUCK                                                                                \
     "{\"Responses\":{\"jobs\":[]},\"UnprocessedKeys\":{\"jobs\":{\"Keys\":["                       \
     "{\"pk\":{\"S\":\"0\"}},{\"pk\":{\"S\":\"1\"}}]}}}"
+#define BATCH_STILL_LEFT                                                                           \
+    "{\"Responses\":{\"jobs\":[]},\"UnprocessedKeys\":{\"jobs\":{\"Keys\":["                       \
+    "{\"pk\":{\"S\":\"1\"}}]}}}"
 #define BATCH_REST                                                                                 \
     "{\"Responses\":{\"jobs\":[{\"pk\":{\"S\":\"1\"}}]},\"UnprocessedKeys\":{},"                   \
     "\"ConsumedCapacity\":[{\"CapacityUnits\":2}]}"
@@ -424,10 +431,41 @@ static void a_later_page_of_a_batch_needs_progress_of_its_own(void)
     answer(&scene, 200, BATCH_LEFT);
     script_delay(scene.script, DEADLINE_MS);
     for (int i = 0; i < 60; i++)
-        answer(&scene, 200, BATCH_LEFT);
+        answer(&scene, 200, BATCH_STILL_LEFT);
     run(&scene);
     CHECK(scene.page_count == 1 && scene.error_count == 1);
     CHECK_INT(scene.err.kind, ERROR_THROTTLED);
+    close_scene(&scene);
+}
+
+/* One that shows records of others, say. */
+static void an_answer_to_another_question_is_no_page(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    script_answer(scene.script, 200, DYNAMOS "x-amzn-RequestId: R1",
+                  "{\"Item\":{\"pk\":{\"S\":\"1\"}}}");
+    run(&scene);
+    CHECK(scene.page_count == 0 && scene.error_count == 1 && sent_count(&scene) == 1);
+    CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+    CHECK_HAS(scene.err.text, "GetItem of jobs was answered with a record that was not asked for");
+    CHECK_TEXT(scene.err.request_id, "R1");
+    struct source_stats stats = {0};
+    scene.source->ops->add_stats(scene.source, &stats);
+    CHECK_INT(stats.failures, 1);
+    close_scene(&scene);
+}
+
+static void pages_that_lead_in_a_circle_end(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    scene.all = true;
+    for (int i = 0; i < 4; i++)
+        answer(&scene, 200, PAGE_TO("", ITEM("2")));
+    run(&scene);
+    CHECK(scene.page_count == 1 && scene.error_count == 1 && sent_count(&scene) == 2);
+    CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
     close_scene(&scene);
 }
 
@@ -725,7 +763,7 @@ static void each_request_is_one_line_in_the_log(void)
     struct read *read = query();
     open_scene(&scene, read);
     script_answer(scene.script, 400, "x-amz-retry-after: 5\nx-amzn-RequestId: R1", THROTTLED);
-    script_answer(scene.script, 200, "x-amzn-RequestId: R2",
+    script_answer(scene.script, 200, DYNAMOS "x-amzn-RequestId: R2",
                   "{\"Items\":[],\"ConsumedCapacity\":{\"CapacityUnits\":1.5}}");
     script_delay(scene.script, 12);
     run(&scene);
@@ -764,6 +802,8 @@ static const struct check_test tests[] = {
     {"what a batch got in time is a page with more", what_a_batch_got_in_time_is_a_page_with_more},
     {"a later page of a batch needs progress of its own",
      a_later_page_of_a_batch_needs_progress_of_its_own},
+    {"an answer to another question is no page", an_answer_to_another_question_is_no_page},
+    {"pages that lead in a circle end", pages_that_lead_in_a_circle_end},
     {"tables come page by page", tables_come_page_by_page},
     {"a missing table is an error", a_missing_table_is_an_error},
     {"failures are tried four times", failures_are_tried_four_times},

@@ -93,11 +93,20 @@ static void numbers_keep_their_digits(void)
                 "\"d\":1.500}\n"));
 }
 
-static void a_number_that_is_none_is_quoted(void)
+/* It could only be shown as what it is not. */
+static void a_number_that_is_none_is_refused(void)
 {
-    CHECK(shows("{\"a\":{\"N\":\"+1\"},\"b\":{\"N\":\".5\"},\"c\":{\"N\":\"\"},"
-                "\"d\":{\"NS\":[\"1\",\"NaN\"]}}",
-                "{\"a\":\"+1\",\"b\":\".5\",\"c\":\"\",\"d\":[\"NaN\",1]}\n"));
+    static const char *const bad[] = {"abc", "", "+1", ".5", "1.", "NaN", "0x10", "1 ", "Infinity"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "{\"a\":{\"N\":\"%s\"}}", bad[i]);
+        CHECK(refuses(text));
+        snprintf(text, sizeof text, "{\"a\":{\"L\":[{\"M\":{\"b\":{\"N\":\"%s\"}}}]}}", bad[i]);
+        CHECK(refuses(text));
+        snprintf(text, sizeof text, "{\"a\":{\"NS\":[\"1\",\"%s\"]}}", bad[i]);
+        CHECK(refuses(text));
+    }
+    CHECK(shows("{\"a\":{\"N\":\"\\u0031\"}}", "{\"a\":1}\n"));
 }
 
 static void strings_are_escaped_anew(void)
@@ -271,7 +280,7 @@ static const struct check_test tests[] = {
     {"names are in byte order", names_are_in_byte_order},
     {"keys come first", keys_come_first},
     {"numbers keep their digits", numbers_keep_their_digits},
-    {"a number that is none is quoted", a_number_that_is_none_is_quoted},
+    {"a number that is none is refused", a_number_that_is_none_is_refused},
     {"strings are escaped anew", strings_are_escaped_anew},
     {"sets are sorted", sets_are_sorted},
     {"binary is base64", binary_is_base64},

@@ -32,7 +32,7 @@ static void order_and_spelling_do_not_matter(void)
 static void types_differ(void)
 {
     static const char *const all[] = {
-        "{\"a\":{\"S\":\"\"}}",    "{\"a\":{\"N\":\"\"}}",     "{\"a\":{\"B\":\"\"}}",
+        "{\"a\":{\"S\":\"1\"}}",   "{\"a\":{\"N\":\"1\"}}",    "{\"a\":{\"B\":\"\"}}",
         "{\"a\":{\"BOOL\":true}}", "{\"a\":{\"BOOL\":false}}", "{\"a\":{\"NULL\":true}}",
         "{\"a\":{\"M\":{}}}",      "{\"a\":{\"L\":[]}}",       "{\"a\":{\"SS\":[]}}",
         "{\"a\":{\"NS\":[]}}",     "{\"a\":{\"BS\":[]}}",      "{}",

@@ -1,0 +1,258 @@
+/* Answers compared with their questions. */
+#include "core/dynamo/verify.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "core/item/item.h"
+#include "core/item/typed.h"
+
+void verify_clean_up(struct verify *verify)
+{
+    arena_clean_up(&verify->arena);
+    buf_clean_up(&verify->position);
+    buf_clean_up(&verify->mark);
+}
+
+/* What is wrong is told without any value: that may be a secret. */
+__attribute__((format(printf, 3, 4))) static bool refuse(const struct verify *verify,
+                                                         struct error *err, const char *format, ...)
+{
+    const struct answer_question *question = verify->question;
+    const char *table = question->op == DYNAMO_LIST_TABLES ? "" : question->read->table;
+    char what[240];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(what, sizeof what, format, list);
+    va_end(list);
+    return error_set(err, ERROR_BAD_ANSWER, "%s%s%s was answered with %s; is %s DynamoDB?",
+                     dynamo_op_name(question->op), table[0] ? " of " : "", table, what,
+                     question->endpoint);
+}
+
+/* A key attribute's value; false when ITEM has none that could be one, or when memory ran out
+ * (ARENA is failed then). */
+static bool read_key_value(struct json item, struct span name, struct arena *arena,
+                           struct value *out)
+{
+    return typed_scalar(item_attribute(item, name), arena, out) && out->type <= VALUE_B &&
+           out->bytes.size > 0;
+}
+
+/* Which of the Read's keys ITEM has; the number of keys when it is none of them. */
+static size_t find_key(const struct read *read, struct json item, struct arena *arena)
+{
+    struct key key = {.count = read->keys[0].count};
+    for (size_t i = 0; i < key.count; i++)
+        if (!read_key_value(item, read->keys[0].attributes[i].name, arena,
+                            &key.attributes[i].value))
+            return read->key_count;
+    size_t found = 0;
+    while (found < read->key_count && key_compare(&read->keys[found], &key) != 0)
+        found++;
+    return found;
+}
+
+/* Each item is one that this request asked for, and none comes twice. What was left is what this
+ * request asked for and did not get. All other keys have been answered: there is no such item. */
+static bool verify_items(struct verify *verify, const struct answer *answer, struct arena *arena,
+                         struct error *err)
+{
+    const struct read *read = verify->question->read;
+    struct json left = answer->resume;
+    for (size_t i = 0; i < answer->item_count; i++) {
+        size_t key = find_key(read, answer->items[i], arena);
+        if (key == read->key_count)
+            return refuse(verify, err, "a record that was not asked for, or that lacks its key");
+        if (verify->keys[key] != KEY_ASKED)
+            return refuse(verify, err, "a record that had been answered already");
+        verify->keys[key] = KEY_CAME;
+    }
+    for (struct json each = json_first(left); json_present(each); each = json_next(each)) {
+        size_t key = find_key(read, each, arena);
+        if (key == read->key_count || json_count(each) != read->keys[0].count)
+            return refuse(verify, err, "unprocessed keys that were not asked for");
+        if (verify->keys[key] != KEY_ASKED)
+            return refuse(verify, err, "unprocessed keys that had been answered already");
+        verify->keys[key] = KEY_LEFT;
+    }
+    for (size_t key = 0; key < read->key_count; key++) {
+        if (verify->keys[key] == KEY_ASKED)
+            verify->keys[key] = KEY_ABSENT;
+        if (verify->keys[key] == KEY_LEFT)
+            verify->keys[key] = KEY_ASKED;
+    }
+    return true;
+}
+
+/* Every key condition holds: the partition is the one that was asked for, the sort key within the
+ * range. */
+static bool verify_conditions(const struct verify *verify, struct json item, struct arena *arena,
+                              struct error *err)
+{
+    const struct read *read = verify->question->read;
+    for (size_t i = 0; i < read->where_count; i++) {
+        const struct cond *cond = &read->where[i];
+        struct value value;
+        if (!read_key_value(item, cond->attribute, arena, &value))
+            return refuse(verify, err, "an item without the key attribute %.*s",
+                          (int)cond->attribute.size, cond->attribute.data);
+        if (!cond_admits(cond, value))
+            return refuse(verify, err, "an item whose %.*s is not the one that was asked for",
+                          (int)cond->attribute.size, cond->attribute.data);
+    }
+    return true;
+}
+
+/* Goes on to the place of ITEM, an item or a position. ORDER is how it stands to the last one, in
+ * the order that was asked for: behind it (> 0), or at the same place. Before it is an error. The
+ * place's values may stand in ARENA or in the answer. */
+static bool go_on_to(struct verify *verify, struct json item, struct arena *arena, int *order,
+                     struct error *err)
+{
+    const struct read *read = verify->question->read;
+    *order = verify->has_last && read->sort_count ? 0 : 1;
+    for (size_t i = 0; i < read->sort_count; i++) {
+        struct value value;
+        if (!read_key_value(item, read->sort[i], arena, &value))
+            return refuse(verify, err, "an item without the key attribute %.*s",
+                          (int)read->sort[i].size, read->sort[i].data);
+        if (verify->has_last && *order == 0)
+            *order = value_compare(value, verify->last[i]) * (read->descending ? -1 : 1);
+        verify->last[i] = value;
+    }
+    verify->has_last = true;
+    return *order >= 0 || refuse(verify, err, "items that go backwards in the order of their keys");
+}
+
+/* Writes where an answer stopped in one spelling: equal positions have equal texts. */
+static bool write_position(const struct verify *verify, struct json resume, struct arena *arena,
+                           struct buf *out, struct error *err)
+{
+    struct typed_members members;
+    if (json_is(resume, JSON_STRING)) {
+        json_read_string(resume, out);
+        return true;
+    }
+    if (!typed_members(resume, arena, &members))
+        return refuse(verify, err, "a LastEvaluatedKey that is no key");
+    for (size_t i = 0; i < members.count; i++) {
+        struct value value;
+        if (!read_key_value(resume, members.list[i].name, arena, &value))
+            return refuse(verify, err, "a LastEvaluatedKey that is no key");
+        buf_printf(out, "%zu:", members.list[i].name.size);
+        buf_add_span(out, members.list[i].name);
+        value_write_identity(value, out);
+    }
+    return true;
+}
+
+/* A position that was there before would lead through the same pages for ever. */
+static bool is_new_position(struct verify *verify, const struct buf *position)
+{
+    struct span text = buf_span(position);
+    bool again = verify->positions > 0 && (span_equal(text, buf_span(&verify->position)) ||
+                                           span_equal(text, buf_span(&verify->mark)));
+    verify->positions++;
+    buf_truncate(&verify->position, 0);
+    buf_add_span(&verify->position, text);
+    if ((verify->positions & (verify->positions - 1)) == 0) {
+        buf_truncate(&verify->mark, 0);
+        buf_add_span(&verify->mark, text);
+    }
+    return !again;
+}
+
+static bool verify_position(struct verify *verify, struct json resume, struct arena *arena,
+                            struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf position = {0};
+    if (!write_position(verify, resume, arena, &position, err))
+        return false;
+    if (!is_new_position(verify, &position))
+        return refuse(verify, err, "a position (%s) where it had been before",
+                      verify->question->op == DYNAMO_QUERY ? "LastEvaluatedKey"
+                                                           : "LastEvaluatedTableName");
+    return !position.failed || error_no_memory(err);
+}
+
+/* The items of a partition come in the order of their sort keys, over all pages. No two items of a
+ * table have the same one; those of an index may. The position is at the last item, or behind it
+ * when later items were filtered out. */
+static bool verify_query(struct verify *verify, const struct answer *answer, struct arena *arena,
+                         struct error *err)
+{
+    const struct read *read = verify->question->read;
+    int order;
+    for (size_t i = 0; i < answer->item_count; i++) {
+        if (!verify_conditions(verify, answer->items[i], arena, err) ||
+            !go_on_to(verify, answer->items[i], arena, &order, err))
+            return false;
+        if (order == 0 && !read->index)
+            return refuse(verify, err, "two items of the same key");
+    }
+    if (!json_present(answer->resume))
+        return true;
+    for (size_t i = 0; i < read->where_count; i++) {
+        struct value value;
+        const struct cond *cond = &read->where[i];
+        if (cond->op == COND_EQ &&
+            (!read_key_value(answer->resume, cond->attribute, arena, &value) ||
+             !cond_admits(cond, value)))
+            return refuse(verify, err, "a LastEvaluatedKey of another partition");
+    }
+    return go_on_to(verify, answer->resume, arena, &order, err) &&
+           verify_position(verify, answer->resume, arena, err);
+}
+
+/* Names go forward from page to page; whether capitals stand before small letters is not said. */
+static bool verify_names(struct verify *verify, const struct answer *answer, struct arena *arena,
+                         struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf last = {0};
+    struct json resume = answer->resume;
+    buf_add_span(&last, buf_span(&verify->position));
+    if (!json_present(resume))
+        return true;
+    if (!verify_position(verify, resume, arena, err))
+        return false;
+    const char *from = buf_text(&last), *to = buf_text(&verify->position);
+    if (strcmp(to, from) <= 0 && strcasecmp(to, from) <= 0)
+        return refuse(verify, err, "a LastEvaluatedTableName that goes backwards");
+    return !last.failed || error_no_memory(err);
+}
+
+/* The last place is kept beyond the answer that it came in. */
+static void keep_last(struct verify *verify)
+{
+    struct arena kept = {0};
+    for (size_t i = 0; verify->has_last && i < verify->question->read->sort_count; i++)
+        verify->last[i].bytes = arena_copy(&kept, verify->last[i].bytes);
+    arena_clean_up(&verify->arena);
+    verify->arena = kept;
+}
+
+bool verify_answer(struct verify *verify, const struct answer *answer, struct error *err)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    bool ok = true;
+    switch (verify->question->op) {
+    case DYNAMO_GET_ITEM:
+    case DYNAMO_BATCH_GET_ITEM:
+        ok = verify_items(verify, answer, &arena, err);
+        break;
+    case DYNAMO_QUERY:
+        ok = verify_query(verify, answer, &arena, err);
+        keep_last(verify);
+        break;
+    case DYNAMO_LIST_TABLES:
+        ok = verify_names(verify, answer, &arena, err);
+        break;
+    case DYNAMO_DESCRIBE_TABLE:
+        break;
+    }
+    if (arena.failed || verify->arena.failed || verify->position.failed || verify->mark.failed)
+        return error_no_memory(err);
+    return ok;
+}
