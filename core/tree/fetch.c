@@ -98,9 +98,9 @@ static void miss_by_query(struct fetch *fetch, int64_t ttl_left_ms)
     conds_write_words(read->where, read->where_count, &where);
     conds_write_words(read->filter, read->filter_count, &filter);
     bool any = kind == fetch->plan->table->any || !fetch->plan->table->kinds->next;
-    error_set(&why, ERROR_NOT_FOUND, "%s%s%s has no record%s%s with %s%s%s", read->table,
-              read->index ? "'s index " : "", read->index ? read->index : "",
-              any ? "" : " of kind ", any ? "" : kind->name, buf_text(&where),
+    error_set(&why, ERROR_NOT_FOUND, "%s%s%s has no record with %s%s%s%s%s", read->table,
+              read->index ? "'s index " : "", read->index ? read->index : "", buf_text(&where),
+              any ? "" : " that is of kind ", any ? "" : kind->name,
               read->filter_count ? ", of which " : "", buf_text(&filter));
     finish(fetch, NULL, ttl_left_ms, &why);
 }

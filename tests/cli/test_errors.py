@@ -154,8 +154,17 @@ WRONG_PATHS = {
     "separator in a part": ("/prod/index-settings/kl7a9h55/a#b", "#"),
 }
 
-# Something is there, but it is not what was asked for.
-NO_MISS = ("below a record", "record with a slash at the end", "directory", "root")
+# Something is there, but it is not what was asked for; or nothing can be called so, which nobody had
+# to prove.
+NO_MISS = (
+    "below a record",
+    "record with a slash at the end",
+    "directory",
+    "root",
+    "empty key",
+    "key that is no text",
+    "separator in a part",
+)
 
 
 @pytest.mark.parametrize("kind", WRONG_PATHS)
