@@ -64,7 +64,8 @@ static void write_unlisted(const struct route *child, struct buf *out)
     format_write(&child->segment, &segment);
     buf_printf(out,
                "%s can't be listed here: no key leads to all of them, and this never scans.\n"
-               "Type the name; what was opened lately is shown.\n\n",
+               "So what is shown ends in an error (EOPNOTSUPP). Type the name.\n"
+               "In a mount, /.ddbfs/recent has the paths that were opened lately.\n\n",
                buf_text(&segment));
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/sources.h"
 #include "fs/mount/journal.h"
+#include "fs/mount/recent.h"
 
 struct number {
     const char *name; /* in stats.json; "ddbfs_" before it in metrics */
@@ -12,7 +13,7 @@ struct number {
     double value;
 };
 
-enum { NUMBERS = 16 };
+enum { NUMBERS = 18 };
 
 static double resident_bytes(void)
 {
@@ -45,7 +46,9 @@ static void fill_numbers(const struct mount *mount, struct number out[NUMBERS])
         {"cache_evicted", "counter", (double)cache.evicted},
         {"directories", "gauge", (double)nodes.directories},
         {"files", "gauge", (double)nodes.files},
-        {"content_bytes", "gauge", (double)nodes.content_bytes},
+        {"content_bytes", "gauge", (double)mount->budget.used[BUDGET_CONTENTS]},
+        {"listing_bytes", "gauge", (double)mount->budget.used[BUDGET_LISTINGS]},
+        {"node_bytes", "gauge", (double)mount->budget.used[BUDGET_NODES]},
         {"maps", "gauge", (double)map_count()}, /* more than one: something is of an old one */
         {"resident_bytes", "gauge", resident_bytes()},
     };
@@ -97,12 +100,18 @@ static void write_log(const struct mount *mount, struct buf *out)
     journal_show_lines(mount->journal, out);
 }
 
-const char *const control_names[] = {"errors", "log", "map.json", "metrics", "stats.json", NULL};
+static void write_recent(const struct mount *mount, struct buf *out)
+{
+    recent_write(mount->recent, out);
+}
+
+const char *const control_names[] = {"errors", "log",        "map.json", "metrics",
+                                     "recent", "stats.json", NULL};
 
 bool control_write(const struct mount *mount, struct span name, struct buf *out)
 {
     static void (*const writers[])(const struct mount *, struct buf *) = {
-        write_errors, write_log, write_map, write_metrics, write_stats};
+        write_errors, write_log, write_map, write_metrics, write_recent, write_stats};
     for (size_t i = 0; control_names[i]; i++) {
         if (!span_is(name, control_names[i]))
             continue;

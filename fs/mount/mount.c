@@ -21,18 +21,20 @@
 #include "fs/cli/mounts.h"
 #include "fs/mount/channel.h"
 #include "fs/mount/control.h"
-#include "fs/mount/directory.h"
+#include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
+#include "fs/mount/listing.h"
 #include "fs/mount/mount_options.h"
 #include "fs/mount/ops.h"
 #include "fs/mount/parked.h"
+#include "fs/mount/recent.h"
 #include "fs/mount/refresh.h"
 
 /* Of --cache-size, half is for records as they came, and half for files as they are read. */
 enum { CACHE_SHARES = 2 };
 
 /* So many answers in a row nobody waits for. */
-enum { MOUNT_DEADLINE_FACTOR = 3 };
+enum { ANSWERS_IN_A_ROW = 3 };
 
 /* Requests taken in one round, so that answers and timers have their turn. */
 enum { REQUESTS_A_ROUND = 64 };
@@ -64,9 +66,9 @@ int64_t mount_now_ms(const struct mount *mount)
     return clock->now_ms(clock);
 }
 
-int64_t mount_deadline_ms(const struct mount *mount)
+int64_t mount_longest_wait_ms(const struct mount *mount)
 {
-    return mount_now_ms(mount) + (int64_t)mount->app->options->timeout_ms * MOUNT_DEADLINE_FACTOR;
+    return (int64_t)mount->app->options->timeout_ms * ANSWERS_IN_A_ROW;
 }
 
 void mount_ready(struct mount *mount)
@@ -279,11 +281,16 @@ static bool start(struct mount *mount, const struct start *wanted)
     struct app *app = mount->app;
     struct clock *clock = loop_clock(app->loop);
     struct place *root = place_root(app->map);
-    size_t share = (size_t)app->options->cache_bytes / CACHE_SHARES;
-    mount->nodes = root ? nodes_new(root, share) : NULL;
+    mount->budget.limit = (size_t)app->options->cache_bytes / CACHE_SHARES;
+    mount->unlistable_quiet = wanted->mount->unlistable_quiet;
+    mount->nodes = root ? nodes_new(root, &mount->budget) : NULL;
+    mount->listings = listings_new(mount);
+    mount->failures = failures_new(clock);
+    mount->recent = recent_new();
     mount->journal = journal_new(clock, app->options->foreground ? NULL : _PATH_LOG);
     mount->started_ms = clock->now_ms(clock);
-    if (!mount->nodes || !mount->journal) {
+    if (!mount->nodes || !mount->listings || !mount->failures || !mount->recent ||
+        !mount->journal) {
         fprintf(stderr, "ddbfs: out of memory\n");
         return false;
     }
@@ -313,7 +320,7 @@ static void drain(struct mount *mount)
         }
         take_requests(mount, 0);
         parked_end_all(mount, ENOTCONN);
-        directories_end_readers(mount, ENOTCONN);
+        listings_fail_readers(mount->listings, ENOTCONN);
         refresher_wait(mount->refresher, DRAIN_MS);
     }
 }
@@ -326,7 +333,7 @@ static void stop(struct mount *mount)
         _exit(EXIT_FAILURE); /* the thread is stuck in the kernel: what it uses can't be freed */
     }
     parked_end_all(mount, ENOTCONN);
-    directories_end_all(mount, ENOTCONN);
+    listings_destroy(mount->listings, ENOTCONN);
     loop_remove_io(mount->kernel);
     loop_remove_io(mount->signals);
     if (mount->signal_fd >= 0)
@@ -338,6 +345,8 @@ static void stop(struct mount *mount)
         fuse_session_destroy(mount->session);
     free(mount->buf.mem);
     nodes_destroy(mount->nodes);
+    failures_destroy(mount->failures);
+    recent_destroy(mount->recent);
     journal_destroy(mount->journal);
 }
 

@@ -10,31 +10,28 @@
 #include "fs/cli/app.h"
 #include "fs/mount/nodes.h"
 
-/* A look-up that failed after a long wait. The kernel lets the callers of one name ask one by one:
- * those who queued behind it have waited as long, and get the same answer. */
-struct slow_failure {
-    uint64_t parent;
-    pid_t pid; /* who got it, and did not queue behind it */
-    char name[NAME_MAX_BYTES + 1];
-    int error;
-    int64_t at_ms;
-};
-
-enum { SLOW_FAILURES = 32 };
+struct failures;
+struct journal;
+struct listings;
+struct parked;
+struct recent;
+struct refresher;
 
 struct mount {
-    struct app *app;               /* borrowed */
-    struct nodes *nodes;           /* owned */
-    struct parked *parked;         /* requests that wait for an answer; owned */
-    struct directory *directories; /* open ones; owned */
-    struct journal *journal;       /* owned */
-    struct refresher *refresher;   /* owned */
-    uid_t uid;                     /* whose everything is */
+    struct app *app;             /* borrowed */
+    struct budget budget;        /* what nodes and listings keep */
+    struct nodes *nodes;         /* owned */
+    struct listings *listings;   /* owned */
+    struct parked *parked;       /* requests that wait for the tree; owned */
+    struct failures *failures;   /* owned */
+    struct recent *recent;       /* owned */
+    struct journal *journal;     /* owned */
+    struct refresher *refresher; /* owned */
+    bool unlistable_quiet;       /* a directory that can't be listed ends without an error */
+    uid_t uid;                   /* whose everything is */
     gid_t gid;
     mode_t umask;
     int64_t started_ms;
-    struct slow_failure slow_failures[SLOW_FAILURES]; /* the last ones, in a ring */
-    size_t next_slow_failure;
     const char *mountpoint;       /* borrowed */
     unsigned connection;          /* its number for the kernel; 0: unknown */
     struct fuse_session *session; /* owned */
@@ -48,9 +45,9 @@ struct mount {
 /* On the clock that never jumps. */
 int64_t mount_now_ms(const struct mount *mount);
 
-/* When a request of the kernel's that begins to wait now has its answer at the latest. It may need
- * several answers of the service in a row, each of which may take --timeout. */
-int64_t mount_deadline_ms(const struct mount *mount);
+/* So long a caller waits for one request of the kernel's at the most, whatever it joins: it may
+ * need several answers of the service in a row, each of which may take --timeout. */
+int64_t mount_longest_wait_ms(const struct mount *mount);
 
 /* Reads the map's file again and drops what is known; the old map stays when the new one is
  * wrong. */

@@ -72,6 +72,8 @@ static bool take_word(struct mount_options *mount, struct options *options, stru
                 umask = SPAN_LITERAL("umask=");
     if (word.size == 0 || is_for_others(word))
         return true;
+    if (span_is(word, "unlistable=quiet"))
+        return mount->unlistable_quiet = true;
     if (span_starts(word, uid) && read_number(word, uid, 10, &number)) {
         mount->uid = (uid_t)number;
         return true;

@@ -15,6 +15,7 @@ struct mount_options {
     gid_t gid;
     mode_t umask;
     bool allow_other;
+    bool unlistable_quiet; /* a directory that can't be listed ends as if it were whole */
 };
 
 /* Reads all that was given with -o; options of ddbfs go to OPTIONS. False after a message to

@@ -5,228 +5,312 @@
 #include "core/base/dict.h"
 #include "core/base/digest.h"
 
-enum { ROOT_INO = 1 };
+enum { ROOT_INO = 1, FIRST_CHAINS = 64 };
 
-/* A node as this file has it. IDENTITY is what two nodes never share: parent, kind, version, and
- * then the name. */
-struct kept {
-    struct node node; /* first, so that a node is a kept one */
-    struct dict_node by_ino;
-    struct dict_node by_identity;
-    uint64_t lookups;             /* by the kernel */
-    uint64_t pins;                /* by this process, its children among them */
-    char *bytes;                  /* owned; NULL when dropped, or for a directory */
-    struct kept *newer, *older;   /* of those with bytes */
-    struct recent *recent;        /* owned; the latest first */
-    struct kept *later, *earlier; /* of those with such names, by when they last got one */
-    char identity[];
+/* So much of the digest of a file's bytes tells them apart. */
+enum { DIGEST_KEPT = 16 };
+
+/* What two nodes of one name in one directory never share. Of a directory all but KIND is zero. */
+struct identity {
+    int64_t mtime_ms;
+    uint8_t digest[DIGEST_KEPT]; /* of the bytes */
+    uint8_t kind;
+    bool secret;
+    char zero[6]; /* so that two are compared as bytes */
 };
 
-struct recent {
-    struct recent *next;
-    int64_t at_ms;
-    bool directory;
-    size_t size;
-    char name[];
+/* A node as this file has it. */
+struct inode {
+    struct node node;            /* first, so that a node is an inode */
+    struct inode *next_by_ino;   /* in its chain */
+    struct dict_node by_name;    /* in the dict: of the first of those of one name */
+    struct inode *next_version;  /* of the same name; NULL for the last */
+    uint64_t lookups;            /* by the kernel */
+    uint32_t pins;               /* by this process, its children among them */
+    bool keep;                   /* its bytes stay as long as it does */
+    char *bytes;                 /* owned; NULL when dropped, or for a directory */
+    struct inode *newer, *older; /* of those whose bytes may be dropped */
+    struct identity identity;
+    uint64_t parent; /* the key of BY_NAME begins here */
+    char name[];     /* and ends with the name; a NUL follows */
 };
-
-/* For how long a directory that can't be listed shows what was opened in it. */
-enum { RECENT_MS = 3600 * 1000, MOST_REMEMBERING = 256 };
-
-/* The parent's number, the version (zeros for a directory), and which of the two it is. */
-enum { HEAD_SIZE = sizeof(uint64_t) + VERSION_SIZE + 1 };
 
 struct nodes {
-    struct dict by_ino;
-    struct dict by_identity;
-    struct kept *root;
+    struct inode **by_ino; /* owned, the inodes too; chained. Numbers are given one by one, so that
+                              their lowest bits spread them evenly */
+    size_t chain_count;    /* a power of two */
+    struct dict by_name;
+    struct inode *root;
     uint64_t next_ino;
-    size_t content_limit;
-    struct kept *newest, *oldest;
-    struct kept *latest, *earliest; /* of the directories that remember names */
-    size_t remembering;
+    struct budget *budget;
+    struct inode *newest, *oldest; /* of those with bytes that may be dropped */
     struct nodes_stats stats;
 };
 
-static struct kept *kept_of(struct node *node)
+bool node_is_directory(const struct node *node)
 {
-    return (struct kept *)node;
+    return node->kind != NODE_FILE && node->kind != NODE_CONTROL_FILE;
 }
 
-static struct kept *from_ino(struct dict_node *link)
+static struct inode *inode_of(struct node *node)
 {
-    return (struct kept *)((char *)link - offsetof(struct kept, by_ino));
+    return (struct inode *)node;
 }
 
-static struct kept *from_identity(struct dict_node *link)
+static struct inode *from_link(struct dict_node *link)
 {
-    return (struct kept *)((char *)link - offsetof(struct kept, by_identity));
+    return link ? (struct inode *)((char *)link - offsetof(struct inode, by_name)) : NULL;
 }
 
-static void unlink_content(struct nodes *nodes, struct kept *kept)
+/* What a node costs, in bytes, without those of its file. */
+static size_t memory_of(const struct inode *inode)
 {
-    *(kept->newer ? &kept->newer->older : &nodes->newest) = kept->older;
-    *(kept->older ? &kept->older->newer : &nodes->oldest) = kept->newer;
-    kept->newer = NULL;
-    kept->older = NULL;
+    return sizeof *inode + inode->node.name.size + 1 + 2 * sizeof(void *);
 }
 
-static void link_newest(struct nodes *nodes, struct kept *kept)
+static void unlink_content(struct nodes *nodes, struct inode *inode)
 {
-    kept->older = nodes->newest;
-    *(nodes->newest ? &nodes->newest->newer : &nodes->oldest) = kept;
-    nodes->newest = kept;
+    *(inode->newer ? &inode->newer->older : &nodes->newest) = inode->older;
+    *(inode->older ? &inode->older->newer : &nodes->oldest) = inode->newer;
+    inode->newer = NULL;
+    inode->older = NULL;
 }
 
-static void drop_content(struct nodes *nodes, struct kept *kept)
+static void link_newest(struct nodes *nodes, struct inode *inode)
 {
-    if (!kept->bytes)
+    inode->older = nodes->newest;
+    *(nodes->newest ? &nodes->newest->newer : &nodes->oldest) = inode;
+    nodes->newest = inode;
+}
+
+static void drop_content(struct nodes *nodes, struct inode *inode)
+{
+    if (!inode->bytes)
         return;
-    unlink_content(nodes, kept);
-    nodes->stats.content_bytes -= kept->node.size;
-    if (kept->node.secret)
-        explicit_bzero(kept->bytes, kept->node.size);
-    free(kept->bytes);
-    kept->bytes = NULL;
+    if (!inode->keep)
+        unlink_content(nodes, inode);
+    budget_remove(nodes->budget, inode->keep ? BUDGET_NODES : BUDGET_CONTENTS, inode->node.size);
+    if (inode->node.secret)
+        explicit_bzero(inode->bytes, inode->node.size);
+    free(inode->bytes);
+    inode->bytes = NULL;
 }
 
-/* Bytes are kept while there is room; the newest push out the oldest. */
-static bool keep_content(struct nodes *nodes, struct kept *kept, struct span bytes)
+static bool drop_oldest(void *arg)
 {
-    while (nodes->oldest && nodes->stats.content_bytes + bytes.size > nodes->content_limit)
-        drop_content(nodes, nodes->oldest);
-    kept->bytes = malloc(bytes.size + 1);
-    if (!kept->bytes)
+    struct nodes *nodes = arg;
+    if (!nodes->oldest)
         return false;
-    if (bytes.size)
-        memcpy(kept->bytes, bytes.data, bytes.size);
-    nodes->stats.content_bytes += bytes.size;
-    link_newest(nodes, kept);
+    drop_content(nodes, nodes->oldest);
     return true;
 }
 
-static void write_identity(char *out, const struct node *parent, const struct version *version,
-                           struct span name)
+/* Room is made before the bytes are there. Without memory for them they are read again when asked
+ * for. */
+static void keep_content(struct nodes *nodes, struct inode *inode, struct span bytes)
 {
-    uint64_t ino = parent ? parent->ino : 0;
-    memcpy(out, &ino, sizeof ino);
-    memset(out + sizeof ino, 0, VERSION_SIZE + 1);
-    if (version) {
-        memcpy(out + sizeof ino, version->bytes, VERSION_SIZE);
-        out[HEAD_SIZE - 1] = 1;
+    enum budget_use use = inode->keep ? BUDGET_NODES : BUDGET_CONTENTS;
+    budget_add(nodes->budget, use, bytes.size);
+    inode->bytes = malloc(bytes.size + 1);
+    if (!inode->bytes) {
+        budget_remove(nodes->budget, use, bytes.size);
+        return;
     }
-    if (name.size)
-        memcpy(out + HEAD_SIZE, name.data, name.size);
+    if (bytes.size)
+        memcpy(inode->bytes, bytes.data, bytes.size);
+    if (!inode->keep)
+        link_newest(nodes, inode);
 }
 
-static struct kept *find_kept(struct nodes *nodes, const struct node *parent,
-                              const struct version *version, struct span name)
+/* False when the library for digests failed. */
+static bool identify_file(const struct node_file *file, struct identity *out)
 {
-    char identity[HEAD_SIZE + NAME_MAX_BYTES];
+    uint8_t digest[DIGEST_SIZE];
+    if (!digest_sha256(file->bytes, digest))
+        return false;
+    *out = (struct identity){
+        .mtime_ms = file->mtime_ms, .kind = (uint8_t)file->kind, .secret = file->secret};
+    memcpy(out->digest, digest, sizeof out->digest);
+    return true;
+}
+
+/* The first of those that have that name; NULL when there is none. */
+static struct inode *find_name(const struct nodes *nodes, const struct node *parent,
+                               struct span name)
+{
+    char key[sizeof parent->ino + NAME_MAX_BYTES];
     if (name.size > NAME_MAX_BYTES)
         return NULL;
-    write_identity(identity, parent, version, name);
-    struct dict_node *link =
-        dict_find(&nodes->by_identity, span_of(identity, HEAD_SIZE + name.size));
-    return link ? from_identity(link) : NULL;
+    memcpy(key, &parent->ino, sizeof parent->ino);
+    if (name.size)
+        memcpy(key + sizeof parent->ino, name.data, name.size);
+    return from_link(dict_find(&nodes->by_name, span_of(key, sizeof parent->ino + name.size)));
 }
 
-static struct kept *add_kept(struct nodes *nodes, struct node *parent,
-                             const struct version *version, struct span name)
+static struct inode *find_inode(const struct nodes *nodes, const struct node *parent,
+                                const struct identity *identity, struct span name)
 {
-    struct kept *kept = calloc(1, sizeof *kept + HEAD_SIZE + name.size);
-    if (!kept)
+    struct inode *inode = find_name(nodes, parent, name);
+    while (inode && memcmp(&inode->identity, identity, sizeof *identity) != 0)
+        inode = inode->next_version;
+    return inode;
+}
+
+static void add_by_name(struct nodes *nodes, struct inode *inode)
+{
+    struct span key = span_of((const char *)&inode->parent, offsetof(struct inode, name) -
+                                                                offsetof(struct inode, parent) +
+                                                                inode->node.name.size);
+    struct inode *first = from_link(dict_find(&nodes->by_name, key));
+    inode->by_name.key = key;
+    if (first) {
+        inode->next_version = first->next_version;
+        first->next_version = inode;
+    } else {
+        dict_add(&nodes->by_name, &inode->by_name);
+    }
+}
+
+static void remove_by_name(struct nodes *nodes, struct inode *inode)
+{
+    struct inode *at = from_link(dict_find(&nodes->by_name, inode->by_name.key));
+    if (at == inode) {
+        dict_remove(&nodes->by_name, &inode->by_name);
+        if (inode->next_version)
+            dict_add(&nodes->by_name, &inode->next_version->by_name);
+        return;
+    }
+    while (at->next_version != inode)
+        at = at->next_version;
+    at->next_version = inode->next_version;
+}
+
+static struct inode **chain_of(const struct nodes *nodes, uint64_t ino)
+{
+    return &nodes->by_ino[ino & (nodes->chain_count - 1)];
+}
+
+/* Without memory for more chains, those that there are grow longer. */
+static void double_chains(struct nodes *nodes)
+{
+    size_t old_count = nodes->chain_count;
+    struct inode **old = nodes->by_ino, **grown = calloc(old_count * 2, sizeof(struct inode *));
+    if (!grown)
+        return;
+    nodes->by_ino = grown;
+    nodes->chain_count = old_count * 2;
+    for (size_t i = 0; i < old_count; i++) {
+        for (struct inode *inode = old[i], *next; inode; inode = next) {
+            struct inode **chain = chain_of(nodes, inode->node.ino);
+            next = inode->next_by_ino;
+            inode->next_by_ino = *chain;
+            *chain = inode;
+        }
+    }
+    free(old);
+}
+
+static void add_by_ino(struct nodes *nodes, struct inode *inode)
+{
+    if (nodes->stats.directories + nodes->stats.files > nodes->chain_count)
+        double_chains(nodes);
+    struct inode **chain = chain_of(nodes, inode->node.ino);
+    inode->next_by_ino = *chain;
+    *chain = inode;
+}
+
+static void remove_by_ino(struct nodes *nodes, struct inode *inode)
+{
+    struct inode **at = chain_of(nodes, inode->node.ino);
+    while (*at != inode)
+        at = &(*at)->next_by_ino;
+    *at = inode->next_by_ino;
+}
+
+static struct inode *add_inode(struct nodes *nodes, struct node *parent,
+                               const struct identity *identity, struct span name)
+{
+    struct inode *inode = calloc(1, sizeof *inode + name.size + 1);
+    if (!inode)
         return NULL;
-    write_identity(kept->identity, parent, version, name);
-    kept->node.ino = nodes->next_ino++;
-    kept->node.parent = parent;
-    kept->node.directory = !version;
-    kept->node.name = span_of(kept->identity + HEAD_SIZE, name.size);
-    kept->by_ino.key = span_of((const char *)&kept->node.ino, sizeof kept->node.ino);
-    kept->by_identity.key = span_of(kept->identity, HEAD_SIZE + name.size);
-    dict_add(&nodes->by_ino, &kept->by_ino);
-    dict_add(&nodes->by_identity, &kept->by_identity);
+    inode->identity = *identity;
+    if (name.size)
+        memcpy(inode->name, name.data, name.size);
+    inode->node = (struct node){
+        .ino = nodes->next_ino++,
+        .parent = parent,
+        .name = span_of(inode->name, name.size),
+        .kind = (enum node_kind)identity->kind,
+        .secret = identity->secret,
+        .mtime_ms = identity->mtime_ms,
+    };
+    inode->parent = parent ? parent->ino : 0;
+    add_by_name(nodes, inode);
+    add_by_ino(nodes, inode);
     if (parent)
         nodes_pin(parent);
-    nodes_pin(&kept->node);
-    *(version ? &nodes->stats.files : &nodes->stats.directories) += 1;
-    return kept;
+    nodes_pin(&inode->node);
+    *(node_is_directory(&inode->node) ? &nodes->stats.directories : &nodes->stats.files) += 1;
+    budget_add(nodes->budget, BUDGET_NODES, memory_of(inode));
+    return inode;
 }
 
-static void unlink_recent(struct nodes *nodes, struct kept *kept)
+static void free_inode(struct nodes *nodes, struct inode *inode)
 {
-    *(kept->later ? &kept->later->earlier : &nodes->latest) = kept->earlier;
-    *(kept->earlier ? &kept->earlier->later : &nodes->earliest) = kept->later;
-    kept->later = NULL;
-    kept->earlier = NULL;
-}
-
-static void link_latest(struct nodes *nodes, struct kept *kept)
-{
-    kept->earlier = nodes->latest;
-    *(nodes->latest ? &nodes->latest->later : &nodes->earliest) = kept;
-    nodes->latest = kept;
-}
-
-static void free_recent(struct recent **at)
-{
-    struct recent *gone = *at;
-    *at = gone->next;
-    free(gone);
-}
-
-static void free_kept(struct nodes *nodes, struct kept *kept)
-{
-    *(kept->node.directory ? &nodes->stats.directories : &nodes->stats.files) -= 1;
-    drop_content(nodes, kept);
-    dict_remove(&nodes->by_ino, &kept->by_ino);
-    dict_remove(&nodes->by_identity, &kept->by_identity);
-    place_destroy(kept->node.place);
-    if (kept->recent)
-        unlink_recent(nodes, kept);
-    while (kept->recent)
-        free_recent(&kept->recent);
-    free(kept);
+    *(node_is_directory(&inode->node) ? &nodes->stats.directories : &nodes->stats.files) -= 1;
+    drop_content(nodes, inode);
+    budget_remove(nodes->budget, BUDGET_NODES, memory_of(inode));
+    remove_by_ino(nodes, inode);
+    remove_by_name(nodes, inode);
+    place_destroy(inode->node.place);
+    free(inode);
 }
 
 /* Frees NODE when nobody knows it, and then its parents likewise. */
 static void release(struct nodes *nodes, struct node *node)
 {
-    while (node && kept_of(node)->lookups == 0 && kept_of(node)->pins == 0) {
+    while (node && inode_of(node)->lookups == 0 && inode_of(node)->pins == 0) {
         struct node *parent = node->parent;
-        free_kept(nodes, kept_of(node));
+        free_inode(nodes, inode_of(node));
         if (parent)
-            kept_of(parent)->pins--;
+            inode_of(parent)->pins--;
         node = parent;
     }
 }
 
-struct nodes *nodes_new(struct place *root_place, size_t content_limit)
+struct nodes *nodes_new(struct place *root_place, struct budget *budget)
 {
     struct nodes *nodes = calloc(1, sizeof *nodes);
-    if (nodes && dict_init(&nodes->by_ino) && dict_init(&nodes->by_identity)) {
+    struct identity identity = {.kind = NODE_DIRECTORY};
+    if (nodes) {
         nodes->next_ino = ROOT_INO;
-        nodes->content_limit = content_limit;
-        nodes->root = add_kept(nodes, NULL, NULL, span_text(""));
+        nodes->budget = budget;
+        nodes->by_ino = calloc(FIRST_CHAINS, sizeof(struct inode *));
+        nodes->chain_count = nodes->by_ino ? FIRST_CHAINS : 0;
+        if (nodes->by_ino && dict_init(&nodes->by_name))
+            nodes->root = add_inode(nodes, NULL, &identity, span_text(""));
     }
-    if (nodes && nodes->root) {
-        nodes->root->node.place = root_place;
-        return nodes;
+    if (!nodes || !nodes->root) {
+        place_destroy(root_place);
+        nodes_destroy(nodes);
+        return NULL;
     }
-    place_destroy(root_place);
-    nodes_destroy(nodes);
-    return NULL;
+    nodes->root->node.place = root_place;
+    budget->spare[BUDGET_CONTENTS] = drop_oldest;
+    budget->arg[BUDGET_CONTENTS] = nodes;
+    return nodes;
 }
 
 void nodes_destroy(struct nodes *nodes)
 {
     if (!nodes)
         return;
-    size_t from = 0;
-    for (struct dict_node *link; (link = dict_any(&nodes->by_ino, &from));)
-        free_kept(nodes, from_ino(link));
-    dict_clean_up(&nodes->by_ino);
-    dict_clean_up(&nodes->by_identity);
+    for (size_t i = 0; i < nodes->chain_count; i++)
+        while (nodes->by_ino[i])
+            free_inode(nodes, nodes->by_ino[i]);
+    nodes->budget->spare[BUDGET_CONTENTS] = NULL;
+    free(nodes->by_ino);
+    dict_clean_up(&nodes->by_name);
     free(nodes);
 }
 
@@ -237,77 +321,76 @@ struct node *nodes_root(struct nodes *nodes)
 
 struct node *nodes_find(struct nodes *nodes, uint64_t ino)
 {
-    struct dict_node *link = dict_find(&nodes->by_ino, span_of((const char *)&ino, sizeof ino));
-    return link ? &from_ino(link)->node : NULL;
+    struct inode *inode = *chain_of(nodes, ino);
+    while (inode && inode->node.ino != ino)
+        inode = inode->next_by_ino;
+    return inode ? &inode->node : NULL;
 }
 
 struct node *nodes_directory(struct nodes *nodes, struct node *parent, struct span name,
-                             struct place *place)
+                             enum node_kind kind, struct place *place)
 {
-    struct kept *kept = find_kept(nodes, parent, NULL, name);
-    if (kept) {
+    struct identity identity = {.kind = (uint8_t)kind};
+    struct inode *inode = find_inode(nodes, parent, &identity, name);
+    if (inode) {
         place_destroy(place);
-        nodes_pin(&kept->node);
-        return &kept->node;
+        nodes_pin(&inode->node);
+        return &inode->node;
     }
-    kept = add_kept(nodes, parent, NULL, name);
-    if (!kept) {
+    inode = add_inode(nodes, parent, &identity, name);
+    if (!inode) {
         place_destroy(place);
         return NULL;
     }
-    kept->node.place = place;
-    return &kept->node;
-}
-
-static bool digest_of(struct span bytes, struct version *out)
-{
-    uint8_t digest[DIGEST_SIZE];
-    if (!digest_sha256(bytes, digest))
-        return false;
-    memcpy(out->bytes, digest, VERSION_SIZE);
-    return true;
+    inode->node.place = place;
+    return &inode->node;
 }
 
 struct node *nodes_file(struct nodes *nodes, struct node *parent, struct span name,
                         const struct node_file *file)
 {
-    struct version version;
-    if (!digest_of(file->bytes, &version))
+    struct identity identity;
+    if (!identify_file(file, &identity))
         return NULL;
-    struct kept *kept = find_kept(nodes, parent, &version, name);
-    if (kept) {
-        nodes_pin(&kept->node);
-        if (!kept->bytes)
-            keep_content(nodes, kept, file->bytes);
-        return &kept->node;
+    struct inode *inode = find_inode(nodes, parent, &identity, name);
+    if (inode) {
+        nodes_pin(&inode->node);
+    } else {
+        inode = add_inode(nodes, parent, &identity, name);
+        if (!inode)
+            return NULL;
+        inode->node.size = file->bytes.size;
+        inode->keep = file->keep;
     }
-    kept = add_kept(nodes, parent, &version, name);
-    if (!kept)
-        return NULL;
-    kept->node.version = version;
-    kept->node.secret = file->secret;
-    kept->node.size = file->bytes.size;
-    kept->node.mtime_ms = file->mtime_ms;
-    keep_content(nodes, kept, file->bytes); /* without memory it is read again when asked for */
-    return &kept->node;
+    if (!inode->bytes)
+        keep_content(nodes, inode, file->bytes);
+    return &inode->node;
+}
+
+bool nodes_kernel_knows(const struct nodes *nodes, const struct node *parent, struct span name)
+{
+    const struct inode *inode = find_name(nodes, parent, name);
+    while (inode && inode->lookups == 0)
+        inode = inode->next_version;
+    return inode;
 }
 
 void nodes_pin(struct node *node)
 {
-    kept_of(node)->pins++;
+    inode_of(node)->pins++;
 }
 
 void nodes_unpin(struct nodes *nodes, struct node *node)
 {
     if (!node)
         return;
-    kept_of(node)->pins--;
+    inode_of(node)->pins--;
     release(nodes, node);
 }
 
 void nodes_look_up(struct node *node)
 {
-    kept_of(node)->lookups++;
+    inode_of(node)->lookups++;
 }
 
 void nodes_forget(struct nodes *nodes, uint64_t ino, uint64_t lookups)
@@ -315,42 +398,60 @@ void nodes_forget(struct nodes *nodes, uint64_t ino, uint64_t lookups)
     struct node *node = nodes_find(nodes, ino);
     if (!node)
         return;
-    struct kept *kept = kept_of(node);
-    kept->lookups -= lookups < kept->lookups ? lookups : kept->lookups;
+    struct inode *inode = inode_of(node);
+    inode->lookups -= lookups < inode->lookups ? lookups : inode->lookups;
     release(nodes, node);
+}
+
+void nodes_set_listing(struct node *node, struct listing *listing)
+{
+    node->listing = listing;
 }
 
 bool nodes_content(struct nodes *nodes, struct node *node, struct span *out)
 {
-    struct kept *kept = kept_of(node);
-    if (!kept->bytes)
+    struct inode *inode = inode_of(node);
+    if (!inode->bytes)
         return false;
-    unlink_content(nodes, kept);
-    link_newest(nodes, kept);
-    *out = span_of(kept->bytes, node->size);
+    if (!inode->keep) {
+        unlink_content(nodes, inode);
+        link_newest(nodes, inode);
+    }
+    *out = span_of(inode->bytes, node->size);
     return true;
 }
 
-bool nodes_restore(struct nodes *nodes, struct node *node, struct span bytes)
+/* Bytes, date and mode agree, or this is not what the kernel was told of. */
+bool nodes_restore(struct nodes *nodes, struct node *node, const struct node_file *file)
 {
-    struct version version;
-    struct kept *kept = kept_of(node);
-    if (!digest_of(bytes, &version) ||
-        memcmp(version.bytes, node->version.bytes, VERSION_SIZE) != 0)
+    struct identity identity;
+    struct inode *inode = inode_of(node);
+    if (!identify_file(file, &identity) ||
+        memcmp(&identity, &inode->identity, sizeof identity) != 0)
         return false;
-    if (!kept->bytes)
-        keep_content(nodes, kept, bytes);
+    if (!inode->bytes)
+        keep_content(nodes, inode, file->bytes);
     return true;
 }
 
+/* Not by recursion: below /.ddbfs/refresh a path may be as deep as a caller likes. So slashes are
+ * written first, and names over them, from the last to the first. */
 void nodes_path(const struct node *node, struct span name, struct buf *out)
 {
-    if (node->parent)
-        nodes_path(node->parent, node->name, out);
-    if (name.size || !node->parent) {
-        if (out->size == 0 || out->data[out->size - 1] != '/')
-            buf_add_char(out, '/');
-        buf_add_span(out, name);
+    size_t size = name.size ? name.size + 1 : 0;
+    for (const struct node *each = node; each->parent; each = each->parent)
+        size += each->name.size + 1;
+    buf_add_repeated(out, '/', size ? size : 1);
+    if (out->failed)
+        return;
+    char *end = out->data + out->size;
+    if (name.size) {
+        end -= name.size + 1;
+        memcpy(end + 1, name.data, name.size);
+    }
+    for (const struct node *each = node; each->parent; each = each->parent) {
+        end -= each->name.size + 1;
+        memcpy(end + 1, each->name.data, each->name.size);
     }
 }
 
@@ -360,72 +461,12 @@ bool nodes_is_below(struct span path, struct span top)
            (path.size == top.size || top.size <= 1 || path.data[top.size] == '/');
 }
 
-/* Takes NAME out of the list, and what stands behind as many as are kept. */
-static void make_room_for(struct kept *kept, struct span name)
-{
-    struct recent **at = &kept->recent;
-    for (size_t count = 1; *at;) {
-        bool same = (*at)->size == name.size && memcmp((*at)->name, name.data, name.size) == 0;
-        if (same || count == NODES_RECENT) {
-            free_recent(at);
-            continue;
-        }
-        count++;
-        at = &(*at)->next;
-    }
-}
-
-/* So many directories are kept for what was opened in them; then the earliest goes. */
-static void forget_earliest(struct nodes *nodes)
-{
-    struct kept *kept = nodes->earliest;
-    if (nodes->remembering <= MOST_REMEMBERING)
-        return;
-    nodes->remembering--;
-    unlink_recent(nodes, kept);
-    while (kept->recent)
-        free_recent(&kept->recent);
-    nodes_unpin(nodes, &kept->node);
-}
-
-void nodes_remember(struct nodes *nodes, struct node *directory, struct span name,
-                    bool is_directory, int64_t now_ms)
-{
-    struct kept *kept = kept_of(directory);
-    struct recent *new = malloc(sizeof *new + name.size);
-    if (!new)
-        return; /* it is a courtesy */
-    if (kept->recent) {
-        unlink_recent(nodes, kept);
-    } else {
-        nodes_pin(directory);
-        nodes->remembering++;
-    }
-    make_room_for(kept, name);
-    *new = (struct recent){kept->recent, now_ms, is_directory, name.size};
-    memcpy(new->name, name.data, name.size);
-    kept->recent = new;
-    link_latest(nodes, kept);
-    forget_earliest(nodes);
-}
-
-size_t nodes_recent(const struct node *directory, int64_t now_ms,
-                    struct node_recent out[NODES_RECENT])
-{
-    size_t count = 0;
-    const struct kept *kept = (const struct kept *)directory;
-    for (const struct recent *each = kept->recent; each && count < NODES_RECENT; each = each->next)
-        if (now_ms - each->at_ms < RECENT_MS)
-            out[count++] = (struct node_recent){span_of(each->name, each->size), each->directory};
-    return count;
-}
-
 void nodes_each(struct nodes *nodes, void (*fn)(void *arg, struct node *node), void *arg)
 {
-    for (size_t i = 0; i < nodes->by_ino.chain_count; i++)
-        for (struct dict_node *link = nodes->by_ino.chains[i]; link; link = link->next)
-            if (from_ino(link) != nodes->root)
-                fn(arg, &from_ino(link)->node);
+    for (size_t i = 0; i < nodes->chain_count; i++)
+        for (struct inode *inode = nodes->by_ino[i]; inode; inode = inode->next_by_ino)
+            if (inode != nodes->root)
+                fn(arg, &inode->node);
 }
 
 /* NODE's place by way of its parents' new ones; NULL when the map has none. */

@@ -1,44 +1,57 @@
-/* Inodes: one a directory, one a version of a file. A file's inode is made for its bytes and
- * never changes: when the record changes, the next look-up of its name gives another inode. */
+/* Inodes: one a directory, one a version of a file. A file's inode is made for its bytes, date and
+ * mode, and never changes: when the record changes, the next look-up of its name gives another. */
 #ifndef DDBFS_FS_MOUNT_NODES_H
 #define DDBFS_FS_MOUNT_NODES_H
 
-#include "core/item/version.h"
 #include "core/tree/place.h"
+#include "fs/mount/budget.h"
 
+struct listing;
 struct nodes;
+
+enum node_kind {
+    NODE_DIRECTORY,    /* of the map: it has a place */
+    NODE_FILE,         /* of the map: one version of it */
+    NODE_CONTROL,      /* /.ddbfs */
+    NODE_REFRESH,      /* /.ddbfs/refresh, and what mirrors the tree below it */
+    NODE_CONTROL_FILE, /* in /.ddbfs: one state of it */
+};
 
 /* Read by everybody, changed by nodes.c alone. */
 struct node {
     uint64_t ino;
     struct node *parent; /* NULL for the root; kept alive by this */
-    struct span name;    /* in the parent */
-    bool directory;
-    struct directory *listing; /* the latest, while it is fresh; kept by fs/mount/directory.c */
-    struct place *place;       /* of a directory of the map; owned; NULL for one of /.ddbfs */
-    bool secret;               /* of a file: for the owner alone */
-    uint64_t size;             /* of a file */
-    int64_t mtime_ms;          /* of a file; 0 when the map does not date it */
-    struct version version;    /* of a file: a digest of its bytes */
+    struct span name;    /* in the parent; ended by a NUL */
+    enum node_kind kind;
+    struct place *place;     /* of a NODE_DIRECTORY; owned */
+    struct listing *listing; /* of a directory: the one that who opens it next may share, or NULL */
+    bool secret;             /* of a file: for the owner alone */
+    uint64_t size;           /* of a file */
+    int64_t mtime_ms;        /* of a file; 0 when the map does not date it */
 };
 
-/* Takes ROOT_PLACE. CONTENT_LIMIT is how many bytes of files are kept; beyond it the least
- * recently used are dropped, and read again when asked for. NULL when memory ran out. */
-struct nodes *nodes_new(struct place *root_place, size_t content_limit);
+bool node_is_directory(const struct node *node);
+
+/* Takes ROOT_PLACE. BUDGET is borrowed: beyond it the least recently used bytes of files are
+ * dropped, and read again when asked for. NULL when memory ran out. */
+struct nodes *nodes_new(struct place *root_place, struct budget *budget);
 void nodes_destroy(struct nodes *nodes); /* NULL is fine */
 
 struct node *nodes_root(struct nodes *nodes);
 /* NULL when the kernel does not know it (any more). */
 struct node *nodes_find(struct nodes *nodes, uint64_t ino);
 
-/* The directory NAME below PARENT: the one that there is, or a new one. Takes PLACE (NULL for one
- * of /.ddbfs) in either case. The caller holds a pin. NULL when memory ran out. */
+/* The directory NAME of that KIND below PARENT: the one that there is, or a new one. Takes PLACE
+ * (NULL but for a NODE_DIRECTORY) in either case. The caller holds a pin. NULL when memory ran
+ * out. */
 struct node *nodes_directory(struct nodes *nodes, struct node *parent, struct span name,
-                             struct place *place);
+                             enum node_kind kind, struct place *place);
 
 /* What a file is made of. */
 struct node_file {
+    enum node_kind kind;
     struct span bytes; /* copied */
+    bool keep;         /* for as long as the node lives: they could not be read again */
     bool secret;
     int64_t mtime_ms;
 };
@@ -47,36 +60,28 @@ struct node_file {
 struct node *nodes_file(struct nodes *nodes, struct node *parent, struct span name,
                         const struct node_file *file);
 
+/* Whether the kernel knows some version of what is called NAME in PARENT. */
+bool nodes_kernel_knows(const struct nodes *nodes, const struct node *parent, struct span name);
+
 /* A node lives while the kernel has looked it up or somebody here has it pinned. */
 void nodes_pin(struct node *node);
 void nodes_unpin(struct nodes *nodes, struct node *node); /* NULL is fine */
 void nodes_look_up(struct node *node);
 void nodes_forget(struct nodes *nodes, uint64_t ino, uint64_t lookups);
 
+/* LISTING (NULL: none) is what the next to open the directory may share. */
+void nodes_set_listing(struct node *node, struct listing *listing);
+
 /* The file's bytes, valid until the next call that adds some; false when they were dropped. */
 bool nodes_content(struct nodes *nodes, struct node *node, struct span *out);
-/* Gives a dropped file its bytes again; false when these are of another version. */
-bool nodes_restore(struct nodes *nodes, struct node *node, struct span bytes);
+/* Gives a dropped file its bytes again; false when FILE is another version. */
+bool nodes_restore(struct nodes *nodes, struct node *node, const struct node_file *file);
 
 /* Appends the path of NAME below NODE; of NODE itself when NAME is empty. */
 void nodes_path(const struct node *node, struct span name, struct buf *out);
 
 /* Whether PATH is TOP or stands below it. */
 bool nodes_is_below(struct span path, struct span top);
-
-/* Remembers that NAME was opened in DIRECTORY, one of which a part can't be listed. The directory
- * is kept for it, as long as not too many others have been opened since. */
-void nodes_remember(struct nodes *nodes, struct node *directory, struct span name,
-                    bool is_directory, int64_t now_ms);
-
-/* What was opened there in the last while, the latest first. */
-struct node_recent {
-    struct span name;
-    bool directory;
-};
-enum { NODES_RECENT = 32 };
-size_t nodes_recent(const struct node *directory, int64_t now_ms,
-                    struct node_recent out[NODES_RECENT]);
 
 /* Calls FN for every node but the root. FN may change nothing. */
 void nodes_each(struct nodes *nodes, void (*fn)(void *arg, struct node *node), void *arg);
@@ -88,7 +93,6 @@ void nodes_relocate(struct nodes *nodes, struct place *root_place,
 
 struct nodes_stats {
     size_t directories, files;
-    size_t content_bytes;
 };
 struct nodes_stats nodes_stats(const struct nodes *nodes);
 

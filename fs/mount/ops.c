@@ -1,12 +1,14 @@
 #include "fs/mount/ops.h"
 
 #include <errno.h>
+#include <limits.h>
 
 #include "core/tree/entries.h"
 #include "fs/mount/control.h"
-#include "fs/mount/directory.h"
 #include "fs/mount/journal.h"
+#include "fs/mount/listing.h"
 #include "fs/mount/parked.h"
+#include "fs/mount/recent.h"
 #include "fs/mount/refresh.h"
 
 static struct mount *mount_of(fuse_req_t req)
@@ -14,9 +16,9 @@ static struct mount *mount_of(fuse_req_t req)
     return fuse_req_userdata(req);
 }
 
-static struct directory *directory_of(const struct fuse_file_info *info)
+static struct listing *listing_of(const struct fuse_file_info *info)
 {
-    return (struct directory *)(uintptr_t)info->fh;
+    return (struct listing *)(uintptr_t)info->fh;
 }
 
 /* Whole listings come with attributes, always; the rest is what the kernel does by itself. */
@@ -27,12 +29,15 @@ static void op_init(void *arg, struct fuse_conn_info *connection)
     connection->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_AUTO_INVAL_DATA);
 }
 
-/* What was found in a directory that can't be listed is shown there from now on. */
-static void remember(const struct mount *mount, struct node *directory, struct span name,
-                     bool is_directory)
+/* What was opened in a directory that can't be listed stands in /.ddbfs/recent. */
+static void remember(const struct mount *mount, const struct node *directory, struct span name)
 {
-    if (directory && directory->place && entries_unlisted(directory->place))
-        nodes_remember(mount->nodes, directory, name, is_directory, mount_now_ms(mount));
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    if (!directory || !directory->place || !entries_unlisted(directory->place))
+        return;
+    nodes_path(directory, name, &path);
+    if (!path.failed)
+        recent_add(mount->recent, buf_span(&path));
 }
 
 /* The kernel learns of NODE, pinned by the caller; NULL when there was no memory for it. */
@@ -46,19 +51,27 @@ static void give_node(fuse_req_t req, struct node *node, int64_t ttl_ms)
     nodes_unpin(mount->nodes, node);
 }
 
+/* A file of the place that the tree has read. What `@info` says belongs to one answer, and could
+ * not be said again. */
+static struct node_file file_of(const struct place *place, const struct tree_file *file)
+{
+    return (struct node_file){
+        .kind = NODE_FILE,
+        .bytes = file->bytes,
+        .keep = place->kind == PLACE_INFO,
+        .secret = file->secret,
+        .mtime_ms = file->mtime_ms,
+    };
+}
+
 static void answer_lookup(struct parked *parked, fuse_req_t req, const struct tree_file *file)
 {
     struct mount *mount = parked->mount;
     struct node *parent = parked->node;
-    struct node_file made = {file->bytes, file->secret, file->mtime_ms};
-    remember(mount, parent, parked->name, false);
-    remember(mount, parent->parent, parent->name, true);
+    struct node_file made = file_of(parked->place, file);
+    remember(mount, parent, parked->name);
+    remember(mount, parent->parent, parent->name);
     give_node(req, nodes_file(mount->nodes, parent, parked->name, &made), file->ttl_left_ms);
-}
-
-static bool is_control(const struct node *node)
-{
-    return node->directory && !node->place;
 }
 
 static void look_up_control_file(fuse_req_t req, struct node *parent, struct span name)
@@ -69,7 +82,7 @@ static void look_up_control_file(fuse_req_t req, struct node *parent, struct spa
         fuse_reply_err(req, ENOENT);
         return;
     }
-    struct node_file made = {.bytes = buf_span(&bytes)};
+    struct node_file made = {.kind = NODE_CONTROL_FILE, .bytes = buf_span(&bytes), .keep = true};
     give_node(req, nodes_file(mount->nodes, parent, name, &made), 0);
 }
 
@@ -79,37 +92,21 @@ static void look_up_refresh(fuse_req_t req, struct node *parent, struct span nam
 {
     struct mount *mount = mount_of(req);
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    if (!span_is(name, CONTROL_NOW)) {
-        give_node(req, nodes_directory(mount->nodes, parent, name, NULL), 0);
+    nodes_path(parent, span_text(""), &path);
+    if (path.failed || path.size + name.size > PATH_MAX) { /* nobody needs it, and it could grow */
+        fuse_reply_err(req, path.failed ? ENOMEM : ENAMETOOLONG);
         return;
     }
-    nodes_path(parent, span_text(""), &path);
+    if (!span_is(name, CONTROL_NOW)) {
+        give_node(req, nodes_directory(mount->nodes, parent, name, NODE_REFRESH, NULL), 0);
+        return;
+    }
     struct span rest = span_from(buf_span(&path), sizeof("/" CONTROL_NAME "/" CONTROL_REFRESH) - 1);
     refresher_drop(mount->refresher, rest.size ? rest : span_text("/"), req);
 }
 
-static void look_up_control(fuse_req_t req, struct node *parent, struct span name)
-{
-    struct nodes *nodes = mount_of(req)->nodes;
-    if (!parent->parent)
-        give_node(req, nodes_directory(nodes, parent, name, NULL), MAP_STRUCTURE_TTL_MS);
-    else if (parent->parent->parent || span_is(parent->name, CONTROL_REFRESH))
-        look_up_refresh(req, parent, name);
-    else if (span_is(name, CONTROL_REFRESH))
-        give_node(req, nodes_directory(nodes, parent, name, NULL), 0);
-    else
-        look_up_control_file(req, parent, name);
-}
-
 static void look_up_file(fuse_req_t req, struct node *parent, struct span name, struct place *place)
 {
-    pid_t pid = fuse_req_ctx(req)->pid;
-    int slow_failure = parked_slow_failure(mount_of(req), parent, name, pid);
-    if (slow_failure) {
-        place_destroy(place);
-        fuse_reply_err(req, slow_failure);
-        return;
-    }
     struct parked wanted = {.node = parent,
                             .place = place,
                             .name = name,
@@ -122,7 +119,7 @@ static void look_up_file(fuse_req_t req, struct node *parent, struct span name, 
 static bool look_up_listed(fuse_req_t req, struct node *parent, struct span name)
 {
     int64_t ttl_left_ms;
-    struct node *node = directory_told(parent, name, &ttl_left_ms);
+    struct node *node = listing_find(parent, name, &ttl_left_ms);
     if (!node)
         return false;
     nodes_pin(node);
@@ -144,33 +141,57 @@ static void refuse_lookup(fuse_req_t req, struct node *parent, struct span name,
     reply_lookup_error(req, why);
 }
 
-static void op_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
+static void look_up_in_map(fuse_req_t req, struct node *parent, struct span name)
 {
     struct error why;
     struct mount *mount = mount_of(req);
-    struct span name = span_text(text);
-    struct node *parent = nodes_find(mount->nodes, ino);
-    if (!parent || !parent->directory) {
-        fuse_reply_err(req, parent ? ENOTDIR : ESTALE);
-        return;
-    }
-    if (name.size > NAME_MAX_BYTES) { /* the kernel's own limit is higher */
-        fuse_reply_err(req, ENAMETOOLONG);
-        return;
-    }
-    if (is_control(parent) || (!parent->parent && span_is(name, CONTROL_NAME))) {
-        look_up_control(req, parent, name);
-        return;
-    }
     if (look_up_listed(req, parent, name))
         return;
     struct place *place = place_child(parent->place, name, &mount->app->tree.names, &why);
     if (!place)
         refuse_lookup(req, parent, name, &why);
     else if (place_is_directory(place))
-        give_node(req, nodes_directory(mount->nodes, parent, name, place), MAP_STRUCTURE_TTL_MS);
+        give_node(req, nodes_directory(mount->nodes, parent, name, NODE_DIRECTORY, place),
+                  MAP_STRUCTURE_TTL_MS);
     else
         look_up_file(req, parent, name, place);
+}
+
+static void op_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
+{
+    struct nodes *nodes = mount_of(req)->nodes;
+    struct span name = span_text(text);
+    struct node *parent = nodes_find(nodes, ino);
+    if (!parent) {
+        fuse_reply_err(req, ESTALE);
+        return;
+    }
+    if (name.size > NAME_MAX_BYTES) { /* the kernel's own limit is higher */
+        fuse_reply_err(req, ENAMETOOLONG);
+        return;
+    }
+    switch (parent->kind) {
+    case NODE_DIRECTORY:
+        if (!parent->parent && span_is(name, CONTROL_NAME))
+            give_node(req, nodes_directory(nodes, parent, name, NODE_CONTROL, NULL),
+                      MAP_STRUCTURE_TTL_MS);
+        else
+            look_up_in_map(req, parent, name);
+        break;
+    case NODE_CONTROL:
+        if (span_is(name, CONTROL_REFRESH))
+            give_node(req, nodes_directory(nodes, parent, name, NODE_REFRESH, NULL), 0);
+        else
+            look_up_control_file(req, parent, name);
+        break;
+    case NODE_REFRESH:
+        look_up_refresh(req, parent, name);
+        break;
+    case NODE_FILE:
+    case NODE_CONTROL_FILE:
+        fuse_reply_err(req, ENOTDIR);
+        break;
+    }
 }
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups)
@@ -213,7 +234,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 /* The bytes had been dropped. If the record has changed since, its old version is gone. */
 static void answer_read(struct parked *parked, fuse_req_t req, const struct tree_file *file)
 {
-    if (nodes_restore(parked->mount->nodes, parked->node, file->bytes))
+    struct node_file read = file_of(parked->place, file);
+    if (nodes_restore(parked->mount->nodes, parked->node, &read))
         reply_bytes(req, file->bytes, parked->size, parked->offset);
     else
         fuse_reply_err(req, ESTALE);
@@ -232,7 +254,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
     struct error why;
     struct mount *mount = mount_of(req);
     struct node *node = nodes_find(mount->nodes, ino);
-    if (!node || node->directory) {
+    if (!node || node_is_directory(node)) {
         fuse_reply_err(req, node ? EISDIR : ESTALE);
         return;
     }
@@ -240,9 +262,9 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
         reply_bytes(req, bytes, size, offset);
         return;
     }
-    struct place *place = node->parent->place ? place_child(node->parent->place, node->name,
-                                                            &mount->app->tree.names, &why)
-                                              : NULL;
+    struct place *place = node->kind == NODE_FILE ? place_child(node->parent->place, node->name,
+                                                                &mount->app->tree.names, &why)
+                                                  : NULL;
     if (!place || place_is_directory(place)) { /* another map has been read since */
         place_destroy(place);
         fuse_reply_err(req, ESTALE);
@@ -261,33 +283,33 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *in
 {
     struct mount *mount = mount_of(req);
     struct node *node = nodes_find(mount->nodes, ino);
-    if (!node || !node->directory) {
+    if (!node || !node_is_directory(node)) {
         fuse_reply_err(req, node ? ENOTDIR : ESTALE);
         return;
     }
-    struct directory *directory = directory_open(mount, node);
-    if (!directory) {
+    struct listing *listing = listing_open(mount->listings, node);
+    if (!listing) {
         fuse_reply_err(req, ENOMEM);
         return;
     }
-    if (node->parent && node->place)
-        remember(mount, node->parent, node->name, true);
-    info->fh = (uintptr_t)directory;
+    if (node->kind == NODE_DIRECTORY)
+        remember(mount, node->parent, node->name);
+    info->fh = (uintptr_t)listing;
     if (fuse_reply_open(req, info) != 0)
-        directory_close(directory);
+        listing_close(listing);
 }
 
 static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
                            struct fuse_file_info *info)
 {
     (void)ino;
-    directory_read(directory_of(info), req, size, offset);
+    listing_read(listing_of(info), req, size, offset);
 }
 
 static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 {
     (void)ino;
-    directory_close(directory_of(info));
+    listing_close(listing_of(info));
     fuse_reply_err(req, 0);
 }
 

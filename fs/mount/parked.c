@@ -3,10 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
-
-/* What counts as a long wait, and how soon after it those who queued behind it arrive. */
-enum { SLOW_MS = 1000, QUEUE_MS = 100 };
 
 static void parked_free(struct parked *parked)
 {
@@ -57,30 +55,24 @@ static void note(const struct parked *parked, const struct tree_file *file, cons
              request_id[0] ? " request=" : "", request_id);
 }
 
-/* Only a failure that took long can have others queue behind it; a read has no name. */
-static void keep_slow_failure(const struct parked *parked, int error)
+static struct failures_request as_request(const struct parked *parked, pid_t pid)
 {
-    struct mount *mount = parked->mount;
-    struct slow_failure *slow = &mount->slow_failures[mount->next_slow_failure];
-    if (parked->name.size == 0 || parked->name.size > NAME_MAX_BYTES || error == ENOENT ||
-        mount_now_ms(mount) - parked->waiting.since_ms < SLOW_MS)
-        return;
-    *slow = (struct slow_failure){parked->node->ino, parked->waiting.pid, "", error,
-                                  mount_now_ms(mount)};
-    memcpy(slow->name, parked->name.data, parked->name.size);
-    mount->next_slow_failure = (mount->next_slow_failure + 1) % SLOW_FAILURES;
+    return (struct failures_request){.ino = parked->node->ino,
+                                     .name = parked->name,
+                                     .pid = pid,
+                                     .now_ms = mount_now_ms(parked->mount)};
 }
 
-int parked_slow_failure(const struct mount *mount, const struct node *parent, struct span name,
-                        pid_t pid)
+/* Before a request gets ERROR: who asks for the same next may be told, too. The kernel repeats a
+ * look-up only of a name that it knew, and of a read the page that it failed to fill. */
+static void tell_failure(const struct parked *parked, int error)
 {
-    for (size_t i = 0; i < SLOW_FAILURES; i++) {
-        const struct slow_failure *slow = &mount->slow_failures[i];
-        if (slow->error && slow->pid != pid && slow->parent == parent->ino &&
-            span_is(name, slow->name) && mount_now_ms(mount) - slow->at_ms < QUEUE_MS)
-            return slow->error;
-    }
-    return 0;
+    struct mount *mount = parked->mount;
+    struct failures_request request = as_request(parked, parked->waiting.pid);
+    bool is_repeated =
+        !parked->name.size || nodes_kernel_knows(mount->nodes, parked->node, parked->name);
+    if (error != ENOENT)
+        failures_add(mount->failures, &request, error, parked->waiting.since_ms, is_repeated);
 }
 
 /* After an interrupt the answer still comes, for those whom the kernel lets ask for the same name
@@ -89,11 +81,11 @@ static void give_up(void *arg, int error)
 {
     struct parked *parked = arg;
     struct error why;
+    tell_failure(parked, error);
     if (error == EINTR)
         return;
     error_set(&why, ERROR_TIMED_OUT, "no answer in time");
     note(parked, NULL, &why);
-    keep_slow_failure(parked, error);
     parked_free(parked);
 }
 
@@ -102,13 +94,13 @@ static void take_file(void *arg, const struct tree_file *file, const struct erro
     struct parked *parked = arg;
     parked->call = NULL;
     note(parked, file, err);
-    if (err)
-        keep_slow_failure(parked, reply_errno(err->kind));
     fuse_req_t req = waiting_take(&parked->waiting);
-    if (req && err)
+    if (req && err) {
+        tell_failure(parked, reply_errno(err->kind));
         parked->fail(req, err);
-    else if (req)
+    } else if (req) {
         parked->answer(parked, req, file);
+    }
     parked_free(parked);
 }
 
@@ -134,21 +126,37 @@ static struct parked *parked_new(struct mount *mount, const struct parked *wante
     return parked;
 }
 
+/* What just failed for the caller itself, or for one behind whom it has queued, is its answer. An
+ * interrupted caller left a question: who queued behind that one has waited since it was asked. */
+static bool answer_at_once(const struct parked *parked, fuse_req_t req, int64_t *since_ms)
+{
+    struct failures_request request = as_request(parked, fuse_req_ctx(req)->pid);
+    int error = failures_find(parked->mount->failures, &request, since_ms);
+    if (error)
+        fuse_reply_err(req, error);
+    return error;
+}
+
 void parked_start(struct mount *mount, fuse_req_t req, const struct parked *wanted)
 {
-    struct app *app = mount->app;
+    int64_t since_ms;
     struct parked *parked = parked_new(mount, wanted);
-    if (!parked)
+    if (!parked) {
         place_destroy(wanted->place);
-    else
-        parked->call = tree_read(&app->tree, parked->place, take_file, parked);
-    if (!parked || !parked->call) {
         fuse_reply_err(req, ENOMEM);
-        if (parked)
-            parked_free(parked);
         return;
     }
-    if (!waiting_start(&parked->waiting, mount, req, mount_deadline_ms(mount), give_up, parked))
+    if (answer_at_once(parked, req, &since_ms)) {
+        parked_free(parked);
+        return;
+    }
+    parked->call = tree_read(&mount->app->tree, parked->place, take_file, parked);
+    if (!parked->call) {
+        fuse_reply_err(req, ENOMEM);
+        parked_free(parked);
+        return;
+    }
+    if (!waiting_start(&parked->waiting, mount, req, since_ms, give_up, parked))
         parked_free(parked);
 }
 
@@ -167,9 +175,13 @@ bool parked_waits_in(const struct mount *mount, const struct node *directory)
 
 void parked_send_back(struct mount *mount, uint64_t ino)
 {
-    for (struct parked *each = mount->parked; each; each = each->next)
-        if (is_lookup_in(each, ino))
-            waiting_fail(&each->waiting, ESTALE);
+    struct parked *next;
+    for (struct parked *each = mount->parked; each; each = next) {
+        next = each->next;
+        if (is_lookup_in(each, ino) &&
+            failures_may_restart(mount->failures, each->waiting.pid, mount_now_ms(mount)))
+            end_with(each, ESTALE);
+    }
 }
 
 void parked_end_all(struct mount *mount, int error)

@@ -1,6 +1,6 @@
 /* Requests of the kernel that wait for the tree: look-ups, and reads of bytes that had been
- * dropped. When the caller has gone away or its time is up the question goes on, without a request:
- * others may wait for the same, and the next asker joins it. */
+ * dropped. When the caller has gone away the question goes on without a request: others may wait
+ * for the same, and the next asker joins it. docs/internals/parked-requests.md tells more. */
 #ifndef DDBFS_FS_MOUNT_PARKED_H
 #define DDBFS_FS_MOUNT_PARKED_H
 
@@ -28,21 +28,20 @@ struct parked {
 };
 
 /* Reads the file that WANTED describes (a template: NODE, PLACE which is taken, NAME which is
- * copied, ANSWER and FAIL) and answers REQ. */
+ * copied, ANSWER and FAIL) and answers REQ; at once, if the same has just failed for that caller.
+ */
 void parked_start(struct mount *mount, fuse_req_t req, const struct parked *wanted);
 
-/* The errno for a look-up of NAME in PARENT by the task PID that queued in the kernel behind one
- * that has just failed after a long wait; 0 for all others. */
-int parked_slow_failure(const struct mount *mount, const struct node *parent, struct span name,
-                        pid_t pid);
+/* Answers every parked request with ERROR. */
+void parked_end_all(struct mount *mount, int error);
 
 /* Whether a look-up of a name in DIRECTORY waits. */
 bool parked_waits_in(const struct mount *mount, const struct node *directory);
-/* Answers those in the directory INO with ESTALE, on which the kernel asks once more by itself.
- * What they asked for goes on. */
-void parked_send_back(struct mount *mount, uint64_t ino);
 
-/* Answers every parked request with ERRNO. */
-void parked_end_all(struct mount *mount, int error);
+/* Makes callers begin anew the look-ups that wait in the directory INO (ESTALE: the kernel does it
+ * by itself). For whoever is about to make the kernel forget a name there: it waits until no
+ * look-up is under way in that directory, and lets nobody else in meanwhile. A caller sees nothing
+ * of it; one who has begun anew a moment ago would, and is left to wait. */
+void parked_send_back(struct mount *mount, uint64_t ino);
 
 #endif

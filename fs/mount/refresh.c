@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "fs/mount/channel.h"
-#include "fs/mount/directory.h"
+#include "fs/mount/listing.h"
 #include "fs/mount/parked.h"
 #include "fs/mount/waiting.h"
 
@@ -115,8 +115,9 @@ static void on_deadline(void *arg)
     break_off(order, ETIMEDOUT);
 }
 
-/* Only an interrupt: the deadline is the order's own. The kernel is still told. */
-static void on_interrupt(void *arg, int error)
+/* Whoever asked goes away, or has waited for as long as the order itself may take, which has a
+ * deadline of its own. Until then the kernel is still told. */
+static void give_up(void *arg, int error)
 {
     (void)arg;
     (void)error;
@@ -228,7 +229,7 @@ static void doom_name(struct order *order, const struct node *parent, struct spa
  * directories: to make the kernel forget a name there would be to wait for oneself. */
 static bool is_control(const struct node *node)
 {
-    return !node->place && (node->directory || !node->parent->place);
+    return node->kind != NODE_DIRECTORY && node->kind != NODE_FILE;
 }
 
 /* What is known as missing has no node: the path's own name is forgotten in any case. */
@@ -241,7 +242,7 @@ static void doom(void *arg, struct node *node)
         return;
     if (node->parent && nodes_is_below(buf_span(&path), search->path))
         doom_name(search->order, node->parent, node->name);
-    if (node->directory && search->name.size && span_equal(buf_span(&path), search->above))
+    if (node_is_directory(node) && search->name.size && span_equal(buf_span(&path), search->above))
         doom_name(search->order, node, search->name);
 }
 
@@ -252,7 +253,8 @@ static bool has_waiters(const struct refresher *refresher, const struct order *o
     const struct mount *mount = refresher->mount;
     for (const struct doomed *each = order->names; each; each = each->next) {
         const struct node *directory = nodes_find(mount->nodes, each->parent);
-        if (directory && (parked_waits_in(mount, directory) || directory_waits(mount, directory)))
+        if (directory &&
+            (parked_waits_in(mount, directory) || listings_wait_for(mount->listings, directory)))
             return true;
     }
     return false;
@@ -275,8 +277,8 @@ static void tell_names(struct refresher *refresher, struct order *order)
     struct mount *mount = refresher->mount;
     for (const struct doomed *each = order->names; each; each = each->next)
         parked_send_back(mount, each->parent);
-    order->deadline = loop_add_timer(
-        mount->app->loop, mount_deadline_ms(mount) - mount_now_ms(mount), on_deadline, order);
+    order->deadline =
+        loop_add_timer(mount->app->loop, mount_longest_wait_ms(mount), on_deadline, order);
     /* A pipe holds thousands of orders; it is full only if the thread waits for very long. */
     if (!order->deadline || write(refresher->orders[1], &order, sizeof order) != sizeof order) {
         finish(order, EAGAIN);
@@ -303,7 +305,7 @@ void refresher_drop(struct refresher *refresher, struct span path, fuse_req_t re
     struct mount *mount = refresher->mount;
     struct order *order = calloc(1, sizeof *order);
     cache_drop(mount->app->cache);
-    directories_forget(mount, path);
+    listings_forget(mount->listings, path);
     if (!order) {
         if (req)
             fuse_reply_err(req, ENOMEM);
@@ -314,6 +316,6 @@ void refresher_drop(struct refresher *refresher, struct span path, fuse_req_t re
     doom(&search, nodes_root(mount->nodes));
     nodes_each(mount->nodes, doom, &search);
     if (req) /* an interrupt, or no memory for this, keeps nothing from being done */
-        waiting_start(&order->waiting, mount, req, 0, on_interrupt, order);
+        waiting_start(&order->waiting, mount, req, mount_now_ms(mount), give_up, order);
     carry_out(refresher, order);
 }

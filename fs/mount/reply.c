@@ -22,8 +22,9 @@ void reply_fill_stat(const struct mount *mount, const struct node *node, struct 
     mode_t searchable = S_IXUSR | S_IXGRP | S_IXOTH;
     *out = (struct stat){
         .st_ino = node->ino,
-        .st_mode = (node->directory ? S_IFDIR | readable | searchable : S_IFREG | readable) &
-                   ~mount->umask,
+        .st_mode =
+            (node_is_directory(node) ? S_IFDIR | readable | searchable : S_IFREG | readable) &
+            ~mount->umask,
         .st_nlink = 1, /* no find may take a directory for a leaf */
         .st_uid = mount->uid,
         .st_gid = mount->gid,

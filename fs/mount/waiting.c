@@ -23,25 +23,22 @@ static void on_interrupt(void *arg)
     end_by_itself(arg, EINTR);
 }
 
-bool waiting_start(struct waiting *waiting, struct mount *mount, fuse_req_t req,
-                   int64_t deadline_ms, waiting_over_fn *over, void *arg)
+bool waiting_start(struct waiting *waiting, struct mount *mount, fuse_req_t req, int64_t since_ms,
+                   waiting_over_fn *over, void *arg)
 {
-    int64_t now_ms = mount_now_ms(mount);
+    int64_t left_ms = since_ms + mount_longest_wait_ms(mount) - mount_now_ms(mount);
     *waiting = (struct waiting){
         .mount = mount,
         .req = req,
         .pid = fuse_req_ctx(req)->pid,
-        .since_ms = now_ms,
+        .since_ms = since_ms,
+        .deadline = loop_add_timer(mount->app->loop, left_ms, on_deadline, waiting),
         .over = over,
         .arg = arg,
     };
-    if (deadline_ms) {
-        int64_t left_ms = deadline_ms > now_ms ? deadline_ms - now_ms : 0;
-        waiting->deadline = loop_add_timer(mount->app->loop, left_ms, on_deadline, waiting);
-        if (!waiting->deadline) {
-            waiting_fail(waiting, ENOMEM);
-            return false;
-        }
+    if (!waiting->deadline) {
+        waiting_fail(waiting, ENOMEM);
+        return false;
     }
     interrupt_watch(&waiting->interrupt, mount->app->loop, req, on_interrupt, waiting);
     return true;

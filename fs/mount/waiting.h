@@ -20,18 +20,20 @@ struct waiting {
     struct mount *mount; /* borrowed */
     fuse_req_t req;      /* NULL: idle. Owned by libfuse until it has its reply */
     pid_t pid;           /* of the caller */
-    int64_t since_ms;    /* when the wait began; stays when it is over */
+    int64_t since_ms;    /* when the caller began to wait; stays when it is over */
     struct loop_timer *deadline;
     struct interrupt interrupt;
     waiting_over_fn *over;
     void *arg;
 };
 
-/* REQ waits from now on, until DEADLINE_MS (on the loop's clock; 0: for as long as it takes). OVER
- * may be called from within, for a caller who is interrupted already: let it be the last that is
- * done. False when memory ran out; REQ has got ENOMEM then, and OVER is not called. */
-bool waiting_start(struct waiting *waiting, struct mount *mount, fuse_req_t req,
-                   int64_t deadline_ms, waiting_over_fn *over, void *arg);
+/* REQ waits. Its deadline is mount_longest_wait_ms after SINCE_MS (on the loop's clock): one for
+ * all that it waits for, counted from when its caller began to wait, which may be before the kernel
+ * let it ask. OVER may be called from within, for a caller who is interrupted already: let it be
+ * the last that is done. False when memory ran out; REQ has got ENOMEM then, and OVER is not
+ * called. */
+bool waiting_start(struct waiting *waiting, struct mount *mount, fuse_req_t req, int64_t since_ms,
+                   waiting_over_fn *over, void *arg);
 
 /* Ends the wait: OVER is never called, and the caller of this replies to what it returns; NULL when
  * it was idle. */

@@ -129,6 +129,10 @@ class Mount:
         time.sleep(STATS_TTL_S)
         return (self / ".ddbfs/log").read_text("utf-8")
 
+    def recent(self):
+        time.sleep(STATS_TTL_S)
+        return (self / ".ddbfs/recent").read_text("utf-8").splitlines()
+
     def refresh(self, path="", expect=0):
         return self.ddbfs("refresh", self.root / path, expect=expect)
 

@@ -261,39 +261,96 @@ def test_unprocessed_keys_are_asked_for_again(mount, branch, proxy):
 # What cannot be listed.
 
 
-@pytest.mark.parametrize(
-    "path", ["prod/jobs/by-id", "prod/shops", f"prod/jobs/by-index/shopify/{INDEX}/on"]
-)
-def test_what_cannot_be_listed_shows_a_readme_that_says_why(mount, path):
+UNLISTABLE = ["prod/jobs/by-id", "prod/shops", f"prod/jobs/by-index/shopify/{INDEX}/on"]
+
+
+def shown_until_its_end(folder):
+    names = []
+    with os.scandir(folder) as entries:
+        while True:
+            try:
+                names.append(next(entries).name)
+            except StopIteration:
+                return sorted(names), None
+            except OSError as problem:
+                return sorted(names), problem.errno
+
+
+@pytest.mark.parametrize("path", UNLISTABLE)
+def test_what_cannot_be_listed_shows_a_readme_that_says_why_and_ends_in_an_error(mount, path):
     m = mount()
-    assert "README" in listed(m, path)
+    names, error = shown_until_its_end(m / path)
+    assert "README" in names and error == errno.EOPNOTSUPP
     text = (m / path / "README").read_text("utf-8")
-    assert "can't be listed" in text and m.counts() == {}
+    assert "can't be listed" in text and ".ddbfs/recent" in text and m.counts() == {}
 
 
-def test_what_was_opened_lately_is_shown(mount):
+@pytest.mark.parametrize("path", UNLISTABLE)
+def test_what_cannot_be_listed_ends_without_an_error_where_that_is_wished(mount, path):
+    m = mount("-o", "unlistable=quiet")
+    assert "README" in os.listdir(m / path) and m.counts() == {}
+
+
+def status_of(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode, done.stderr
+
+
+def test_programs_that_walk_say_that_they_have_not_seen_all(mount, tmp_path):
+    """On standard error, and by their status."""
+    m = mount()
+    folder = str(m / "prod/shops")
+    walks = [
+        (["ls", folder], 2),
+        (["sh", "-c", f"set -o pipefail; ls '{folder}' | wc -l"], 2),
+        (["grep", "-r", "no such text", folder], 2),
+        (["find", folder], 1),
+        (["du", "-s", folder], 1),
+        (["cp", "-r", folder, str(tmp_path / "copy")], 1),
+        (["tar", "-cf", str(tmp_path / "shops.tar"), "-C", folder, "."], 2),
+        (["rsync", "-a", folder + "/", str(tmp_path / "synced")], 23),
+    ]
+    for command, expected in walks:
+        code, said = status_of(*(["bash"] + command[1:] if command[0] == "sh" else command))
+        assert code == expected and "not supported" in said, (command, code, said)
+
+
+def test_find_counts_the_same_on_every_visit(mount):
+    """What a directory shows does not depend on who looked."""
     m = mount()
     job = "1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
-    assert listed(m, "prod/jobs/by-id") == ["README"]
+
+    def count():
+        done = subprocess.run(["find", m / "prod/jobs", m / "prod/shops"], capture_output=True)
+        return len(done.stdout.splitlines())
+
+    before = count()
     (m / "prod/jobs/by-id" / job).read_bytes()
     os.listdir(m / SHOP)
-    assert listed(m, "prod/jobs/by-id") == [job, "README"]
-    assert "cool-store.myshopify.com" in listed(m, "prod/shops")
+    assert count() == before
 
 
-def test_a_name_that_is_not_there_is_not_shown(mount):
+def test_what_was_opened_lately_is_told_in_the_control_folder_the_newest_first(mount):
     m = mount()
+    job = "1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
+    assert m.recent() == []
+    (m / "prod/jobs/by-id" / job).read_bytes()
+    os.listdir(m / SHOP)
     assert not (m / "prod/jobs/by-id/nobody").exists()
-    assert listed(m, "prod/jobs/by-id") == ["README"]
+    assert m.recent() == [f"/{SHOP}", f"/prod/jobs/by-id/{job}"]
+    mounts.wait_until(lambda: (m / "prod/jobs/by-id" / job).read_bytes(), "once more")
+    m.refresh()
+    (m / "prod/jobs/by-id" / job).read_bytes()
+    assert m.recent() == [f"/prod/jobs/by-id/{job}", f"/{SHOP}"]
 
 
-def test_no_more_than_a_few_names_are_kept(mount, branch):
-    branch.put_jobs(60)
+def test_no_more_than_some_paths_are_kept(mount, branch):
+    branch.put_jobs(300)
     m = mount()
-    for number in range(60):
+    for number in range(300):
         os.stat(m / f"{branch.name}/jobs/by-id/job-{number:06d}")
-    names = listed(m, f"{branch.name}/jobs/by-id")
-    assert "job-000059" in names and len(names) <= 40
+    paths = m.recent()
+    assert len(paths) == 256 and paths[0].endswith("job-000299") and paths[-1].endswith("044")
 
 
 def test_a_listing_goes_on_behind_a_slow_page(mount, branch, proxy):

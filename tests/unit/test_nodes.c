@@ -1,9 +1,10 @@
-/* Inodes: versions, references, what is kept of their bytes, and what a directory remembers. */
+/* Inodes: versions, references, and what is kept of their bytes. */
 #include "fs/mount/nodes.h"
 
 #include "tests/unit/check.h"
 
-enum { HOUR_MS = 3600 * 1000, LIMIT = 100 };
+/* Of the bytes that are kept; the nodes themselves count, too, but take little of it. */
+enum { LIMIT = 100000 };
 
 static const char map_text[] =
     "{\"environments\": {\"m\": {\"prefix\": \"m-\", \"region\": \"us-east-1\"}}, \"tables\": "
@@ -19,6 +20,7 @@ static const struct place_options names = {.suffix = ""};
 
 struct scene {
     const struct map *map, *other_map;
+    struct budget budget;
     struct nodes *nodes;
     struct node *root;
 };
@@ -26,10 +28,11 @@ struct scene {
 static void open_scene(struct scene *scene)
 {
     struct error why = {0};
+    scene->budget = (struct budget){.limit = LIMIT};
     scene->map = map_parse("test.json", span_text(map_text), NULL, &why);
     scene->other_map = map_parse("other.json", span_text(other_map_text), NULL, &why);
     CHECK_TEXT(why.text, "");
-    scene->nodes = nodes_new(place_root(scene->map), LIMIT);
+    scene->nodes = nodes_new(place_root(scene->map), &scene->budget);
     CHECK(scene->nodes);
     scene->root = nodes_root(scene->nodes);
 }
@@ -47,7 +50,8 @@ static struct node *make_directory(struct scene *scene, struct node *parent, con
     struct error why;
     struct place *place = place_child(parent->place, span_text(name), &names, &why);
     CHECK(place);
-    struct node *node = nodes_directory(scene->nodes, parent, span_text(name), place);
+    struct node *node =
+        nodes_directory(scene->nodes, parent, span_text(name), NODE_DIRECTORY, place);
     CHECK(node);
     return node;
 }
@@ -55,7 +59,7 @@ static struct node *make_directory(struct scene *scene, struct node *parent, con
 static struct node *make_file(struct scene *scene, struct node *parent, const char *name,
                               const char *bytes)
 {
-    struct node_file file = {.bytes = span_text(bytes)};
+    struct node_file file = {.kind = NODE_FILE, .bytes = span_text(bytes)};
     struct node *node = nodes_file(scene->nodes, parent, span_text(name), &file);
     CHECK(node);
     return node;
@@ -142,7 +146,7 @@ static void a_directory_and_a_file_of_one_name_are_two(void)
     open_scene(&scene);
     struct node *directory = make_directory(&scene, scene.root, "m");
     struct node *file = make_file(&scene, scene.root, "m", "");
-    CHECK(directory != file && directory->directory && !file->directory);
+    CHECK(directory != file && node_is_directory(directory) && !node_is_directory(file));
     close_scene(&scene);
 }
 
@@ -189,7 +193,7 @@ static void a_pinned_node_outlives_its_forgetting(void)
     CHECK(nodes_content(scene.nodes, file, &bytes));
     nodes_unpin(scene.nodes, file);
     CHECK_INT(nodes_stats(scene.nodes).files, 0);
-    CHECK_INT(nodes_stats(scene.nodes).content_bytes, 0);
+    CHECK_INT(scene.budget.used[BUDGET_CONTENTS], 0);
     close_scene(&scene);
 }
 
@@ -225,28 +229,42 @@ static void many_nodes_leave_nothing(void)
     for (int i = 999; i >= 0; i--)
         nodes_unpin(scene.nodes, made[i]);
     CHECK_INT(nodes_stats(scene.nodes).files, 0);
-    CHECK_INT(nodes_stats(scene.nodes).content_bytes, 0);
+    CHECK_INT(scene.budget.used[BUDGET_CONTENTS], 0);
     close_scene(&scene);
 }
 
-/* Bytes of 40: two fit into LIMIT, a third drives one out. */
-#define FORTY "0123456789012345678901234567890123456789"
+/* Bytes of which two fit into LIMIT, and a third drives one out. */
+enum { FORTY = 40000 };
+
+static const char *forty(void)
+{
+    static char text[FORTY + 1];
+    memset(text, 'x', FORTY);
+    return text;
+}
 
 static void the_least_recently_used_bytes_go_first(void)
 {
     struct scene scene;
     struct span bytes;
     open_scene(&scene);
-    struct node *a = make_file(&scene, scene.root, "a", FORTY);
-    struct node *b = make_file(&scene, scene.root, "b", FORTY);
+    struct node *a = make_file(&scene, scene.root, "a", forty());
+    struct node *b = make_file(&scene, scene.root, "b", forty());
     CHECK(nodes_content(scene.nodes, a, &bytes)); /* so that b is the oldest */
-    struct node *c = make_file(&scene, scene.root, "c", FORTY);
+    struct node *c = make_file(&scene, scene.root, "c", forty());
     CHECK(nodes_content(scene.nodes, a, &bytes));
     CHECK(!nodes_content(scene.nodes, b, &bytes));
     CHECK(nodes_content(scene.nodes, c, &bytes));
-    CHECK_INT(nodes_stats(scene.nodes).content_bytes, 80);
-    CHECK_INT(b->size, 40);
+    CHECK_INT(scene.budget.used[BUDGET_CONTENTS], 2 * FORTY);
+    CHECK_INT(b->size, FORTY);
     close_scene(&scene);
+}
+
+static bool restore(struct scene *scene, struct node *node, const char *bytes, int64_t mtime_ms,
+                    bool secret)
+{
+    struct node_file file = {NODE_FILE, span_text(bytes), false, secret, mtime_ms};
+    return nodes_restore(scene->nodes, node, &file);
 }
 
 static void dropped_bytes_come_back_if_they_are_the_same(void)
@@ -254,15 +272,17 @@ static void dropped_bytes_come_back_if_they_are_the_same(void)
     struct scene scene;
     struct span bytes;
     open_scene(&scene);
-    struct node *a = make_file(&scene, scene.root, "a", FORTY);
-    make_file(&scene, scene.root, "b", FORTY);
-    make_file(&scene, scene.root, "c", FORTY);
+    struct node *a = make_file(&scene, scene.root, "a", forty());
+    make_file(&scene, scene.root, "b", forty());
+    make_file(&scene, scene.root, "c", forty());
     CHECK(!nodes_content(scene.nodes, a, &bytes));
-    CHECK(!nodes_restore(scene.nodes, a, span_text("another version")));
+    CHECK(!restore(&scene, a, "another version", 0, false));
+    CHECK(!restore(&scene, a, forty(), 1, false));
+    CHECK(!restore(&scene, a, forty(), 0, true));
     CHECK(!nodes_content(scene.nodes, a, &bytes));
-    CHECK(nodes_restore(scene.nodes, a, span_text(FORTY)));
+    CHECK(restore(&scene, a, forty(), 0, false));
     CHECK(nodes_content(scene.nodes, a, &bytes));
-    CHECK_SPAN(bytes, span_text(FORTY));
+    CHECK_SPAN(bytes, span_text(forty()));
     close_scene(&scene);
 }
 
@@ -271,12 +291,12 @@ static void a_look_up_of_the_same_version_brings_dropped_bytes_back(void)
     struct scene scene;
     struct span bytes;
     open_scene(&scene);
-    struct node *a = make_file(&scene, scene.root, "a", FORTY);
-    make_file(&scene, scene.root, "b", FORTY);
-    make_file(&scene, scene.root, "c", FORTY);
-    CHECK(make_file(&scene, scene.root, "a", FORTY) == a);
+    struct node *a = make_file(&scene, scene.root, "a", forty());
+    make_file(&scene, scene.root, "b", forty());
+    make_file(&scene, scene.root, "c", forty());
+    CHECK(make_file(&scene, scene.root, "a", forty()) == a);
     CHECK(nodes_content(scene.nodes, a, &bytes));
-    CHECK_INT(nodes_stats(scene.nodes).content_bytes, 80);
+    CHECK_INT(scene.budget.used[BUDGET_CONTENTS], 2 * FORTY);
     close_scene(&scene);
 }
 
@@ -286,13 +306,16 @@ static void one_file_beyond_the_limit_is_kept_alone(void)
     struct scene scene;
     struct span bytes;
     open_scene(&scene);
-    make_file(&scene, scene.root, "a", FORTY);
-    struct node *big = make_file(&scene, scene.root, "big", FORTY FORTY FORTY);
+    char huge[3 * FORTY + 1];
+    memset(huge, 'y', sizeof huge);
+    huge[3 * FORTY] = '\0';
+    make_file(&scene, scene.root, "a", forty());
+    struct node *big = make_file(&scene, scene.root, "big", huge);
     CHECK(nodes_content(scene.nodes, big, &bytes));
-    CHECK_INT(nodes_stats(scene.nodes).content_bytes, 120);
-    make_file(&scene, scene.root, "b", FORTY);
+    CHECK_INT(scene.budget.used[BUDGET_CONTENTS], 3 * FORTY);
+    make_file(&scene, scene.root, "b", forty());
     CHECK(!nodes_content(scene.nodes, big, &bytes));
-    CHECK_INT(nodes_stats(scene.nodes).content_bytes, 40);
+    CHECK_INT(scene.budget.used[BUDGET_CONTENTS], FORTY);
     close_scene(&scene);
 }
 
@@ -305,7 +328,7 @@ static void an_empty_file_has_no_bytes_and_they_are_never_dropped_wrongly(void)
     CHECK(nodes_content(scene.nodes, empty, &bytes));
     CHECK_INT(bytes.size, 0);
     CHECK_INT(empty->size, 0);
-    CHECK(nodes_restore(scene.nodes, empty, span_text("")));
+    CHECK(restore(&scene, empty, "", 0, false));
     close_scene(&scene);
 }
 
@@ -334,57 +357,88 @@ static void below_means_below_and_not_merely_alike(void)
     CHECK(!nodes_is_below(span_text("/"), span_text("/a")));
 }
 
-static void what_was_opened_is_told_the_latest_first_and_once(void)
+static void date_and_mode_are_part_of_a_version(void)
 {
     struct scene scene;
-    struct node_recent recent[NODES_RECENT];
     open_scene(&scene);
-    nodes_remember(scene.nodes, scene.root, span_text("a"), false, 1);
-    nodes_remember(scene.nodes, scene.root, span_text("b"), true, 2);
-    nodes_remember(scene.nodes, scene.root, span_text("a"), false, 3);
-    CHECK_INT(nodes_recent(scene.root, 4, recent), 2);
-    CHECK_SPAN(recent[0].name, span_text("a"));
-    CHECK_SPAN(recent[1].name, span_text("b"));
-    CHECK(!recent[0].directory && recent[1].directory);
+    struct node_file file = {NODE_FILE, span_text("x"), false, false, 0};
+    struct node *first = nodes_file(scene.nodes, scene.root, span_text("a"), &file);
+    file.mtime_ms = 5;
+    struct node *dated = nodes_file(scene.nodes, scene.root, span_text("a"), &file);
+    file.secret = true;
+    struct node *secret = nodes_file(scene.nodes, scene.root, span_text("a"), &file);
+    CHECK(first != dated && dated != secret && first != secret);
+    CHECK_INT(dated->mtime_ms, 5);
+    CHECK(secret->secret && !dated->secret);
     close_scene(&scene);
 }
 
-static void only_so_many_are_remembered(void)
+static void bytes_that_can_t_be_read_again_are_kept(void)
 {
     struct scene scene;
-    struct node_recent recent[NODES_RECENT];
-    char name[32];
+    struct span bytes;
     open_scene(&scene);
-    for (int i = 0; i < 3 * NODES_RECENT; i++) {
-        snprintf(name, sizeof name, "%d", i);
-        nodes_remember(scene.nodes, scene.root, span_text(name), false, i);
+    struct node_file file = {NODE_FILE, span_text("age 3 s"), true, false, 0};
+    struct node *info = nodes_file(scene.nodes, scene.root, span_text("a@info"), &file);
+    for (int i = 0; i < 10; i++) {
+        char name[] = {(char)('a' + i), '\0'};
+        make_file(&scene, scene.root, name, forty());
     }
-    CHECK_INT(nodes_recent(scene.root, 100, recent), NODES_RECENT);
-    CHECK_SPAN(recent[0].name, span_text("95"));
-    CHECK_SPAN(recent[NODES_RECENT - 1].name, span_text("64"));
+    CHECK(nodes_content(scene.nodes, info, &bytes));
+    CHECK_SPAN(bytes, span_text("age 3 s"));
     close_scene(&scene);
 }
 
-static void after_an_hour_nothing_is_remembered(void)
+static void the_versions_of_a_name_come_and_go_in_any_order(void)
 {
     struct scene scene;
-    struct node_recent recent[NODES_RECENT];
+    struct node *versions[4];
+    static const char *const texts[] = {"1", "2", "3", "4"};
+    static const int order[] = {1, 3, 0, 2};
     open_scene(&scene);
-    nodes_remember(scene.nodes, scene.root, span_text("a"), false, 0);
-    CHECK_INT(nodes_recent(scene.root, HOUR_MS - 1, recent), 1);
-    CHECK_INT(nodes_recent(scene.root, HOUR_MS, recent), 0);
+    for (int i = 0; i < 4; i++)
+        versions[i] = make_file(&scene, scene.root, "a", texts[i]);
+    for (int i = 0; i < 4; i++) {
+        nodes_unpin(scene.nodes, versions[order[i]]);
+        for (int left = i + 1; left < 4; left++) {
+            struct node *again = make_file(&scene, scene.root, "a", texts[order[left]]);
+            CHECK(again == versions[order[left]]);
+            nodes_unpin(scene.nodes, again);
+        }
+    }
+    CHECK_INT(nodes_stats(scene.nodes).files, 0);
     close_scene(&scene);
 }
 
-static void a_directory_that_remembers_is_kept(void)
+static void the_kernel_knows_a_name_as_long_as_it_has_any_version_of_it(void)
 {
     struct scene scene;
     open_scene(&scene);
-    struct node *m = make_directory(&scene, scene.root, "m");
-    nodes_remember(scene.nodes, m, span_text("a"), false, 0);
-    nodes_unpin(scene.nodes, m);
-    CHECK(make_directory(&scene, scene.root, "m") == m);
-    CHECK_INT(nodes_stats(scene.nodes).directories, 2);
+    struct node *old = make_file(&scene, scene.root, "a", "old");
+    struct node *new = make_file(&scene, scene.root, "a", "new");
+    CHECK(!nodes_kernel_knows(scene.nodes, scene.root, span_text("a")));
+    nodes_look_up(old);
+    CHECK(nodes_kernel_knows(scene.nodes, scene.root, span_text("a")));
+    CHECK(!nodes_kernel_knows(scene.nodes, scene.root, span_text("b")));
+    nodes_look_up(new);
+    nodes_forget(scene.nodes, old->ino, 1);
+    CHECK(nodes_kernel_knows(scene.nodes, scene.root, span_text("a")));
+    nodes_forget(scene.nodes, new->ino, 1);
+    CHECK(!nodes_kernel_knows(scene.nodes, scene.root, span_text("a")));
+    close_scene(&scene);
+}
+
+static void a_deep_path_is_written_without_recursion(void)
+{
+    struct scene scene;
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    open_scene(&scene);
+    struct node *node = scene.root;
+    for (int i = 0; i < 200000; i++)
+        node = nodes_directory(scene.nodes, node, span_text("a"), NODE_REFRESH, NULL);
+    nodes_path(node, span_text("b"), &path);
+    CHECK_INT(path.size, 400002);
+    CHECK_SPAN(span_from(buf_span(&path), 399998), span_text("/a/b"));
     close_scene(&scene);
 }
 
@@ -408,7 +462,8 @@ static void places_are_of_no_use_to_control_directories(void)
 {
     struct scene scene;
     open_scene(&scene);
-    struct node *control = nodes_directory(scene.nodes, scene.root, span_text(".ddbfs"), NULL);
+    struct node *control =
+        nodes_directory(scene.nodes, scene.root, span_text(".ddbfs"), NODE_CONTROL, NULL);
     CHECK(control && !control->place);
     nodes_relocate(scene.nodes, place_root(scene.other_map), &names);
     CHECK(!control->place);
@@ -447,26 +502,14 @@ static void a_copied_place_outlives_its_original(void)
     close_scene(&scene);
 }
 
-static void only_so_many_directories_remember(void)
-{
-    struct scene scene;
-    open_scene(&scene);
-    size_t before = nodes_stats(scene.nodes).directories;
-    for (int i = 0; i < 1000; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "%d", i);
-        struct node *node = nodes_directory(scene.nodes, scene.root, span_text(name), NULL);
-        CHECK(node);
-        nodes_remember(scene.nodes, node, span_text("x"), false, i);
-        nodes_unpin(scene.nodes, node);
-    }
-    CHECK_INT(nodes_stats(scene.nodes).directories - before, 256);
-    CHECK(!nodes_find(scene.nodes, 2));
-    close_scene(&scene);
-}
-
 static const struct check_test tests[] = {
-    {"only_so_many_directories_remember", only_so_many_directories_remember},
+    {"date_and_mode_are_part_of_a_version", date_and_mode_are_part_of_a_version},
+    {"bytes_that_can_t_be_read_again_are_kept", bytes_that_can_t_be_read_again_are_kept},
+    {"the_versions_of_a_name_come_and_go_in_any_order",
+     the_versions_of_a_name_come_and_go_in_any_order},
+    {"the_kernel_knows_a_name_as_long_as_it_has_any_version_of_it",
+     the_kernel_knows_a_name_as_long_as_it_has_any_version_of_it},
+    {"a_deep_path_is_written_without_recursion", a_deep_path_is_written_without_recursion},
     {"the_root_is_number_one_and_stays", the_root_is_number_one_and_stays},
     {"the_same_bytes_are_the_same_inode", the_same_bytes_are_the_same_inode},
     {"another_version_is_another_inode_and_the_old_one_keeps_its_bytes",
@@ -492,11 +535,6 @@ static const struct check_test tests[] = {
      an_empty_file_has_no_bytes_and_they_are_never_dropped_wrongly},
     {"a_path_is_written_from_the_root", a_path_is_written_from_the_root},
     {"below_means_below_and_not_merely_alike", below_means_below_and_not_merely_alike},
-    {"what_was_opened_is_told_the_latest_first_and_once",
-     what_was_opened_is_told_the_latest_first_and_once},
-    {"only_so_many_are_remembered", only_so_many_are_remembered},
-    {"after_an_hour_nothing_is_remembered", after_an_hour_nothing_is_remembered},
-    {"a_directory_that_remembers_is_kept", a_directory_that_remembers_is_kept},
     {"a_new_map_gives_new_places", a_new_map_gives_new_places},
     {"places_are_of_no_use_to_control_directories", places_are_of_no_use_to_control_directories},
     {"each_gives_all_but_the_root", each_gives_all_but_the_root},

@@ -109,7 +109,7 @@ static struct mount mount = {.uid = 7, .gid = 8, .umask = 0};
 static void a_file_is_read_only_and_of_the_mount_s_owner(void)
 {
     struct stat stat;
-    struct node node = {.ino = 5, .size = 1025};
+    struct node node = {.ino = 5, .kind = NODE_FILE, .size = 1025};
     reply_fill_stat(&mount, &node, &stat);
     CHECK_INT(stat.st_ino, 5);
     CHECK_INT(stat.st_mode, S_IFREG | 0444);
@@ -123,7 +123,7 @@ static void a_file_is_read_only_and_of_the_mount_s_owner(void)
 static void a_directory_can_be_searched_and_has_one_link(void)
 {
     struct stat stat;
-    struct node node = {.ino = 5, .directory = true};
+    struct node node = {.ino = 5, .kind = NODE_DIRECTORY};
     reply_fill_stat(&mount, &node, &stat);
     CHECK_INT(stat.st_mode, S_IFDIR | 0555);
     CHECK_INT(stat.st_nlink, 1);
@@ -132,7 +132,7 @@ static void a_directory_can_be_searched_and_has_one_link(void)
 static void a_secret_is_for_its_owner_alone(void)
 {
     struct stat stat;
-    struct node node = {.secret = true};
+    struct node node = {.kind = NODE_FILE, .secret = true};
     reply_fill_stat(&mount, &node, &stat);
     CHECK_INT(stat.st_mode, S_IFREG | 0400);
 }
@@ -141,7 +141,7 @@ static void the_mask_takes_rights_away(void)
 {
     struct stat stat;
     struct mount masked = {.umask = 077};
-    struct node node = {.directory = true};
+    struct node node = {.kind = NODE_DIRECTORY};
     reply_fill_stat(&masked, &node, &stat);
     CHECK_INT(stat.st_mode, S_IFDIR | 0500);
 }
@@ -165,7 +165,7 @@ static void dates_keep_their_milliseconds_on_both_sides_of_1970(void)
 static void a_name_is_good_for_what_is_left_and_never_for_nothing(void)
 {
     struct fuse_entry_param entry;
-    struct node node = {.ino = 5};
+    struct node node = {.ino = 5, .kind = NODE_FILE};
     reply_fill_entry(&mount, &node, 2500, &entry);
     CHECK(entry.ino == 5 && entry.entry_timeout == 2.5);
     CHECK(entry.attr_timeout > 1e8);
@@ -211,9 +211,10 @@ static void an_empty_file_has_an_empty_answer(void)
 /* The root of no map at all is all the node that this needs. */
 static void a_reply_that_fails_is_no_look_up(void)
 {
-    struct nodes *nodes = nodes_new(place_root(NULL), 100);
+    struct budget budget = {.limit = 100};
+    struct nodes *nodes = nodes_new(place_root(NULL), &budget);
     CHECK(nodes);
-    struct node_file file = {.bytes = span_text("x")};
+    struct node_file file = {.kind = NODE_FILE, .bytes = span_text("x")};
     struct node *node = nodes_file(nodes, nodes_root(nodes), span_text("a"), &file);
     last = (struct reply){.outcome = -ENOENT};
     reply_entry(NULL, &mount, node, 1000);

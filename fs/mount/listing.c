@@ -1,0 +1,710 @@
+#include "fs/mount/listing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "core/base/arena.h"
+#include "core/base/dict.h"
+#include "fs/mount/control.h"
+#include "fs/mount/journal.h"
+#include "fs/mount/waiting.h"
+
+/* An entry is told with its node for this long after its time: the least that the kernel is told
+ * anyway. Later its name alone is told, so that nothing old is believed anew. */
+enum { GRACE_MS = 100 };
+
+enum { DOTS = 2 };
+
+/* Whoever has read so many entries is taken to want the rest: from there on the next page is asked
+ * for while the one in hand is read. Before that a listing costs the pages that are read. */
+enum { READ_AHEAD_FROM = 1000 };
+
+/* What the allocator takes beside the bytes that were asked for, about. */
+enum { OVERHEAD = 16 };
+
+/* An entry that has come; there may be a million of them. */
+struct entry {
+    struct node *node;    /* pinned; NULL: it is looked up when somebody wants more than its name */
+    const char *name;     /* ended by a NUL; the node's own, or in the arena */
+    uint32_t good_for_ms; /* counted from the listing's beginning */
+    uint16_t name_size;
+    bool is_directory;
+};
+
+/* A READDIRPLUS that waits for entries. */
+struct reader {
+    struct listing *listing;
+    struct waiting waiting;
+    size_t size;
+    off_t offset;
+    struct reader *next;
+};
+
+/*
+ *   state        what has come, and what a reader gets behind the last entry     may become
+ *   IDLE         some; nobody has asked for more: whoever reads on does          ASKED
+ *   ASKED        some; a page is on its way: the reader waits                    any but ASKED
+ *   WHOLE        everything: the end                                             -
+ *   UNLISTABLE   all that can be told, but there may be more: EOPNOTSUPP         -
+ *   FAILED       some: the error that ended it                                   -
+ *
+ * PAGES is there in IDLE and ASKED alone (in IDLE not before the first page). Entries are only ever
+ * added, and keep their offsets, in every state.
+ */
+enum listing_state {
+    LISTING_IDLE,
+    LISTING_ASKED,
+    LISTING_WHOLE,
+    LISTING_UNLISTABLE,
+    LISTING_FAILED
+};
+
+struct listing {
+    struct listings *all;
+    struct node *node;   /* pinned */
+    struct place *place; /* owned: the node's own may be replaced; NULL in /.ddbfs */
+    enum listing_state state;
+    int error;                  /* of LISTING_FAILED */
+    struct tree_listing *pages; /* where entries come from; owned */
+    struct arena names;         /* of entries without a node */
+    size_t names_bytes;         /* what these take */
+    struct entry *entries;      /* owned, in the order of their offsets */
+    size_t count, capacity;
+    uint32_t *slots;   /* owned: entries by their names, as numbers from 1 on; 0: free */
+    size_t slot_count; /* a power of two, more than half of them free */
+    size_t page;       /* where the latest page begins */
+    size_t memory;     /* what of it has been told to the budget */
+    bool is_forgotten; /* what it knows may be old: names alone are told */
+    struct reader *readers;
+    unsigned handles;         /* that have it open */
+    int64_t since_ms;         /* when it began */
+    int64_t fresh_until_ms;   /* when it may be shared no more */
+    struct loop_timer *timer; /* frees it then, while nobody has it open */
+    struct listing *previous, *next;
+};
+
+struct listings {
+    struct mount *mount;
+    struct dict_seed seed; /* of the slots */
+    struct listing *newest;
+};
+
+static struct mount *mount_of(const struct listing *listing)
+{
+    return listing->all->mount;
+}
+
+static int64_t now_ms(const struct listing *listing)
+{
+    return mount_now_ms(mount_of(listing));
+}
+
+static bool is_over(const struct listing *listing)
+{
+    return listing->state != LISTING_IDLE && listing->state != LISTING_ASKED;
+}
+
+/* The one place where a listing's state changes. */
+static void become(struct listing *listing, enum listing_state state)
+{
+    listing->state = state;
+    if (is_over(listing)) {
+        tree_list_end(listing->pages); /* its last page is no more needed */
+        listing->pages = NULL;
+    }
+}
+
+/* Tells the budget how much there is of it by now. */
+static void count_memory(struct listing *listing)
+{
+    size_t memory = sizeof *listing + listing->capacity * sizeof *listing->entries +
+                    listing->slot_count * sizeof *listing->slots + listing->names_bytes +
+                    3 * OVERHEAD;
+    size_t before = listing->memory;
+    listing->memory = memory;
+    if (memory > before)
+        budget_add(&mount_of(listing)->budget, BUDGET_LISTINGS, memory - before);
+}
+
+/* Takes READER, whose request has its reply, out of its listing. */
+static void reader_free(struct reader *reader)
+{
+    struct reader **at = &reader->listing->readers;
+    while (*at != reader)
+        at = &(*at)->next;
+    *at = reader->next;
+    free(reader);
+}
+
+static void fail_readers(struct listing *listing, int error)
+{
+    while (listing->readers) {
+        waiting_fail(&listing->readers->waiting, error);
+        reader_free(listing->readers);
+    }
+}
+
+static void listing_free(struct listing *listing)
+{
+    struct mount *mount = mount_of(listing);
+    *(listing->previous ? &listing->previous->next : &listing->all->newest) = listing->next;
+    if (listing->next)
+        listing->next->previous = listing->previous;
+    if (listing->node->listing == listing)
+        nodes_set_listing(listing->node, NULL);
+    loop_remove_timer(listing->timer);
+    fail_readers(listing, EINTR);
+    tree_list_end(listing->pages);
+    for (size_t i = 0; i < listing->count; i++)
+        nodes_unpin(mount->nodes, listing->entries[i].node);
+    nodes_unpin(mount->nodes, listing->node);
+    place_destroy(listing->place);
+    budget_remove(&mount->budget, BUDGET_LISTINGS, listing->memory);
+    arena_clean_up(&listing->names);
+    free(listing->slots);
+    free(listing->entries);
+    free(listing);
+}
+
+/* Frees the oldest of those that nobody has open. */
+static bool spare_oldest(void *arg)
+{
+    struct listings *listings = arg;
+    struct listing *oldest = NULL;
+    for (struct listing *each = listings->newest; each; each = each->next)
+        if (each->handles == 0)
+            oldest = each;
+    if (!oldest)
+        return false;
+    listing_free(oldest);
+    return true;
+}
+
+struct listings *listings_new(struct mount *mount)
+{
+    struct listings *listings = calloc(1, sizeof *listings);
+    if (!listings)
+        return NULL;
+    listings->mount = mount;
+    if (getrandom(&listings->seed, sizeof listings->seed, 0) != (ssize_t)sizeof listings->seed)
+        listings->seed = (struct dict_seed){0}; /* it works as well */
+    mount->budget.spare[BUDGET_LISTINGS] = spare_oldest;
+    mount->budget.arg[BUDGET_LISTINGS] = listings;
+    return listings;
+}
+
+void listings_destroy(struct listings *listings, int error)
+{
+    if (!listings)
+        return;
+    listings_fail_readers(listings, error);
+    while (listings->newest)
+        listing_free(listings->newest);
+    listings->mount->budget.spare[BUDGET_LISTINGS] = NULL;
+    free(listings);
+}
+
+void listings_fail_readers(struct listings *listings, int error)
+{
+    for (struct listing *each = listings->newest; each; each = each->next)
+        fail_readers(each, error);
+}
+
+bool listings_wait_for(const struct listings *listings, const struct node *node)
+{
+    for (const struct listing *each = listings->newest; each; each = each->next)
+        if (each->node == node && each->readers)
+            return true;
+    return false;
+}
+
+/* How long what records say is good in a listing of PLACE: the names that a query told, or the
+ * attributes of one record; else what the map alone tells. */
+static int64_t records_ttl_ms(const struct place *place)
+{
+    if (place->kind == PLACE_ATTRS)
+        return place->route->file->ttl_ms;
+    return place->kind == PLACE_DIRECTORY && place->route->list ? place->route->list->ttl_ms
+                                                                : MAP_STRUCTURE_TTL_MS;
+}
+
+/* What /.ddbfs has is known; its refresh is not shown. */
+static bool list_control(struct listing *listing);
+
+/* A new listing of NODE's, which the next to open it may share. */
+static struct listing *listing_new(struct listings *listings, struct node *node)
+{
+    struct listing *listing = calloc(1, sizeof *listing);
+    struct place *place = node->place ? place_copy(node->place) : NULL;
+    if (!listing || (node->place && !place)) {
+        free(listing);
+        place_destroy(place);
+        return NULL;
+    }
+    listing->all = listings;
+    listing->node = node;
+    listing->place = place;
+    listing->since_ms = now_ms(listing);
+    listing->fresh_until_ms = listing->since_ms + (place ? records_ttl_ms(place) : 0);
+    listing->next = listings->newest;
+    if (listing->next)
+        listing->next->previous = listing;
+    listings->newest = listing;
+    nodes_pin(node);
+    struct listing *old = node->listing;
+    nodes_set_listing(node, listing);
+    if (old && old->handles == 0)
+        listing_free(old);
+    if (!place && !list_control(listing)) {
+        listing_free(listing);
+        return NULL;
+    }
+    return listing;
+}
+
+/* One that met an error is asked for anew by whoever comes next. */
+static bool is_fresh(const struct listing *listing)
+{
+    return listing && listing->state != LISTING_FAILED && now_ms(listing) < listing->fresh_until_ms;
+}
+
+struct listing *listing_open(struct listings *listings, struct node *node)
+{
+    struct listing *listing = is_fresh(node->listing) ? node->listing : listing_new(listings, node);
+    if (!listing)
+        return NULL;
+    loop_remove_timer(listing->timer);
+    listing->timer = NULL;
+    listing->handles++;
+    return listing;
+}
+
+static void on_expiry(void *arg)
+{
+    struct listing *listing = arg;
+    listing->timer = NULL;
+    listing_free(listing);
+}
+
+/* One to which nothing will be added is kept for others as long as it is fresh. */
+void listing_close(struct listing *listing)
+{
+    if (--listing->handles > 0)
+        return;
+    if (listing->node->listing == listing && is_over(listing) && is_fresh(listing))
+        listing->timer =
+            loop_add_timer(mount_of(listing)->app->loop, listing->fresh_until_ms - now_ms(listing),
+                           on_expiry, listing);
+    if (!listing->timer)
+        listing_free(listing);
+}
+
+/* Entries by their names. */
+
+static struct span name_of(const struct entry *entry)
+{
+    return span_of(entry->name, entry->name_size);
+}
+
+/* The slot that has the entry NAME, or the free one where it belongs. */
+static uint32_t *slot_of(const struct listing *listing, struct span name)
+{
+    size_t mask = listing->slot_count - 1;
+    size_t at = dict_hash(listing->all->seed, name) & mask;
+    while (listing->slots[at] &&
+           !span_equal(name_of(&listing->entries[listing->slots[at] - 1]), name))
+        at = (at + 1) & mask;
+    return &listing->slots[at];
+}
+
+static struct entry *find_entry(const struct listing *listing, struct span name)
+{
+    uint32_t number = listing->slot_count ? *slot_of(listing, name) : 0;
+    return number ? &listing->entries[number - 1] : NULL;
+}
+
+static bool make_room(struct listing *listing)
+{
+    if (listing->count < listing->capacity)
+        return true;
+    size_t capacity = listing->capacity ? listing->capacity * 2 : 16;
+    struct entry *entries = realloc(listing->entries, capacity * sizeof *entries);
+    if (entries)
+        listing->entries = entries;
+    uint32_t *slots = calloc(capacity * 2, sizeof *slots);
+    if (!entries || !slots) {
+        free(slots);
+        return false;
+    }
+    free(listing->slots);
+    listing->slots = slots;
+    listing->slot_count = capacity * 2;
+    listing->capacity = capacity;
+    for (size_t i = 0; i < listing->count; i++)
+        *slot_of(listing, name_of(&listing->entries[i])) = (uint32_t)i + 1;
+    return true;
+}
+
+/* A copy of NAME for an entry without a node; NULL when memory ran out. */
+static const char *keep_name(struct listing *listing, struct span name)
+{
+    listing->names_bytes += name.size + OVERHEAD;
+    return arena_text(&listing->names, name);
+}
+
+/* Adds an entry; takes the pin on NODE, which may be NULL. False when memory ran out. */
+static bool add_entry(struct listing *listing, struct span name, bool is_directory,
+                      struct node *node, int64_t good_until_ms)
+{
+    const char *text = node ? node->name.data : keep_name(listing, name);
+    if (!text || !make_room(listing)) {
+        nodes_unpin(mount_of(listing)->nodes, node);
+        return false;
+    }
+    int64_t good_for_ms = good_until_ms - listing->since_ms;
+    listing->entries[listing->count++] = (struct entry){
+        .node = node,
+        .name = text,
+        .good_for_ms = good_for_ms < UINT32_MAX ? (uint32_t)good_for_ms : UINT32_MAX,
+        .name_size = (uint16_t)name.size,
+        .is_directory = is_directory,
+    };
+    *slot_of(listing, name) = (uint32_t)listing->count;
+    return true;
+}
+
+static int64_t ttl_left_ms(const struct listing *listing, const struct entry *entry, int64_t now)
+{
+    return listing->since_ms + entry->good_for_ms - now;
+}
+
+struct node *listing_find(const struct node *node, struct span name, int64_t *left_ms)
+{
+    const struct listing *listing = node->listing;
+    const struct entry *entry = listing ? find_entry(listing, name) : NULL;
+    if (!entry || !entry->node)
+        return NULL;
+    *left_ms = ttl_left_ms(listing, entry, now_ms(listing));
+    return *left_ms > 0 ? entry->node : NULL;
+}
+
+/* The entry NAME may have changed: it is told by its name alone from now on. Without memory for
+ * that name it is told as before, for what is left of its time. */
+static void forget_entry(struct listing *listing, struct span name)
+{
+    struct entry *entry = find_entry(listing, name);
+    const char *text = entry && entry->node ? keep_name(listing, name) : NULL;
+    if (!text)
+        return;
+    nodes_unpin(mount_of(listing)->nodes, entry->node);
+    entry->node = NULL;
+    entry->name = text;
+}
+
+void listings_forget(struct listings *listings, struct span path)
+{
+    struct listing *next;
+    for (struct listing *each = listings->newest; each; each = next) {
+        CLEAN_UP(buf_clean_up) struct buf where = {0};
+        next = each->next;
+        nodes_path(each->node, span_text(""), &where);
+        if (nodes_is_below(buf_span(&where), path)) {
+            nodes_set_listing(each->node, NULL);
+            each->is_forgotten = true;
+            if (each->handles == 0)
+                listing_free(each);
+        } else if (nodes_is_below(path, buf_span(&where))) {
+            forget_entry(each, span_from(path, where.size + (where.size > 1)));
+        }
+    }
+}
+
+/* Telling the kernel. */
+
+/* Whether the kernel is told of the entry's node, and not of its name alone. */
+static bool is_told(const struct listing *listing, const struct entry *entry, int64_t now)
+{
+    return entry->node && !listing->is_forgotten && ttl_left_ms(listing, entry, now) > -GRACE_MS;
+}
+
+static void fill_entry(const struct listing *listing, const struct entry *entry, int64_t now,
+                       struct fuse_entry_param *out)
+{
+    if (is_told(listing, entry, now)) {
+        reply_fill_entry(mount_of(listing), entry->node, ttl_left_ms(listing, entry, now), out);
+        return;
+    }
+    *out = (struct fuse_entry_param){.attr = {.st_ino = entry->node ? entry->node->ino : UINT32_MAX,
+                                              .st_mode = entry->is_directory ? S_IFDIR : S_IFREG}};
+}
+
+/* "." and "..", which the kernel does not look up. */
+static void fill_dots(const struct listing *listing, off_t at, struct fuse_entry_param *out)
+{
+    const struct node *node = listing->node;
+    const struct node *shown = at == 1 && node->parent ? node->parent : node;
+    *out = (struct fuse_entry_param){.attr = {.st_ino = shown->ino, .st_mode = S_IFDIR}};
+}
+
+/* An answer in the making. All of its entries are told as of one time. */
+struct telling {
+    fuse_req_t req;
+    int64_t now_ms;
+    char *bytes; /* owned */
+    size_t size, used;
+};
+
+/* False when the entry at AT does not fit any more. */
+static bool tell(struct listing *listing, struct telling *telling, off_t at)
+{
+    struct fuse_entry_param param;
+    const char *name = at == 0 ? "." : "..";
+    size_t room = telling->size - telling->used;
+    const struct entry *entry = at < DOTS ? NULL : &listing->entries[at - DOTS];
+    if (entry) {
+        name = entry->name;
+        fill_entry(listing, entry, telling->now_ms, &param);
+    } else {
+        fill_dots(listing, at, &param);
+    }
+    size_t added = fuse_add_direntry_plus(telling->req, telling->bytes + telling->used, room, name,
+                                          &param, at + 1);
+    if (added > room)
+        return false;
+    telling->used += added;
+    if (param.ino)
+        nodes_look_up(entry->node);
+    return true;
+}
+
+/* The kernel has not got the entries from FROM to END: it knows nothing of them. */
+static void take_back(struct listing *listing, const struct telling *telling, off_t from, off_t end)
+{
+    for (off_t at = from < DOTS ? DOTS : from; at < end; at++) {
+        const struct entry *entry = &listing->entries[at - DOTS];
+        if (is_told(listing, entry, telling->now_ms))
+            nodes_forget(mount_of(listing)->nodes, entry->node->ino, 1);
+    }
+}
+
+/* Whether there is an answer from OFFSET on; if not, more may come. */
+static bool has_answer(const struct listing *listing, off_t offset)
+{
+    return offset < (off_t)listing->count + DOTS || is_over(listing);
+}
+
+/* Answers with what is there from OFFSET on. */
+static void answer(struct listing *listing, fuse_req_t req, size_t size, off_t offset)
+{
+    off_t from = offset < 0 ? 0 : offset, at = from, end = (off_t)listing->count + DOTS;
+    bool is_quiet = mount_of(listing)->unlistable_quiet;
+    if (from >= end && listing->state == LISTING_FAILED) {
+        fuse_reply_err(req, listing->error);
+        return;
+    }
+    if (from >= end && listing->state == LISTING_UNLISTABLE && !is_quiet) {
+        fuse_reply_err(req, EOPNOTSUPP);
+        return;
+    }
+    struct telling telling = {
+        .req = req, .now_ms = now_ms(listing), .bytes = malloc(size), .size = size};
+    if (!telling.bytes) {
+        fuse_reply_err(req, ENOMEM);
+        return;
+    }
+    while (at < end && tell(listing, &telling, at))
+        at++;
+    if (fuse_reply_buf(req, telling.bytes, telling.used) != 0)
+        take_back(listing, &telling, from, at);
+    free(telling.bytes);
+}
+
+/* Entries as they come. */
+
+static void ask_more(struct listing *listing);
+
+/* One line for each wait: who listed what, and how long that took. */
+static void note_wait(const struct reader *reader)
+{
+    const struct listing *listing = reader->listing;
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    nodes_path(listing->node, span_text(""), &path);
+    log_line(&mount_of(listing)->app->log, LOG_LEVEL_INFO, "pid=%d path=%s listed=%zu %s ms=%lld",
+             (int)reader->waiting.pid, buf_text(&path), listing->count,
+             listing->error ? strerrorname_np(listing->error) : "ok",
+             (long long)(now_ms(listing) - reader->waiting.since_ms));
+}
+
+/* A failure that the process PID met leaves its reason. */
+static void note_failure(const struct listing *listing, pid_t pid, int error,
+                         const struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    nodes_path(listing->node, span_text(""), &path);
+    journal_error(mount_of(listing)->journal, pid, buf_span(&path), error, err);
+}
+
+static void answer_readers(struct listing *listing)
+{
+    struct reader *next;
+    for (struct reader *reader = listing->readers; reader; reader = next) {
+        next = reader->next;
+        if (!has_answer(listing, reader->offset))
+            continue;
+        note_wait(reader);
+        answer(listing, waiting_take(&reader->waiting), reader->size, reader->offset);
+        reader_free(reader);
+    }
+    if (listing->readers)
+        ask_more(listing);
+}
+
+static void fail(struct listing *listing, int error, const struct error *err)
+{
+    listing->error = error;
+    become(listing, LISTING_FAILED);
+    note_failure(listing, listing->readers ? listing->readers->waiting.pid : 0, error, err);
+}
+
+/* The C library takes ENOENT for a directory's end: what is missing would look empty. */
+static int listing_errno(enum error_kind kind)
+{
+    return kind == ERROR_NOT_FOUND ? ESTALE : reply_errno(kind);
+}
+
+/* The node of an entry whose content the listing brought; NULL where it brought none. */
+static struct node *node_of(struct listing *listing, const struct tree_entry *entry)
+{
+    struct nodes *nodes = mount_of(listing)->nodes;
+    const struct tree *tree = &mount_of(listing)->app->tree;
+    struct error ignored;
+    if (entry->directory) {
+        struct place *place =
+            place_child(listing->node->place, entry->name, &tree->names, &ignored);
+        if (place && place_is_directory(place))
+            return nodes_directory(nodes, listing->node, entry->name, NODE_DIRECTORY, place);
+        place_destroy(place);
+        return NULL;
+    }
+    struct node_file file = {.kind = NODE_FILE,
+                             .bytes = entry->content,
+                             .secret = entry->secret,
+                             .mtime_ms = entry->mtime_ms};
+    return entry->size >= 0 ? nodes_file(nodes, listing->node, entry->name, &file) : NULL;
+}
+
+/* A record that moved while its listing was read comes twice; it is told once. False with ERR
+ * filled when the entry can't be told. */
+static bool keep_entry(struct listing *listing, const struct tree_entry *entry, struct error *err)
+{
+    if (entry->name.size > NAME_MAX_BYTES)
+        return error_set(err, ERROR_BAD_ANSWER, "a name is longer than a file's can be");
+    if (find_entry(listing, entry->name))
+        return true;
+    int64_t ttl_ms = entry->directory ? MAP_STRUCTURE_TTL_MS : records_ttl_ms(listing->place);
+    return add_entry(listing, entry->name, entry->directory, node_of(listing, entry),
+                     now_ms(listing) + ttl_ms) ||
+           error_no_memory(err);
+}
+
+/* A listing is whole, or it ends in an error: too many entries would fill the memory. */
+static void fail_when_too_large(struct listing *listing)
+{
+    struct error why;
+    uint32_t most = mount_of(listing)->app->options->max_entries;
+    if (listing->state == LISTING_FAILED || listing->count <= most)
+        return;
+    error_set(&why, ERROR_INVALID,
+              "more than %u entries; ask for fewer of them, or allow more with --max-entries",
+              (unsigned)most);
+    fail(listing, EOVERFLOW, &why);
+}
+
+static void take_entries(void *arg, const struct tree_entry *entries, size_t count, bool more,
+                         const struct error *err)
+{
+    struct listing *listing = arg;
+    struct error why;
+    bool ok = !err;
+    listing->page = listing->count;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = keep_entry(listing, &entries[i], &why);
+    if (!err && !ok)
+        err = &why;
+    if (!err)
+        become(listing, more ? LISTING_IDLE : LISTING_WHOLE);
+    else if (err->kind == ERROR_NOT_LISTABLE) /* its README tells why: no failure to be noted */
+        become(listing, LISTING_UNLISTABLE);
+    else
+        fail(listing, listing_errno(err->kind), err);
+    fail_when_too_large(listing);
+    count_memory(listing);
+    answer_readers(listing);
+}
+
+static void ask_more(struct listing *listing)
+{
+    if (listing->state != LISTING_IDLE)
+        return;
+    become(listing, LISTING_ASKED);
+    if (listing->pages) {
+        tree_list_more(listing->pages);
+        return;
+    }
+    listing->pages =
+        tree_list(&mount_of(listing)->app->tree, listing->place, true, take_entries, listing);
+    if (!listing->pages) {
+        become(listing, LISTING_IDLE);
+        fail_readers(listing, ENOMEM);
+    }
+}
+
+static bool list_control(struct listing *listing)
+{
+    bool ok = true;
+    for (size_t i = 0; listing->node->kind == NODE_CONTROL && control_names[i]; i++)
+        ok = ok && add_entry(listing, span_text(control_names[i]), false, NULL, 0);
+    become(listing, LISTING_WHOLE);
+    return ok;
+}
+
+/* The page that it waited for still comes, and is kept for the next reader. */
+static void give_up(void *arg, int error)
+{
+    struct reader *reader = arg;
+    struct error why;
+    error_set(&why, ERROR_TIMED_OUT, "no answer in time");
+    if (error == ETIMEDOUT)
+        note_failure(reader->listing, reader->waiting.pid, ETIMEDOUT, &why);
+    reader_free(reader);
+}
+
+static void wait_for_entries(struct listing *listing, fuse_req_t req, size_t size, off_t offset)
+{
+    struct mount *mount = mount_of(listing);
+    struct reader *reader = calloc(1, sizeof *reader);
+    if (!reader) {
+        fuse_reply_err(req, ENOMEM);
+        return;
+    }
+    *reader = (struct reader){
+        .listing = listing, .size = size, .offset = offset, .next = listing->readers};
+    listing->readers = reader;
+    if (!waiting_start(&reader->waiting, mount, req, now_ms(listing), give_up, reader)) {
+        reader_free(reader);
+        return;
+    }
+    ask_more(listing); /* which may answer it at once; and the reader may be gone already */
+}
+
+void listing_read(struct listing *listing, fuse_req_t req, size_t size, off_t offset)
+{
+    if (!has_answer(listing, offset)) {
+        wait_for_entries(listing, req, size, offset);
+        return;
+    }
+    answer(listing, req, size, offset);
+    if (listing->page >= READ_AHEAD_FROM && offset >= (off_t)listing->page)
+        ask_more(listing);
+}
