@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/map/condition.h"
+#include "core/map/match.h"
 #include "core/map/pattern.h"
 #include "core/map/route.h"
 
@@ -298,19 +299,20 @@ static void set_format_types(struct making *making)
 static bool make_match(struct making *making, const struct declared_param *from,
                        struct map_param *param)
 {
-    char why[128];
-    int wrong = regcomp(&param->regex, from->match, REG_EXTENDED | REG_NOSUB);
-    if (wrong == 0) {
+    char why[200];
+    switch (match_compile(from->match, &param->regex, why, sizeof why)) {
+    case MATCH_OK:
         param->match = keep(making, from->match);
         if (!param->match)
             regfree(&param->regex);
         return param->match;
-    }
-    if (wrong == REG_ESPACE)
+    case MATCH_NO_MEMORY:
         return findings_no_memory(making->findings);
-    regerror(wrong, &param->regex, why, sizeof why);
+    case MATCH_WRONG:
+        break;
+    }
     making->broken = true;
-    findings_add(making->findings, from->match_line, "\"match\" is no regular expression: %s", why);
+    findings_add(making->findings, from->match_line, "\"match\" %s", why);
     return true;
 }
 

@@ -206,6 +206,10 @@ const struct map *map_parse(const char *file, struct span text, struct findings 
     return NULL;
 }
 
+/* The example of three tables has 6 KB. What takes the square of something is bounded by this, too.
+ */
+enum { MAP_MAX_BYTES = 1 << 20 };
+
 static bool read_file(const char *file, struct buf *out, struct error *err)
 {
     FILE *stream = fopen(file, "re");
@@ -213,12 +217,14 @@ static bool read_file(const char *file, struct buf *out, struct error *err)
         return error_set(err, ERROR_INVALID, "can't read the map %s: %s", file, strerror(errno));
     char chunk[8192];
     size_t size;
-    while ((size = fread(chunk, 1, sizeof chunk, stream)) > 0)
+    while (out->size <= MAP_MAX_BYTES && (size = fread(chunk, 1, sizeof chunk, stream)) > 0)
         buf_add(out, chunk, size);
     bool failed = ferror(stream) != 0;
     fclose(stream);
     if (failed)
         return error_set(err, ERROR_INVALID, "can't read the map %s: %s", file, strerror(errno));
+    if (out->size > MAP_MAX_BYTES)
+        return error_set(err, ERROR_INVALID, "%s is no map: it is larger than 1 MB", file);
     return !out->failed || error_no_memory(err);
 }
 

@@ -38,6 +38,8 @@ static bool read_list(struct map_reader *reader, struct json value, void *target
     bool ok = true;
     if (!path->list)
         return map_fail(reader, value, "a listing's path ends in /; \"%s\" does not", path->path);
+    if (json_count(value) > MAP_MAX_MEMBERS)
+        return map_fail(reader, value, "\"list\" has more than %d kinds", MAP_MAX_MEMBERS);
     if (!make_room(reader, path, json_count(value)))
         return false;
     if (json_is(value, JSON_STRING))

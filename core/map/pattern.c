@@ -57,6 +57,10 @@ static bool find_kinds(struct draft *draft, const struct declared_table *table)
         pattern->kinds[i] = find_kind(draft, table, &path->kinds[i]);
         if (!pattern->kinds[i])
             return false;
+        for (size_t before = 0; before < i; before++)
+            if (pattern->kinds[before] == pattern->kinds[i])
+                return findings_add(draft->findings, path->kinds[i].line,
+                                    "\"list\" says \"%s\" twice", path->kinds[i].text);
     }
     return pattern->kinds[0];
 }
@@ -190,6 +194,36 @@ static bool is_full_key(const struct draft *draft)
     return pattern->where_count == draft->model->key_count;
 }
 
+static bool add_param(struct bindings *all, const char *param)
+{
+    return !param || bindings_find(all, param) || bindings_add(all, param, span_text(""));
+}
+
+/* A place has room for the values of the path's parameters, and of all parts of the key: one
+ * without would never be found. */
+static bool check_room(struct draft *draft)
+{
+    struct format path;
+    format_parse(&draft->scratch, span_text(draft->path->path), &path);
+    for (size_t kind = 0; kind < draft->pattern->kind_count; kind++) {
+        struct bindings all = {0};
+        bool fits = true;
+        for (size_t i = 0; i < path.count; i++)
+            fits = fits && add_param(&all, path.pieces[i].param);
+        const struct declared_condition *where;
+        for (where = draft->path->wheres; where; where = where->next)
+            fits = fits && (where->op != COND_EQ || add_param(&all, where->target));
+        for (size_t k = 0; k < draft->model->key_count; k++) {
+            const struct format *key = &draft->pattern->kinds[kind]->keys[k];
+            for (size_t i = 0; i < key->count; i++)
+                fits = fits && add_param(&all, key->pieces[i].param);
+        }
+        if (!fits)
+            return draft_fail(draft, "more than %d parameters and parts of the key", BINDINGS_MAX);
+    }
+    return true;
+}
+
 /* Members that exclude each other; NULL when none do. */
 static const char *contradiction(const struct draft *draft)
 {
@@ -231,7 +265,10 @@ static struct map_cond *keep_conds(struct arena *arena, const struct map_cond *c
 static struct map_part *keep_parts(struct draft *draft, enum cond_op op, size_t *count)
 {
     const struct declared_condition *where;
-    struct map_part *parts = arena_array(draft->arena, READ_MAX_CONDS, sizeof *parts);
+    size_t most = 0;
+    for (where = draft->path->wheres; where; where = where->next)
+        most += where->op == op;
+    struct map_part *parts = arena_array(draft->arena, most, sizeof *parts);
     for (where = draft->path->wheres; parts && where; where = where->next) {
         if (where->op != op)
             continue;
@@ -284,7 +321,7 @@ static bool compile(struct draft *draft, const struct declared_table *table)
     };
     if (!find_kinds(draft, table) || !find_index(draft, table) || !key_conditions_compile(draft) ||
         !filters_compile(draft) || !check_wheres(draft) || !check_params(draft) ||
-        !check_conds(draft, pattern->where, pattern->where_count) ||
+        !check_room(draft) || !check_conds(draft, pattern->where, pattern->where_count) ||
         !check_conds(draft, pattern->filter, pattern->filter_count))
         return false;
     pattern->by_key = is_full_key(draft);

@@ -55,6 +55,8 @@ bool map_read_members(struct map_reader *reader, struct json object, const char 
     bool ok = true, misspelt = false;
     if (!json_is(object, JSON_OBJECT))
         return map_fail(reader, object, "%s is written as an object: { … }", what);
+    if (json_count(object) > MAP_MAX_MEMBERS)
+        return map_fail(reader, object, "%s has more than %d members", what, MAP_MAX_MEMBERS);
     for (struct json name = json_first(object), value; json_present(name);
          name = json_next(value)) {
         value = json_next(name);
@@ -77,6 +79,8 @@ bool map_read_each(struct map_reader *reader, struct json object, const char *wh
     bool ok = true;
     if (!json_is(object, JSON_OBJECT))
         return map_fail(reader, object, "%s is written as an object: { … }", what);
+    if (json_count(object) > MAP_MAX_MEMBERS)
+        return map_fail(reader, object, "%s has more than %d members", what, MAP_MAX_MEMBERS);
     for (struct json name = json_first(object), value; json_present(name);
          name = json_next(value)) {
         value = json_next(name);
@@ -128,6 +132,8 @@ bool map_read_texts(struct map_reader *reader, struct json value, const char *wh
 {
     if (!json_is(value, JSON_ARRAY) || json_count(value) == 0)
         return map_fail(reader, value, "%s is written as a list of texts: [\"…\"]", what);
+    if (json_count(value) > MAP_MAX_TEXTS)
+        return map_fail(reader, value, "%s has more than %d texts", what, MAP_MAX_TEXTS);
     const char **texts = arena_array(reader->arena, json_count(value), sizeof(const char *));
     if (!texts)
         return findings_no_memory(reader->findings);

@@ -7,6 +7,9 @@
 #include "core/map/findings.h"
 #include "core/map/format.h"
 
+/* More than anybody writes; without a bound what compares each with each could take for ever. */
+enum { MAP_MAX_MEMBERS = 2000, MAP_MAX_TEXTS = 10000 };
+
 struct map_reader {
     struct json_doc doc;
     struct arena *arena;       /* where what is read goes; borrowed */

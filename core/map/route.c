@@ -67,6 +67,8 @@ static const char *wrong_segment(const struct format *segment)
         if (i > 0 && literal.size && strchr("0123456789ABCDEF", literal.data[0]))
             return "after a parameter a segment can't go on with one of 0-9 or A-F";
     }
+    if (format_literal_bytes(segment) > NAME_MAX_BYTES)
+        return "no name is longer than 255 bytes";
     struct span last = segment->pieces[segment->count - 1].literal;
     for (enum companion c = COMPANION_TYPED; c <= COMPANION_ATTRS; c++)
         if (span_ends(last, span_text(name_companion_ending(c))))
@@ -99,7 +101,12 @@ static struct route *lay_path(struct builder *builder, const struct map_pattern 
     struct span rest = span_text(pattern->path);
     if (pattern->list)
         rest.size--;
-    while (route) {
+    for (int depth = 0; route; depth++) {
+        if (depth == ROUTE_MAX_DEPTH) {
+            findings_add(builder->findings, pattern->line, "a path has more than %d segments",
+                         ROUTE_MAX_DEPTH);
+            return NULL;
+        }
         const char *slash = rest.size ? memchr(rest.data, '/', rest.size) : NULL;
         struct span text = slash ? span_of(rest.data, (size_t)(slash - rest.data)) : rest;
         struct format segment;

@@ -21,6 +21,9 @@ struct route {
 /* The step below LISTING that is that entry of it; NULL when a path of its own takes its names. */
 const struct route *route_of_entry(const struct route *listing, const struct map_entry *entry);
 
+/* How many segments a path may have: routes are walked by recursion. */
+enum { ROUTE_MAX_DEPTH = 64 };
+
 /* The tree of MODEL's patterns, in ARENA, which is MODEL's. NULL with what is wrong in FINDINGS:
  * paths that can't be, that are the same, or that match the same names. */
 struct route *route_build(const struct model *model, struct arena *arena,

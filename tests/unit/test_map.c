@@ -1049,6 +1049,112 @@ static void test_a_ttl_of_the_table_is_that_of_its_paths(void)
     map_unref(map);
 }
 
+/* What the map says could crash or hold up whoever reads it; it is bounded. */
+
+static void check_match(const char *match, const char *why)
+{
+    CLEAN_UP(buf_clean_up) struct buf table = {0}, want = {0};
+    buf_printf(&table, RECORDS "\"params\":{\"a\":{\"match\":\"%s\"}},\"paths\":{}", match);
+    buf_printf(&want, "map.json:3: \"match\" %s\n", why ? why : "");
+    if (why)
+        check_all(buf_text(&table), buf_text(&want));
+    else
+        map_unref(good_table(buf_text(&table)));
+}
+
+static void check_repeated_match(const char *before, const char *after, int times, const char *why)
+{
+    CLEAN_UP(buf_clean_up) struct buf match = {0};
+    for (int i = 0; i < times; i++)
+        buf_add_text(&match, before);
+    buf_add_char(&match, 'a');
+    for (int i = 0; i < times; i++)
+        buf_add_text(&match, after);
+    check_match(buf_text(&match), why);
+}
+
+static void test_a_match_is_bounded(void)
+{
+    static const char large[] =
+        "can't be used: it is too large: what is repeated counts as often as "
+        "it may be, and may not pass 1000 characters in all";
+    check_repeated_match("(", ")", 200000, "can't be used: it is longer than 1000 bytes");
+    check_repeated_match("(", ")", 21, "can't be used: it nests more than 20 groups");
+    check_repeated_match("(", "+)", 20, large); /* each + writes its group out twice */
+    check_repeated_match("(", "{1,100})", 3, large);
+    check_match("a{1,100}{1,100}", large);
+    check_match("[[:alpha:]-]{2000}", large);
+    check_match("(a{1,40}b){30,}", large);
+    check_match("(a)\\\\1", "can't be used: it refers back (\\1), which can take for ever");
+}
+
+static void test_a_match_of_a_sensible_size_is_none_too_large(void)
+{
+    check_repeated_match("(", ")", 20, NULL);
+    check_match("^[a-z][]a-z0-9-]{0,254}$", NULL);
+    check_match("^(([0-9]{1,3}\\\\.){3}[0-9]{1,3}|[^]]+|a{3}|[[:alnum:]_]{5,})$", NULL);
+    check_match("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", NULL);
+    check_match("a{,5}", NULL);
+    check_match("", "is written as a text in quotes");
+}
+
+static void test_a_path_is_so_deep_at_most(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
+    buf_add_text(&table, RECORDS "\"paths\":{\"");
+    for (int i = 0; i < 200000; i++)
+        buf_add_text(&table, "x/");
+    buf_add_text(&table, "{a}/\":{}}");
+    check_all(buf_text(&table), "map.json:3: a path has more than 64 segments\n");
+}
+
+static void test_an_object_has_so_many_members_at_most(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf paths = {0}, values = {0};
+    buf_add_text(&paths, RECORDS "\"paths\":{");
+    buf_add_text(&values, RECORDS "\"paths\":{},\"params\":{\"a\":{\"values\":[\"x\"");
+    for (int i = 0; i < 2001; i++)
+        buf_printf(&paths, "\"p%d/{a}/\":{},", i);
+    for (int i = 0; i < 10000; i++)
+        buf_add_text(&values, ",\"x\"");
+    buf_add_text(&paths, "}");
+    buf_add_text(&values, "]}}");
+    check_all(buf_text(&paths), "map.json:3: \"paths\" has more than 2000 members\n");
+    check_all(buf_text(&values), "map.json:3: \"values\" has more than 10000 texts\n");
+}
+
+static void test_a_map_that_never_ends(void)
+{
+    struct error err = {0};
+    CHECK(!map_load("/dev/zero", NULL, &err));
+    CHECK_TEXT(err.text, "/dev/zero is no map: it is larger than 1 MB");
+}
+
+/* Sixteen parts are known by equalities, eight is what a key condition takes. */
+static void test_many_equalities(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
+    buf_add_text(&table, "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"");
+    for (char c = 'a'; c < 'i'; c++)
+        buf_printf(&table, "#{%c}", c);
+    buf_add_text(&table, "\",\"sk\":\"");
+    for (char c = 'i'; c < 'q'; c++)
+        buf_printf(&table, "#{%c}", c);
+    buf_add_text(&table, "\"}},\"paths\":{\"x\":{\"where\":{");
+    for (char c = 'a'; c < 'q'; c++)
+        buf_printf(&table, "\"%c\":\"v\",", c);
+    buf_add_text(&table, "}}}");
+    const struct map *map = good_table(buf_text(&table));
+    CHECK_INT(map->models[0]->patterns->said_count, 16);
+    map_unref(map);
+}
+
+static void test_the_same_kind_twice_in_a_list(void)
+{
+    check_all(KINDS PATHS("{a}/", "\"list\":[\"one\",\"one\"]"),
+              "map.json:3: \"list\" says \"one\" twice\n");
+}
+
 /* All that is wrong in one go. */
 
 static void test_all_that_is_wrong_is_told(void)
@@ -1120,6 +1226,14 @@ static void test_the_error_of_a_map_counts_the_others(void)
 }
 
 static const struct check_test tests[] = {
+    {"a_match_is_bounded", test_a_match_is_bounded},
+    {"a_match_of_a_sensible_size_is_none_too_large",
+     test_a_match_of_a_sensible_size_is_none_too_large},
+    {"a_path_is_so_deep_at_most", test_a_path_is_so_deep_at_most},
+    {"an_object_has_so_many_members_at_most", test_an_object_has_so_many_members_at_most},
+    {"a_map_that_never_ends", test_a_map_that_never_ends},
+    {"many_equalities", test_many_equalities},
+    {"the_same_kind_twice_in_a_list", test_the_same_kind_twice_in_a_list},
     {"all_that_is_wrong_is_told", test_all_that_is_wrong_is_told},
     {"what_refers_to_a_fault_is_no_fault", test_what_refers_to_a_fault_is_no_fault},
     {"a_map_that_is_all_wrong_is_told_in_part", test_a_map_that_is_all_wrong_is_told_in_part},
