@@ -75,6 +75,18 @@ static void mark_used(struct draft *draft, const struct declared_condition *wher
         draft->used[draft->used_count++] = where;
 }
 
+/* The equalities of "where" that stand in what is said of a key attribute. */
+static void mark_said(struct draft *draft, const struct format *format,
+                      const struct said_text *said)
+{
+    for (size_t i = 0; i < said->pieces; i++) {
+        const char *param = format->pieces[i].param;
+        const struct declared_condition *where = param ? draft_where(draft, param) : NULL;
+        if (where && where->op == COND_EQ)
+            mark_used(draft, where);
+    }
+}
+
 /* A condition on the attribute itself, as the map wrote it. */
 static bool add_plain(struct draft *draft, const struct map_key *key,
                       const struct declared_condition *where)
@@ -118,6 +130,7 @@ static bool compile_partition_key(struct draft *draft, const struct map_key *key
             return draft_fail(draft, "one listing is one partition, but its kinds differ in %s",
                               key->attribute);
     }
+    mark_said(draft, draft_key_format(draft, key, pattern->kinds[0]), &first);
     return add_equality(draft, key, &first.text);
 }
 
@@ -131,6 +144,14 @@ static bool bound(struct draft *draft, const struct format *prefix, const struct
             (!value || draft_append_all(draft, out, value)) &&
             (!to_the_end || draft_append(draft, out, &last))) ||
            draft_fail_room(draft);
+}
+
+static bool is_base_part(const struct draft *draft, const char *param)
+{
+    for (size_t i = 0; i < draft->model->key_count; i++)
+        if (format_has(&draft->pattern->kinds[0]->keys[i], param))
+            return true;
+    return false;
 }
 
 /* A condition on the first part that the path does not say becomes one on the whole sort key.
@@ -152,6 +173,12 @@ static bool compile_range(struct draft *draft, const struct map_key *key,
      * back (pattern->excluded); one record can't. */
     if (where->op == COND_LT && prefix->count > 0 && !draft->path->list)
         return draft_fail(draft, "\"<\" on a part goes with a listing; for one record say \"<=\"");
+    if (where->op == COND_LT && prefix->count > 0 && !is_base_part(draft, where->target))
+        return draft_fail(
+            draft,
+            "\"<\" on %s, which is a part of the index's key alone: say \"<=\", which "
+            "takes in what begins with the value",
+            where->target);
     bool ok = true;
     switch (where->op) {
     case COND_EQ: /* draft_said has taken those in */
@@ -231,12 +258,14 @@ static bool compile_sort_key(struct draft *draft, const struct map_key *key, boo
         return add_plain(draft, key, where);
     if (!said.stop) {
         *done = false;
+        mark_said(draft, format, &said);
         return add_equality(draft, key, &said.text);
     }
     if (where && where->op == COND_EQ) {
         *done = false;
         return add_plain(draft, key, where);
     }
+    mark_said(draft, format, &said);
     where = draft_where(draft, said.stop);
     return where ? compile_range(draft, key, &said, where) : add_prefix(draft, key, &said.text);
 }

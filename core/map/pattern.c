@@ -77,23 +77,18 @@ static bool find_index(struct draft *draft, const struct declared_table *table)
     return draft->pattern->index;
 }
 
-/* Whether PARAM is a part of some key attribute that is asked for: the table's, or the index's. */
+/* Whether PARAM is a part of the table's own key, for each kind that the path gives. What comes
+ * back is compared with such a part, so it selects even where no condition can be made of it. */
 static bool is_part(const struct draft *draft, const char *param)
 {
-    const struct map_index *index = draft->pattern->index;
-    const struct map_kind *kind = draft->pattern->kinds[0];
-    for (size_t k = 0; k < draft->model->key_count; k++)
-        if (format_has(&kind->keys[k], param))
-            return true;
-    for (size_t i = 0; index && i < index->partition_count + index->sort_count; i++) {
-        const struct map_key *key = i < index->partition_count
-                                        ? &index->partition[i]
-                                        : &index->sort[i - index->partition_count];
-        const struct format *format = draft_key_format(draft, key, kind);
-        if (format && format_has(format, param))
-            return true;
+    for (size_t i = 0; i < draft->pattern->kind_count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < draft->model->key_count; k++)
+            found = found || format_has(&draft->pattern->kinds[i]->keys[k], param);
+        if (!found)
+            return false;
     }
-    return false;
+    return true;
 }
 
 static bool is_used(const struct draft *draft, const struct declared_condition *where)
@@ -159,8 +154,10 @@ static bool check_params(struct draft *draft)
         const char *param = path.pieces[i].param;
         if (param && !conds_have(pattern->where, pattern->where_count, param) &&
             !conds_have(pattern->filter, pattern->filter_count, param) && !is_part(draft, param))
-            return draft_fail(
-                draft, "{%s} selects nothing: it is no part of a key and in no condition", param);
+            return draft_fail(draft,
+                              "{%s} selects nothing: it is no part of a key (of each kind that the "
+                              "path gives) and in no condition",
+                              param);
     }
     return true;
 }

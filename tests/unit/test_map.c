@@ -769,6 +769,48 @@ static void test_an_index_of_several_formats(void)
     map_unref(good_table(KINDS BY_KIND PATHS("x/", "\"list\":\"two\",\"index\":\"G\"")));
 }
 
+#define STATES                                                                                     \
+    "\"indexes\":{\"G\":{\"partition\":\"g\",\"sort\":{\"h\":\"S#{state}#{day}\"}},"               \
+    "\"H\":{\"partition\":\"g\",\"sort\":{\"h\":\"{day}#{state}\"}}},"
+
+/* What comes back from an index is known by the table's key: a part of the index's alone selects
+ * only where it stands in the condition. */
+static void test_a_part_of_an_index_that_selects_nothing(void)
+{
+    map_unref(good_table(KINDS STATES PATHS(
+        "{g}/",
+        "\"list\":\"one\",\"index\":\"G\",\"where\":{\"state\":\"L\",\"day\":{\">\":\"2\"}}")));
+    check_table(
+        KINDS STATES PATHS("{g}/", "\"list\":\"one\",\"index\":\"H\",\"where\":{\"state\":\"L\"}"),
+        "map.json:3: \"{g}/\": \"where\" on state can't be part of a key condition: only the "
+        "first part that the path does not say can; try \"filter\"");
+    check_table(
+        KINDS STATES PATHS("{g}/", "\"list\":[\"one\",\"two\"],\"index\":\"H\","
+                                   "\"where\":{\"state\":\"L\"}"),
+        "map.json:3: \"{g}/\": \"where\" on state can't be part of a key condition: only the "
+        "first part that the path does not say can; try \"filter\"");
+    check_table(
+        KINDS STATES PATHS("{g}/", "\"list\":\"one\",\"index\":\"G\","
+                                   "\"where\":{\"state\":\"L\",\"h\":{\"<\":\"T\"}}"),
+        "map.json:3: \"{g}/\": \"where\" on state can't be part of a key condition: only the "
+        "first part that the path does not say can; try \"filter\"");
+    check_table(KINDS STATES PATHS("{g}/{state}/", "\"list\":\"one\",\"index\":\"H\""),
+                "map.json:3: \"{g}/{state}/\": {state} selects nothing: it is no part of a key (of "
+                "each kind that the path gives) and in no condition");
+    check_table(KINDS STATES PATHS("{g}/",
+                                   "\"list\":\"one\",\"index\":\"G\",\"where\":{\"state\":\"L\","
+                                   "\"day\":{\"<\":\"2\"}}"),
+                "map.json:3: \"{g}/\": \"<\" on day, which is a part of the index's key alone: say "
+                "\"<=\", which takes in what begins with the value");
+    check_table(
+        KINDS PATHS("{a}/{b}/", "\"list\":[\"one\",\"two\"]"),
+        "map.json:3: \"{a}/{b}/\": {b} selects nothing: it is no part of a key (of each kind "
+        "that the path gives) and in no condition");
+    check_table(KINDS PATHS("{a}/", "\"list\":[\"one\",\"two\"],\"where\":{\"b\":\"1\"}"),
+                "map.json:3: \"{a}/\": \"where\" on b can't be part of a key condition: only the "
+                "first part that the path does not say can; try \"filter\"");
+}
+
 static void test_ranges_have_both_ends(void)
 {
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":\"x..\"}"),
@@ -808,7 +850,8 @@ static void test_kinds_of_different_partitions(void)
 static void test_a_parameter_that_selects_nothing(void)
 {
     check_table(RECORDS PATHS("{a}/{zz}/", ""),
-                "map.json:3: \"{a}/{zz}/\": {zz} selects nothing: it is no part of a key and in no "
+                "map.json:3: \"{a}/{zz}/\": {zz} selects nothing: it is no part of a key (of each "
+                "kind that the path gives) and in no "
                 "condition");
 }
 
@@ -1181,7 +1224,8 @@ static void test_all_that_is_wrong_is_told(void)
               "map.json:10: a path has no member \"tll\"; it may have: record, list, index, where, "
               "filter, newest, oldest, pick, attribute, name, hydrate, consistent, ttl, mtime\n"
               "map.json:12: the table's \"indexes\" have no \"none\"\n"
-              "map.json:13: \"x/{a}/{z}\": {z} selects nothing: it is no part of a key and in no "
+              "map.json:13: \"x/{a}/{z}\": {z} selects nothing: it is no part of a key (of each "
+              "kind that the path gives) and in no "
               "condition\n"
               "map.json:14: \"hydrate\" is true or false\n");
 }
@@ -1316,6 +1360,7 @@ static const struct check_test tests[] = {
     {"filters_are_nested_only_so_deep", test_filters_are_nested_only_so_deep},
     {"a_condition_on_a_key_that_can_never_match", test_a_condition_on_a_key_that_can_never_match},
     {"an_index_of_several_formats", test_an_index_of_several_formats},
+    {"a_part_of_an_index_that_selects_nothing", test_a_part_of_an_index_that_selects_nothing},
     {"ranges_have_both_ends", test_ranges_have_both_ends},
     {"condition_texts_are_formats", test_condition_texts_are_formats},
     {"a_partition_part_is_missing", test_a_partition_part_is_missing},
