@@ -9,7 +9,7 @@ import urllib.parse
 
 import pytest
 
-from harness import places
+from harness import conditions, load, places
 
 SEED = int(os.environ.get("DDBFS_TEST_SEED", "20260301"))
 
@@ -144,6 +144,39 @@ def test_a_value_that_is_none_of_its_type_is_refused_in_a_sentence(orders, path,
 def test_explain_says_the_filter(orders):
     text = orders("explain", "/prod/orders/s/look-at/").text
     assert 'total > 1000 or (open = true and not (state begins with "PAID"))' in text
+
+
+@pytest.fixture
+def generated(own):
+    """Many filters, each a listing of its own: run, and the sort keys that each should give."""
+    rng = random.Random(SEED)
+    print("DDBFS_TEST_SEED", SEED)
+    items = [conditions.item_of(number, rng) for number in range(40)]
+    filters = [conditions.condition_of(rng) for _ in range(60)]
+    filters = [each for each in filters if conditions.can_be_in_map(each)][:25]
+    paths = ",\n".join(
+        f'"{{p}}/{n}/": {{ "filter": {conditions.in_map(each)} }}' for n, each in enumerate(filters)
+    )
+    content = (
+        '{ "environments": { "prod": {} }, "tables": { "t": { "table": "Conditions",\n'
+        '"types": { "sk": "N" }, "records": { "r": { "pk": "{p}", "sk": "{n}" } },\n'
+        f'"paths": {{ {paths} }} }} }} }}'
+    )
+    stored = [{name: conditions.for_boto(value) for name, value in each.items()} for each in items]
+    return own(conditions.TABLE, stored, content), filters
+
+
+def test_filters_of_a_map_give_what_the_service_gives(server, generated):
+    run, filters = generated
+    dynamo = load.client(server.url)
+    for n, condition in enumerate(filters):
+        want = conditions.ask(dynamo, "Conditions", conditions.request_of([condition]))
+        got = {int(name) for name in names(run("ls", f"/prod/t/p/{n}/"))}
+        assert got == want, conditions.in_map(condition)
+        # A record that is read by its key is judged by ddbfs itself.
+        for number in sorted(want)[:1] + sorted(set(range(40)) - want)[:1]:
+            answer = run("cat", f"/prod/t/p/{n}/{number}", expect=None)
+            assert (answer.code == 0) == (number in want), (conditions.in_map(condition), answer)
 
 
 # Keys that are numbers.
