@@ -365,7 +365,7 @@ static bool read_all(int fd, const char *path, struct buf *out, struct error *er
 {
     ssize_t got;
     do {
-        if (!buf_reserve_secret(out, out->capacity ? 1 : FIRST_ROOM, MAX_FILE + 1))
+        if (!buf_reserve_within(out, out->capacity ? 1 : FIRST_ROOM, MAX_FILE + 1))
             return error_no_memory(err);
         got = read_some(fd, out);
         if (got < 0)

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BLOCK_SIZE = 4096 - 64 };
 
@@ -13,14 +14,26 @@ struct arena_block {
     max_align_t data[];
 };
 
-void arena_clean_up(struct arena *arena)
+static void free_blocks(struct arena *arena, bool wipe)
 {
     struct arena_block *next;
     for (struct arena_block *block = arena->blocks; block; block = next) {
         next = block->next;
+        if (wipe)
+            explicit_bzero(block->data, block->used);
         free(block);
     }
     *arena = (struct arena){0};
+}
+
+void arena_clean_up(struct arena *arena)
+{
+    free_blocks(arena, true);
+}
+
+void arena_discard(struct arena *arena)
+{
+    free_blocks(arena, false);
 }
 
 static struct arena_block *block_with_room(struct arena *arena, size_t size)

@@ -11,7 +11,11 @@ struct arena {
     bool failed;
 };
 
+/* Wipes all before it is freed: decoded values are in many arenas, and some are secrets. */
 void arena_clean_up(struct arena *arena);
+
+/* Frees without wiping: for maps and models, which are large and hold nothing of any record. */
+void arena_discard(struct arena *arena);
 
 /* SIZE zeroed bytes, aligned for any type; NULL on failure. */
 void *arena_alloc(struct arena *arena, size_t size);

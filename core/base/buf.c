@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { LEAST_ROOM = 64 };
+
 void buf_clean_up(struct buf *buf)
 {
     free(buf->data);
@@ -18,32 +20,32 @@ void buf_clean_up_secret(struct buf *buf)
     buf_clean_up(buf);
 }
 
-bool buf_reserve(struct buf *buf, size_t size)
+/* Moves to room for CAPACITY bytes, the NUL included. Never by realloc, which would leave the old
+ * bytes in memory that is anybody's. */
+static bool move_to(struct buf *buf, size_t capacity)
 {
-    if (buf->failed)
-        return false;
-    if (buf->capacity - buf->size > size)
-        return true;
-    if (size > SIZE_MAX / 2 - buf->size - 1) {
+    char *moved = malloc(capacity);
+    if (!moved) {
         buf->failed = true;
         return false;
     }
-    size_t need = buf->size + size + 1;
-    size_t capacity = buf->capacity ? buf->capacity * 2 : 64;
-    if (capacity < need)
-        capacity = need;
-    char *grown = realloc(buf->data, capacity);
-    if (!grown) {
-        buf->failed = true;
-        return false;
+    if (buf->data) {
+        memcpy(moved, buf->data, buf->size + 1);
+        explicit_bzero(buf->data, buf->size);
+        free(buf->data);
     }
-    buf->data = grown;
+    buf->data = moved;
     buf->capacity = capacity;
     buf->data[buf->size] = '\0';
     return true;
 }
 
-bool buf_reserve_secret(struct buf *buf, size_t size, size_t most)
+bool buf_reserve(struct buf *buf, size_t size)
+{
+    return buf_reserve_within(buf, size, SIZE_MAX / 2 - 1);
+}
+
+bool buf_reserve_within(struct buf *buf, size_t size, size_t most)
 {
     if (buf->failed)
         return false;
@@ -53,17 +55,11 @@ bool buf_reserve_secret(struct buf *buf, size_t size, size_t most)
         buf->failed = true;
         return false;
     }
-    size_t need = buf->size + size;
-    size_t capacity = buf->capacity < most / 2 ? 2 * buf->capacity : most;
-    struct buf wider = {0};
-    if (!buf_reserve(&wider, capacity > need ? capacity : need)) {
-        buf->failed = true;
-        return false;
-    }
-    buf_add_span(&wider, buf_span(buf));
-    buf_clean_up_secret(buf);
-    *buf = wider;
-    return true;
+    size_t need = buf->size + size + 1;
+    size_t twice = buf->capacity ? buf->capacity * 2 : LEAST_ROOM;
+    if (twice > most + 1)
+        twice = most + 1;
+    return move_to(buf, twice > need ? twice : need);
 }
 
 void buf_move(struct buf *to, struct buf *from)

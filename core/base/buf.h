@@ -1,5 +1,6 @@
 /* A buffer that grows. An allocation that fails marks it FAILED and makes every later
- * addition do nothing, so a writer checks once, at the end. */
+ * addition do nothing, so a writer checks once, at the end. A buffer that has to move wipes where
+ * it was, since nobody knows yet whether a secret will be in it when it is cleaned up. */
 #ifndef DDBFS_CORE_BASE_BUF_H
 #define DDBFS_CORE_BASE_BUF_H
 
@@ -28,9 +29,9 @@ void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(
 /* Makes room for SIZE more bytes at once; false (and failed) when there is none. */
 bool buf_reserve(struct buf *buf, size_t size);
 
-/* The same for secrets, and for bytes that may be many: what has to move is wiped where it was, and
- * no more room is taken than MOST bytes need, which the buffer must not outgrow. */
-bool buf_reserve_secret(struct buf *buf, size_t size, size_t most);
+/* The same for bytes that may be many: no more room is taken than MOST bytes need, which the buffer
+ * must not outgrow. */
+bool buf_reserve_within(struct buf *buf, size_t size, size_t most);
 
 /* Takes FROM's bytes, memory and all; TO, empty before, has them then, and FROM is empty. */
 void buf_move(struct buf *to, struct buf *from);

@@ -169,7 +169,7 @@ static void parse_into(struct map *map, struct span text, struct findings *findi
     /* Whatever a reader took it for that a text or a format could not be had. */
     if (map->arena.failed || loading.declarations.failed)
         findings_no_memory(findings);
-    arena_clean_up(&loading.declarations);
+    arena_discard(&loading.declarations);
 }
 
 /* A number for the curious: what a map is, and when it goes, does not depend on it. */
@@ -250,7 +250,7 @@ void map_unref(const struct map *map)
         return;
     for (size_t i = 0; i < mine->model_count; i++)
         model_unref(mine->models[i]);
-    arena_clean_up(&mine->arena);
+    arena_discard(&mine->arena);
     free(mine);
     live_maps--;
 }

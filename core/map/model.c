@@ -17,7 +17,7 @@ void model_unref(const struct model *model)
     for (struct map_param *param = mine->params; param; param = param->next)
         if (param->match)
             regfree(&param->regex);
-    arena_clean_up(&mine->arena);
+    arena_discard(&mine->arena);
     free(mine);
 }
 

@@ -339,6 +339,6 @@ struct map_pattern *pattern_compile(const struct model *model, struct arena *are
         .path = path, .table = table, .model = model, .arena = arena, .findings = findings};
     draft.pattern = arena_alloc(arena, sizeof *draft.pattern);
     bool ok = draft.pattern ? compile(&draft, table) : findings_no_memory(findings);
-    arena_clean_up(&draft.scratch);
+    arena_discard(&draft.scratch);
     return ok ? draft.pattern : NULL;
 }

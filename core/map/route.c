@@ -79,7 +79,7 @@ static const char *wrong_segment(const struct format *segment)
 static bool parse_segment(struct builder *builder, const struct map_pattern *pattern,
                           struct span text, struct format *out)
 {
-    CLEAN_UP(arena_clean_up) struct arena scratch = {0};
+    CLEAN_UP(arena_discard) struct arena scratch = {0};
     struct format segment;
     if (text.size == 0 || span_is(text, ".") || span_is(text, ".."))
         return findings_add(builder->findings, pattern->line,

@@ -39,7 +39,7 @@ static enum gzip_result inflate_all(z_stream *stream, size_t max, struct buf *ou
         /* One byte beyond the bound tells a stream that ends there from one that goes on. */
         size_t left = max + 1 - out->size;
         if (out->size + 1 >= out->capacity &&
-            !buf_reserve_secret(out, left < CHUNK_SIZE ? left : CHUNK_SIZE, max + 1))
+            !buf_reserve_within(out, left < CHUNK_SIZE ? left : CHUNK_SIZE, max + 1))
             return GZIP_NO_MEMORY;
         size_t room = out->capacity - out->size - 1;
         stream->next_out = (unsigned char *)out->data + out->size;
@@ -71,7 +71,7 @@ enum gzip_result gzip_inflate(struct span data, size_t max, struct buf *out)
         return GZIP_NO_MEMORY;
     /* No stream grows by more than that, so a short one cannot make us take much. */
     if (told <= max && told / MOST_GROWTH <= data.size)
-        buf_reserve_secret(out, told + 1, max + 1);
+        buf_reserve_within(out, told + 1, max + 1);
     enum gzip_result result = out->failed ? GZIP_NO_MEMORY : inflate_all(&stream, max, out);
     if (result != GZIP_WHOLE)
         buf_clean_up_secret(out);

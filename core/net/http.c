@@ -137,7 +137,7 @@ static bool make_room(struct transfer *transfer, size_t size)
         curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &told);
     if (told > (curl_off_t)size && (size_t)told <= transfer->max_body)
         size = (size_t)told;
-    return buf_reserve_secret(&transfer->body, size, transfer->max_body);
+    return buf_reserve_within(&transfer->body, size, transfer->max_body);
 }
 
 static size_t on_body(char *data, size_t unit, size_t count, void *arg)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "core/base/digest.h"
@@ -106,6 +107,10 @@ bool app_start(struct app *app, const struct options *options, const struct map 
 {
     struct error why;
     digest_skip_clean_up();
+    /* main() keeps core files away. This flag, which collectors of cores heed too and which keeps
+     * debuggers of the same user out, waits until the map has been read: a process with it can't
+     * open its own /dev/fd, as in --map <(…). */
+    prctl(PR_SET_DUMPABLE, 0);
     *app = (struct app){
         .options = options,
         .log = {options->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, write_log, NULL},

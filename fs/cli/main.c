@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/base/nearest.h"
@@ -172,6 +173,8 @@ static void fill_closed_streams(void)
 int main(int argc, char **argv)
 {
     struct options options;
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none); /* a core file would hold credentials, of the environment too */
     fill_closed_streams();
     signal(SIGPIPE, SIG_IGN); /* a pipe or a connection that closes is an error to be seen */
     options_init(&options);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -380,7 +379,6 @@ static int serve(const struct start *wanted, int ready_fd)
         .ready_fd = ready_fd,
     };
     int status = EXIT_FAILURE;
-    prctl(PR_SET_DUMPABLE, 0); /* no secret may end in a core file */
     if (app_init(&app, options, wanted->map, (size_t)options->cache_bytes / CACHE_SHARES) &&
         probe(&app) && start(&mount, wanted) && (options->foreground || detach(&wanted->strays))) {
         app.log.write = journal_write;
