@@ -1,5 +1,6 @@
 #include "core/map/entry_names.h"
 
+#include "core/base/printable.h"
 #include "core/map/name.h"
 
 /* Takes pieces off the end until the text ends after a separator or is empty. FORMAT is
@@ -25,7 +26,7 @@ static bool append_to_name(struct draft *draft, struct format *name,
     if (!piece->param) {
         if (literal.size == 0)
             return true;
-        name_add_value(&escaped, literal, 0);
+        name_add_value(&escaped, literal, span_text(""), NULL);
         copy.literal = arena_copy(&draft->scratch, buf_span(&escaped));
         draft->scratch.failed = draft->scratch.failed || escaped.failed;
     }
@@ -102,10 +103,38 @@ static bool name_sort_key(struct draft *draft, const struct format *format, stru
         /* All is said: a name is needed all the same, unless the partition key gave one. */
         return name->count > 0 || append_rest(draft, name, format, &nothing, format->count);
     }
+    /* A separator that names escape could not be told from the same character in a value. */
     struct format_piece joint = {.literal = span_of(&draft->model->separator, 1)};
+    if (!name_can_hold(joint.literal))
+        joint.literal = span_text("#");
     if (name->count > 0 && !append_to_name(draft, name, &joint, joint.literal))
         return false;
     return append_rest(draft, name, format, said, end);
+}
+
+/* The ends of a name that is made of the keys' own text: no leading dot, no companion's ending, no
+ * tilde. */
+static bool escape_ends(struct draft *draft, struct format *name)
+{
+    if (name->count == 0)
+        return true;
+    struct span *first = &name->pieces[0].literal, *last = &name->pieces[name->count - 1].literal;
+    struct arena *arena = &draft->scratch;
+    CLEAN_UP(buf_clean_up) struct buf head = {0}, tail = {0};
+    if (span_starts(*first, SPAN_LITERAL("."))) {
+        printable_escape(&head, span_of(first->data, 1));
+        buf_add_span(&head, span_from(*first, 1));
+        *first = arena_copy(arena, buf_span(&head));
+    }
+    size_t at = name_ending(*last);
+    if (at < last->size) {
+        buf_add_span(&tail, span_of(last->data, at));
+        printable_escape(&tail, span_of(last->data + at, 1));
+        buf_add_span(&tail, span_from(*last, at + 1));
+        *last = arena_copy(arena, buf_span(&tail));
+    }
+    arena->failed = arena->failed || head.failed || tail.failed;
+    return !arena->failed;
 }
 
 /* The parts of the key that the path does not say, in the key's order. */
@@ -156,11 +185,8 @@ static bool can_be_parsed(const struct format *name)
 static bool holds_reserved(const struct format *name)
 {
     for (size_t i = 0; i < name->count; i++)
-        for (size_t at = 0; at < name->pieces[i].literal.size; at++) {
-            unsigned char c = (unsigned char)name->pieces[i].literal.data[at];
-            if (c == '/' || c == '%' || c < 0x20 || c == 0x7F)
-                return true;
-        }
+        if (!name_can_hold(name->pieces[i].literal))
+            return true;
     return false;
 }
 
@@ -172,6 +198,11 @@ static bool check_name(struct draft *draft, const struct map_entry *entry)
                           missing);
     if (draft->path->has_name && holds_reserved(&entry->name))
         return draft_fail(draft, "\"name\" holds a /, a %% or a control character");
+    struct span last =
+        entry->name.count ? entry->name.pieces[entry->name.count - 1].literal : span_text("");
+    if (draft->path->has_name && name_ending(last) < last.size)
+        return draft_fail(draft, "\"name\" ends in @, @typed or @info, which are a record's "
+                                 "companions, or in ~, which programs try by themselves");
     if (!can_be_parsed(&entry->name))
         return draft_fail(draft,
                           "after a parameter a name can't go on with one of 0-9 or A-F; give "
@@ -192,7 +223,7 @@ bool entry_names_compile(struct draft *draft)
         struct map_entry *entry = &pattern->entries[pattern->entry_count++];
         entry->kind = pattern->kinds[i];
         entry->name = path->name;
-        if (!path->has_name && !default_name(draft, entry))
+        if (!path->has_name && (!default_name(draft, entry) || !escape_ends(draft, &entry->name)))
             return draft->scratch.failed ? findings_no_memory(draft->findings)
                                          : draft_fail(draft, "a name has too many parts");
         if (!check_name(draft, entry))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/map/compile.h"
+#include "core/map/name.h"
 #include "core/map/tables.h"
 
 static bool read_prefix(struct map_reader *reader, struct json value, void *target)
@@ -73,8 +74,11 @@ static bool read_environment(struct map_reader *reader, const char *name, struct
     if (!environment)
         return findings_no_memory(reader->findings);
     environment->line = map_line(reader, at);
-    if (strchr(name, '/') || name[0] == '.')
-        return map_fail(reader, at, "an environment's name is one directory: no /, no leading dot");
+    if (!name_can_hold(span_text(name)) || name[0] == '.' || strlen(name) > NAME_LIMIT)
+        return map_fail(reader, at,
+                        "an environment's name is one directory: at most %d bytes, no /, %%, "
+                        "control character or leading dot",
+                        NAME_LIMIT);
     if (!map_read_format(reader, at, "an environment's name", &environment->name) ||
         !map_read_members(reader, value, "an environment", members, environment) ||
         !check_environment(reader, at, map, environment))

@@ -3,54 +3,57 @@
 #include <stdint.h>
 
 #include "core/base/digest.h"
+#include "core/base/printable.h"
 #include "core/base/utf8.h"
 
-static const char digits[] = "0123456789ABCDEF";
-
-static void add_escaped(struct buf *out, struct span bytes)
+/* Whether the character is the next of those that EXTRA names. */
+static bool is_extra(struct name_escapes *extra)
 {
-    for (size_t i = 0; i < bytes.size; i++) {
-        uint8_t byte = (uint8_t)bytes.data[i];
-        char escape[3] = {'%', digits[byte >> 4], digits[byte & 15]};
-        buf_add(out, escape, sizeof escape);
-    }
+    if (!extra)
+        return false;
+    size_t number = extra->seen++;
+    return extra->all || number == extra->one || number == extra->other;
 }
 
-/* C0, DEL, and C1 as UTF-8 writes it. */
-static bool is_control(struct span character)
-{
-    uint8_t first = (uint8_t)character.data[0];
-    if (character.size == 1)
-        return first < 0x20 || first == 0x7F;
-    return first == 0xC2 && (uint8_t)character.data[1] < 0xA0;
-}
-
-void name_add_value(struct buf *out, struct span value, char stop)
+void name_add_value(struct buf *out, struct span value, struct span stop,
+                    struct name_escapes *extra)
 {
     if (value.size == 0)
         buf_add_char(out, '%');
     while (value.size > 0) {
-        size_t length = utf8_length(value);
-        struct span character = span_of(value.data, length ? length : 1);
+        bool safe;
+        struct span character = printable_first(value, &safe);
         char c = character.data[0];
-        if (length == 0 || c == '%' || c == '/' || (stop && c == stop) || is_control(character))
-            add_escaped(out, character);
+        bool leading_dot = c == '.' && out->size == 0;
+        bool chosen = is_extra(extra);
+        if (!safe || c == '%' || c == '/' || leading_dot || chosen || span_equal(character, stop))
+            printable_escape(out, character);
         else
             buf_add_span(out, character);
         value = span_from(value, character.size);
     }
 }
 
-void name_escape_at(struct buf *name, size_t at)
+bool name_can_hold(struct span text)
 {
-    if (!buf_reserve(name, 2))
-        return;
-    uint8_t byte = (uint8_t)name->data[at];
-    memmove(name->data + at + 3, name->data + at + 1, name->size - at); /* with the NUL */
-    name->data[at] = '%';
-    name->data[at + 1] = digits[byte >> 4];
-    name->data[at + 2] = digits[byte & 15];
-    name->size += 2;
+    while (text.size > 0) {
+        bool safe;
+        struct span character = printable_first(text, &safe);
+        if (!safe || character.data[0] == '%' || character.data[0] == '/')
+            return false;
+        text = span_from(text, character.size);
+    }
+    return true;
+}
+
+size_t name_ending(struct span text)
+{
+    for (enum companion c = COMPANION_TYPED; c <= COMPANION_ATTRS; c++) {
+        struct span ending = span_text(name_companion_ending(c));
+        if (span_ends(text, ending))
+            return text.size - ending.size;
+    }
+    return span_ends(text, SPAN_LITERAL("~")) ? text.size - 1 : text.size;
 }
 
 const char *name_companion_ending(enum companion companion)
@@ -76,59 +79,6 @@ enum companion name_split_companion(struct span *name)
     return COMPANION_NONE;
 }
 
-/* Where a name may be cut: not inside an escape, nor inside a character. */
-static size_t cut_before(struct span name, size_t limit)
-{
-    size_t at = 0;
-    while (at < name.size) {
-        size_t step = name.data[at] == '%' ? 3 : utf8_length(span_from(name, at));
-        if (step == 0 || at + step > limit)
-            return at;
-        at += step;
-    }
-    return at;
-}
-
-static bool shorten(struct buf *name, size_t limit)
-{
-    uint8_t digest[DIGEST_SIZE];
-    if (!digest_sha256(buf_span(name), digest))
-        return false;
-    size_t mark = 2 + NAME_DIGEST_DIGITS;
-    buf_truncate(name, cut_before(buf_span(name), limit > mark ? limit - mark : 0));
-    buf_add_text(name, "%~");
-    digest_hex(name, digest, NAME_DIGEST_DIGITS / 2);
-    return !name->failed;
-}
-
-static size_t companion_at(struct span name)
-{
-    for (enum companion c = COMPANION_TYPED; c <= COMPANION_ATTRS; c++) {
-        struct span ending = span_text(name_companion_ending(c));
-        if (span_ends(name, ending))
-            return name.size - ending.size;
-    }
-    return name.size;
-}
-
-bool name_seal(struct buf *out, size_t limit)
-{
-    size_t at = companion_at(buf_span(out));
-    if (at < out->size)
-        name_escape_at(out, at);
-    if (out->size > 0 && out->data[0] == '.')
-        name_escape_at(out, 0);
-    if (out->failed)
-        return false;
-    return out->size <= limit || shorten(out, limit);
-}
-
-bool name_encode(struct span key, size_t limit, struct buf *out)
-{
-    name_add_value(out, key, 0);
-    return name_seal(out, limit);
-}
-
 static int digit_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -148,6 +98,49 @@ static int escaped_byte(struct span text)
     int high = digit_value(text.data[1]);
     int low = digit_value(text.data[2]);
     return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+/* How many bytes of a name's start stand for one character: itself, its escapes, or the lone % of
+ * an empty value. */
+static size_t unit_size(struct span name)
+{
+    char bytes[4];
+    size_t count = 0;
+    for (; count < sizeof bytes && name.size > 3 * count && name.data[3 * count] == '%'; count++) {
+        int byte = escaped_byte(span_from(name, 3 * count));
+        if (byte < 0)
+            break;
+        bytes[count] = (char)byte;
+    }
+    size_t size = utf8_length(count ? span_of(bytes, count) : name);
+    return (size ? size : 1) * (count ? 3 : 1);
+}
+
+/* Where a name may be cut: not inside an escape, nor inside a character, escaped or not, so that
+ * what is left of it stands for a beginning of the text. */
+static size_t cut_before(struct span name, size_t limit)
+{
+    size_t at = 0;
+    while (at < name.size) {
+        size_t size = unit_size(span_from(name, at));
+        if (at + size > limit)
+            break;
+        at += size;
+    }
+    return at;
+}
+
+bool name_shorten(struct buf *name, size_t limit, enum name_mark mark)
+{
+    uint8_t digest[DIGEST_SIZE];
+    if (name->failed || !digest_sha256(buf_span(name), digest))
+        return false;
+    size_t ending = 2 + NAME_DIGEST_DIGITS;
+    buf_truncate(name, cut_before(buf_span(name), limit > ending ? limit - ending : 0));
+    buf_add_char(name, '%');
+    buf_add_char(name, (char)mark);
+    digest_hex(name, digest, NAME_DIGEST_DIGITS / 2);
+    return !name->failed;
 }
 
 bool name_decode(struct span text, struct buf *out)
@@ -176,14 +169,17 @@ static bool is_digest(struct span text)
     return text.size == NAME_DIGEST_DIGITS;
 }
 
-bool name_is_shortened(struct span name, struct span *prefix)
+bool name_is_shortened(struct span name, enum name_mark *mark, struct span *prefix)
 {
-    size_t mark = 2 + NAME_DIGEST_DIGITS;
-    if (name.size < mark)
+    size_t ending = 2 + NAME_DIGEST_DIGITS;
+    if (name.size < ending)
         return false;
-    size_t at = name.size - mark;
-    if (name.data[at] != '%' || name.data[at + 1] != '~' || !is_digest(span_from(name, at + 2)))
+    size_t at = name.size - ending;
+    char c = name.data[at + 1];
+    if (name.data[at] != '%' || (c != NAME_MARK_FILE && c != NAME_MARK_DIRECTORY) ||
+        !is_digest(span_from(name, at + 2)))
         return false;
+    *mark = (enum name_mark)c;
     *prefix = span_of(name.data, at);
     return true;
 }

@@ -1,6 +1,8 @@
-/* Names: any key as one legal file name, and back. `%XX` stands for a byte that a name cannot
- * or should not hold: `%`, `/`, control characters, bytes that are no UTF-8, a leading dot.
- * `%` alone is the empty key. A name beyond NAME_LIMIT ends in `%~` and a digest instead. */
+/* Names: any text as a part of a file's name, and back. `%XX` stands for a byte that a name cannot
+ * or should not hold: `%`, `/`, what a terminal would act on, bytes that are no UTF-8, a leading
+ * dot. `%` alone is the empty text. A name is written once, from the values it is made of: what is
+ * escaped is decided character by character, and nothing that has been written is escaped again.
+ * Which names a directory has is the business of core/tree/names.h. */
 #ifndef DDBFS_CORE_MAP_NAME_H
 #define DDBFS_CORE_MAP_NAME_H
 
@@ -22,27 +24,41 @@ enum companion {
     COMPANION_ATTRS, /* name@, a directory */
 };
 
-/* Writing a name: values and literal text are added, then the whole is sealed.
- * STOP, unless 0, is one more byte to escape: the first of the text that follows. */
-void name_add_value(struct buf *out, struct span value, char stop);
+/* A name beyond its limit is a beginning of it, a mark, and a digest of the whole. The mark, which
+ * no other name holds, says what the name is of. */
+enum name_mark {
+    NAME_MARK_FILE = '~',
+    NAME_MARK_DIRECTORY = '=',
+};
 
-/* Escapes a leading dot and the `@` of an ending that would be taken for a companion, and
- * shortens a name longer than LIMIT. OUT holds the name alone. False when memory or the
- * digest failed. */
-bool name_seal(struct buf *out, size_t limit);
+/* What a name escapes beside what it must. Characters are counted over all its values. */
+struct name_escapes {
+    bool all;
+    size_t one, other; /* characters by number; SIZE_MAX for none */
+    size_t seen;       /* how many have been written */
+};
 
-/* The whole of it for one value. */
-bool name_encode(struct span key, size_t limit, struct buf *out);
+/* Appends VALUE to OUT, which holds the name as far as it goes. STOP, unless it is empty, is the
+ * character that the value must not show: the first of the text that follows. EXTRA may be NULL. */
+void name_add_value(struct buf *out, struct span value, struct span stop,
+                    struct name_escapes *extra);
 
-/* Escapes the byte at AT, which must stand for itself. */
-void name_escape_at(struct buf *name, size_t at);
+/* Shortens NAME to LIMIT bytes. False when memory or the digest failed. */
+bool name_shorten(struct buf *name, size_t limit, enum name_mark mark);
 
 /* Appends what TEXT, a name or a part of one, stands for; false (nothing appended) when it
  * is no name: a stray %, a shortened name. */
 bool name_decode(struct span text, struct buf *out);
 
-/* Whether NAME is a shortened one; PREFIX then gets what stands before the mark. */
-bool name_is_shortened(struct span name, struct span *prefix);
+/* Whether NAME is a shortened one; MARK and PREFIX, what stands before it, are set then. */
+bool name_is_shortened(struct span name, enum name_mark *mark, struct span *prefix);
+
+/* Whether a name can hold the text as it is: no %, no /, and nothing that a terminal acts on. */
+bool name_can_hold(struct span text);
+
+/* Where the ending of TEXT begins that a name made of it must not have: a companion's, or the tilde
+ * of names that programs try; its size when it has none. */
+size_t name_ending(struct span text);
 
 /* Takes the companion's ending off NAME. */
 enum companion name_split_companion(struct span *name);

@@ -64,6 +64,10 @@ static const char *wrong_segment(const struct format *segment)
         struct span literal = segment->pieces[i].literal;
         if (literal.size && memchr(literal.data, '%', literal.size))
             return "a path can't hold %, which names use for escapes";
+        if (!name_can_hold(literal))
+            return "a path can't hold a control character";
+        if (literal.size > NAME_LIMIT)
+            return "a name has at most 249 bytes";
         if (i > 0 && literal.size && strchr("0123456789ABCDEF", literal.data[0]))
             return "after a parameter a segment can't go on with one of 0-9 or A-F";
     }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "core/map/name.h"
 #include "core/map/paths.h"
 
 static struct declared_table *table_of(void *target)
@@ -320,8 +321,11 @@ static bool read_table(struct map_reader *reader, const char *name, struct json 
         return findings_no_memory(reader->findings);
     *table = (struct declared_table){
         .path_name = name, .separator = '#', .ttl_ms = MAP_TTL_MS, .line = map_line(reader, at)};
-    bool ok = (!strchr(name, '/') && name[0] != '.') ||
-              map_fail(reader, at, "a table's name is one directory: no /, no leading dot");
+    bool ok = (name_can_hold(span_text(name)) && name[0] != '.' && strlen(name) <= NAME_LIMIT) ||
+              map_fail(reader, at,
+                       "a table's name is one directory: at most %d bytes, no /, %%, control "
+                       "character or leading dot",
+                       NAME_LIMIT);
     ok = map_read_members(reader, value, "a table", members, table) && ok;
     if (!json_is(value, JSON_OBJECT))
         return false;

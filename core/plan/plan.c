@@ -103,10 +103,11 @@ static bool make_query(struct plan *plan, struct error *err)
 static bool shown_prefix(const struct plan *plan, struct buf *out)
 {
     struct span prefix;
+    enum name_mark mark;
     return plan->entry->has_sort_prefix && plan->table->key_count == 2 &&
            plan->table->keys[1].type == VALUE_S &&
            format_expand(&plan->entry->sort_prefix, &plan->path, out) &&
-           name_is_shortened(plan->shortened, &prefix) && name_decode(prefix, out) &&
+           name_is_shortened(plan->shortened, &mark, &prefix) && name_decode(prefix, out) &&
            utf8_valid(buf_span(out)) && out->size > 0;
 }
 

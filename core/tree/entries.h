@@ -11,7 +11,8 @@ struct entries {
     struct tree_entry *items; /* owned */
     size_t count;
     size_t capacity;
-    bool failed; /* memory ran out */
+    bool failed;      /* memory ran out, or WHY says what else */
+    struct error why; /* of a name that can't be written */
 };
 
 void entries_clean_up(struct entries *entries);
@@ -39,11 +40,6 @@ void entries_add_files(struct entries *entries, const struct place *place,
  * directory can be listed as a whole. It can also where its listing has all records, and parameters
  * only open windows on some of them ("{from}..{to}/"). */
 const struct route *entries_unlisted(const struct place *place);
-
-/* Whether names of the directory CHILD follow from the parts of ENTRY, so that each entry brings
- * one directory along ("{index_name}.d" beside "{index_name}"). */
-bool entries_follow(const struct route *child, const struct route *entry,
-                    const struct bindings *path);
 
 /* The environments of EACH's kind that a table's name tells of. */
 void entries_add_environment(struct entries *entries, const struct map *map,

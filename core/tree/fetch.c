@@ -195,9 +195,11 @@ static bool has_shortened_name(const struct fetch *fetch, const struct key *key,
     const struct route *route = entry ? route_of_entry(listing, entry) : NULL;
     if (!route)
         return false;
+    struct error why;
     struct span suffix = span_text(fetch->tree->names.suffix);
-    *failed = !place_entry_name(place, route, &parts, &fetch->tree->names, &name);
-    return !*failed && span_equal(span_of(name.data, name.size - suffix.size), place->shortened);
+    bool named = place_write_name(place, route, &parts, &fetch->tree->names, &name, &why);
+    *failed = !named && why.kind == ERROR_NO_MEMORY;
+    return named && span_equal(span_of(name.data, name.size - suffix.size), place->shortened);
 }
 
 static void take_search_page(void *arg, const struct page *page, const struct error *err)

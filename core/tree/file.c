@@ -79,10 +79,35 @@ bool file_write_attribute(const struct tree *tree, const struct model *table, st
     return !out->failed;
 }
 
+/* Appends the name of the attribute at PLACE: nothing when its name is a shortened one and no
+ * attribute of ITEM bears it. */
+static void add_attribute_name(const struct place *place, struct json item, struct buf *out)
+{
+    if (!place->attribute_shortened) {
+        buf_add_span(out, place->attribute);
+        return;
+    }
+    for (struct json name = json_first(item); json_present(name);
+         name = json_next(json_next(name))) {
+        CLEAN_UP(buf_clean_up) struct buf text = {0}, written = {0};
+        json_read_string(name, &text);
+        out->failed =
+            out->failed || text.failed || !names_write_attribute(buf_span(&text), &written);
+        if (!out->failed && span_equal(buf_span(&written), place->attribute)) {
+            buf_add_span(out, buf_span(&text));
+            return;
+        }
+    }
+}
+
 static bool write_attribute(const struct tree *tree, const struct place *place, struct json item,
                             struct buf *out, struct error *err)
 {
-    struct span name = place->attribute;
+    CLEAN_UP(buf_clean_up) struct buf attribute = {0};
+    add_attribute_name(place, item, &attribute);
+    struct span name = attribute.size ? buf_span(&attribute) : place->attribute;
+    if (attribute.failed)
+        return error_no_memory(err);
     if (!json_present(item_attribute(item, name)))
         return error_set(err, ERROR_NOT_FOUND, "the record has no attribute \"%.*s\"",
                          name.size > 200 ? 200 : (int)name.size, name.data);
@@ -115,11 +140,15 @@ static bool write_content(const struct tree *tree, const struct place *place, st
     }
 }
 
-static bool is_secret(const struct place *place)
+static bool is_secret(const struct place *place, struct json item)
 {
+    CLEAN_UP(buf_clean_up) struct buf attribute = {0};
     if (place->kind == PLACE_VALUE)
         return model_is_secret(place->table, span_text(place->route->file->attribute));
-    return place->kind == PLACE_ATTR && model_is_secret(place->table, place->attribute);
+    if (place->kind != PLACE_ATTR)
+        return false;
+    add_attribute_name(place, item, &attribute);
+    return attribute.failed || model_is_secret(place->table, buf_span(&attribute));
 }
 
 int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item)
@@ -134,7 +163,7 @@ bool file_make(const struct tree *tree, const struct place *place, struct record
         return false;
     *out = (struct tree_file){
         .bytes = buf_span(bytes),
-        .secret = is_secret(place),
+        .secret = is_secret(place, record_item(record)),
         .mtime_ms = file_mtime_ms(place->route->file, record_item(record)),
         .version = record_version(record),
         .origin = record_origin(record),

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/base/dict.h"
+#include "core/map/listable.h"
 #include "core/plan/sieve.h"
 #include "core/tree/ask.h"
 #include "core/tree/entries.h"
@@ -193,7 +194,8 @@ static void deliver_range(struct tree_listing *listing, size_t from, size_t coun
     struct error why;
     if (listing->entries.failed || listing->contents.failed) {
         error_no_memory(&why);
-        fail(listing, &why);
+        bool unnamed = listing->entries.why.kind != ERROR_NONE;
+        fail(listing, unnamed ? &listing->entries.why : &why);
     } else if (listing->refused.kind != ERROR_NONE) {
         fail(listing, &listing->refused);
     } else {
@@ -263,10 +265,11 @@ static void add_followers(struct tree_listing *listing, const struct route *entr
     const struct place *place = listing->place;
     for (const struct route *child = place->route->children; child; child = child->next) {
         if (child->entry || child->file || format_is_literal(&child->segment) ||
-            !entries_follow(child, entry, &place->bindings))
+            !listable_follows(child, entry, &place->bindings))
             continue;
         CLEAN_UP(buf_clean_up) struct buf name = {0};
-        if (!place_segment_name(place, child, parts, &listing->tree->names, &name) ||
+        if (!place_write_name(place, child, parts, &listing->tree->names, &name,
+                              &listing->entries.why) ||
             !add_follower(listing, buf_span(&name)))
             listing->entries.failed = true;
     }
@@ -298,8 +301,11 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     const struct place *place = listing->place;
     const struct route *route = route_of_entry(place->route, sifted->entry);
-    if (!place_entry_name(place, route, &sifted->parts, &listing->tree->names, &name))
-        return false;
+    if (!place_write_name(place, route, &sifted->parts, &listing->tree->names, &name,
+                          &listing->entries.why)) {
+        listing->entries.failed = true; /* told when the page is delivered */
+        return true;
+    }
     struct tree_entry *added = entries_add(&listing->entries, buf_span(&name), false);
     if (!added)
         return false;
@@ -587,7 +593,7 @@ static void take_attributes(void *arg, struct record *record, int64_t ttl_left_m
         CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
         value = json_next(name);
         json_read_string(name, &text);
-        bool named = name_encode(buf_span(&text), NAME_LIMIT, &encoded) && !text.failed;
+        bool named = !text.failed && names_write_attribute(buf_span(&text), &encoded);
         listing->entries.failed = listing->entries.failed || !named;
         struct tree_entry *entry = entries_add(&listing->entries, buf_span(&encoded), false);
         if (!entry)

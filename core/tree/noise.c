@@ -10,12 +10,26 @@ static const char *const words[] = {
     "ehthumbs.db", "lost+found",
 };
 
-bool noise_is(struct span name)
+static bool is_word(struct span name)
 {
-    if (name.size > 0 && (name.data[0] == '.' || name.data[name.size - 1] == '~'))
-        return true;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (span_is(name, words[i]))
             return true;
     return false;
+}
+
+bool noise_is(struct span name)
+{
+    return span_starts(name, SPAN_LITERAL(".")) || span_ends(name, SPAN_LITERAL("~")) ||
+           is_word(name);
+}
+
+bool noise_is_for(const struct format *step, struct span name)
+{
+    if (format_is_literal(step))
+        return false;
+    struct span dot = SPAN_LITERAL("."), tilde = SPAN_LITERAL("~");
+    struct span first = step->pieces[0].literal, last = step->pieces[step->count - 1].literal;
+    return (span_starts(name, dot) && !span_starts(first, dot)) ||
+           (span_ends(name, tilde) && !span_ends(last, tilde)) || is_word(name);
 }

@@ -1,11 +1,15 @@
 /* Names that programs try without anybody having asked for them: shells, editors, version
- * control, file browsers, indexers. They are answered here, at no cost. A key that is written so
- * has its first byte escaped in listings, and opens by that name. */
+ * control, file browsers, indexers. They are answered here, at no cost, unless the map has them. A
+ * key that is written so has a character escaped in listings, and opens by that name. */
 #ifndef DDBFS_CORE_TREE_NOISE_H
 #define DDBFS_CORE_TREE_NOISE_H
 
-#include "core/base/span.h"
+#include "core/map/format.h"
 
 bool noise_is(struct span name);
+
+/* Whether a step of the map takes no NAME, as that is noise which it does not itself ask for: by
+ * being a literal, or by a text of its own that begins with the dot or ends in the tilde. */
+bool noise_is_for(const struct format *step, struct span name);
 
 #endif

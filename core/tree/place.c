@@ -3,8 +3,6 @@
 #include <stdlib.h>
 
 #include "core/base/nearest.h"
-#include "core/tree/noise.h"
-#include "core/tree/readme.h"
 
 static struct place *place_new(const struct place *parent)
 {
@@ -59,11 +57,6 @@ bool place_is_directory(const struct place *place)
            place->kind == PLACE_DIRECTORY || place->kind == PLACE_ATTRS;
 }
 
-size_t place_name_limit(const struct place_options *options)
-{
-    return NAME_LIMIT - strlen(options->suffix);
-}
-
 char *place_table_name(const struct place *place)
 {
     struct buf name = {0};
@@ -81,6 +74,7 @@ struct plan *place_plan(const struct place *place, struct error *err)
 {
     const struct route *route = place->route;
     bool listing = place->kind == PLACE_DIRECTORY || place->kind == PLACE_LIST_INFO;
+    bool one = place->kind == PLACE_ATTR && !place->attribute_shortened;
     char *table = place_table_name(place);
     if (!table) {
         error_no_memory(err);
@@ -93,7 +87,7 @@ struct plan *place_plan(const struct place *place, struct error *err)
         .entry = listing ? NULL : route->entry,
         .kind = listing ? NULL : route->kind,
         .path = &place->bindings,
-        .attribute = place->kind == PLACE_ATTR    ? place->attribute
+        .attribute = one                          ? place->attribute
                      : place->kind == PLACE_VALUE ? span_text(route->file->attribute)
                                                   : span_text(""),
         .shortened = place->shortened,
@@ -103,67 +97,23 @@ struct plan *place_plan(const struct place *place, struct error *err)
     return plan;
 }
 
-/* Decodes what NAME's pieces stand for into PLACE. False when one is no name. */
-static bool bind_captures(struct place *place, const struct bindings *captures)
+static bool find_environment(struct place *place, struct span name, struct error *err)
 {
-    for (size_t i = 0; i < captures->count; i++) {
-        CLEAN_UP(buf_clean_up) struct buf value = {0};
-        if (!name_decode(captures->items[i].value, &value))
-            return false;
-        place->arena.failed = place->arena.failed || value.failed;
-        const char *param = captures->items[i].param;
-        const struct span *said = bindings_find(&place->bindings, param);
-        if (said && !span_equal(*said, buf_span(&value)))
-            return false;
-        if (!said &&
-            !bindings_add(&place->bindings, param, arena_copy(&place->arena, buf_span(&value))))
-            return false;
-    }
-    return true;
-}
-
-static bool enter_environment(struct place *place, struct span name,
-                              const struct map_environment *environment)
-{
-    struct bindings captures = {0};
-    place->bindings.count = 0; /* those of another that did not fit */
-    if (!format_match(&environment->name, name, &captures) || !bind_captures(place, &captures))
-        return false;
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
-    format_expand(&environment->prefix, &place->bindings, &prefix);
-    if (memchr(buf_text(&prefix), '\0', prefix.size))
-        return false; /* it would pass for the name that ends there */
+    struct bindings values = {0};
+    const struct map_environment *environment =
+        names_find_environment(place->map, name, &place->arena, &values, err);
+    if (!environment)
+        return false;
+    format_expand(&environment->prefix, &values, &prefix);
+    if (memchr(buf_text(&prefix), '\0', prefix.size)) /* it would pass for what ends there */
+        return error_set(err, ERROR_INVALID, "no table's name holds a NUL");
     place->arena.failed = place->arena.failed || prefix.failed;
     place->kind = PLACE_ENVIRONMENT;
     place->environment = environment;
     place->environment_name = arena_copy(&place->arena, name);
     place->table_prefix = arena_text(&place->arena, buf_span(&prefix));
-    place->bindings.count = 0; /* its parameters are not those of the tables */
     return true;
-}
-
-static bool find_environment(struct place *place, struct span name, struct error *err)
-{
-    const struct map_environment *each;
-    for (each = place->map->environments; each; each = each->next)
-        if (format_is_literal(&each->name) && enter_environment(place, name, each))
-            return true;
-    /* What programs try by themselves is no branch, though it might be the name of one: such a
-     * name is written escaped. */
-    for (each = place->map->environments; each && !noise_is(name); each = each->next)
-        if (!format_is_literal(&each->name) && enter_environment(place, name, each))
-            return true;
-    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
-    struct nearest nearest = nearest_to(name);
-    for (each = place->map->environments; each; each = each->next) {
-        buf_add_text(&names, each == place->map->environments ? "" : ", ");
-        format_write(&each->name, &names);
-        if (format_is_literal(&each->name))
-            nearest_offer(&nearest, each->name.pieces[0].literal);
-    }
-    nearest_write(&nearest, &hint);
-    return error_set(err, ERROR_NOT_FOUND, "the map has no environment \"%.*s\"%s; it has %s",
-                     (int)name.size, name.data, buf_text(&hint), buf_text(&names));
 }
 
 static void enter_table(struct place *place, const struct model *model)
@@ -192,32 +142,6 @@ static bool find_table(struct place *place, struct span name, struct error *err)
                      (int)name.size, name.data, buf_text(&hint), buf_text(&names));
 }
 
-/* Whether VALUE is what the map expects of PARAM; if not, ERR says what it is. */
-static bool suits(const struct model *table, const struct binding *binding, struct error *err)
-{
-    const struct map_param *param = model_find_param(table, binding->param);
-    if (!param || !param->match)
-        return true;
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    buf_add_span(&text, binding->value);
-    if (text.failed)
-        return error_no_memory(err);
-    bool whole = !memchr(buf_text(&text), '\0', text.size);
-    if (whole && regexec(&param->regex, buf_text(&text), 0, NULL, 0) == 0)
-        return true;
-    if (param->hint)
-        return error_set(err, ERROR_NOT_FOUND, "%s", param->hint);
-    return error_set(err, ERROR_NOT_FOUND, "%s does not match %s", param->name, param->match);
-}
-
-static bool all_suit(const struct place *place, size_t from, struct error *err)
-{
-    for (size_t i = from; i < place->bindings.count; i++)
-        if (!suits(place->table, &place->bindings.items[i], err))
-            return false;
-    return true;
-}
-
 /* What the pattern itself says of a part ("where": {"index_name": "x"}) is bound like the rest. */
 static bool bind_said(struct place *place, const struct map_pattern *pattern)
 {
@@ -235,20 +159,6 @@ static bool bind_said(struct place *place, const struct map_pattern *pattern)
     return true;
 }
 
-static bool step_into(struct place *place, const struct route *route, struct span name,
-                      struct error *err)
-{
-    size_t before = place->bindings.count;
-    struct bindings captures = {0};
-    if (format_match(&route->segment, name, &captures) && bind_captures(place, &captures) &&
-        all_suit(place, before, err) && bind_said(place, route->file ? route->file : route->list)) {
-        place->route = route;
-        return true;
-    }
-    place->bindings.count = before;
-    return false;
-}
-
 static enum place_kind file_kind(const struct route *route, enum companion companion)
 {
     static const enum place_kind kinds[] = {
@@ -260,155 +170,53 @@ static enum place_kind file_kind(const struct route *route, enum companion compa
     return route->file->attribute ? PLACE_VALUE : kinds[companion];
 }
 
-/* NAME as the name of a record: without companion and suffix. False when it has not the suffix. */
-static bool strip_record_name(struct span *name, enum companion *companion,
-                              const struct place_options *options)
+static struct names_directory names_of(const struct place *place,
+                                       const struct place_options *options)
 {
-    struct span suffix = span_text(options->suffix);
-    *companion = name_split_companion(name);
-    if (!span_ends(*name, suffix) || name->size <= suffix.size)
-        return false;
-    name->size -= suffix.size;
-    return true;
-}
-
-bool place_is_hidden(const struct route *route, const struct place_options *options)
-{
-    const struct map_pattern *file = route->file;
-    return options->hide_secrets && file && file->attribute &&
-           model_is_secret(file->table, span_text(file->attribute));
-}
-
-static bool try_file(struct place *place, const struct route *route, struct span name,
-                     const struct place_options *options, struct error *err)
-{
-    enum companion companion = COMPANION_NONE;
-    if (!route->file->attribute && !strip_record_name(&name, &companion, options))
-        return false;
-    if (!step_into(place, route, name, err))
-        return false;
-    if (place_is_hidden(route, options))
-        return error_set(err, ERROR_DENIED,
-                         "this is a secret, and others may read here; --show-secrets allows it");
-    place->kind = file_kind(route, companion);
-    return true;
-}
-
-/* A directory, or "latest@info" beside the listing "latest". */
-static bool try_directory(struct place *place, const struct route *route, struct span name,
-                          struct error *err)
-{
-    struct span listing = name;
-    bool info = route->list && name_split_companion(&listing) == COMPANION_INFO;
-    if (!step_into(place, route, info ? listing : name, err))
-        return false;
-    place->kind = info ? PLACE_LIST_INFO : PLACE_DIRECTORY;
-    return true;
-}
-
-/* A shortened name is looked for in the listing above it. */
-static bool try_shortened(struct place *place, struct span name,
-                          const struct place_options *options)
-{
-    struct span prefix;
-    enum companion companion;
-    if (!place->route->list || !strip_record_name(&name, &companion, options) ||
-        !name_is_shortened(name, &prefix))
-        return false;
-    for (const struct route *child = place->route->children; child; child = child->next) {
-        if (child->entry) {
-            place->route = child;
-            place->kind = file_kind(child, companion);
-            place->shortened = arena_copy(&place->arena, name);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* All that ROUTE has below it; and, when one of the literals is near to NAME, which one was meant.
- */
-static void write_children(const struct route *route, struct span name, struct buf *out,
-                           struct buf *hint)
-{
-    struct nearest nearest = nearest_to(name);
-    for (const struct route *child = route->children; child; child = child->next) {
-        buf_add_text(out, out->size ? ", " : "");
-        format_write(&child->segment, out);
-        buf_add_text(out, child->file ? "" : "/");
-        if (format_is_literal(&child->segment))
-            nearest_offer(&nearest, child->segment.pieces[0].literal);
-    }
-    nearest_write(&nearest, hint);
-}
-
-static bool try_readme(struct place *place, struct span name)
-{
-    if (!span_is(name, README_NAME) || !readme_is_in(place))
-        return false;
-    place->kind = PLACE_README;
-    return true;
-}
-
-/* Whether NAME is "access-token@info" beside the bare value "access-token". */
-static bool is_companion_of_value(const struct route *parent, struct span name)
-{
-    if (name_split_companion(&name) == COMPANION_NONE)
-        return false;
-    for (const struct route *child = parent->children; child; child = child->next)
-        if (child->file && child->file->attribute && format_is_literal(&child->segment) &&
-            span_equal(child->segment.pieces[0].literal, name))
-            return true;
-    return false;
+    return (struct names_directory){place->table, place->route, &place->bindings, options};
 }
 
 static bool find_in_table(struct place *place, struct span name,
                           const struct place_options *options, struct error *err)
 {
-    struct error why = {0};
-    const struct route *parent = place->route;
-    bool noise = noise_is(name);
-    if (try_shortened(place, name, options))
-        return true;
-    if (is_companion_of_value(parent, name))
-        return error_set(err, ERROR_NOT_FOUND,
-                         "a file of a bare value has no companions; its record has");
-    for (const struct route *child = parent->children; child; child = child->next) {
-        if (noise && !format_is_literal(&child->segment))
-            continue;
-        if (!format_is_literal(&child->segment) && try_readme(place, name))
-            return true;
-        place->kind = PLACE_DIRECTORY;
-        bool found = child->file ? try_file(place, child, name, options, &why)
-                                 : try_directory(place, child, name, &why);
-        if (found)
-            return true;
-        if (why.kind == ERROR_DENIED)
-            break; /* that it is another pattern's record is no way around */
-    }
-    place->kind = PLACE_DIRECTORY;
-    if (try_readme(place, name))
-        return true;
-    if (why.kind != ERROR_NONE) {
-        *err = why;
+    struct names_directory directory = names_of(place, options);
+    struct names_found found;
+    if (!names_find(&directory, name, &place->arena, &found, err))
         return false;
+    if (found.kind == NAMES_README) {
+        place->kind = PLACE_README;
+        return true;
     }
-    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
-    write_children(parent, name, &names, &hint);
-    return error_set(err, ERROR_NOT_FOUND, "nothing here is called \"%.*s\"%s; there is %s%s%s",
-                     (int)name.size, name.data, buf_text(&hint), buf_text(&names),
-                     options->suffix[0] ? ", and records end in " : "", options->suffix);
+    place->route = found.route;
+    place->kind = found.route->file                   ? file_kind(found.route, found.companion)
+                  : found.companion == COMPANION_INFO ? PLACE_LIST_INFO
+                                                      : PLACE_DIRECTORY;
+    if (found.kind == NAMES_SHORTENED) {
+        place->shortened = arena_copy(&place->arena, found.bare);
+        return true;
+    }
+    for (size_t i = 0; i < found.values.count; i++)
+        if (!bindings_add(&place->bindings, found.values.items[i].param,
+                          arena_copy(&place->arena, found.values.items[i].value)))
+            return error_no_memory(err);
+    const struct route *route = found.route;
+    return bind_said(place, route->file ? route->file : route->list) ||
+           error_set(err, ERROR_INVALID, "a path has at most %d parameters", BINDINGS_MAX);
 }
 
 static bool find_attribute(struct place *place, struct span name, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf attribute = {0};
-    bool known = name_decode(name, &attribute);
-    place->arena.failed = place->arena.failed || attribute.failed;
-    if (!known)
-        return error_set(err, ERROR_NOT_FOUND, "\"%.*s\" is no name of an attribute",
-                         (int)name.size, name.data);
+    struct span prefix;
+    enum name_mark mark;
     place->kind = PLACE_ATTR;
+    place->attribute_shortened = name_is_shortened(name, &mark, &prefix) && mark == NAME_MARK_FILE;
+    if (place->attribute_shortened) {
+        place->attribute = arena_copy(&place->arena, name);
+        return true;
+    }
+    if (!names_find_attribute(name, &attribute, err))
+        return false;
     place->attribute = arena_copy(&place->arena, buf_span(&attribute));
     return true;
 }
@@ -482,90 +290,10 @@ struct place *place_resolve(const struct map *map, struct span path,
     return place;
 }
 
-/* The first byte of the literal after piece I, which a value before it may not show. */
-static char stop_after(const struct format *format, size_t i)
-{
-    return i + 1 < format->count ? format->pieces[i + 1].literal.data[0] : 0;
-}
-
-static bool write_name(const struct format *format, const struct bindings *path,
-                       const struct bindings *parts, struct buf *out)
-{
-    for (size_t i = 0; i < format->count; i++) {
-        const struct format_piece *piece = &format->pieces[i];
-        if (!piece->param) {
-            buf_add_span(out, piece->literal);
-            continue;
-        }
-        const struct span *value = bindings_find(parts, piece->param);
-        if (!value)
-            value = bindings_find(path, piece->param);
-        if (!value)
-            return false;
-        /* The last value ends where the final literal begins, whatever it holds. */
-        name_add_value(out, *value, i + 2 < format->count ? stop_after(format, i) : 0);
-    }
-    return !out->failed;
-}
-
-bool place_segment_name(const struct place *place, const struct route *child,
-                        const struct bindings *parts, const struct place_options *options,
-                        struct buf *out)
-{
-    CLEAN_UP(buf_clean_up) struct buf name = {0};
-    if (!write_name(&child->segment, &place->bindings, parts, &name))
-        return false;
-    if (!format_is_literal(&child->segment) && !name_seal(&name, place_name_limit(options)))
-        return false;
-    buf_add_span(out, buf_span(&name));
-    if (child->file && !child->file->attribute)
-        buf_add_text(out, options->suffix);
-    return !out->failed;
-}
-
-/* Whether a sibling would take the name before ENTRY does, or nobody at all. */
-static bool is_captured(const struct route *entry, struct span name)
-{
-    if (noise_is(name) || span_is(name, README_NAME))
-        return true;
-    for (const struct route *child = entry->parent->children; child; child = child->next) {
-        struct bindings captures = {0};
-        if (child == entry)
-            return false;
-        if (format_match(&child->segment, name, &captures))
-            return true;
-    }
-    return false;
-}
-
-/* Escapes bytes, from the last to the first, until no sibling takes the name. */
-static void escape_until_free(const struct route *entry, struct buf *name)
-{
-    if (is_captured(entry, buf_span(name)))
-        name_escape_at(name, 0);
-    for (size_t i = name->size; i > 0 && is_captured(entry, buf_span(name)); i--) {
-        bool escaped = name->data[i - 1] == '%' || (i > 1 && name->data[i - 2] == '%') ||
-                       (i > 2 && name->data[i - 3] == '%');
-        if (!escaped)
-            name_escape_at(name, i - 1);
-    }
-}
-
-bool place_entry_name(const struct place *place, const struct route *entry,
+bool place_write_name(const struct place *place, const struct route *child,
                       const struct bindings *parts, const struct place_options *options,
-                      struct buf *out)
+                      struct buf *out, struct error *err)
 {
-    size_t limit = place_name_limit(options);
-    CLEAN_UP(buf_clean_up) struct buf name = {0};
-    struct span prefix;
-    if (!write_name(&entry->segment, &place->bindings, parts, &name) || !name_seal(&name, limit))
-        return false;
-    if (!name_is_shortened(buf_span(&name), &prefix)) {
-        escape_until_free(entry, &name);
-        if (!name_seal(&name, limit))
-            return false;
-    }
-    buf_add_span(out, buf_span(&name));
-    buf_add_text(out, options->suffix);
-    return !name.failed && !out->failed;
+    struct names_directory directory = names_of(place, options);
+    return names_write(&directory, child, parts, out, err);
 }

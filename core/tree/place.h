@@ -5,9 +5,9 @@
 
 #include "core/base/error.h"
 #include "core/map/map.h"
-#include "core/map/name.h"
 #include "core/map/route.h"
 #include "core/plan/plan.h"
+#include "core/tree/names.h"
 
 enum place_kind {
     PLACE_ROOT,
@@ -37,13 +37,9 @@ struct place {
     const struct route *route;                 /* of TABLE: of a directory, or of the record */
     struct bindings bindings;                  /* what the path's parameters stand for */
     struct span attribute;                     /* of PLACE_ATTR */
+    bool attribute_shortened; /* it is the name instead, which only the record can tell */
     struct span
         shortened; /* the name, where it ends in a digest and only a listing knows the key */
-};
-
-struct place_options {
-    const char *suffix; /* of every record's name; "" for none */
-    bool hide_secrets;  /* others may look on: files made for reading a secret are denied */
 };
 
 struct place *place_root(const struct map *map);
@@ -53,7 +49,8 @@ void place_destroy(struct place *place); /* NULL is fine */
 bool place_is_directory(const struct place *place);
 
 /* What NAME means in PLACE, a directory. NULL with ERR filled: ERROR_NOT_FOUND when the map has
- * no such name, with a text that says what could stand there. */
+ * no such name, with a text that says what could stand there; ERROR_INVALID when it refuses the
+ * name's values. */
 struct place *place_child(const struct place *place, struct span name,
                           const struct place_options *options, struct error *err);
 
@@ -62,9 +59,6 @@ struct place *place_table(const struct place *environment, const struct model *m
 
 /* Takes the next segment off a path, and the slashes before it; false at its end. */
 bool place_next_segment(struct span *path, struct span *segment);
-
-/* Whether the file is a secret that this mount must not give. */
-bool place_is_hidden(const struct route *route, const struct place_options *options);
 
 /* place_child for a whole path from the root; a trailing slash asks for a directory. */
 struct place *place_resolve(const struct map *map, struct span path,
@@ -79,19 +73,10 @@ bool place_is_read(const struct place *place);
  * when nothing can have the values that the path gives. */
 struct plan *place_plan(const struct place *place, struct error *err);
 
-/* How long a name may be before it is shortened. */
-size_t place_name_limit(const struct place_options *options);
-
-/* Appends the name of CHILD, a step below PLACE that the map declares, given the values of its
- * parameters. False when one is missing, or memory ran out. */
-bool place_segment_name(const struct place *place, const struct route *child,
-                        const struct bindings *parts, const struct place_options *options,
-                        struct buf *out);
-
-/* Appends the name of an entry of the listing PLACE, given its parts, as that directory and no
- * sibling of its would take it. */
-bool place_entry_name(const struct place *place, const struct route *entry,
+/* Appends the name of CHILD, a step below PLACE or an entry of its listing, given the values of its
+ * parameters: names_write. */
+bool place_write_name(const struct place *place, const struct route *child,
                       const struct bindings *parts, const struct place_options *options,
-                      struct buf *out);
+                      struct buf *out, struct error *err);
 
 #endif

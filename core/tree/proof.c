@@ -44,6 +44,10 @@ bool proofs_init(struct proofs *proofs, const struct place *place,
     CLEAN_UP(entries_clean_up) struct entries files = {0};
     *proofs = (struct proofs){0};
     entries_add_files(&files, place, names);
+    if (files.why.kind != ERROR_NONE) {
+        *err = files.why;
+        return false;
+    }
     proofs->items = calloc(files.count + 1, sizeof *proofs->items);
     if (files.failed || !proofs->items)
         return error_no_memory(err);

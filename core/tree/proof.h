@@ -24,7 +24,7 @@ struct proofs {
 
 /* Finds the files that the map declares in the directory PLACE. LIST is the plan of its listing, or
  * NULL. A file whose plan can't be made for the path's values is none. False with ERR filled when
- * memory ran out. To be cleaned up in either case. */
+ * one has no name that opens it, or memory ran out. To be cleaned up in either case. */
 bool proofs_init(struct proofs *proofs, const struct place *place,
                  const struct place_options *names, const struct plan *list, struct error *err);
 void proofs_clean_up(struct proofs *proofs);

@@ -2,12 +2,6 @@
 
 #include "core/tree/entries.h"
 
-bool readme_is_in(const struct place *directory)
-{
-    return directory->kind == PLACE_DIRECTORY &&
-           (!directory->route->parent || entries_unlisted(directory));
-}
-
 /* The path of ROUTE within its table, as the map writes it. */
 static void write_path(const struct route *route, struct buf *out)
 {

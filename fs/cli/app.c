@@ -118,7 +118,8 @@ bool app_start(struct app *app, const struct options *options, const struct map 
     };
     if (!map)
         return false;
-    if (!open_parts(app, cache_bytes, &why)) {
+    const struct place_options names = {.suffix = options->suffix};
+    if (!names_suit(map, &names, &why) || !open_parts(app, cache_bytes, &why)) {
         app_complain(app, NULL, &why);
         return false;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/nearest.h"
+#include "core/map/name.h"
 
 struct option {
     char letter;          /* 0: has none */
@@ -41,11 +42,13 @@ static bool set_endpoint_url(struct options *options, const char *value)
     return value[0] != '\0';
 }
 
-/* A suffix is part of names: nothing that ends a name or marks a companion. */
+/* A suffix is part of names: nothing that a name would escape, that marks a companion, or that
+ * programs try by themselves. */
 static bool set_suffix(struct options *options, const char *value)
 {
     options->suffix = value;
-    return strlen(value) <= 16 && strpbrk(value, "/%@") == NULL;
+    return strlen(value) <= 16 && !strchr(value, '@') && name_can_hold(span_text(value)) &&
+           name_ending(span_text(value)) == strlen(value);
 }
 
 static bool set_format(struct options *options, const char *value)
@@ -179,7 +182,7 @@ static const struct option table[] = {
     {.name = "suffix",
      .asks = true,
      .argument = "TEXT",
-     .takes = "at most 16 bytes without /, % and @",
+     .takes = "at most 16 bytes, without /, %, @, control characters and a ~ at the end",
      .set = set_suffix,
      .initial = "",
      .help = "end every record's name with TEXT, such as .json"},

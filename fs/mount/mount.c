@@ -101,6 +101,10 @@ void mount_reload(struct mount *mount)
     struct error why;
     struct app *app = mount->app;
     const struct map *map = map_load(app->map->file, NULL, &why);
+    if (map && !names_suit(map, &app->tree.names, &why)) {
+        map_unref(map);
+        map = NULL;
+    }
     struct place *root = map ? place_root(map) : NULL;
     if (!root) {
         log_line(&app->log, LOG_LEVEL_ERROR, "the map stays as it was: %s",

@@ -135,7 +135,7 @@ def test_wrong_path_is_not_explained(ddbfs):
 
 
 def test_domain_where_an_index_belongs_is_told(ddbfs):
-    result = ddbfs("explain", "/prod/jobs/by-status/e513a8-4.myshopify.com/PENDING", expect=3)
+    result = ddbfs("explain", "/prod/jobs/by-status/e513a8-4.myshopify.com/PENDING", expect=1)
     assert "shop_id is the account and index name" in result.stderr
 
 

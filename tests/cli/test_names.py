@@ -33,6 +33,12 @@ KEYS = {
     "typed twice": "a@typed@typed",
     "at inside": "a@b",
     "space": " a b ",
+    "slash and tilde": "/a~",
+    "percent and tilde": "%~",
+    "accent and tilde": "\u00e9~",
+    "dot and tilde": ".a~",
+    "noise": "HEAD",
+    "bidi isolate": "a\u2066b\u2069",
     "quotes": "'\"`$(id)\\",
     "option": "-l",
     "star": "*",
@@ -61,7 +67,14 @@ KEYS = {
 
 def is_legal(name):
     size = len((name + "@typed").encode("utf-8"))
-    controls = [c for c in name if unicodedata.category(c) == "Cc"]
+    controls = [
+        c
+        for c in name
+        if unicodedata.category(c) in ("Cc", "Zl", "Zp")
+        or unicodedata.bidirectional(c)
+        in ("LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI")
+        or c in "\u200e\u200f\u061c\ufeff"
+    ]
     return "/" not in name and name not in ("", ".", "..") and not controls and size <= 255
 
 
@@ -269,6 +282,17 @@ def test_index_called_as_a_directory_of_sub_records(ddbfs, accounts, ls):
     got = ddbfs("--format", "compact", "cat", *paths, env=accounts).text.splitlines()
     found = sorted(json.loads(line)["index_name"] for line in got)
     assert found == [".d", "DEFAULT_CONFIG", "x", "x.d", "x.d.d", "y.d"]
+
+
+def test_a_suffix_that_is_the_end_of_a_directory_is_refused(ddbfs, accounts):
+    result = ddbfs("--suffix", ".d", "ls", "/little/index-settings/acct", env=accounts, expect=1)
+    assert result.stdout == b""
+    assert '--suffix .d does not go with the map: with it "{index_name}.d"' in result.stderr
+
+
+@pytest.mark.parametrize("suffix", ["~", "a@b", ".\n", "%2E", "\u202e"])
+def test_what_is_no_suffix(ddbfs, accounts, suffix):
+    ddbfs("--suffix", suffix, "ls", "/", env=accounts, expect=2)
 
 
 def test_file_and_directory_never_share_a_name(accounts, ls):

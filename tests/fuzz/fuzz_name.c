@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "core/base/printable.h"
 #include "core/base/utf8.h"
 #include "core/map/name.h"
 
@@ -17,18 +18,20 @@ static void require(bool condition)
 static void require_legal(struct span name, size_t limit)
 {
     require(name.size > 0 && name.size <= limit && name.data[0] != '.');
-    require(name_split_companion(&name) == COMPANION_NONE);
     for (size_t at = 0; at < name.size;) {
         size_t step = utf8_length(span_from(name, at));
         unsigned char c = (unsigned char)name.data[at];
-        require(step > 0 && c >= 0x20 && c != 0x7f && c != '/');
+        bool safe;
+        printable_first(span_from(name, at), &safe);
+        require(step > 0 && safe && c != '/');
         at += step;
     }
 }
 
 static void encode(struct span key, size_t limit, struct buf *name)
 {
-    require(name_encode(key, limit, name));
+    name_add_value(name, key, span_text(""), NULL);
+    require(name->size <= limit || name_shorten(name, limit, NAME_MARK_FILE));
     require_legal(buf_span(name), limit);
 }
 
@@ -37,7 +40,8 @@ static void require_way_back(struct span key, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf decoded = {0};
     struct span prefix = name;
-    bool shortened = name_is_shortened(name, &prefix);
+    enum name_mark mark;
+    bool shortened = name_is_shortened(name, &mark, &prefix);
     if (shortened && prefix.size == 0)
         return;
     require(name_decode(prefix, &decoded));
@@ -64,7 +68,8 @@ static void use_text(struct span text)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
     struct span prefix, name = text;
-    (void)name_is_shortened(text, &prefix);
+    enum name_mark mark;
+    (void)name_is_shortened(text, &mark, &prefix);
     (void)name_split_companion(&name);
     require(name_decode(text, &out) || out.size == 0);
 }

@@ -474,3 +474,38 @@ def test_readers_of_many_threads_all_get_theirs(mount, branch):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+# What the map refuses, and what it does not have.
+
+REFUSED = {
+    "prod/jobs/by-index/shopify/e513a8-4.myshopify.com": "not the domain",
+    "prod/shops/a%zz": "two hexadecimal digits",
+    "prod/jobs/by-id/%": "empty",
+    "prod/jobs/by-id/%FF": "UTF-8",
+    "prod/index-settings/kl7a9h55/a#b": 'holds a "#"',
+    f"{SETTINGS}@/a%": "no name of an attribute",
+    "dev-a%": "no name of an environment",
+}
+
+
+@pytest.mark.parametrize("path", REFUSED)
+def test_what_the_map_refuses_is_no_miss(mount, path):
+    m = mount()
+    with pytest.raises(OSError) as caught:
+        os.stat(m / path)
+    assert errno.errorcode[caught.value.errno] == "EINVAL"
+    line = m.errors().splitlines()[-1]
+    assert "EINVAL" in line and path in line and REFUSED[path] in line
+    assert m.proxy.requests == []
+
+
+@pytest.mark.parametrize(
+    "path", ["nope", "prod/nope", "prod/jobs/nope", "prod/jobs/.git", "prod/jobs/by-id/HEAD",
+             f"{SETTINGS}@/.git", "prod/shops/a.example/SETTINGS~"]
+)  # fmt: skip
+def test_a_name_that_the_map_does_not_have_is_a_silent_miss(mount, path):
+    m = mount()
+    with pytest.raises(FileNotFoundError):
+        os.stat(m / path)
+    assert m.errors() == ""

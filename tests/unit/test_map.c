@@ -248,10 +248,14 @@ static void test_the_same_environment_twice(void)
 
 static void test_an_environment_is_one_directory(void)
 {
-    check_environment("\"a/b\":{}",
-                      "map.json:2: an environment's name is one directory: no /, no leading dot");
-    check_environment("\".a\":{}",
-                      "map.json:2: an environment's name is one directory: no /, no leading dot");
+    check_environment(
+        "\"a/b\":{}",
+        "map.json:2: an environment's name is one directory: at most 249 bytes, no /, %, "
+        "control character or leading dot");
+    check_environment(
+        "\".a\":{}",
+        "map.json:2: an environment's name is one directory: at most 249 bytes, no /, %, "
+        "control character or leading dot");
 }
 
 static void test_a_prefix_has_the_parameters_of_the_name(void)
@@ -302,7 +306,8 @@ static void test_a_table_is_an_object(void)
 static void test_a_table_is_one_directory(void)
 {
     check_map(HEAD "\"tables\":{\n\"a/b\":{}}}",
-              "map.json:3: a table's name is one directory: no /, no leading dot");
+              "map.json:3: a table's name is one directory: at most 249 bytes, no /, %, control "
+              "character or leading dot");
 }
 
 static void test_unknown_member_of_a_table(void)

@@ -1,0 +1,662 @@
+#include "core/tree/names.h"
+
+#include <stdint.h>
+
+#include "core/base/nearest.h"
+#include "core/base/printable.h"
+#include "core/map/listable.h"
+#include "core/tree/noise.h"
+
+size_t names_limit(const struct place_options *options)
+{
+    return NAME_LIMIT - strlen(options->suffix);
+}
+
+bool names_withhold(const struct route *route, const struct place_options *options)
+{
+    const struct map_pattern *file = route->file;
+    return options->hide_secrets && file && file->attribute &&
+           model_is_secret(file->table, span_text(file->attribute));
+}
+
+static bool is_record(const struct route *route)
+{
+    return route->file && !route->file->attribute;
+}
+
+bool names_have_readme(const struct model *table, const struct route *route,
+                       const struct bindings *path)
+{
+    for (const struct route *child = route->children; child; child = child->next)
+        if (format_is_literal(&child->segment) &&
+            span_is(child->segment.pieces[0].literal, README_NAME))
+            return false;
+    return !route->parent || listable_missing(table, route, path);
+}
+
+/* Reading a name. */
+
+/* Why a step of the map does not take a name that has its form. */
+enum refusal_kind {
+    REFUSED_NOT,
+    BAD_ESCAPE,
+    SAID_TWICE,
+    NO_MATCH,
+    A_SECRET,
+    NO_COMPANION,
+    TOO_MANY
+};
+
+struct refusal {
+    enum refusal_kind kind;
+    const char *param;
+};
+
+static void refuse(struct refusal *refusal, enum refusal_kind kind, const char *param)
+{
+    /* The more specific step is tried first, and knows best. */
+    if (refusal->kind == REFUSED_NOT)
+        *refusal = (struct refusal){kind, param};
+}
+
+/* What one step of the map makes of a name: nothing, if it has not its form. */
+enum taken { NOT_ITS_FORM, REFUSED, UNSUITED, TAKEN };
+
+/* Whether VALUE is what the map expects of PARAM. */
+static bool suits(const struct model *table, const char *name, struct span value,
+                  struct arena *arena)
+{
+    const struct map_param *param = model_find_param(table, name);
+    if (!param || !param->match)
+        return true;
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_add_span(&text, value);
+    arena->failed = arena->failed || text.failed;
+    if (text.failed || memchr(buf_text(&text), '\0', text.size))
+        return false;
+    int unlike = regexec(&param->regex, buf_text(&text), 0, NULL, 0);
+    arena->failed = arena->failed || unlike == REG_ESPACE;
+    return unlike == 0;
+}
+
+/* Decodes what NAME's pieces stand for; TABLE is NULL for an environment. UNSUITED when nothing but
+ * a "match" speaks against it, on a value that is written with an escape. */
+static enum taken take_apart(const struct format *format, struct span name,
+                             const struct bindings *path, const struct model *table,
+                             struct arena *arena, struct bindings *values, struct refusal *refusal)
+{
+    enum taken taken = TAKEN;
+    struct bindings captures;
+    captures.count = values->count = 0;
+    if (!format_match(format, name, &captures))
+        return NOT_ITS_FORM;
+    for (size_t i = 0; i < captures.count; i++) {
+        const char *param = captures.items[i].param;
+        struct span value = captures.items[i].value;
+        bool escaped = memchr(value.data, '%', value.size);
+        if (escaped) {
+            CLEAN_UP(buf_clean_up) struct buf decoded = {0};
+            if (!name_decode(value, &decoded)) {
+                refuse(refusal, BAD_ESCAPE, param);
+                return REFUSED;
+            }
+            arena->failed = arena->failed || decoded.failed;
+            value = arena_copy(arena, buf_span(&decoded));
+        }
+        const struct span *said = bindings_find(path, param);
+        if (!said)
+            said = bindings_find(values, param);
+        if (said && !span_equal(*said, value)) {
+            refuse(refusal, SAID_TWICE, param);
+            return REFUSED;
+        }
+        if (said)
+            continue;
+        if (path->count + values->count >= BINDINGS_MAX || !bindings_add(values, param, value)) {
+            refuse(refusal, TOO_MANY, param);
+            return REFUSED;
+        }
+        if (table && !suits(table, param, value, arena)) {
+            refuse(refusal, NO_MATCH, param);
+            if (!escaped)
+                return REFUSED;
+            taken = UNSUITED;
+        }
+    }
+    return taken;
+}
+
+/* The name of a record without the suffix; false when it has none. */
+static bool strip_suffix(struct span *name, const struct place_options *options)
+{
+    struct span suffix = span_text(options->suffix);
+    if (!span_ends(*name, suffix) || name->size <= suffix.size)
+        return false;
+    name->size -= suffix.size;
+    return true;
+}
+
+/* Steps are tried the more specific first. "match" is a word to who types: a key that the service
+ * has opens even if it does not match, by a name with an escape in it, unless another step takes
+ * that. */
+static bool find_step(const struct names_directory *directory, struct span name, bool no_records,
+                      struct arena *arena, struct names_found *found, struct refusal *refusal)
+{
+    struct names_found unsuited;
+    unsuited.route = NULL;
+    bool readme = span_is(name, README_NAME) &&
+                  names_have_readme(directory->table, directory->route, directory->path);
+    for (const struct route *child = directory->route->children; child; child = child->next) {
+        struct span text = name;
+        bool literal = format_is_literal(&child->segment);
+        if (readme && !literal)
+            break;
+        if (is_record(child) && (no_records || !strip_suffix(&text, directory->options)))
+            continue;
+        if (noise_is_for(&child->segment, name))
+            continue;
+        found->kind = NAMES_CHILD;
+        found->route = child;
+        found->companion = COMPANION_NONE;
+        enum taken taken = take_apart(&child->segment, text, directory->path, directory->table,
+                                      arena, &found->values, refusal);
+        if ((taken == TAKEN || taken == UNSUITED) && names_withhold(child, directory->options)) {
+            /* That it is another pattern's record is no way around. */
+            *refusal = (struct refusal){A_SECRET, NULL};
+            return false;
+        }
+        if (taken == TAKEN)
+            return true;
+        if (taken == UNSUITED && !unsuited.route &&
+            (child->entry || listable_follows_some(child, directory->path)))
+            unsuited = *found;
+    }
+    if (readme)
+        *found = (struct names_found){.kind = NAMES_README};
+    else if (unsuited.route)
+        *found = unsuited;
+    return readme || unsuited.route;
+}
+
+static bool is_written_as(const struct names_directory *directory, const struct route *child,
+                          const struct bindings *value, struct span name)
+{
+    CLEAN_UP(buf_clean_up) struct buf written = {0};
+    return names_write(directory, child, value, &written, NULL) &&
+           span_equal(buf_span(&written), name);
+}
+
+/* A shortened name of a value that the map knows. */
+static bool find_known(const struct names_directory *directory, struct span name,
+                       enum name_mark mark, struct names_found *found)
+{
+    for (const struct route *child = directory->route->children; child; child = child->next) {
+        const struct map_param *param =
+            child->entry ? NULL : listable_values(directory->table, child);
+        if (!param || (mark == NAME_MARK_FILE) != (child->file != NULL))
+            continue;
+        for (size_t i = 0; i < param->value_count; i++) {
+            struct bindings value = {.items = {{param->name, param->values[i]}}, .count = 1};
+            if (!is_written_as(directory, child, &value, name))
+                continue;
+            *found = (struct names_found){.kind = NAMES_CHILD, .route = child, .values = value};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* NAME, without companion, is a shortened one. */
+static bool find_shortened(const struct names_directory *directory, struct span name,
+                           struct names_found *found)
+{
+    struct span bare = name, prefix;
+    enum name_mark mark;
+    bool suffixed = strip_suffix(&bare, directory->options);
+    if (name_is_shortened(name, &mark, &prefix) && find_known(directory, name, mark, found))
+        return true;
+    if (!suffixed || !name_is_shortened(bare, &mark, &prefix) || mark != NAME_MARK_FILE)
+        return false;
+    if (find_known(directory, name, mark, found))
+        return true;
+    if (!directory->route->list)
+        return false;
+    for (const struct route *child = directory->route->children; child; child = child->next) {
+        if (child->entry) {
+            *found = (struct names_found){.kind = NAMES_SHORTENED, .route = child, .bare = bare};
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_companion(const struct route *route, enum companion companion)
+{
+    return is_record(route) || (route->list && companion == COMPANION_INFO);
+}
+
+/* NAME@info is the companion of what NAME is, if that is a record or a listing; else it is looked
+ * up like other names, but by no record, whose names do not end so. */
+static bool find_any(const struct names_directory *directory, struct span name, struct arena *arena,
+                     struct names_found *found, struct refusal *refusal)
+{
+    struct span base = name;
+    enum companion companion = name_split_companion(&base);
+    if (companion == COMPANION_NONE)
+        return find_shortened(directory, name, found) ||
+               find_step(directory, name, false, arena, found, refusal);
+    struct refusal of_base = {0};
+    if (find_shortened(directory, base, found) ||
+        find_step(directory, base, false, arena, found, &of_base)) {
+        found->companion = companion;
+        if (found->kind != NAMES_README && has_companion(found->route, companion))
+            return true;
+        if (found->kind != NAMES_README && found->route->file) {
+            refuse(refusal, NO_COMPANION, NULL);
+            return false;
+        }
+    }
+    if (of_base.kind != A_SECRET && find_step(directory, name, true, arena, found, refusal))
+        return true;
+    if (refusal->kind == REFUSED_NOT)
+        *refusal = of_base;
+    return false;
+}
+
+/* All that the directory has; and, when one of the literals is near to NAME, which one was meant.
+ */
+static bool say_missing(const struct names_directory *directory, struct span name,
+                        struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    struct nearest nearest = nearest_to(name);
+    const char *suffix = directory->options->suffix;
+    for (const struct route *child = directory->route->children; child; child = child->next) {
+        buf_add_text(&names, names.size ? ", " : "");
+        format_write(&child->segment, &names);
+        buf_add_text(&names, child->file ? "" : "/");
+        if (format_is_literal(&child->segment))
+            nearest_offer(&nearest, child->segment.pieces[0].literal);
+    }
+    nearest_write(&nearest, &hint);
+    return error_set(err, ERROR_NOT_FOUND, "nothing here is called \"%.*s\"%s; there is %s%s%s",
+                     (int)name.size, name.data, buf_text(&hint), buf_text(&names),
+                     suffix[0] ? ", and records end in " : "", suffix);
+}
+
+static bool say_unmatched(const struct names_directory *directory, const char *name,
+                          struct error *err)
+{
+    const struct map_param *param = model_find_param(directory->table, name);
+    if (param->hint)
+        return error_set(err, ERROR_INVALID, "%s", param->hint);
+    return error_set(err, ERROR_INVALID, "%s does not match %s", param->name, param->match);
+}
+
+static bool say_refusal(const struct names_directory *directory, struct span name,
+                        const struct refusal *refusal, struct error *err)
+{
+    enum name_mark mark;
+    struct span prefix;
+    switch (refusal->kind) {
+    case REFUSED_NOT:
+        return say_missing(directory, name, err);
+    case BAD_ESCAPE:
+        if (name_is_shortened(name, &mark, &prefix))
+            return error_set(err, ERROR_INVALID,
+                             "a shortened name opens in the listing that shows it, and nowhere "
+                             "else");
+        return error_set(err, ERROR_INVALID,
+                         "in \"%.*s\" two hexadecimal digits must follow each %%; a %% itself is "
+                         "written %%25",
+                         (int)name.size, name.data);
+    case SAID_TWICE:
+        return error_set(err, ERROR_INVALID, "{%s} in \"%.*s\" is not what the path says before",
+                         refusal->param, (int)name.size, name.data);
+    case NO_MATCH:
+        return say_unmatched(directory, refusal->param, err);
+    case A_SECRET:
+        return error_set(err, ERROR_DENIED,
+                         "this is a secret, and others may read here; --show-secrets allows it");
+    case NO_COMPANION:
+        return error_set(err, ERROR_NOT_FOUND,
+                         "a file of a bare value has no companions; its record has");
+    case TOO_MANY:
+        return error_set(err, ERROR_INVALID, "a path has at most %d parameters", BINDINGS_MAX);
+    }
+    return false;
+}
+
+bool names_find(const struct names_directory *directory, struct span name, struct arena *arena,
+                struct names_found *found, struct error *err)
+{
+    struct refusal refusal = {0};
+    if (find_any(directory, name, arena, found, &refusal))
+        return !arena->failed || error_no_memory(err);
+    if (arena->failed)
+        return error_no_memory(err);
+    return err && say_refusal(directory, name, &refusal, err);
+}
+
+/* Writing one. */
+
+/* A name to be written, and how to find out what it means. */
+struct draft {
+    const struct format *format;
+    const struct bindings *path, *parts;
+    const char *suffix;
+    enum name_mark mark;
+    size_t limit; /* without the suffix */
+    bool (*leads_back)(struct draft *draft, struct span name);
+    bool no_memory;                          /* to find out */
+    const struct names_directory *directory; /* where CHILD is, or ENVIRONMENT, or an attribute */
+    const struct route *child;
+    const struct map_environment *environment;
+};
+
+static const struct span *value_of(const struct draft *draft, const char *param)
+{
+    const struct span *value = bindings_find(draft->parts, param);
+    return value || !draft->path ? value : bindings_find(draft->path, param);
+}
+
+/* The first character of the text after piece I, which a value before it may not show. The last
+ * value ends where the final text begins, whatever it holds. */
+static struct span stop_after(const struct format *format, size_t i)
+{
+    bool safe;
+    if (i + 2 >= format->count)
+        return span_of("", 0);
+    return printable_first(format->pieces[i + 1].literal, &safe);
+}
+
+/* Writes the whole of it to OUT, which is emptied before. False when a value is missing, or memory
+ * ran out. */
+static bool write_whole(const struct draft *draft, struct name_escapes *escapes, struct buf *out)
+{
+    buf_truncate(out, 0);
+    escapes->seen = 0;
+    for (size_t i = 0; i < draft->format->count; i++) {
+        const struct format_piece *piece = &draft->format->pieces[i];
+        const struct span *value = piece->param ? value_of(draft, piece->param) : &piece->literal;
+        if (!value)
+            return false;
+        if (piece->param)
+            name_add_value(out, *value, stop_after(draft->format, i), escapes);
+        else
+            buf_add_span(out, *value);
+    }
+    return !out->failed;
+}
+
+/* Without memory to find out the answer is yes, so that nobody looks for another name: the draft is
+ * given up. */
+static bool leads_back(struct draft *draft, struct buf *name)
+{
+    size_t size = name->size;
+    buf_add_text(name, draft->suffix);
+    bool same = !name->failed && draft->leads_back(draft, buf_span(name));
+    buf_truncate(name, size);
+    return same || name->failed || draft->no_memory;
+}
+
+enum { MAX_CANDIDATES = 32 };
+
+/* The characters of values that are worth an escape: the first, those that siblings' texts and
+ * companions' endings are made of, and the last. Returns how many. */
+static size_t find_candidates(const struct draft *draft, size_t candidates[MAX_CANDIDATES + 1])
+{
+    size_t count = 0, seen = 0;
+    for (size_t i = 0; i < draft->format->count; i++) {
+        const char *param = draft->format->pieces[i].param;
+        const struct span *value = param ? value_of(draft, param) : NULL;
+        for (struct span rest = value ? *value : span_of("", 0); rest.size > 0; seen++) {
+            bool safe;
+            struct span character = printable_first(rest, &safe);
+            unsigned char c = (unsigned char)character.data[0];
+            bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+            bool digit = c >= '0' && c <= '9';
+            if (count < MAX_CANDIDATES && (seen == 0 || (c < 0x80 && !letter && !digit)))
+                candidates[count++] = seen;
+            rest = span_from(rest, character.size);
+        }
+    }
+    if (count > 0 && candidates[count - 1] != seen - 1)
+        candidates[count++] = seen - 1;
+    return count;
+}
+
+/* Something else has the name, or nobody takes it. One escape mostly helps, or the first
+ * character's and one more; else all characters of all values are escaped. What ESCAPES says then
+ * is what NAME was written by. */
+static bool escape_until_it_leads_back(struct draft *draft, struct buf *name)
+{
+    size_t candidates[MAX_CANDIDATES + 1];
+    size_t count = find_candidates(draft, candidates);
+    for (int with_first = 0; with_first < 2; with_first++) {
+        for (size_t i = 0; i < count; i++) {
+            struct name_escapes escapes = {.one = candidates[i],
+                                           .other = with_first ? 0 : SIZE_MAX};
+            if (!write_whole(draft, &escapes, name) || leads_back(draft, name))
+                return true;
+        }
+    }
+    struct name_escapes escapes = {.all = true};
+    return write_whole(draft, &escapes, name) && leads_back(draft, name);
+}
+
+static bool write_draft(struct draft *draft, struct buf *out, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    struct name_escapes none = {.one = SIZE_MAX, .other = SIZE_MAX};
+    if (!write_whole(draft, &none, &name))
+        return name.failed ? error_no_memory(err)
+                           : error_set(err, ERROR_INVALID, "a name lacks one of its parts");
+    bool opens = name.size > draft->limit || leads_back(draft, &name) ||
+                 escape_until_it_leads_back(draft, &name);
+    if (name.failed || draft->no_memory)
+        return error_no_memory(err);
+    if (!opens) {
+        write_whole(draft, &none, &name);
+        return error_set(err, ERROR_INVALID,
+                         "no name here opens \"%s%s\", which another path of the map, or the "
+                         "suffix, takes for something else",
+                         buf_text(&name), draft->suffix);
+    }
+    if (name.size > draft->limit &&
+        !(write_whole(draft, &none, &name) && name_shorten(&name, draft->limit, draft->mark)))
+        return error_no_memory(err);
+    buf_add_span(out, buf_span(&name));
+    buf_add_text(out, draft->suffix);
+    return !out->failed || error_no_memory(err);
+}
+
+static bool all_as_given(const struct draft *draft, const struct bindings *values)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        const struct span *given = value_of(draft, values->items[i].param);
+        if (!given || !span_equal(*given, values->items[i].value))
+            return false;
+    }
+    return true;
+}
+
+static bool is_child(struct draft *draft, struct span name)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct names_found found;
+    if (span_is(name, README_NAME) && !format_is_literal(draft->format))
+        return false; /* nobody should take a record for one, where there is none either */
+    bool opens = names_find(draft->directory, name, &arena, &found, NULL);
+    draft->no_memory = arena.failed;
+    return opens && found.kind == NAMES_CHILD && found.route == draft->child &&
+           found.companion == COMPANION_NONE && all_as_given(draft, &found.values);
+}
+
+bool names_write(const struct names_directory *directory, const struct route *child,
+                 const struct bindings *parts, struct buf *out, struct error *err)
+{
+    struct draft draft = {
+        .format = &child->segment,
+        .path = directory->path,
+        .parts = parts,
+        .suffix = is_record(child) ? directory->options->suffix : "",
+        .mark = child->file ? NAME_MARK_FILE : NAME_MARK_DIRECTORY,
+        .limit = names_limit(directory->options),
+        .leads_back = is_child,
+        .directory = directory,
+        .child = child,
+    };
+    return write_draft(&draft, out, err);
+}
+
+/* Adds a plain value for each parameter of SEGMENT. */
+static void say_all(const struct format *segment, struct bindings *values)
+{
+    for (size_t i = 0; i < segment->count; i++) {
+        const char *param = segment->pieces[i].param;
+        if (param && !bindings_find(values, param))
+            bindings_add(values, param, span_text("v"));
+    }
+}
+
+/* What takes the name of one plain record of a kind takes those of all. */
+static bool suits_below(const struct names_directory *directory, struct error *err)
+{
+    const char *suffix = directory->options->suffix;
+    for (const struct route *child = directory->route->children; child; child = child->next) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0}, segment = {0};
+        struct bindings values = *directory->path;
+        struct names_directory below = *directory;
+        say_all(&child->segment, &values);
+        below.route = child;
+        below.path = &values;
+        if (!is_record(child)) {
+            if (!suits_below(&below, err))
+                return false;
+        } else if ((child->entry || format_is_literal(&child->segment)) &&
+                   !names_write(directory, child, &values, &name, err)) {
+            if (err->kind == ERROR_NO_MEMORY)
+                return false;
+            format_write(&child->segment, &segment);
+            return error_set(err, ERROR_INVALID,
+                             "--suffix %s does not go with the map: with it \"%s%s\" (line %u) is "
+                             "the name of something else, too",
+                             suffix, buf_text(&segment), suffix, child->line);
+        }
+    }
+    return true;
+}
+
+bool names_suit(const struct map *map, const struct place_options *options, struct error *err)
+{
+    struct bindings nothing = {0};
+    for (size_t i = 0; options->suffix[0] && i < map->model_count; i++) {
+        const struct model *table = map->models[i];
+        struct names_directory root = {table, table->root, &nothing, options};
+        if (!suits_below(&root, err))
+            return false;
+    }
+    return true;
+}
+
+static struct format_piece attribute_piece = {.param = "attribute"};
+static const struct format attribute_format = {.pieces = &attribute_piece, .count = 1};
+
+bool names_find_attribute(struct span name, struct buf *out, struct error *err)
+{
+    if (noise_is(name))
+        return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
+                         (int)name.size, name.data);
+    if (name_decode(name, out))
+        return !out->failed || error_no_memory(err);
+    return error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an attribute", (int)name.size,
+                     name.data);
+}
+
+static bool is_attribute(struct draft *draft, struct span name)
+{
+    CLEAN_UP(buf_clean_up) struct buf attribute = {0};
+    bool opens = names_find_attribute(name, &attribute, NULL);
+    draft->no_memory = attribute.failed;
+    return opens && span_equal(buf_span(&attribute), draft->parts->items[0].value);
+}
+
+bool names_write_attribute(struct span attribute, struct buf *out)
+{
+    struct bindings value = {.items = {{attribute_piece.param, attribute}}, .count = 1};
+    struct draft draft = {
+        .format = &attribute_format,
+        .parts = &value,
+        .suffix = "",
+        .mark = NAME_MARK_FILE,
+        .limit = NAME_LIMIT,
+        .leads_back = is_attribute,
+    };
+    return write_draft(&draft, out, NULL);
+}
+
+/* Whether ENVIRONMENT takes NAME. */
+static enum taken enter(const struct map_environment *environment, struct span name,
+                        struct arena *arena, struct bindings *values, struct refusal *refusal)
+{
+    struct bindings nothing = {0};
+    if (noise_is_for(&environment->name, name))
+        return NOT_ITS_FORM;
+    return take_apart(&environment->name, name, &nothing, NULL, arena, values, refusal);
+}
+
+const struct map_environment *names_find_environment(const struct map *map, struct span name,
+                                                     struct arena *arena, struct bindings *values,
+                                                     struct error *err)
+{
+    struct refusal refusal = {0};
+    const struct map_environment *each;
+    for (int literal = 1; literal >= 0; literal--)
+        for (each = map->environments; each; each = each->next)
+            if (format_is_literal(&each->name) == literal &&
+                enter(each, name, arena, values, &refusal) == TAKEN)
+                return each;
+    if (refusal.kind != REFUSED_NOT) {
+        error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an environment", (int)name.size,
+                  name.data);
+        return NULL;
+    }
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    struct nearest nearest = nearest_to(name);
+    for (each = map->environments; each; each = each->next) {
+        buf_add_text(&names, each == map->environments ? "" : ", ");
+        format_write(&each->name, &names);
+        if (format_is_literal(&each->name))
+            nearest_offer(&nearest, each->name.pieces[0].literal);
+    }
+    nearest_write(&nearest, &hint);
+    error_set(err, ERROR_NOT_FOUND, "the map has no environment \"%.*s\"%s; it has %s",
+              (int)name.size, name.data, buf_text(&hint), buf_text(&names));
+    return NULL;
+}
+
+static bool is_environment(struct draft *draft, struct span name)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct bindings values;
+    struct refusal refusal = {0};
+    enum taken taken = enter(draft->environment, name, &arena, &values, &refusal);
+    draft->no_memory = arena.failed;
+    return taken == TAKEN && all_as_given(draft, &values);
+}
+
+bool names_write_environment(const struct map_environment *environment,
+                             const struct bindings *values, struct buf *out)
+{
+    struct draft draft = {
+        .format = &environment->name,
+        .parts = values,
+        .suffix = "",
+        .mark = NAME_MARK_DIRECTORY,
+        .limit = NAME_LIMIT,
+        .leads_back = is_environment,
+        .environment = environment,
+    };
+    return write_draft(&draft, out, NULL);
+}
