@@ -167,5 +167,8 @@ bool aws_fault_of_permission(const struct aws_fault *fault, const char *needs, s
     if (retry_is_throttle(fault->code) || !(refused || IS_ONE_OF(fault->code, denied_codes)))
         return false;
     snprintf(advice, sizeof advice, "the identity in use needs %s", needs);
-    return set_denied(fault, advice, err);
+    set_denied(fault, advice, err);
+    if (err)
+        err->authenticated = IS_ONE_OF(fault->code, denied_codes); /* a proxy says 403 as well */
+    return true;
 }

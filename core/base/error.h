@@ -33,6 +33,7 @@ enum error_kind {
  * stop that says what happened and what to do; it never holds a secret. */
 struct error {
     enum error_kind kind;
+    bool authenticated;  /* of ERROR_DENIED: the service knows who asks, and says no to this */
     int http_status;     /* 0 when no answer came */
     int ttl_left_ms;     /* of ERROR_NOT_FOUND: how long it may be believed; 0 when not known */
     char code[64];       /* the service's error code, such as ResourceNotFoundException */

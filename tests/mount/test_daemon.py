@@ -230,6 +230,43 @@ def test_a_harmless_signal_does_nothing(mount, number):
     assert (m / SETTINGS).read_bytes()
 
 
+# What is tried before there is a mount.
+
+
+@pytest.mark.parametrize("op", ["DescribeTable", "ListTables"])
+def test_an_identity_that_may_not_do_all_mounts(ddbfs, root, proxy, op):
+    proxy.fault("denied", times=None, op=op)
+    said = ddbfs("mount", root).stderr
+    assert (root / SETTINGS).read_bytes()
+    if op == "DescribeTable":
+        assert "warning: " in said and f"needs dynamodb:{op}" in said and "all the same" in said
+    else:
+        assert said == ""
+
+
+def test_a_first_table_that_is_not_there_is_a_warning(ddbfs, root, make_map):
+    own = make_map(lambda text: text.replace('"EcomIndexerJobsTable"', '"NotYetMade"'))
+    said = ddbfs("mount", "--map", own, root).stderr
+    assert "warning: table prod-NotYetMade does not exist" in said
+    assert (root / SETTINGS).read_bytes()
+
+
+def test_an_expired_session_does_not_mount(ddbfs, root, proxy):
+    proxy.fault("expired", times=None)
+    assert "expired" in ddbfs("mount", root, expect=1).stderr and not mounts.is_mounted(root)
+
+
+def test_the_start_makes_one_call_that_costs_nothing(ddbfs, root, proxy):
+    ddbfs("mount", root)
+    assert proxy.ops == ["DescribeTable"]
+
+
+def test_environments_of_any_name_are_asked_for_their_tables(ddbfs, root, proxy, make_map):
+    own = make_map(lambda text: re.sub(r'"(prod|staging)":\s*\{[^}]*\},', "", text))
+    ddbfs("mount", "--map", own, root)
+    assert proxy.ops == ["ListTables"]
+
+
 # Two at a time.
 
 
