@@ -278,6 +278,89 @@ bool item_write_value(struct json typed, bool compact, struct buf *out)
     return finish(&writer, write_bare(&writer, typed), before);
 }
 
+static void write_typed(struct writer *writer, struct json value);
+
+/* {"NAME":VALUE,…} in the order of the names; MASK tells which values are secrets, or is NULL. */
+static bool write_typed_members(struct writer *writer, struct json map,
+                                const struct record_view *mask)
+{
+    struct typed_members members;
+    if (!typed_members(map, &writer->arena, &members))
+        return false;
+    buf_add_char(writer->out, '{');
+    for (size_t i = 0; i < members.count; i++) {
+        const struct typed_member *member = &members.list[i];
+        separate(writer, i);
+        write_name(writer, member->name);
+        if (mask && is_secret(mask, member->name))
+            buf_add_text(writer->out, "{\"S\":\"" RECORD_MASK "\"}");
+        else
+            write_typed(writer, member->value);
+    }
+    buf_add_char(writer->out, '}');
+    return true;
+}
+
+static bool write_typed_list(struct writer *writer, struct json list)
+{
+    size_t count = 0;
+    buf_add_char(writer->out, '[');
+    for (struct json value = json_first(list); json_present(value); value = json_next(value)) {
+        separate(writer, count++);
+        write_typed(writer, value);
+    }
+    buf_add_char(writer->out, ']');
+    return true;
+}
+
+/* In a typed set numbers are strings, too. */
+static bool write_typed_set(struct writer *writer, struct typed typed)
+{
+    struct typed_set set;
+    if (!typed_set(typed, &writer->arena, &set))
+        return false;
+    buf_add_char(writer->out, '[');
+    for (size_t i = 0; i < set.count; i++) {
+        separate(writer, i);
+        write_set_member(writer, typed.tag == TYPED_NS ? TYPED_SS : typed.tag, set.list[i]);
+    }
+    buf_add_char(writer->out, ']');
+    return true;
+}
+
+/* What is not understood, or has no members to be ordered, is copied. */
+static void write_typed(struct writer *writer, struct json value)
+{
+    struct typed typed = typed_open(value);
+    size_t before = writer->out->size;
+    bool ordered = false;
+    if (typed.tag == TYPED_M) {
+        buf_add_text(writer->out, "{\"M\":");
+        ordered = write_typed_members(writer, typed.content, NULL);
+    } else if (typed.tag == TYPED_L) {
+        buf_add_text(writer->out, "{\"L\":");
+        ordered = write_typed_list(writer, typed.content);
+    } else if (typed.tag == TYPED_SS || typed.tag == TYPED_NS || typed.tag == TYPED_BS) {
+        buf_add_text(writer->out, typed.tag == TYPED_SS   ? "{\"SS\":"
+                                  : typed.tag == TYPED_NS ? "{\"NS\":"
+                                                          : "{\"BS\":");
+        ordered = write_typed_set(writer, typed);
+    }
+    if (ordered) {
+        buf_add_char(writer->out, '}');
+        return;
+    }
+    buf_truncate(writer->out, before);
+    buf_add_span(writer->out, json_raw(value));
+}
+
+bool item_write_typed(struct json item, const struct record_view *view, struct buf *out)
+{
+    struct writer writer = {.out = out, .compact = true};
+    size_t before = out->size;
+    return finish(&writer, write_typed_members(&writer, item, view), before);
+}
+
 struct json item_attribute(struct json item, struct span name)
 {
     return json_member_span(item, name);

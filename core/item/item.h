@@ -31,6 +31,11 @@ bool item_write(struct json item, const struct record_view *view, struct buf *ou
  * attribute's typed value. Nothing is masked. False as above. */
 bool item_write_value(struct json typed, bool compact, struct buf *out);
 
+/* Appends the item in DynamoDB's typed JSON, on one line, and one newline: what the service sent,
+ * but for masked values, and in an order of our own, since the service's is another with each
+ * answer: attributes and members of maps by name, members of sets as above. False as above. */
+bool item_write_typed(struct json item, const struct record_view *view, struct buf *out);
+
 /* The typed value of a top-level attribute; absent when the item has none. */
 struct json item_attribute(struct json item, struct span name);
 

@@ -32,27 +32,16 @@ bool file_write_record(const struct tree *tree, const struct model *table, struc
     return item_write(item, &view, out);
 }
 
-/* The service's own bytes, but for secrets. */
 static bool write_typed(const struct tree *tree, const struct model *table, struct json item,
-                        struct buf *out)
+                        struct buf *out, struct error *err)
 {
-    size_t copied = json_offset(item);
-    size_t end = copied + json_raw(item).size;
-    for (struct json name = json_first(item), value; json_present(name); name = json_next(value)) {
-        CLEAN_UP(buf_clean_up) struct buf attribute = {0};
-        value = json_next(name);
-        json_read_string(name, &attribute);
-        if (attribute.failed)
-            return false;
-        if (tree->show_secrets || !model_is_secret(table, buf_span(&attribute)))
-            continue;
-        buf_add(out, item.doc->text + copied, json_offset(value) - copied);
-        buf_add_text(out, "{\"S\":\"" RECORD_MASK "\"}");
-        copied = json_offset(value) + json_raw(value).size;
-    }
-    buf_add(out, item.doc->text + copied, end - copied);
-    buf_add_char(out, '\n');
-    return !out->failed;
+    const char *first[2];
+    struct record_view view;
+    view_of(tree, table, first, &view);
+    if (item_write_typed(item, &view, out))
+        return true;
+    return out->failed ? error_no_memory(err)
+                       : error_set(err, ERROR_BAD_ANSWER, "the record is no item of DynamoDB's");
 }
 
 /* The bare value of an attribute that the map declares as a file: secrets included. */
@@ -128,7 +117,7 @@ static bool write_content(const struct tree *tree, const struct place *place, st
     case PLACE_ATTR:
         return write_attribute(tree, place, item, out, err);
     case PLACE_TYPED:
-        return write_typed(tree, place->table, item, out) || error_no_memory(err);
+        return write_typed(tree, place->table, item, out, err);
     case PLACE_INFO:
         return explain_write_info(tree, place, record, out) || error_no_memory(err);
     default:

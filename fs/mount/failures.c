@@ -11,7 +11,7 @@
 enum { AGAIN_MS = 1000 };
 
 /* Behind a wait that was shorter nobody is looked for; and a look is good for so long. */
-enum { SLOW_MS = 100, LOOK_MS = 20 };
+enum { SLOW_MS = 100, LOOK_MS = 50 };
 
 enum { FAILURES_MOST = 128 };
 
@@ -33,7 +33,6 @@ struct restart {
 };
 
 struct failures {
-    struct clock *clock; /* borrowed */
     struct failure ring[FAILURES_MOST];
     size_t next;
     struct restart restarts[FAILURES_MOST]; /* a ring, too */
@@ -42,11 +41,11 @@ struct failures {
     int64_t look_ms;
 };
 
-struct failures *failures_new(struct clock *clock)
+struct failures *failures_new(void)
 {
     struct failures *failures = calloc(1, sizeof *failures);
     if (failures)
-        *failures = (struct failures){.clock = clock, .look_ms = -LOOK_MS};
+        failures->look_ms = -LOOK_MS;
     return failures;
 }
 
@@ -67,7 +66,7 @@ static bool is_same(const struct failure *failure, const struct failures_request
 static struct sleepers *look_around(struct failures *failures, int64_t now_ms)
 {
     if (now_ms - failures->look_ms >= LOOK_MS) {
-        sleepers_find(&failures->look, failures->clock);
+        sleepers_find(&failures->look);
         failures->look_ms = now_ms;
     }
     struct sleepers *copy = failures->look.count ? malloc(sizeof *copy) : NULL;

@@ -14,13 +14,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/base/clock.h"
 #include "core/base/span.h"
 
 struct failures;
 
-/* CLOCK is borrowed. NULL when memory ran out. */
-struct failures *failures_new(struct clock *clock);
+struct failures *failures_new(void);              /* NULL when memory ran out */
 void failures_destroy(struct failures *failures); /* NULL is fine */
 
 /* A request that fails, or a later one that asks for the same. */

@@ -321,7 +321,7 @@ static bool start(struct mount *mount, const struct start *wanted)
     mount->unlistable_quiet = wanted->mount->unlistable_quiet;
     mount->nodes = root ? nodes_new(root, &mount->budget) : NULL;
     mount->listings = listings_new(mount);
-    mount->failures = failures_new(clock);
+    mount->failures = failures_new();
     mount->recent = recent_new();
     mount->journal = journal_new(clock, app->options->foreground ? NULL : _PATH_LOG);
     mount->started_ms = clock->now_ms(clock);

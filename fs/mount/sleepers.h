@@ -8,8 +8,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/base/clock.h"
-
 enum { SLEEPERS_MOST = 256 };
 
 struct sleepers {
@@ -20,9 +18,9 @@ struct sleepers {
     } tasks[SLEEPERS_MOST];
 };
 
-/* Looks through /proc, for a few milliseconds at the most: whom it has not come to by then is
+/* Looks through /proc, at some thousand tasks at the most: whom it has not come to by then is
  * missing. */
-void sleepers_find(struct sleepers *out, struct clock *clock);
+void sleepers_find(struct sleepers *out);
 
 /* Takes the task PID out of them. False when it was not among them, or has since gone to sleep more
  * than MOST times, so that it has done something else meanwhile. */

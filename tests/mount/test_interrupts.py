@@ -205,6 +205,37 @@ def test_those_who_queue_for_one_name_do_not_wait_one_after_another(mount, proxy
     proxy.closing.set()
 
 
+def test_whoever_comes_later_gets_an_answer_of_its_own(mount, proxy, started, oracle):
+    """A process that is told a failure did not queue, however soon it comes after."""
+    m = mount("--timeout", "0.5")
+    fault = proxy.fault("delay", op="GetItem", times=None, seconds=HELD_S)
+    with pytest.raises(OSError):
+        os.stat(m / SETTINGS)
+    proxy.faults.remove(fault)
+    child = started("cat", m / SETTINGS)
+    assert child.communicate()[0] == oracle(f"/{SETTINGS}")
+    proxy.closing.set()
+
+
+def test_who_queues_behind_an_interrupted_caller_has_one_deadline(mount, proxy, started):
+    """It has waited since that one began, and what that one asked is not asked again."""
+    m = mount("--timeout", "1")
+    proxy.fault("delay", times=None, seconds=HELD_S)
+    script = "import os, sys, time\nbegan = time.monotonic()\ntry: os.stat(sys.argv[1])\n"
+    script += "except OSError as problem: print(problem.errno, time.monotonic() - began)"
+    first = started("cat", m / SETTINGS)
+    wait_for_requests(m, 1)
+    others = [started(sys.executable, "-c", script, m / SETTINGS) for _ in range(5)]
+    mounts.wait_until(lambda: all(mounts.state_of(o.pid) == "D" for o in others), "the queue")
+    first.send_signal(signal.SIGINT)
+    gone(first)
+    for other in others:
+        error, _ = other.communicate()[0].split()
+        assert int(error) == errno.ETIMEDOUT
+    assert len(proxy.requests) == 1
+    proxy.closing.set()
+
+
 def test_a_slow_table_does_not_delay_warm_reads_of_another(mount, proxy, started):
     m = mount("--timeout", str(HELD_S))
     whole = (m / SETTINGS).read_bytes()

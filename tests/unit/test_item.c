@@ -273,7 +273,34 @@ static void an_item_of_400_kilobytes_is_whole(void)
     CHECK_INT(out.size, SIZE + strlen("{\"a\":\"\"}\n"));
 }
 
+static void typed_text_is_the_same_for_every_order_of_members(void)
+{
+    static const char *const orders[] = {
+        "{\"b\":{\"M\":{\"y\":{\"N\":\"1.50\"},\"x\":{\"S\":\"\\u00e9\"}}},\"a\":{\"NS\":[\"10\","
+        "\"9\"]},"
+        "\"k\":{\"S\":\"hush\"},\"l\":{\"L\":[{\"BOOL\":true},{\"B\":\"AA==\"}]}}",
+        "{\"l\":{\"L\":[{\"BOOL\":true},{\"B\":\"AA==\"}]},\"k\":{\"S\":\"hush\"},\"a\":{\"NS\":["
+        "\"9\",\"10\"]},"
+        "\"b\":{\"M\":{\"x\":{\"S\":\"\\u00e9\"},\"y\":{\"N\":\"1.50\"}}}}",
+    };
+    static const char *const secrets[] = {"k"};
+    struct record_view view = {.secret = secrets, .secret_count = 1};
+    for (size_t i = 0; i < 2; i++) {
+        CLEAN_UP(json_clean_up) struct json_doc doc;
+        CLEAN_UP(buf_clean_up) struct buf out = {0};
+        CHECK(json_parse(&doc, span_text(orders[i]), JSON_STRICT, NULL));
+        CHECK(item_write_typed(json_root(&doc), &view, &out));
+        CHECK_TEXT(
+            buf_text(&out),
+            "{\"a\":{\"NS\":[\"9\",\"10\"]},\"b\":{\"M\":{\"x\":{\"S\":\"\\u00e9\"},\"y\":{\"N\":"
+            "\"1.50\"}}},\"k\":{\"S\":\"********\"},\"l\":{\"L\":[{\"BOOL\":true},{\"B\":\"AA==\"}]"
+            "}}\n");
+    }
+}
+
 static const struct check_test tests[] = {
+    {"typed text is the same for every order of members",
+     typed_text_is_the_same_for_every_order_of_members},
     {"pretty is two spaces", pretty_is_two_spaces},
     {"compact is one line", compact_is_one_line},
     {"empty containers have no inside", empty_containers_have_no_inside},

@@ -356,7 +356,7 @@ static void test_a_value_that_the_record_lacks(void)
     close_scene();
 }
 
-static void test_typed_is_the_service_s_own_text(void)
+static void test_typed_is_the_service_s_own_text_in_order(void)
 {
     open_example();
     check_file("/prod/index-settings/kl7/DEFAULT_CONFIGS@typed",
@@ -1302,7 +1302,7 @@ static const struct check_test tests[] = {
     {"a_missing_record_is_not_a_missing_attribute",
      test_a_missing_record_is_not_a_missing_attribute},
     {"a_value_that_the_record_lacks", test_a_value_that_the_record_lacks},
-    {"typed_is_the_service_s_own_text", test_typed_is_the_service_s_own_text},
+    {"typed_is_the_service_s_own_text_in_order", test_typed_is_the_service_s_own_text_in_order},
     {"secrets_are_masked_but_in_their_own_file", test_secrets_are_masked_but_in_their_own_file},
     {"secrets_are_shown_to_who_asks", test_secrets_are_shown_to_who_asks},
     {"info_says_where_a_record_came_from", test_info_says_where_a_record_came_from},
