@@ -114,9 +114,9 @@ def reset(_exchange, _go_on):
 
 
 def delay(exchange, go_on, seconds=1.0, until=None):
-    """Holds the request back for so long, or until the function says that it is enough."""
+    """Holds the request back for so long, or until the function says of it that it is enough."""
     end = time.monotonic() + seconds
-    while until and not until() and time.monotonic() < end and not exchange.proxy.closing.is_set():
+    while until and not until(exchange) and time.monotonic() < end and not exchange.proxy.closing.is_set():
         time.sleep(0.005)
     if not until:
         exchange.proxy.closing.wait(seconds)
