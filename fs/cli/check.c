@@ -1,11 +1,12 @@
-/* ddbfs check [--offline] MAP: the map alone, then against the tables of every environment. */
+/* ddbfs check [--offline] [--sample[=N]] [MAP [PATH…]]: the map alone, then against the tables of
+ * every environment, then against records. */
 #include "core/map/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/sources.h"
-#include "fs/cli/app.h"
+#include "fs/cli/sampler.h"
 
 struct check {
     struct app app;
@@ -136,6 +137,30 @@ static void check_all(struct check *check)
     }
 }
 
+/* The paths that were named, or those that the map tells in full. */
+static void sample_records(struct check *check, char **paths, int count)
+{
+    struct sampler *sampler =
+        sampler_new(&check->app, check->app.options->sample, print_finding, check);
+    if (!sampler) {
+        struct error why;
+        error_no_memory(&why);
+        app_complain(&check->app, NULL, &why);
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        sampler_add_path(sampler, paths[i]);
+    for (size_t at = 0; count == 0 && at < check->environments.size;) {
+        CLEAN_UP(buf_clean_up) struct buf path = {0};
+        const char *name = check->environments.data + at;
+        buf_printf(&path, "/%s", name);
+        sampler_add_declared(sampler, buf_text(&path));
+        at += strlen(name) + 1;
+    }
+    sampler_run(sampler);
+    sampler_destroy(sampler);
+}
+
 static void print_summary(const struct check *check)
 {
     if (check->app.options->json || check->app.status != EXIT_SUCCESS)
@@ -162,7 +187,7 @@ static void tell_map(struct check *check, const struct findings *findings, const
         print_finding(check, 0, buf_text(&more));
 }
 
-static int run(struct check *check, const struct options *options)
+static int run(struct check *check, const struct options *options, char **paths, int count)
 {
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
     struct error why;
@@ -171,6 +196,8 @@ static int run(struct check *check, const struct options *options)
         check->app.status = EXIT_FAILURE;
     else if (!options->offline)
         check_all(check);
+    if (map && !options->offline && (count > 0 || options->sampled))
+        sample_records(check, paths, count);
     if (!map)
         tell_map(check, &findings, &why);
     print_summary(check);
@@ -183,12 +210,13 @@ int check_command(const struct options *options, int argc, char **argv)
 {
     CLEAN_UP(buf_clean_up) struct buf map = {0};
     struct check check = {0};
-    if (argc > 1)
-        return app_usage("check takes one map", "check");
-    if (argc == 1)
+    int paths = argc > 1 ? argc - 1 : 0;
+    if (options->offline && (paths > 0 || options->sampled))
+        return app_usage("--offline reads no records", "check");
+    if (argc >= 1)
         buf_add_text(&map, argv[0]);
     else if (!app_find_map(options, &map))
         return EXIT_FAILURE;
     check.file = buf_text(&map);
-    return run(&check, options);
+    return run(&check, options, argv + 1, paths);
 }

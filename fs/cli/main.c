@@ -34,8 +34,8 @@ static const struct command commands[] = {
      "ddbfs explain /prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90", explain_command},
     {"refresh", "PATH…", "make a live mount forget what it knows of paths",
      "ddbfs refresh /mnt/prod/shops", refresh_command},
-    {"check", "[--offline] [--json] [MAP]", "prove a map against the live tables",
-     "ddbfs check --offline my.map.json", check_command},
+    {"check", "[OPTION…] [MAP [PATH…]]", "prove a map against tables and records",
+     "ddbfs check my.map.json /prod/shops/cool-store.myshopify.com", check_command},
     {"help", "[COMMAND]", "say how a command is used", "ddbfs help ls", help_command},
 };
 

@@ -6,11 +6,15 @@
 #include "core/base/nearest.h"
 #include "core/map/name.h"
 
+/* Of each path, for `check --sample`. */
+enum { SAMPLE_RECORDS = 10 };
+
 struct option {
     char letter;          /* 0: has none */
     bool asks;            /* of asking the service: may stand anywhere, but some ask nobody */
     const char *name;     /* NULL: has none */
     const char *argument; /* what stands for it in the help; NULL: takes none */
+    bool optional;        /* the argument stands behind an equals sign, or is left out */
     const char *takes;    /* what the value may be; NULL: anything */
     bool (*set)(struct options *options, const char *value);
     const char *commands; /* where it may stand; NULL: anywhere */
@@ -116,6 +120,16 @@ static bool set_offline(struct options *options, const char *value)
     return true;
 }
 
+/* NULL: as many as by default. */
+static bool set_sample(struct options *options, const char *value)
+{
+    char *end = NULL;
+    unsigned long number = value ? strtoul(value, &end, 10) : SAMPLE_RECORDS;
+    options->sampled = true;
+    options->sample = (uint32_t)number;
+    return !value || (value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100);
+}
+
 static bool set_foreground(struct options *options, const char *value)
 {
     (void)value;
@@ -218,6 +232,13 @@ static const struct option table[] = {
      .set = set_offline,
      .commands = "check",
      .help = "look at the map alone, not at tables"},
+    {.name = "sample",
+     .argument = "N",
+     .optional = true,
+     .takes = "1 to 100",
+     .set = set_sample,
+     .commands = "check",
+     .help = "compare the map with N records of each path, or 10"},
     {.letter = 'f',
      .name = "foreground",
      .set = set_foreground,
@@ -251,7 +272,7 @@ enum { COUNT = sizeof table / sizeof table[0] };
 
 void options_init(struct options *options)
 {
-    *options = (struct options){0};
+    *options = (struct options){.sample = SAMPLE_RECORDS};
     for (size_t i = 0; i < COUNT; i++)
         if (table[i].initial)
             table[i].set(options, table[i].initial);
@@ -355,7 +376,7 @@ static bool parse_long(struct words *words)
         return false;
     if (!option->argument && equals)
         return complain(word, "takes no value");
-    if (option->argument && !(value = value_of(words, value)))
+    if (option->argument && !option->optional && !(value = value_of(words, value)))
         return complain(word, "needs a value");
     return apply(words, option, word, value);
 }
@@ -393,7 +414,7 @@ static bool takes_next(const char *word)
         option = find_long(word + 2, strlen(word) - 2);
     else if (strlen(word) == 2)
         option = find_letter(word[1]);
-    return option && option->argument;
+    return option && option->argument && !option->optional;
 }
 
 /* The first word that is neither an option nor an option's value. */
@@ -444,7 +465,7 @@ static void print_option(FILE *out, const struct option *option, bool tell_comma
     if (option->name)
         buf_printf(&left, "--%s", option->name);
     if (option->argument)
-        buf_printf(&left, " %s", option->argument);
+        buf_printf(&left, option->optional ? "[=%s]" : " %s", option->argument);
     fprintf(out, "  %-22s %s", buf_text(&left), option->help);
     if (option->initial && option->initial[0])
         fprintf(out, " (%s)", option->initial);

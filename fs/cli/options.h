@@ -24,6 +24,8 @@ struct options {
     bool list_long;
     bool json;
     bool offline;
+    bool sampled;    /* --sample was given */
+    uint32_t sample; /* records of each path */
     bool foreground;
     const char *fuse_options[8]; /* each as -o was given */
     unsigned fuse_option_count;

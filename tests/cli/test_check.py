@@ -302,7 +302,3 @@ def test_tables_that_nobody_may_describe(ddbfs, proxy):
     (line,) = result.stderr.splitlines()
     assert line.startswith("ddbfs: prod-ShopifyEntitiesTable: ")
     assert "dynamodb:DescribeTable" in line and "fit the map" not in result.text
-
-
-def test_two_maps_are_too_many(ddbfs):
-    assert "one map" in ddbfs("check", "a", "b", expect=2).stderr

@@ -40,7 +40,7 @@ def help_text():
 
 def options_of(text):
     """The options of the help, each by its long name, or its letter where it has none."""
-    rows = re.findall(r"^  (?:-(\w))?(?:, )?(?:--([\w-]+))?(?: [A-Z]+)?  +\S", text, re.M)
+    rows = re.findall(r"^  (?:-(\w))?(?:, )?(?:--([\w-]+))?(?:\[=[A-Z]+\]| [A-Z]+)?  +\S", text, re.M)
     return [f"--{name}" if name else f"-{letter}" for letter, name in rows if letter or name]
 
 
@@ -191,6 +191,18 @@ def offline_asks_nobody(bench):
     assert bench.proxy.requests == []
     bench.text("check")
     assert bench.proxy.requests != []
+
+
+@effect_of("--sample")
+def sample_reads_records(bench):
+    things = bench.fixture("things")
+    things.put("one")
+    words = [things.env["DDBFS_MAP"], "/any/things/box"]
+    assert "1 records were read" in bench.text("check", "--sample=2", *words)
+    assert bench.proxy.requests[-1].body["Limit"] == 2
+    bench.proxy.clear()
+    bench.text("check", things.env["DDBFS_MAP"])
+    assert "Query" not in bench.proxy.ops
 
 
 @effect_of("--foreground")

@@ -1,0 +1,205 @@
+"""ddbfs check with records: what the map says of keys, dates, picks, secrets, filters and attributes,
+compared with what records hold."""
+
+import json
+
+import pytest
+
+from harness import places
+
+SHOP = "/prod/shops/cool-store.myshopify.com"
+TABLE = {
+    "TableName": "own-Jobs",
+    "AttributeDefinitions": [
+        {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk", "shop_id", "state")
+    ],
+    "KeySchema": [
+        {"AttributeName": "pk", "KeyType": "HASH"},
+        {"AttributeName": "sk", "KeyType": "RANGE"},
+    ],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "ByShop",
+            "KeySchema": [
+                {"AttributeName": "shop_id", "KeyType": "HASH"},
+                {"AttributeName": "state", "KeyType": "RANGE"},
+            ],
+            "Projection": {"ProjectionType": "KEYS_ONLY"},
+        }
+    ],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+MAP = """\
+{
+  "environments": { "own": { "prefix": "own-", "profile": "controller", "region": "us-east-1" } },
+  "tables": {
+    "jobs": {
+      "table": "Jobs",
+      "records": {
+        "job": { "pk": "P#{part}", "sk": "JOB#{job_id}" },
+        "note": { "pk": "P#{part}", "sk": "NOTE#{note_id}" }
+      },
+      "indexes": {
+        "ByShop": { "partition": "shop_id", "sort": { "state": "S#{state}" }, "projects": "keys" }
+      },
+      "params": { "part": { "values": ["1", "2"] } },
+      "mtime": "created_at",
+      "secret": ["token"],
+      "paths": {
+        "all/{part}/": { "list": ["job", "note"] },
+        "done/{part}/": { "list": "job", "filter": { "done": "yes" } },
+        "shop/{shop_id}/": { "list": "job", "index": "ByShop" },
+        "last/{part}": { "record": "job", "pick": { "greatest": "created_at" } },
+        "word/{part}": { "record": "note", "attribute": "word", "newest": 1 }
+      }
+    }
+  }
+}
+"""
+GOOD = {
+    "created_at": {"S": "2026-01-02T03:04:05Z"},
+    "token": {"S": "x"},
+    "done": {"S": "yes"},
+    "shop_id": {"S": "a"},
+    "state": {"S": "S#new"},
+    "word": {"S": "w"},
+}
+
+
+def line_of(part):
+    found = [n for n, line in enumerate(MAP.splitlines(), 1) if part in line]
+    assert len(found) == 1, (part, found)
+    return found[0]
+
+
+@pytest.fixture
+def check(ddbfs, table, write_map):
+    """check(changes by sort key, words…) -> what is said, its first and last line apart. A change of
+    None takes an attribute away."""
+
+    def run(changes, *words, expect=None, **how):
+        items = []
+        for sort in ("JOB#1", "NOTE#1", *[name for name in changes if name not in ("JOB#1", "NOTE#1")]):
+            item = {"pk": {"S": "P#1"}, "sk": {"S": sort}, **GOOD, **changes.get(sort, {})}
+            items.append({name: value for name, value in item.items() if value})
+        table(TABLE, items)
+        path = write_map(MAP)
+        result = ddbfs("check", path, *(words or ["--sample"]), expect=expect, **how)
+        assert result.stderr == "", result
+        lines = [line.removeprefix(f"{path}:") for line in result.text.splitlines()]
+        return lines
+
+    return run
+
+
+def findings(lines):
+    return [line for line in lines if line[:1].isdigit() and " records were read" not in line]
+
+
+def test_records_that_fit(check, proxy):
+    lines = check({}, expect=0)
+    assert lines[0] == "reading of 8 paths up to 10 records each: at most 16 requests"
+    asked = [each for each in proxy.requests if each.op in ("Query", "GetItem", "BatchGetItem")]
+    assert lines[1].endswith(" records were read: 8 requests, 4 capacity units") or asked
+    assert len(asked) <= 16 and "fits the map" in lines[2]
+
+
+CHANGES = {
+    "of no kind": (
+        {"THING#1": {}},
+        '"job": {',
+        'the record with pk = "P#1" and sk = "THING#1" fits none of the map\'s "records"',
+    ),
+    "date": (
+        {"JOB#1": {"created_at": {"S": "yesterday"}}},
+        '"jobs": {',
+        'created_at of pk = "P#1" and sk = "JOB#1" is no date, but "mtime" says it is',
+    ),
+    "pick": (
+        {"JOB#1": {"created_at": None}},
+        '"last/{part}"',
+        'pk = "P#1" and sk = "JOB#1" has no created_at, by which "last/{part}" picks',
+    ),
+    "secret": (
+        {"JOB#1": {"token": None}, "NOTE#1": {"token": None}},
+        '"jobs": {',
+        "token is called a secret, and is not in any of the records that were read",
+    ),
+    "filter": (
+        {"JOB#1": {"done": None}, "JOB#2": {"done": None}},
+        '"done/{part}/"',
+        'the filter of "done/{part}/" looks at done, which is not in any of the records that it could '
+        "let through",
+    ),
+    "attribute": (
+        {"NOTE#1": {"word": None}, "NOTE#2": {"word": None}},
+        '"word/{part}"',
+        '"word/{part}" shows word, which is not in any of the records that it could show',
+    ),
+    "index": (
+        {"JOB#1": {"state": {"S": "new"}}},
+        '"ByShop": {',
+        'state of pk = "P#1" and sk = "JOB#1" is "new", which does not fit "S#{state}" of index ByShop',
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_does_not_fit_is_told_with_its_key(check, what):
+    changes, line, text = CHANGES[what]
+    found = findings(check(changes, expect=1))
+    assert found == [f"{line_of(line)}: {text}"]
+
+
+def test_a_secret_of_another_kind_may_be_in_none(check):
+    """Only jobs are read here; what they lack may be in notes."""
+    words = ["--sample", "/own/jobs/done/1"]
+    lines = check({"JOB#1": {"token": None}, "NOTE#1": {"token": None}}, *words, expect=0)
+    assert findings(lines) == []
+
+
+def test_paths_are_named(check, cost):
+    lines = check({}, "/own/jobs/shop/a", "/own/jobs/all/1/JOB#1", expect=0)
+    assert lines[0] == "reading of 2 paths up to 10 records each: at most 4 requests"
+    asked = [each for each in cost() if each != "DescribeTable"]
+    assert sorted(asked) == ["BatchGetItem", "GetItem", "Query ByShop"] or sorted(asked) == [
+        "GetItem", "GetItem", "Query ByShop",
+    ]  # fmt: skip
+
+
+def test_so_many_records_and_no_more(check, proxy):
+    lines = check({f"JOB#{n}": {} for n in range(2, 9)}, "--sample=3", "/own/jobs/all/1", expect=0)
+    assert "3 records were read: 1 requests" in lines[1]
+    assert [each.body["Limit"] for each in proxy.requests if each.op == "Query"] == [3]
+
+
+def test_what_reads_nothing_is_told(ddbfs):
+    result = ddbfs("check", places.DEFAULT_MAP, "/prod/shops", "/prod/nope", expect=1)
+    first, second = result.stderr.splitlines()
+    assert first == "ddbfs: /prod/shops: no record is read for this; name one, or a listing"
+    assert second.startswith("ddbfs: /prod/nope: the map has no table")
+
+
+def test_the_example_fits_its_records(ddbfs):
+    paths = [SHOP, "/prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4/latest",
+             "/prod/index-settings/kl7a9h55"]  # fmt: skip
+    ddbfs("check", "--sample=50", places.DEFAULT_MAP, *paths)
+
+
+def test_findings_are_json(check):
+    lines = check({"THING#1": {}}, "--sample", "--json", expect=1)
+    each = [json.loads(line) for line in lines]
+    assert each[0] == {"paths": 8, "records_a_path": 10, "requests_at_most": 16}
+    assert set(each[1]) == {"file", "line", "text"} and set(each[-1]) == {
+        "records", "requests", "capacity",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [["--sample"], ["--sample", "map.json", "/prod"]])
+def test_offline_reads_no_records(ddbfs, words):
+    assert "reads no records" in ddbfs("check", "--offline", *words, expect=2).stderr
+
+
+@pytest.mark.parametrize("value", ["0", "101", "x", ""])
+def test_a_number_that_can_not_be(ddbfs, value):
+    assert "--sample" in ddbfs("check", f"--sample={value}", expect=2).stderr
