@@ -99,6 +99,32 @@ def test_a_handled_signal_does_not_hide_a_deadly_one(held, started):
     assert gone(child) == -signal.SIGKILL
 
 
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP]
+)
+def test_a_wish_to_end_counts_though_the_program_handles_it(held, started, number):
+    script = "$SIG{shift @ARGV} = sub { exit 7 }; open(my $f, '<', $ARGV[0]);"
+    name = signal.Signals(number).name.removeprefix("SIG")
+    child = started("perl", "-e", script, name, held / SETTINGS)
+    wait_for_requests(held, 1)
+    child.send_signal(number)
+    assert gone(child) == 7
+
+
+def test_a_signal_that_a_program_blocks_does_not_end_its_call(mount, proxy, started, oracle):
+    """It stays where it is until the program lets it in; the alarm makes the mount look."""
+    m = mount()
+    fault = proxy.fault("delay", op="GetItem", times=None, seconds=0.5)
+    script = """use POSIX; sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGTERM)); $SIG{ALRM} = sub {};
+        open(my $f, '<', $ARGV[0]) or die $!; print <$f>;"""
+    child = started("perl", "-e", script, m / SETTINGS)
+    mounts.wait_until(lambda: fault.met, "the request")
+    child.send_signal(signal.SIGTERM)
+    child.send_signal(signal.SIGALRM)
+    out, err = child.communicate()
+    assert (child.returncode, err) == (0, b"") and out == oracle(f"/{SETTINGS}")
+
+
 def test_python_is_interrupted_as_well(held, started):
     child = started(sys.executable, "-c", "import os, sys; os.stat(sys.argv[1])", held / SETTINGS)
     wait_for_requests(held, 1)
