@@ -90,10 +90,8 @@ static void stop_waiting(struct aws_call *call)
 {
     struct transport *transport = call->client->transport;
     loop_remove_timer(call->timer);
-    if (call->get) {
-        struct credentials_provider *provider = aws_session_credentials(call->client->session);
-        provider->ops->cancel(call->get);
-    }
+    if (call->get)
+        call->client->credentials->ops->cancel(call->get);
     if (call->transfer)
         transport->ops->cancel(call->transfer);
     call->timer = NULL;
@@ -196,7 +194,7 @@ static bool mend_identity(struct aws_call *call)
         !aws_fault_may_be_credentials(call->last.code))
         return false;
     call->identity_mended = true;
-    credentials_cache_refuse(aws_session_credentials(call->client->session), call->age);
+    credentials_cache_refuse(call->client->credentials, call->age);
     return true;
 }
 
@@ -309,7 +307,7 @@ static void on_credentials(void *arg, const struct credentials_answer *answer)
 {
     struct aws_call *call = arg;
     call->get = NULL;
-    credentials_cache_held(aws_session_credentials(call->client->session), &call->age);
+    credentials_cache_held(call->client->credentials, &call->age);
     if (answer->found == CREDENTIALS_FOUND)
         send_attempt(call, &answer->credentials);
     else
@@ -326,7 +324,7 @@ static void on_deadline(void *arg)
 static void begin_attempt(void *arg)
 {
     struct aws_call *call = arg;
-    struct credentials_provider *provider = aws_session_credentials(call->client->session);
+    struct credentials_provider *provider = call->client->credentials;
     call->timer = NULL;
     if (!call->request.service) {
         send_attempt(call, NULL);

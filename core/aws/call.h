@@ -5,9 +5,9 @@
 #ifndef DDBFS_CORE_AWS_CALL_H
 #define DDBFS_CORE_AWS_CALL_H
 
+#include "core/aws/credentials.h"
 #include "core/aws/request.h"
 #include "core/aws/retry.h"
-#include "core/aws/session.h"
 #include "core/base/log.h"
 #include "core/base/loop.h"
 #include "core/net/transport.h"
@@ -16,8 +16,8 @@
 struct aws_client {
     struct loop *loop;
     struct transport *transport;
-    struct aws_session *session;
-    const struct log *log; /* may be NULL */
+    struct credentials_provider *credentials; /* a credentials_cache; NULL when nothing is signed */
+    const struct log *log;                    /* may be NULL */
     struct retry retry;
     int64_t skew_ms; /* what to add to the wall clock to get the service's time */
 };

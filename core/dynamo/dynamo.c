@@ -251,7 +251,7 @@ static void dynamo_end(struct source_call *call)
 
 static struct answer_question question_of(const struct dynamo *dynamo, const struct read *read)
 {
-    const struct aws_settings *settings = aws_session_settings(dynamo->link.client.session);
+    const struct aws_settings *settings = dynamo->link.settings;
     return (struct answer_question){
         .op = request_op(read),
         .read = read,
@@ -320,10 +320,11 @@ struct source *dynamo_new(const struct dynamo_options *options)
     if (!dynamo)
         return NULL;
     dynamo->source.ops = &dynamo_ops;
+    dynamo->link.settings = aws_session_settings(options->session);
     dynamo->link.client = (struct aws_client){
         .loop = options->loop,
         .transport = options->transport,
-        .session = options->session,
+        .credentials = aws_session_credentials(options->session),
         .log = options->log,
         .retry = {.tokens = RETRY_TOKENS, .seed = options->random_seed},
     };

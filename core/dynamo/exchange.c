@@ -85,7 +85,7 @@ struct exchange *exchange_start(struct exchange_link *link, const struct answer_
                                 void *arg)
 {
     static const struct aws_call_ops ops = {decode, sent, attempted, done};
-    const struct aws_settings *settings = aws_session_settings(link->client.session);
+    const struct aws_settings *settings = link->settings;
     struct exchange *exchange = calloc(1, sizeof *exchange);
     if (!exchange)
         return NULL;

@@ -4,12 +4,14 @@
 #define DDBFS_CORE_DYNAMO_EXCHANGE_H
 
 #include "core/aws/call.h"
+#include "core/aws/settings.h"
 #include "core/dynamo/answer.h"
 #include "core/dynamo/dynamo.h"
 
 /* What all exchanges of one source share. */
 struct exchange_link {
     struct aws_client client;
+    const struct aws_settings *settings; /* borrowed: where to */
     struct dynamo_stats stats;
 };
 

@@ -1,0 +1,336 @@
+/* Calls to services that are not DynamoDB, with credentials that take their time. */
+#include "core/aws/call.h"
+
+#include <stdlib.h>
+
+#include "core/aws/credentials_cache.h"
+#include "core/aws/sigv4.h"
+#include "tests/unit/check.h"
+#include "tests/unit/script_transport.h"
+#include "tests/unit/virtual_clock.h"
+
+#define WALL_MS 1792000000000
+
+/* A provider that needs so long for its answer, as one does that asks the network. */
+struct slow_provider {
+    struct credentials_provider base; /* first: a provider is cast to it */
+    struct scene *scene;
+};
+
+struct credentials_get {
+    struct scene *scene;
+    struct loop_timer *timer;
+    credentials_fn *fn;
+    void *arg;
+};
+
+struct scene {
+    struct virtual_clock clock;
+    struct loop *loop;
+    struct script *script;
+    struct slow_provider provider;
+    struct aws_client client;
+    struct log log;
+    struct aws_call *call;
+    bool fails; /* the provider has none */
+    int64_t slow_ms;
+    int questions, cancelled;
+    int sent, attempted, done, bugs;
+    unsigned tries;
+    char answer[64];
+    struct error err;
+};
+
+static void tell(void *arg)
+{
+    struct credentials_get get = *(struct credentials_get *)arg;
+    char id[] = "AKID", secret[] = "SECRET", token[] = "TOKEN";
+    struct credentials_answer answer = {.found = get.scene->fails ? CREDENTIALS_FAILED
+                                                                  : CREDENTIALS_FOUND};
+    free(arg);
+    if (get.scene->fails)
+        error_set(&answer.err, ERROR_EXPIRED, "sign in");
+    else
+        answer.credentials = (struct credentials){id, secret, token, 0};
+    get.fn(get.arg, &answer);
+}
+
+static struct credentials_get *slow_get(struct credentials_provider *provider, credentials_fn *fn,
+                                        void *arg)
+{
+    struct scene *scene = ((struct slow_provider *)provider)->scene;
+    struct credentials_get *get = calloc(1, sizeof *get);
+    *get = (struct credentials_get){.scene = scene, .fn = fn, .arg = arg};
+    get->timer = loop_add_timer(scene->loop, scene->slow_ms, tell, get);
+    scene->questions++;
+    return get;
+}
+
+static void slow_cancel(struct credentials_get *get)
+{
+    get->scene->cancelled++;
+    loop_remove_timer(get->timer);
+    free(get);
+}
+
+static void slow_destroy(struct credentials_provider *provider)
+{
+    (void)provider;
+}
+
+/* Errors in the log are moves between states that must not be. */
+static void take_line(void *arg, enum log_level level, const char *line)
+{
+    struct scene *scene = arg;
+    (void)line;
+    scene->bugs += level == LOG_LEVEL_ERROR;
+}
+
+static void open_scene(struct scene *scene)
+{
+    static const struct credentials_provider_ops ops = {slow_get, slow_cancel, slow_destroy};
+    *scene = (struct scene){.provider = {{&ops}, scene}};
+    scene->log = (struct log){LOG_LEVEL_DEBUG, take_line, scene};
+    virtual_clock_init(&scene->clock, WALL_MS);
+    scene->loop = loop_new(&scene->clock.clock);
+    scene->script = script_new(scene->loop);
+    scene->client = (struct aws_client){
+        .loop = scene->loop,
+        .transport = script_transport(scene->script),
+        .credentials = credentials_cache_new(scene->loop, NULL, &scene->provider.base),
+        .log = &scene->log,
+        .retry = {.tokens = RETRY_TOKENS, .seed = 1},
+    };
+}
+
+static void scene_clean_up(struct scene *scene)
+{
+    aws_call_end(scene->call);
+    scene->client.credentials->ops->destroy(scene->client.credentials);
+    script_destroy(scene->script);
+    loop_destroy(scene->loop);
+}
+
+/* The user's side. An answer of 200 is good as it is; of others the body is the code. */
+
+static void *decode(void *arg, const struct http_response *response, struct error *err)
+{
+    struct scene *scene = arg;
+    if (response->status == 200) {
+        snprintf(scene->answer, sizeof scene->answer, "%.*s", (int)response->body.size,
+                 response->body.data);
+        return scene->answer;
+    }
+    error_set(err, ERROR_SERVICE, "refused");
+    err->http_status = response->status;
+    snprintf(err->code, sizeof err->code, "%.*s", (int)response->body.size, response->body.data);
+    return NULL;
+}
+
+static void sent(void *arg)
+{
+    ((struct scene *)arg)->sent++;
+}
+
+static void attempted(void *arg, const struct aws_attempt *attempt)
+{
+    struct scene *scene = arg;
+    CHECK(!attempt->result == (attempt->err != NULL));
+    scene->attempted++;
+}
+
+static void done(void *arg, void *result, const struct error *err, unsigned tries)
+{
+    struct scene *scene = arg;
+    CHECK(!result == (err != NULL));
+    scene->call = NULL;
+    scene->done++;
+    scene->tries = tries;
+    if (err)
+        scene->err = *err;
+}
+
+static const struct aws_call_ops ops = {decode, sent, attempted, done};
+
+static const struct aws_header form[] = {
+    {"x-amz-user-agent", {"zed", 3}},
+    {"Content-Type", {"application/x-www-form-urlencoded", 33}},
+};
+
+static struct aws_request request_to_sts(void)
+{
+    return (struct aws_request){
+        .service = "sts",
+        .region = "eu-west-1",
+        .url = "https://sts.eu-west-1.amazonaws.com/path?a=1&b=2",
+        .host = "sts.eu-west-1.amazonaws.com",
+        .path = "/path",
+        .query = "a=1&b=2",
+        .method = "PUT",
+        .headers = form,
+        .header_count = 2,
+        .body = SPAN_LITERAL("Action=AssumeRole"),
+        .max_answer = 1000,
+    };
+}
+
+static void start(struct scene *scene, const struct aws_request *request)
+{
+    scene->call = aws_call_start(&scene->client, request, scene->clock.now_ms + 10000, &ops, scene);
+    CHECK(scene->call && scene->done == 0);
+}
+
+static void run(struct scene *scene, const struct aws_request *request)
+{
+    start(scene, request);
+    CHECK(loop_run(scene->loop));
+    CHECK_INT(scene->done, 1);
+    CHECK_INT(scene->bugs, 0);
+}
+
+/* The signature, made here once more. */
+static void any_service_is_signed_for(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    scene.slow_ms = 500;
+    struct aws_request request = request_to_sts();
+    script_answer(scene.script, 200, "", "good");
+    run(&scene, &request);
+    CHECK_TEXT(scene.answer, "good");
+    CHECK(scene.sent == 1 && scene.attempted == 1 && scene.tries == 1);
+    char date[SIGV4_DATE_SIZE], want[1024];
+    sigv4_date(date, WALL_MS + 500);
+    struct sigv4_header headers[] = {
+        {"content-type", SPAN_LITERAL("application/x-www-form-urlencoded")},
+        {"host", SPAN_LITERAL("sts.eu-west-1.amazonaws.com")},
+        {"x-amz-date", span_text(date)},
+        {"x-amz-security-token", SPAN_LITERAL("TOKEN")},
+        {"x-amz-user-agent", SPAN_LITERAL("zed")},
+    };
+    struct sigv4_request signed_request = {"PUT",   "/path", "a=1&b=2",
+                                           headers, 5,       SPAN_LITERAL("Action=AssumeRole")};
+    struct sigv4_scope scope = {date, "eu-west-1", "sts"};
+    CLEAN_UP(buf_clean_up) struct buf authorization = {0};
+    CHECK(sigv4_authorization(&authorization, &signed_request, &scope, "AKID", "SECRET"));
+    snprintf(want, sizeof want, "Authorization: %s\n", buf_text(&authorization));
+    CHECK_HAS(script_sent(scene.script, 0)->headers, want);
+    CHECK_TEXT(script_sent(scene.script, 0)->url, request.url);
+}
+
+static void what_needs_no_signature_asks_for_no_credentials(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    struct aws_request request = request_to_sts();
+    request.service = NULL;
+    request.method = "GET";
+    request.body = span_text("");
+    script_answer(scene.script, 200, "", "good");
+    run(&scene, &request);
+    const char *headers = script_sent(scene.script, 0)->headers;
+    CHECK_INT(scene.questions, 0);
+    CHECK(!strstr(headers, "Authorization") && !strstr(headers, "X-Amz-Date"));
+    CHECK_HAS(headers, "Host: sts.eu-west-1.amazonaws.com\n");
+}
+
+static void credentials_that_fail_end_the_call(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    scene.fails = true;
+    struct aws_request request = request_to_sts();
+    run(&scene, &request);
+    CHECK_INT(scene.err.kind, ERROR_EXPIRED);
+    CHECK(scene.sent == 0 && scene.tries == 0);
+}
+
+static void the_deadline_holds_while_credentials_are_waited_for(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    scene.slow_ms = 60000;
+    struct aws_request request = request_to_sts();
+    int64_t began_ms = scene.clock.now_ms;
+    run(&scene, &request);
+    CHECK_INT(scene.err.kind, ERROR_TIMED_OUT);
+    CHECK_HAS(scene.err.text, "before the request could be sent");
+    CHECK_INT(scene.clock.now_ms, began_ms + 10000);
+    CHECK_INT(scene.cancelled, 1);
+}
+
+static void stop(void *arg)
+{
+    loop_stop(arg);
+}
+
+/* Ended after so long, whatever it waits for then. */
+static void check_ended_after(struct scene *scene, int64_t ms)
+{
+    struct aws_request request = request_to_sts();
+    start(scene, &request);
+    CHECK(loop_add_timer(scene->loop, ms, stop, scene->loop));
+    CHECK(loop_run(scene->loop));
+    CHECK_INT(scene->done, 0);
+    aws_call_end(scene->call);
+    scene->call = NULL;
+    CHECK(loop_run(scene->loop));
+    CHECK(scene->done == 0 && scene->bugs == 0 && script_pending(scene->script) == 0);
+}
+
+static void ended_in_each_of_its_states(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene identifying, sent_off, due;
+    open_scene(&identifying);
+    identifying.slow_ms = 1000;
+    check_ended_after(&identifying, 500);
+    CHECK_INT(identifying.cancelled, 1);
+    open_scene(&sent_off);
+    script_answer(sent_off.script, 200, "", "good");
+    script_delay(sent_off.script, 1000);
+    check_ended_after(&sent_off, 500);
+    CHECK_INT(script_cancelled(sent_off.script), 1);
+    open_scene(&due);
+    script_answer(due.script, 500, "x-amz-retry-after: 1000", "Oops");
+    check_ended_after(&due, 500);
+    CHECK_INT(due.sent, 1);
+}
+
+/* Two calls that were signed with credentials that have expired ask for fresh ones once. */
+static void the_refused_are_asked_for_once(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    struct aws_request request = request_to_sts();
+    struct aws_call *other;
+    for (int i = 0; i < 2; i++) {
+        script_answer(scene.script, 400, "", "ExpiredToken");
+        script_delay(scene.script, 100 + 100 * i);
+    }
+    script_answer(scene.script, 200, "", "good");
+    script_answer(scene.script, 200, "", "good");
+    start(&scene, &request);
+    other = aws_call_start(&scene.client, &request, scene.clock.now_ms + 10000, &ops, &scene);
+    CHECK(other && loop_run(scene.loop));
+    CHECK(scene.done == 2 && scene.err.kind == ERROR_NONE && scene.sent == 4);
+    CHECK_INT(scene.questions, 2);
+    CHECK_INT(scene.bugs, 0);
+}
+
+static void nothing_to_end(void)
+{
+    aws_call_end(NULL);
+}
+
+static const struct check_test tests[] = {
+    {"any service is signed for", any_service_is_signed_for},
+    {"what needs no signature asks for no credentials",
+     what_needs_no_signature_asks_for_no_credentials},
+    {"credentials that fail end the call", credentials_that_fail_end_the_call},
+    {"the deadline holds while credentials are waited for",
+     the_deadline_holds_while_credentials_are_waited_for},
+    {"ended in each of its states", ended_in_each_of_its_states},
+    {"the refused are asked for once", the_refused_are_asked_for_once},
+    {"nothing to end", nothing_to_end},
+};
+CHECK_MAIN(tests)
