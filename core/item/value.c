@@ -193,10 +193,11 @@ static void write_number_identity(struct span text, struct buf *out)
         buf_add_span(out, text);
         return;
     }
+    long long magnitude = decimal.digits.size ? (long long)decimal.magnitude : 0;
     buf_add_char(out, decimal.negative ? '-' : '+');
     for (size_t left = count_digits(decimal.digits); left > 0; left--)
         buf_add_char(out, take_digit(&decimal.digits));
-    buf_printf(out, "e%lld;", decimal.digits.size ? (long long)decimal.magnitude : 0LL);
+    buf_printf(out, "e%lld;", magnitude);
 }
 
 void value_write_identity(struct value value, struct buf *out)

@@ -53,6 +53,9 @@ static bool is_literal(struct json value)
 /* A text, which may hold parameters, or a number, true, false or null. */
 static bool read_operand(struct map_reader *reader, struct json value, struct declared_operand *out)
 {
+    if (!is_literal(value) && !json_is(value, JSON_STRING))
+        return map_fail(reader, value,
+                        "a condition's value is a text in quotes, a number, true, false or null");
     if (!is_literal(value))
         return map_read_format(reader, value, "a condition's value", &out->text);
     out->typed = true;

@@ -7,13 +7,14 @@
 
 #include "core/map/condition.h"
 
-/* The service takes expressions of 4 KB: bounds that stay below it, whatever the terms are. */
-enum { MAX_TERMS = 64, MAX_VALUES = 250 };
+/* The service takes expressions of up to 4 KB. What a condition adds to one at most, with all that
+ * may join it to the others; and what each step of its path and each value of its list add. */
+enum { MAX_EXPRESSION = 4096, CONDITION_BYTES = 48, STEP_BYTES = 7, LIST_BYTES = 7 };
 
 /* The filters of one path while they are compiled. */
 struct filtering {
     struct draft *draft;
-    size_t terms, values;
+    size_t expression; /* bytes, at most */
 };
 
 static bool fail(const struct filtering *filtering, const struct declared_condition *from,
@@ -188,7 +189,7 @@ static bool compile_list(struct filtering *filtering, const struct declared_cond
     }
     out->list = list;
     out->list_count = from->list_count;
-    filtering->values += from->list_count;
+    filtering->expression += LIST_BYTES * from->list_count;
     return true;
 }
 
@@ -204,8 +205,7 @@ static bool compile_term(struct filtering *filtering, const struct declared_cond
         return fail(filtering, from, "%s", wrong);
     if (!check_attribute(draft, out->attribute))
         return false;
-    filtering->terms++;
-    filtering->values += 2;
+    filtering->expression += CONDITION_BYTES + STEP_BYTES * out->step_count;
     if (from->op == COND_EXISTS || from->op == COND_MISSING)
         return true;
     if (from->op == COND_IN)
@@ -235,6 +235,7 @@ static bool compile(struct filtering *filtering, const struct declared_condition
     if (!children)
         return findings_no_memory(draft->findings);
     *out = (struct map_cond){.op = from->op, .children = children, .child_count = count};
+    filtering->expression += STEP_BYTES;
     /* What stands under one "not" has to hold together: that is what is denied. */
     if (from->op == COND_NOT && count > 1) {
         struct map_cond *joined = arena_alloc(&draft->scratch, sizeof *joined);
@@ -267,10 +268,7 @@ bool filters_compile(struct draft *draft)
             return false;
         pattern->filter_count++;
     }
-    if (filtering.terms > MAX_TERMS || filtering.values > MAX_VALUES)
-        return draft_fail(draft,
-                          "\"filter\" says more than the service takes: at most %d "
-                          "conditions and %d values",
-                          MAX_TERMS, MAX_VALUES);
+    if (filtering.expression > MAX_EXPRESSION)
+        return draft_fail(draft, "\"filter\" says more than the service takes in one expression");
     return !pattern->pick || check_held(draft, "pick", pattern->pick_attribute);
 }

@@ -247,6 +247,9 @@ void cond_write_path(const struct cond *cond, struct buf *out)
 static void write_value_words(struct value value, struct buf *out)
 {
     size_t size = value.bytes.size < MAX_SHOWN_BYTES ? value.bytes.size : MAX_SHOWN_BYTES;
+    while (value.type == VALUE_S && size > 0 && size < value.bytes.size &&
+           ((unsigned char)value.bytes.data[size] & 0xC0) == 0x80)
+        size--; /* no character is cut in two */
     struct span shown = span_of(value.bytes.data, size);
     switch (value.type) {
     case VALUE_S:

@@ -146,6 +146,34 @@ def test_explain_says_the_filter(orders):
     assert 'total > 1000 or (open = true and not (state begins with "PAID"))' in text
 
 
+LARGE = {
+    "many names": [{f"attribute {n}": {"exists": False}} for n in range(77)],
+    "many alternatives": [{"or": [{f"a{n}": {"begins_with": "x"}}, {f"b{n}": 1}]} for n in range(36)],
+    "many denials": [{"not": {f"a{n}": {"between": [1, 2]}}} for n in range(70)],
+    "long paths": [{".".join(f"s{n}" for n in range(31)): {"!=": n}} for n in range(15)],
+    "long lists": [{"a": {"in": list(range(90))}}, {"b": {"in": list(range(100, 190))}}] * 3,
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_a_filter_that_is_taken_is_one_that_the_service_takes(own, kind):
+    content = json.loads(map_of_the_reference())
+    del content["tables"]["orders"]["types"]
+    content["tables"]["orders"]["paths"] = {"{shop}/": {"filter": {"and": LARGE[kind]}}}
+    run = own(description("prod-Orders", ["pk", "sk"]), ORDERS, content)
+    run("ls", "/prod/orders/s/")
+
+
+COMMANDS = ["over/50/", "open/true/", "urgent/", "to/Ulm/", "first-item/k-1/", "late/", "look-at/"]
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_the_printed_command_filters_alike(orders, shell, path):
+    said = json.loads(orders("explain", "--json", f"/prod/orders/s/{path}").stdout)
+    items = json.loads(shell(said["aws"]).stdout)["Items"]
+    assert "".join(item["sk"]["S"] for item in items) == LISTED[path]
+
+
 @pytest.fixture
 def generated(own):
     """Many filters, each a listing of its own: run, and the sort keys that each should give."""
@@ -214,6 +242,12 @@ def test_one_number_is_one_key_however_it_is_written(numbers, written):
     record = json.loads(numbers("cat", f"/prod/things/{written}/2.50").stdout)
     assert record["seq"] == 2.5
     assert names(numbers("ls", f"/prod/things/{written}/over/2.50/")) == ["1000"]
+
+
+def test_one_key_is_asked_once_however_it_is_written(numbers, proxy):
+    answer = numbers("cat", "/prod/things/100/2.5", "/prod/things/1E2/2.50", "/prod/things/1e2/25e-1")
+    assert answer.text.count('"seq": 2.5') == 3
+    assert [each.op for each in proxy.requests] == ["GetItem"]
 
 
 def test_an_index_of_numbers(numbers):
@@ -350,3 +384,4 @@ def test_check_finds_a_local_index_that_is_a_global_one(own):
     mall = own(described, MALL, SHARED)
     answer = mall("check", expect=None)
     assert "index ByDay of prod-Mall is a global one; take \"local\" away" in answer.stdout.decode() + answer.stderr
+

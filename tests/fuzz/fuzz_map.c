@@ -1,8 +1,10 @@
 /* Fuzzing of the map: any text is a map or has an error that names its line; in a map, any path
- * is a place or has an error. What follows the first NUL byte is that path. */
+ * is a place, and how it is read is a plan, or has an error. What follows the first NUL byte is
+ * that path. */
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "core/plan/plan.h"
 #include "core/tree/place.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -26,6 +28,11 @@ static void resolve(const struct map *map, struct span path)
     struct error err = {0};
     struct place *place = place_resolve(map, path, &options, &err);
     require(place || (err.kind != ERROR_NONE && err.text[0]));
+    if (place && place_is_read(place)) {
+        struct plan *plan = place_plan(place, &err);
+        require(plan || (err.kind != ERROR_NONE && err.text[0]));
+        plan_unref(plan);
+    }
     place_destroy(place);
 }
 

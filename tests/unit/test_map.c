@@ -734,6 +734,22 @@ static void test_filters_that_are_good(void)
     check_filter("\"and\":[{\"not\":{\"and\":[{\"not\":{\"a1\":1}}]}},{\"a2\":1}]", "");
 }
 
+static void test_a_filter_stays_below_what_the_service_takes(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf body = {0};
+    buf_add_text(&body, "\"and\":[");
+    for (int i = 0; i < 78; i++)
+        buf_printf(&body, "%s{\"x\":{\"!=\":%d}}", i ? "," : "", i);
+    size_t before = body.size;
+    buf_add_text(&body, "]");
+    check_filter(buf_text(&body), "");
+    buf_truncate(&body, before);
+    buf_add_text(&body, ",{\"a.b.c.d.e\":{\"exists\":true}},{\"y\":1},{\"z\":{\"!=\":1}}]");
+    check_filter(buf_text(&body),
+                 "\"{a}/{n}/\": \"filter\" says more than the service takes in one "
+                 "expression");
+}
+
 static void test_filters_are_nested_only_so_deep(void)
 {
     CLEAN_UP(buf_clean_up) struct buf body = {0};
@@ -1362,6 +1378,8 @@ static const struct check_test tests[] = {
     {"a_filter_that_can_never_match", test_a_filter_that_can_never_match},
     {"a_filter_s_path_has_a_form", test_a_filter_s_path_has_a_form},
     {"filters_that_are_good", test_filters_that_are_good},
+    {"a_filter_stays_below_what_the_service_takes",
+     test_a_filter_stays_below_what_the_service_takes},
     {"filters_are_nested_only_so_deep", test_filters_are_nested_only_so_deep},
     {"a_condition_on_a_key_that_can_never_match", test_a_condition_on_a_key_that_can_never_match},
     {"an_index_of_several_formats", test_an_index_of_several_formats},

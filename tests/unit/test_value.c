@@ -116,6 +116,57 @@ static void strings_sort_by_bytes(void)
     CHECK(value_compare(a, c) < 0 && value_compare(c, b) < 0);
 }
 
+/* In all the ways in which 1, 2, 10, 12, 20, 100, 120 … can be written, and their like below one.
+ */
+static void two_numbers_share_an_identity_if_they_are_equal(void)
+{
+    static const char *const forms[] = {
+        "%d",      "-%d",  "%d.0", "0%d",    "%d0",   "%d00",   "0.%d",
+        "0.0%d",   "%de0", "%de1", "%dE+2",  "%de-1", "%d.0e1", "0.%de2",
+        "-0.%de2", "0e%d", "%de9", "1%d.50", "1.%de", "00%d.0",
+    };
+    enum { FORMS = sizeof forms / sizeof forms[0], NUMBERS = 13, COUNT = FORMS * NUMBERS };
+    static char texts[COUNT][24];
+    static struct buf identities[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        const char *form = forms[i % FORMS], *at = strchr(form, '%');
+        snprintf(texts[i], sizeof texts[i], "%.*s%d%s", (int)(at - form), form, i / FORMS, at + 2);
+        value_write_identity((struct value){VALUE_N, span_text(texts[i])}, &identities[i]);
+    }
+    for (int i = 0; i < COUNT; i++)
+        for (int k = 0; k < COUNT; k++) {
+            bool equal = number_compare(span_text(texts[i]), span_text(texts[k])) == 0;
+            if (equal != span_equal(buf_span(&identities[i]), buf_span(&identities[k])))
+                CHECK_FAIL("%s and %s are %s and %s", texts[i], texts[k], buf_text(&identities[i]),
+                           buf_text(&identities[k]));
+        }
+    for (int i = 0; i < COUNT; i++)
+        buf_clean_up(&identities[i]);
+}
+
+static void numbers_beyond_the_service_s_are_faulty(void)
+{
+    static const char *const good[] = {"0",
+                                       "-0.0e999",
+                                       "9.99e125",
+                                       "1e-130",
+                                       "00100",
+                                       "99999999999999999999999999999999999999e88",
+                                       "10000000000000000000000000000000000000000000000000000"};
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "1e126",
+                                      "-1e126",
+                                      "9e-131",
+                                      "1e99999999999999999999",
+                                      "123456789012345678901234567890123456789",
+                                      "1.00000000000000000000000000000000000001"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        CHECK(!number_fault(span_text(good[i])));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK(number_fault(span_text(bad[i])));
+}
+
 static void types_have_names(void)
 {
     CHECK_TEXT(value_type_name(VALUE_S), "S");
@@ -253,6 +304,9 @@ static const struct check_test tests[] = {
     {"types are never mixed", types_are_never_mixed},
     {"each type has its order", each_type_has_its_order},
     {"strings sort by bytes", strings_sort_by_bytes},
+    {"two numbers share an identity if they are equal",
+     two_numbers_share_an_identity_if_they_are_equal},
+    {"numbers beyond the service's are faulty", numbers_beyond_the_service_s_are_faulty},
     {"types have names", types_have_names},
     {"typed forms are written", typed_forms_are_written},
     {"typed forms are read", typed_forms_are_read},
