@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <unistd.h>
 
 #include "core/tree/entries.h"
 #include "fs/mount/control.h"
@@ -82,7 +83,8 @@ static void look_up_control_file(fuse_req_t req, struct node *parent, struct spa
         fuse_reply_err(req, ENOENT);
         return;
     }
-    struct node_file made = {.kind = NODE_CONTROL_FILE, .bytes = buf_span(&bytes), .keep = true};
+    struct node_file made = {
+        .kind = NODE_CONTROL_FILE, .bytes = buf_span(&bytes), .keep = true, .secret = true};
     give_node(req, nodes_file(mount->nodes, parent, name, &made), 0);
 }
 
@@ -157,6 +159,13 @@ static void look_up_in_map(fuse_req_t req, struct node *parent, struct span name
         look_up_file(req, parent, name, place);
 }
 
+/* Modes say so too; but a mount that was handed over may be one whose modes nobody checks. */
+static bool may_control(fuse_req_t req)
+{
+    uid_t caller = fuse_req_ctx(req)->uid;
+    return caller == 0 || caller == getuid() || caller == mount_of(req)->uid;
+}
+
 static void op_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
 {
     struct nodes *nodes = mount_of(req)->nodes;
@@ -168,6 +177,10 @@ static void op_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
     }
     if (name.size > NAME_MAX_BYTES) { /* the kernel's own limit is higher */
         fuse_reply_err(req, ENAMETOOLONG);
+        return;
+    }
+    if ((parent->kind == NODE_CONTROL || parent->kind == NODE_REFRESH) && !may_control(req)) {
+        fuse_reply_err(req, EACCES);
         return;
     }
     switch (parent->kind) {

@@ -16,15 +16,21 @@ static struct timespec timespec_of(int64_t ms)
                              .tv_nsec = (rest < 0 ? rest + 1000 : rest) * 1000000};
 }
 
+/* What records say is for all whom the kernel lets in; secrets, and what the mount tells of itself
+ * (who read what), for the owner alone. */
+static mode_t permissions(const struct node *node)
+{
+    bool owners = node->secret || node->kind == NODE_CONTROL || node->kind == NODE_REFRESH;
+    mode_t readable = owners ? S_IRUSR : S_IRUSR | S_IRGRP | S_IROTH;
+    mode_t searchable = owners ? S_IXUSR : S_IXUSR | S_IXGRP | S_IXOTH;
+    return node_is_directory(node) ? S_IFDIR | readable | searchable : S_IFREG | readable;
+}
+
 void reply_fill_stat(const struct mount *mount, const struct node *node, struct stat *out)
 {
-    mode_t readable = node->secret ? S_IRUSR : S_IRUSR | S_IRGRP | S_IROTH;
-    mode_t searchable = S_IXUSR | S_IXGRP | S_IXOTH;
     *out = (struct stat){
         .st_ino = node->ino,
-        .st_mode =
-            (node_is_directory(node) ? S_IFDIR | readable | searchable : S_IFREG | readable) &
-            ~mount->umask,
+        .st_mode = permissions(node) & ~mount->umask,
         .st_nlink = 1, /* no find may take a directory for a leaf */
         .st_uid = mount->uid,
         .st_gid = mount->gid,

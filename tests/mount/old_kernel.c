@@ -1,5 +1,7 @@
 /* LD_PRELOAD for a daemon: the kernel as it was before FUSE_NOTIFY_INC_EPOCH, and slower.
  *
+ * It says on standard error when a name is to be forgotten.
+ *
  *   OLD_KERNEL_NAME_MS   how long the kernel takes to forget a name
  *   OLD_KERNEL_STUCK     it takes for ever ("for ever"), or until the connection is aborted
  */
@@ -23,6 +25,10 @@ struct header {
 
 static void be_slow(int fd)
 {
+    static const char said[] =
+        "the kernel is asked to forget a name\n"; /* for who waits for that */
+    if (write(STDERR_FILENO, said, sizeof said - 1) < 0)
+        return;
     const char *name_ms = getenv("OLD_KERNEL_NAME_MS"), *stuck = getenv("OLD_KERNEL_STUCK");
     if (name_ms)
         usleep((useconds_t)atoi(name_ms) * 1000);

@@ -1,11 +1,13 @@
 """The process behind a mount: what it is started with, what it holds, what ends it, who may look."""
 
 import contextlib
+import errno
 import itertools
 import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -14,7 +16,7 @@ import uuid
 
 import pytest
 
-from harness import mounts
+from harness import mounts, places
 
 SHOP = "prod/shops/cool-store.myshopify.com"
 SETTINGS = f"{SHOP}/SETTINGS"
@@ -296,6 +298,88 @@ def test_no_file_is_executable(mount):
     )
     assert found.stdout == "" and os.access(m / SHOP, os.X_OK)
     assert not os.access(m / SETTINGS, os.X_OK)
+
+
+def as_nobody(*command):
+    words = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *command]
+    return subprocess.run(words, capture_output=True, text=True)
+
+
+def open_to_all(folder):
+    for each in (folder, *folder.parents):
+        if os.stat(each).st_uid == os.getuid() and str(each) != "/":
+            each.chmod(os.stat(each).st_mode | 0o011)
+
+
+def test_control_files_are_the_owner_s(mount):
+    m = mount()
+    for path, mode in ((".ddbfs", 0o500), (".ddbfs/refresh", 0o500), (".ddbfs/refresh/a", 0o500)):
+        assert stat.S_IMODE(os.stat(m / path).st_mode) == mode, path
+    for name in os.listdir(m / ".ddbfs"):
+        assert stat.S_IMODE(os.stat(m / ".ddbfs" / name).st_mode) == 0o400, name
+
+
+@NEEDS_ROOT
+def test_control_is_not_for_others(mount, branch):
+    path = branch.put_settings(text="old")
+    m = mount("-o", "allow_other")
+    open_to_all(m.root.parent)
+    names = os.listdir(m / ".ddbfs")
+    assert b"old" in (m / path).read_bytes() and as_nobody("cat", m / path).returncode == 0
+    m.proxy.clear()
+    for command in (["ls", m / ".ddbfs"], ["stat", m / ".ddbfs/refresh/@now"]):
+        assert "Permission denied" in as_nobody(*command).stderr
+    for name in names:
+        (m / ".ddbfs" / name).read_bytes()  # the kernel has it now
+        assert "Permission denied" in as_nobody("cat", m / ".ddbfs" / name).stderr
+    refused = as_nobody(m.ddbfs.binary, "refresh", m / path)
+    assert refused.returncode == 1 and "Permission denied" in refused.stderr
+    assert (m / path).exists() and m.counts() == {}, "nothing was forgotten"
+
+
+def test_the_mirror_of_refresh_is_as_deep_as_a_path_may_be(mount):
+    """It was as deep as somebody liked, and a daemon busy for ten minutes with one path of it."""
+    m = mount()
+    before = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(m / ".ddbfs/refresh")
+        with pytest.raises(OSError) as caught:
+            for _ in range(5000):
+                os.chdir("a")
+        assert caught.value.errno == errno.ENAMETOOLONG
+        with contextlib.suppress(OSError):
+            os.stat("@now")
+    finally:
+        os.fchdir(before)
+        os.close(before)
+    assert (m / SETTINGS).read_bytes()
+
+
+@NEEDS_ROOT
+def test_root_needs_one_capability_and_no_new_privilege(ddbfs, root):
+    """As docs/examples/ddbfs.service has it."""
+    words = ["setpriv", "--no-new-privs", "--bounding-set=-all,+sys_admin", "--inh-caps=-all"]
+    for each in (ddbfs.home.folder, *ddbfs.home.folder.rglob("*")):
+        os.chown(each, 0, 0)
+    done = subprocess.run(
+        [*words, ddbfs.binary, "mount", root], env=ddbfs.home.environment(), capture_output=True
+    )
+    assert done.returncode == 0 and (root / SETTINGS).read_bytes(), done
+    (pid,) = daemons_of(root)
+    os.kill(pid, signal.SIGTERM)
+    mounts.wait_until(lambda: mounts.has_ended(pid), "the daemon's end")
+    assert not mounts.is_mounted(root)
+
+
+def test_the_unit_verifies(tmp_path):
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not installed")
+    unit = (places.REPO / "docs/examples/ddbfs.service").read_text()
+    here = tmp_path / "ddbfs.service"
+    here.write_text(unit.replace("/usr/local/bin/ddbfs", "/bin/true"))
+    command = ["systemd-analyze", "verify", "--man=no", here]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and "ddbfs.service" not in done.stderr, done
 
 
 def test_allow_root_is_refused(ddbfs, root):

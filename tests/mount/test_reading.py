@@ -154,8 +154,10 @@ def test_secrets_are_0400(mount):
 
 @pytest.mark.parametrize("path", ["", "prod", "prod/jobs", SHOP, f"{SETTINGS}@", ".ddbfs"])
 def test_directories_are_0555_and_have_one_link(mount, path):
+    """/.ddbfs is its owner's alone."""
     seen = os.stat(mount() / path)
-    assert stat.S_ISDIR(seen.st_mode) and stat.S_IMODE(seen.st_mode) == 0o555
+    mode = 0o500 if path == ".ddbfs" else 0o555
+    assert stat.S_ISDIR(seen.st_mode) and stat.S_IMODE(seen.st_mode) == mode
     assert seen.st_nlink == 1
 
 

@@ -187,7 +187,8 @@ def test_the_end_does_not_wait_for_a_refresh(mount, kernel):
     know_directories(m, 20000)
     loops = [subprocess.Popen([sys.executable, "-c", LOOK_UP, m.root]) for _ in range(4)]
     refresh = start_refresh(m)
-    mounts.wait_until(lambda: mounts.state_of(refresh.pid) in ("S", "D", "Z"), "the refresh")
+    ended = lambda: mounts.has_ended(refresh.pid)  # noqa: E731
+    mounts.wait_until(lambda: ended() or "asked to forget" in m.log(), "the refresh")
     m.signal(signal.SIGTERM)
     assert m.wait() == 0 and not mounts.is_mounted(m.root)
     refresh.communicate()
@@ -199,7 +200,7 @@ def test_the_end_gives_up_a_thread_that_does_not_return(mount, old_kernel):
     m.exit_code = 1
     know_directories(m, 1)
     refresh = start_refresh(m)
-    mounts.wait_until(lambda: mounts.state_of(refresh.pid) == "S", "the refresh")
+    mounts.wait_until(lambda: "asked to forget" in m.log(), "the refresh")
     m.signal(signal.SIGTERM)
     assert m.wait() == 1 and not mounts.is_mounted(m.root)
     refresh.communicate()
@@ -210,7 +211,7 @@ def test_the_end_aborts_the_connection_when_nothing_else_helps(mount, old_kernel
     m = mount(env=old_kernel(stuck="until it is aborted"))
     know_directories(m, 1)
     refresh = start_refresh(m)
-    mounts.wait_until(lambda: mounts.state_of(refresh.pid) == "S", "the refresh")
+    mounts.wait_until(lambda: "asked to forget" in m.log(), "the refresh")
     m.signal(signal.SIGTERM)
     assert m.wait() == 0 and not mounts.is_mounted(m.root)
     refresh.communicate()
