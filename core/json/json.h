@@ -100,12 +100,6 @@ bool json_read_int(struct json value, int64_t *out);
  * are no UTF-8 as \ufffd. */
 void json_write_string(struct buf *out, struct span text);
 
-/* The same with escapes for all beyond ASCII, so that any terminal and any locale carries it. */
-void json_write_ascii(struct buf *out, struct span text);
-
-/* Appends the JSON text JSON with all beyond ASCII in its strings as escapes. */
-void json_escape_beyond_ascii(struct buf *out, struct span json);
-
 /* Whether TEXT is a number as JSON writes numbers. */
 bool json_is_number(struct span text);
 

@@ -344,7 +344,7 @@ static bool make_params(struct making *making)
     return true;
 }
 
-static bool make_patterns(struct making *making)
+static void make_patterns(struct making *making)
 {
     struct model *model = making->model;
     struct map_pattern **last = &model->patterns;
@@ -356,7 +356,6 @@ static bool make_patterns(struct making *making)
         else
             making->broken = true;
     }
-    return !making->broken;
 }
 
 static bool make_secrets(struct making *making)
@@ -399,10 +398,8 @@ static bool make(struct making *making)
         return false;
     set_types(making);
     set_format_types(making);
-    /* Ambiguity is judged when all paths are known, and whatever tells them apart. */
-    if (!make_patterns(making))
-        return false;
-    model->root = route_build(model, &model->arena, making->findings);
+    make_patterns(making);
+    model->root = route_build(model, &model->arena, !making->broken, making->findings);
     return model->root;
 }
 

@@ -13,9 +13,14 @@ bool map_fail(struct map_reader *reader, struct json value, const char *format, 
     return findings_add(reader->findings, map_line(reader, value), "%s", text);
 }
 
-unsigned map_line(const struct map_reader *reader, struct json value)
+unsigned map_line(struct map_reader *reader, struct json value)
 {
-    return json_line(&reader->doc, json_offset(value));
+    size_t offset = json_offset(value);
+    if (offset < reader->line_offset)
+        reader->line_offset = reader->line = 0;
+    for (; reader->line_offset < offset; reader->line_offset++)
+        reader->line += reader->doc.text[reader->line_offset] == '\n';
+    return reader->line + 1;
 }
 
 static const struct map_member *find_member(const struct map_member *members, struct json name)

@@ -14,6 +14,8 @@ struct map_reader {
     struct json_doc doc;
     struct arena *arena;       /* where what is read goes; borrowed */
     struct findings *findings; /* borrowed */
+    size_t line_offset;        /* where the line was asked for last, and */
+    unsigned line;             /* how many lines end before it */
     bool misspelt; /* The object whose members were read last had one of an unknown name: that
                     * another is missing is then no news. */
 };
@@ -50,6 +52,7 @@ bool map_read_texts(struct map_reader *reader, struct json value, const char *wh
                     const char ***out, size_t *count);
 bool map_read_ttl(struct map_reader *reader, struct json value, int64_t *ttl_ms);
 
-unsigned map_line(const struct map_reader *reader, struct json value);
+/* The line of a value: cheap when they are asked for in the order of the file. */
+unsigned map_line(struct map_reader *reader, struct json value);
 
 #endif

@@ -222,7 +222,8 @@ static bool check_ambiguity(struct builder *builder, const struct route *route)
     return true;
 }
 
-struct route *route_build(const struct model *model, struct arena *arena, struct findings *findings)
+struct route *route_build(const struct model *model, struct arena *arena, bool whole,
+                          struct findings *findings)
 {
     struct builder builder = {.arena = arena, .table = model, .findings = findings};
     struct format nothing = {0};
@@ -230,7 +231,7 @@ struct route *route_build(const struct model *model, struct arena *arena, struct
     builder.root = new_route(&builder, NULL, &nothing, model->line);
     for (const struct map_pattern *each = model->patterns; builder.root && each; each = each->next)
         ok = place_pattern(&builder, each) && ok;
-    ok = ok && builder.root && place_all_entries(&builder, builder.root) &&
+    ok = ok && whole && builder.root && place_all_entries(&builder, builder.root) &&
          check_ambiguity(&builder, builder.root);
     return ok ? builder.root : NULL;
 }

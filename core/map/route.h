@@ -25,8 +25,9 @@ const struct route *route_of_entry(const struct route *listing, const struct map
 enum { ROUTE_MAX_DEPTH = 64 };
 
 /* The tree of MODEL's patterns, in ARENA, which is MODEL's. NULL with what is wrong in FINDINGS:
- * paths that can't be, that are the same, or that match the same names. */
-struct route *route_build(const struct model *model, struct arena *arena,
+ * paths that can't be, that are the same, or, if the model is WHOLE, that match the same names:
+ * what tells them apart may be in a part that could not be read. */
+struct route *route_build(const struct model *model, struct arena *arena, bool whole,
                           struct findings *findings);
 
 #endif

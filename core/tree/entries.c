@@ -109,7 +109,8 @@ static void add_values(struct entries *entries, const struct place *place,
                        const struct place_options *names)
 {
     for (size_t i = 0; i < param->value_count; i++) {
-        struct bindings one = {.items = {{param->name, param->values[i]}}, .count = 1};
+        struct binding value = {.param = param->name, .value = param->values[i]};
+        struct bindings one = {.items = {value}, .count = 1};
         const struct span *said = bindings_find(&place->bindings, param->name);
         bool other = said && !span_equal(*said, param->values[i]);
         if (other || is_literal(place->route, &child->segment, &one))

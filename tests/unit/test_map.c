@@ -1271,6 +1271,16 @@ static void test_what_refers_to_a_fault_is_no_fault(void)
               "map.json:3: \"match\" is written as a text in quotes\n");
 }
 
+/* What a path itself can't be is told beside other errors; which of two paths is meant is not. */
+static void test_segments_are_judged_beside_other_errors(void)
+{
+    check_all(KINDS "\"paths\":{\"x%/{a}/{b}\":{\"record\":\"one\"},\n"
+                    "\"{a}/{b}\":{\"record\":\"one\"},\"{a}/{c}\":{\"record\":\"two\"},\n"
+                    "\"y/{a}/\":{\"list\":\"three\"}}",
+              "map.json:3: a path can't hold %, which names use for escapes\n"
+              "map.json:5: no kind of record is called \"three\"; see \"records\" above\n");
+}
+
 static void test_a_map_that_is_all_wrong_is_told_in_part(void)
 {
     CLEAN_UP(buf_clean_up) struct buf table = {0}, got = {0};
@@ -1301,6 +1311,7 @@ static const struct check_test tests[] = {
     {"the_same_kind_twice_in_a_list", test_the_same_kind_twice_in_a_list},
     {"all_that_is_wrong_is_told", test_all_that_is_wrong_is_told},
     {"what_refers_to_a_fault_is_no_fault", test_what_refers_to_a_fault_is_no_fault},
+    {"segments_are_judged_beside_other_errors", test_segments_are_judged_beside_other_errors},
     {"a_map_that_is_all_wrong_is_told_in_part", test_a_map_that_is_all_wrong_is_told_in_part},
     {"the_error_of_a_map_counts_the_others", test_the_error_of_a_map_counts_the_others},
     {"the_example_loads", test_the_example_loads},

@@ -2,6 +2,7 @@
  * parsed, a record read, a directory listed, a path explained. Nothing crashes, nothing leaks, and
  * the answer is "out of memory" or the right one. */
 #include "core/tree/explain.h"
+#include "core/tree/resolve.h"
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
 #include "tests/unit/scene.h"
@@ -299,6 +300,67 @@ static void test_listing_a_directory_of_the_map(void)
     try_list("/prod/jobs/by-index", false);
 }
 
+struct resolved {
+    unsigned calls;
+    struct error err;
+};
+
+static void take_place(void *arg, struct place *place, const struct error *err)
+{
+    struct resolved *resolved = arg;
+    resolved->calls++;
+    if (err)
+        resolved->err = *err;
+    place_destroy(place);
+}
+
+/* A path that is resolved ends once, or does not begin. */
+static bool resolve_once(unsigned long n, bool for_good)
+{
+    struct scene scene;
+    struct resolved resolved = {0};
+    open_scene(&scene);
+    arm(n, for_good);
+    bool begun = tree_resolve(&scene.tree, NULL, SPAN_LITERAL("/prod/shops/s.example/SETTINGS"),
+                              take_place, &resolved);
+    if (begun)
+        loop_run(scene.loop);
+    bool hit = disarm();
+    scene_close(&scene);
+    CHECK_INT(resolved.calls, begun ? 1 : 0);
+    if (resolved.err.kind != ERROR_NONE)
+        CHECK_INT(resolved.err.kind, ERROR_NO_MEMORY);
+    return hit;
+}
+
+static void test_resolving(void)
+{
+    try_all(resolve_once);
+}
+
+static bool parse_what_is_wrong(unsigned long n, bool for_good)
+{
+    CLEAN_UP(findings_clean_up) struct findings findings = {0};
+    static const char text[] = "{\"environments\":{\"p\":{\"prefx\":\"p\"}},\"tables\":{\"t\":{"
+                               "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\"}},\"ttl\":-1,"
+                               "\"paths\":{\"{b}\":{},\"{a}\":{\"newest\":0}}}}}";
+    struct error err = {0};
+    arm(n, for_good);
+    const struct map *map = map_parse("m", SPAN_LITERAL(text), &findings, &err);
+    bool hit = disarm();
+    CHECK(!map);
+    if (err.kind == ERROR_INVALID)
+        CHECK_INT(findings.count, 4);
+    else
+        CHECK_INT(err.kind, ERROR_NO_MEMORY);
+    return hit;
+}
+
+static void test_telling_what_is_wrong_with_a_map(void)
+{
+    try_all(parse_what_is_wrong);
+}
+
 static bool explain_once(const char *path, bool json, unsigned long n, bool for_good)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
@@ -355,6 +417,8 @@ static void test_explaining_a_listing(void)
 }
 
 static const struct check_test tests[] = {
+    {"resolving", test_resolving},
+    {"telling_what_is_wrong_with_a_map", test_telling_what_is_wrong_with_a_map},
     {"parsing_the_example", test_parsing_the_example},
     {"parsing_a_wrong_map", test_parsing_a_wrong_map},
     {"reading_by_an_index", test_reading_by_an_index},
