@@ -66,23 +66,34 @@ static bool copy(char **out, struct span value)
     return *out || value.size == 0;
 }
 
-static enum credentials_found take_keys(const struct looked_up *where, struct credentials *out,
+/* Id, secret and token come from one file: those of two are not those of one user. */
+static enum credentials_found take_keys(const struct looked_up *where,
+                                        const struct profile_file *file, struct credentials *out,
                                         struct error *err)
 {
-    struct span secret = value_of(where, "aws_secret_access_key");
+    const char *profile = where->context->profile;
+    struct span id = span_text(NULL), secret = id, token = id;
+    profile_get(file, profile, "aws_access_key_id", &id);
+    profile_get(file, profile, "aws_secret_access_key", &secret);
+    profile_get(file, profile, "aws_session_token", &token);
     if (secret.size == 0) {
         error_set(err, ERROR_DENIED,
                   "profile %s has aws_access_key_id, but no aws_secret_access_key; give it both",
-                  where->context->profile);
+                  profile);
         return CREDENTIALS_FAILED;
     }
-    if (copy(&out->access_key_id, value_of(where, "aws_access_key_id")) &&
-        copy(&out->secret_access_key, secret) &&
-        copy(&out->session_token, value_of(where, "aws_session_token")))
+    if (copy(&out->access_key_id, id) && copy(&out->secret_access_key, secret) &&
+        copy(&out->session_token, token))
         return CREDENTIALS_FOUND;
     credentials_clean_up(out);
     error_no_memory(err);
     return CREDENTIALS_FAILED;
+}
+
+static bool has_id(const struct profile_file *file, const char *profile)
+{
+    struct span id;
+    return profile_get(file, profile, "aws_access_key_id", &id) && id.size > 0;
 }
 
 /* A profile that has gone from the files since the session began is no reason to fail: then it has
@@ -94,11 +105,14 @@ static enum credentials_found look(const struct credentials_context *context,
     struct looked_up where = {&profiles, context};
     if (!profiles_load(&profiles, err))
         return CREDENTIALS_FAILED;
-    bool has_key = value_of(&where, "aws_access_key_id").size > 0;
-    const struct way *way = find_way(&where, has_key);
+    const struct profile_file *keys =
+        has_id(&profiles.credentials, context->profile) ? &profiles.credentials
+        : has_id(&profiles.config, context->profile)    ? &profiles.config
+                                                        : NULL;
+    const struct way *way = find_way(&where, keys != NULL);
     if (way)
         return fail_for_way(context, way, err);
-    return has_key ? take_keys(&where, out, err) : CREDENTIALS_ABSENT;
+    return keys ? take_keys(&where, keys, out, err) : CREDENTIALS_ABSENT;
 }
 
 struct credentials_provider *credentials_profile_new(const struct credentials_context *context)

@@ -390,14 +390,21 @@ static void aws_profile_without_keys_in_the_environment(void)
     check_keys(&place, "XK", "XS", "XT");
 }
 
-static void keys_merge_over_both_files(void)
+/* As in the AWS CLI: a key of one file never signs with the secret, or the token, of the other. */
+static void keys_come_from_one_file(void)
 {
     CLEAN_UP(place_clean_up) struct place place;
     open_place(&place,
-               "[profile x]\nregion = r\naws_access_key_id = C\naws_secret_access_key = CS\n",
-               "[x]\naws_access_key_id = D\n");
+               "[profile x]\nregion = r\naws_access_key_id = C\naws_secret_access_key = CS\n"
+               "aws_session_token = CT\n",
+               "[x]\naws_access_key_id = D\naws_secret_access_key = DS\n");
     start(&place, in_x);
-    check_keys(&place, "D", "CS", "-");
+    check_keys(&place, "D", "DS", "-");
+    write_file(&place.credentials, "[x]\naws_access_key_id = D\n");
+    refuse(&place);
+    check_denied(&place, "no aws_secret_access_key");
+    write_file(&place.credentials, "[x]\naws_secret_access_key = DS\n");
+    check_keys(&place, "C", "CS", "CT");
 }
 
 static void profile_with_half_a_key(void)
@@ -587,7 +594,7 @@ static const struct check_test tests[] = {
     {"an option turns the environment off", option_turns_the_environment_off},
     {"AWS_PROFILE leaves the environment on", aws_profile_leaves_the_environment_on},
     {"AWS_PROFILE without keys in the environment", aws_profile_without_keys_in_the_environment},
-    {"keys merge over both files", keys_merge_over_both_files},
+    {"keys come from one file", keys_come_from_one_file},
     {"a profile with half a key", profile_with_half_a_key},
     {"no credentials at all", no_credentials_at_all},
     {"files are read again", files_are_read_again},
