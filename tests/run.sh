@@ -83,13 +83,16 @@ programs() {
 # What is asked for while one works. Nothing is installed for it, and no program without sanitizers
 # is built, so that tests of memory are skipped.
 quick() {
+    JUNIT=
     # shellcheck disable=SC2086
     build build-asan gcc $SANITIZED
-    [ -n "$BROKEN" ] && return
+    [ -z "$BROKEN" ] || return
     DDBFS_SERVERS=${DDBFS_SERVERS:-dynoxide} DDBFS_RELEASE=none
     export DDBFS_SERVERS DDBFS_RELEASE
     unit build-asan
-    JUNIT=
+    case ${1:-} in
+    -*) set -- tests "$@" ;;
+    esac
     [ $# -eq 0 ] || {
         JUNIT="--junit build-asan/pytest.xml"
         programs "$@"
