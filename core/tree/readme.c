@@ -23,6 +23,9 @@ static void write_pattern(const struct route *route, const struct map_pattern *p
     cost_write(&cost, &words);
     buf_printf(out, "  %s%s\n      %s\n", buf_text(&path), pattern->list ? "/" : "",
                buf_text(&words));
+    if (pattern->list && pattern->descending)
+        buf_add_text(out, "      newest first; in a mount ls sorts by name: ls -U keeps the order, "
+                          "ls -t sorts by date\n");
 }
 
 static void write_patterns(const struct route *route, struct buf *out)

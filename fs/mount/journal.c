@@ -175,8 +175,8 @@ void journal_error(struct journal *journal, pid_t pid, struct span path, int err
                    const struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
-    buf_printf(&line, "pid=%d %s %.*s: %s", (int)pid, strerrorname_np(error), (int)path.size,
-               path.data, err->text);
+    buf_printf(&line, "pid=%d %s %.*s: %s", (int)pid, error ? strerrorname_np(error) : "note",
+               (int)path.size, path.data, err->text);
     if (err->code[0])
         buf_printf(&line, " (%s)", err->code);
     if (err->request_id[0])

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "core/tree/entries.h"
+#include "core/tree/resolve.h"
 #include "fs/mount/control.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/listing.h"
@@ -107,14 +108,16 @@ static void look_up_refresh(fuse_req_t req, struct node *parent, struct span nam
     refresher_drop(mount->refresher, rest.size ? rest : span_text("/"), req);
 }
 
-static void look_up_file(fuse_req_t req, struct node *parent, struct span name, struct place *place)
+static void give_directory(fuse_req_t req, struct node *parent, struct span name,
+                           struct place *place)
 {
-    struct parked wanted = {.node = parent,
-                            .place = place,
-                            .name = name,
-                            .answer = answer_lookup,
-                            .fail = reply_lookup_error};
-    parked_start(mount_of(req), req, &wanted);
+    give_node(req, nodes_directory(mount_of(req)->nodes, parent, name, NODE_DIRECTORY, place),
+              MAP_STRUCTURE_TTL_MS);
+}
+
+static void answer_directory(struct parked *parked, fuse_req_t req, struct place *place)
+{
+    give_directory(req, parked->node, parked->name, place);
 }
 
 /* A listing that is fresh knows its records whole. The kernel may have let go of them before. */
@@ -143,20 +146,30 @@ static void refuse_lookup(fuse_req_t req, struct node *parent, struct span name,
     reply_lookup_error(req, why);
 }
 
+/* What the name means is known at once, but for tables that the service must describe first. */
 static void look_up_in_map(fuse_req_t req, struct node *parent, struct span name)
 {
     struct error why;
     struct mount *mount = mount_of(req);
+    struct place *place = NULL;
     if (look_up_listed(req, parent, name))
         return;
-    struct place *place = place_child(parent->place, name, &mount->app->tree.names, &why);
-    if (!place)
+    bool is_known = tree_resolve_now(&mount->app->tree, parent->place, name, &place, &why);
+    if (is_known && !place) {
         refuse_lookup(req, parent, name, &why);
-    else if (place_is_directory(place))
-        give_node(req, nodes_directory(mount->nodes, parent, name, NODE_DIRECTORY, place),
-                  MAP_STRUCTURE_TTL_MS);
-    else
-        look_up_file(req, parent, name, place);
+        return;
+    }
+    if (is_known && place_is_directory(place)) {
+        give_directory(req, parent, name, place);
+        return;
+    }
+    struct parked wanted = {.node = parent,
+                            .place = place,
+                            .name = name,
+                            .answer = answer_lookup,
+                            .directory = answer_directory,
+                            .fail = reply_lookup_error};
+    parked_start(mount, req, &wanted);
 }
 
 /* Modes say so too; but a mount that was handed over may be one whose modes nobody checks. */
@@ -254,6 +267,14 @@ static void answer_read(struct parked *parked, fuse_req_t req, const struct tree
         fuse_reply_err(req, ESTALE);
 }
 
+/* Another map has been read since. */
+static void refuse_directory(struct parked *parked, fuse_req_t req, struct place *place)
+{
+    (void)parked;
+    place_destroy(place);
+    fuse_reply_err(req, ESTALE);
+}
+
 static void fail_read(fuse_req_t req, const struct error *err)
 {
     fuse_reply_err(req, err->kind == ERROR_NOT_FOUND ? ESTALE : reply_errno(err->kind));
@@ -275,11 +296,12 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
         reply_bytes(req, bytes, size, offset);
         return;
     }
-    struct place *place = node->kind == NODE_FILE ? place_child(node->parent->place, node->name,
-                                                                &mount->app->tree.names, &why)
-                                                  : NULL;
-    if (!place || place_is_directory(place)) { /* another map has been read since */
-        place_destroy(place);
+    struct place *place = NULL;
+    bool is_known =
+        node->kind == NODE_FILE &&
+        tree_resolve_now(&mount->app->tree, node->parent->place, node->name, &place, &why);
+    if (node->kind != NODE_FILE || (is_known && (!place || place_is_directory(place)))) {
+        place_destroy(place); /* another map has been read since */
         fuse_reply_err(req, ESTALE);
         return;
     }
@@ -288,6 +310,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
                             .size = size,
                             .offset = offset,
                             .answer = answer_read,
+                            .directory = refuse_directory,
                             .fail = fail_read};
     parked_start(mount, req, &wanted);
 }

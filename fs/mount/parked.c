@@ -12,6 +12,7 @@ static void parked_free(struct parked *parked)
     *(parked->previous ? &parked->previous->next : &mount->parked) = parked->next;
     if (parked->next)
         parked->next->previous = parked->previous;
+    tree_resolve_cancel(parked->resolution);
     tree_cancel(parked->call);
     nodes_unpin(mount->nodes, parked->node);
     place_destroy(parked->place);
@@ -28,9 +29,9 @@ static void end_with(struct parked *parked, int error)
 /* "table=prod-Jobs index=by-id ", as far as the path leads to one. */
 static void write_target(const struct place *place, struct buf *out)
 {
-    const struct map_pattern *pattern = place->route ? place->route->file : NULL;
-    if (!place->table)
+    if (!place || !place->table)
         return;
+    const struct map_pattern *pattern = place->route ? place->route->file : NULL;
     buf_printf(out, "table=%s%s ", place->table_prefix, place->table->base_name);
     if (pattern && pattern->index)
         buf_printf(out, "index=%s ", pattern->index->name);
@@ -104,6 +105,44 @@ static void take_file(void *arg, const struct tree_file *file, const struct erro
     parked_free(parked);
 }
 
+/* What the path means is known. */
+static void take_place(void *arg, struct place *place, const struct error *err)
+{
+    struct parked *parked = arg;
+    parked->resolution = NULL;
+    if (err) {
+        take_file(parked, NULL, err);
+        return;
+    }
+    if (!place_is_directory(place)) {
+        parked->place = place;
+        parked->call = tree_read(&parked->mount->app->tree, place, take_file, parked);
+        if (!parked->call)
+            end_with(parked, ENOMEM);
+        return;
+    }
+    fuse_req_t req = waiting_take(&parked->waiting);
+    if (req)
+        parked->directory(parked, req, place);
+    else
+        place_destroy(place);
+    parked_free(parked);
+}
+
+static bool ask(struct parked *parked)
+{
+    const struct tree *tree = &parked->mount->app->tree;
+    const struct node *node = parked->node;
+    if (parked->place)
+        parked->call = tree_read(tree, parked->place, take_file, parked);
+    else if (parked->name.size)
+        parked->resolution = tree_resolve(tree, node->place, parked->name, take_place, parked);
+    else
+        parked->resolution =
+            tree_resolve(tree, node->parent->place, node->name, take_place, parked);
+    return parked->call || parked->resolution;
+}
+
 static struct parked *parked_new(struct mount *mount, const struct parked *wanted)
 {
     struct parked *parked = calloc(1, sizeof *parked);
@@ -150,8 +189,7 @@ void parked_start(struct mount *mount, fuse_req_t req, const struct parked *want
         parked_free(parked);
         return;
     }
-    parked->call = tree_read(&mount->app->tree, parked->place, take_file, parked);
-    if (!parked->call) {
+    if (!ask(parked)) {
         fuse_reply_err(req, ENOMEM);
         parked_free(parked);
         return;

@@ -4,12 +4,15 @@
 #ifndef DDBFS_FS_MOUNT_PARKED_H
 #define DDBFS_FS_MOUNT_PARKED_H
 
+#include "core/tree/resolve.h"
 #include "fs/mount/waiting.h"
 
 struct parked;
 
 /* Answers REQ with the file. */
 typedef void parked_answer_fn(struct parked *parked, fuse_req_t req, const struct tree_file *file);
+/* Answers REQ, whose path has turned out to be the directory PLACE (taken). */
+typedef void parked_directory_fn(struct parked *parked, fuse_req_t req, struct place *place);
 /* Answers a request that failed. */
 typedef void parked_error_fn(fuse_req_t req, const struct error *err);
 
@@ -17,19 +20,21 @@ struct parked {
     struct mount *mount;
     struct waiting waiting; /* the request; idle when its caller has been interrupted */
     struct node *node;      /* pinned: the parent of a look-up, the file of a read */
-    struct place *place;    /* owned */
+    struct place *place;    /* owned; NULL until it is known what the path means */
     struct span name;       /* of a look-up; owned */
     size_t size;            /* of a read */
     off_t offset;           /* of a read */
     parked_answer_fn *answer;
+    parked_directory_fn *directory;
     parked_error_fn *fail;
-    struct tree_call *call;
+    struct tree_resolution *resolution; /* first, unless PLACE was known */
+    struct tree_call *call;             /* then */
     struct parked *previous, *next;
 };
 
 /* Reads the file that WANTED describes (a template: NODE, PLACE which is taken, NAME which is
- * copied, ANSWER and FAIL) and answers REQ; at once, if the same has just failed for that caller.
- */
+ * copied, and how to answer) and answers REQ; at once, if the same has just failed for that caller.
+ * Without PLACE somebody is asked what the name means: NAME in NODE, or NODE itself. */
 void parked_start(struct mount *mount, fuse_req_t req, const struct parked *wanted);
 
 /* Answers every parked request with ERROR. */

@@ -86,6 +86,25 @@ def test_latest_is_the_newest_first(mount, boto):
     assert set(names) <= {job["sk"]["S"][len("JOB#") :] for job in jobs_of(boto)}
 
 
+def test_who_wants_the_newest_is_told_how_to_list(mount):
+    """ls sorts by name, which puts the oldest first."""
+    m = mount()
+    assert "ls -U keeps the order" in (m / "prod/jobs/README").read_text("utf-8")
+    unsorted = subprocess.run(["ls", "-U", m / LATEST], capture_output=True, text=True).stdout
+    assert unsorted.splitlines() == sorted(os.listdir(m / LATEST), reverse=True)
+
+
+def test_records_of_kinds_that_are_not_declared_leave_a_note(mount, branch):
+    """The listing is whole but for them, and says how many they are."""
+    path = f"{branch.name}/index-settings/by-account/acct"
+    items = [{"pk": {"S": "acct"}, "sk": {"S": sk}} for sk in ("INDEX#a", "INDEX#a#UNHEARD-OF#1")]
+    branch.put("index-settings", items)
+    m = mount()
+    assert os.listdir(m / path) == ["a"]
+    line = m.errors().splitlines()[-1]
+    assert f"note /{path}: 1 record" in line and '"list": "*"' in line
+
+
 def test_a_thousand_names_are_each_there_once(mount, branch):
     path, names = branch.put_jobs(1000)
     assert os.listdir(mount() / path) == names

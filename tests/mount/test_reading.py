@@ -507,6 +507,16 @@ def test_a_server_that_is_gone_refuses(mount, proxy):
     assert SETTINGS in m.errors()
 
 
+def test_what_the_map_refuses_is_invalid_and_leaves_its_reason(mount):
+    """No record was proven to be missing: the value can't be one."""
+    m = mount()
+    path = "prod/jobs/by-index/shopify/cool-store.myshopify.com/latest"
+    with pytest.raises(OSError) as caught:
+        os.stat(m / path)
+    assert caught.value.errno == errno.EINVAL
+    assert f"EINVAL /{os.path.dirname(path)}" in m.errors() and m.counts() == {}
+
+
 def test_a_missing_table_is_no_device(mount, branch):
     """Of an environment that has another table, so that it is there."""
     branch.table("jobs")

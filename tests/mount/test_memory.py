@@ -1,0 +1,50 @@
+"""Memory: whatever is read, the process stays below what docs/mount.md promises."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from harness import places
+
+MB = 1 << 20
+RECORD = 300_000
+COUNT = 120  # 36 MB, of which a mount of --cache-size 8M keeps little
+
+
+def promised_mb():
+    """The constant that docs/mount.md states, beside --cache-size."""
+    text = (places.REPO / "docs/mount.md").read_text("utf-8")
+    return int(re.search(r"`--cache-size` and (\d+) MB", text)[1])
+
+
+def peak(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text("ascii")
+    return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
+
+
+@pytest.fixture
+def ddbfs(ddbfs_release):
+    """The program that users have: sanitizers keep what was freed."""
+    return ddbfs_release
+
+
+@pytest.mark.parametrize("view", ["by-index", "by-status", "by-id"])
+def test_big_records_do_not_fill_the_memory(mount, branch, view):
+    path, _ = branch.put_jobs(COUNT, padding=RECORD)
+    m = mount("--cache-size", "8M")
+    if view == "by-status":
+        path = f"{branch.name}/jobs/by-status/acct-index/FAILED"
+    if view == "by-id":
+        for number in range(COUNT):
+            assert len((m / f"{branch.name}/jobs/by-id/job-{number:06d}").read_bytes()) > RECORD
+    else:
+        for _ in range(2):
+            sizes = [entry.stat().st_size for entry in os.scandir(m / path)]
+            assert len(sizes) == COUNT and min(sizes) > RECORD
+        subprocess.run(["grep", "-rc", "job_id", m / path], check=True, capture_output=True)
+    used = peak(m.pid)
+    assert used < (8 + promised_mb()) * MB, f"{used / MB:.0f} MB"
+    print(f"{view}: {used / MB:.0f} MB")
