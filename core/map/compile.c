@@ -15,6 +15,7 @@ struct making {
     bool broken; /* part of it could not be read: what refers to that is not judged */
 };
 
+/* Whatever the model keeps goes through this, or through format_copy: the declaration goes. */
 static const char *keep(struct making *making, const char *text)
 {
     return text ? arena_text(&making->model->arena, span_text(text)) : NULL;
@@ -416,6 +417,7 @@ const struct model *compile_table(const struct declared_table *table, struct fin
     size_t before = findings->count + findings->left_out;
     bool ok = make(&making);
     check_members(&making);
+    /* Looked at here, once, instead of at each text that is kept. */
     if (making.model->arena.failed)
         findings_no_memory(findings);
     if (ok && !making.model->arena.failed && findings->count + findings->left_out == before)

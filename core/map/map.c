@@ -142,6 +142,8 @@ static void read_map(struct map_reader *reader, struct loading *loading)
         map_fail(reader, root, "a map needs \"tables\"");
 }
 
+/* Every table is compiled, whatever is wrong with another, so that all is told; one that fails is
+ * missing from the models of a map that is thrown away. */
 static void compile_tables(struct loading *loading, struct findings *findings)
 {
     struct map *map = loading->map;

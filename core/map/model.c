@@ -14,6 +14,7 @@ void model_unref(const struct model *model)
     struct model *mine = model ? model->self : NULL;
     if (!mine || --mine->references > 0)
         return;
+    /* The C library's own memory is all that stands outside of the arena. */
     for (struct map_param *param = mine->params; param; param = param->next)
         if (param->match)
             regfree(&param->regex);

@@ -156,7 +156,7 @@ static bool read_mtime(struct map_reader *reader, struct json value, void *targe
     return map_read_text(reader, value, "\"mtime\"", &path_of(target)->mtime);
 }
 
-/* The list of paths while it grows. */
+/* The list of paths while it grows: by its end, since a table may have many. */
 struct list {
     struct declared_path **end;
 };
@@ -181,6 +181,7 @@ static bool read_path(struct map_reader *reader, const char *text, struct json a
         .list = span_ends(span_text(text), SPAN_LITERAL("/")),
         .ttl_ms = -1,
     };
+    /* One that could not be read is left out: nobody refers to a path. */
     if (!map_read_members(reader, value, "a path", members, path))
         return false;
     *list->end = path;

@@ -37,6 +37,7 @@ static bool fail_unknown(struct map_reader *reader, struct json name, const char
     CLEAN_UP(buf_clean_up) struct buf known = {0};
     for (const struct map_member *member = members; member->name; member++)
         buf_printf(&known, "%s%s", member == members ? "" : ", ", member->name);
+    /* As it was written, since it may be no text that could be shown otherwise. */
     struct span raw = json_raw(name);
     if (known.failed)
         return findings_no_memory(reader->findings);
@@ -44,6 +45,7 @@ static bool fail_unknown(struct map_reader *reader, struct json name, const char
                     raw.data, buf_text(&known));
 }
 
+/* JSON lets a name stand twice, and each reader takes another of the two: here it is wrong. */
 static bool is_repeated(struct json object, struct json name)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -108,6 +110,7 @@ bool map_read_text(struct map_reader *reader, struct json value, const char *wha
         return findings_no_memory(reader->findings);
     if (!read || text.size == 0)
         return map_fail(reader, value, "%s is written as a text in quotes", what);
+    /* From here on it is a C string, and would pass for what stands before the NUL. */
     if (memchr(text.data, '\0', text.size))
         return map_fail(reader, value, "%s may hold no \\u0000", what);
     *out = arena_text(reader->arena, buf_span(&text));

@@ -49,6 +49,8 @@ static struct route *new_route(struct builder *builder, struct route *parent,
     return route;
 }
 
+/* Two patterns share the steps that are written alike; others that fit the same names are found by
+ * check_ambiguity. */
 static struct route *find_child(struct route *parent, const struct format *segment)
 {
     for (struct route *child = parent->children; child; child = child->next)

@@ -70,6 +70,7 @@ struct key_side {
     size_t *count;
 };
 
+/* Room for one more attribute; NULL with a finding. The service knows four a side. */
 static struct declared_key *add_key(struct map_reader *reader, struct json at,
                                     const char *attribute, struct key_side *side)
 {
