@@ -196,7 +196,8 @@ static bool find_known(const struct names_directory *directory, struct span name
         if (!param || (mark == NAME_MARK_FILE) != (child->file != NULL))
             continue;
         for (size_t i = 0; i < param->value_count; i++) {
-            struct bindings value = {.items = {{param->name, param->values[i]}}, .count = 1};
+            struct bindings value = {.items = {{.param = param->name, .value = param->values[i]}},
+                                     .count = 1};
             if (!is_written_as(directory, child, &value, name))
                 continue;
             *found = (struct names_found){.kind = NAMES_CHILD, .route = child, .values = value};
@@ -584,7 +585,8 @@ static bool is_attribute(struct draft *draft, struct span name)
 
 bool names_write_attribute(struct span attribute, struct buf *out)
 {
-    struct bindings value = {.items = {{attribute_piece.param, attribute}}, .count = 1};
+    struct bindings value = {.items = {{.param = attribute_piece.param, .value = attribute}},
+                             .count = 1};
     struct draft draft = {
         .format = &attribute_format,
         .parts = &value,
