@@ -1,8 +1,10 @@
 """Fixtures of the mount's tests: a live mount on a private folder, through the recording proxy."""
 
 import os
+import pathlib
 import shutil
 import signal
+import subprocess
 import uuid
 
 import pytest
@@ -154,3 +156,24 @@ def make_map(tmp_path):
         return tmp_path / name
 
     return make
+
+
+@pytest.fixture(scope="session")
+def old_kernel(tmp_path_factory):
+    """old_kernel(**settings): the environment of a daemon that meets an older kernel."""
+    library = tmp_path_factory.mktemp("old-kernel") / "old_kernel.so"
+    source = pathlib.Path(__file__).with_name("old_kernel.c")
+    command = ["cc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, source]
+    subprocess.run(command, check=True)
+    asan = runner.SANITIZERS["ASAN_OPTIONS"] + ":verify_asan_link_order=0"
+
+    def environment(**settings):
+        made = {f"OLD_KERNEL_{name.upper()}": str(value) for name, value in settings.items()}
+        return {"LD_PRELOAD": str(library), "ASAN_OPTIONS": asan, **made}
+
+    return environment
+
+
+@pytest.fixture(params=["this kernel", "an older kernel"])
+def kernel(request, old_kernel):
+    return old_kernel() if request.param == "an older kernel" else {}

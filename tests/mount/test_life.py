@@ -265,13 +265,14 @@ def test_sighup_with_a_wrong_map_keeps_the_old_one(mount, make_map, oracle):
     assert (m / SETTINGS).read_bytes() == oracle(f"/{SETTINGS}") and os.listdir(m / LATEST)
 
 
-def test_sighup_drops_what_is_known(mount, branch):
+def test_sighup_drops_what_is_known(mount, branch, make_map):
     path = branch.put_settings(text="old")
-    m = mount()
+    own = make_map(lambda text: re.sub(r'("table":\s*"\w+",)', r'\1 "ttl": 3600,', text))
+    m = mount(map_file=own)
     assert b"old" in (m / path).read_bytes()
     branch.put_settings(text="new")
     m.signal(signal.SIGHUP)
-    mounts.wait_until(lambda: b"new" in (m / path).read_bytes(), "the new version", 8)
+    mounts.wait_until(lambda: b"new" in (m / path).read_bytes(), "the new version")
 
 
 def test_many_sighups_under_load(mount):
