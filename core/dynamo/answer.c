@@ -386,11 +386,28 @@ static bool is_dynamos(const struct http_response *response)
            strchr("; ", told[sizeof type - 1]);
 }
 
+/* Of two members of one name another reader might take the other. No answer has many. */
+static bool members_differ(struct json root)
+{
+    enum { MAX_MEMBERS = 16 };
+    if (json_count(root) > MAX_MEMBERS)
+        return false;
+    struct json name = json_first(root), value;
+    for (; json_present(name); name = json_next(value)) {
+        CLEAN_UP(buf_clean_up) struct buf text = {0};
+        value = json_next(name);
+        if (!json_read_string(name, &text) ||
+            json_member_span(root, buf_span(&text)).at != value.at)
+            return false;
+    }
+    return true;
+}
+
 static bool read_success(struct answer *answer, const struct answer_question *question,
                          const struct http_response *response, struct error *err)
 {
     struct json root = root_of(answer);
-    if (!is_dynamos(response) || !json_is(root, JSON_OBJECT) ||
+    if (!is_dynamos(response) || !json_is(root, JSON_OBJECT) || !members_differ(root) ||
         !read_content(answer, question, root) || !read_capacity(answer, root))
         return fault_foreign(question, response, err);
     return answer->arena.failed ? error_no_memory(err) : true;

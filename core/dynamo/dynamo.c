@@ -1,4 +1,4 @@
-/* The source and its calls: pages on demand, batches merged. */
+/* The source and its calls: pages on demand. */
 #include "core/dynamo/dynamo.h"
 
 #include <stdlib.h>
@@ -10,6 +10,9 @@
 #include "core/dynamo/request.h"
 #include "core/dynamo/verify.h"
 #include "core/dynamo/words.h"
+
+/* A batch of 16 MB ends where it is, and leaves the rest unprocessed. */
+enum { FULL_BATCH_BYTES = 8 << 20 };
 
 struct dynamo {
     struct source source; /* first, so that a source is a dynamo */
@@ -30,13 +33,13 @@ struct source_call {
     struct loop_timer *timer; /* before a batch's next round */
     /* The page under way. */
     int64_t deadline_at_ms;
-    struct answer *first, *last; /* owned; more than one for a batch */
+    struct answer *answer; /* owned; the last one, until it is handed over */
     unsigned requests;
     double capacity;
     unsigned round; /* of a batch, since there was progress */
     unsigned paid;  /* by the last round */
-    size_t asked;   /* keys of a batch that the page began with */
     size_t unasked; /* keys of a batch that are still unprocessed */
+    bool is_full;   /* the last answer held as much as one may: what was left was not throttled */
 };
 
 static bool ask(struct source_call *call);
@@ -47,25 +50,15 @@ static int64_t now_ms(const struct source_call *call)
     return clock->now_ms(clock);
 }
 
-static void destroy_answers(struct answer **first)
+static void drop_answer(struct source_call *call)
 {
-    struct answer *next;
-    for (struct answer *answer = *first; answer; answer = next) {
-        next = answer->next;
-        answer_destroy(answer);
-    }
-    *first = NULL;
-}
-
-static void drop_page(struct source_call *call)
-{
-    destroy_answers(&call->first);
-    call->last = NULL;
+    answer_destroy(call->answer);
+    call->answer = NULL;
 }
 
 static void fail(struct source_call *call, const struct error *err)
 {
-    drop_page(call);
+    drop_answer(call);
     call->fn(call->arg, NULL, err);
 }
 
@@ -76,54 +69,32 @@ static void fail_without_memory(struct source_call *call)
     fail(call, &err);
 }
 
-static size_t count_items(const struct answer *first)
+static void clean_up_answer(struct answer **answer)
 {
-    size_t count = 0;
-    for (const struct answer *answer = first; answer; answer = answer->next)
-        count += answer->item_count;
-    return count;
-}
-
-/* The items of several answers side by side; NULL when memory ran out. */
-static struct json *gather_items(const struct answer *first)
-{
-    struct json *items = calloc(count_items(first) + 1, sizeof *items);
-    size_t count = 0;
-    for (const struct answer *answer = first; items && answer; answer = answer->next)
-        for (size_t i = 0; i < answer->item_count; i++)
-            items[count++] = answer->items[i];
-    return items;
-}
-
-static void free_items(struct json **items)
-{
-    free(*items);
+    answer_destroy(*answer);
 }
 
 /* Hands the page over. Its memory is no longer the call's: FN may end the call, or ask for more,
  * and still read the page. */
 static void deliver(struct source_call *call)
 {
-    CLEAN_UP(destroy_answers) struct answer *first = call->first;
-    CLEAN_UP(free_items) struct json *items = gather_items(first);
+    CLEAN_UP(clean_up_answer) struct answer *answer = call->answer;
     struct page page = {
-        .items = items,
-        .item_count = count_items(first),
-        .names = first->names,
-        .name_count = first->name_count,
-        .table = first->table,
+        .items = answer->items,
+        .item_count = answer->item_count,
+        .names = answer->names,
+        .name_count = answer->name_count,
+        .table = answer->table,
+        .more = call->resume.size > 0,
         .requests = call->requests,
         .capacity = call->capacity,
-        .request_id = call->last->request_id,
+        .request_id = answer->request_id,
     };
-    call->first = NULL;
-    call->last = NULL;
-    if (!items || call->resume.failed) {
+    call->answer = NULL;
+    if (call->resume.failed)
         fail_without_memory(call);
-        return;
-    }
-    page.more = call->resume.size > 0;
-    call->fn(call->arg, &page, NULL);
+    else
+        call->fn(call->arg, &page, NULL);
 }
 
 static void next_round(void *arg)
@@ -134,8 +105,8 @@ static void next_round(void *arg)
         fail_without_memory(call);
 }
 
-/* Unprocessed keys are throttling that is not called so. Rounds without progress wait longer and
- * longer; their number is bounded by the deadline alone, for every other key is answered. */
+/* Keys that stay unprocessed are throttling that is not called so: the next round waits, the longer
+ * the more of them made no progress. False when it is not to be waited for. */
 static bool wait_for_round(struct source_call *call)
 {
     static const struct error throttled = {.kind = ERROR_THROTTLED,
@@ -160,31 +131,37 @@ static void fail_unprocessed(struct source_call *call)
         "table %s is throttled: %zu keys of %zu stayed unprocessed, tried %u times; try again "
         "later, or more slowly",
         call->read->table, call->unasked, call->read->key_count, call->requests);
-    memcpy(err.request_id, call->last->request_id, sizeof err.request_id);
+    memcpy(err.request_id, call->answer->request_id, sizeof err.request_id);
     err.http_status = 200;
     fail(call, &err);
 }
 
-/* What came is a page with MORE when time runs out; an absent key is never made up. */
-static void go_on_with_batch(struct source_call *call, const struct answer *answer)
+/* Each round of a batch that got on is a page of its own, so that one answer at a time is held. One
+ * that did not has nothing to tell, and is tried again until the page's time is over; no key is
+ * ever taken for absent because of that. */
+static void go_on_with_batch(struct source_call *call)
 {
-    size_t unasked = json_count(answer->resume);
-    call->round = unasked < call->unasked ? 1 : call->round + 1;
-    call->unasked = unasked;
-    if (unasked && wait_for_round(call))
-        return;
-    if (!unasked && call->paid)
-        retry_succeeded(&call->dynamo->link.client.retry, call->paid);
-    if (unasked && unasked >= call->asked)
-        fail_unprocessed(call);
-    else
+    size_t left = json_count(call->answer->resume);
+    bool got_on = left < call->unasked;
+    call->is_full = call->answer->body.size >= FULL_BATCH_BYTES;
+    call->unasked = left;
+    if (got_on) {
+        if (call->paid)
+            retry_succeeded(&call->dynamo->link.client.retry, call->paid);
+        call->paid = 0;
         deliver(call);
+        return;
+    }
+    call->round++;
+    if (!wait_for_round(call))
+        fail_unprocessed(call);
 }
 
+/* The answer of the round before, if there was one, had nothing to tell. */
 static void keep_answer(struct source_call *call, struct answer *answer)
 {
-    *(call->last ? &call->last->next : &call->first) = answer;
-    call->last = answer;
+    drop_answer(call);
+    call->answer = answer;
     if (answer->capacity >= 0)
         call->capacity = answer->capacity + (call->capacity >= 0 ? call->capacity : 0);
     buf_truncate(&call->resume, 0);
@@ -211,7 +188,7 @@ static void on_answer(void *arg, struct answer *answer, const struct error *err,
         return;
     }
     if (call->question.op == DYNAMO_BATCH_GET_ITEM)
-        go_on_with_batch(call, answer);
+        go_on_with_batch(call);
     else
         deliver(call);
 }
@@ -232,17 +209,19 @@ static bool begin_page(struct source_call *call)
     call->deadline_at_ms = now_ms(call) + call->dynamo->deadline_ms;
     call->requests = 0;
     call->capacity = -1;
-    call->round = 0;
     call->paid = 0;
-    call->asked = call->unasked;
-    return ask(call);
+    /* What is left because the answer was full can be asked for at once. */
+    bool throttled =
+        call->question.op == DYNAMO_BATCH_GET_ITEM && call->resume.size > 0 && !call->is_full;
+    call->round = throttled;
+    return (throttled && wait_for_round(call)) || ask(call);
 }
 
 static void dynamo_end(struct source_call *call)
 {
     exchange_end(call->exchange);
     loop_remove_timer(call->timer);
-    drop_page(call);
+    drop_answer(call);
     request_clean_up(&call->request);
     verify_clean_up(&call->verify);
     buf_clean_up(&call->resume);

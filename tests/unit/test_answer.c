@@ -127,6 +127,23 @@ static void a_page_of_no_objects_is_not_understood(void)
     CHECK_INT(error_of(DYNAMO_QUERY, 200, "[]").kind, ERROR_BAD_ANSWER);
 }
 
+static void a_page_that_says_two_things_is_not_understood(void)
+{
+    static const char *const bad[] = {
+        "{\"Items\":[],\"Items\":[]}",
+        "{\"Items\":[],\"\\u0049tems\":[]}",
+        "{\"Items\":[],\"Count\":1}",
+        "{\"Items\":[],\"Count\":\"0\"}",
+        "{\"Count\":1}",
+        "{\"Items\":[],\"LastEvaluatedKey\":[]}",
+        "{\"Items\":[],\"ConsumedCapacity\":{\"CapacityUnits\":-1}}",
+        "{\"Items\":[],\"ConsumedCapacity\":{\"CapacityUnits\":\"1\"}}",
+        "{\"Items\":[],\"ConsumedCapacity\":{\"CapacityUnits\":1e999}}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK_INT(error_of(DYNAMO_QUERY, 200, bad[i]).kind, ERROR_BAD_ANSWER);
+}
+
 static void a_batch_tells_what_was_left(void)
 {
     struct scene scene =
@@ -520,6 +537,8 @@ static const struct check_test tests[] = {
     {"a page has items and a last key", a_page_has_items_and_a_last_key},
     {"the last page has no last key", the_last_page_has_no_last_key},
     {"a page of no objects is not understood", a_page_of_no_objects_is_not_understood},
+    {"a page that says two things is not understood",
+     a_page_that_says_two_things_is_not_understood},
     {"a batch tells what was left", a_batch_tells_what_was_left},
     {"a batch may find nothing", a_batch_may_find_nothing},
     {"tables are named", tables_are_named},
