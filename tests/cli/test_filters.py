@@ -170,8 +170,8 @@ COMMANDS = ["over/50/", "open/true/", "urgent/", "to/Ulm/", "first-item/k-1/", "
 @pytest.mark.parametrize("path", COMMANDS)
 def test_the_printed_command_filters_alike(orders, shell, path):
     said = json.loads(orders("explain", "--json", f"/prod/orders/s/{path}").stdout)
-    items = json.loads(shell(said["aws"]).stdout)["Items"]
-    assert "".join(item["sk"]["S"] for item in items) == LISTED[path]
+    keys = re.findall(r'"sk":\s*{\s*"S":\s*"(.*?)"', shell(said["aws"]).text)
+    assert "".join(keys) == LISTED[path]
 
 
 @pytest.fixture
