@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "core/sources.h"
+#include "fs/mount/ahead.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/recent.h"
 
@@ -13,7 +14,7 @@ struct number {
     double value;
 };
 
-enum { NUMBERS = 18 };
+enum { NUMBERS = 19 };
 
 static double resident_bytes(void)
 {
@@ -47,6 +48,7 @@ static void fill_numbers(const struct mount *mount, struct number out[NUMBERS])
         {"directories", "gauge", (double)nodes.directories},
         {"files", "gauge", (double)nodes.files},
         {"content_bytes", "gauge", (double)mount->budget.used[BUDGET_CONTENTS]},
+        {"files_read_ahead", "counter", (double)ahead_given(mount->ahead)},
         {"listing_bytes", "gauge", (double)mount->budget.used[BUDGET_LISTINGS]},
         {"node_bytes", "gauge", (double)mount->budget.used[BUDGET_NODES]},
         {"maps", "gauge", (double)map_count()}, /* more than one: something is of an old one */

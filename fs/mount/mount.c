@@ -18,8 +18,10 @@
 
 #include "core/sources.h"
 #include "fs/cli/mounts.h"
+#include "fs/mount/ahead.h"
 #include "fs/mount/channel.h"
 #include "fs/mount/control.h"
+#include "fs/mount/courier.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/listing.h"
@@ -42,7 +44,7 @@ enum { REQUESTS_A_ROUND = 64 };
  * through in less, and is told of then. */
 enum { LOCK_MS = 10000, LOCK_STEP_MS = 20, NO_LOCK = -2 };
 
-/* How long the end waits for the refresher between two looks at what the kernel asks; after how
+/* How long the end waits for the courier between two looks at what the kernel asks; after how
  * long it aborts the connection, and after how long it waits no more. */
 enum { DRAIN_MS = 10, ABORT_MS = 3000, GIVE_UP_MS = 6000 };
 
@@ -240,8 +242,10 @@ static bool watch_kernel(struct mount *mount, const struct start *wanted)
     mount->mountpoint = wanted->mountpoint;
     mount->connection = wanted->mounted ? 0 : channel_connection(wanted->mountpoint);
     mount->kernel = loop_add_io(mount->app->loop, fd, EPOLLIN, take_requests, mount);
+    mount->courier = courier_new(mount->app->loop);
     mount->refresher = refresher_new(mount);
-    return mount->kernel && mount->refresher;
+    mount->ahead = ahead_new(mount);
+    return mount->kernel && mount->courier && mount->refresher && mount->ahead;
 }
 
 struct probe {
@@ -336,17 +340,18 @@ static bool start(struct mount *mount, const struct start *wanted)
     return watch_signals(mount) && new_session(mount, wanted->mount) && watch_kernel(mount, wanted);
 }
 
-/* The refresher's thread may wait in the kernel for look-ups that nobody would answer any more, and
+/* The courier may wait in the kernel for look-ups that nobody would answer any more, and
  * the kernel for the thread: so all are answered until the thread is through. Should that not help,
  * the connection is aborted, which lets everybody go. */
 static void drain(struct mount *mount)
 {
-    if (!mount->refresher)
+    if (!mount->courier)
         return;
     int64_t from_ms = mount_now_ms(mount);
     bool aborted = false;
-    refresher_break_off(mount->refresher);
-    while (refresher_is_busy(mount->refresher)) {
+    if (mount->refresher)
+        refresher_break_off(mount->refresher);
+    while (courier_is_busy(mount->courier)) {
         int64_t waited_ms = mount_now_ms(mount) - from_ms;
         if (waited_ms > GIVE_UP_MS)
             return;
@@ -357,14 +362,14 @@ static void drain(struct mount *mount)
         take_requests(mount, 0);
         parked_end_all(mount, ENOTCONN);
         listings_fail_readers(mount->listings, ENOTCONN);
-        refresher_wait(mount->refresher, DRAIN_MS);
+        courier_wait(mount->courier, DRAIN_MS);
     }
 }
 
 static void stop(struct mount *mount)
 {
     drain(mount);
-    if (mount->refresher && refresher_is_busy(mount->refresher)) {
+    if (mount->courier && courier_is_busy(mount->courier)) {
         fuse_session_unmount(mount->session);
         _exit(EXIT_FAILURE); /* the thread is stuck in the kernel: what it uses can't be freed */
     }
@@ -374,7 +379,9 @@ static void stop(struct mount *mount)
     loop_remove_io(mount->signals);
     if (mount->signal_fd >= 0)
         close(mount->signal_fd);
-    refresher_destroy(mount->refresher); /* it writes to the session's descriptor */
+    courier_destroy(mount->courier); /* it writes to the session's descriptor */
+    refresher_destroy(mount->refresher);
+    ahead_destroy(mount->ahead);
     if (mount->session)
         fuse_session_unmount(mount->session);
     if (mount->session)

@@ -10,6 +10,8 @@
 #include "fs/cli/app.h"
 #include "fs/mount/nodes.h"
 
+struct ahead;
+struct courier;
 struct failures;
 struct journal;
 struct listings;
@@ -26,7 +28,9 @@ struct mount {
     struct failures *failures;   /* owned */
     struct recent *recent;       /* owned */
     struct journal *journal;     /* owned */
+    struct courier *courier;     /* owned */
     struct refresher *refresher; /* owned */
+    struct ahead *ahead;         /* owned */
     bool unlistable_quiet;       /* a directory that can't be listed ends without an error */
     uid_t uid;                   /* whose everything is */
     gid_t gid;

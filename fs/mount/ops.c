@@ -6,6 +6,7 @@
 
 #include "core/tree/entries.h"
 #include "core/tree/resolve.h"
+#include "fs/mount/ahead.h"
 #include "fs/mount/control.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/listing.h"
@@ -294,6 +295,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
     }
     if (nodes_content(mount->nodes, node, &bytes)) {
         reply_bytes(req, bytes, size, offset);
+        ahead_note(mount->ahead, node);
         return;
     }
     struct place *place = NULL;

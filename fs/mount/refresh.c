@@ -1,16 +1,11 @@
 #include "fs/mount/refresh.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "fs/mount/channel.h"
+#include "fs/mount/courier.h"
 #include "fs/mount/listing.h"
 #include "fs/mount/parked.h"
 #include "fs/mount/waiting.h"
@@ -29,27 +24,25 @@ struct doomed {
 
 /* What a refresh has the kernel told, name by name. It is
  *   collected  by the loop, then
- *   told       by the thread, to which the pipe brings it: the thread owns NAMES until it is
- *   done       and comes back through the other pipe.
+ *   told       by the courier, to which NAMES belong until it is
+ *   done       in the loop.
  * Once BROKEN_OFF it is done with the name in hand; those left out are good until their time. */
 struct order {
+    struct errand errand;        /* first, so that an errand is an order */
     struct waiting waiting;      /* who asked for it; idle when nobody did, or has had a reply */
     struct loop_timer *deadline; /* NULL once it has passed */
     struct doomed *names;
     size_t count;
-    atomic_bool broken_off; /* set by the loop, read by the thread */
-    struct refresher *refresher;
+    atomic_bool broken_off; /* set by the loop, read by the courier */
+    struct fuse_session *session;
+    struct refresher *refresher;   /* for the loop alone */
     struct order *previous, *next; /* all that have not come back */
 };
 
 struct refresher {
     struct mount *mount;
-    pthread_t thread;
-    int orders[2];          /* pipe to the thread */
-    int done[2];            /* pipe back */
     struct order *latest;   /* of those that have not come back */
     bool cannot_forget_all; /* the kernel is too old for it */
-    struct loop_io *io;
 };
 
 static void free_first(struct order *order)
@@ -61,18 +54,12 @@ static void free_first(struct order *order)
 
 /* Each name may wait for its directory: the kernel holds that while one of its look-ups, or a part
  * of its listing, is waited for. */
-static void *work(void *arg)
+static void tell(struct errand *errand)
 {
-    struct refresher *refresher = arg;
-    struct order *order;
-    while (read(refresher->orders[0], &order, sizeof order) == sizeof order) {
-        for (; order->names && !atomic_load(&order->broken_off); free_first(order))
-            fuse_lowlevel_notify_inval_entry(refresher->mount->session, order->names->parent,
-                                             order->names->name, order->names->size);
-        if (write(refresher->done[1], &order, sizeof order) != sizeof order)
-            break;
-    }
-    return NULL;
+    struct order *order = (struct order *)errand;
+    for (; order->names && !atomic_load(&order->broken_off); free_first(order))
+        fuse_lowlevel_notify_inval_entry(order->session, order->names->parent, order->names->name,
+                                         order->names->size);
 }
 
 static void finish(struct order *order, int error)
@@ -84,20 +71,16 @@ static void finish(struct order *order, int error)
     free(order);
 }
 
-static void take_done(void *arg, uint32_t events)
+static void on_told(struct errand *errand)
 {
-    (void)events;
-    struct refresher *refresher = arg;
-    struct order *order;
-    if (read(refresher->done[0], &order, sizeof order) != sizeof order)
-        return;
-    *(order->previous ? &order->previous->next : &refresher->latest) = order->next;
+    struct order *order = (struct order *)errand;
+    *(order->previous ? &order->previous->next : &order->refresher->latest) = order->next;
     if (order->next)
         order->next->previous = order->previous;
     finish(order, ENOENT);
 }
 
-/* The thread may be about to be through: what it says then makes no difference. */
+/* The courier may be about to be through: what it says then makes no difference. */
 static void break_off(struct order *order, int error)
 {
     atomic_store(&order->broken_off, true);
@@ -129,68 +112,16 @@ void refresher_break_off(struct refresher *refresher)
         break_off(order, ENOTCONN);
 }
 
-bool refresher_is_busy(const struct refresher *refresher)
-{
-    return refresher->latest;
-}
-
-void refresher_wait(struct refresher *refresher, int timeout_ms)
-{
-    struct pollfd done = {.fd = refresher->done[0], .events = POLLIN};
-    if (poll(&done, 1, timeout_ms) > 0)
-        take_done(refresher, POLLIN);
-}
-
-static bool start_thread(struct refresher *refresher)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool ok = pthread_create(&refresher->thread, NULL, work, refresher) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return ok;
-}
-
-static void close_pipe(int ends[2])
-{
-    close(ends[0]);
-    close(ends[1]);
-}
-
 struct refresher *refresher_new(struct mount *mount)
 {
     struct refresher *refresher = calloc(1, sizeof *refresher);
-    if (!refresher)
-        return NULL;
-    refresher->mount = mount;
-    if (pipe2(refresher->orders, O_CLOEXEC) != 0) {
-        free(refresher);
-        return NULL;
-    }
-    fcntl(refresher->orders[1], F_SETFL, O_NONBLOCK); /* the loop never waits for the thread */
-    if (pipe2(refresher->done, O_CLOEXEC) == 0) {
-        refresher->io =
-            loop_add_io(mount->app->loop, refresher->done[0], EPOLLIN, take_done, refresher);
-        if (refresher->io && start_thread(refresher))
-            return refresher;
-        loop_remove_io(refresher->io);
-        close_pipe(refresher->done);
-    }
-    close_pipe(refresher->orders);
-    free(refresher);
-    return NULL;
+    if (refresher)
+        refresher->mount = mount;
+    return refresher;
 }
 
 void refresher_destroy(struct refresher *refresher)
 {
-    if (!refresher)
-        return;
-    close(refresher->orders[1]); /* the thread ends after what it has */
-    pthread_join(refresher->thread, NULL);
-    close(refresher->done[1]);
-    loop_remove_io(refresher->io);
-    close(refresher->orders[0]);
-    close(refresher->done[0]);
     free(refresher);
 }
 
@@ -270,8 +201,8 @@ static bool forget_all(struct refresher *refresher)
     return done;
 }
 
-/* Hands ORDER to the thread. Whoever waits for a name in one of the directories is sent back: the
- * kernel asks for it again, after the thread has had its turn. */
+/* Hands ORDER to the courier. Whoever waits for a name in one of the directories is sent back: the
+ * kernel asks for it again, after the courier has had its turn. */
 static void tell_names(struct refresher *refresher, struct order *order)
 {
     struct mount *mount = refresher->mount;
@@ -279,8 +210,7 @@ static void tell_names(struct refresher *refresher, struct order *order)
         parked_send_back(mount, each->parent);
     order->deadline =
         loop_add_timer(mount->app->loop, mount_longest_wait_ms(mount), on_deadline, order);
-    /* A pipe holds thousands of orders; it is full only if the thread waits for very long. */
-    if (!order->deadline || write(refresher->orders[1], &order, sizeof order) != sizeof order) {
+    if (!order->deadline || !courier_send(mount->courier, &order->errand)) {
         finish(order, EAGAIN);
         return;
     }
@@ -311,6 +241,8 @@ void refresher_drop(struct refresher *refresher, struct span path, fuse_req_t re
             fuse_reply_err(req, ENOMEM);
         return;
     }
+    order->errand = (struct errand){tell, on_told};
+    order->session = mount->session;
     order->refresher = refresher;
     struct search search = search_for(path, order);
     doom(&search, nodes_root(mount->nodes));
