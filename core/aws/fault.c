@@ -6,21 +6,13 @@
 
 #include "core/aws/retry.h"
 #include "core/base/buf.h"
-
-void aws_copy_printable(char *out, size_t size, struct span text)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < text.size && used + 1 < size; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        out[used++] = c < ' ' || c == 0x7f ? '?' : text.data[i];
-    }
-    out[used] = '\0';
-}
+#include "core/base/printable.h"
 
 void aws_request_id(const struct http_response *response, char out[64])
 {
     const char *id = http_header(response, "x-amzn-requestid");
-    aws_copy_printable(out, 64, span_text(id ? id : http_header(response, "x-amz-request-id")));
+    printable_copy(out, 64, span_text(id ? id : http_header(response, "x-amz-request-id")),
+                   PRINTABLE_WORD);
 }
 
 /* What stands between a namespace and a URL: "ns#Code:http://…". */
@@ -42,7 +34,7 @@ static void read_code(struct aws_fault *fault, const struct http_response *respo
         buf_add_text(&text, header);
     else if (!json_read_string(json_member(root, "__type"), &text))
         json_read_string(json_member(root, "code"), &text);
-    aws_copy_printable(fault->code, sizeof fault->code, bare_code(buf_span(&text)));
+    printable_copy(fault->code, sizeof fault->code, bare_code(buf_span(&text)), PRINTABLE_WORD);
 }
 
 /* Where the sentence must end. Refusals of a signature go on with the canonical request, and
@@ -69,7 +61,7 @@ static void read_sentence(struct aws_fault *fault, struct json root)
     if (!json_read_string(json_member(root, "message"), &text) &&
         !json_read_string(json_member(root, "Message"), &text))
         buf_add_text(&text, "the service says no more");
-    aws_copy_printable(fault->sentence, sizeof fault->sentence, without_secrets(buf_span(&text)));
+    printable_copy(fault->sentence, sizeof fault->sentence, without_secrets(buf_span(&text)), "");
     if (!fault->sentence[0])
         snprintf(fault->sentence, sizeof fault->sentence, "the service says no more");
 }

@@ -28,8 +28,6 @@ bool aws_fault_may_be_clock(const char *code);
 /* Whether credentials resolved afresh may help. */
 bool aws_fault_may_be_credentials(const char *code);
 
-/* Copies what is printable; anything from a peer may end in a terminal. */
-void aws_copy_printable(char *out, size_t size, struct span text);
 /* Copies the response's request id; "" when it has none. */
 void aws_request_id(const struct http_response *response, char out[64]);
 

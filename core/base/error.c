@@ -4,15 +4,19 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/base/printable.h"
+
 bool error_set(struct error *err, enum error_kind kind, const char *format, ...)
 {
     if (!err)
         return false;
-    *err = (struct error){.kind = kind};
+    char text[3 * sizeof err->text]; /* longer, so that the cut is made between characters */
     va_list args;
     va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    *err = (struct error){.kind = kind};
+    printable_copy(err->text, sizeof err->text, span_text(text), "");
     return false;
 }
 

@@ -30,7 +30,8 @@ enum error_kind {
 };
 
 /* Zeroed is "no error". Plain data: copy it freely. TEXT is one sentence without a final
- * stop that says what happened and what to do; it never holds a secret. */
+ * stop that says what happened and what to do; it never holds a secret, and
+ * nothing that a terminal would act on, whatever names and words of a peer it quotes. */
 struct error {
     enum error_kind kind;
     bool authenticated;  /* of ERROR_DENIED: the service knows who asks, and says no to this */

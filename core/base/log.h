@@ -10,7 +10,8 @@ struct log {
     void *arg;
 };
 
-/* LOG may be NULL: nothing is written. Never pass a secret. */
+/* LOG may be NULL: nothing is written. Never pass a secret. The line is made printable; a value of
+ * a field that came from outside is also to be one word (PRINTABLE_WORD). */
 void log_line(const struct log *log, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

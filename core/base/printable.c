@@ -52,13 +52,18 @@ void printable_escape(struct buf *out, struct span bytes)
     }
 }
 
+/* strchr finds the NUL that ends ALSO, too, but that is never safe. */
+static bool is_listed(struct span character, const char *also)
+{
+    return character.size == 1 && strchr(also, character.data[0]);
+}
+
 void printable_add(struct buf *out, struct span text, const char *also)
 {
     while (text.size > 0) {
         bool safe;
         struct span character = printable_first(text, &safe);
-        /* strchr finds the NUL that ends ALSO, which is never safe. */
-        if (safe && !(character.size == 1 && strchr(also, character.data[0])))
+        if (safe && !is_listed(character, also))
             buf_add_span(out, character);
         else
             printable_escape(out, character);
@@ -66,12 +71,25 @@ void printable_add(struct buf *out, struct span text, const char *also)
     }
 }
 
-void printable_copy(char *out, size_t size, struct span text)
+void printable_add_lines(struct buf *out, struct span text)
+{
+    while (text.size > 0) {
+        const char *end = memchr(text.data, '\n', text.size);
+        struct span line = span_of(text.data, end ? (size_t)(end - text.data) : text.size);
+        printable_add(out, line, "");
+        if (end)
+            buf_add_char(out, '\n');
+        text = span_from(text, line.size + (end ? 1 : 0));
+    }
+}
+
+void printable_copy(char *out, size_t size, struct span text, const char *also)
 {
     size_t used = 0;
     while (text.size > 0) {
         bool safe;
         struct span character = printable_first(text, &safe);
+        safe = safe && !is_listed(character, also);
         size_t need = character.size * (safe ? 1 : 3);
         if (used + need >= size)
             break;

@@ -20,8 +20,15 @@ void printable_escape(struct buf *out, struct span bytes);
  * in ALSO, text that is printable already stays as it is. */
 void printable_add(struct buf *out, struct span text, const char *also);
 
-/* Makes the text in a field of SIZE bytes printable, cut to what fits by whole characters. Nothing
- * is allocated. */
-void printable_copy(char *out, size_t size, struct span text);
+/* ALSO for the value of a field in a log line: one word, so that nothing in it passes for another
+ * field. */
+#define PRINTABLE_WORD " "
+
+/* The same for a text of several lines, whose ends stay. */
+void printable_add_lines(struct buf *out, struct span text);
+
+/* The same into a field of SIZE bytes, cut to what fits by whole characters, and ended by a NUL.
+ * Nothing is allocated. */
+void printable_copy(char *out, size_t size, struct span text, const char *also);
 
 #endif

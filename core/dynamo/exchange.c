@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/printable.h"
+
 struct exchange {
     struct exchange_link *link;
     const struct answer_question *question;
@@ -31,16 +33,20 @@ static void sent(void *arg)
 static void describe(const struct answer_question *question, char *out, size_t size)
 {
     const struct read *read = question->read;
-    bool table = question->op != DYNAMO_LIST_TABLES;
-    snprintf(out, size, "%s%s%s%s%s", dynamo_op_name(question->op), table ? " table=" : "",
-             table ? read->table : "", read->index ? " index=" : "",
-             read->index ? read->index : "");
+    char table[288] = "", index[288] = ""; /* at most 255 bytes, but for what a user may type */
+    bool has_table = question->op != DYNAMO_LIST_TABLES;
+    if (has_table)
+        printable_copy(table, sizeof table, span_text(read->table), PRINTABLE_WORD);
+    if (read->index)
+        printable_copy(index, sizeof index, span_text(read->index), PRINTABLE_WORD);
+    snprintf(out, size, "%s%s%s%s%s", dynamo_op_name(question->op), has_table ? " table=" : "",
+             table, read->index ? " index=" : "", index);
 }
 
 static void log_answer(const struct exchange *exchange, const struct answer *answer,
                        int64_t took_ms)
 {
-    char what[600], capacity[32] = "unknown";
+    char what[640], capacity[32] = "unknown";
     describe(exchange->question, what, sizeof what);
     if (answer->capacity >= 0)
         snprintf(capacity, sizeof capacity, "%.1f", answer->capacity);
@@ -51,7 +57,7 @@ static void log_answer(const struct exchange *exchange, const struct answer *ans
 
 static void log_error(const struct exchange *exchange, const struct error *err, int64_t took_ms)
 {
-    char what[600];
+    char what[640];
     describe(exchange->question, what, sizeof what);
     log_line(exchange->link->client.log, LOG_LEVEL_INFO,
              "%s status=%d error=%s%s%s ms=%lld request=%s", what, err->http_status,

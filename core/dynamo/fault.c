@@ -6,6 +6,7 @@
 
 #include "core/aws/fault.h"
 #include "core/aws/retry.h"
+#include "core/base/printable.h"
 
 static bool set_missing_table(const struct answer_question *q, struct error *err)
 {
@@ -73,7 +74,7 @@ bool fault_foreign(const struct answer_question *question, const struct http_res
 {
     char type[80];
     const char *told = http_header(response, "Content-Type");
-    aws_copy_printable(type, sizeof type, span_text(told ? told : "of no content type"));
+    printable_copy(type, sizeof type, span_text(told ? told : "of no content type"), "");
     return error_set(err, ERROR_BAD_ANSWER,
                      "the answer is not DynamoDB's (HTTP %d, %s%s); is %s an endpoint of DynamoDB?",
                      response->status, response->body.size ? "" : "empty, ", type,

@@ -100,6 +100,10 @@ bool json_read_int(struct json value, int64_t *out);
  * are no UTF-8 as \ufffd. */
 void json_write_string(struct buf *out, struct span text);
 
+/* Appends JSON with each character that a terminal would act on (printable.h) as \u escapes: the
+ * same values, in a form that is safe to show. */
+void json_add_printable(struct buf *out, struct span json);
+
 /* Whether TEXT is a number as JSON writes numbers. */
 bool json_is_number(struct span text);
 

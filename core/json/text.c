@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <stdint.h>
 
+#include "core/base/printable.h"
 #include "core/base/utf8.h"
 #include "core/json/json.h"
 
@@ -226,4 +227,29 @@ void json_write_string(struct buf *out, struct span text)
             at += write_special(out, at, end);
     }
     buf_add_char(out, '"');
+}
+
+static uint32_t code_point(struct span character)
+{
+    static const uint8_t masks[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    uint32_t code = (uint8_t)character.data[0] & masks[character.size];
+    for (size_t i = 1; i < character.size; i++)
+        code = code << 6 | ((uint8_t)character.data[i] & 0x3F);
+    return code;
+}
+
+void json_add_printable(struct buf *out, struct span json)
+{
+    while (json.size > 0) {
+        bool safe;
+        struct span character = printable_first(json, &safe);
+        bool space = character.size == 1 && (unsigned char)character.data[0] < 0x20;
+        if (safe || space) /* in JSON these stand between values alone */
+            buf_add_span(out, character);
+        else if (utf8_length(character))
+            write_unit(out, code_point(character)); /* none is beyond the first plane */
+        else
+            write_unit(out, 0xfffd);
+        json = span_from(json, character.size);
+    }
 }

@@ -84,7 +84,8 @@ struct tree_listing {
     struct proofs proofs;    /* of LISTING_PROOFS, and fed by the pages before */
     struct opening *opening; /* owned: a file each that had to be read */
     size_t openings;         /* that are under way */
-    struct error failed;     /* the first failure of a proof */
+    struct error failed;     /* what the end says: the first failure of a proof, or a directory that
+                                could not be listed */
 
     struct tree_list_stats stats;
     struct dict followers; /* owns them */
@@ -268,10 +269,21 @@ static void add_followers(struct tree_listing *listing, const struct route *entr
             !listable_follows(child, entry, &place->bindings))
             continue;
         CLEAN_UP(buf_clean_up) struct buf name = {0};
+        enum name_mark mark;
+        struct span shown;
         if (!place_write_name(place, child, parts, &listing->tree->names, &name,
-                              &listing->entries.why) ||
-            !add_follower(listing, buf_span(&name)))
+                              &listing->entries.why)) {
             listing->entries.failed = true;
+        } else if (name_is_shortened(buf_span(&name), &mark, &shown)) {
+            /* Nobody could tell which one it is: it is not listed, which the end says. */
+            if (listing->failed.kind == ERROR_NONE)
+                error_set(&listing->failed, ERROR_NOT_LISTABLE,
+                          "a directory is left out, whose name is longer than %d bytes and begins "
+                          "with \"%.*s\"; commands take the whole name",
+                          NAME_LIMIT, shown.size > 60 ? 60 : (int)shown.size, shown.data);
+        } else if (!add_follower(listing, buf_span(&name))) {
+            listing->entries.failed = true;
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 #include "core/tree/readme.h"
 
+#include "core/base/printable.h"
 #include "core/tree/entries.h"
 
 /* The path of ROUTE within its table, as the map writes it. */
@@ -68,12 +69,15 @@ static void write_unlisted(const struct route *child, struct buf *out)
 
 bool readme_write(const struct place *directory, struct buf *out)
 {
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
     const struct route *unlisted = entries_unlisted(directory);
     if (unlisted)
-        write_unlisted(unlisted, out);
-    buf_printf(out, "Paths of %s%s, and what each costs:\n\n", directory->table_prefix,
+        write_unlisted(unlisted, &text);
+    buf_printf(&text, "Paths of %s%s, and what each costs:\n\n", directory->table_prefix,
                directory->table->base_name);
-    write_patterns(directory->route, out);
-    write_hints(directory, out);
+    write_patterns(directory->route, &text);
+    write_hints(directory, &text);
+    printable_add_lines(out, buf_span(&text));
+    out->failed = out->failed || text.failed;
     return !out->failed;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/base/digest.h"
+#include "core/base/printable.h"
 #include "core/sources.h"
 #include "core/tree/resolve.h"
 #include "fs/cli/mounts.h"
@@ -146,23 +147,11 @@ void app_clean_up(struct app *app)
     map_unref(app->map);
 }
 
-/* How many bytes of a control character stand at TEXT: C0, DEL, and C1 as UTF-8 writes it. */
-static size_t control_size(const char *text)
-{
-    unsigned char first = (unsigned char)text[0];
-    if (first == 0xC2)
-        return (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xA0 ? 2 : 0;
-    return first < 0x20 || first == 0x7F;
-}
-
 void app_print_safely(const char *text)
 {
-    size_t unsafe = 0;
-    for (; *text; text++, unsafe -= unsafe > 0) {
-        if (unsafe == 0)
-            unsafe = control_size(text);
-        fprintf(stderr, unsafe > 0 ? "%%%02X" : "%c", (unsigned char)*text);
-    }
+    CLEAN_UP(buf_clean_up) struct buf safe = {0};
+    printable_add(&safe, span_text(text), "");
+    fputs(buf_text(&safe), stderr);
 }
 
 static void add_member(struct buf *line, const char *name, const char *text)
@@ -174,7 +163,7 @@ static void add_member(struct buf *line, const char *name, const char *text)
 /* For programs: what a shell's words can't tell apart, member by member. */
 static void complain_in_json(const char *path, const struct error *err)
 {
-    CLEAN_UP(buf_clean_up) struct buf line = {0};
+    CLEAN_UP(buf_clean_up) struct buf line = {0}, safe = {0};
     const char *name = strerrorname_np(error_errno(err->kind));
     if (path)
         add_member(&line, "path", path);
@@ -186,7 +175,8 @@ static void complain_in_json(const char *path, const struct error *err)
     if (err->request_id[0])
         add_member(&line, "request_id", err->request_id);
     buf_add_text(&line, "}\n");
-    fputs(buf_text(&line), stderr);
+    json_add_printable(&safe, buf_span(&line));
+    fputs(buf_text(&safe), stderr);
 }
 
 static void complain_in_words(const char *path, const struct error *err)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/printable.h"
 #include "core/sources.h"
 #include "fs/cli/sampler.h"
 
@@ -24,17 +25,20 @@ static void print_finding(void *arg, unsigned line, const char *text)
     struct check *check = arg;
     check->findings++;
     check->app.status = EXIT_FAILURE;
+    CLEAN_UP(buf_clean_up) struct buf out = {0}, safe = {0};
     if (!check->app.options->json) {
-        printf("%s:%u: %s\n", check->file, line, text);
+        buf_printf(&out, "%s:%u: %s", check->file, line, text);
+        printable_add(&safe, buf_span(&out), "");
+        printf("%s\n", buf_text(&safe));
         return;
     }
-    CLEAN_UP(buf_clean_up) struct buf out = {0};
     buf_add_text(&out, "{\"file\":");
     json_write_string(&out, span_text(check->file));
     buf_printf(&out, ",\"line\":%u,\"text\":", line);
     json_write_string(&out, span_text(text));
     buf_add_text(&out, "}\n");
-    fwrite(out.data, 1, out.size, stdout);
+    json_add_printable(&safe, buf_span(&out));
+    fwrite(safe.data, 1, safe.size, stdout);
 }
 
 static void take_table(void *arg, const struct page *page, const struct error *err)

@@ -1,17 +1,23 @@
 /* ddbfs explain [--json] PATH…: what a path reads, asking nobody. */
 #include "core/tree/explain.h"
 
+#include "core/base/printable.h"
+#include "core/json/json.h"
 #include "fs/cli/turns.h"
 
 static void start(struct turn *turn)
 {
     struct app *app = turn->app;
     struct error why;
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, safe = {0};
     bool ok = explain_write(&app->tree, turn->place, span_text(turn->path), app->options->json,
                             &text, &why);
+    if (app->options->json)
+        json_add_printable(&safe, buf_span(&text));
+    else
+        printable_add_lines(&safe, buf_span(&text));
     if (ok)
-        turn_print(turn, buf_span(&text));
+        turn_print(turn, buf_span(&safe));
     turn_end(turn, ok ? NULL : &why);
 }
 

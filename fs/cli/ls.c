@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/base/printable.h"
 #include "core/item/when.h"
 #include "fs/cli/turns.h"
 
@@ -51,7 +52,7 @@ static void write_json(const struct tree_entry *entry, struct span path, struct 
 
 static void print_entry(struct turn *turn, const struct tree_entry *entry)
 {
-    CLEAN_UP(buf_clean_up) struct buf line = {0}, path = {0};
+    CLEAN_UP(buf_clean_up) struct buf line = {0}, path = {0}, json = {0};
     if (turn->app->options->json) {
         struct span folder = span_text(turn->path);
         buf_add_span(&path, folder);
@@ -59,11 +60,12 @@ static void print_entry(struct turn *turn, const struct tree_entry *entry)
             buf_add_text(&path, span_ends(folder, SPAN_LITERAL("/")) ? "" : "/");
             buf_add_span(&path, entry->name);
         }
-        write_json(entry, buf_span(&path), &line);
+        write_json(entry, buf_span(&path), &json);
+        json_add_printable(&line, buf_span(&json));
     } else {
         if (turn->app->options->list_long)
             write_long(entry, &line);
-        buf_add_span(&line, entry->name);
+        printable_add(&line, entry->name, ""); /* listed ones are; typed ones perhaps not */
         buf_add_text(&line, entry->directory ? "/\n" : "\n");
     }
     turn_print(turn, buf_span(&line));

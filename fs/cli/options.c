@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/nearest.h"
+#include "core/base/printable.h"
 #include "core/map/name.h"
 
 /* Of each path, for `check --sample`. */
@@ -307,7 +308,9 @@ static const struct option *find_letter(char letter)
 
 static bool complain(const char *word, const char *why)
 {
-    fprintf(stderr, "ddbfs: %s %s; see ddbfs --help\n", word, why);
+    CLEAN_UP(buf_clean_up) struct buf safe = {0};
+    printable_add(&safe, span_text(word), "");
+    fprintf(stderr, "ddbfs: %s %s; see ddbfs --help\n", buf_text(&safe), why);
     return false;
 }
 

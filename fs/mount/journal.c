@@ -8,6 +8,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "core/base/printable.h"
 #include "core/item/when.h"
 #include "fs/mount/syslog_socket.h"
 
@@ -80,14 +81,6 @@ static void ring_show(const struct ring *ring, struct buf *out)
         if (line)
             buf_add_text(out, line);
     }
-}
-
-/* Names come from whoever looks them up: none may begin a line of its own or move a cursor. */
-static void clean(char *line)
-{
-    for (; *line; line++)
-        if ((unsigned char)*line < ' ' || *line == 0x7f)
-            *line = '?';
 }
 
 /* A pipe that can be written to takes PIPE_BUF bytes at once. False when it can't. */
@@ -163,28 +156,32 @@ static void say_once(struct journal *journal, enum log_level level, const char *
 
 void journal_write(void *arg, enum log_level level, const char *line)
 {
-    char *text = strdup(line);
-    if (!text)
-        return;
-    clean(text);
-    say_once(arg, level, text, text);
-    free(text);
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    printable_add(&text, span_text(line), "");
+    if (!text.failed)
+        say_once(arg, level, buf_text(&text), buf_text(&text));
 }
 
 void journal_error(struct journal *journal, pid_t pid, struct span path, int error,
                    const struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
-    buf_printf(&line, "pid=%d %s %.*s: %s", (int)pid, error ? strerrorname_np(error) : "note",
-               (int)path.size, path.data, err->text);
+    /* What is worth knowing, and no failure, is a note. */
+    buf_printf(&line, "pid=%d %s%s path=", (int)pid, error ? "errno=" : "note",
+               error ? strerrorname_np(error) : "");
+    printable_add(&line, path, PRINTABLE_WORD);
     if (err->code[0])
-        buf_printf(&line, " (%s)", err->code);
+        buf_add_text(&line, " code=");
+    printable_add(&line, span_text(err->code), PRINTABLE_WORD);
     if (err->request_id[0])
-        buf_printf(&line, " request=%s", err->request_id);
+        buf_add_text(&line, " request=");
+    printable_add(&line, span_text(err->request_id), PRINTABLE_WORD);
+    /* Last, because it may hold anything: no field follows. */
+    buf_add_text(&line, ": ");
+    printable_add(&line, span_text(err->text), "");
     journal->error_count++;
     if (line.failed)
         return;
-    clean(line.data);
     ring_add(journal, &journal->errors, buf_text(&line));
     say_once(journal, LOG_LEVEL_WARNING, err->text, buf_text(&line));
 }

@@ -20,7 +20,8 @@ void journal_destroy(struct journal *journal); /* NULL is fine */
 /* A struct log's WRITE; ARG is the journal. */
 void journal_write(void *arg, enum log_level level, const char *line);
 
-/* A failure that the process PID met at PATH. */
+/* A failure that the process PID met at PATH: fields, each one word, and behind a colon the reason.
+ */
 void journal_error(struct journal *journal, pid_t pid, struct span path, int error,
                    const struct error *err);
 

@@ -6,6 +6,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/dict.h"
+#include "core/base/printable.h"
 #include "fs/mount/control.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/waiting.h"
@@ -528,10 +529,11 @@ static void ask_more(struct listing *listing);
 static void note_wait(const struct reader *reader)
 {
     const struct listing *listing = reader->listing;
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    CLEAN_UP(buf_clean_up) struct buf path = {0}, word = {0};
     nodes_path(listing->node, span_text(""), &path);
+    printable_add(&word, buf_span(&path), PRINTABLE_WORD);
     log_line(&mount_of(listing)->app->log, LOG_LEVEL_INFO, "pid=%d path=%s listed=%zu %s ms=%lld",
-             (int)reader->waiting.pid, buf_text(&path), listing->count,
+             (int)reader->waiting.pid, buf_text(&word), listing->count,
              listing->error ? strerrorname_np(listing->error) : "ok",
              (long long)(now_ms(listing) - reader->waiting.since_ms));
 }

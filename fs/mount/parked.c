@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/base/printable.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
 
@@ -32,9 +33,14 @@ static void write_target(const struct place *place, struct buf *out)
     if (!place || !place->table)
         return;
     const struct map_pattern *pattern = place->route ? place->route->file : NULL;
-    buf_printf(out, "table=%s%s ", place->table_prefix, place->table->base_name);
+    buf_add_text(out, "table=");
+    printable_add(out, span_text(place->table_prefix), PRINTABLE_WORD);
+    printable_add(out, span_text(place->table->base_name), PRINTABLE_WORD);
     if (pattern && pattern->index)
-        buf_printf(out, "index=%s ", pattern->index->name);
+        buf_add_text(out, " index=");
+    if (pattern && pattern->index)
+        printable_add(out, span_text(pattern->index->name), PRINTABLE_WORD);
+    buf_add_char(out, ' ');
 }
 
 /* One line for each request that had to ask somebody: who asked for what, what was read for it, how
@@ -42,15 +48,16 @@ static void write_target(const struct place *place, struct buf *out)
 static void note(const struct parked *parked, const struct tree_file *file, const struct error *err)
 {
     struct mount *mount = parked->mount;
-    CLEAN_UP(buf_clean_up) struct buf path = {0}, target = {0};
+    CLEAN_UP(buf_clean_up) struct buf path = {0}, word = {0}, target = {0};
     const char *request_id = err ? err->request_id : file->origin ? file->origin->request_id : "";
     nodes_path(parked->node, parked->name, &path);
+    printable_add(&word, buf_span(&path), PRINTABLE_WORD);
     write_target(parked->place, &target);
     if (err && err->kind != ERROR_NOT_FOUND)
         journal_error(mount->journal, parked->waiting.pid, buf_span(&path), reply_errno(err->kind),
                       err);
     log_line(&mount->app->log, LOG_LEVEL_INFO, "pid=%d path=%s %s%s ms=%lld%s%s",
-             (int)parked->waiting.pid, buf_text(&path), buf_text(&target),
+             (int)parked->waiting.pid, buf_text(&word), buf_text(&target),
              err ? error_word(err->kind) : "ok",
              (long long)(mount_now_ms(mount) - parked->waiting.since_ms),
              request_id[0] ? " request=" : "", request_id);

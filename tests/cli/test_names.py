@@ -304,3 +304,55 @@ def test_directories_of_colliding_indexes_list_their_own(accounts, ls):
     folders = [name for name in ls("/little/index-settings/acct", env=accounts) if name[-1] == "/"]
     listed_below = [ls(f"/little/index-settings/acct/{name}", env=accounts) for name in folders]
     assert sorted(listed_below) == [[], [], [], [], ["AGENTIC_CONFIG"], ["AGENTIC_CONFIG"]]
+
+
+# Directories with long names
+
+
+def test_a_directory_whose_name_is_too_long_is_left_out_and_that_is_said(
+    ddbfs, table, write_map, example_map
+):
+    from harness import load
+
+    name = "n" * 250
+    table(*little_settings(load.tables(), ["x", name]))
+    env = {"DDBFS_MAP": str(write_map(little(example_map)))}
+    result = ddbfs("ls", "/little/index-settings/acct", env=env, expect=1)
+    listed = result.text.splitlines()
+    assert "x" in listed and "x.d/" in listed and len([n for n in listed if n[0] == "n"]) == 1
+    assert "a directory is left out, whose name is longer than 249 bytes" in result.stderr
+    ddbfs("ls", f"/little/index-settings/acct/{name}.d", env=env)
+    paths = [f"/little/index-settings/acct/{n}" for n in listed if n[0] == "n"]
+    assert json.loads(ddbfs("cat", *paths, env=env).stdout)["index_name"] == name
+
+
+def test_attribute_whose_name_is_too_long_opens(ddbfs, things, ls):
+    things.put("x", **{"a" * 300: {"S": "one"}, "a" * 299 + "b": {"S": "two"}, "c~": {"S": "three"}})
+    names = [n for n in ls("/any/things/box/x@", env=things.env) if n[0] in "ac"]
+    values = [ddbfs("cat", f"/any/things/box/x@/{n}", env=things.env).text for n in names]
+    assert sorted(values) == ["one\n", "three\n", "two\n"]
+
+
+# What a terminal sees
+
+HOSTILE = "a\x1b[2J\u202eb\u2066\x85\u2028\x7f"
+ACTS = "\x1b\u202e\u2066\x85\u2028\x7f"
+
+
+@pytest.mark.parametrize("words", [("cat",), ("cat", "--json"), ("ls",), ("ls", "-l"), ("ls", "--json"),
+                                   ("explain",), ("explain", "--json")])  # fmt: skip
+def test_nothing_of_a_path_or_key_acts_on_a_terminal(ddbfs, things, words):
+    things.put(HOSTILE)
+    for path in (f"/any/things/box/{HOSTILE}", "/any/things/box", f"/nope/{HOSTILE}"):
+        options = [word for word in words[1:] if word != "--json" or words[0] != "cat"]
+        result = ddbfs(words[0], *options, path, env=things.env, expect=None)
+        said = result.stderr + (result.text if words[0] != "cat" else "")
+        assert not any(c in said for c in ACTS), said
+        if "--json" in options and result.code == 0:
+            assert all(json.loads(line) for line in result.text.splitlines() if words[0] == "ls")
+
+
+def test_json_gives_back_the_very_path(ddbfs, things):
+    things.put(HOSTILE)
+    path = f"/any/things/box/{HOSTILE}"
+    assert json.loads(ddbfs("ls", "--json", path, env=things.env).text)["path"] == path

@@ -146,12 +146,12 @@ def test_a_cycle_is_seen():
     assert cycle_from("a", {"a": {"b"}, "b": {"c"}, "c": {"b"}}) == []
 
 
-CORE_MAP = [path for path in PRODUCT if name_of(path).startswith("core/map/")]
+STRAIGHT = [path for path in PRODUCT if name_of(path).startswith(("core/map/", "core/tree/"))]
 
 
-@pytest.mark.parametrize("module", modules(CORE_MAP))
-def test_no_cycle_in_the_map(module):
-    assert cycle_from(module, modules(CORE_MAP)) == []
+@pytest.mark.parametrize("module", modules(STRAIGHT))
+def test_no_cycle_in_the_map_and_the_tree(module):
+    assert cycle_from(module, modules(STRAIGHT)) == []
 
 
 @pytest.mark.parametrize("path", [path for path in PRODUCT if name_of(path).startswith("core/")],

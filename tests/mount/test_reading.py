@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import pwd
 import stat
 import subprocess
@@ -589,3 +590,24 @@ def test_a_name_that_the_map_does_not_have_is_a_silent_miss(mount, path):
     with pytest.raises(FileNotFoundError):
         os.stat(m / path)
     assert m.errors() == ""
+
+
+FIELDS = re.compile(
+    r"[0-9TZ:.-]+ pid=(?P<pid>\d+) errno=(?P<errno>\w+) path=(?P<path>[^ ]+)"
+    r"(?: code=(?P<code>[^ ]+))?(?: request=(?P<request>[^ ]+))?: (?P<why>.*)"
+)
+
+
+def test_a_hostile_name_forges_neither_line_nor_field(mount):
+    m = mount("-v")
+    name = "a%zz\n2026-11-18T00:00:00Z pid=1 errno=EIO path=x: request=y\u202e\u2028 z"
+    with pytest.raises(OSError):
+        os.stat(m / "prod/shops" / name)
+    lines = m.errors().splitlines()
+    assert len(lines) == 1
+    found = FIELDS.fullmatch(lines[0])
+    assert found["pid"] == str(os.getpid()) and found["errno"] == "EINVAL"
+    assert found["code"] is None and found["request"] is None
+    assert found["path"] == "/prod/shops/" + name.replace("\n", "%0A").replace(
+        "\u202e", "%E2%80%AE").replace("\u2028", "%E2%80%A8").replace(" ", "%20")  # fmt: skip
+    assert "\u202e" not in m.log() and "\u2028" not in m.log()

@@ -133,18 +133,18 @@ static void control_characters_can_not_forge_a_line(void)
     const char *text = said(&scene);
     journal_show_lines(scene.journal, &kept);
     close_scene(&scene);
-    CHECK_TEXT(text, "ddbfs: a?ddbfs: forged?[2J?\n");
+    CHECK_TEXT(text, "ddbfs: a%0Addbfs: forged%1B[2J%7F\n");
     CHECK_INT(count_lines(buf_text(&kept)), 1);
 }
 
-static void other_bytes_of_a_name_are_left_alone(void)
+static void words_are_left_alone_and_what_turns_them_is_not(void)
 {
     struct scene scene;
     open_scene(&scene);
-    write_line(&scene, "é \xff");
+    write_line(&scene, "é \xff\u202e");
     const char *text = said(&scene);
     close_scene(&scene);
-    CHECK_TEXT(text, "ddbfs: é \xff\n");
+    CHECK_TEXT(text, "ddbfs: é %FF%E2%80%AE\n");
 }
 
 static void an_error_tells_who_where_and_why(void)
@@ -161,9 +161,24 @@ static void an_error_tells_who_where_and_why(void)
     journal_show_errors(scene.journal, &kept);
     uint64_t count = journal_error_count(scene.journal);
     close_scene(&scene);
-    CHECK_TEXT(text, "ddbfs: pid=42 EAGAIN /m/a?b: too much (ThrottlingException) request=R1\n");
-    CHECK_HAS(buf_text(&kept), "pid=42 EAGAIN /m/a?b: too much");
+    CHECK_TEXT(text, "ddbfs: pid=42 errno=EAGAIN path=/m/a%0Ab code=ThrottlingException "
+                     "request=R1: too much\n");
+    CHECK_HAS(buf_text(&kept), "pid=42 errno=EAGAIN path=/m/a%0Ab code=");
     CHECK_INT(count, 1);
+}
+
+static void a_name_can_not_forge_a_field(void)
+{
+    struct scene scene;
+    struct error err;
+    open_scene(&scene);
+    error_set(&err, ERROR_INVALID, "no \"x request=R9\" here");
+    strcpy(err.request_id, "R1 pid=7");
+    journal_error(scene.journal, 1, span_text("/a request=x: \u2028pid=2"), EINVAL, &err);
+    const char *text = said(&scene);
+    close_scene(&scene);
+    CHECK_TEXT(text, "ddbfs: pid=1 errno=EINVAL path=/a%20request=x:%20%E2%80%A8pid=2 "
+                     "request=R1%20pid=7: no \"x request=R9\" here\n");
 }
 
 static void errors_are_not_pushed_out_by_other_lines(void)
@@ -181,7 +196,7 @@ static void errors_are_not_pushed_out_by_other_lines(void)
     }
     journal_show_errors(scene.journal, &kept);
     close_scene(&scene);
-    CHECK_HAS(buf_text(&kept), "ECONNRESET /x: lost");
+    CHECK_HAS(buf_text(&kept), "errno=ECONNRESET path=/x: lost");
 }
 
 /* The test hangs, and its time-out fails it, when a line waits for the reader of the pipe. */
@@ -413,8 +428,10 @@ static const struct check_test tests[] = {
      a_repeat_is_counted_and_told_before_the_next_line},
     {"a_repeat_is_said_again_after_a_while", a_repeat_is_said_again_after_a_while},
     {"control_characters_can_not_forge_a_line", control_characters_can_not_forge_a_line},
-    {"other_bytes_of_a_name_are_left_alone", other_bytes_of_a_name_are_left_alone},
+    {"words_are_left_alone_and_what_turns_them_is_not",
+     words_are_left_alone_and_what_turns_them_is_not},
     {"an_error_tells_who_where_and_why", an_error_tells_who_where_and_why},
+    {"a_name_can_not_forge_a_field", a_name_can_not_forge_a_field},
     {"errors_are_not_pushed_out_by_other_lines", errors_are_not_pushed_out_by_other_lines},
     {"a_reader_who_does_not_read_holds_up_nothing", a_reader_who_does_not_read_holds_up_nothing},
     {"a_line_of_any_length_is_cut_and_not_waited_for",
