@@ -102,7 +102,7 @@ def test_records_of_kinds_that_are_not_declared_leave_a_note(mount, branch):
     m = mount()
     assert os.listdir(m / path) == ["a"]
     line = m.errors().splitlines()[-1]
-    assert f"note /{path}: 1 record" in line and '"list": "*"' in line
+    assert f"note path=/{path}: 1 record" in line and '"list": "*"' in line
 
 
 def test_a_thousand_names_are_each_there_once(mount, branch):
