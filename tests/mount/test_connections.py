@@ -23,8 +23,8 @@ def look_up(path, outcomes):
 
 def test_a_table_that_hangs_leaves_others_their_connections(mount, proxy):
     m = mount("--timeout", "60")
-    until, outcomes = threading.Event(), []
-    proxy.fault("delay", table=HUNG, times=None, seconds=60, until=until.is_set)
+    enough, outcomes = threading.Event(), []
+    proxy.fault("delay", table=HUNG, times=None, seconds=60, until=lambda _: enough.is_set())
     callers = [
         threading.Thread(target=look_up, args=(m / f"prod/shops/s{i}.example/SETTINGS", outcomes))
         for i in range(CALLERS)
@@ -37,7 +37,7 @@ def test_a_table_that_hangs_leaves_others_their_connections(mount, proxy):
     asked = [each for each in proxy.requests if each.table != HUNG]
     assert [each.status for each in asked] == [200] * len(asked) and asked
     assert [each.status for each in hanging()] == [None] * SHARE
-    until.set()
+    enough.set()
     for caller in callers:
         caller.join()
     assert outcomes == [errno.ENOENT] * CALLERS
