@@ -515,7 +515,7 @@ def test_what_the_map_refuses_is_invalid_and_leaves_its_reason(mount):
     with pytest.raises(OSError) as caught:
         os.stat(m / path)
     assert caught.value.errno == errno.EINVAL
-    assert f"EINVAL /{os.path.dirname(path)}" in m.errors() and m.counts() == {}
+    assert f"errno=EINVAL path=/{os.path.dirname(path)}" in m.errors() and m.counts() == {}
 
 
 def test_a_missing_table_is_no_device(mount, branch):
