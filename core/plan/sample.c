@@ -260,6 +260,24 @@ static void compare_shown(struct sample *sample, struct shown *shown, const char
              "%s of %s is no date, but \"mtime\" says it is", pattern->mtime, whose);
 }
 
+/* With what each path says that can show a record of KIND. */
+static bool compare_paths(struct sample *sample, const struct map_kind *kind, const char *whose,
+                          struct json item)
+{
+    bool failed = false;
+    for (size_t i = 0; i < sample->looked_at_count; i++) {
+        struct looked_at *each = &sample->looked_at[i];
+        bool counts = shows(each->pattern, kind);
+        each->records += counts;
+        each->with_attribute += counts && has(item, each->attribute);
+    }
+    for (size_t i = 0; i < sample->shown_count; i++)
+        if (shows(sample->shown[i].pattern, kind) &&
+            gets_through(sample->shown[i].pattern, item, &failed))
+            compare_shown(sample, &sample->shown[i], whose, item);
+    return !failed;
+}
+
 bool sample_add(struct sample *sample, const struct plan *plan, struct json item)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
@@ -268,7 +286,6 @@ bool sample_add(struct sample *sample, const struct plan *plan, struct json item
     struct bindings parts = {0};
     struct key key;
     size_t number = 0;
-    bool failed = false;
     sample->records++;
     if (!sieve_key(table, item, &arena, &key)) {
         struct error why = {0};
@@ -287,17 +304,8 @@ bool sample_add(struct sample *sample, const struct plan *plan, struct json item
              buf_text(&whose));
     if (kind && !compare_indexes(sample, kind, &parts, buf_text(&whose), item))
         return false;
-    for (size_t i = 0; i < sample->looked_at_count; i++) {
-        struct looked_at *each = &sample->looked_at[i];
-        bool counts = shows(each->pattern, kind ? kind : table->any);
-        each->records += counts;
-        each->with_attribute += counts && has(item, each->attribute);
-    }
-    for (size_t i = 0; i < sample->shown_count; i++)
-        if (shows(sample->shown[i].pattern, kind ? kind : table->any) &&
-            gets_through(sample->shown[i].pattern, item, &failed))
-            compare_shown(sample, &sample->shown[i], buf_text(&whose), item);
-    return !failed && !whose.failed && !arena.failed;
+    return compare_paths(sample, kind ? kind : table->any, buf_text(&whose), item) &&
+           !whose.failed && !arena.failed;
 }
 
 static const char *records_word(unsigned count)

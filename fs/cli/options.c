@@ -13,9 +13,9 @@ enum { SAMPLE_RECORDS = 10 };
 struct option {
     char letter;          /* 0: has none */
     bool asks;            /* of asking the service: may stand anywhere, but some ask nobody */
+    bool optional;        /* the argument stands behind an equals sign, or is left out */
     const char *name;     /* NULL: has none */
     const char *argument; /* what stands for it in the help; NULL: takes none */
-    bool optional;        /* the argument stands behind an equals sign, or is left out */
     const char *takes;    /* what the value may be; NULL: anything */
     bool (*set)(struct options *options, const char *value);
     const char *commands; /* where it may stand; NULL: anywhere */

@@ -28,7 +28,7 @@ def test_dead_mount_goes(mount, ddbfs):
     m.exit_code = None
     m.signal(signal.SIGKILL)
     m.process.wait(mounts.END_S)
-    ddbfs("umount", m.root)
+    ddbfs("umount", f"{m.root}/")
     assert not mounts.is_mounted(m.root)
 
 
