@@ -391,16 +391,15 @@ bool plan_covers(const struct plan *list, const struct plan *file)
                      span_starts(asked.bytes, sort->value.bytes));
 }
 
-bool plan_admits(const struct plan *plan, const struct key *key, struct json item)
+bool plan_admits(const struct plan *plan, const struct key *key, struct json item, bool *failed)
 {
-    bool failed = false;
     if (plan->kind == PLAN_KEY)
         return key_compare(&plan->key, key) == 0;
     for (size_t i = 0; i < plan->query->where_count; i++)
-        if (!holds(&plan->query->where[i], key, item, &failed))
+        if (!holds(&plan->query->where[i], key, item, failed))
             return false;
     for (size_t i = 0; i < plan->query->filter_count; i++)
-        if (!holds(&plan->query->filter[i], key, item, &failed))
+        if (!holds(&plan->query->filter[i], key, item, failed))
             return false;
     return true;
 }

@@ -66,9 +66,9 @@ bool plan_holds(const struct plan *plan, const struct key *key, struct json item
  * who has read the listing to its end need not ask. */
 bool plan_covers(const struct plan *list, const struct plan *file);
 
-/* Whether ITEM, from a listing that covers the plan, is one that the plan's own first step would
- * have given. */
-bool plan_admits(const struct plan *plan, const struct key *key, struct json item);
+/* Whether ITEM answers what the plan's first step asks: it is an item that this step would have
+ * given. FAILED is set, and the answer means nothing, when memory ran out. */
+bool plan_admits(const struct plan *plan, const struct key *key, struct json item, bool *failed);
 
 /* Appends a text that two plans share if and only if their first steps ask the same and the same of
  * the answer counts. */

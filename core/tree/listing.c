@@ -370,11 +370,14 @@ static int order_wanted(const void *a, const void *b)
     return key_compare(&((const struct wanted *)a)->key, &((const struct wanted *)b)->key);
 }
 
+/* The index told of it; what the record itself says now decides, as when it is asked for by its
+ * name: the index may be behind, or hold less than a filter looks at. */
 static void take_record(void *arg, struct json item)
 {
     struct tree_listing *listing = arg;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct wanted same;
+    bool failed = false;
     if (!sieve_key(listing->place->table, item, &arena, &same.key)) {
         listing->entries.failed = listing->entries.failed || arena.failed;
         if (!arena.failed)
@@ -384,12 +387,13 @@ static void take_record(void *arg, struct json item)
     const struct wanted *found =
         bsearch(&same, listing->wanted + listing->wanted_from,
                 listing->wanted_to - listing->wanted_from, sizeof same, order_wanted);
-    if (found)
+    if (found && plan_admits(listing->plan, &same.key, item, &failed))
         describe(listing, &listing->entries.items[found->entry], item);
+    listing->entries.failed = listing->entries.failed || failed;
 }
 
-/* Takes entries whose records have gone since the index told of them out of the range, and
- * returns how many are left in it. */
+/* Takes entries whose records have gone, or changed, since the index told of them out of the range,
+ * and returns how many are left in it. */
 static size_t drop_vanished(struct tree_listing *listing, size_t from, size_t to)
 {
     struct tree_entry *items = listing->entries.items;

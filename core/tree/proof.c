@@ -67,8 +67,13 @@ void proofs_consider(struct proofs *proofs, const struct key *key, struct json i
 {
     for (size_t i = 0; i < proofs->count; i++) {
         struct proof *proof = &proofs->items[i];
-        if (proof->covered && proof->failed.kind == ERROR_NONE &&
-            plan_admits(proof->plan, key, item))
+        bool failed = false;
+        if (!proof->covered || proof->failed.kind != ERROR_NONE)
+            continue;
+        bool admitted = plan_admits(proof->plan, key, item, &failed);
+        if (failed)
+            error_no_memory(&proof->failed);
+        else if (admitted)
             finder_consider(&proof->finder, item, origin, &proof->failed);
     }
 }
