@@ -105,7 +105,7 @@ static void check_means(struct span name, const char *ending, enum place_kind ki
 static void check_name(const struct bindings *parts)
 {
     struct error err = {0};
-    CLEAN_UP(buf_clean_up) struct buf name = {0}, again = {0};
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
     if (!place_write_name(directory, child, parts, &options, &name, &err)) {
         show_child(span_text(""));
         for (size_t i = 0; i < parts->count; i++)
