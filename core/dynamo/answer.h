@@ -5,19 +5,10 @@
 
 #include "core/base/arena.h"
 #include "core/base/error.h"
-#include "core/dynamo/request.h"
+#include "core/dynamo/question.h"
 #include "core/json/json.h"
 #include "core/net/transport.h"
 #include "core/source/source.h"
-
-/* What was asked, of whom: for decoding, and for words. All borrowed. */
-struct answer_question {
-    enum dynamo_op op;
-    const struct read *read;
-    const char *region;
-    const char *endpoint; /* its URL */
-    const char *profile;  /* NULL when none need be given */
-};
 
 /* What one response held. The values below refer to its own document, so it never moves. */
 struct answer {

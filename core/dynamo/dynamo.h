@@ -18,14 +18,6 @@ struct dynamo_options {
     unsigned random_seed;  /* of the jitter */
 };
 
-/* What has been sent since the source was made. */
-enum { DYNAMO_OPS = 5 };
-struct dynamo_stats {
-    uint64_t requests[DYNAMO_OPS]; /* by operation, retries included; see dynamo_op_name */
-    uint64_t failures;             /* requests that were not answered with what was asked for */
-    double capacity;               /* read capacity units that were consumed */
-};
-
 extern const struct source_ops dynamo_ops;
 
 /* Everything in OPTIONS is borrowed and must outlive the source. NULL when memory ran out. */

@@ -6,7 +6,14 @@
 #include "core/aws/call.h"
 #include "core/aws/settings.h"
 #include "core/dynamo/answer.h"
-#include "core/dynamo/dynamo.h"
+
+/* What has been sent since the source was made. */
+enum { DYNAMO_OPS = 5 };
+struct dynamo_stats {
+    uint64_t requests[DYNAMO_OPS]; /* by operation, retries included; see dynamo_op_name */
+    uint64_t failures;             /* requests that were not answered with what was asked for */
+    double capacity;               /* read capacity units that were consumed */
+};
 
 /* What all exchanges of one source share. */
 struct exchange_link {

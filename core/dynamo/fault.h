@@ -2,7 +2,9 @@
 #ifndef DDBFS_CORE_DYNAMO_FAULT_H
 #define DDBFS_CORE_DYNAMO_FAULT_H
 
-#include "core/dynamo/answer.h"
+#include "core/base/error.h"
+#include "core/dynamo/question.h"
+#include "core/net/transport.h"
 
 /* Reads a response whose status is not 200. ROOT is its JSON, absent when it is none. Fills ERR
  * but for status and request id, and returns false. */

@@ -6,7 +6,6 @@
 #include "core/item/item.h"
 #include "core/map/condition.h"
 #include "core/map/name.h"
-#include "core/plan/sieve.h"
 
 enum { MAX_SORT_BYTES = 1024 }; /* as the service has it */
 
@@ -339,10 +338,23 @@ static bool all_hold(const struct plan *plan, const struct map_cond *conds, size
     return true;
 }
 
+bool plan_excludes(const struct map_pattern *pattern, const struct bindings *path,
+                   const struct bindings *parts)
+{
+    for (size_t i = 0; i < pattern->excluded_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf end = {0};
+        const struct span *part = bindings_find(parts, pattern->excluded[i].param);
+        if (part && format_expand(&pattern->excluded[i].value, path, &end) &&
+            span_equal(*part, buf_span(&end)))
+            return true;
+    }
+    return false;
+}
+
 bool plan_holds(const struct plan *plan, const struct key *key, struct json item, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
-    if (sieve_excludes(pattern, &plan->path, &plan->path))
+    if (plan_excludes(pattern, &plan->path, &plan->path))
         return error_set(err, ERROR_NOT_FOUND, "the record is there, but not in this directory");
     return all_hold(plan, pattern->where, pattern->where_count, key, item, err) &&
            all_hold(plan, pattern->filter, pattern->filter_count, key, item, err);
@@ -410,8 +422,21 @@ static void add_sized(struct buf *out, struct span text)
     buf_add_span(out, text);
 }
 
-/* Which records count is said by their formats and by the path's values, not by a kind's name: two
- * tables of a map may be one of the service's, each with a kind of that name. */
+/* How the kind's records are known, whatever the map calls it: two tables of a map may be one of
+ * the service's, each with a kind of that name. */
+static void add_kind(const struct plan *plan, const struct map_kind *kind, struct buf *out)
+{
+    for (size_t i = 0; i < plan->table->key_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf format = {0};
+        add_sized(out, span_text(plan->table->keys[i].attribute));
+        buf_printf(out, " %d", (int)plan->table->keys[i].type);
+        format_write(&kind->keys[i], &format);
+        add_sized(out, buf_span(&format));
+        out->failed = out->failed || format.failed;
+    }
+}
+
+/* Which records count is said by the formats of their keys and by the path's values. */
 void plan_identity(const struct plan *plan, struct buf *out)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -419,14 +444,10 @@ void plan_identity(const struct plan *plan, struct buf *out)
         return; /* what a key asks, its Read says */
     buf_printf(out, " %d %c %d", (int)plan->kind, plan->table->separator, (int)pattern->pick);
     add_sized(out, span_text(pattern->pick ? pattern->pick_attribute : ""));
-    for (size_t i = 0; i < plan->table->key_count; i++) {
-        CLEAN_UP(buf_clean_up) struct buf format = {0};
-        add_sized(out, span_text(plan->table->keys[i].attribute));
-        buf_printf(out, " %d", (int)plan->table->keys[i].type);
-        format_write(&plan->kind_of->keys[i], &format);
-        add_sized(out, buf_span(&format));
-        out->failed = out->failed || format.failed;
-    }
+    if (plan->kind_of)
+        add_kind(plan, plan->kind_of, out);
+    for (size_t i = 0; !plan->kind_of && i < pattern->entry_count; i++)
+        add_kind(plan, pattern->entries[i].kind, out);
     for (size_t i = 0; i < plan->path.count; i++) {
         add_sized(out, span_text(plan->path.items[i].param));
         add_sized(out, plan->path.items[i].value);

@@ -62,6 +62,11 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
 bool plan_holds(const struct plan *plan, const struct key *key, struct json item,
                 struct error *err);
 
+/* Whether a range that takes both its ends in has to leave out what has these parts: "<" on a part
+ * of a key is asked as "<=". */
+bool plan_excludes(const struct map_pattern *pattern, const struct bindings *path,
+                   const struct bindings *parts);
+
 /* Whether every item that FILE's first step can give is among those of the listing LIST, so that
  * who has read the listing to its end need not ask. */
 bool plan_covers(const struct plan *list, const struct plan *file);

@@ -47,19 +47,6 @@ static bool is_declared(const struct model *table, const struct key *key)
     return false;
 }
 
-bool sieve_excludes(const struct map_pattern *pattern, const struct bindings *path,
-                    const struct bindings *parts)
-{
-    for (size_t i = 0; i < pattern->excluded_count; i++) {
-        CLEAN_UP(buf_clean_up) struct buf end = {0};
-        const struct span *part = bindings_find(parts, pattern->excluded[i].param);
-        if (part && format_expand(&pattern->excluded[i].value, path, &end) &&
-            span_equal(*part, buf_span(&end)))
-            return true;
-    }
-    return false;
-}
-
 /* How much of its keys the kind says itself. */
 static size_t literal_bytes(const struct model *table, const struct map_kind *kind)
 {
@@ -87,7 +74,7 @@ const struct map_entry *sieve_entry(const struct model *table, const struct map_
         best_bytes = bytes;
         *parts = taken;
     }
-    return best && sieve_excludes(pattern, path, parts) ? NULL : best;
+    return best && plan_excludes(pattern, path, parts) ? NULL : best;
 }
 
 enum sieve_verdict sieve_item(const struct plan *plan, struct json item, struct arena *arena,

@@ -37,11 +37,6 @@ const struct map_entry *sieve_entry(const struct model *table, const struct map_
                                     const struct key *key, const struct bindings *path,
                                     struct bindings *parts);
 
-/* Whether a range that takes both its ends in has to leave out what has these parts: "<" on a part
- * of a key is asked as "<=". */
-bool sieve_excludes(const struct map_pattern *pattern, const struct bindings *path,
-                    const struct bindings *parts);
-
 /* Fills ERR: why ITEM, of verdict SIEVE_UNREADABLE, can't be taken apart. Returns false. */
 bool sieve_complain(const struct plan *plan, struct json item, struct error *err);
 

@@ -11,7 +11,6 @@
 #include "core/sources.h"
 #include "core/tree/resolve.h"
 #include "fs/cli/mounts.h"
-#include "fs/cli/turns.h"
 
 static void write_log(void *arg, enum log_level level, const char *line)
 {
@@ -252,19 +251,4 @@ int app_usage(const char *what, const char *command)
     app_print_safely(what);
     fprintf(stderr, "; see ddbfs %s%s--help\n", command ? command : "", command ? " " : "");
     return EXIT_USAGE;
-}
-
-int app_run(const struct options *options, char **paths, int count, int side_by_side,
-            const struct turn_ops *ops)
-{
-    CLEAN_UP(buf_clean_up) struct buf map = {0};
-    struct app app;
-    if (!app_find_map(options, &map))
-        return EXIT_FAILURE;
-    if (app_init(&app, options, buf_text(&map), COMMAND_CACHE_BYTES))
-        turns_run(&app, paths, count, side_by_side, ops);
-    else
-        app.status = EXIT_FAILURE;
-    app_clean_up(&app);
-    return app.status;
 }

@@ -60,11 +60,6 @@ struct place *app_resolve(struct app *app, const char *path, struct error *err);
 /* "ddbfs: what is wrong; see ddbfs COMMAND --help". COMMAND may be NULL. */
 int app_usage(const char *what, const char *command);
 
-/* A command that works on PATHS of the tree, from the map to the exit status. */
-struct turn_ops;
-int app_run(const struct options *options, char **paths, int count, int side_by_side,
-            const struct turn_ops *ops);
-
 /* The commands; each returns the exit status. ARGV are the words after the command and its
  * options. */
 typedef int command_fn(const struct options *options, int argc, char **argv);

@@ -43,5 +43,5 @@ int cat_command(const struct options *options, int argc, char **argv)
     static const struct turn_ops ops = {.start = start, .stop = stop};
     if (argc == 0)
         return app_usage("cat needs a path", "cat");
-    return app_run(options, argv, argc, SIDE_BY_SIDE, &ops);
+    return turns_command(options, argv, argc, SIDE_BY_SIDE, &ops);
 }

@@ -26,5 +26,5 @@ int explain_command(const struct options *options, int argc, char **argv)
     static const struct turn_ops ops = {.start = start};
     if (argc == 0)
         return app_usage("explain needs a path", "explain");
-    return app_run(options, argv, argc, 1, &ops);
+    return turns_command(options, argv, argc, 1, &ops);
 }

@@ -133,5 +133,5 @@ int ls_command(const struct options *options, int argc, char **argv)
 {
     static const struct turn_ops ops = {.start = start, .go_on = go_on, .stop = stop};
     char root[] = "/", *only_root[] = {root};
-    return app_run(options, argc ? argv : only_root, argc ? argc : 1, SIDE_BY_SIDE, &ops);
+    return turns_command(options, argc ? argv : only_root, argc ? argc : 1, SIDE_BY_SIDE, &ops);
 }

@@ -128,8 +128,8 @@ static void advance_soon(struct turns *turns)
     loop_stop(turns->app->loop);
 }
 
-void turns_run(struct app *app, char **paths, int count, int side_by_side,
-               const struct turn_ops *ops)
+static void run(struct app *app, char **paths, int count, int side_by_side,
+                const struct turn_ops *ops)
 {
     struct turns turns = {
         .app = app, .ops = ops, .paths = paths, .count = count, .side_by_side = side_by_side};
@@ -172,4 +172,19 @@ void turn_end(struct turn *turn, const struct error *err)
     if (err)
         turn->why = *err;
     advance_soon(turn->turns);
+}
+
+int turns_command(const struct options *options, char **paths, int count, int side_by_side,
+                  const struct turn_ops *ops)
+{
+    CLEAN_UP(buf_clean_up) struct buf map = {0};
+    struct app app;
+    if (!app_find_map(options, &map))
+        return EXIT_FAILURE;
+    if (app_init(&app, options, buf_text(&map), COMMAND_CACHE_BYTES))
+        run(&app, paths, count, side_by_side, ops);
+    else
+        app.status = EXIT_FAILURE;
+    app_clean_up(&app);
+    return app.status;
 }

@@ -31,10 +31,11 @@ struct turn_ops {
     void (*stop)(struct turn *turn);
 };
 
-/* Asks for all of PATHS, at most SIDE_BY_SIDE of them at a time, and returns when all is printed,
- * or when nobody reads it any more. APP's exit status tells how it went. */
-void turns_run(struct app *app, char **paths, int count, int side_by_side,
-               const struct turn_ops *ops);
+/* A whole command that works on paths of the tree, from the map to the exit status: asks for all of
+ * PATHS, at most SIDE_BY_SIDE of them at a time, and returns when all is printed, or when nobody
+ * reads it any more. */
+int turns_command(const struct options *options, char **paths, int count, int side_by_side,
+                  const struct turn_ops *ops);
 
 /* To standard output, now or in its turn. */
 void turn_print(struct turn *turn, struct span text);

@@ -53,10 +53,6 @@ int64_t mount_now_ms(const struct mount *mount);
  * need several answers of the service in a row, each of which may take --timeout. */
 int64_t mount_longest_wait_ms(const struct mount *mount);
 
-/* Reads the map's file again and drops what is known; the old map stays when the new one is
- * wrong. */
-void mount_reload(struct mount *mount);
-
 /* The kernel has greeted: from now on the mount answers. */
 void mount_ready(struct mount *mount);
 

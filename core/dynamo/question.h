@@ -1,0 +1,16 @@
+/* What an answer is an answer to. */
+#ifndef DDBFS_CORE_DYNAMO_QUESTION_H
+#define DDBFS_CORE_DYNAMO_QUESTION_H
+
+#include "core/dynamo/request.h"
+
+/* What was asked, of whom: for decoding, and for words. All borrowed. */
+struct answer_question {
+    enum dynamo_op op;
+    const struct read *read;
+    const char *region;
+    const char *endpoint; /* its URL */
+    const char *profile;  /* NULL when none need be given */
+};
+
+#endif

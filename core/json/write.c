@@ -1,0 +1,113 @@
+/* JSON strings, written. */
+#include <stdint.h>
+
+#include "core/base/printable.h"
+#include "core/base/utf8.h"
+#include "core/json/json.h"
+#include "core/json/text.h"
+
+static bool continues(const char *at, const char *end)
+{
+    return at < end && ((unsigned char)*at & 0xc0) == 0x80;
+}
+
+/* Whether the three-byte form of a surrogate stands at AT. */
+static bool is_surrogate(const char *at, const char *end)
+{
+    return continues(at + 1, end) && continues(at + 2, end) && (unsigned char)at[0] == 0xed &&
+           (unsigned char)at[1] >= 0xa0;
+}
+
+static void write_unit(struct buf *out, unsigned unit)
+{
+    static const char digits[] = "0123456789abcdef";
+    char text[] = {'\\',
+                   'u',
+                   digits[unit >> 12 & 15],
+                   digits[unit >> 8 & 15],
+                   digits[unit >> 4 & 15],
+                   digits[unit & 15]};
+    buf_add(out, text, sizeof text);
+}
+
+static void write_surrogate(struct buf *out, const char *at)
+{
+    write_unit(out, 0xd000u | ((unsigned char)at[1] & 0x3fu) << 6 | ((unsigned char)at[2] & 0x3fu));
+}
+
+static void write_ascii(struct buf *out, char c)
+{
+    static const char letters[] = {['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f',
+                                   ['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\'};
+    if (letters[(unsigned char)c])
+        buf_add(out, (char[]){'\\', letters[(unsigned char)c]}, 2);
+    else
+        write_unit(out, (unsigned char)c);
+}
+
+/* Passes what may stand in a string as it is, characters beyond ASCII included. */
+static const char *skip_writable(const char *at, const char *end)
+{
+    for (;;) {
+        at = json_text_skip_plain(at, end);
+        size_t size = utf8_length(span_of(at, (size_t)(end - at)));
+        if (size < 2)
+            return at;
+        at += size;
+    }
+}
+
+/* Writes what cannot stand as it is at AT, and returns how many bytes of the text that was. */
+static size_t write_special(struct buf *out, const char *at, const char *end)
+{
+    if ((unsigned char)*at < 0x80) {
+        write_ascii(out, *at);
+        return 1;
+    }
+    if (is_surrogate(at, end)) {
+        write_surrogate(out, at);
+        return 3;
+    }
+    buf_add_text(out, "\\ufffd");
+    return 1;
+}
+
+void json_write_string(struct buf *out, struct span text)
+{
+    const char *at = text.size ? text.data : "";
+    const char *end = at + text.size;
+    buf_add_char(out, '"');
+    while (at < end) {
+        const char *stop = skip_writable(at, end);
+        buf_add(out, at, (size_t)(stop - at));
+        at = stop;
+        if (at < end)
+            at += write_special(out, at, end);
+    }
+    buf_add_char(out, '"');
+}
+
+static uint32_t code_point(struct span character)
+{
+    static const uint8_t masks[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    uint32_t code = (uint8_t)character.data[0] & masks[character.size];
+    for (size_t i = 1; i < character.size; i++)
+        code = code << 6 | ((uint8_t)character.data[i] & 0x3F);
+    return code;
+}
+
+void json_add_printable(struct buf *out, struct span json)
+{
+    while (json.size > 0) {
+        bool safe;
+        struct span character = printable_first(json, &safe);
+        bool space = character.size == 1 && (unsigned char)character.data[0] < 0x20;
+        if (safe || space) /* in JSON these stand between values alone */
+            buf_add_span(out, character);
+        else if (utf8_length(character))
+            write_unit(out, code_point(character)); /* none is beyond the first plane */
+        else
+            write_unit(out, 0xfffd);
+        json = span_from(json, character.size);
+    }
+}

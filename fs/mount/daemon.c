@@ -1,0 +1,569 @@
+/* ddbfs mount: start-up, readiness, signals, shutdown. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "core/sources.h"
+#include "fs/cli/mounts.h"
+#include "fs/mount/ahead.h"
+#include "fs/mount/channel.h"
+#include "fs/mount/control.h"
+#include "fs/mount/courier.h"
+#include "fs/mount/failures.h"
+#include "fs/mount/journal.h"
+#include "fs/mount/listing.h"
+#include "fs/mount/mount.h"
+#include "fs/mount/mount_options.h"
+#include "fs/mount/ops.h"
+#include "fs/mount/parked.h"
+#include "fs/mount/recent.h"
+#include "fs/mount/refresh.h"
+
+/* Of --cache-size, half is for records as they came, and half for files as they are read. */
+enum { CACHE_SHARES = 2 };
+
+/* Requests taken in one round, so that answers and timers have their turn. */
+enum { REQUESTS_A_ROUND = 64 };
+
+/* For how long another's lock on the mountpoint is waited for: somebody who mounts there too is
+ * through in less, and is told of then. */
+enum { LOCK_MS = 10000, LOCK_STEP_MS = 20, NO_LOCK = -2 };
+
+/* How long the end waits for the courier between two looks at what the kernel asks; after how
+ * long it aborts the connection, and after how long it waits no more. */
+enum { DRAIN_MS = 10, ABORT_MS = 3000, GIVE_UP_MS = 6000 };
+
+/* The device of FUSE is the same everywhere. */
+enum { FUSE_MAJOR = 10, FUSE_MINOR = 229 };
+
+/* What a mount is started with; all of it is borrowed. */
+struct start {
+    const struct options *options;
+    const struct mount_options *mount;
+    const char *map; /* its file */
+    const char *mountpoint;
+    bool mounted;      /* by somebody else: the mountpoint is /dev/fd/N, an opened /dev/fuse */
+    struct buf strays; /* descriptors (int) that the caller has left open, not for a daemon */
+};
+
+static void take_requests(void *arg, uint32_t events)
+{
+    struct mount *mount = arg;
+    int size = 1;
+    (void)events;
+    for (int i = 0; i < REQUESTS_A_ROUND && size > 0; i++) {
+        size = fuse_session_receive_buf(mount->session, &mount->buf);
+        if (size > 0)
+            fuse_session_process_buf(mount->session, &mount->buf);
+    }
+    bool gone = size <= 0 && size != -EAGAIN && size != -EINTR;
+    if (gone || fuse_session_exited(mount->session))
+        loop_stop(mount->app->loop);
+}
+
+/* Reads the map's file again and drops what is known; the old map stays when the new one is wrong,
+ * and goes when the last directory, request or open listing that is of it lets go. */
+static void reload(struct mount *mount)
+{
+    struct error why;
+    struct app *app = mount->app;
+    const struct map *map = map_load(app->map->file, NULL, &why);
+    if (map && !names_suit(map, &app->tree.names, &why)) {
+        map_unref(map);
+        map = NULL;
+    }
+    struct place *root = map ? place_root(map) : NULL;
+    if (!root) {
+        log_line(&app->log, LOG_LEVEL_ERROR, "the map stays as it was: %s",
+                 map ? "out of memory" : why.text);
+        map_unref(map);
+    } else {
+        map_unref(app->map);
+        app->map = map;
+        app->tree.map = map;
+        nodes_relocate(mount->nodes, root, &app->tree.names);
+        log_line(&app->log, LOG_LEVEL_WARNING, "the map has been read again");
+    }
+    refresher_drop(mount->refresher, SPAN_LITERAL("/"), NULL);
+}
+
+static void take_signal(void *arg, uint32_t events)
+{
+    struct mount *mount = arg;
+    struct signalfd_siginfo info;
+    (void)events;
+    if (read(mount->signal_fd, &info, sizeof info) != sizeof info)
+        return;
+    if (info.ssi_signo == SIGHUP)
+        reload(mount);
+    else
+        loop_stop(mount->app->loop);
+}
+
+/* Whatever signal would end the process ends the mount first, or a dead one would be left behind.
+ * Not among them: what tells of a crash, and what is ignored or stops a process. */
+static bool watch_signals(struct mount *mount)
+{
+    static const int others[] = {SIGABRT, SIGBUS,  SIGFPE,  SIGILL,  SIGSEGV,
+                                 SIGSYS,  SIGTRAP, SIGCHLD, SIGCONT, SIGPIPE,
+                                 SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH};
+    sigset_t set;
+    sigfillset(&set);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        sigdelset(&set, others[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    mount->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (mount->signal_fd >= 0)
+        mount->signals =
+            loop_add_io(mount->app->loop, mount->signal_fd, EPOLLIN, take_signal, mount);
+    return mount->signals;
+}
+
+/* Without default_permissions the kernel checks no mode at all. */
+static bool new_session(struct mount *mount, const struct mount_options *options)
+{
+    struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+    bool ok = fuse_opt_add_arg(&args, "ddbfs") == 0 &&
+              fuse_opt_add_arg(&args, "-oro,default_permissions,fsname=ddbfs,subtype=ddbfs") == 0;
+    if (options->fuse.size)
+        ok = ok && fuse_opt_add_arg(&args, "-o") == 0 &&
+             fuse_opt_add_arg(&args, buf_text(&options->fuse)) == 0;
+    if (ok)
+        mount->session = fuse_session_new(&args, &ops, sizeof ops, mount);
+    fuse_opt_free_args(&args);
+    return mount->session;
+}
+
+/* Whether the kernel has a mount of ours there: whoever may not look into it can't ask it. */
+static bool is_in_table(const char *mountpoint)
+{
+    CLEAN_UP(buf_clean_up) struct buf root = {0};
+    char *whole = realpath(mountpoint, NULL);
+    bool found = whole && mounts_find(whole, &root) && strcmp(buf_text(&root), whole) == 0;
+    free(whole);
+    return found;
+}
+
+/* A second mount on the same folder would hide the first, and need a second unmount. What the
+ * kernel has of a dead one may look alive, but for a name that is known for a moment only. */
+static bool is_free(const char *mountpoint)
+{
+    CLEAN_UP(buf_clean_up) struct buf stats = {0};
+    buf_printf(&stats, "%s/" CONTROL_NAME "/stats.json", mountpoint);
+    bool answers = !stats.failed && access(buf_text(&stats), F_OK) == 0;
+    if (!answers && errno == ENOTCONN) {
+        fprintf(stderr,
+                "ddbfs: %s is a mount whose daemon is gone; take it away first: "
+                "fusermount3 -u %s\n",
+                mountpoint, mountpoint);
+        return false;
+    }
+    if (answers || is_in_table(mountpoint)) {
+        fprintf(stderr,
+                "ddbfs: %s is a live mount already; take it away first: fusermount3 -u %s\n",
+                mountpoint, mountpoint);
+        return false;
+    }
+    return true;
+}
+
+/* Two that mount on one folder at the same time would both find it free, and one hide the other. So
+ * this is held around the last look and the mount. -1 after a message; NO_LOCK where the folder may
+ * not be opened. */
+static int lock_mountpoint(const char *mountpoint)
+{
+    int fd = open(mountpoint, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return NO_LOCK;
+    for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; waited_ms += LOCK_STEP_MS) {
+        if (waited_ms >= LOCK_MS) {
+            fprintf(stderr, "ddbfs: %s is locked by another process\n", mountpoint);
+            close(fd);
+            return -1;
+        }
+        poll(NULL, 0, LOCK_STEP_MS);
+    }
+    return fd;
+}
+
+static bool mount_session(struct mount *mount, const struct start *wanted)
+{
+    if (wanted->mounted)
+        return fuse_session_mount(mount->session, wanted->mountpoint) == 0;
+    int lock = lock_mountpoint(wanted->mountpoint);
+    bool ok = lock != -1 && is_free(wanted->mountpoint) &&
+              fuse_session_mount(mount->session, wanted->mountpoint) == 0;
+    if (lock >= 0)
+        close(lock);
+    return ok;
+}
+
+static bool watch_kernel(struct mount *mount, const struct start *wanted)
+{
+    if (!mount_session(mount, wanted) || !channel_open(mount->session))
+        return false;
+    int fd = fuse_session_fd(mount->session);
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    mount->mountpoint = wanted->mountpoint;
+    mount->connection = wanted->mounted ? 0 : channel_connection(wanted->mountpoint);
+    mount->kernel = loop_add_io(mount->app->loop, fd, EPOLLIN, take_requests, mount);
+    mount->courier = courier_new(mount->app->loop);
+    mount->refresher = refresher_new(mount);
+    mount->ahead = ahead_new(mount);
+    return mount->kernel && mount->courier && mount->refresher && mount->ahead;
+}
+
+struct probe {
+    struct app *app;
+    bool ok;
+};
+
+/* Who is known, and may not do this or finds no such table, may do other things: that is told, and
+ * is no reason not to mount. */
+static void take_probe(void *arg, const struct page *page, const struct error *err)
+{
+    struct probe *probe = arg;
+    (void)page;
+    bool answered = err && (err->authenticated || err->kind == ERROR_NO_TABLE);
+    probe->ok = !err || answered;
+    if (answered)
+        fprintf(stderr, "ddbfs: warning: %s; mounting all the same\n", err->text);
+    else if (err)
+        fprintf(stderr, "ddbfs: %s\n", err->text);
+    loop_stop(probe->app->loop);
+}
+
+/* The first environment of the map that has a name of its own, and in it the first table. NULL when
+ * all environments stand for any name. */
+static struct place *first_table(const struct app *app)
+{
+    struct error ignored;
+    const struct map_environment *each = app->map->environments;
+    while (each && !format_is_literal(&each->name))
+        each = each->next;
+    if (!each || app->map->model_count == 0)
+        return NULL;
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    buf_add_char(&path, '/');
+    buf_add_span(&path, format_literal(&each->name));
+    struct place *environment =
+        place_resolve(app->map, buf_span(&path), &app->tree.names, &ignored);
+    struct place *table = environment ? place_table(environment, app->map->models[0]) : NULL;
+    place_destroy(environment);
+    return table;
+}
+
+/* One call before anything is mounted: wrong credentials, a wrong region or a dead network are told
+ * by whoever is still there to read it. DescribeTable of the map's first table costs no capacity
+ * and proves credentials, region and the table's name. A map whose environments stand for any name
+ * lists the tables, as its root does. */
+static bool probe(struct app *app)
+{
+    struct error why;
+    struct probe probe = {.app = app};
+    struct place any = {.map = app->map, .environment = app->map->environments};
+    struct place *table = first_table(app);
+    char *name = table ? place_table_name(table) : NULL;
+    struct source *source = sources_for(app->sources, table ? table : &any, &why);
+    struct read *read = !source ? NULL
+                        : name  ? read_new(READ_TABLE, name, NULL)
+                                : read_new(READ_TABLES, "", NULL);
+    struct source_call *call = read ? source_start(source, read, take_probe, &probe) : NULL;
+    if (call) {
+        loop_run(app->loop);
+        source->ops->end(call);
+    } else {
+        fprintf(stderr, "ddbfs: %s\n", source ? "out of memory" : why.text);
+    }
+    read_destroy(read);
+    free(name);
+    place_destroy(table);
+    return probe.ok;
+}
+
+static bool start(struct mount *mount, const struct start *wanted)
+{
+    struct app *app = mount->app;
+    struct clock *clock = loop_clock(app->loop);
+    struct place *root = place_root(app->map);
+    mount->budget.limit = (size_t)app->options->cache_bytes / CACHE_SHARES;
+    mount->unlistable_quiet = wanted->mount->unlistable_quiet;
+    mount->nodes = root ? nodes_new(root, &mount->budget) : NULL;
+    mount->listings = listings_new(mount);
+    mount->failures = failures_new();
+    mount->recent = recent_new();
+    mount->journal = journal_new(clock, app->options->foreground ? NULL : _PATH_LOG);
+    mount->started_ms = clock->now_ms(clock);
+    if (!mount->nodes || !mount->listings || !mount->failures || !mount->recent ||
+        !mount->journal) {
+        fprintf(stderr, "ddbfs: out of memory\n");
+        return false;
+    }
+    /* Whoever has mounted a device that was handed over may have let others in. */
+    app->tree.names.hide_secrets =
+        (wanted->mount->allow_other || wanted->mounted) && !app->options->show_secrets;
+    return watch_signals(mount) && new_session(mount, wanted->mount) && watch_kernel(mount, wanted);
+}
+
+/* The courier may wait in the kernel for look-ups that nobody would answer any more, and
+ * the kernel for the thread: so all are answered until the thread is through. Should that not help,
+ * the connection is aborted, which lets everybody go. */
+static void drain(struct mount *mount)
+{
+    if (!mount->courier)
+        return;
+    int64_t from_ms = mount_now_ms(mount);
+    bool aborted = false;
+    if (mount->refresher)
+        refresher_break_off(mount->refresher);
+    while (courier_is_busy(mount->courier)) {
+        int64_t waited_ms = mount_now_ms(mount) - from_ms;
+        if (waited_ms > GIVE_UP_MS)
+            return;
+        if (waited_ms > ABORT_MS && !aborted) {
+            channel_abort(mount->connection, mount->mountpoint);
+            aborted = true;
+        }
+        take_requests(mount, 0);
+        parked_end_all(mount, ENOTCONN);
+        listings_fail_readers(mount->listings, ENOTCONN);
+        courier_wait(mount->courier, DRAIN_MS);
+    }
+}
+
+static void stop(struct mount *mount)
+{
+    drain(mount);
+    if (mount->courier && courier_is_busy(mount->courier)) {
+        fuse_session_unmount(mount->session);
+        _exit(EXIT_FAILURE); /* the thread is stuck in the kernel: what it uses can't be freed */
+    }
+    parked_end_all(mount, ENOTCONN);
+    listings_destroy(mount->listings, ENOTCONN);
+    loop_remove_io(mount->kernel);
+    loop_remove_io(mount->signals);
+    if (mount->signal_fd >= 0)
+        close(mount->signal_fd);
+    courier_destroy(mount->courier); /* it writes to the session's descriptor */
+    refresher_destroy(mount->refresher);
+    ahead_destroy(mount->ahead);
+    if (mount->session)
+        fuse_session_unmount(mount->session);
+    if (mount->session)
+        fuse_session_destroy(mount->session);
+    free(mount->buf.mem);
+    nodes_destroy(mount->nodes);
+    failures_destroy(mount->failures);
+    recent_destroy(mount->recent);
+    journal_destroy(mount->journal);
+}
+
+/* In the background nothing holds a terminal, a folder, a session, or somebody else's file. */
+static bool detach(const struct buf *strays)
+{
+    int stray;
+    for (size_t at = 0; at < strays->size; at += sizeof stray) {
+        memcpy(&stray, strays->data + at, sizeof stray);
+        close(stray);
+    }
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    bool ok = null >= 0 && setsid() >= 0 && chdir("/") == 0;
+    for (int fd = STDIN_FILENO; ok && fd <= STDERR_FILENO; fd++)
+        ok = dup2(null, fd) >= 0;
+    if (null >= 0)
+        close(null);
+    return ok;
+}
+
+static int serve(const struct start *wanted, int ready_fd)
+{
+    struct app app;
+    const struct options *options = wanted->options;
+    struct mount mount = {
+        .app = &app,
+        .uid = wanted->mount->uid,
+        .gid = wanted->mount->gid,
+        .umask = wanted->mount->umask,
+        .signal_fd = -1,
+        .ready_fd = ready_fd,
+    };
+    int status = EXIT_FAILURE;
+    if (app_init(&app, options, wanted->map, (size_t)options->cache_bytes / CACHE_SHARES) &&
+        probe(&app) && start(&mount, wanted) && (options->foreground || detach(&wanted->strays))) {
+        app.log.write = journal_write;
+        app.log.arg = mount.journal;
+        status = loop_run(app.loop) && mount.greeted ? EXIT_SUCCESS : EXIT_FAILURE;
+        app.log.level = LOG_LEVEL_ERROR; /* the journal goes before the sources */
+    }
+    stop(&mount);
+    app_clean_up(&app);
+    return status;
+}
+
+/* Waits until the child's mount answers, or the child has failed and said why. */
+static int wait_until_ready(pid_t child, int fd)
+{
+    char byte;
+    int status;
+    ssize_t size;
+    do
+        size = read(fd, &byte, 1);
+    while (size < 0 && errno == EINTR);
+    close(fd);
+    if (size == 1)
+        return EXIT_SUCCESS;
+    waitpid(child, &status, 0);
+    return EXIT_FAILURE;
+}
+
+static int serve_in_background(const struct start *wanted)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        perror("ddbfs: pipe");
+        return EXIT_FAILURE;
+    }
+    pid_t child = fork();
+    if (child < 0) {
+        perror("ddbfs: fork");
+        return EXIT_FAILURE;
+    }
+    close(ends[child == 0 ? 0 : 1]);
+    return child == 0 ? serve(wanted, ends[1]) : wait_until_ready(child, ends[0]);
+}
+
+/* What mount(2) would say in fewer words. */
+static bool check_mountpoint(const char *mountpoint)
+{
+    struct stat stat_buf = {0};
+    if (stat(mountpoint, &stat_buf) != 0 && errno != ENOTCONN) {
+        fprintf(stderr, "ddbfs: %s: %s\n", mountpoint, strerror(errno));
+        return false;
+    }
+    if (!is_free(mountpoint))
+        return false;
+    if (!S_ISDIR(stat_buf.st_mode)) {
+        fprintf(stderr, "ddbfs: %s is no directory\n", mountpoint);
+        return false;
+    }
+    if (access("/dev/fuse", F_OK) != 0) {
+        fprintf(stderr, "ddbfs: there is no /dev/fuse; load the module: modprobe fuse\n");
+        return false;
+    }
+    if (geteuid() != 0 && access("/usr/bin/fusermount3", X_OK) != 0 &&
+        access("/bin/fusermount3", X_OK) != 0) {
+        fprintf(stderr, "ddbfs: fusermount3 is missing; install it: apt-get install fuse3\n");
+        return false;
+    }
+    return true;
+}
+
+/* The number N of /dev/fd/N, which stands for an opened /dev/fuse that somebody else has mounted;
+ * -1 for any other mountpoint. */
+static int handed_over(const char *mountpoint)
+{
+    char *end;
+    static const char folder[] = "/dev/fd/";
+    const char *digits = mountpoint + sizeof folder - 1;
+    if (strncmp(mountpoint, folder, sizeof folder - 1) != 0 || *digits < '0' || *digits > '9')
+        return -1;
+    long fd = strtol(digits, &end, 10);
+    return *end == '\0' && fd <= INT_MAX ? (int)fd : -1;
+}
+
+/* The kernel says that a device is in error as long as nothing is mounted with it. */
+static bool check_device(int fd)
+{
+    struct stat stat_buf;
+    struct pollfd device = {.fd = fd};
+    if (fstat(fd, &stat_buf) != 0 || !S_ISCHR(stat_buf.st_mode) ||
+        stat_buf.st_rdev != makedev(FUSE_MAJOR, FUSE_MINOR)) {
+        fprintf(stderr, "ddbfs: /dev/fd/%d is no opened /dev/fuse\n", fd);
+        return false;
+    }
+    if (poll(&device, 1, 0) != 0) {
+        fprintf(stderr,
+                "ddbfs: the device /dev/fd/%d is not mounted; mount it first, with fd=%d among "
+                "the options\n",
+                fd, fd);
+        return false;
+    }
+    return true;
+}
+
+/* Finds the descriptors that whoever started this has left open, but for DEVICE: numbers (int) in
+ * OUT. No program that is started from here gets any of them. */
+static void find_strays(int device, struct buf *out)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        int fd = atoi(entry->d_name);
+        if (fd <= STDERR_FILENO || fd == dirfd(folder))
+            continue;
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+        if (fd != device)
+            buf_add(out, &fd, sizeof fd);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+/* FILE from the root on, for the daemon leaves this folder. Links stay in it: a map behind one that
+ * is pointed elsewhere (as Kubernetes does with a ConfigMap) is the new one at the next SIGHUP.
+ * NULL when there is no folder, or no memory. */
+static char *absolute(const char *file)
+{
+    struct buf path = {0};
+    char *folder = file[0] == '/' ? NULL : getcwd(NULL, 0);
+    if (folder)
+        buf_printf(&path, "%s/", folder);
+    buf_add_text(&path, file);
+    if (path.failed || (file[0] != '/' && !folder))
+        buf_clean_up(&path);
+    free(folder);
+    return path.size > 0 ? buf_steal(&path, NULL) : NULL;
+}
+
+static int mount_at(const struct options *options, const struct mount_options *mount,
+                    const char *mountpoint)
+{
+    CLEAN_UP(buf_clean_up) struct buf found = {0}, strays = {0};
+    int device = handed_over(mountpoint);
+    find_strays(device, &strays);
+    if (!(device >= 0 ? check_device(device) : check_mountpoint(mountpoint)) ||
+        !app_find_map(options, &found))
+        return EXIT_FAILURE;
+    /* The daemon leaves this folder; it reads the map again on SIGHUP, and unmounts at its end. */
+    char *map = absolute(buf_text(&found));
+    char *folder = device >= 0 ? NULL : realpath(mountpoint, NULL);
+    struct start wanted = {
+        options,     mount, map ? map : buf_text(&found), folder ? folder : mountpoint,
+        device >= 0, strays};
+    int status = options->foreground ? serve(&wanted, -1) : serve_in_background(&wanted);
+    free(folder);
+    free(map);
+    return status;
+}
+
+int mount_command(const struct options *given, int argc, char **argv)
+{
+    struct options options = *given;
+    CLEAN_UP(mount_options_clean_up) struct mount_options mount;
+    bool ok = mount_options_init(&mount, &options);
+    if (argc == 1 && ok)
+        return mount_at(&options, &mount, argv[0]);
+    if (ok)
+        fprintf(stderr, "ddbfs: mount needs one mountpoint; see ddbfs --help\n");
+    return EXIT_USAGE;
+}
