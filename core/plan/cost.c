@@ -18,11 +18,12 @@ void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *
         return;
     }
     /* A query that is told how many records are wanted sends one page of so many; only when some of
-     * these don't count does it go on, in whole pages. */
+     * these don't count, or don't fit a page, does it go on, in whole pages. */
     bool first_page_does = !entry && pattern->filter_count == 0 && !pattern->pick &&
                            (!pattern->list || pattern->limit);
     out->requests = first_page_does;
     out->passes_over = first_page_does;
+    out->fills_pages = first_page_does && pattern->list;
     out->pages = !first_page_does;
     if (pattern->hydrates) {
         out->requests += !pattern->list;
@@ -32,7 +33,8 @@ void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *
 
 void cost_of_search(const struct map_pattern *pattern, struct cost *out)
 {
-    *out = (struct cost){.requests = 1, .pages = 1, .consistent = pattern->consistent};
+    *out = (struct cost){
+        .requests = !cost_index_alone(pattern), .pages = 1, .consistent = pattern->consistent};
 }
 
 void cost_add(struct cost *cost, const struct cost *more)
@@ -40,6 +42,7 @@ void cost_add(struct cost *cost, const struct cost *more)
     cost->requests += more->requests;
     cost->pages += more->pages;
     cost->passes_over += more->passes_over;
+    cost->fills_pages |= more->fills_pages;
     cost->batches |= more->batches;
     cost->tables |= more->tables;
     cost->consistent |= more->consistent;
@@ -75,6 +78,8 @@ bool cost_write_exception(const struct cost *cost, struct buf *out)
         buf_add_text(out,
                      "1 more a page of up to 1 MB, only where records that don't count stand in "
                      "between");
+    if (cost->passes_over && cost->fills_pages)
+        buf_add_text(out, ", or those that are wanted don't fit one page");
     return cost->passes_over;
 }
 

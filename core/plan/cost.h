@@ -9,10 +9,11 @@ struct cost {
     unsigned requests; /* at most so many, beside what stands below */
     unsigned pages;    /* queries that cost one for each page of up to 1 MB */
     unsigned
-        passes_over; /* queries that do so only where records that don't count stand in between */
-    bool batches;    /* one for each started hundred of a page's records, for their contents */
-    bool tables;     /* one for each started hundred of the account's tables */
-    bool consistent; /* read units count double */
+        passes_over;  /* queries that do so only where records that don't count stand in between */
+    bool fills_pages; /* or, of some of these, where the records that are wanted don't fit a page */
+    bool batches;     /* one for each started hundred of a page's records, for their contents */
+    bool tables;      /* one for each started hundred of the account's tables */
+    bool consistent;  /* read units count double */
 };
 
 /* Whether the pattern shows of each record no more than an index holds ("hydrate": false). An entry

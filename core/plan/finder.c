@@ -40,6 +40,13 @@ static bool compare(const struct finder *finder, struct json item, bool *better,
     return true;
 }
 
+/* Whether the first item that counts, in the plan's order, is the answer. */
+static bool is_first_meant(const struct finder *finder)
+{
+    const struct plan *plan = finder->plan;
+    return !plan->pattern->pick && plan->query && plan->query->limit == 1;
+}
+
 bool finder_consider(struct finder *finder, struct json item, const struct record_origin *origin,
                      struct error *err)
 {
@@ -62,7 +69,7 @@ bool finder_consider(struct finder *finder, struct json item, const struct recor
     finder->found++;
     if (pattern->pick && !compare(finder, item, &better, err))
         return false;
-    if (!pattern->pick && finder->found > 1)
+    if (!pattern->pick && finder->found > 1 && !(finder->backwards && is_first_meant(finder)))
         return error_set(err, ERROR_AMBIGUOUS,
                          "several records of %s answer; let the map say which, with \"pick\" or "
                          "\"newest\": 1",
@@ -76,5 +83,5 @@ bool finder_consider(struct finder *finder, struct json item, const struct recor
 
 bool finder_is_done(const struct finder *finder)
 {
-    return !finder->plan->pattern->pick && finder->plan->query->limit == 1 && finder->found > 0;
+    return is_first_meant(finder) && finder->found > 0 && !finder->backwards;
 }

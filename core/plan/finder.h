@@ -11,6 +11,8 @@ struct finder {
     struct record *best;     /* owned reference; NULL when none counts so far */
     unsigned found;          /* how many counted */
     unsigned passed_over;    /* items that did not */
+    bool backwards; /* items come in the opposite of the plan's order: where that would end with the
+                     * first that counts, the last one is meant */
 };
 
 void finder_clean_up(struct finder *finder);

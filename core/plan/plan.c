@@ -59,7 +59,7 @@ static bool add_conds(const struct plan *plan, const struct map_cond *conds, siz
     return true;
 }
 
-/* With a bare value wanted, only what leads to it need travel. */
+/* With a bare value wanted, only what leads to it need travel, and what dates it. */
 static void project_query(const struct plan *plan)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -70,6 +70,9 @@ static void project_query(const struct plan *plan)
     read_add_attribute(plan->query, span_text(pattern->attribute));
     if (pattern->pick && strcmp(pattern->pick_attribute, pattern->attribute) != 0)
         read_add_attribute(plan->query, span_text(pattern->pick_attribute));
+    if (pattern->mtime && strcmp(pattern->mtime, pattern->attribute) != 0 &&
+        !(pattern->pick && strcmp(pattern->mtime, pattern->pick_attribute) == 0))
+        read_add_attribute(plan->query, span_text(pattern->mtime));
 }
 
 /* By what the answer is in order. */
@@ -185,7 +188,7 @@ static uint32_t first_page(const struct plan *plan)
 static bool make_steps(struct plan *plan, const struct question *question, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
-    plan->reads_again = plan->kind == PLAN_SEARCH || pattern->hydrates;
+    plan->reads_again = plan->kind == PLAN_SEARCH ? !cost_index_alone(pattern) : pattern->hydrates;
     bool ok = false;
     switch (plan->kind) {
     case PLAN_KEY:
@@ -268,7 +271,8 @@ void plan_unref(struct plan *plan)
     free(plan);
 }
 
-/* What plan_holds looks at must come with the one attribute that is wanted. */
+/* What plan_holds looks at, and what dates the file, must come with the one attribute that is
+ * wanted. */
 struct look {
     const struct plan *plan;
     struct read *read;
@@ -301,6 +305,8 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
         read_add_attribute(read, plan->attribute);
         project_conds(plan, read, pattern->where, pattern->where_count);
         project_conds(plan, read, pattern->filter, pattern->filter_count);
+        if (pattern->mtime)
+            project_attribute(&(struct look){plan, read}, pattern->mtime);
     }
     if (read)
         read->consistent = pattern->consistent;

@@ -100,9 +100,13 @@ static void write_pick_query(struct buf *out, const struct place *place)
     const struct map_pattern *pattern = place->route->file;
     if (!pattern)
         return;
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
     write_choice(out, pattern);
-    if (pattern->attribute)
-        buf_printf(out, ".\"%s\".[S, N][] | [0]", pattern->attribute);
+    if (!pattern->attribute)
+        return;
+    json_write_string(&name, span_text(pattern->attribute));
+    buf_printf(out, ".%s.[S, N][] | [0]", buf_text(&name));
+    out->failed = out->failed || name.failed;
 }
 
 static void write_nested(struct buf *out, const struct source_ops *source,
@@ -124,7 +128,8 @@ static void write_query_command(struct buf *out, const struct source_ops *source
                                 const char *options)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    if (!is_listing(place))
+    /* No command finds the record of a digest: all that it can be are better than any one. */
+    if (!is_listing(place) && told->plan->kind != PLAN_SEARCH)
         write_pick_query(&path, place);
     bool bare = !is_listing(place) && place->route->file->attribute;
     struct source_command how = {

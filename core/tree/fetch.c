@@ -202,6 +202,19 @@ static bool has_shortened_name(const struct fetch *fetch, const struct key *key,
     return named && span_equal(span_of(name.data, name.size - suffix.size), place->shortened);
 }
 
+/* What the index holds of the record is the file, as the listing shows it. */
+static void take_item(struct fetch *fetch, const struct page *page, struct json item)
+{
+    struct record_origin origin;
+    ask_origin(fetch->tree->loop, page, &origin);
+    struct record *record = record_new(item, &origin, &fetch->why);
+    if (record)
+        finish(fetch, record, fetch->plan->pattern->ttl_ms, NULL);
+    else
+        fail(fetch);
+    record_unref(record);
+}
+
 static void take_search_page(void *arg, const struct page *page, const struct error *err)
 {
     struct fetch *fetch = arg;
@@ -224,6 +237,10 @@ static void take_search_page(void *arg, const struct page *page, const struct er
         fetch->call = NULL;
         if (failed)
             error_no_memory(&fetch->why);
+        else if (!fetch->plan->reads_again) {
+            take_item(fetch, page, page->items[i]);
+            return;
+        }
         if (failed || !read_by_key(fetch))
             fail(fetch);
         return;

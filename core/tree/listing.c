@@ -615,6 +615,7 @@ static void take_attributes(void *arg, struct record *record, int64_t ttl_left_m
         if (!entry)
             break;
         entry->secret = model_is_secret(listing->place->table, buf_span(&text));
+        entry->mtime_ms = file_mtime_ms(listing->place->route->file, item);
         if (file_write_attribute(listing->tree, listing->place->table, buf_span(&text), item,
                                  &bytes))
             entry->size = (int64_t)bytes.size;

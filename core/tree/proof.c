@@ -35,6 +35,8 @@ static bool proof_init(struct proof *proof, const struct place *place, struct sp
     }
     proof->covered = list && plan_covers(list, proof->plan);
     proof->finder.plan = proof->plan;
+    proof->finder.backwards = proof->covered && proof->plan->query &&
+                              proof->plan->query->descending != list->query->descending;
     return true;
 }
 
@@ -68,7 +70,7 @@ void proofs_consider(struct proofs *proofs, const struct key *key, struct json i
     for (size_t i = 0; i < proofs->count; i++) {
         struct proof *proof = &proofs->items[i];
         bool failed = false;
-        if (!proof->covered || proof->failed.kind != ERROR_NONE)
+        if (!proof->covered || proof->failed.kind != ERROR_NONE || finder_is_done(&proof->finder))
             continue;
         bool admitted = plan_admits(proof->plan, key, item, &failed);
         if (failed)

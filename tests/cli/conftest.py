@@ -133,5 +133,15 @@ class Things:
 
 
 @pytest.fixture
+def plain_table():
+    return PLAIN_TABLE
+
+
+@pytest.fixture
+def plain_map():
+    return PLAIN_MAP
+
+
+@pytest.fixture
 def things(boto, table, write_map):
     return Things(boto, table(PLAIN_TABLE), write_map(PLAIN_MAP))

@@ -411,3 +411,109 @@ def test_one_of_many_is_one_get(big_ddbfs, big_proxy):
     got = json.loads(big_ddbfs("cat", f"{BIG_ALL}/{name}").stdout)
     assert got["job_id"] == name.split("#")[1]
     assert big_proxy.ops == ["GetItem"]
+
+
+# Files beside a listing
+
+SESSIONS = {
+    "session": {"pk": "SHOP#{shop}", "sk": "SESSION#{id}"},
+    "note": {"pk": "SHOP#{shop}", "sk": "NOTE#{id}"},
+}
+
+
+@pytest.fixture
+def sessions(things, write_map, plain_map):
+    """sessions(paths, **of the table): SESSIONS in the table of things, with these paths."""
+
+    def make(paths, **members):
+        table = {"table": "Things", "records": SESSIONS, "paths": paths, **members}
+        things.env = {"DDBFS_MAP": str(write_map({**plain_map, "tables": {"things": table}}))}
+        return things
+
+    return make
+
+
+@pytest.mark.parametrize("listed", ["newest", "oldest"])
+def test_a_file_of_the_newest_record_is_proven_by_the_listing(ddbfs, proxy, sessions, listed):
+    """Which end of the partition is meant is said by the file, whatever the listing's own order."""
+    files = {"{shop}/last": {"record": "session", "newest": 1}}
+    files["{shop}/first"] = {"record": "session", "oldest": 1}
+    of = sessions({"{shop}/": {"list": "*", listed: "all"}, **files})
+    for name, size in (("NOTE#0", 9), ("SESSION#1", 1), ("SESSION#2", 2), ("SESSION#3", 3)):
+        of.put(name, box="SHOP#a", text={"S": "x" * size})
+    lines = ddbfs("ls", "-l", "/any/things/a", env=of.env).text.splitlines()
+    assert proxy.ops == ["Query"]
+    sizes = {line.split()[-1]: line.split()[1] for line in lines}
+    assert sizes["first"] == sizes["SESSION#1"] != sizes["last"] == sizes["SESSION#3"]
+    for name in ("first", "last"):
+        assert len(ddbfs("cat", f"/any/things/a/{name}", env=of.env).stdout) == int(sizes[name])
+
+
+def test_a_file_has_one_date(ddbfs, sessions):
+    """However it is come by: with the listing, or alone, when little of the record is read."""
+    bare = {"attribute": "text"}
+    of = sessions(
+        {
+            "{shop}/": {"list": "*"},
+            "{shop}/token": {"record": "session", "pick": {"greatest": "id"}, **bare},
+            "{shop}/first": {"record": "session", "oldest": 1, **bare},
+            "{shop}/note": {"record": "note", "where": {"id": "0"}, **bare},
+        },
+        mtime="when",
+    )
+    for name, day in (("NOTE#0", 4), ("SESSION#1", 1), ("SESSION#2", 2)):
+        given = {"text": {"S": name}, "id": {"S": name}, "when": {"S": f"2026-01-0{day}"}}
+        of.put(name, box="SHOP#a", **given)
+    whole = ddbfs("ls", "-l", "/any/things/a", env=of.env).text.splitlines()
+    whole += ddbfs("ls", "-l", "/any/things/a/NOTE#0@", env=of.env).text.splitlines()
+    dates = {line.split()[-1]: line.split()[2] for line in whole}
+    assert dates["token"] == "2026-01-02" and dates["first"] == "2026-01-01"
+    assert dates["note"] == dates["NOTE#0"] == dates["text"] == "2026-01-04"
+    for name in ("token", "first", "note", "NOTE#0@/text"):
+        alone = ddbfs("ls", "-l", f"/any/things/a/{name}", env=of.env).text
+        assert alone.split()[2] == dates[name.split("/")[-1]]
+
+
+def test_the_newest_records_may_be_more_than_a_page(ddbfs, ls, proxy, sessions):
+    of = sessions({"{shop}/": {"list": "session", "newest": 40}})
+    for number in range(40):
+        of.put(f"SESSION#{number}", box="SHOP#a", text={"S": "x" * 30000})
+    assert len(ls("/any/things/a", env=of.env)) == 40
+    assert proxy.ops == ["Query", "Query"]
+    told = ddbfs("explain", "/any/things/a/", env=of.env).text
+    assert "cost   1 request\n" in told and "don't fit one page" in told
+
+
+def test_a_long_name_shows_what_its_listing_shows(ddbfs, proxy, boto, table, plain_table, plain_map, write_map):
+    """An index that is not read again shows what it holds, under whole names and shortened ones."""
+    keys = [{"AttributeName": name, "KeyType": kind} for name, kind in (("pk", "HASH"), ("st", "RANGE"))]
+    index = {"IndexName": "by-state", "KeySchema": keys, "Projection": {"ProjectionType": "KEYS_ONLY"}}
+    state = {"AttributeName": "st", "AttributeType": "S"}
+    name = table(
+        {
+            **plain_table,
+            "AttributeDefinitions": [*plain_table["AttributeDefinitions"], state],
+            "GlobalSecondaryIndexes": [index],
+        }
+    )
+    for sort in ("SESSION#" + "x" * 300, "SESSION#short"):
+        key = {"pk": {"S": "SHOP#a"}, "sk": {"S": sort}}
+        boto.put_item(TableName=name, Item={**key, "st": {"S": "open"}, "more": {"S": "not held"}})
+    things = {
+        "table": "Things",
+        "records": SESSIONS,
+        "indexes": {"by-state": {"partition": "pk", "sort": "st", "projects": "keys"}},
+        "paths": {
+            "{shop}/": {
+                "list": "session", "index": "by-state", "hydrate": False, "where": {"st": "open"}
+            }
+        },
+    }
+    env = {"DDBFS_MAP": str(write_map({**plain_map, "tables": {"things": things}}))}
+    lines = ddbfs("ls", "-l", "/any/things/a", env=env).text.splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        size, entry = line.split()[1], line.split()[-1]
+        proxy.clear()
+        assert len(ddbfs("cat", f"/any/things/a/{entry}", env=env).stdout) == int(size)
+        assert proxy.ops == ["Query"]

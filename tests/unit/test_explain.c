@@ -88,8 +88,8 @@ static void test_one_attribute(void)
 {
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     explain("/prod/index-settings/kl7/products@/add_docs_config", false, &got);
-    CHECK_HAS(buf_text(&got), "\"INDEX#products\", only add_docs_config\n");
-    CHECK_HAS(buf_text(&got), "--projection-expression '#n0, #n1, #n2'");
+    CHECK_HAS(buf_text(&got), "\"INDEX#products\", only add_docs_config, updated_at\n");
+    CHECK_HAS(buf_text(&got), "--projection-expression '#n0, #n1, #n2, #n3'");
 }
 
 static void test_a_listing(void)

@@ -428,11 +428,11 @@ static void test_one_attribute_travels_with_what_is_checked(void)
 {
     load_example();
     check_items("/prod/index-settings/kl7/products@/add_docs_config",
-                "prod-EcomIndexSettingsTable:; only add_docs_config");
+                "prod-EcomIndexSettingsTable:; only add_docs_config updated_at");
     check_items("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1@/x",
-                "prod-EcomIndexerJobsTable:; only x shop_id status_created_at");
+                "prod-EcomIndexerJobsTable:; only x shop_id status_created_at created_at");
     check_items("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1@/shop_id",
-                "prod-EcomIndexerJobsTable:; only shop_id status_created_at");
+                "prod-EcomIndexerJobsTable:; only shop_id status_created_at created_at");
     check_items("/prod/jobs/by-status/a-b/PENDING/shopify#2026#1", "prod-EcomIndexerJobsTable:");
     close_map();
 }

@@ -818,6 +818,33 @@ static void test_a_vanished_record_is_no_entry_of_a_full_listing(void)
     close_scene();
 }
 
+/* The index still says that it is pending; by its own name it is refused, too. */
+static void test_a_record_that_has_moved_on_is_no_entry_of_a_full_listing(void)
+{
+    open_example();
+    struct fake_item items[64];
+    size_t count = 0;
+    for (size_t i = 0; scene_items[i].text; i++)
+        if (scene_items[i].index || !strstr(scene_items[i].text, "\"j2\""))
+            items[count++] = scene_items[i];
+    items[count++] =
+        (struct fake_item){"prod-EcomIndexerJobsTable", NULL,
+                           "{\"pk\":{\"S\":\"PLATFORM#shopify#SHOP#a-b\"},\"sk\":{\"S\":\"JOB#2026-"
+                           "04-16T11:00:00Z#j2\"},"
+                           "\"job_id\":{\"S\":\"j2\"},\"shop_id\":{\"S\":\"a-b\"},"
+                           "\"status_created_at\":{\"S\":\"COMPLETED#2026-04-16T11:00:00Z\"}}"};
+    items[count] = (struct fake_item){0};
+    scene.fake.items = items;
+    CLEAN_UP(told_clean_up) struct told told = {.full = true};
+    CHECK(scene_list(&scene, PENDING, &told));
+    CHECK_INT(told.err.kind, ERROR_NONE);
+    CHECK_HAS(buf_text(&told.bytes), "#j3 ");
+    CHECK(!strstr(buf_text(&told.bytes), "#j2"));
+    check_file_fails(PENDING "/2026-04-16T11:00:00Z#j2", ERROR_NOT_FOUND,
+                     "the record is there, but it is not (or no longer) one of this directory");
+    close_scene();
+}
+
 static void test_an_error_ends_a_listing(void)
 {
     open_example();
@@ -1337,6 +1364,8 @@ static const struct check_test tests[] = {
     {"a_thin_index_alone_gives_the_names", test_a_thin_index_alone_gives_the_names},
     {"a_vanished_record_is_no_entry_of_a_full_listing",
      test_a_vanished_record_is_no_entry_of_a_full_listing},
+    {"a_record_that_has_moved_on_is_no_entry_of_a_full_listing",
+     test_a_record_that_has_moved_on_is_no_entry_of_a_full_listing},
     {"an_error_ends_a_listing", test_an_error_ends_a_listing},
     {"an_error_while_records_are_read_ends_a_listing",
      test_an_error_while_records_are_read_ends_a_listing},
