@@ -235,13 +235,20 @@ static void say_unlisted(struct tree_listing *listing, const struct route *child
     fail(listing, &why);
 }
 
-/* Whether the map gives the record a name of its own here, under which it is told. */
-static bool has_own_name(const struct tree_listing *listing, const struct key *key)
+/* Whether the map gives the record a name of its own here, under which it is told. Where that name
+ * is a file only of records that pass a filter, and this one does not, or ITEM is too little of it
+ * to know, it is an entry all the same: rather told twice than not at all. */
+static bool has_own_name(const struct tree_listing *listing, const struct key *key,
+                         struct json item)
 {
     for (size_t i = 0; i < listing->proofs.count; i++) {
-        const struct plan *plan = listing->proofs.items[i].plan;
-        if (plan->kind == PLAN_KEY && !plan->pattern->attribute &&
-            key_compare(&plan->key, key) == 0)
+        struct error ignored;
+        const struct proof *proof = &listing->proofs.items[i];
+        const struct plan *plan = proof->plan;
+        if (plan->kind != PLAN_KEY || plan->pattern->attribute || key_compare(&plan->key, key) != 0)
+            continue;
+        if (plan->pattern->filter_count == 0 ||
+            (proof->covered && plan_holds(plan, key, item, &ignored)))
             return true;
     }
     return false;
@@ -353,7 +360,7 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
     case SIEVE_OTHER:
         break;
     case SIEVE_COUNTS:
-        if (!has_own_name(listing, &sifted.key) &&
+        if (!has_own_name(listing, &sifted.key, item) &&
             !add_entry(listing, &sifted, item, page->item_count))
             return false;
         break;
@@ -681,7 +688,10 @@ static void judge_covered(struct tree_listing *listing, struct proof *proof)
     CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
     struct tree_file file;
     struct error why = proof->failed;
+    const struct plan *plan = proof->plan;
     bool there = why.kind == ERROR_NONE && proof->finder.best &&
+                 (plan->kind != PLAN_KEY ||
+                  plan_holds(plan, &plan->key, record_item(proof->finder.best), &why)) &&
                  file_make(listing->tree, proof->place, proof->finder.best, &bytes, &file, &why);
     if (!there && why.kind == ERROR_NONE)
         return; /* no record counted */

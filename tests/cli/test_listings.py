@@ -449,6 +449,20 @@ def test_a_file_of_the_newest_record_is_proven_by_the_listing(ddbfs, proxy, sess
         assert len(ddbfs("cat", f"/any/things/a/{name}", env=of.env).stdout) == int(sizes[name])
 
 
+def test_a_file_that_its_filter_refuses_is_none(ddbfs, ls, sessions):
+    """And the record that has its name is still an entry of the listing."""
+    only = {"record": "note", "where": {"id": "0"}, "filter": {"text": "yes"}}
+    of = sessions(
+        {"{shop}/": {"list": "*"}, "{shop}/NOTE#0": only, "{shop}/bare": {**only, "attribute": "text"}}
+    )
+    of.put("NOTE#0", box="SHOP#a", text={"S": "no"})
+    of.put("NOTE#0", box="SHOP#b", text={"S": "yes"})
+    (refused,) = ls("/any/things/a", env=of.env)
+    assert refused not in ("NOTE#0", "bare")
+    assert json.loads(ddbfs("cat", f"/any/things/a/{refused}", env=of.env).text)["text"] == "no"
+    assert ls("/any/things/b", env=of.env) == ["NOTE#0", "bare"]
+
+
 def test_a_file_has_one_date(ddbfs, sessions):
     """However it is come by: with the listing, or alone, when little of the record is read."""
     bare = {"attribute": "text"}
