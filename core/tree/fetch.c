@@ -76,18 +76,6 @@ static int64_t lesser(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static void write_value(struct buf *out, struct value value)
-{
-    enum { MOST = 160 };
-    size_t size = value.bytes.size;
-    if (value.type == VALUE_S) {
-        json_write_string(out, span_of(value.bytes.data, size > MOST ? MOST : size));
-        buf_add_text(out, size > MOST ? "…" : "");
-    } else {
-        value_write(out, value);
-    }
-}
-
 /* The query gave no record that counts. Others there may be: of another kind, or filtered out. */
 static void miss_by_query(struct fetch *fetch, int64_t ttl_left_ms)
 {
@@ -109,12 +97,12 @@ static void miss_by_key(struct fetch *fetch, int64_t ttl_left_ms)
 {
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf words = {0};
-    for (size_t i = 0; i < fetch->key.count; i++) {
-        const struct key_attribute *attribute = &fetch->key.attributes[i];
-        buf_printf(&words, "%s%.*s = ", i ? " and " : "", (int)attribute->name.size,
-                   attribute->name.data);
-        write_value(&words, attribute->value);
-    }
+    struct cond same[KEY_MAX_BASE_ATTRIBUTES];
+    for (size_t i = 0; i < fetch->key.count; i++)
+        same[i] = (struct cond){.attribute = fetch->key.attributes[i].name,
+                                .op = COND_EQ,
+                                .value = fetch->key.attributes[i].value};
+    conds_write_words(same, fetch->key.count, &words);
     error_set(&why, ERROR_NOT_FOUND, "%s has no record with %s", fetch->plan->table_name,
               buf_text(&words));
     finish(fetch, NULL, ttl_left_ms, &why);

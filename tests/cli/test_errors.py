@@ -531,3 +531,8 @@ def test_reader_that_went_away(ddbfs, proxy):
 def test_terminal_obeys_nothing_that_stands_in_a_path(ddbfs):
     result = ddbfs("cat", "/prod/shops/\x1b[31mred", expect=1)
     assert "\x1b" not in result.stderr and "%1B[31mred" in result.stderr
+
+
+def test_a_long_key_is_cut_between_characters(ddbfs, things):
+    result = ddbfs("cat", f"/any/things/box/a{'é' * 100}", env=things.env, expect=None)
+    assert 'sk = "aéé' in result.stderr and 'é"…' in result.stderr
