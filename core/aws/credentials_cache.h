@@ -20,9 +20,10 @@ struct credentials_provider *credentials_cache_new(struct loop *loop, const stru
 
 /* What is held, if it needs no waiting for, or NULL: then it is to be asked as any provider. Valid
  * until the loop goes on. AGE gets a number that is another one for other credentials. */
-const struct credentials *credentials_cache_held(struct credentials_provider *cache, unsigned *age);
+const struct credentials *credentials_cache_held(struct credentials_provider *provider,
+                                                 unsigned *age);
 
 /* The service refused the credentials of AGE: they are dropped, unless there are others already. */
-void credentials_cache_refuse(struct credentials_provider *cache, unsigned age);
+void credentials_cache_refuse(struct credentials_provider *provider, unsigned age);
 
 #endif

@@ -30,9 +30,9 @@ typedef void exchange_done_fn(void *arg, struct answer *answer, const struct err
 struct exchange;
 
 /* Sends BODY (copied) until DEADLINE_AT_MS of the monotonic clock. QUESTION and LINK must stay
- * until the end. DONE is called once, later, never from within. NULL when memory ran out. */
+ * until the end. FN is called once, later, never from within. NULL when memory ran out. */
 struct exchange *exchange_start(struct exchange_link *link, const struct answer_question *question,
-                                struct span body, int64_t deadline_at_ms, exchange_done_fn *done,
+                                struct span body, int64_t deadline_at_ms, exchange_done_fn *fn,
                                 void *arg);
 /* Ends it without a call. NULL is fine. */
 void exchange_end(struct exchange *exchange);

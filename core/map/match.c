@@ -71,42 +71,56 @@ static const char too_large[] =
     "it is too large: what is repeated counts as often as it may be, and "
     "may not pass 1000 characters in all";
 
-/* NULL, or what is too much of it. Takes no part in what is a right expression: that is regcomp's
- * business. */
+/* NULL, or what may not stand at AT. */
+static const char *forbidden(const char *at, const struct size *size)
+{
+    if (*at == '\\' && at[1] >= '1' && at[1] <= '9')
+        return "it refers back (\\1), which can take for ever";
+    if (*at == '(' && size->depth == MATCH_MAX_NESTING)
+        return "it nests more than 20 groups";
+    return NULL;
+}
+
+/* Adds what stands at AT to the size; NEXT gets what comes after it. False when it is too much.
+ * Takes no part in what is a right expression: that is regcomp's business. */
+static bool measure(struct size *size, const char *at, const char **next)
+{
+    *next = at + 1;
+    unsigned long times = *at == '{' ? read_repeat(at, next) : 0;
+    if (*at == '(') {
+        size->depth++;
+        size->steps[size->depth] = 0;
+        size->last = 0;
+    } else if (*at == ')' && size->depth > 0) {
+        unsigned long inside = size->steps[size->depth--];
+        return add(size, inside + 1);
+    } else if (times > 0) {
+        return repeat(size, times);
+    } else if (*at == '+') {
+        return repeat(size, 2); /* x+ is xx* */
+    } else if (*at == '[') {
+        *next = skip_brackets(at);
+        return add(size, 1);
+    } else if (!strchr("*?|^$", *at)) {
+        *next = *at == '\\' && at[1] ? at + 2 : *next;
+        return add(size, 1);
+    }
+    return true;
+}
+
+/* NULL, or what is too much of it. */
 static const char *excess(const char *expression)
 {
     struct size size = {0};
+    const char *next;
     if (strlen(expression) > MATCH_MAX_BYTES)
         return "it is longer than 1000 bytes";
-    for (const char *at = expression; *at;) {
-        const char *next = at + 1;
-        bool fits = true;
-        unsigned long times = *at == '{' ? read_repeat(at, &next) : 0;
-        if (*at == '\\' && at[1] >= '1' && at[1] <= '9')
-            return "it refers back (\\1), which can take for ever";
-        if (*at == '(' && size.depth == MATCH_MAX_NESTING)
-            return "it nests more than 20 groups";
-        if (*at == '(') {
-            size.depth++;
-            size.steps[size.depth] = 0;
-            size.last = 0;
-        } else if (*at == ')' && size.depth > 0) {
-            unsigned long inside = size.steps[size.depth--];
-            fits = add(&size, inside + 1);
-        } else if (times > 0) {
-            fits = repeat(&size, times);
-        } else if (*at == '+') {
-            fits = repeat(&size, 2); /* x+ is xx* */
-        } else if (*at == '[') {
-            next = skip_brackets(at);
-            fits = add(&size, 1);
-        } else if (!strchr("*?|^$", *at)) {
-            next = *at == '\\' && at[1] ? at + 2 : next;
-            fits = add(&size, 1);
-        }
-        if (!fits)
+    for (const char *at = expression; *at; at = next) {
+        const char *wrong = forbidden(at, &size);
+        if (wrong)
+            return wrong;
+        if (!measure(&size, at, &next))
             return too_large;
-        at = next;
     }
     return NULL;
 }

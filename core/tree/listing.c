@@ -278,17 +278,16 @@ static void add_followers(struct tree_listing *listing, const struct route *entr
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         enum name_mark mark;
         struct span shown;
-        if (!place_write_name(place, child, parts, &listing->tree->names, &name,
-                              &listing->entries.why)) {
-            listing->entries.failed = true;
-        } else if (name_is_shortened(buf_span(&name), &mark, &shown)) {
+        bool written = place_write_name(place, child, parts, &listing->tree->names, &name,
+                                        &listing->entries.why);
+        if (written && name_is_shortened(buf_span(&name), &mark, &shown)) {
             /* Nobody could tell which one it is: it is not listed, which the end says. */
             if (listing->failed.kind == ERROR_NONE)
                 error_set(&listing->failed, ERROR_NOT_LISTABLE,
                           "a directory is left out, whose name is longer than %d bytes and begins "
                           "with \"%.*s\"; commands take the whole name",
                           NAME_LIMIT, shown.size > 60 ? 60 : (int)shown.size, shown.data);
-        } else if (!add_follower(listing, buf_span(&name))) {
+        } else if (!written || !add_follower(listing, buf_span(&name))) {
             listing->entries.failed = true;
         }
     }
@@ -491,28 +490,36 @@ bool tree_list_note(const struct tree_listing *listing, struct error *out)
 
 static void work(struct tree_listing *listing);
 
-static void take_query_page(void *arg, const struct page *page, const struct error *err)
+/* Takes the page's items in; ENOUGH is set when no further one is wanted. "The latest N" are N
+ * entries, whatever else stands between them. False when memory ran out. */
+static bool add_page(struct tree_listing *listing, const struct page *page, bool *enough)
 {
-    struct tree_listing *listing = arg;
     uint32_t limit = listing->plan->query->limit;
-    struct error why;
-    if (err) {
-        fail(listing, err);
-        return;
-    }
     listing->stats.pages++;
     listing->stats.requests += page->requests;
     if (page->capacity >= 0)
         listing->stats.capacity += page->capacity;
-    /* "The latest N" are N entries, whatever else stands between them. */
+    for (size_t i = 0; i < page->item_count && !*enough; i++) {
+        if (!add_item(listing, page, page->items[i]))
+            return false;
+        *enough = limit > 0 && listing->stats.entries >= limit;
+    }
+    return true;
+}
+
+static void take_query_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    struct error why;
     bool enough = false;
-    for (size_t i = 0; i < page->item_count && !enough; i++) {
-        if (!add_item(listing, page, page->items[i])) {
-            error_no_memory(&why);
-            fail(listing, &why);
-            return;
-        }
-        enough = limit > 0 && listing->stats.entries >= limit;
+    if (err) {
+        fail(listing, err);
+        return;
+    }
+    if (!add_page(listing, page, &enough)) {
+        error_no_memory(&why);
+        fail(listing, &why);
+        return;
     }
     if (listing->refused.kind != ERROR_NONE || listing->entries.failed) {
         deliver(listing); /* the reason */

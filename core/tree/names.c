@@ -79,6 +79,17 @@ static bool suits(const struct model *table, const char *name, struct span value
     return unlike == 0;
 }
 
+/* What a piece of a name stands for; false when it holds a % that is no escape. */
+static bool decode_piece(struct span *value, struct arena *arena)
+{
+    CLEAN_UP(buf_clean_up) struct buf decoded = {0};
+    if (!name_decode(*value, &decoded))
+        return false;
+    arena->failed = arena->failed || decoded.failed;
+    *value = arena_copy(arena, buf_span(&decoded));
+    return true;
+}
+
 /* Decodes what NAME's pieces stand for; TABLE is NULL for an environment. UNSUITED when nothing but
  * a "match" speaks against it, on a value that is written with an escape. */
 static enum taken take_apart(const struct format *format, struct span name,
@@ -90,37 +101,30 @@ static enum taken take_apart(const struct format *format, struct span name,
     captures.count = values->count = 0;
     if (!format_match(format, name, &captures))
         return NOT_ITS_FORM;
-    for (size_t i = 0; i < captures.count; i++) {
+    for (size_t i = 0; i < captures.count && taken != REFUSED; i++) {
         const char *param = captures.items[i].param;
         struct span value = captures.items[i].value;
         bool escaped = memchr(value.data, '%', value.size);
-        if (escaped) {
-            CLEAN_UP(buf_clean_up) struct buf decoded = {0};
-            if (!name_decode(value, &decoded)) {
-                refuse(refusal, BAD_ESCAPE, param);
-                return REFUSED;
-            }
-            arena->failed = arena->failed || decoded.failed;
-            value = arena_copy(arena, buf_span(&decoded));
+        if (escaped && !decode_piece(&value, arena)) {
+            refuse(refusal, BAD_ESCAPE, param);
+            return REFUSED;
         }
         const struct span *said = bindings_find(path, param);
         if (!said)
             said = bindings_find(values, param);
-        if (said && !span_equal(*said, value)) {
+        if (said && span_equal(*said, value))
+            continue;
+        if (said) {
             refuse(refusal, SAID_TWICE, param);
             return REFUSED;
         }
-        if (said)
-            continue;
         if (path->count + values->count >= BINDINGS_MAX || !bindings_add(values, param, value)) {
             refuse(refusal, TOO_MANY, param);
             return REFUSED;
         }
         if (table && !suits(table, param, value, arena)) {
             refuse(refusal, NO_MATCH, param);
-            if (!escaped)
-                return REFUSED;
-            taken = UNSUITED;
+            taken = escaped ? UNSUITED : REFUSED;
         }
     }
     return taken;

@@ -121,7 +121,7 @@ static void count_memory(struct listing *listing)
 {
     size_t memory = sizeof *listing + listing->capacity * sizeof *listing->entries +
                     listing->slot_count * sizeof *listing->slots + listing->names_bytes +
-                    3 * OVERHEAD;
+                    (size_t)3 * OVERHEAD;
     size_t before = listing->memory;
     listing->memory = memory;
     if (memory > before)
