@@ -26,7 +26,9 @@ __attribute__((format(printf, 3, 4))) static bool refuse(const struct verify *ve
     va_start(list, format);
     vsnprintf(what, sizeof what, format, list);
     va_end(list);
-    return error_set(err, ERROR_BAD_ANSWER, "%s%s%s was answered with %s; is %s DynamoDB?",
+    return error_set(err, ERROR_BAD_ANSWER,
+                     "%s%s%s was answered with %s; is %s DynamoDB, and does the map name "
+                     "the right keys? ddbfs check tells",
                      dynamo_op_name(question->op), table[0] ? " of " : "", table, what,
                      question->endpoint);
 }

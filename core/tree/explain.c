@@ -291,7 +291,8 @@ static void write_key(struct buf *out, const struct model *table, struct json it
     buf_add_char(out, '}');
 }
 
-static void write_origin(struct buf *out, const struct tree *tree, const struct record *record)
+static void write_origin(struct buf *out, const struct tree *tree, const struct record *record,
+                         double found_units)
 {
     const struct record_origin *origin = record_origin(record);
     struct clock *clock = loop_clock(tree->loop);
@@ -303,15 +304,15 @@ static void write_origin(struct buf *out, const struct tree *tree, const struct 
     write_member(out, "fetched", buf_span(&when));
     buf_printf(out, ",\n  \"age_ms\": %lld",
                (long long)(clock->now_ms(clock) - origin->fetched_ms));
-    if (origin->capacity >= 0)
-        buf_printf(out, ",\n  \"capacity\": %g", origin->capacity);
+    if (origin->capacity >= 0 && found_units >= 0)
+        buf_printf(out, ",\n  \"capacity\": %g", origin->capacity + found_units);
     write_member(out, "version", buf_span(&digest));
     write_member(out, "request_id", span_text(origin->request_id));
     buf_add_text(out, "\n}\n");
 }
 
 bool explain_write_info(const struct tree *tree, const struct place *place,
-                        const struct record *record, struct buf *out)
+                        const struct record *record, double found_units, struct buf *out)
 {
     CLEAN_UP(told_clean_up) struct told told = {0};
     CLEAN_UP(words_clean_up) struct words words = {0};
@@ -332,7 +333,7 @@ bool explain_write_info(const struct tree *tree, const struct place *place,
     }
     buf_add_char(out, ']');
     write_member(out, "aws", buf_span(&words.command));
-    write_origin(out, tree, record);
+    write_origin(out, tree, record, found_units);
     return !out->failed;
 }
 

@@ -26,6 +26,7 @@ struct fetch {
     struct arena arena;       /* of KEY, once a query has told it */
     struct key key;           /* of the record that is read */
     int64_t ttl_limit_ms;     /* what is left of the index's word for the key */
+    double found_units;       /* what the query took that found the key */
     struct cache_wait *wait;  /* of FETCH_FINDS and FETCH_READS */
     struct source_call *call; /* of FETCH_SEARCHES */
     struct loop_timer *timer; /* of FETCH_FAILS */
@@ -57,11 +58,12 @@ static void finish(struct fetch *fetch, struct record *record, int64_t ttl_left_
 {
     fetch_done_fn *done = fetch->done;
     void *arg = fetch->arg;
+    double found_units = fetch->found_units;
     struct error copy = err ? *err : (struct error){0};
     if (record)
         record_ref(record);
     fetch_destroy(fetch);
-    done(arg, record, ttl_left_ms, err ? &copy : NULL);
+    done(arg, record, found_units, ttl_left_ms, err ? &copy : NULL);
     record_unref(record);
 }
 
@@ -161,6 +163,7 @@ static void take_found(void *arg, void *data, int64_t ttl_left_ms, const struct 
         finish(fetch, record, ttl_left_ms, NULL);
     } else {
         fetch->ttl_limit_ms = ttl_left_ms;
+        fetch->found_units = record_origin(record)->capacity;
         /* It counted, so it has a key: only memory can be missing. */
         bool known = sieve_key(fetch->plan->table, record_item(record), &fetch->arena, &fetch->key);
         if (!known)

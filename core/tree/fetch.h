@@ -6,9 +6,10 @@
 
 struct fetch;
 
-/* RECORD is borrowed. Misses are ERROR_NOT_FOUND, with a text that says what was looked for. */
-typedef void fetch_done_fn(void *arg, struct record *record, int64_t ttl_left_ms,
-                           const struct error *err);
+/* RECORD is borrowed. FOUND_UNITS is what the query took that found its key; less than 0 when the
+ * service did not tell. Misses are ERROR_NOT_FOUND, with a text that says what was looked for. */
+typedef void fetch_done_fn(void *arg, struct record *record, double found_units,
+                           int64_t ttl_left_ms, const struct error *err);
 
 /* PLACE is a record, its companion or its attribute, and must stay until the end. For a bare
  * attribute the record may hold no other one. DONE is called once, later; the fetch is gone

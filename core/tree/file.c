@@ -108,7 +108,7 @@ static bool write_attribute(const struct tree *tree, const struct place *place, 
 }
 
 static bool write_content(const struct tree *tree, const struct place *place, struct record *record,
-                          struct buf *out, struct error *err)
+                          double found_units, struct buf *out, struct error *err)
 {
     struct json item = record_item(record);
     switch (place->kind) {
@@ -119,7 +119,7 @@ static bool write_content(const struct tree *tree, const struct place *place, st
     case PLACE_TYPED:
         return write_typed(tree, place->table, item, out, err);
     case PLACE_INFO:
-        return explain_write_info(tree, place, record, out) || error_no_memory(err);
+        return explain_write_info(tree, place, record, found_units, out) || error_no_memory(err);
     default:
         if (file_write_record(tree, place->table, item, out))
             return true;
@@ -146,9 +146,9 @@ int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item)
 }
 
 bool file_make(const struct tree *tree, const struct place *place, struct record *record,
-               struct buf *bytes, struct tree_file *out, struct error *err)
+               double found_units, struct buf *bytes, struct tree_file *out, struct error *err)
 {
-    if (!write_content(tree, place, record, bytes, err))
+    if (!write_content(tree, place, record, found_units, bytes, err))
         return false;
     *out = (struct tree_file){
         .bytes = buf_span(bytes),
@@ -166,8 +166,7 @@ struct tree_call {
     const struct place *place;
     struct fetch *fetch;
     struct loop_timer *timer;
-    struct place *directory;      /* owned: whose listing is read to its end for its @info */
-    struct tree_listing *listing; /* owned */
+    struct tree_listing *listing; /* owned: it is read to its end for its @info */
     tree_file_fn *done;
     void *arg;
 };
@@ -177,11 +176,10 @@ static void call_destroy(struct tree_call *call)
     fetch_cancel(call->fetch);
     loop_remove_timer(call->timer);
     tree_list_end(call->listing);
-    place_destroy(call->directory);
     free(call);
 }
 
-static void take_record(void *arg, struct record *record, int64_t ttl_left_ms,
+static void take_record(void *arg, struct record *record, double found_units, int64_t ttl_left_ms,
                         const struct error *err)
 {
     struct tree_call call = *(struct tree_call *)arg;
@@ -189,7 +187,7 @@ static void take_record(void *arg, struct record *record, int64_t ttl_left_ms,
     struct tree_file file;
     struct error why;
     free(arg);
-    if (!err && file_make(call.tree, call.place, record, &bytes, &file, &why)) {
+    if (!err && file_make(call.tree, call.place, record, found_units, &bytes, &file, &why)) {
         file.ttl_left_ms = ttl_left_ms;
         call.done(call.arg, &file, NULL);
         return;
@@ -245,15 +243,6 @@ static void take_listing(void *arg, const struct tree_entry *entries, size_t cou
     done(done_arg, ok ? &file : NULL, ok ? NULL : &why);
 }
 
-static void start_list_info(struct tree_call *call)
-{
-    call->directory = place_copy(call->place);
-    if (!call->directory)
-        return;
-    call->directory->kind = PLACE_DIRECTORY;
-    call->listing = tree_list(call->tree, call->directory, false, take_listing, call);
-}
-
 struct tree_call *tree_read(const struct tree *tree, const struct place *place, tree_file_fn *done,
                             void *arg)
 {
@@ -264,7 +253,7 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
     if (place->kind == PLACE_README)
         call->timer = loop_add_timer(tree->loop, 0, give_readme, call);
     else if (place->kind == PLACE_LIST_INFO)
-        start_list_info(call);
+        call->listing = tree_list(tree, place, false, take_listing, call);
     else
         call->fetch = fetch_start(tree, place, take_record, call);
     if (call->fetch || call->timer || call->listing)

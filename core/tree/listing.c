@@ -151,7 +151,7 @@ static void fail(struct tree_listing *listing, const struct error *err)
 
 static bool is_query(const struct place *place)
 {
-    return place->kind == PLACE_DIRECTORY && place->route->list;
+    return (place->kind == PLACE_DIRECTORY || place->kind == PLACE_LIST_INFO) && place->route->list;
 }
 
 /* Goes on to what the directory has next. */
@@ -607,11 +607,11 @@ static int order_names(const void *a, const void *b)
     return span_compare(((const struct tree_entry *)a)->name, ((const struct tree_entry *)b)->name);
 }
 
-static void take_attributes(void *arg, struct record *record, int64_t ttl_left_ms,
-                            const struct error *err)
+static void take_attributes(void *arg, struct record *record, double found_units,
+                            int64_t ttl_left_ms, const struct error *err)
 {
     struct tree_listing *listing = arg;
-    (void)ttl_left_ms;
+    (void)ttl_left_ms, (void)found_units;
     listing->fetch = NULL;
     if (err) {
         fail(listing, err);
@@ -699,7 +699,7 @@ static void judge_covered(struct tree_listing *listing, struct proof *proof)
     bool there = why.kind == ERROR_NONE && proof->finder.best &&
                  (plan->kind != PLAN_KEY ||
                   plan_holds(plan, &plan->key, record_item(proof->finder.best), &why)) &&
-                 file_make(listing->tree, proof->place, proof->finder.best, &bytes, &file, &why);
+                 file_make(listing->tree, proof->place, proof->finder.best, 0, &bytes, &file, &why);
     if (!there && why.kind == ERROR_NONE)
         return; /* no record counted */
     take_proof(listing, proof, there ? &file : NULL, &why);

@@ -14,6 +14,21 @@ static void write_path(const struct route *route, struct buf *out)
     format_write(&route->segment, out);
 }
 
+/* Adds what it takes to know whether the files are there that the map puts beside the listing's
+ * records: nothing where the listing holds these (core/tree/proof.h). */
+static void add_files(const struct route *listing, struct cost *cost)
+{
+    for (const struct route *child = listing->children; child; child = child->next) {
+        struct cost more;
+        bool held = child->file && listing->list->whole && !child->file->index &&
+                    child->file->consistent == listing->list->consistent;
+        if (!child->file || child->entry || held || !format_is_literal(&child->segment))
+            continue;
+        cost_of_pattern(child->file, NULL, &more);
+        cost_add(cost, &more);
+    }
+}
+
 static void write_pattern(const struct route *route, const struct map_pattern *pattern,
                           struct buf *out)
 {
@@ -21,6 +36,8 @@ static void write_pattern(const struct route *route, const struct map_pattern *p
     struct cost cost;
     write_path(route, &path);
     cost_of_pattern(pattern, NULL, &cost);
+    if (pattern->list)
+        add_files(route, &cost);
     cost_write(&cost, &words);
     buf_printf(out, "  %s%s\n      %s\n", buf_text(&path), pattern->list ? "/" : "",
                buf_text(&words));

@@ -72,7 +72,7 @@ static void print_holders(const char *mountpoint)
     struct dirent *entry;
     while (processes && told < MOST_HOLDERS && (entry = readdir(processes))) {
         const char *pid = entry->d_name;
-        if (pid[0] < '0' || pid[0] > '9')
+        if (pid[0] < '0' || pid[0] > '9' || atol(pid) == (long)getpid())
             continue;
         bool stands = leads_into(pid, "cwd", mountpoint, &target) ||
                       leads_into(pid, "root", mountpoint, &target);
