@@ -2,35 +2,7 @@
 #include "core/dynamo/command.h"
 
 #include "core/base/shell.h"
-#include "core/base/utf8.h"
 #include "core/dynamo/request.h"
-
-static uint32_t code_point(struct span character)
-{
-    static const uint8_t masks[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-    uint32_t code = (uint8_t)character.data[0] & masks[character.size];
-    for (size_t i = 1; i < character.size; i++)
-        code = code << 6 | ((uint8_t)character.data[i] & 0x3F);
-    return code;
-}
-
-/* JSON that any terminal and any locale carries: beyond ASCII as \u escapes. */
-static void add_ascii(struct buf *out, struct span json)
-{
-    while (json.size > 0) {
-        size_t size = utf8_length(json);
-        struct span character = span_of(json.data, size ? size : 1);
-        uint32_t code = size > 1 ? code_point(character) : 0;
-        if (size <= 1)
-            buf_add_span(out, character);
-        else if (code < 0x10000)
-            buf_printf(out, "\\u%04x", (unsigned)code);
-        else
-            buf_printf(out, "\\u%04x\\u%04x", (unsigned)(0xD7C0 + (code >> 10)),
-                       (unsigned)(0xDC00 + (code & 0x3FF)));
-        json = span_from(json, character.size);
-    }
-}
 
 static void add_word(struct buf *out, const char *option, const char *text)
 {
@@ -46,7 +18,7 @@ static void add_text(struct buf *out, const char *option, struct span text)
     CLEAN_UP(buf_clean_up) struct buf ascii = {0};
     if (text.size == 0)
         return;
-    add_ascii(&ascii, text);
+    json_escape_beyond_ascii(&ascii, text);
     buf_printf(out, " %s ", option);
     shell_quote(out, buf_span(&ascii));
     out->failed = out->failed || ascii.failed;
@@ -101,6 +73,42 @@ static const char *command_of(enum dynamo_op op)
     return "list-tables";
 }
 
+/* The items of each answer, as an array. */
+static const char *items_of(enum dynamo_op op)
+{
+    switch (op) {
+    case DYNAMO_GET_ITEM:
+        return "[.Item // empty]";
+    case DYNAMO_BATCH_GET_ITEM:
+        return ".Responses[]";
+    default:
+        return ".Items";
+    }
+}
+
+/* What becomes of the answer. Where the tool was stopped by a limit, and what it gave did not all
+ * count, the rest would be missing in silence. */
+static void add_program(struct buf *out, const struct request *request,
+                        const struct source_command *how, uint32_t limit)
+{
+    CLEAN_UP(buf_clean_up) struct buf program = {0};
+    if (!how->sift && !how->choose)
+        return;
+    if (how->sift && limit)
+        buf_printf(&program,
+                   ".NextToken as $more | .Items | %s | if length < %lu and $more then "
+                   "error(\"others stand in between; leave out --max-items\") else . end",
+                   how->sift, (unsigned long)limit);
+    else
+        buf_printf(&program, "%s%s%s", items_of(request->op), how->sift ? " | " : "",
+                   how->sift ? how->sift : "");
+    if (how->choose)
+        buf_printf(&program, " | %s", how->choose);
+    buf_printf(out, " | jq %s ", how->flags);
+    shell_quote(out, buf_span(&program));
+    out->failed = out->failed || program.failed;
+}
+
 /* The tool goes from page to page by itself, and --max-items stops it: that many entries, filters
  * applied, as whoever asks with a limit stops when it has them. */
 void dynamo_write_command(const struct read *read, const struct source_command *how,
@@ -111,6 +119,7 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         out->failed = true;
         return;
     }
+    uint32_t limit = how->sift && !how->first_suffice ? 0 : read->limit;
     buf_printf(out, "aws dynamodb %s", command_of(request.op));
     if (request.op == DYNAMO_BATCH_GET_ITEM) {
         add_batch(out, &request);
@@ -120,12 +129,11 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         if (request.op == DYNAMO_GET_ITEM)
             add_keys(out, &request, how);
         add_expressions(out, &request);
-        if (request.op == DYNAMO_QUERY && read->limit)
-            buf_printf(out, " --max-items %lu", (unsigned long)read->limit);
+        if (limit)
+            buf_printf(out, " --max-items %lu", (unsigned long)limit);
     }
     buf_add_text(out, how->options);
-    add_text(out, "--query", span_text(how->query));
-    add_word(out, "--output", how->output);
+    add_program(out, &request, how, limit);
 }
 
 void dynamo_write_options(struct buf *out, const char *profile, const char *region,

@@ -103,6 +103,11 @@ void json_write_string(struct buf *out, struct span text);
 /* Appends JSON with each character that a terminal would act on (printable.h) as \u escapes: the
  * same values, in a form that is safe to show. */
 void json_add_printable(struct buf *out, struct span json);
+/* The same with escapes for all beyond ASCII, so that any terminal and any locale carries it. */
+void json_write_ascii(struct buf *out, struct span text);
+
+/* Appends the JSON text JSON with all beyond ASCII in its strings as escapes. */
+void json_escape_beyond_ascii(struct buf *out, struct span json);
 
 /* Whether TEXT is a number as JSON writes numbers. */
 bool json_is_number(struct span text);

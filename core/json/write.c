@@ -111,3 +111,28 @@ void json_add_printable(struct buf *out, struct span json)
         json = span_from(json, character.size);
     }
 }
+
+void json_escape_beyond_ascii(struct buf *out, struct span json)
+{
+    while (json.size > 0) {
+        size_t size = utf8_length(json);
+        struct span character = span_of(json.data, size ? size : 1);
+        uint32_t code = size > 1 ? code_point(character) : 0;
+        if (size <= 1)
+            buf_add_span(out, character);
+        else if (code < 0x10000)
+            buf_printf(out, "\\u%04x", (unsigned)code);
+        else
+            buf_printf(out, "\\u%04x\\u%04x", (unsigned)(0xD7C0 + (code >> 10)),
+                       (unsigned)(0xDC00 + (code & 0x3FF)));
+        json = span_from(json, character.size);
+    }
+}
+
+void json_write_ascii(struct buf *out, struct span text)
+{
+    CLEAN_UP(buf_clean_up) struct buf json = {0};
+    json_write_string(&json, text);
+    json_escape_beyond_ascii(out, buf_span(&json));
+    out->failed = out->failed || json.failed;
+}

@@ -78,10 +78,16 @@ enum read_keys {
 /* What is to stand in a printed command beside the Read. */
 struct source_command {
     const char *options; /* where to ask: " --profile x --region y …", or "" */
-    const char *query;   /* what of the answer is wanted, a JMESPath; NULL: all */
-    const char *output;  /* in which format it is printed; NULL: the command's own */
     const char *key;     /* of a Read by one key: what the shell puts in its place, "$key" or
                           * "$(…)"; NULL: the key of the Read */
+
+    /* What becomes of the items that come, in the language of jq; with neither, the answer is
+     * printed as it is. */
+    const char *sift;   /* from the array of items to that of those that count; NULL: all do */
+    const char *choose; /* from the latter to what is printed, one a line; NULL: nothing is done */
+    const char *flags;  /* of jq: "-c", or "-r" for bare texts */
+    bool first_suffice; /* the Read's limit may be told although items are sifted: as far as the map
+                         * knows, none is sifted out. The command fails when it was wrong. */
 };
 
 /* One Read under way; every source has its own. */

@@ -4,6 +4,7 @@
 
 #include "core/base/digest.h"
 #include "core/item/when.h"
+#include "core/plan/command.h"
 #include "core/tree/proof.h"
 
 /* A place's plan with all that is told of it. Without a plan the map alone tells what is there. */
@@ -60,100 +61,6 @@ static bool told_init(struct told *told, const struct tree *tree, const struct p
     return true;
 }
 
-static bool is_listing(const struct place *place)
-{
-    return place->kind == PLACE_LIST_INFO || (place->kind == PLACE_DIRECTORY && place->route->list);
-}
-
-/* A JMESPath for the one of a query's items that is the file. max_by compares texts or numbers, and
- * fails on items that have neither. */
-static void write_choice(struct buf *out, const struct map_pattern *pattern)
-{
-    CLEAN_UP(buf_clean_up) struct buf name = {0};
-    if (!pattern->pick) {
-        buf_add_text(out, "Items[0]");
-        return;
-    }
-    json_write_string(&name, span_text(pattern->pick_attribute));
-    const char *by = buf_text(&name);
-    buf_printf(out, "%s(Items[?%s.S || %s.N], &(%s.S || to_number(%s.N)))",
-               pattern->pick == PICK_GREATEST ? "max_by" : "min_by", by, by, by, by);
-    out->failed = out->failed || name.failed;
-}
-
-/* A JMESPath that gives the key of the record the query found: {"pk":"pk"} names each of its
- * attributes. */
-static void write_key_query(struct buf *out, const struct place *place)
-{
-    write_choice(out, place->route->file);
-    buf_add_text(out, ".{");
-    for (size_t i = 0; i < place->table->key_count; i++) {
-        const char *attribute = place->table->keys[i].attribute;
-        buf_printf(out, "%s\"%s\": \"%s\"", i ? ", " : "", attribute, attribute);
-    }
-    buf_add_char(out, '}');
-}
-
-/* A JMESPath for what of a query's answer is the file; empty for all of it. */
-static void write_pick_query(struct buf *out, const struct place *place)
-{
-    const struct map_pattern *pattern = place->route->file;
-    if (!pattern)
-        return;
-    CLEAN_UP(buf_clean_up) struct buf name = {0};
-    write_choice(out, pattern);
-    if (!pattern->attribute)
-        return;
-    json_write_string(&name, span_text(pattern->attribute));
-    buf_printf(out, ".%s.[S, N][] | [0]", buf_text(&name));
-    out->failed = out->failed || name.failed;
-}
-
-static void write_nested(struct buf *out, const struct source_ops *source,
-                         const struct place *place, const struct told *told, const char *options)
-{
-    CLEAN_UP(buf_clean_up) struct buf path = {0}, key = {0};
-    write_key_query(&path, place);
-    struct source_command query = {.options = options, .query = buf_text(&path), .output = "json"};
-    buf_add_text(&key, "\"$(");
-    source->write_command(told->plan->query, &query, &key);
-    buf_add_text(&key, ")\"");
-    struct source_command item = {.options = options, .key = buf_text(&key)};
-    source->write_command(told->items, &item, out);
-    out->failed = out->failed || path.failed || key.failed;
-}
-
-static void write_query_command(struct buf *out, const struct source_ops *source,
-                                const struct place *place, const struct told *told,
-                                const char *options)
-{
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    /* No command finds the record of a digest: all that it can be are better than any one. */
-    if (!is_listing(place) && told->plan->kind != PLAN_SEARCH)
-        write_pick_query(&path, place);
-    bool bare = !is_listing(place) && place->route->file->attribute;
-    struct source_command how = {
-        .options = options,
-        .query = path.size ? buf_text(&path) : NULL,
-        .output = bare ? "text" : NULL,
-    };
-    source->write_command(told->plan->query, &how, out);
-    out->failed = out->failed || path.failed;
-}
-
-/* The one command that gives the same record, or the same listing. */
-static void write_command(struct buf *out, const struct source_ops *source, const char *options,
-                          const struct place *place, const struct told *told)
-{
-    struct source_command how = {.options = options};
-    if (told->plan->kind == PLAN_FIND && told->plan->reads_again)
-        write_nested(out, source, place, told, options);
-    else if (told->plan->query)
-        write_query_command(out, source, place, told, options);
-    else
-        source->write_command(told->items, &how, out);
-}
-
 static void write_param_lines(struct buf *out, const struct place *place)
 {
     for (size_t i = 0; i < place->bindings.count; i++) {
@@ -205,7 +112,7 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
             source->write_words(told->items, told->plan->reads_again ? again : KEYS_OF_READ, step);
             buf_add_text(step, each ? ", for contents and sizes" : "");
         }
-        write_command(&words->command, source, buf_text(&options), place, told);
+        command_write(told->plan, told->items, source, buf_text(&options), &words->command);
     }
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
            !words->exception.failed && !words->bound.failed && !words->command.failed &&

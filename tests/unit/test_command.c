@@ -145,15 +145,44 @@ static void test_beyond_ascii_is_escaped(void)
                   "\\ud83d\\ude00\\udbff\\udfff\"},\"sk\":{\"N\":\"7\"}}'");
 }
 
-static void test_options_query_and_output(void)
+static void test_what_becomes_of_an_item(void)
 {
-    struct source_command how = {
-        .options = " --profile p --region r", .query = "Items[0].\"a\"", .output = "json"};
+    struct source_command how = {.options = " --region r", .choose = ".[0].\"a\"", .flags = "-r"};
     struct read *read = new_read(READ_ITEMS, "T", NULL);
     add_key(read, "a");
     check_command(read, &how,
                   "aws dynamodb get-item --table-name T --key '{\"pk\":{\"S\":\"a\"},\"sk\":"
-                  "{\"N\":\"7\"}}' --profile p --region r --query 'Items[0].\"a\"' --output json");
+                  "{\"N\":\"7\"}}' --region r | jq -r '[.Item // empty] | .[0].\"a\"'");
+}
+
+/* A limit is told where all that comes counts. */
+static void check_sifted(bool first_suffice, const char *sift, const char *want)
+{
+    struct source_command how = {.options = "",
+                                 .sift = sift,
+                                 .choose = ".[]",
+                                 .flags = "-c",
+                                 .first_suffice = first_suffice};
+    struct read *read = new_read(READ_QUERY, "T", NULL);
+    add_where(read, "pk", COND_EQ, "a");
+    read->limit = 3;
+    char all[600];
+    snprintf(all, sizeof all,
+             "aws dynamodb query --table-name T --key-condition-expression '#n0 = :v0' "
+             "--expression-attribute-names '{\"#n0\":\"pk\"}' --expression-attribute-values "
+             "'{\":v0\":{\"S\":\"a\"}}'%s",
+             want);
+    check_command(read, &how, all);
+}
+
+static void test_a_limit_is_not_told_where_items_are_sifted_out(void)
+{
+    check_sifted(false, NULL, " --max-items 3 | jq -c '.Items | .[]'");
+    check_sifted(false, "map(select(x))", " | jq -c '.Items | map(select(x)) | .[]'");
+    check_sifted(true, "map(select(x))",
+                 " --max-items 3 | jq -c '.NextToken as $more | .Items | map(select(x)) | if "
+                 "length < 3 and $more then error(\"others stand in between; leave out "
+                 "--max-items\") else . end | .[]'");
 }
 
 static void test_a_strange_table_is_quoted(void)
@@ -194,7 +223,9 @@ static const struct check_test tests[] = {
     {"a_get", test_a_get},
     {"quotes_in_a_key", test_quotes_in_a_key},
     {"beyond_ascii_is_escaped", test_beyond_ascii_is_escaped},
-    {"options_query_and_output", test_options_query_and_output},
+    {"what_becomes_of_an_item", test_what_becomes_of_an_item},
+    {"a_limit_is_not_told_where_items_are_sifted_out",
+     test_a_limit_is_not_told_where_items_are_sifted_out},
     {"a_strange_table_is_quoted", test_a_strange_table_is_quoted},
     {"tables", test_tables},
     {"a_nested_command_gives_the_key", test_a_nested_command_gives_the_key},

@@ -65,8 +65,10 @@ static void test_the_command_of_two_steps_is_one(void)
         "--table-name prod-EcomIndexerJobsTable --index-name GSI_JobLookup_v2 "
         "--key-condition-expression '#n0 = :v0' --expression-attribute-names "
         "'{\"#n0\":\"job_id\"}' --expression-attribute-values '{\":v0\":{\"S\":\"1f3c\"}}' "
-        "--max-items 2 --profile p --query 'Items[0].{\"pk\": \"pk\", \"sk\": \"sk\"}' --output "
-        "json)\" --profile p\n");
+        "--profile p | jq -ac '.Items | map(select((.\"pk\".S | "
+        "test(\"\\\\APLATFORM#[^#]*#SHOP#[^#]*\\\\z\")) and (.\"sk\".S | "
+        "test(\"\\\\AJOB#[^#]*#1f3c\\\\z\")))) | if length > 1 then error(\"several records "
+        "answer\") else .[0] // empty end | {\"pk\", \"sk\"}')\" --profile p\n");
 }
 
 static void test_a_record_by_key(void)
@@ -130,9 +132,10 @@ static void test_a_pick(void)
         "'{\"#n0\":\"pk\",\"#n1\":\"sk\",\"#n2\":\"entity_type\",\"#n3\":\"access_token\",\"#n4\":"
         "\"last_updated\"}' --expression-attribute-values "
         "'{\":v0\":{\"S\":\"SHOP#s.example\"},\":v1\":{\"S\":\"USER#\"},\":v2\":{\"S\":\"SESSION\"}"
-        "}' --profile p --query 'max_by(Items[?\"last_updated\".S || \"last_updated\".N], "
-        "&(\"last_updated\".S || to_number(\"last_updated\".N))).\"access_token\".[S, N][] | [0]' "
-        "--output text\n");
+        "}' --profile p | jq -r '.Items | map(select((.\"sk\".S | "
+        "test(\"\\\\AUSER#[^#]*\\\\z\")))) | reverse | max_by(.\"last_updated\".S // "
+        "(.\"last_updated\".N | tonumber)) // empty | .\"access_token\" // empty | .S // .N // .B "
+        "// (if has(\"BOOL\") then .BOOL elif has(\"NULL\") then null else . end)'\n");
 }
 
 static void test_a_directory_of_the_map(void)

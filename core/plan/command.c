@@ -1,0 +1,333 @@
+/* Plans as commands. jq tells kinds of records apart by regular expressions, which are made of the
+ * same formats as everything else that knows kinds. */
+#include "core/plan/command.h"
+
+#include "core/json/json.h"
+
+/* Appends TEXT so that a regular expression takes it as it stands. */
+static void add_literal(struct buf *regex, struct span text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        if (memchr("\\^$.|?*+()[]{}", text.data[i], 14))
+            buf_add_char(regex, '\\');
+        buf_add_char(regex, text.data[i]);
+    }
+}
+
+/* How often a parameter whose value nobody says stands in a kind's keys. */
+static size_t count_param(const struct model *table, const struct map_kind *kind, const char *param)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->key_count; i++)
+        for (size_t k = 0; k < kind->keys[i].count; k++)
+            count += kind->keys[i].pieces[k].param && !strcmp(kind->keys[i].pieces[k].param, param);
+    return count;
+}
+
+/* A part reaches to the first occurrence of the literal behind it, and holds no separator unless it
+ * is open. One that stands twice has the same value both times. */
+static void add_part(struct buf *regex, const struct model *table, const struct map_kind *kind,
+                     const struct format *format, size_t at, struct bindings *seen)
+{
+    const struct format_piece *piece = &format->pieces[at];
+    const struct format_piece *next = at + 1 < format->count ? piece + 1 : NULL;
+    bool twice = count_param(table, kind, piece->param) > 1;
+    for (size_t i = 0; twice && i < seen->count; i++) {
+        if (strcmp(seen->items[i].param, piece->param) == 0) {
+            buf_printf(regex, "\\k<g%zu>", i);
+            return;
+        }
+    }
+    if (twice) {
+        buf_printf(regex, "(?<g%zu>", seen->count);
+        bindings_add(seen, piece->param, SPAN_LITERAL(""));
+    }
+    bool ahead =
+        next && next->literal.size && (piece->open || next->literal.data[0] != table->separator);
+    if (ahead) {
+        buf_add_text(regex, "(?:(?!");
+        add_literal(regex, next->literal);
+        buf_add_char(regex, ')');
+    }
+    if (piece->open) {
+        buf_add_text(regex, "[\\s\\S]");
+    } else {
+        buf_add_text(regex, "[^");
+        add_literal(regex, span_of(&table->separator, 1));
+        buf_add_char(regex, ']');
+    }
+    buf_add_text(regex, ahead ? ")*" : "*");
+    buf_add_text(regex, twice ? ")" : "");
+}
+
+static void add_format(struct buf *regex, const struct model *table, const struct map_kind *kind,
+                       size_t key, const struct bindings *path, struct bindings *seen)
+{
+    const struct format *format = &kind->keys[key];
+    for (size_t i = 0; i < format->count; i++) {
+        const struct format_piece *piece = &format->pieces[i];
+        const struct span *value =
+            piece->param ? bindings_find(path, piece->param) : &piece->literal;
+        if (value)
+            add_literal(regex, *value);
+        else
+            add_part(regex, table, kind, format, i, seen);
+    }
+}
+
+/* The query itself says that the attribute is of this kind and of this path. */
+static bool query_says(const struct plan *plan, const struct map_kind *kind, size_t key,
+                       const struct bindings *path)
+{
+    const struct map_key *attribute = &plan->table->keys[key];
+    for (size_t i = 0; i < plan->query->where_count; i++) {
+        const struct cond *cond = &plan->query->where[i];
+        struct bindings parts = {0};
+        if (cond->op == COND_EQ && span_is(cond->attribute, attribute->attribute))
+            return format_match_key(&kind->keys[key], cond->value.bytes, plan->table->separator,
+                                    &parts) &&
+                   bindings_agree(&parts, path);
+    }
+    return false;
+}
+
+/* Whether every value is of that format: a part that nobody says, and that may hold anything.
+ * Numbers and binaries are nothing but their part, whose value the query asks for. */
+static bool takes_all(const struct plan *plan, const struct map_kind *kind, size_t key,
+                      const struct bindings *path)
+{
+    const struct format *format = &kind->keys[key];
+    const char *param = format_whole_param(format);
+    return plan->table->keys[key].type != VALUE_S ||
+           (param && format->pieces[0].open && !bindings_find(path, param));
+}
+
+static bool repeats_parts(const struct model *table, const struct map_kind *kind,
+                          const struct bindings *path)
+{
+    for (size_t i = 0; i < table->key_count; i++)
+        for (size_t k = 0; k < kind->keys[i].count; k++) {
+            const char *param = kind->keys[i].pieces[k].param;
+            if (param && !bindings_find(path, param) && count_param(table, kind, param) > 1)
+                return true;
+        }
+    return false;
+}
+
+static void add_test(struct buf *out, const struct buf *value, const struct buf *regex)
+{
+    CLEAN_UP(buf_clean_up) struct buf whole = {0};
+    buf_printf(&whole, "\\A%s\\z", buf_text(regex));
+    buf_printf(out, "(%s | test(", buf_text(value));
+    json_write_ascii(out, buf_span(&whole));
+    buf_add_text(out, "))");
+    out->failed = out->failed || whole.failed || regex->failed || value->failed;
+}
+
+/* Appends a jq condition: an item is of KIND, and no part contradicts PATH. Nothing when every item
+ * of the query is. */
+static void write_kind(struct buf *out, const struct plan *plan, const struct map_kind *kind,
+                       const struct bindings *path)
+{
+    const struct model *table = plan->table;
+    CLEAN_UP(buf_clean_up) struct buf value = {0}, regex = {0};
+    struct bindings seen = {0};
+    bool together = repeats_parts(table, kind, path);
+    bool first = true;
+    for (size_t i = 0; i < table->key_count; i++) {
+        if (!together && (query_says(plan, kind, i, path) || takes_all(plan, kind, i, path)))
+            continue;
+        buf_add_text(&value, value.size ? " + \"\\n\" + " : "");
+        buf_add_text(&regex, regex.size ? "\\n" : "");
+        buf_add_char(&value, '.');
+        json_write_ascii(&value, span_text(table->keys[i].attribute));
+        buf_printf(&value, ".%s", value_type_name(table->keys[i].type));
+        add_format(&regex, table, kind, i, path, &seen);
+        if (together && i + 1 < table->key_count)
+            continue;
+        buf_add_text(out, first ? "" : " and ");
+        add_test(out, &value, &regex);
+        first = false;
+        buf_truncate(&value, 0);
+        buf_truncate(&regex, 0);
+    }
+}
+
+/* What the path's range leaves out at its end, though the service gives it. */
+static void write_exclusions(struct buf *out, const struct plan *plan, const struct map_kind *kind)
+{
+    for (size_t i = 0; i < plan->pattern->excluded_count; i++) {
+        const struct map_part *part = &plan->pattern->excluded[i];
+        CLEAN_UP(buf_clean_up) struct buf end = {0}, same = {0};
+        struct bindings path = plan->path;
+        if (!format_expand(&part->value, &plan->path, &end) ||
+            !bindings_add(&path, part->param, buf_span(&end)))
+            continue;
+        write_kind(&same, plan, kind, &path);
+        out->failed = out->failed || end.failed || same.failed;
+        if (same.size)
+            buf_printf(out, "%s((%s) | not)", out->size ? " and " : "", buf_text(&same));
+    }
+}
+
+static size_t kind_count(const struct plan *plan)
+{
+    return plan->kind_of ? 1 : plan->pattern->entry_count;
+}
+
+static const struct map_kind *kind_at(const struct plan *plan, size_t i)
+{
+    return plan->kind_of ? plan->kind_of : plan->pattern->entries[i].kind;
+}
+
+/* Appends a jq filter from all items to those that count; nothing when all do. */
+static void write_sift(struct buf *out, const struct plan *plan)
+{
+    CLEAN_UP(buf_clean_up) struct buf any = {0};
+    size_t count = kind_count(plan);
+    for (size_t i = 0; i < count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf one = {0};
+        write_kind(&one, plan, kind_at(plan, i), &plan->path);
+        write_exclusions(&one, plan, kind_at(plan, i));
+        out->failed = out->failed || one.failed;
+        if (one.size == 0)
+            return;
+        buf_printf(&any, "%s%s%s%s", i ? " or " : "", count > 1 ? "(" : "", buf_text(&one),
+                   count > 1 ? ")" : "");
+    }
+    if (count)
+        buf_printf(out, "map(select(%s))", buf_text(&any));
+    out->failed = out->failed || any.failed;
+}
+
+/* Whether the map knows records that the query may give and that don't count: then no number of
+ * items is known to be enough. */
+static bool others_may_come(const struct plan *plan)
+{
+    const struct model *table = plan->table;
+    for (const struct map_kind *other = table->kinds; other; other = other->next) {
+        bool wanted = false, overlaps = false;
+        for (size_t i = 0; i < kind_count(plan); i++) {
+            const struct map_kind *kind = kind_at(plan, i);
+            wanted = wanted || kind == other || kind == table->any;
+            bool same = true;
+            for (size_t k = 0; k < table->key_count; k++)
+                same = same && format_overlaps(&kind->keys[k], &other->keys[k]);
+            overlaps = overlaps || same;
+        }
+        if (!wanted && overlaps)
+            return true;
+    }
+    return false;
+}
+
+/* Appends a jq filter from those that count to the one that is the file. */
+static void write_choice(struct buf *out, const struct plan *plan)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    const struct map_pattern *pattern = plan->pattern;
+    if (pattern->pick == PICK_NONE) {
+        buf_add_text(out, plan->query->limit == 1
+                              ? ".[0] // empty"
+                              : "if length > 1 then error(\"several records answer\") "
+                                "else .[0] // empty end");
+        return;
+    }
+    json_write_ascii(&name, span_text(pattern->pick_attribute));
+    /* Among equals the first one is meant; max_by takes the last. */
+    buf_printf(out, "%s(.%s.S // (.%s.N | tonumber)) // empty",
+               pattern->pick == PICK_GREATEST ? "reverse | max_by" : "min_by", buf_text(&name),
+               buf_text(&name));
+    out->failed = out->failed || name.failed;
+}
+
+/* Appends a jq filter from an item to one attribute: scalars bare, others typed. */
+static void write_bare(struct buf *out, struct span attribute)
+{
+    buf_add_text(out, " | .");
+    json_write_ascii(out, attribute);
+    buf_add_text(out, " // empty | .S // .N // .B // (if has(\"BOOL\") then .BOOL elif "
+                      "has(\"NULL\") then null else . end)");
+}
+
+/* Appends a jq filter from an item to its key. */
+static void write_key(struct buf *out, const struct model *table)
+{
+    for (size_t i = 0; i < table->key_count; i++) {
+        buf_add_text(out, i ? ", " : " | {");
+        json_write_ascii(out, span_text(table->keys[i].attribute));
+    }
+    buf_add_char(out, '}');
+}
+
+/* The plan's query, and of its answer what counts, as keys when these are read again. */
+static void write_query(const struct plan *plan, const struct source_ops *source,
+                        const char *options, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf sift = {0}, choose = {0};
+    bool keys = plan->reads_again && plan->kind != PLAN_SEARCH;
+    write_sift(&sift, plan);
+    if (plan->kind == PLAN_FIND)
+        write_choice(&choose, plan);
+    else if (plan->query->limit)
+        buf_printf(&choose, ".[:%lu][]", (unsigned long)plan->query->limit);
+    else
+        buf_add_text(&choose, ".[]");
+    if (keys)
+        write_key(&choose, plan->table);
+    else if (plan->kind == PLAN_FIND && plan->attribute.size)
+        write_bare(&choose, plan->attribute);
+    struct source_command how = {
+        .options = options,
+        .sift = sift.size ? buf_text(&sift) : NULL,
+        .choose = buf_text(&choose),
+        .flags = keys                                              ? "-ac"
+                 : plan->kind == PLAN_FIND && plan->attribute.size ? "-r"
+                                                                   : "-c",
+        .first_suffice =
+            !others_may_come(plan) && (plan->kind == PLAN_LIST || plan->query->limit == 1),
+    };
+    source->write_command(plan->query, &how, out);
+    out->failed = out->failed || sift.failed || choose.failed;
+}
+
+/* The record that is read by its key: KEY is a shell's word, or NULL when the Read says it. */
+static void write_get(const struct plan *plan, const struct read *items,
+                      const struct source_ops *source, const char *options, const char *key,
+                      struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf choose = {0};
+    struct source_command how = {.options = options, .key = key, .flags = "-c"};
+    if (plan->kind == PLAN_LIST) {
+        how.choose = ".[]";
+    } else if (plan->attribute.size) {
+        buf_add_text(&choose, ".[0] // empty");
+        write_bare(&choose, plan->attribute);
+        how.choose = buf_text(&choose);
+        how.flags = "-r";
+    }
+    source->write_command(items, &how, out);
+    out->failed = out->failed || choose.failed;
+}
+
+void command_write(const struct plan *plan, const struct read *items,
+                   const struct source_ops *source, const char *options, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf key = {0};
+    if (plan->kind == PLAN_KEY) {
+        write_get(plan, items, source, options, NULL, out);
+    } else if (plan->kind == PLAN_SEARCH || !plan->reads_again) {
+        write_query(plan, source, options, out);
+    } else if (plan->kind == PLAN_FIND) {
+        buf_add_text(&key, "\"$(");
+        write_query(plan, source, options, &key);
+        buf_add_text(&key, ")\"");
+        write_get(plan, items, source, options, buf_text(&key), out);
+    } else {
+        write_query(plan, source, options, out);
+        buf_add_text(out, " | while IFS= read -r key; do ");
+        write_get(plan, items, source, options, "\"$key\"", out);
+        buf_add_text(out, "; done");
+    }
+    out->failed = out->failed || key.failed;
+}
