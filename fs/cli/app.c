@@ -211,10 +211,15 @@ void app_hint_at_mount(const char *path, struct error *err)
     if (path[0] != '/' || !mounts_find(path, &root))
         return;
     const char *rest = path + root.size;
-    error_set(err, ERROR_INVALID,
-              "is in the mount at %s, and commands take paths without the "
-              "mountpoint: %s",
-              buf_text(&root), rest[0] ? rest : "/");
+    if (strncmp(rest, "/.ddbfs", 7) == 0)
+        error_set(err, ERROR_INVALID,
+                  "is what the mount at %s tells of itself; read it as a file, without ddbfs",
+                  buf_text(&root));
+    else
+        error_set(err, ERROR_INVALID,
+                  "is in the mount at %s, and commands take paths without the "
+                  "mountpoint: %s",
+                  buf_text(&root), rest[0] ? rest : "/");
 }
 
 /* What app_resolve waits for. */

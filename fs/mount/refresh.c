@@ -129,6 +129,7 @@ struct search {
     struct span path;
     struct span above, name; /* the path in two: its directory, and the rest */
     struct order *order;
+    size_t most; /* names to collect */
 };
 
 static struct search search_for(struct span path, struct order *order)
@@ -139,7 +140,8 @@ static struct search search_for(struct span path, struct order *order)
     return (struct search){.path = path,
                            .above = span_of(path.data, slash > 1 ? slash - 1 : slash),
                            .name = span_from(path, slash),
-                           .order = order};
+                           .order = order,
+                           .most = SIZE_MAX};
 }
 
 /* Without memory for it, its TTL has to pass. */
@@ -168,8 +170,10 @@ static void doom(void *arg, struct node *node)
 {
     struct search *search = arg;
     CLEAN_UP(buf_clean_up) struct buf path = {0};
+    if (search->order->count >= search->most || is_control(node))
+        return;
     nodes_path(node, span_text(""), &path);
-    if (path.failed || is_control(node))
+    if (path.failed)
         return;
     if (node->parent && nodes_is_below(buf_span(&path), search->path))
         doom_name(search->order, node->parent, node->name);
@@ -220,14 +224,32 @@ static void tell_names(struct refresher *refresher, struct order *order)
     refresher->latest = order;
 }
 
-/* The kernel is told of ORDER's names, one way or the other. */
-static void carry_out(struct refresher *refresher, struct order *order)
+/* Collects the names that are to be forgotten, MOST of them at the most. */
+static void collect(const struct refresher *refresher, struct order *order, struct span path,
+                    size_t most)
 {
+    struct search search = search_for(path, order);
+    search.most = most;
+    while (order->names)
+        free_first(order);
+    order->count = 0;
+    doom(&search, nodes_root(refresher->mount->nodes));
+    nodes_each(refresher->mount->nodes, doom, &search);
+}
+
+/* The kernel is told of the names, one way or the other. That there are many is known before all
+ * are collected, which the one write does not need. */
+static void carry_out(struct refresher *refresher, struct order *order, struct span path)
+{
+    collect(refresher, order, path, FEW_NAMES + 1);
     bool few = order->count <= FEW_NAMES && !has_waiters(refresher, order);
-    if (!few && forget_all(refresher))
+    if (!few && forget_all(refresher)) {
         finish(order, ENOENT);
-    else
-        tell_names(refresher, order);
+        return;
+    }
+    if (order->count > FEW_NAMES)
+        collect(refresher, order, path, SIZE_MAX);
+    tell_names(refresher, order);
 }
 
 void refresher_drop(struct refresher *refresher, struct span path, fuse_req_t req)
@@ -244,10 +266,7 @@ void refresher_drop(struct refresher *refresher, struct span path, fuse_req_t re
     order->errand = (struct errand){tell, on_told};
     order->session = mount->session;
     order->refresher = refresher;
-    struct search search = search_for(path, order);
-    doom(&search, nodes_root(mount->nodes));
-    nodes_each(mount->nodes, doom, &search);
     if (req) /* an interrupt, or no memory for this, keeps nothing from being done */
         waiting_start(&order->waiting, mount, req, mount_now_ms(mount), give_up, order);
-    carry_out(refresher, order);
+    carry_out(refresher, order, path);
 }
