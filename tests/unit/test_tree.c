@@ -400,7 +400,7 @@ static void test_info_says_where_a_record_came_from(void)
     CHECK_HAS(text, "\"table\": \"prod-EcomIndexerJobsTable\"");
     CHECK_HAS(text, "\"index\": \"GSI_JobLookup_v2\"");
     CHECK_HAS(text, "\"fetched\": \"2026-04-16T12:00:00Z\"");
-    CHECK_HAS(text, "\"capacity\": 0.5");
+    CHECK_HAS(text, "\"capacity\": 1");
     CHECK_HAS(text, "\"request_id\": \"FAKE-REQUEST\"");
     CHECK_HAS(text, "--profile p");
     close_scene();
