@@ -122,11 +122,6 @@ void sample_destroy(struct sample *sample)
     free(sample);
 }
 
-unsigned sample_count(const struct sample *sample)
-{
-    return sample->records;
-}
-
 static bool has(struct json item, const char *attribute)
 {
     return json_present(item_attribute(item, span_text(attribute)));

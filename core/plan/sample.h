@@ -21,7 +21,6 @@ bool sample_add(struct sample *sample, const struct plan *plan, struct json item
  * at, or the map calls secret, and that none of them has. */
 void sample_end(struct sample *sample);
 
-unsigned sample_count(const struct sample *sample);
 void sample_destroy(struct sample *sample); /* NULL is fine */
 
 #endif
