@@ -147,22 +147,26 @@ def test_mc_shows_a_directory_and_a_record(listed, terminal):
 @needs("Xvfb")
 @needs("dbus-run-session")
 def test_a_file_browser_shows_a_directory(listed, tmp_path):
-    """The screenshot is kept in the build folder, for somebody to look at."""
+    """The screenshot is kept in the build folder, for somebody to look at. Without -noreset the
+    screen starts anew when its last client leaves, and who connects just then (the browser, between
+    two questions for its window) is turned away."""
     home = tmp_path / "desktop"
     home.mkdir()
     env = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     read_end, write_end = os.pipe()
     screen = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "900x600x24", "-nolisten", "tcp"],
+        ["Xvfb", "-displayfd", str(write_end), "-noreset", "-nolisten", "tcp"]
+        + ["-screen", "0", "900x600x24"],
         pass_fds=[write_end],
-        stderr=subprocess.DEVNULL,
     )
     try:
         os.close(write_end)
-        env["DISPLAY"] = ":" + os.read(read_end, 16).decode().strip()
+        with os.fdopen(read_end) as told:
+            number = told.readline().strip()
+        assert number, "Xvfb ended without a screen; what it said stands above"
+        env["DISPLAY"] = ":" + number
         look_at(listed, env)
     finally:
-        os.close(read_end)
         screen.terminate()
         screen.wait()
     assert listed.counts() == {}
@@ -170,11 +174,15 @@ def test_a_file_browser_shows_a_directory(listed, tmp_path):
 
 def look_at(m, env):
     command = ["dbus-run-session", "--", "pcmanfm", "--no-desktop", str(m / SHOP)]
-    browser = subprocess.Popen(command, env=env, start_new_session=True, stderr=subprocess.DEVNULL)
+    browser = subprocess.Popen(command, env=env, start_new_session=True)
     try:
-        find = ["xdotool", "search", "--onlyvisible", "--name", "cool-store"]
-        wait = lambda: subprocess.run(find, env=env, capture_output=True).stdout  # noqa: E731
-        mounts.wait_until(wait, "the browser's window")
+
+        def window():
+            assert browser.poll() is None, "the browser ended; what it said stands above"
+            find = ["xdotool", "search", "--onlyvisible", "--name", "cool-store"]
+            return subprocess.run(find, env=env, capture_output=True).stdout
+
+        mounts.wait_until(window, "the browser's window")
         shot = pathlib.Path(os.environ.get("DDBFS_SCREENSHOTS") or places.REPO / "build-asan")
         shot.mkdir(exist_ok=True)
         picture = ["import", "-window", "root", str(shot / "file-browser.png")]
