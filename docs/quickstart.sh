@@ -13,7 +13,7 @@ cd "$REPO"
 JOB=1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90
 INDEX=kl7a9h55-shopify-e513a8-4
 NEEDS="gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libfuse3-dev libssl-dev
-    zlib1g-dev fuse3"
+    zlib1g-dev libcjson-dev fuse3"
 MOUNT=build/demo/mnt
 SHOWN_LINES=12
 

@@ -16,6 +16,8 @@ void credentials_clean_up(struct credentials *credentials)
     free_secret(credentials->access_key_id);
     free_secret(credentials->secret_access_key);
     free_secret(credentials->session_token);
+    free(credentials->account_id);
+    free(credentials->origin);
     *credentials = (struct credentials){0};
 }
 
@@ -28,9 +30,11 @@ static bool copy_text(char **out, const char *text)
 bool credentials_copy(struct credentials *out, const struct credentials *from)
 {
     out->expires_wall_ms = from->expires_wall_ms;
+    out->method = from->method;
     if (copy_text(&out->access_key_id, from->access_key_id) &&
         copy_text(&out->secret_access_key, from->secret_access_key) &&
-        copy_text(&out->session_token, from->session_token))
+        copy_text(&out->session_token, from->session_token) &&
+        copy_text(&out->account_id, from->account_id) && copy_text(&out->origin, from->origin))
         return true;
     credentials_clean_up(out);
     return false;

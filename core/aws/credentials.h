@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "core/aws/profile.h"
+#include "core/aws/settings.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/loop.h"
@@ -15,7 +17,10 @@ struct credentials {
     char *access_key_id;     /* owned */
     char *secret_access_key; /* owned */
     char *session_token;     /* owned; NULL when there is none */
+    char *account_id;        /* owned; NULL when their source does not say */
     int64_t expires_wall_ms; /* since 1970; 0 when they do not expire */
+    const char *method; /* how they were had, in the words of the AWS tools: "env", "assume-role" */
+    char *origin; /* owned; where they were found, in a user's words: "~/.aws/config [profile x]" */
 };
 
 /* Wipes and frees. */
@@ -26,11 +31,18 @@ bool credentials_copy(struct credentials *out, const struct credentials *from);
 
 /* What providers work with, and on whose behalf. All borrowed, and outlives the provider. */
 struct credentials_context {
-    struct loop *loop;           /* with the clock */
-    struct transport *transport; /* for those that ask the network */
-    const struct log *log;       /* may be NULL */
-    const char *profile;         /* the profile in force; "default" when none was named */
-    bool asked_for; /* it was named by an option: the environment's credentials are off */
+    struct loop *loop;                   /* with the clock */
+    struct transport *transport;         /* for those that ask the network */
+    const struct log *log;               /* may be NULL */
+    const struct aws_settings *settings; /* region and endpoints, of the profile in force */
+    const char *profile; /* whose credentials are wanted; "default" when none was named */
+    bool asked_for;      /* it was named by an option: the environment's credentials are off */
+    /* They are to sign for the role of another profile: only what the profile itself says counts,
+     * never the environment, a container or a machine. */
+    bool is_source;
+    /* Both profile files as they are now, with their secrets: read by the chain for each of its
+     * questions, and there while one of its providers is asked. */
+    const struct profiles *profiles;
 };
 
 enum credentials_found {

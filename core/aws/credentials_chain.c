@@ -6,6 +6,7 @@
 
 #include "core/aws/credentials_env.h"
 #include "core/aws/credentials_profile.h"
+#include "core/aws/profile.h"
 
 /* In the order of the AWS CLI. */
 static struct credentials_provider *(*const constructors[])(const struct credentials_context *) = {
@@ -16,16 +17,19 @@ static struct credentials_provider *(*const constructors[])(const struct credent
 enum { PROVIDERS = sizeof constructors / sizeof constructors[0] };
 
 struct chain {
-    struct credentials_provider base; /* first: a provider is cast to it */
-    const struct credentials_context *context;
+    struct credentials_provider base;   /* first: a provider is cast to it */
+    struct credentials_context context; /* what its providers borrow */
+    struct profiles profiles;           /* while a question is under way, unless they are lent */
+    bool owns_profiles;
     struct credentials_provider *providers[PROVIDERS]; /* owned */
 };
 
 /* A question to the chain: a question to one of its providers at a time. */
 struct credentials_get {
     struct chain *chain;
+    struct loop_timer *timer;    /* until the files are read */
     size_t at;                   /* which provider is asked */
-    struct credentials_get *get; /* of that provider */
+    struct credentials_get *get; /* of that provider; NULL while the timer runs */
     credentials_fn *fn;
     void *arg;
 };
@@ -64,11 +68,24 @@ static bool check_visible(const struct credentials *credentials, struct error *e
                              bad);
 }
 
+/* The files are read for one question, and wiped after it. */
+static bool read_profiles(struct chain *chain, struct error *err)
+{
+    return !chain->owns_profiles || profiles_load(&chain->profiles, err);
+}
+
+static void end(struct credentials_get *get)
+{
+    if (get->chain->owns_profiles)
+        profiles_clean_up(&get->chain->profiles);
+    free(get);
+}
+
 static void tell(struct credentials_get *get, const struct credentials_answer *answer)
 {
     credentials_fn *fn = get->fn;
     void *arg = get->arg;
-    free(get);
+    end(get);
     fn(arg, answer);
 }
 
@@ -90,7 +107,7 @@ static void on_answer(void *arg, const struct credentials_answer *answer)
     } else if (answer->found != CREDENTIALS_ABSENT) {
         tell(get, answer);
     } else if (++get->at == PROVIDERS) {
-        fail_absent(get->chain->context, &err);
+        fail_absent(&get->chain->context, &err);
         tell_failure(get, &err);
     } else if (!ask(get)) {
         error_no_memory(&err);
@@ -105,6 +122,20 @@ static bool ask(struct credentials_get *get)
     return get->get != NULL;
 }
 
+static void begin(void *arg)
+{
+    struct credentials_get *get = arg;
+    struct error err = {0};
+    get->timer = NULL;
+    if (!read_profiles(get->chain, &err)) {
+        tell_failure(get, &err);
+    } else if (!ask(get)) {
+        error_no_memory(&err);
+        tell_failure(get, &err);
+    }
+}
+
+/* One question at a time: a cache stands around every chain. */
 static struct credentials_get *chain_get(struct credentials_provider *provider, credentials_fn *fn,
                                          void *arg)
 {
@@ -112,7 +143,8 @@ static struct credentials_get *chain_get(struct credentials_provider *provider, 
     if (!get)
         return NULL;
     *get = (struct credentials_get){.chain = (struct chain *)provider, .fn = fn, .arg = arg};
-    if (ask(get))
+    get->timer = loop_add_timer(get->chain->context.loop, 0, begin, get);
+    if (get->timer)
         return get;
     free(get);
     return NULL;
@@ -120,8 +152,10 @@ static struct credentials_get *chain_get(struct credentials_provider *provider, 
 
 static void chain_cancel(struct credentials_get *get)
 {
-    get->chain->providers[get->at]->ops->cancel(get->get);
-    free(get);
+    loop_remove_timer(get->timer);
+    if (get->get)
+        get->chain->providers[get->at]->ops->cancel(get->get);
+    end(get);
 }
 
 static void chain_destroy(struct credentials_provider *provider)
@@ -140,9 +174,12 @@ struct credentials_provider *credentials_chain_new(const struct credentials_cont
     if (!chain)
         return NULL;
     chain->base.ops = &ops;
-    chain->context = context;
+    chain->context = *context;
+    chain->owns_profiles = !context->profiles;
+    if (chain->owns_profiles)
+        chain->context.profiles = &chain->profiles;
     for (size_t i = 0; i < PROVIDERS; i++) {
-        chain->providers[i] = constructors[i](context);
+        chain->providers[i] = constructors[i](&chain->context);
         if (!chain->providers[i]) {
             chain_destroy(&chain->base);
             return NULL;

@@ -101,14 +101,12 @@ static bool has_id(const struct profile_file *file, const char *profile)
 static enum credentials_found look(const struct credentials_context *context,
                                    struct credentials *out, struct error *err)
 {
-    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
-    struct looked_up where = {&profiles, context};
-    if (!profiles_load(&profiles, err))
-        return CREDENTIALS_FAILED;
+    const struct profiles *profiles = context->profiles;
+    struct looked_up where = {profiles, context};
     const struct profile_file *keys =
-        has_id(&profiles.credentials, context->profile) ? &profiles.credentials
-        : has_id(&profiles.config, context->profile)    ? &profiles.config
-                                                        : NULL;
+        has_id(&profiles->credentials, context->profile) ? &profiles->credentials
+        : has_id(&profiles->config, context->profile)    ? &profiles->config
+                                                         : NULL;
     const struct way *way = find_way(&where, keys != NULL);
     if (way)
         return fail_for_way(context, way, err);

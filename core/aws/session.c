@@ -23,6 +23,7 @@ struct aws_session *aws_session_new(const struct aws_settings *settings,
         .loop = parts->loop,
         .transport = parts->transport,
         .log = parts->log,
+        .settings = settings,
         .profile = aws_settings_profile_in_force(settings),
         .asked_for = settings->asked_for,
     };

@@ -9,6 +9,11 @@ void digest_skip_clean_up(void)
     OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
 }
 
+bool digest_sha1(struct span data, uint8_t out[DIGEST_SHA1_SIZE])
+{
+    return EVP_Digest(data.data, data.size, out, NULL, EVP_sha1(), NULL) == 1;
+}
+
 bool digest_sha256(struct span data, uint8_t out[DIGEST_SIZE])
 {
     return EVP_Digest(data.data, data.size, out, NULL, EVP_sha256(), NULL) == 1;

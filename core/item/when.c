@@ -1,102 +1,13 @@
 #include "core/item/when.h"
 
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
+
+#include "core/base/instant.h"
 
 enum { SECONDS_END = 100000000 }; /* thousands of seconds: the year 5138; beyond are ms */
 
 static const int64_t LAST_MS = 253402300799999; /* of the year 9999 */
-
-static bool take_char(const char **text, char c)
-{
-    if (**text != c)
-        return false;
-    ++*text;
-    return true;
-}
-
-/* Exactly COUNT digits. */
-static bool take_number(const char **text, int count, int *out)
-{
-    *out = 0;
-    for (; count > 0; count--, ++*text) {
-        if (**text < '0' || **text > '9')
-            return false;
-        *out = *out * 10 + (**text - '0');
-    }
-    return true;
-}
-
-static bool take_date(const char **text, struct tm *date)
-{
-    if (!take_number(text, 4, &date->tm_year) || !take_char(text, '-') ||
-        !take_number(text, 2, &date->tm_mon) || !take_char(text, '-') ||
-        !take_number(text, 2, &date->tm_mday))
-        return false;
-    date->tm_year -= 1900;
-    date->tm_mon -= 1;
-    return date->tm_mon >= 0 && date->tm_mon < 12 && date->tm_mday >= 1 && date->tm_mday <= 31;
-}
-
-/* A leap second is a second. */
-static bool take_time(const char **text, struct tm *date)
-{
-    return take_number(text, 2, &date->tm_hour) && take_char(text, ':') &&
-           take_number(text, 2, &date->tm_min) && take_char(text, ':') &&
-           take_number(text, 2, &date->tm_sec) && date->tm_hour < 24 && date->tm_min < 60 &&
-           date->tm_sec <= 60;
-}
-
-/* The milliseconds of ".123456", which may be missing. */
-static int take_fraction(const char **text)
-{
-    int ms = 0, scale = 100;
-    if (!take_char(text, '.'))
-        return 0;
-    for (; **text >= '0' && **text <= '9'; ++*text, scale /= 10)
-        ms += (**text - '0') * scale;
-    return ms;
-}
-
-/* The offset from UTC in seconds, "+02:00", "-0530" or "Z"; nothing at all is UTC. */
-static bool take_zone(const char **text, int *seconds)
-{
-    int hours, minutes;
-    *seconds = 0;
-    if (**text == '\0' || take_char(text, 'Z'))
-        return true;
-    int sign = take_char(text, '-') ? -1 : 1;
-    if (sign > 0 && !take_char(text, '+'))
-        return false;
-    if (!take_number(text, 2, &hours))
-        return false;
-    take_char(text, ':');
-    if (!take_number(text, 2, &minutes))
-        return false;
-    *seconds = sign * (hours * 60 + minutes) * 60;
-    return true;
-}
-
-int64_t when_parse(struct span text)
-{
-    char copy[64] = {0};
-    struct tm date = {0};
-    int zone = 0, ms = 0;
-    if (text.size >= sizeof copy)
-        return 0;
-    memcpy(copy, text.data, text.size);
-    const char *rest = copy;
-    if (!take_date(&rest, &date))
-        return 0;
-    if (take_char(&rest, 'T') || take_char(&rest, ' ')) {
-        if (!take_time(&rest, &date))
-            return 0;
-        ms = take_fraction(&rest);
-    }
-    if (!take_zone(&rest, &zone) || rest != copy + text.size)
-        return 0;
-    return ((int64_t)timegm(&date) - zone) * 1000 + ms;
-}
 
 /* Whole seconds, or milliseconds when they are too many for seconds. */
 static int64_t parse_number(struct span text)
@@ -121,15 +32,5 @@ int64_t when_read(struct json typed)
         return 0;
     if (json_string_is(tag, SPAN_LITERAL("N")))
         return parse_number(text);
-    return json_string_is(tag, SPAN_LITERAL("S")) ? when_parse(text) : 0;
-}
-
-void when_write(struct buf *out, int64_t ms)
-{
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm date;
-    char text[32];
-    gmtime_r(&seconds, &date);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &date);
-    buf_add_text(out, text);
+    return json_string_is(tag, SPAN_LITERAL("S")) ? instant_parse(text) : 0;
 }

@@ -10,10 +10,4 @@
 /* What the typed value says, in milliseconds since 1970; 0 when it is no date. */
 int64_t when_read(struct json typed);
 
-/* 2026-04-16T10:15:00Z or 2026-04-16T10:15:00.123+02:00 or 2026-04-16; 0 when TEXT is none. */
-int64_t when_parse(struct span text);
-
-/* Appends a time as 2026-04-16T10:15:00Z. */
-void when_write(struct buf *out, int64_t ms);
-
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "core/base/digest.h"
-#include "core/item/when.h"
+#include "core/base/instant.h"
 #include "core/plan/command.h"
 #include "core/tree/proof.h"
 
@@ -205,7 +205,7 @@ static void write_origin(struct buf *out, const struct tree *tree, const struct 
     struct clock *clock = loop_clock(tree->loop);
     struct version version = record_version(record);
     CLEAN_UP(buf_clean_up) struct buf when = {0}, digest = {0};
-    when_write(&when, origin->fetched_wall_ms);
+    instant_write(&when, origin->fetched_wall_ms);
     digest_hex(&digest, version.bytes, VERSION_SIZE);
     out->failed = out->failed || when.failed || digest.failed;
     write_member(out, "fetched", buf_span(&when));
@@ -275,7 +275,7 @@ bool explain_write_list_info(const struct tree *tree, const struct place *place,
         write_member(out, "not_listed", span_text(unlisted->text));
     buf_printf(out, ",\n  \"pages\": %u,\n  \"requests\": %u,\n  \"capacity\": %g", stats.pages,
                stats.requests, stats.capacity);
-    when_write(&when, clock->wall_ms(clock));
+    instant_write(&when, clock->wall_ms(clock));
     write_member(out, "fetched", buf_span(&when));
     buf_add_text(out, "\n}\n");
     return !out->failed && !when.failed;

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/base/instant.h"
 #include "core/base/printable.h"
-#include "core/item/when.h"
 #include "fs/cli/turns.h"
 
 /* Each of them holds a page, of 1 MB at the most. */
@@ -44,7 +44,7 @@ static void write_json(const struct tree_entry *entry, struct span path, struct 
         buf_printf(out, ",\"size\":%lld", (long long)entry->size);
     if (entry->mtime_ms) {
         buf_add_text(out, ",\"mtime\":\"");
-        when_write(out, entry->mtime_ms);
+        instant_write(out, entry->mtime_ms);
         buf_add_char(out, '"');
     }
     buf_add_text(out, "}\n");

@@ -8,8 +8,8 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "core/base/instant.h"
 #include "core/base/printable.h"
-#include "core/item/when.h"
 #include "fs/mount/syslog_socket.h"
 
 enum { KEPT = 200, REPEAT_MS = 10000 };
@@ -67,7 +67,7 @@ void journal_destroy(struct journal *journal)
 static void ring_add(struct journal *journal, struct ring *ring, const char *line)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    when_write(&text, journal->clock->wall_ms(journal->clock));
+    instant_write(&text, journal->clock->wall_ms(journal->clock));
     buf_printf(&text, " %s\n", line);
     free(ring->lines[ring->next]);
     ring->lines[ring->next] = buf_steal(&text, NULL); /* without memory the line is lost */

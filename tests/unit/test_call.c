@@ -51,7 +51,8 @@ static void tell(void *arg)
     if (get.scene->fails)
         error_set(&answer.err, ERROR_EXPIRED, "sign in");
     else
-        answer.credentials = (struct credentials){id, secret, token, 0};
+        answer.credentials = (struct credentials){
+            .access_key_id = id, .secret_access_key = secret, .session_token = token};
     get.fn(get.arg, &answer);
 }
 

@@ -1,11 +1,13 @@
 /* Dates in records, read and written. */
 #include "core/item/when.h"
 
+#include "core/base/instant.h"
+
 #include "tests/unit/check.h"
 
 static int64_t parse(const char *text)
 {
-    return when_parse(span_text(text));
+    return instant_parse(span_text(text));
 }
 
 static int64_t read_typed(const char *text)
@@ -73,14 +75,14 @@ static void test_what_is_no_date_is_zero(void)
 
 static void test_a_nul_inside_is_no_date(void)
 {
-    CHECK_INT(when_parse(span_of("2026-04-16\0Z", 12)), 0);
+    CHECK_INT(instant_parse(span_of("2026-04-16\0Z", 12)), 0);
 }
 
 static void test_a_long_text_is_no_date(void)
 {
     char text[100];
     memset(text, '1', sizeof text);
-    CHECK_INT(when_parse(span_of(text, sizeof text)), 0);
+    CHECK_INT(instant_parse(span_of(text, sizeof text)), 0);
 }
 
 static void test_numbers_are_seconds_or_milliseconds(void)
@@ -119,9 +121,9 @@ static void test_absent_is_no_date(void)
 static void test_write_is_iso_in_utc(void)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
-    when_write(&out, NOON_MS + 999);
+    instant_write(&out, NOON_MS + 999);
     CHECK_TEXT(buf_text(&out), "2026-04-16T12:00:00Z");
-    CHECK_INT(when_parse(buf_span(&out)), NOON_MS);
+    CHECK_INT(instant_parse(buf_span(&out)), NOON_MS);
 }
 
 static const struct check_test tests[] = {

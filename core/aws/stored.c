@@ -1,0 +1,151 @@
+/* Reading and writing the files of AWS's tools. */
+#include "core/aws/stored.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_STORED = 1024 * 1024, FIRST_ROOM = 4096 };
+
+static void close_fd(const int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+
+static bool fail(const char *what, const char *path, struct error *err)
+{
+    return error_set(err, ERROR_DENIED, "cannot %s %s: %s", what, path, strerror(errno));
+}
+
+/* A pipe or a device could keep the loop waiting, so they are not even opened for reading. */
+enum stored_found stored_read(const char *path, struct buf *out, struct error *err)
+{
+    CLEAN_UP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat stat;
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return STORED_ABSENT;
+    if (fd < 0 || fstat(fd, &stat) != 0) {
+        fail("read", path, err);
+        return STORED_FAILED;
+    }
+    if (!S_ISREG(stat.st_mode)) {
+        error_set(err, ERROR_DENIED, "cannot read %s: it is no regular file", path);
+        return STORED_FAILED;
+    }
+    for (size_t begin = out->size;;) {
+        if (!buf_reserve(out, FIRST_ROOM)) {
+            error_no_memory(err);
+            return STORED_FAILED;
+        }
+        ssize_t got = read(fd, out->data + out->size, FIRST_ROOM);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            fail("read", path, err);
+            return STORED_FAILED;
+        }
+        out->size += (size_t)got;
+        out->data[out->size] = '\0';
+        if (got == 0)
+            return STORED_READ;
+        if (out->size - begin > MAX_STORED) {
+            error_set(err, ERROR_DENIED, "%s is larger than 1 MB", path);
+            return STORED_FAILED;
+        }
+    }
+}
+
+/* Every folder on the way to the file; those that are there stay as they are. */
+static bool make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!made)
+            return false;
+    }
+    return true;
+}
+
+static bool write_all(int fd, struct span text)
+{
+    while (text.size > 0) {
+        ssize_t wrote = write(fd, text.data, text.size);
+        if (wrote < 0 && errno != EINTR)
+            return false;
+        text = span_from(text, wrote > 0 ? (size_t)wrote : 0);
+    }
+    return true;
+}
+
+bool stored_write(const char *path, struct span text, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf draft = {0};
+    buf_printf(&draft, "%s.XXXXXX", path);
+    if (draft.failed)
+        return error_no_memory(err);
+    /* mkostemp makes the file 0600. */
+    int fd = make_folders(draft.data) ? mkostemp(draft.data, O_CLOEXEC) : -1;
+    if (fd < 0)
+        return fail("write", path, err);
+    bool wrote = write_all(fd, text);
+    wrote = close(fd) == 0 && wrote;
+    if (wrote && rename(draft.data, path) == 0)
+        return true;
+    fail("write", path, err);
+    unlink(draft.data);
+    return false;
+}
+
+static const char *home(void)
+{
+    const char *value = getenv("HOME");
+    if (value && *value)
+        return value;
+    const struct passwd *user = getpwuid(getuid());
+    return user ? user->pw_dir : NULL;
+}
+
+/* Takes "$NAME" or "${NAME}" off TEXT, and gives its value; NULL, TEXT left alone, for no name or
+ * one that is not set: then it stands for itself. */
+static const char *take_variable(const char **text)
+{
+    char name[256];
+    bool braced = (*text)[1] == '{';
+    const char *begin = *text + (braced ? 2 : 1), *end = begin;
+    while (isalnum((unsigned char)*end) || *end == '_')
+        end++;
+    if (end == begin || (size_t)(end - begin) >= sizeof name || (braced && *end != '}'))
+        return NULL;
+    memcpy(name, begin, (size_t)(end - begin));
+    name[end - begin] = '\0';
+    const char *value = getenv(name);
+    if (value)
+        *text = end + braced;
+    return value;
+}
+
+char *stored_path(const char *path)
+{
+    CLEAN_UP(buf_clean_up) struct buf full = {0};
+    if (path[0] == '~' && (path[1] == '/' || path[1] == '\0') && home()) {
+        buf_add_text(&full, home());
+        path++;
+    }
+    while (*path) {
+        const char *value = *path == '$' ? take_variable(&path) : NULL;
+        if (value)
+            buf_add_text(&full, value);
+        else
+            buf_add_char(&full, *path++);
+    }
+    buf_add_text(&full, "");
+    return buf_steal(&full, NULL);
+}

@@ -1,0 +1,27 @@
+/* Small files that AWS's tools keep for each other: token caches, role caches, token files. Their
+ * bytes are secrets. */
+#ifndef DDBFS_CORE_AWS_STORED_H
+#define DDBFS_CORE_AWS_STORED_H
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+
+enum stored_found {
+    STORED_READ,   /* OUT has it */
+    STORED_ABSENT, /* there is no such file */
+    STORED_FAILED, /* ERR says why it can't be read: ERROR_DENIED with its path */
+};
+
+/* Appends the file's bytes to OUT, which is to be cleaned up by buf_clean_up_secret. A file is at
+ * most 1 MB, and a regular one: nothing else is opened, because opening could wait. */
+enum stored_found stored_read(const char *path, struct buf *out, struct error *err);
+
+/* Writes TEXT as the whole file, readable by its owner only, in one step: whoever reads the file
+ * meanwhile gets the old one or the new one. Its folders are made (0700) when they are missing. */
+bool stored_write(const char *path, struct span text, struct error *err);
+
+/* A path from the environment or a profile: ~ at the start and $NAME or ${NAME} are put in, as the
+ * AWS CLI does it. NULL when memory ran out. */
+char *stored_path(const char *path);
+
+#endif
