@@ -105,6 +105,7 @@ static struct settled *settle(struct sources *sources, const struct map_environm
                               struct error *err)
 {
     struct aws_options options = options_for(sources, environment);
+    CLEAN_UP(buf_clean_up) struct buf name = {0}, by = {0};
     for (struct settled *each = sources->settled; each; each = each->next)
         if (same_text(each->profile, options.profile) && same_text(each->region, options.region) &&
             same_text(each->endpoint_url, options.endpoint_url))
@@ -114,6 +115,9 @@ static struct settled *settle(struct sources *sources, const struct map_environm
         error_no_memory(err);
         return NULL;
     }
+    format_write(&environment->name, &name);
+    buf_printf(&by, "the map's environment %s", buf_text(&name));
+    options.profile_named_by = sources->options.over.profile ? "--profile" : buf_text(&by);
     bool ok = profiles_refresh(&sources->profiles, err) &&
               aws_settings_init(&settled->settings, &options, &sources->profiles, err);
     if (ok && !(copy_text(&settled->profile, options.profile) &&

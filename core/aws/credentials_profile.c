@@ -77,9 +77,12 @@ static enum credentials_found take_keys(const struct looked_up *where,
     profile_get(file, profile, "aws_secret_access_key", &secret);
     profile_get(file, profile, "aws_session_token", &token);
     if (secret.size == 0) {
+        const struct profiles *both = where->profiles;
         error_set(err, ERROR_DENIED,
-                  "profile %s has aws_access_key_id, but no aws_secret_access_key; give it both",
-                  profile);
+                  "%s, line %u: profile %s has aws_access_key_id, but no aws_secret_access_key; "
+                  "give it both",
+                  file == &both->config ? both->config_path : both->credentials_path,
+                  profile_line(file, id), profile);
         return CREDENTIALS_FAILED;
     }
     if (copy(&out->access_key_id, id) && copy(&out->secret_access_key, secret) &&
@@ -108,6 +111,10 @@ static enum credentials_found look(const struct credentials_context *context,
         : has_id(&profiles->config, context->profile)    ? &profiles->config
                                                          : NULL;
     const struct way *way = find_way(&where, keys != NULL);
+    /* Docker makes a folder of a file that it is to mount and that is not there. */
+    if (!keys && profiles->credentials.is_directory)
+        log_line(context->log, LOG_LEVEL_WARNING, "%s is a directory, and so no profile file",
+                 profiles->credentials_path);
     if (way)
         return fail_for_way(context, way, err);
     return keys ? take_keys(&where, keys, out, err) : CREDENTIALS_ABSENT;

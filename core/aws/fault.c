@@ -119,9 +119,11 @@ bool aws_fault_may_be_clock(const char *code)
     return IS_ONE_OF(code, signature_codes) || IS_ONE_OF(code, denials);
 }
 
+/* A signature that is refused may come of a secret that was mended since, under the same key id. */
 bool aws_fault_may_be_credentials(const char *code)
 {
-    return IS_ONE_OF(code, expired_codes) || IS_ONE_OF(code, unknown_key_codes);
+    return IS_ONE_OF(code, expired_codes) || IS_ONE_OF(code, unknown_key_codes) ||
+           IS_ONE_OF(code, signature_codes);
 }
 
 static bool set_denied(const struct aws_fault *fault, const char *advice, struct error *err)

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/utf8.h"
+
 enum {
     FIRST_ROOM = 4 * 1024, /* what most files fit in; each page more costs time to touch and wipe */
     MAX_FILE = 1024 * 1024,
@@ -70,8 +72,8 @@ static struct span without_comment(struct span text)
 
 static bool fail(const struct parser *parser, const char *what)
 {
-    return error_set(parser->err, ERROR_INVALID, "%s, line %u: %s", parser->path, parser->line,
-                     what);
+    return error_set(parser->err, ERROR_DENIED, "%s, line %u: %s; mend the file", parser->path,
+                     parser->line, what);
 }
 
 /* The index: an open hash table of sections (by their header, and by kind and name) and of keys. Of
@@ -323,7 +325,10 @@ static bool parse_text(struct parser *parser)
 static bool parse_own_text(struct profile_file *file, enum profile_dialect dialect,
                            const char *path, struct error *err)
 {
-    struct parser parser = {.file = file, .dialect = dialect, .path = path, .err = err};
+    struct parser parser = {.file = file, .dialect = dialect, .path = path, .line = 1, .err = err};
+    if (memchr(buf_text(&file->text), '\0', file->text.size) || !utf8_valid(buf_span(&file->text)))
+        return fail(&parser, "this is no text in UTF-8");
+    parser.line = 0;
     return parse_text(&parser);
 }
 
@@ -346,7 +351,9 @@ static void close_fd(const int *fd)
 
 static bool fail_read(const char *path, struct error *err)
 {
-    return error_set(err, ERROR_INVALID, "cannot read %s: %s", path, strerror(errno));
+    return error_set(err, ERROR_DENIED,
+                     "cannot read %s: %s; ddbfs runs as user %u, who must be able to", path,
+                     strerror(errno), (unsigned)geteuid());
 }
 
 /* Reads once, into what room there is; the end of the file gives 0, as read does. */
@@ -371,7 +378,8 @@ static bool read_all(int fd, const char *path, struct buf *out, struct error *er
         if (got < 0)
             return fail_read(path, err);
         if (out->size > MAX_FILE)
-            return error_set(err, ERROR_INVALID, "%s is larger than 1 MB", path);
+            return error_set(err, ERROR_DENIED, "%s is larger than 1 MB, and so no profile file",
+                             path);
     } while (got > 0);
     return true;
 }
@@ -409,6 +417,9 @@ bool profile_read(struct profile_file *file, enum profile_dialect dialect, const
     if (fd < 0 || fstat(fd, &stat) != 0)
         return fail_read(path, err);
     file->stamp = stamp_of(&stat);
+    file->is_directory = S_ISDIR(stat.st_mode);
+    if (file->is_directory)
+        return true;
     return read_all(fd, path, &file->text, err) && parse_own_text(file, dialect, path, err);
 }
 
@@ -455,6 +466,14 @@ bool profile_get(const struct profile_file *file, const char *profile, const cha
                  struct span *value)
 {
     return profile_get_nested(file, "profile", profile, "", key, value);
+}
+
+unsigned profile_line(const struct profile_file *file, struct span value)
+{
+    unsigned line = 1;
+    for (const char *at = buf_text(&file->text); at < value.data; at++)
+        line += *at == '\n';
+    return line;
 }
 
 /* Both files. */

@@ -32,6 +32,7 @@ struct profile_file {
     size_t slot_count;
     size_t slots_used;
     struct profile_stamp stamp; /* of profile_read */
+    bool is_directory;          /* which counts as a missing file, as in the AWS CLI */
 };
 
 /* Parses TEXT, which is copied. PATH is for errors, which name the line and never quote it.
@@ -55,6 +56,9 @@ bool profile_get(const struct profile_file *file, const char *profile, const cha
  * kind "profile" in either file. */
 bool profile_get_nested(const struct profile_file *file, const char *kind, const char *name,
                         const char *parent, const char *key, struct span *value);
+
+/* The line of FILE in which VALUE begins, which it gave. */
+unsigned profile_line(const struct profile_file *file, struct span value);
 
 /* Both files of this user. */
 struct profiles {

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "core/base/buf.h"
+#include "core/base/shell.h"
 #include "core/base/span.h"
 
 enum { MAX_LABEL = 63, MAX_HOST = 253, MAX_PORT = 65535 };
@@ -41,16 +42,37 @@ static bool pick_profile(struct aws_settings *settings, const struct aws_options
     return !name || copy(&settings->profile, span_text(name), err);
 }
 
-static bool check_profile(const struct aws_settings *settings, const struct profiles *profiles,
-                          struct error *err)
+/* Who names the profile in force; NULL when nobody does. */
+static const char *named_by(const struct aws_options *options)
+{
+    if (options->profile)
+        return options->profile_named_by;
+    return variable("AWS_PROFILE")           ? "AWS_PROFILE"
+           : variable("AWS_DEFAULT_PROFILE") ? "AWS_DEFAULT_PROFILE"
+                                             : NULL;
+}
+
+static bool check_profile(const struct aws_settings *settings, const struct aws_options *options,
+                          const struct profiles *profiles, struct error *err)
 {
     if (!settings->profile || profiles_has(profiles, settings->profile))
         return true;
-    CLEAN_UP(buf_clean_up) struct buf names = {0};
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, who = {0}, word = {0};
     profiles_names(profiles, &names);
-    return error_set(err, ERROR_INVALID, "profile %s is in neither %s nor %s; profiles there: %s",
-                     settings->profile, profiles->config_path, profiles->credentials_path,
-                     names.size > 0 ? buf_text(&names) : "none");
+    if (named_by(options))
+        buf_printf(&who, " (named by %s)", named_by(options));
+    shell_word(&word, span_text(settings->profile));
+    return error_set(
+        err, ERROR_DENIED,
+        "profile %s%s is in neither %s%s nor %s%s; profiles there: %s; name one of them, or "
+        "make it: aws configure --profile %s%s",
+        settings->profile, buf_text(&who), profiles->config_path,
+        profiles->config.is_directory ? " (which is a directory)" : "", profiles->credentials_path,
+        profiles->credentials.is_directory ? " (which is a directory)" : "",
+        names.size > 0 ? buf_text(&names) : "none", buf_text(&word),
+        options->profile && variable("AWS_ACCESS_KEY_ID")
+            ? "; AWS_ACCESS_KEY_ID is not used where a profile is named so"
+            : "");
 }
 
 /* Region. */
@@ -240,7 +262,8 @@ bool aws_settings_init(struct aws_settings *settings, const struct aws_options *
                        const struct profiles *profiles, struct error *err)
 {
     *settings = (struct aws_settings){0};
-    return pick_profile(settings, options, err) && check_profile(settings, profiles, err) &&
+    return pick_profile(settings, options, err) &&
+           check_profile(settings, options, profiles, err) &&
            settle_region(settings, options, profiles, err) &&
            settle_endpoint(settings, options, err);
 }

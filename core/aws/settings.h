@@ -10,6 +10,7 @@
  * credentials in the environment off. Borrowed for the call. */
 struct aws_options {
     const char *profile;
+    const char *profile_named_by; /* who names it, in words for people: "--profile" */
     const char *region;
     const char *endpoint_url;
 };

@@ -63,7 +63,9 @@ static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
         .loop = app->loop,
         .log = &app->log,
         .deadline_ms = options->timeout_ms,
-        .over = {options->profile, options->region, options->endpoint_url},
+        .over = {.profile = options->profile,
+                 .region = options->region,
+                 .endpoint_url = options->endpoint_url},
         .user_agent = "ddbfs/" DDBFS_VERSION,
     };
     app->sources = sources_new(&sources);

@@ -681,12 +681,12 @@ static void a_clock_that_is_right_is_no_excuse(void)
 {
     struct scene scene;
     open_scene(&scene, query());
-    script_answer(scene.script, 400, hour_ahead(), BAD_SIGNATURE);
-    script_answer(scene.script, 400, hour_ahead(), BAD_SIGNATURE);
+    for (int i = 0; i < 3; i++)
+        script_answer(scene.script, 400, hour_ahead(), BAD_SIGNATURE);
     run(&scene);
-    CHECK_INT(sent_count(&scene), 2);
+    CHECK_INT(sent_count(&scene), 3); /* the last with what the profile says now */
     CHECK_INT(scene.err.kind, ERROR_DENIED);
-    CHECK_HAS(scene.err.text, " (tried 2 times)");
+    CHECK_HAS(scene.err.text, " (tried 3 times)");
     close_scene(&scene);
 }
 
@@ -695,9 +695,10 @@ static void a_clock_that_wavers_is_corrected_once_a_request(void)
     struct scene scene;
     open_scene(&scene, query());
     script_answer(scene.script, 400, hour_ahead(), BAD_SIGNATURE);
-    script_answer(scene.script, 400, "Date: Thu, 01 Jan 2032 00:00:00 GMT", BAD_SIGNATURE);
+    for (int i = 0; i < 2; i++)
+        script_answer(scene.script, 400, "Date: Thu, 01 Jan 2032 00:00:00 GMT", BAD_SIGNATURE);
     run(&scene);
-    CHECK_INT(sent_count(&scene), 2);
+    CHECK_INT(sent_count(&scene), 3); /* the last with what the profile says now */
     CHECK_INT(scene.err.kind, ERROR_DENIED);
     close_scene(&scene);
 }

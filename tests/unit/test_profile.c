@@ -35,7 +35,7 @@ static void check_malformed(enum profile_dialect dialect, const char *text, cons
     CLEAN_UP(profile_clean_up) struct profile_file file = {0};
     struct error err = {0};
     CHECK(!profile_parse(&file, dialect, span_text(text), "some/file", &err));
-    CHECK_INT(err.kind, ERROR_INVALID);
+    CHECK_INT(err.kind, ERROR_DENIED);
     CHECK_HAS(err.text, where);
 }
 
@@ -238,16 +238,46 @@ static void tilde_is_the_home_directory(void)
     CHECK_TEXT(profiles.credentials_path, "/nowhere/.aws/credentials");
 }
 
-static void unreadable_file_is_an_error(void)
+static void directory_counts_as_missing(void)
 {
     CLEAN_UP(folder_clean_up) struct folder folder;
     CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
     struct error err = {0};
     open_folder(&folder);
     CHECK_INT(mkdir(buf_text(&folder.config), 0700), 0);
+    CHECK(profiles_load(&profiles, &err));
+    CHECK(profiles.config.is_directory);
+    CHECK(!profiles.credentials.is_directory);
+}
+
+static void unreadable_file_is_an_error(void)
+{
+    CLEAN_UP(folder_clean_up) struct folder folder;
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    struct error err = {0};
+    open_folder(&folder);
+    CHECK_INT(symlink(buf_text(&folder.config), buf_text(&folder.config)), 0);
     CHECK(!profiles_load(&profiles, &err));
-    CHECK_INT(err.kind, ERROR_INVALID);
+    CHECK_INT(err.kind, ERROR_DENIED);
     CHECK_HAS(err.text, buf_text(&folder.config));
+}
+
+static void binary_file_is_an_error(void)
+{
+    check_malformed(PROFILE_CREDENTIALS, "[x]\nregion = \xff\n", "some/file, line 1:");
+    CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+    struct error err = {0};
+    CHECK(!profile_parse(&file, PROFILE_CONFIG, span_of("[x]\n\0", 5), "some/file", &err));
+    CHECK_HAS(err.text, "no text in UTF-8");
+}
+
+static void lines_are_counted(void)
+{
+    CLEAN_UP(profile_clean_up) struct profile_file file = {0};
+    struct span value = span_text("");
+    parse_as(&file, PROFILE_CREDENTIALS, "[x]\n\na = 1\nb = 2\n");
+    CHECK(profile_get(&file, "x", "b", &value));
+    CHECK_INT(profile_line(&file, value), 4);
 }
 
 static void malformed_file_is_named(void)
@@ -335,7 +365,10 @@ static const struct check_test tests[] = {
     {"missing files are fine", missing_files_are_fine},
     {"credentials go over config key by key", credentials_go_over_config_key_by_key},
     {"tilde is the home directory", tilde_is_the_home_directory},
+    {"directory counts as missing", directory_counts_as_missing},
     {"an unreadable file is an error", unreadable_file_is_an_error},
+    {"binary file is an error", binary_file_is_an_error},
+    {"lines are counted", lines_are_counted},
     {"a malformed file is named", malformed_file_is_named},
     {"large files are parsed in linear time", large_files_are_parsed_in_linear_time},
     {"every section of many is found", every_section_of_many_is_found},

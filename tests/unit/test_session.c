@@ -94,13 +94,19 @@ static void start(struct place *place, struct aws_options options)
     CHECK(place->session);
 }
 
-static void check_no_start(struct place *place, struct aws_options options, const char *why)
+static void check_no_start_of(struct place *place, struct aws_options options, enum error_kind kind,
+                              const char *why)
 {
     CLEAN_UP(aws_settings_clean_up) struct aws_settings settings = {0};
     place->err = (struct error){0};
     CHECK(!settle(&settings, options, &place->err));
-    CHECK_INT(place->err.kind, ERROR_INVALID);
+    CHECK_INT(place->err.kind, kind);
     CHECK_HAS(place->err.text, why);
+}
+
+static void check_no_start(struct place *place, struct aws_options options, const char *why)
+{
+    check_no_start_of(place, options, ERROR_INVALID, why);
 }
 
 static void on_credentials(void *arg, const struct credentials_answer *answer)
@@ -308,21 +314,29 @@ static void unknown_profile_names_the_known(void)
 {
     CLEAN_UP(place_clean_up) struct place place;
     open_place(&place, "[default]\nregion = r\n[profile a]\n", "[b]\n");
-    check_no_start(&place, in_x, "profile x is in neither");
+    check_no_start_of(&place, in_x, ERROR_DENIED, "profile x is in neither");
     CHECK_HAS(place.err.text, buf_text(&place.config));
     CHECK_HAS(place.err.text, buf_text(&place.credentials));
     CHECK_HAS(place.err.text, "profiles there: default, a, b");
+    setenv("AWS_DEFAULT_PROFILE", "z z", 1);
+    check_no_start_of(&place, no_options, ERROR_DENIED,
+                      "profile z z (named by AWS_DEFAULT_PROFILE) is in neither");
+    CHECK_HAS(place.err.text, "aws configure --profile 'z z'");
     setenv("AWS_PROFILE", "y", 1);
     setenv("AWS_ACCESS_KEY_ID", "K", 1);
     setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
-    check_no_start(&place, no_options, "profile y is in neither");
+    check_no_start_of(&place, no_options, ERROR_DENIED,
+                      "profile y (named by AWS_PROFILE) is in neither");
+    struct aws_options by_map = {.profile = "x", .profile_named_by = "the map's environment e"};
+    check_no_start_of(&place, by_map, ERROR_DENIED, "profile x (named by the map's environment e)");
+    CHECK_HAS(place.err.text, "AWS_ACCESS_KEY_ID is not used");
 }
 
 static void malformed_file_is_an_error(void)
 {
     CLEAN_UP(place_clean_up) struct place place;
     open_place(&place, "[default]\nregion = r\nwhat\n", "");
-    check_no_start(&place, no_options, "config, line 3:");
+    check_no_start_of(&place, no_options, ERROR_DENIED, "config, line 3:");
 }
 
 /* Credentials. */

@@ -87,7 +87,7 @@ static void what_fails_is_looked_at_again(void)
     close(mkstemp(file));
     open_scene(&scene, file);
     CHECK(!source_of(&scene, 4));
-    CHECK_HAS(scene.err.text, "profile nobody is in neither");
+    CHECK_HAS(scene.err.text, "profile nobody (named by the map's environment ");
     FILE *credentials = fopen(file, "a");
     fputs("[nobody]\n", credentials);
     fclose(credentials);

@@ -1,0 +1,137 @@
+"""The first minute with one's own account: who asked for which profile, files that are broken, and
+that a mount heals when they are mended."""
+
+import errno
+import json
+import os
+import subprocess
+
+import pytest
+
+from harness import sigv4
+
+SHOP = "shops/cool-store.myshopify.com"
+SETTINGS = f"prod/{SHOP}/SETTINGS"
+OTHERS = f"staging/{SHOP}/SETTINGS"  # of the profile "other", which is looked for when it is read
+NOBODY = 65534
+
+
+@pytest.fixture
+def other(make_map):
+    """The example map, whose second environment has a profile of its own."""
+
+    def change(text):
+        head, tail = text.split('"staging": ', 1)
+        return head + '"staging": ' + tail.replace("controller", "other", 1)
+
+    return make_map(lambda text: change(text.replace('"staging":      ', '"staging": ')))
+
+
+def refused(m, path):
+    """The errno at the mount, and the reason that it leaves."""
+    with pytest.raises(OSError) as caught:
+        (m / path).read_bytes()
+    line = m.errors().splitlines()[-1]
+    assert f"errno={errno.errorcode[caught.value.errno]} path=/{path}" in line
+    return errno.errorcode[caught.value.errno], line
+
+
+def test_a_secret_that_is_mended_under_the_same_key_id_heals_at_once(mount, proxy, home, oracle):
+    """The old one is held in memory: only the service knows that it is good no more."""
+    m = mount()
+    key = "DEMOCONTROLLERKEY001"
+    good = home.credentials.read_text()
+    wanted = oracle(f"/{SETTINGS}")
+    proxy.keys[key] = sigv4.Key("a/new+secret/of-the-same-key")
+    proxy.allow_refusals = True
+    code, line = refused(m, SETTINGS)
+    assert code == "EACCES" and "InvalidSignatureException" in line
+    assert len(proxy.requests) == 2, "once more with what the file says now, and no more often"
+    home.credentials.write_text(good.replace("demo/controller+secret/0001", "a/new+secret/of-the-same-key"))
+    assert (m / SETTINGS).read_bytes() == wanted
+
+
+BROKEN = {
+    "empty": (b"", "profile other (named by the map's environment staging) is in neither"),
+    "half of a header": (b"[other]\naws_access_key_id = A\n[oth", "credentials, line 3: "),
+    "half of the keys": (
+        b"[other]\naws_access_key_id = DEMOCONTROLLERKEY001\naws_sec",
+        "credentials, line 3: ",
+    ),
+    "no secret yet": (
+        b"[other]\n\naws_access_key_id = DEMOCONTROLLERKEY001\n",
+        "credentials, line 3: profile other has aws_access_key_id, but no aws_secret_access_key",
+    ),
+    "binary": (bytes(range(256)) * 20, "credentials, line 1: "),
+    "binary behind text": (b"[other]\na = b\0\n", "credentials, line 1: "),
+    "larger than any": (b"# x\n" * 300_000, "credentials is larger than 1 MB"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_file_is_eacces_with_its_name_and_heals(mount, home, other, oracle, kind):
+    content, why = BROKEN[kind]
+    m = mount(map_file=other)
+    good = home.credentials.read_text()
+    home.credentials.write_bytes(content)
+    code, line = refused(m, OTHERS)
+    assert code == "EACCES" and why in line and str(home.credentials) in line
+    home.credentials.write_text(good.replace("[controller]", "[other]"))
+    assert (m / OTHERS).read_bytes() == oracle(f"/{OTHERS}")
+
+
+@pytest.mark.parametrize("which", ["credentials", "config"])
+def test_a_directory_counts_as_missing_and_is_called_one(mount, home, other, which):
+    """Docker makes one of a file that it is to mount and that is not there."""
+    m = mount(map_file=other)
+    file = getattr(home, which)
+    file.unlink()
+    file.mkdir()
+    code, line = refused(m, OTHERS)
+    assert code == "EACCES" and f"{file} (which is a directory)" in line
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become nobody")
+def test_a_file_that_may_not_be_read_is_eacces_with_its_name(ddbfs):
+    home = ddbfs.home
+    for folder in [home.folder, *home.folder.parents]:
+        if folder.stat().st_uid == 0 and str(folder) != "/":
+            folder.chmod(folder.stat().st_mode | 0o055)
+    home.folder.joinpath(".aws").chmod(0o755)
+    home.credentials.chmod(0)
+    words = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs"]
+    command = [*words, ddbfs.binary, "cat", "--json", f"/{SETTINGS}"]
+    done = subprocess.run(command, env=home.environment(), capture_output=True, text=True)
+    assert done.returncode == 1, done
+    told = json.loads(done.stderr.splitlines()[0])
+    assert told["errno"] == "EACCES" and str(home.credentials) in told["text"]
+    assert str(NOBODY) in told["text"]
+
+
+WHO = {
+    "the map's environment prod": ([], {}),
+    "--profile": (["--profile", "nobody"], {}),
+    "AWS_PROFILE": ([], {"AWS_PROFILE": "nobody", "AWS_DEFAULT_PROFILE": "else"}),
+    "AWS_DEFAULT_PROFILE": ([], {"AWS_DEFAULT_PROFILE": "nobody"}),
+}
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_a_missing_profile_names_who_asked_for_it(ddbfs, make_map, tmp_path, who):
+    options, env = WHO[who]
+    changed = {True: '"profile": "nobody"', False: '"region": "us-east-1"'}[who.startswith("the map")]
+    own = make_map(lambda text: text.replace('"profile": "controller"', changed).replace(
+        ', "region": "us-east-1"' if not who.startswith("the map") else "no such text", ""))
+    (tmp_path / "mnt").mkdir()
+    for command in (["cat", f"/{SETTINGS}"], ["mount", "-f", tmp_path / "mnt"]):
+        result = ddbfs("--map", own, *options, *command, env=env, expect=1)
+        assert f"profile nobody (named by {who}) is in neither" in result.stderr
+        assert "profiles there: default, controller, session" in result.stderr
+        assert "aws configure --profile nobody" in result.stderr
+
+
+def test_keys_in_the_environment_that_are_not_used_are_named(ddbfs, make_map):
+    own = make_map(lambda text: text.replace("controller", "nobody"))
+    env = {"AWS_ACCESS_KEY_ID": "DEMODEFAULTKEY000001", "AWS_SECRET_ACCESS_KEY": "x"}
+    result = ddbfs("--map", own, "cat", f"/{SETTINGS}", env=env, expect=1)
+    assert "AWS_ACCESS_KEY_ID is not used where a profile is named so" in result.stderr
