@@ -155,6 +155,58 @@ static bool default_name(struct draft *draft, struct map_entry *entry)
            name_sort_key(draft, &entry->kind->keys[1], &entry->sort_prefix, &entry->name);
 }
 
+/* Whether PARAM is a part of the key of KIND, or of what the path says. */
+static bool is_known(const struct draft *draft, const struct map_kind *kind, const char *param)
+{
+    for (size_t k = 0; k < draft->model->key_count; k++)
+        if (format_has(&kind->keys[k], param))
+            return true;
+    return draft_says(draft, param);
+}
+
+/* A part of the index's own key, which is no part of a name. */
+static bool is_of_index(const struct draft *draft, const struct map_kind *kind, const char *param)
+{
+    const struct map_index *index = draft->pattern->index;
+    for (size_t i = 0; index && i < index->partition_count + index->sort_count; i++) {
+        const struct map_key *key = i < index->partition_count
+                                        ? &index->partition[i]
+                                        : &index->sort[i - index->partition_count];
+        const struct format *format = draft_key_format(draft, key, kind);
+        if (format && format_has(format, param))
+            return true;
+    }
+    return false;
+}
+
+/* Takes the rank off the name that the map gives. "rank" may also be a part of the key, which then
+ * is what is meant: each part that the path does not say has to stand in the name. */
+static bool take_rank(struct draft *draft, struct map_entry *entry)
+{
+    struct format *name = &entry->name;
+    if (is_known(draft, entry->kind, RANK_PARAM) || !format_has(name, RANK_PARAM))
+        return true;
+    if (is_of_index(draft, entry->kind, RANK_PARAM))
+        return draft_fail(draft,
+                          "{" RANK_PARAM "} in \"name\" is the place in the listing, and also "
+                          "a part of the index's key: call that part something else");
+    for (size_t i = 0; i < name->count; i++)
+        if (name->pieces[i].param && strcmp(name->pieces[i].param, RANK_PARAM) == 0 &&
+            (i > 0 || name->pieces[i].open))
+            return draft_fail(draft, "{" RANK_PARAM "} stands once, at the very beginning of "
+                                     "\"name\", and is written so");
+    if (name->count < 3)
+        return draft_fail(draft, "behind {" RANK_PARAM "} a \"name\" goes on with a text, and then "
+                                 "with the parts that say which record it is");
+    struct span behind = name->pieces[1].literal;
+    if (behind.size > RANK_MAX_BEHIND)
+        return draft_fail(draft, "the text behind {" RANK_PARAM "} has more than %d bytes",
+                          RANK_MAX_BEHIND);
+    entry->rank = (struct map_rank){rank_digits(draft->pattern->limit), behind};
+    *name = (struct format){name->pieces + 2, name->count - 2};
+    return true;
+}
+
 /* Every part that the path does not say stands in NAME, or two keys would share one. */
 static const char *part_missing(const struct draft *draft, const struct map_kind *kind,
                                 const struct format *name)
@@ -190,20 +242,27 @@ static bool holds_reserved(const struct format *name)
     return false;
 }
 
-static bool check_name(struct draft *draft, const struct map_entry *entry)
+/* WRITTEN is the name with its rank. */
+static bool check_name(struct draft *draft, const struct map_entry *entry,
+                       const struct format *written)
 {
+    for (size_t i = 0; i < entry->name.count; i++)
+        if (entry->name.pieces[i].param &&
+            !is_known(draft, entry->kind, entry->name.pieces[i].param))
+            return draft_fail(draft, "{%s} in \"name\" is no part of the record's key",
+                              entry->name.pieces[i].param);
     const char *missing = part_missing(draft, entry->kind, &entry->name);
     if (missing)
         return draft_fail(draft, "\"name\" lacks {%s}, without which two keys would share a name",
                           missing);
-    if (draft->path->has_name && holds_reserved(&entry->name))
+    if (draft->path->has_name && holds_reserved(written))
         return draft_fail(draft, "\"name\" holds a /, a %% or a control character");
     struct span last =
         entry->name.count ? entry->name.pieces[entry->name.count - 1].literal : span_text("");
     if (draft->path->has_name && name_ending(last) < last.size)
         return draft_fail(draft, "\"name\" ends in @, @typed or @info, which are a record's "
                                  "companions, or in ~, which programs try by themselves");
-    if (!can_be_parsed(&entry->name))
+    if (!can_be_parsed(written))
         return draft_fail(draft,
                           "after a parameter a name can't go on with one of 0-9 or A-F; give "
                           "\"name\" another text there");
@@ -226,7 +285,8 @@ bool entry_names_compile(struct draft *draft)
         if (!path->has_name && (!default_name(draft, entry) || !escape_ends(draft, &entry->name)))
             return draft->scratch.failed ? findings_no_memory(draft->findings)
                                          : draft_fail(draft, "a name has too many parts");
-        if (!check_name(draft, entry))
+        struct format written = entry->name;
+        if ((path->has_name && !take_rank(draft, entry)) || !check_name(draft, entry, &written))
             return false;
     }
     return true;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/map/format.h"
+#include "core/map/rank.h"
 #include "core/source/read.h"
 #include "core/source/source.h"
 
@@ -98,6 +99,7 @@ enum map_pick { PICK_NONE, PICK_GREATEST, PICK_LEAST };
 /* One kind of entry of a listing, and how it is named. */
 struct map_entry {
     const struct map_kind *kind;
+    struct map_rank rank; /* what stands before NAME */
     struct format name;
     /* The sort key is what SORT_PREFIX says (in terms of the path's parameters), followed by what
      * the name says. */

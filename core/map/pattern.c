@@ -293,6 +293,7 @@ static bool keep(struct draft *draft)
         struct format name = entry->name, prefix = entry->sort_prefix;
         format_copy(arena, &name, &entry->name);
         format_copy(arena, &prefix, &entry->sort_prefix);
+        entry->rank.behind = arena_copy(arena, entry->rank.behind);
     }
     return !(arena->failed || draft->scratch.failed) || findings_no_memory(draft->findings);
 }

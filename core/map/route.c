@@ -22,27 +22,32 @@ static bool is_constrained(const struct model *table, const struct format *segme
 
 /* The order in which siblings are tried: a literal, then the one that says more, then the one
  * whose parameter has a "match". */
-static long rank(const struct model *table, const struct format *segment)
+static long precedence(const struct model *table, const struct route *route)
 {
-    if (format_is_literal(segment))
+    size_t bytes = format_literal_bytes(&route->segment);
+    if (format_is_literal(&route->segment))
         return 1L << 30;
-    return (long)format_literal_bytes(segment) * 2 + is_constrained(table, segment);
+    if (route->entry)
+        bytes += route->entry->rank.behind.size;
+    return (long)bytes * 2 + is_constrained(table, &route->segment);
 }
 
+/* ENTRY is NULL but for an entry of PARENT's listing. */
 static struct route *new_route(struct builder *builder, struct route *parent,
-                               const struct format *segment, unsigned line)
+                               const struct format *segment, const struct map_entry *entry,
+                               unsigned line)
 {
     struct route *route = arena_alloc(builder->arena, sizeof *route);
     if (!route) {
         findings_no_memory(builder->findings);
         return NULL;
     }
-    *route = (struct route){.segment = *segment, .parent = parent, .line = line};
+    *route = (struct route){.segment = *segment, .parent = parent, .entry = entry, .line = line};
     if (!parent)
         return route;
     struct route **at = &parent->children;
-    long mine = rank(builder->table, segment);
-    while (*at && rank(builder->table, &(*at)->segment) >= mine)
+    long mine = precedence(builder->table, route);
+    while (*at && precedence(builder->table, *at) >= mine)
         at = &(*at)->next;
     route->next = *at;
     *at = route;
@@ -119,7 +124,7 @@ static struct route *lay_path(struct builder *builder, const struct map_pattern 
         if (!parse_segment(builder, pattern, text, &segment))
             return NULL;
         struct route *child = find_child(route, &segment);
-        route = child ? child : new_route(builder, route, &segment, pattern->line);
+        route = child ? child : new_route(builder, route, &segment, NULL, pattern->line);
         if (!slash)
             return route;
         rest = span_from(rest, text.size + 1);
@@ -167,17 +172,16 @@ static bool place_entries(struct builder *builder, struct route *listing)
     const struct map_pattern *pattern = listing->list;
     for (size_t i = 0; i < pattern->entry_count; i++) {
         const struct map_entry *entry = &pattern->entries[i];
-        struct route *existing = find_child(listing, &entry->name);
+        struct route *existing = entry->rank.digits == 0 ? find_child(listing, &entry->name) : NULL;
         if (existing && !join_entry(builder, existing, entry, pattern))
             return false;
         if (existing)
             continue;
-        struct route *route = new_route(builder, listing, &entry->name, pattern->line);
+        struct route *route = new_route(builder, listing, &entry->name, entry, pattern->line);
         if (!route)
             return false;
         route->file = pattern;
         route->kind = entry->kind;
-        route->entry = entry;
     }
     return true;
 }
@@ -194,12 +198,12 @@ static bool place_all_entries(struct builder *builder, struct route *route)
 
 static bool check_pair(struct builder *builder, const struct route *a, const struct route *b)
 {
-    if (rank(builder->table, &a->segment) != rank(builder->table, &b->segment) ||
+    if (precedence(builder->table, a) != precedence(builder->table, b) ||
         !format_overlaps(&a->segment, &b->segment))
         return true;
     CLEAN_UP(buf_clean_up) struct buf left = {0}, right = {0};
-    format_write(&a->segment, &left);
-    format_write(&b->segment, &right);
+    route_write_segment(a, &left);
+    route_write_segment(b, &right);
     unsigned first = a->line < b->line ? a->line : b->line;
     unsigned second = a->line < b->line ? b->line : a->line;
     return findings_add(builder->findings, second,
@@ -230,12 +234,19 @@ struct route *route_build(const struct model *model, struct arena *arena, bool w
     struct builder builder = {.arena = arena, .table = model, .findings = findings};
     struct format nothing = {0};
     bool ok = true;
-    builder.root = new_route(&builder, NULL, &nothing, model->line);
+    builder.root = new_route(&builder, NULL, &nothing, NULL, model->line);
     for (const struct map_pattern *each = model->patterns; builder.root && each; each = each->next)
         ok = place_pattern(&builder, each) && ok;
     ok = ok && whole && builder.root && place_all_entries(&builder, builder.root) &&
          check_ambiguity(&builder, builder.root);
     return ok ? builder.root : NULL;
+}
+
+void route_write_segment(const struct route *route, struct buf *out)
+{
+    if (route->entry)
+        rank_write_format(&route->entry->rank, out);
+    format_write(&route->segment, out);
 }
 
 const struct route *route_of_entry(const struct route *listing, const struct map_entry *entry)

@@ -18,6 +18,9 @@ struct route {
     unsigned line;                 /* of the path that made it */
 };
 
+/* Appends the step as the map writes it, the rank of an entry included. */
+void route_write_segment(const struct route *route, struct buf *out);
+
 /* The step below LISTING that is that entry of it; NULL when a path of its own takes its names. */
 const struct route *route_of_entry(const struct route *listing, const struct map_entry *entry);
 

@@ -83,7 +83,7 @@ static void add_segment(struct entries *entries, const struct place *place,
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     size_t before = entries->count;
-    if (!place_write_name(place, child, parts, names, &name, &entries->why))
+    if (!place_write_name(place, child, parts, 0, names, &name, &entries->why))
         entries->failed = true;
     else
         add_text(entries, &name, !child->file);

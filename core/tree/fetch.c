@@ -188,9 +188,10 @@ static bool has_shortened_name(const struct fetch *fetch, const struct key *key,
         return false;
     struct error why;
     struct span suffix = span_text(fetch->tree->names.suffix);
-    bool named = place_write_name(place, route, &parts, &fetch->tree->names, &name, &why);
+    bool named = place_write_name(place, route, &parts, 1, &fetch->tree->names, &name, &why);
+    struct span bare = span_of(name.data, named ? name.size - suffix.size : 0);
     *failed = !named && why.kind == ERROR_NO_MEMORY;
-    return named && span_equal(span_of(name.data, name.size - suffix.size), place->shortened);
+    return named && names_skip_rank(route, &bare) && span_equal(bare, place->shortened);
 }
 
 /* What the index holds of the record is the file, as the listing shows it. */

@@ -278,7 +278,7 @@ static void add_followers(struct tree_listing *listing, const struct route *entr
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         enum name_mark mark;
         struct span shown;
-        bool written = place_write_name(place, child, parts, &listing->tree->names, &name,
+        bool written = place_write_name(place, child, parts, 0, &listing->tree->names, &name,
                                         &listing->entries.why);
         if (written && name_is_shortened(buf_span(&name), &mark, &shown)) {
             /* Nobody could tell which one it is: it is not listed, which the end says. */
@@ -319,8 +319,8 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     const struct place *place = listing->place;
     const struct route *route = route_of_entry(place->route, sifted->entry);
-    if (!place_write_name(place, route, &sifted->parts, &listing->tree->names, &name,
-                          &listing->entries.why)) {
+    if (!place_write_name(place, route, &sifted->parts, listing->stats.entries + 1,
+                          &listing->tree->names, &name, &listing->entries.why)) {
         listing->entries.failed = true; /* told when the page is delivered */
         return true;
     }

@@ -34,6 +34,11 @@ bool names_have_readme(const struct model *table, const struct route *route,
     return !route->parent || listable_missing(table, route, path);
 }
 
+bool names_skip_rank(const struct route *child, struct span *name)
+{
+    return !child->entry || rank_skip(&child->entry->rank, name);
+}
+
 /* Reading a name. */
 
 /* Why a step of the map does not take a name that has its form. */
@@ -157,7 +162,7 @@ static bool find_step(const struct names_directory *directory, struct span name,
             break;
         if (is_record(child) && (no_records || !strip_suffix(&text, directory->options)))
             continue;
-        if (noise_is_for(&child->segment, name))
+        if (noise_is_for(&child->segment, name) || !names_skip_rank(child, &text))
             continue;
         found->kind = NAMES_CHILD;
         found->route = child;
@@ -186,7 +191,7 @@ static bool is_written_as(const struct names_directory *directory, const struct 
                           const struct bindings *value, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf written = {0};
-    return names_write(directory, child, value, &written, NULL) &&
+    return names_write(directory, child, value, 0, &written, NULL) &&
            span_equal(buf_span(&written), name);
 }
 
@@ -227,7 +232,7 @@ static bool find_shortened(const struct names_directory *directory, struct span 
     if (!directory->route->list)
         return false;
     for (const struct route *child = directory->route->children; child; child = child->next) {
-        if (child->entry) {
+        if (child->entry && names_skip_rank(child, &bare)) {
             *found = (struct names_found){.kind = NAMES_SHORTENED, .route = child, .bare = bare};
             return true;
         }
@@ -278,7 +283,7 @@ static bool say_missing(const struct names_directory *directory, struct span nam
     const char *suffix = directory->options->suffix;
     for (const struct route *child = directory->route->children; child; child = child->next) {
         buf_add_text(&names, names.size ? ", " : "");
-        format_write(&child->segment, &names);
+        route_write_segment(child, &names);
         buf_add_text(&names, child->file ? "" : "/");
         if (format_is_literal(&child->segment))
             nearest_offer(&nearest, child->segment.pieces[0].literal);
@@ -349,6 +354,7 @@ bool names_find(const struct names_directory *directory, struct span name, struc
 struct draft {
     const struct format *format;
     const struct bindings *path, *parts;
+    struct span prefix; /* the rank, which nothing is escaped in and no digest is made of */
     const char *suffix;
     enum name_mark mark;
     size_t limit; /* without the suffix */
@@ -380,6 +386,7 @@ static struct span stop_after(const struct format *format, size_t i)
 static bool write_whole(const struct draft *draft, struct name_escapes *escapes, struct buf *out)
 {
     buf_truncate(out, 0);
+    buf_add_span(out, draft->prefix);
     escapes->seen = 0;
     for (size_t i = 0; i < draft->format->count; i++) {
         const struct format_piece *piece = &draft->format->pieces[i];
@@ -450,6 +457,18 @@ static bool escape_until_it_leads_back(struct draft *draft, struct buf *name)
     return write_whole(draft, &escapes, name) && leads_back(draft, name);
 }
 
+/* Cuts what stands behind the prefix. */
+static bool shorten(const struct draft *draft, struct buf *name)
+{
+    CLEAN_UP(buf_clean_up) struct buf rest = {0};
+    buf_add_span(&rest, span_from(buf_span(name), draft->prefix.size));
+    if (rest.failed || !name_shorten(&rest, draft->limit - draft->prefix.size, draft->mark))
+        return false;
+    buf_truncate(name, draft->prefix.size);
+    buf_add_span(name, buf_span(&rest));
+    return !name->failed;
+}
+
 static bool write_draft(struct draft *draft, struct buf *out, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
@@ -468,8 +487,7 @@ static bool write_draft(struct draft *draft, struct buf *out, struct error *err)
                          "suffix, takes for something else",
                          buf_text(&name), draft->suffix);
     }
-    if (name.size > draft->limit &&
-        !(write_whole(draft, &none, &name) && name_shorten(&name, draft->limit, draft->mark)))
+    if (name.size > draft->limit && !(write_whole(draft, &none, &name) && shorten(draft, &name)))
         return error_no_memory(err);
     buf_add_span(out, buf_span(&name));
     buf_add_text(out, draft->suffix);
@@ -499,9 +517,20 @@ static bool is_child(struct draft *draft, struct span name)
 }
 
 bool names_write(const struct names_directory *directory, const struct route *child,
-                 const struct bindings *parts, struct buf *out, struct error *err)
+                 const struct bindings *parts, uint64_t rank, struct buf *out, struct error *err)
 {
+    CLEAN_UP(buf_clean_up) struct buf prefix = {0};
+    bool fits = !child->entry || rank_write(&child->entry->rank, rank, &prefix);
+    if (prefix.failed)
+        return error_no_memory(err);
+    if (!fits)
+        return error_set(err, ERROR_INVALID,
+                         "more entries than ranks of %u digits can tell apart: let the map say "
+                         "\"newest\" or \"oldest\" with a number, or take {" RANK_PARAM
+                         "} out of \"name\"",
+                         child->entry->rank.digits);
     struct draft draft = {
+        .prefix = buf_span(&prefix),
         .format = &child->segment,
         .path = directory->path,
         .parts = parts,
@@ -540,10 +569,10 @@ static bool suits_below(const struct names_directory *directory, struct error *e
             if (!suits_below(&below, err))
                 return false;
         } else if ((child->entry || format_is_literal(&child->segment)) &&
-                   !names_write(directory, child, &values, &name, err)) {
+                   !names_write(directory, child, &values, 1, &name, err)) {
             if (err->kind == ERROR_NO_MEMORY)
                 return false;
-            format_write(&child->segment, &segment);
+            route_write_segment(child, &segment);
             return error_set(err, ERROR_INVALID,
                              "--suffix %s does not go with the map: with it \"%s%s\" (line %u) is "
                              "the name of something else, too",

@@ -37,7 +37,7 @@ struct names_found {
     enum companion companion; /* of a record; COMPANION_INFO of a listing, too */
     struct bindings values; /* those that the path has not said; pieces of the name, or of the arena
                                it was decoded to */
-    struct span bare;       /* of a shortened name: without suffix and companion */
+    struct span bare;       /* of a shortened name: without rank, suffix and companion */
 };
 
 /* What NAME means in the directory. False with ERR (which may be NULL) filled: ERROR_NOT_FOUND when
@@ -47,11 +47,15 @@ bool names_find(const struct names_directory *directory, struct span name, struc
                 struct names_found *found, struct error *err);
 
 /* Appends the name of CHILD, a step below the directory or an entry of its listing, given the
- * values of its parameters beside those that the path says. The name means that, and nothing else,
- * to names_find; or is a shortened one that a listing finds. False with ERR filled: ERROR_INVALID
- * when no name can, or that memory ran out. */
+ * values of its parameters beside those that the path says. RANK is which entry of the listing it
+ * is, from 1 on, for names that tell; whoever only compares names passes them by names_skip_rank.
+ * The name means that, and nothing else, to names_find; or is a shortened one that a listing finds.
+ * False with ERR filled: ERROR_INVALID when no name can, or that memory ran out. */
 bool names_write(const struct names_directory *directory, const struct route *child,
-                 const struct bindings *parts, struct buf *out, struct error *err);
+                 const struct bindings *parts, uint64_t rank, struct buf *out, struct error *err);
+
+/* Takes the rank off NAME, a name of CHILD, where such names have one. False when it has none. */
+bool names_skip_rank(const struct route *child, struct span *name);
 
 /* Whether the records of every directory of MAP have names with the suffix of OPTIONS. False with
  * ERR filled when something else of the map would take them, or that memory ran out. */

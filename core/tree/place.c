@@ -291,9 +291,9 @@ struct place *place_resolve(const struct map *map, struct span path,
 }
 
 bool place_write_name(const struct place *place, const struct route *child,
-                      const struct bindings *parts, const struct place_options *options,
-                      struct buf *out, struct error *err)
+                      const struct bindings *parts, uint64_t rank,
+                      const struct place_options *options, struct buf *out, struct error *err)
 {
     struct names_directory directory = names_of(place, options);
-    return names_write(&directory, child, parts, out, err);
+    return names_write(&directory, child, parts, rank, out, err);
 }

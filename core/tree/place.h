@@ -76,7 +76,7 @@ struct plan *place_plan(const struct place *place, struct error *err);
 /* Appends the name of CHILD, a step below PLACE or an entry of its listing, given the values of its
  * parameters: names_write. */
 bool place_write_name(const struct place *place, const struct route *child,
-                      const struct bindings *parts, const struct place_options *options,
-                      struct buf *out, struct error *err);
+                      const struct bindings *parts, uint64_t rank,
+                      const struct place_options *options, struct buf *out, struct error *err);
 
 #endif

@@ -41,7 +41,11 @@ static void write_pattern(const struct route *route, const struct map_pattern *p
     cost_write(&cost, &words);
     buf_printf(out, "  %s%s\n      %s\n", buf_text(&path), pattern->list ? "/" : "",
                buf_text(&words));
-    if (pattern->list && pattern->descending)
+    if (pattern->list && pattern->entries[0].rank.digits)
+        buf_printf(out,
+                   "      names begin with their place in it: the %s first, also in a mount's ls\n",
+                   pattern->descending ? "newest" : "oldest");
+    else if (pattern->list && pattern->descending)
         buf_add_text(out, "      newest first; in a mount ls sorts by name: ls -U keeps the order, "
                           "ls -t sorts by date\n");
 }

@@ -94,6 +94,24 @@ def test_who_wants_the_newest_is_told_how_to_list(mount):
     assert unsorted.splitlines() == sorted(os.listdir(m / LATEST), reverse=True)
 
 
+def test_names_with_a_rank_sort_as_the_listing_is_ordered(mount, branch, make_map):
+    """Whatever sorts by name has the newest first, and a name of before goes on to open."""
+    path, names = branch.put_jobs(12)
+    ranked = '"by-index/{platform}/{shop_id}/latest/": { "newest": 10, "name": "{rank}_{job_id}@{created_at}" },'
+    latest = '"by-index/{platform}/{shop_id}/latest/":               { "newest": 100 },'
+    m = mount(map_file=make_map(lambda text: quick_jobs(text).replace(latest, ranked)))
+    latest = m / path.replace("/all", "/latest")
+    run = lambda *words: subprocess.run(words, capture_output=True, text=True).stdout  # noqa: E731
+    shown = run("ls", latest).splitlines()
+    assert [name[:13] for name in shown] == [f"{i:02d}_job-{12 - i:06d}" for i in range(1, 11)]
+    before = (latest / shown[0]).read_bytes()
+    branch.put_jobs(14)
+    mounts.wait_until(lambda: "01_job-000013" in run("ls", latest), "the new listing")
+    assert (latest / shown[0]).read_bytes() == before
+    assert (latest / ("03" + shown[0][2:])).read_bytes() == before
+    assert not m.errors()
+
+
 def test_records_of_kinds_that_are_not_declared_leave_a_note(mount, branch):
     """The listing is whole but for them, and says how many they are."""
     path = f"{branch.name}/index-settings/by-account/acct"

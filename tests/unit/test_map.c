@@ -1012,6 +1012,70 @@ static void test_a_name_can_be_taken_apart(void)
                 "A-F; give \"name\" another text there");
 }
 
+static void test_a_rank_stands_at_the_beginning_of_a_name(void)
+{
+    static const char first[] =
+        "map.json:3: \"{a}/\": {rank} stands once, at the very beginning of "
+        "\"name\", and is written so";
+    static const char more[] =
+        "map.json:3: \"{a}/\": behind {rank} a \"name\" goes on with a text, "
+        "and then with the parts that say which record it is";
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{b}#{c}#{rank}\""), first);
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"no {rank}#{b}#{c}\""), first);
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{rank}_{rank}_{b}#{c}\""), first);
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{rank*}_{b}#{c}\""), first);
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{rank}\""), more);
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{rank}_\""), more);
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{rank}_{b}\""),
+                "map.json:3: \"{a}/\": \"name\" lacks {c}, without which two keys would share a "
+                "name");
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{rank}0{b}#{c}\""),
+                "map.json:3: \"{a}/\": after a parameter a name can't go on with one of 0-9 or "
+                "A-F; give \"name\" another text there");
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{rank}/{b}#{c}\""),
+                "map.json:3: \"{a}/\": \"name\" holds a /, a % or a control character");
+    check_table(
+        RECORDS PATHS("{a}/", "\"name\":\"{rank} - - - - - - - - - - - - - - - - -{b}#{c}\""),
+        "map.json:3: \"{a}/\": the text behind {rank} has more than 32 bytes");
+}
+
+static void test_a_rank_stands_in_no_path_or_condition(void)
+{
+    check_table(
+        RECORDS PATHS("{a}/{rank}/", ""),
+        "map.json:3: \"{a}/{rank}/\": {rank} selects nothing: it is no part of a key (of each "
+        "kind that the path gives) and in no condition");
+    check_table(
+        RECORDS PATHS("{a}/", "\"where\":{\"b\":\"{rank}\"}"),
+        "map.json:3: \"{a}/\": the condition on sk uses {rank}, which the path does not have");
+    check_table(
+        RECORDS PATHS("{a}/", "\"filter\":{\"x\":\"{rank}\"}"),
+        "map.json:3: \"{a}/\": the condition on x uses {rank}, which the path does not have");
+    check_table(RECORDS
+                "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":{\"y\":\"{rank}\"}}}," PATHS(
+                    "{x}/", "\"index\":\"I\",\"name\":\"{rank}_{a}#{b}#{c}\""),
+                "map.json:3: \"{x}/\": {rank} in \"name\" is the place in the listing, and also a "
+                "part of the index's key: call that part something else");
+}
+
+/* A table whose keys have a part of that name has had it before there were ranks. */
+static void test_rank_may_be_a_part_of_the_key(void)
+{
+    const struct map *map = good_table(
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}#{rank}\"}}," PATHS(
+            "{a}/", "\"name\":\"{rank}_{b}\""));
+    const struct map_entry *entry = &map->models[0]->patterns->entries[0];
+    CHECK_INT(entry->rank.digits, 0);
+    CHECK_INT(entry->name.count, 3);
+    map_unref(map);
+}
+
+static void test_a_name_has_parts_of_the_key_alone(void)
+{
+    check_table(RECORDS PATHS("{a}/", "\"name\":\"{b}#{c}#{state}\""),
+                "map.json:3: \"{a}/\": {state} in \"name\" is no part of the record's key");
+}
+
 static void test_too_many_parameters_in_a_path(void)
 {
     struct error err = {0};
@@ -1415,6 +1479,10 @@ static const struct check_test tests[] = {
     {"a_name_needs_every_part", test_a_name_needs_every_part},
     {"a_name_goes_with_one_kind", test_a_name_goes_with_one_kind},
     {"a_name_can_be_taken_apart", test_a_name_can_be_taken_apart},
+    {"a_rank_stands_at_the_beginning_of_a_name", test_a_rank_stands_at_the_beginning_of_a_name},
+    {"a_rank_stands_in_no_path_or_condition", test_a_rank_stands_in_no_path_or_condition},
+    {"rank_may_be_a_part_of_the_key", test_rank_may_be_a_part_of_the_key},
+    {"a_name_has_parts_of_the_key_alone", test_a_name_has_parts_of_the_key_alone},
     {"too_many_parameters_in_a_path", test_too_many_parameters_in_a_path},
     {"segments_are_names", test_segments_are_names},
     {"ambiguous_siblings", test_ambiguous_siblings},

@@ -26,6 +26,7 @@ static struct place_options options;
 static const struct place *directory;
 static const struct route *child;
 static size_t checked, skipped;
+static uint64_t entry_rank = 1; /* of the next entry that is named, for names that begin with one */
 
 static void show(const char *what, struct span bytes)
 {
@@ -94,6 +95,7 @@ static void check_means(struct span name, const char *ending, enum place_kind ki
     struct span prefix, bare = name;
     if (child->file && !child->file->attribute)
         bare.size -= strlen(options.suffix);
+    REQUIRE(names_skip_rank(child, &bare), name);
     bool shortened = name_is_shortened(bare, &mark, &prefix);
     bool right =
         place->kind == kind && (shortened ? span_equal(place->shortened, bare)
@@ -102,11 +104,31 @@ static void check_means(struct span name, const char *ending, enum place_kind ki
     REQUIRE(right, buf_span(&whole));
 }
 
+/* A record keeps its name but for the rank when others come before it, so the old name opens it. */
+static void check_another_rank(const struct bindings *parts, struct span name)
+{
+    struct error err = {0};
+    struct span rest = name;
+    CLEAN_UP(buf_clean_up) struct buf old = {0};
+    CHECK(names_skip_rank(child, &rest));
+    buf_add_text(&old, entry_rank % 2 ? "0" : "7654321");
+    buf_add_span(&old, child->entry->rank.behind);
+    buf_add_span(&old, rest);
+    struct place *place = place_child(directory, buf_span(&old), &options, &err);
+    if (!place) {
+        show_child(buf_span(&old));
+        CHECK_FAIL("%s", err.text);
+    }
+    bool same = place->route == child && (place->shortened.size || says(&place->bindings, parts));
+    place_destroy(place);
+    REQUIRE(same, buf_span(&old));
+}
+
 static void check_name(const struct bindings *parts)
 {
     struct error err = {0};
     CLEAN_UP(buf_clean_up) struct buf name = {0};
-    if (!place_write_name(directory, child, parts, &options, &name, &err)) {
+    if (!place_write_name(directory, child, parts, entry_rank, &options, &name, &err)) {
         show_child(span_text(""));
         for (size_t i = 0; i < parts->count; i++)
             show(parts->items[i].param, parts->items[i].value);
@@ -126,6 +148,9 @@ static void check_name(const struct bindings *parts)
     check_means(buf_span(&name), "@typed", PLACE_TYPED, parts);
     check_means(buf_span(&name), "@info", PLACE_INFO, parts);
     check_means(buf_span(&name), "@", PLACE_ATTRS, parts);
+    if (child->entry && child->entry->rank.digits)
+        check_another_rank(parts, buf_span(&name));
+    entry_rank = entry_rank % 99 + 1;
 }
 
 /* Whether a record with these parts is an entry of this kind: its keys can be taken apart again,
@@ -326,7 +351,7 @@ static void enter(const struct place *place, const struct route *step, bool all)
         for (size_t p = 0; p < step->segment.count; p++)
             if (step->segment.pieces[p].param)
                 bindings_add(&values, step->segment.pieces[p].param, span_text(plain[i]));
-        struct place *below = place_write_name(place, step, &values, &options, &name, &err)
+        struct place *below = place_write_name(place, step, &values, 1, &options, &name, &err)
                                   ? place_child(place, buf_span(&name), &options, &err)
                                   : NULL;
         if (!below)
@@ -447,6 +472,47 @@ static void test_values_that_do_not_match(void)
                is_all());
 }
 
+static void test_names_with_a_rank(void)
+{
+    walk_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b*}\"}},"
+               "\"paths\":{\"{a}/\":{\"newest\":99,\"name\":\"{rank}_{b}\"},\"{a}/all/\":{"
+               "\"name\":\"{rank} - {b}.x\"},\"{a}/{b}.dir/\":{},\"{a}/9_{b}\":{\"where\":{"
+               "\"b\":\"{b}\"}}}",
+               is_all());
+}
+
+/* Two keys of one listing differ in more than their rank, whatever their values are made of. */
+static void test_no_two_keys_share_a_name(void)
+{
+    static const char *const keys[] = {"",  "1",   "1_",   "1_1", "_",   "__1",
+                                       "%", "%31", "%31_", "01",  "1%5F"};
+    struct error err = {0};
+    const struct map *loaded =
+        sample_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b*}\"}},"
+                     "\"paths\":{\"{a}/\":{\"newest\":9,\"name\":\"{rank}_{b}\"}}",
+                     &err);
+    CHECK(loaded);
+    struct place_options plain = {.suffix = ""};
+    struct place *place = place_resolve(loaded, span_text("/prod/t/v"), &plain, &err);
+    const struct route *entry = place->route->children;
+    struct buf names[sizeof keys / sizeof keys[0]] = {{0}};
+    CHECK(entry->entry);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        struct bindings parts = {.items = {{.param = "b", .value = span_text(keys[i])}},
+                                 .count = 1};
+        CHECK(place_write_name(place, entry, &parts, i % 2 + 1, &plain, &names[i], &err));
+        for (size_t before = 0; before < i; before++) {
+            struct span one = buf_span(&names[before]), other = buf_span(&names[i]);
+            CHECK(names_skip_rank(entry, &one) && names_skip_rank(entry, &other));
+            CHECK(!span_equal(one, other));
+        }
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        buf_clean_up(&names[i]);
+    place_destroy(place);
+    map_unref(loaded);
+}
+
 static void test_the_example(void)
 {
     static const char *const suffixes[] = {"", ".json"};
@@ -508,6 +574,8 @@ static const struct check_test tests[] = {
     {"parts_of_both_keys", test_parts_of_both_keys},
     {"another_separator", test_another_separator},
     {"values_that_do_not_match", test_values_that_do_not_match},
+    {"names_with_a_rank", test_names_with_a_rank},
+    {"no_two_keys_share_a_name", test_no_two_keys_share_a_name},
     {"the_example", test_the_example},
     {"maps_of_other_tests", test_maps_of_other_tests},
 };

@@ -405,7 +405,7 @@ static void check_entry(const char *directory, const char *const *parts, const c
     struct bindings bindings = {0};
     for (size_t i = 0; parts[i]; i += 2)
         CHECK(bindings_add(&bindings, parts[i], span_text(parts[i + 1])));
-    CHECK(place_write_name(place, entry_of(place), &bindings, &plain, &name, NULL));
+    CHECK(place_write_name(place, entry_of(place), &bindings, 1, &plain, &name, NULL));
     CHECK_TEXT(buf_text(&name), want);
     place_destroy(place);
     buf_printf(&path, "%s/%s", directory, buf_text(&name));
@@ -468,7 +468,7 @@ static void test_a_long_entry_is_shortened_and_found_as_such(void)
     struct place *shop = resolve("/prod/shops/s.example", &plain);
     struct bindings parts = {0};
     CHECK(bindings_add(&parts, "sort-key", span_of(key, sizeof key)));
-    CHECK(place_write_name(shop, entry_of(shop), &parts, &plain, &name, NULL));
+    CHECK(place_write_name(shop, entry_of(shop), &parts, 1, &plain, &name, NULL));
     CHECK_INT(name.size, NAME_LIMIT);
     place_destroy(shop);
     buf_printf(&path, "/prod/shops/s.example/%s@/active", buf_text(&name));
@@ -505,7 +505,7 @@ static void test_a_name_without_its_parts_can_not_be_written(void)
     struct bindings nothing = {0};
     load_example();
     struct place *place = resolve("/prod/index-settings/kl7", &plain);
-    CHECK(!place_write_name(place, entry_of(place), &nothing, &plain, &name, NULL));
+    CHECK(!place_write_name(place, entry_of(place), &nothing, 1, &plain, &name, NULL));
     place_destroy(place);
     close_map();
 }
