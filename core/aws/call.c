@@ -152,13 +152,30 @@ static void fail_late(struct aws_call *call)
 {
     if (call->last.kind == ERROR_NONE)
         error_set(&call->last, ERROR_TIMED_OUT,
-                  "the deadline passed before the request could be sent to %s", call->request.url);
+                  "the deadline passed before the request could be sent to %s%s", call->request.url,
+                  call->state == CALL_IDENTIFYING
+                      ? ": no credentials came in time; check where they come from (a process, a "
+                        "sign-in, another service)"
+                      : "");
     finish(call, NULL, &call->last);
 }
 
 /* Between attempts. */
 
 static void begin_attempt(void *arg);
+
+/* The quota that pays for this call's retries. */
+static struct retry *retry_of(struct aws_call *call)
+{
+    return call->request.retry ? call->request.retry : &call->client->retry;
+}
+
+/* Every request counts, whatever it was sent again for: no trouble makes more of them. */
+static bool has_tries_left(struct aws_call *call)
+{
+    unsigned attempts = retry_attempts(retry_of(call)), most = call->request.most_tries;
+    return call->tries < (most && most < attempts ? most : attempts);
+}
 
 static void attempt_later(struct aws_call *call, int64_t delay_ms)
 {
@@ -169,7 +186,7 @@ static void attempt_later(struct aws_call *call, int64_t delay_ms)
         fail_without_memory(call);
 }
 
-/* The clock here is wrong, and that can be why: once more, with the service's time. */
+/* The clock here is wrong, and that can be why: from now on the service's time is used. */
 static bool mend_clock(struct aws_call *call, const struct http_response *response)
 {
     struct aws_client *client = call->client;
@@ -187,7 +204,7 @@ static bool mend_clock(struct aws_call *call, const struct http_response *respon
     return true;
 }
 
-/* The credentials in memory are no longer good: once more, with what is found now. */
+/* The credentials in memory are no longer good: whoever comes next looks for others. */
 static bool mend_identity(struct aws_call *call)
 {
     if (call->identity_mended || !call->request.service ||
@@ -212,7 +229,7 @@ static int64_t server_delay_ms(const struct http_response *response)
 static bool may_try_again(struct aws_call *call, const struct http_response *response,
                           int64_t *delay_ms)
 {
-    struct retry *retry = &call->client->retry;
+    struct retry *retry = retry_of(call);
     unsigned paid;
     if (!retry_again(retry, &call->last, call->attempt, server_delay_ms(response), delay_ms, &paid))
         return false;
@@ -227,7 +244,10 @@ static bool may_try_again(struct aws_call *call, const struct http_response *res
 static void recover(struct aws_call *call, const struct http_response *response)
 {
     int64_t delay_ms = 0;
-    if (mend_clock(call, response) || mend_identity(call)) {
+    bool mended = mend_clock(call, response) || mend_identity(call);
+    if (!has_tries_left(call)) {
+        finish(call, NULL, &call->last);
+    } else if (mended) {
         call->attempt--;
         attempt_later(call, 0);
     } else if (may_try_again(call, response, &delay_ms)) {
@@ -253,7 +273,7 @@ static void on_response(void *arg, const struct http_response *response, const s
     attempt.err = result ? NULL : &call->last;
     call->ops->attempted(call->arg, &attempt);
     if (result) {
-        retry_succeeded(&call->client->retry, call->paid);
+        retry_succeeded(retry_of(call), call->paid);
         finish(call, result, NULL);
     } else {
         recover(call, response);

@@ -18,7 +18,7 @@ struct aws_client {
     struct transport *transport;
     struct credentials_provider *credentials; /* a credentials_cache; NULL when nothing is signed */
     const struct log *log;                    /* may be NULL */
-    struct retry retry;
+    struct retry retry;                       /* of requests that name no quota of their own */
     int64_t skew_ms; /* what to add to the wall clock to get the service's time */
 };
 

@@ -15,6 +15,8 @@ struct aws_header {
     struct span value;
 };
 
+struct retry;
+
 /* All borrowed. A request that has no SERVICE is sent unsigned, without credentials. */
 struct aws_request {
     const char *service; /* the signing name: "dynamodb", "sts" */
@@ -31,6 +33,8 @@ struct aws_request {
     const char *share;          /* whose share of the connections; see core/net/transport.h */
     bool no_proxy;              /* ask the host itself, whatever proxy is set */
     int64_t connect_timeout_ms; /* 0: as usual */
+    struct retry *retry;        /* the quota that pays for retries; NULL: the client's own */
+    unsigned most_tries;        /* how often it is sent at the most; 0: as the quota says */
 };
 
 #endif

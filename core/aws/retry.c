@@ -8,7 +8,13 @@ enum {
     SCALE_MS = 25,
     THROTTLE_SCALE_MS = 1000,
     MAX_DELAY_MS = 20000,
+    MOST_SERVER_DELAY_MS = 5000, /* more than ours: a peer's word must not hang a reader */
 };
+
+unsigned retry_attempts(const struct retry *retry)
+{
+    return retry->attempts ? retry->attempts : RETRY_ATTEMPTS;
+}
 
 static bool is_among(const char *code, const char *const *codes, size_t count)
 {
@@ -83,8 +89,7 @@ static unsigned next_random(unsigned *seed)
     return x ^ x >> 16;
 }
 
-/* Full jitter: anything from nothing to the bound, which doubles with each attempt. */
-static int64_t backoff_ms(struct retry *retry, bool throttle, unsigned attempt)
+int64_t retry_backoff_ms(struct retry *retry, bool throttle, unsigned attempt)
 {
     int64_t bound_ms = throttle ? THROTTLE_SCALE_MS : SCALE_MS;
     for (unsigned n = 1; n < attempt && bound_ms < MAX_DELAY_MS; n++)
@@ -97,7 +102,7 @@ static int64_t backoff_ms(struct retry *retry, bool throttle, unsigned attempt)
 bool retry_again(struct retry *retry, const struct error *err, unsigned attempt,
                  int64_t server_delay_ms, int64_t *delay_ms, unsigned *paid)
 {
-    if (attempt >= RETRY_ATTEMPTS || !deserves_another(err))
+    if (attempt >= retry_attempts(retry) || !deserves_another(err))
         return false;
     bool throttle = retry_is_throttle(err->code);
     unsigned cost = throttle ? RETRY_THROTTLE_COST : RETRY_COST;
@@ -105,7 +110,11 @@ bool retry_again(struct retry *retry, const struct error *err, unsigned attempt,
         return false;
     retry->tokens -= cost;
     *paid = cost;
-    *delay_ms = server_delay_ms >= 0 ? server_delay_ms : backoff_ms(retry, throttle, attempt);
+    *delay_ms = retry_backoff_ms(retry, throttle, attempt);
+    if (server_delay_ms > *delay_ms + MOST_SERVER_DELAY_MS)
+        server_delay_ms = *delay_ms + MOST_SERVER_DELAY_MS;
+    if (server_delay_ms > *delay_ms)
+        *delay_ms = server_delay_ms;
     return true;
 }
 

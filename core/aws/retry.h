@@ -22,15 +22,22 @@ enum {
 bool retry_is_throttle(const char *code);
 bool retry_is_transient(const char *code);
 
-/* Tokens are shared by all calls of one source. */
+/* A quota, shared by all who ask for the same: of DynamoDB, one table in one region (quotas.h). */
 struct retry {
     unsigned tokens;
-    unsigned seed; /* of the jitter */
+    unsigned seed;     /* of the jitter */
+    unsigned attempts; /* how often a request may be sent, all in all; 0: RETRY_ATTEMPTS */
 };
 
+unsigned retry_attempts(const struct retry *retry);
+
+/* How long to wait behind the attempt ATTEMPT (1 is the first): anything from nothing to a bound
+ * that doubles with each attempt, and is longer where the service throttles. */
+int64_t retry_backoff_ms(struct retry *retry, bool throttle, unsigned attempt);
+
 /* Whether ERR, met by the attempt ATTEMPT (1 is the first), deserves another one. If so, pays
- * for it and sets DELAY_MS; SERVER_DELAY_MS is what the server asked for, or negative. PAID
- * gets what success gives back. */
+ * for it and sets DELAY_MS; SERVER_DELAY_MS is what the server asked for, or negative. It makes the
+ * delay longer than it would be, and by 5 s at the most. PAID gets what success gives back. */
 bool retry_again(struct retry *retry, const struct error *err, unsigned attempt,
                  int64_t server_delay_ms, int64_t *delay_ms, unsigned *paid);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "core/aws/retry_settings.h"
 #include "core/base/buf.h"
 #include "core/base/shell.h"
 #include "core/base/span.h"
@@ -265,7 +266,9 @@ bool aws_settings_init(struct aws_settings *settings, const struct aws_options *
     return pick_profile(settings, options, err) &&
            check_profile(settings, options, profiles, err) &&
            settle_region(settings, options, profiles, err) &&
-           settle_endpoint(settings, options, err);
+           settle_endpoint(settings, options, err) &&
+           retry_settings_read(profiles, aws_settings_profile_in_force(settings),
+                               &settings->max_attempts, err);
 }
 
 void aws_settings_clean_up(struct aws_settings *settings)
@@ -287,7 +290,7 @@ bool aws_settings_equal(const struct aws_settings *a, const struct aws_settings 
 {
     bool environment = uses_environment(a);
     if (strcmp(a->region, b->region) != 0 || strcmp(a->url, b->url) != 0 ||
-        environment != uses_environment(b))
+        a->max_attempts != b->max_attempts || environment != uses_environment(b))
         return false;
     return environment ||
            strcmp(aws_settings_profile_in_force(a), aws_settings_profile_in_force(b)) == 0;

@@ -22,6 +22,7 @@ struct aws_settings {
     char *url;      /* owned; https://host[:port]/ */
     char *host;     /* owned; the Host header's value */
     bool own_endpoint;
+    unsigned max_attempts; /* how often a request may be sent; 0: as usual */
 };
 
 /* False with ERR filled: unknown profile, no region, a bad endpoint. SETTINGS is to be cleaned up

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/aws/retry.h"
+#include "core/aws/quotas.h"
 #include "core/dynamo/answer.h"
 #include "core/dynamo/command.h"
 #include "core/dynamo/exchange.h"
@@ -17,6 +17,7 @@ enum { FULL_BATCH_BYTES = 8 << 20 };
 struct dynamo {
     struct source source; /* first, so that a source is a dynamo */
     struct exchange_link link;
+    struct quotas quotas; /* one a table; of an endpoint, as the whole source is */
     int64_t deadline_ms;
 };
 
@@ -30,14 +31,14 @@ struct source_call {
     struct verify verify;
     struct buf resume; /* JSON: where the next request goes on; empty at the end */
     struct exchange *exchange;
+    struct retry *retry;      /* the table's quota; given back at the end */
     struct loop_timer *timer; /* before a batch's next round */
     /* The page under way. */
     int64_t deadline_at_ms;
     struct answer *answer; /* owned; the last one, until it is handed over */
     unsigned requests;
     double capacity;
-    unsigned round; /* of a batch, since there was progress */
-    unsigned paid;  /* by the last round */
+    unsigned paid;  /* by the last round that brought nothing */
     size_t unasked; /* keys of a batch that are still unprocessed */
     bool is_full;   /* the last answer held as much as one may: what was left was not throttled */
 };
@@ -105,22 +106,27 @@ static void next_round(void *arg)
         fail_without_memory(call);
 }
 
-/* Keys that stay unprocessed are throttling that is not called so: the next round waits, the longer
- * the more of them made no progress. False when it is not to be waited for. */
-static bool wait_for_round(struct source_call *call)
+static bool wait_for_round(struct source_call *call, int64_t delay_ms)
+{
+    if (delay_ms < call->deadline_at_ms - now_ms(call))
+        call->timer = loop_add_timer(call->dynamo->link.client.loop, delay_ms, next_round, call);
+    return call->timer != NULL;
+}
+
+/* Keys that stay unprocessed are throttling that is not called so. A round that brought nothing is
+ * tried again as a request that was throttled is: after as long, as often and at the same price.
+ * False when it is not. */
+static bool try_round_again(struct source_call *call)
 {
     static const struct error throttled = {.kind = ERROR_THROTTLED,
                                            .code = "ProvisionedThroughputExceededException"};
-    struct retry *retry = &call->dynamo->link.client.retry;
-    unsigned attempt = call->round < RETRY_ATTEMPTS ? call->round : RETRY_ATTEMPTS - 1;
     int64_t delay_ms;
-    if (!retry_again(retry, &throttled, attempt, -1, &delay_ms, &call->paid))
+    if (!retry_again(call->retry, &throttled, call->requests, -1, &delay_ms, &call->paid))
         return false;
-    if (delay_ms < call->deadline_at_ms - now_ms(call))
-        call->timer = loop_add_timer(call->dynamo->link.client.loop, delay_ms, next_round, call);
-    else
-        retry_succeeded(retry, call->paid);
-    return call->timer != NULL;
+    if (wait_for_round(call, delay_ms))
+        return true;
+    retry_succeeded(call->retry, call->paid);
+    return false;
 }
 
 static void fail_unprocessed(struct source_call *call)
@@ -137,8 +143,7 @@ static void fail_unprocessed(struct source_call *call)
 }
 
 /* Each round of a batch that got on is a page of its own, so that one answer at a time is held. One
- * that did not has nothing to tell, and is tried again until the page's time is over; no key is
- * ever taken for absent because of that. */
+ * that did not has nothing to tell; no key is ever taken for absent because of that. */
 static void go_on_with_batch(struct source_call *call)
 {
     size_t left = json_count(call->answer->resume);
@@ -147,13 +152,12 @@ static void go_on_with_batch(struct source_call *call)
     call->unasked = left;
     if (got_on) {
         if (call->paid)
-            retry_succeeded(&call->dynamo->link.client.retry, call->paid);
+            retry_succeeded(call->retry, call->paid);
         call->paid = 0;
         deliver(call);
         return;
     }
-    call->round++;
-    if (!wait_for_round(call))
+    if (!try_round_again(call))
         fail_unprocessed(call);
 }
 
@@ -199,8 +203,14 @@ static bool ask(struct source_call *call)
     CLEAN_UP(buf_clean_up) struct buf body = {0};
     if (call->resume.failed || !request_write(&call->request, buf_span(&call->resume), &body))
         return false;
-    call->exchange = exchange_start(&call->dynamo->link, &call->question, buf_span(&body),
-                                    call->deadline_at_ms, on_answer, call);
+    struct exchange_request request = {
+        .question = &call->question,
+        .body = buf_span(&body),
+        .retry = call->retry,
+        .most_tries = retry_attempts(call->retry) - call->requests,
+        .deadline_at_ms = call->deadline_at_ms,
+    };
+    call->exchange = exchange_start(&call->dynamo->link, &request, on_answer, call);
     return call->exchange != NULL;
 }
 
@@ -210,11 +220,14 @@ static bool begin_page(struct source_call *call)
     call->requests = 0;
     call->capacity = -1;
     call->paid = 0;
-    /* What is left because the answer was full can be asked for at once. */
-    bool throttled =
-        call->question.op == DYNAMO_BATCH_GET_ITEM && call->resume.size > 0 && !call->is_full;
-    call->round = throttled;
-    return (throttled && wait_for_round(call)) || ask(call);
+    /* What is left of a batch because the answer was full can be asked for at once; else the
+     * service wants to be asked more slowly. The round before got on, so this is no retry to be
+     * paid for, and a page's time always has room for it. */
+    if (call->question.op != DYNAMO_BATCH_GET_ITEM || call->resume.size == 0 || call->is_full)
+        return ask(call);
+    int64_t delay_ms = retry_backoff_ms(call->retry, true, 1),
+            most_ms = call->dynamo->deadline_ms / 4;
+    return wait_for_round(call, delay_ms < most_ms ? delay_ms : most_ms);
 }
 
 static void dynamo_end(struct source_call *call)
@@ -222,6 +235,7 @@ static void dynamo_end(struct source_call *call)
     exchange_end(call->exchange);
     loop_remove_timer(call->timer);
     drop_answer(call);
+    quotas_give_back(&call->dynamo->quotas, call->retry);
     request_clean_up(&call->request);
     verify_clean_up(&call->verify);
     buf_clean_up(&call->resume);
@@ -253,7 +267,10 @@ static struct source_call *dynamo_start(struct source *source, const struct read
     call->question = question_of(call->dynamo, read);
     call->verify.question = &call->question;
     call->unasked = read->key_count;
-    if (!request_init(&call->request, read) || !begin_page(call)) {
+    char share[EXCHANGE_SHARE_SIZE];
+    exchange_share(&call->dynamo->link, &call->question, share);
+    call->retry = quotas_take(&call->dynamo->quotas, share);
+    if (!call->retry || !request_init(&call->request, read) || !begin_page(call)) {
         dynamo_end(call);
         return NULL;
     }
@@ -269,7 +286,9 @@ static void dynamo_more(struct source_call *call)
 
 static void dynamo_destroy(struct source *source)
 {
-    free(source);
+    struct dynamo *dynamo = (struct dynamo *)source;
+    quotas_clean_up(&dynamo->quotas);
+    free(dynamo);
 }
 
 static void dynamo_add_stats(const struct source *source, struct source_stats *sum)
@@ -300,12 +319,15 @@ struct source *dynamo_new(const struct dynamo_options *options)
         return NULL;
     dynamo->source.ops = &dynamo_ops;
     dynamo->link.settings = aws_session_settings(options->session);
+    if (!quotas_init(&dynamo->quotas, dynamo->link.settings->max_attempts, options->random_seed)) {
+        free(dynamo);
+        return NULL;
+    }
     dynamo->link.client = (struct aws_client){
         .loop = options->loop,
         .transport = options->transport,
         .credentials = aws_session_credentials(options->session),
         .log = options->log,
-        .retry = {.tokens = RETRY_TOKENS, .seed = options->random_seed},
     };
     dynamo->deadline_ms = options->deadline_ms;
     return &dynamo->source;

@@ -12,7 +12,7 @@ struct exchange {
     struct aws_call *call;
     struct aws_header headers[2]; /* of the call's request */
     char target[64];
-    char share[512]; /* the endpoint and the table: whose connections it waits for */
+    char share[EXCHANGE_SHARE_SIZE];
     exchange_done_fn *done;
     void *arg;
 };
@@ -86,20 +86,26 @@ static void done(void *arg, void *result, const struct error *err, unsigned trie
     exchange.done(exchange.arg, result, err, tries);
 }
 
-struct exchange *exchange_start(struct exchange_link *link, const struct answer_question *question,
-                                struct span body, int64_t deadline_at_ms, exchange_done_fn *fn,
-                                void *arg)
+void exchange_share(const struct exchange_link *link, const struct answer_question *question,
+                    char out[EXCHANGE_SHARE_SIZE])
+{
+    snprintf(out, EXCHANGE_SHARE_SIZE, "%s %s", link->settings->url,
+             question->op == DYNAMO_LIST_TABLES ? "" : question->read->table);
+}
+
+struct exchange *exchange_start(struct exchange_link *link, const struct exchange_request *wanted,
+                                exchange_done_fn *fn, void *arg)
 {
     static const struct aws_call_ops ops = {decode, sent, attempted, done};
     const struct aws_settings *settings = link->settings;
+    const struct answer_question *question = wanted->question;
     struct exchange *exchange = calloc(1, sizeof *exchange);
     if (!exchange)
         return NULL;
     *exchange = (struct exchange){.link = link, .question = question, .done = fn, .arg = arg};
     snprintf(exchange->target, sizeof exchange->target, "DynamoDB_20120810.%s",
              dynamo_op_name(question->op));
-    snprintf(exchange->share, sizeof exchange->share, "%s %s", settings->url,
-             question->op == DYNAMO_LIST_TABLES ? "" : question->read->table);
+    exchange_share(link, question, exchange->share);
     exchange->headers[0] =
         (struct aws_header){"Content-Type", SPAN_LITERAL("application/x-amz-json-1.0")};
     exchange->headers[1] = (struct aws_header){"X-Amz-Target", span_text(exchange->target)};
@@ -113,11 +119,14 @@ struct exchange *exchange_start(struct exchange_link *link, const struct answer_
         .method = "POST",
         .headers = exchange->headers,
         .header_count = 2,
-        .body = body,
+        .body = wanted->body,
         .max_answer = answer_limit(question),
         .share = exchange->share,
+        .retry = wanted->retry,
+        .most_tries = wanted->most_tries,
     };
-    exchange->call = aws_call_start(&link->client, &request, deadline_at_ms, &ops, exchange);
+    exchange->call =
+        aws_call_start(&link->client, &request, wanted->deadline_at_ms, &ops, exchange);
     if (exchange->call)
         return exchange;
     free(exchange);

@@ -29,11 +29,24 @@ typedef void exchange_done_fn(void *arg, struct answer *answer, const struct err
 
 struct exchange;
 
-/* Sends BODY (copied) until DEADLINE_AT_MS of the monotonic clock. QUESTION and LINK must stay
- * until the end. FN is called once, later, never from within. NULL when memory ran out. */
-struct exchange *exchange_start(struct exchange_link *link, const struct answer_question *question,
-                                struct span body, int64_t deadline_at_ms, exchange_done_fn *fn,
-                                void *arg);
+/* Whose connections and retries a question shares: all that ask its table at that endpoint. */
+enum { EXCHANGE_SHARE_SIZE = 512 };
+void exchange_share(const struct exchange_link *link, const struct answer_question *question,
+                    char out[EXCHANGE_SHARE_SIZE]);
+
+/* What is sent, and how often. */
+struct exchange_request {
+    const struct answer_question *question; /* borrowed */
+    struct span body;                       /* copied */
+    struct retry *retry;                    /* borrowed: the table's quota */
+    unsigned most_tries;                    /* requests, the first included */
+    int64_t deadline_at_ms;                 /* of the monotonic clock */
+};
+
+/* Sends REQUEST; what it borrows, and LINK, must stay until the end. FN is called once, later,
+ * never from within. NULL when memory ran out. */
+struct exchange *exchange_start(struct exchange_link *link, const struct exchange_request *request,
+                                exchange_done_fn *fn, void *arg);
 /* Ends it without a call. NULL is fine. */
 void exchange_end(struct exchange *exchange);
 

@@ -323,6 +323,18 @@ def test_throttled_for_ever(ddbfs, proxy):
     assert "try again later" in result.stderr and 2 <= len(proxy.requests) <= 4
 
 
+def test_as_often_as_the_user_says(ddbfs, home, proxy):
+    proxy.fault("server_error", times=None)
+    for said, requests in (({"AWS_MAX_ATTEMPTS": "1"}, 1), ({"AWS_MAX_ATTEMPTS": "6"}, 6)):
+        proxy.clear()
+        ddbfs("cat", SETTINGS, env=said, expect=1)
+        assert len(proxy.requests) == requests
+    home.config.write_text("[profile controller]\nmax_attempts = 2\nretry_mode = adaptive\n")
+    proxy.clear()
+    ddbfs("cat", SETTINGS, expect=1)
+    assert len(proxy.requests) == 2
+
+
 def test_every_throttle_is_one(ddbfs, proxy):
     for code in ("ThrottlingException", "RequestLimitExceeded"):
         proxy.fault("throttle", times=1, code=code)

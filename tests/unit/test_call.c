@@ -256,6 +256,7 @@ static void the_deadline_holds_while_credentials_are_waited_for(void)
     run(&scene, &request);
     CHECK_INT(scene.err.kind, ERROR_TIMED_OUT);
     CHECK_HAS(scene.err.text, "before the request could be sent");
+    CHECK_HAS(scene.err.text, "no credentials came in time");
     CHECK_INT(scene.clock.now_ms, began_ms + 10000);
     CHECK_INT(scene.cancelled, 1);
 }
@@ -318,6 +319,43 @@ static void the_refused_are_asked_for_once(void)
     CHECK_INT(scene.bugs, 0);
 }
 
+/* Whatever it meets, in whatever order: expired credentials, a wrong clock, failures. */
+static void all_that_is_sent_is_counted(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    struct aws_request request = request_to_sts();
+    script_answer(scene.script, 400, "", "ExpiredToken");
+    script_answer(scene.script, 400, "Date: Thu, 01 Jan 2032 00:00:00 GMT", "RequestTimeTooSkewed");
+    for (int i = 0; i < 9; i++)
+        script_answer(scene.script, 500, "", "Oops");
+    run(&scene, &request);
+    CHECK(scene.tries == RETRY_ATTEMPTS && scene.sent == RETRY_ATTEMPTS);
+    CHECK_INT(scene.err.http_status, 500);
+}
+
+/* With one try there is none to spare; what it has taught holds for the next call. */
+static void what_one_try_has_shown_helps_the_next(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    struct aws_request request = request_to_sts();
+    struct retry once = {.tokens = RETRY_TOKENS, .attempts = 1};
+    request.retry = &once;
+    script_answer(scene.script, 400, "Date: Thu, 01 Jan 2032 00:00:00 GMT", "RequestTimeTooSkewed");
+    script_answer(scene.script, 400, "", "ExpiredToken");
+    script_answer(scene.script, 200, "", "good");
+    run(&scene, &request);
+    CHECK(scene.sent == 1 && scene.client.skew_ms != 0);
+    scene.done = 0;
+    run(&scene, &request);
+    CHECK(scene.sent == 2 && scene.questions == 1);
+    scene.done = 0;
+    run(&scene, &request);
+    CHECK(scene.sent == 3 && scene.questions == 2);
+    CHECK_TEXT(scene.answer, "good");
+}
+
 static void nothing_to_end(void)
 {
     aws_call_end(NULL);
@@ -332,6 +370,8 @@ static const struct check_test tests[] = {
      the_deadline_holds_while_credentials_are_waited_for},
     {"ended in each of its states", ended_in_each_of_its_states},
     {"the refused are asked for once", the_refused_are_asked_for_once},
+    {"all that is sent is counted", all_that_is_sent_is_counted},
+    {"what one try has shown helps the next", what_one_try_has_shown_helps_the_next},
     {"nothing to end", nothing_to_end},
 };
 CHECK_MAIN(tests)

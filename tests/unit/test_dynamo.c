@@ -431,6 +431,43 @@ static void keys_that_stay_unprocessed_are_throttled(void)
     CHECK_INT(scene.err.kind, ERROR_THROTTLED);
     CHECK_HAS(scene.err.text, "2 keys of 2 stayed unprocessed");
     CHECK(scene.clock.now_ms <= 1000000 + DEADLINE_MS);
+    CHECK_INT(sent_count(&scene), RETRY_ATTEMPTS);
+    close_scene(&scene);
+}
+
+/* Rounds of a batch and tries of a request are one count. */
+static void rounds_and_tries_are_counted_together(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(2));
+    answer(&scene, 500, FAILED);
+    answer(&scene, 200, BATCH_STUCK);
+    for (int i = 0; i < 60; i++)
+        answer(&scene, 500, FAILED);
+    run(&scene);
+    CHECK_INT(scene.error_count, 1);
+    CHECK_INT(scene.err.kind, ERROR_SERVICE);
+    CHECK_INT(sent_count(&scene), RETRY_ATTEMPTS);
+    close_scene(&scene);
+}
+
+/* Nor a second try: that it went on is no trouble. */
+static void a_batch_that_gets_on_needs_no_quota(void)
+{
+    struct scene scene;
+    setenv("AWS_MAX_ATTEMPTS", "1", 1);
+    open_scene(&scene, items(2));
+    unsetenv("AWS_MAX_ATTEMPTS");
+    scene.all = true;
+    answer(&scene, 200, BATCH_LEFT);
+    answer(&scene, 200, BATCH_REST);
+    run(&scene);
+    CHECK(scene.page_count == 2 && scene.error_count == 0);
+    end_call(&scene);
+    scene.page_count = 0;
+    answer(&scene, 500, FAILED);
+    run(&scene);
+    CHECK(scene.error_count == 1 && sent_count(&scene) == 3);
     close_scene(&scene);
 }
 
@@ -593,11 +630,12 @@ static void no_retry_is_waited_for_beyond_the_deadline(void)
     struct scene scene;
     open_scene(&scene, query());
     answer(&scene, 400, THROTTLED);
+    script_delay(scene.script, DEADLINE_MS - 2000);
     script_answer(scene.script, 400, "x-amz-retry-after: 10000", THROTTLED);
     run(&scene);
     CHECK_INT(scene.err.kind, ERROR_THROTTLED);
     CHECK_HAS(scene.err.text, " (tried 2 times)");
-    CHECK(scene.clock.now_ms < 1000000 + 1001);
+    CHECK(scene.clock.now_ms < 1000000 + DEADLINE_MS - 2000 + 1001);
     close_scene(&scene);
 }
 
@@ -750,6 +788,13 @@ static void without_credentials_nothing_is_sent(void)
     close_scene(&scene);
 }
 
+static void run_again(struct scene *scene)
+{
+    scene->error_count = 0;
+    run(scene);
+    end_call(scene);
+}
+
 static void an_empty_bucket_ends_retries_for_all_calls(void)
 {
     struct scene scene;
@@ -759,13 +804,32 @@ static void an_empty_bucket_ends_retries_for_all_calls(void)
         answer(&scene, 500, FAILED);
     for (size_t before = 0; sent_count(&scene) - before != 1; calls++) {
         before = sent_count(&scene);
-        scene.error_count = 0;
-        run(&scene);
-        end_call(&scene);
+        run_again(&scene);
         if (sent_count(&scene) - before == 1)
             break;
     }
     CHECK_INT(sent_count(&scene) - calls - 1, RETRY_TOKENS / RETRY_COST);
+    close_scene(&scene);
+}
+
+static void a_quota_is_one_tables(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    for (int i = 0; i < 200; i++)
+        answer(&scene, 500, FAILED);
+    size_t before;
+    do { /* until the quota of "jobs" is used up */
+        before = sent_count(&scene);
+        run_again(&scene);
+    } while (sent_count(&scene) - before > 1);
+    struct read *jobs = scene.read, *shops = read_new(READ_TABLE, "shops", NULL);
+    scene.read = shops;
+    before = sent_count(&scene);
+    run_again(&scene);
+    CHECK_INT(sent_count(&scene) - before, RETRY_ATTEMPTS);
+    scene.read = jobs;
+    read_destroy(shops);
     close_scene(&scene);
 }
 
@@ -812,6 +876,8 @@ static const struct check_test tests[] = {
     {"each round of a batch is a page", each_round_of_a_batch_is_a_page},
     {"a full batch is no throttling", a_full_batch_is_no_throttling},
     {"keys that stay unprocessed are throttled", keys_that_stay_unprocessed_are_throttled},
+    {"rounds and tries are counted together", rounds_and_tries_are_counted_together},
+    {"a batch that gets on needs no quota", a_batch_that_gets_on_needs_no_quota},
     {"a later page of a batch needs progress of its own",
      a_later_page_of_a_batch_needs_progress_of_its_own},
     {"an answer to another question is no page", an_answer_to_another_question_is_no_page},
@@ -836,6 +902,7 @@ static const struct check_test tests[] = {
     {"expired twice is expired", expired_twice_is_expired},
     {"without credentials nothing is sent", without_credentials_nothing_is_sent},
     {"an empty bucket ends retries for all calls", an_empty_bucket_ends_retries_for_all_calls},
+    {"a quota is one table's", a_quota_is_one_tables},
     {"each request is one line in the log", each_request_is_one_line_in_the_log},
     {"no secret is logged", no_secret_is_logged},
 };

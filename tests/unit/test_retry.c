@@ -61,14 +61,29 @@ static void lost_connections_are_tried_again(void)
 
 static void throttles_are_tried_again(void)
 {
-    CHECK(again(error_of(ERROR_THROTTLED, 400, "ProvisionedThroughputExceededException")));
-    CHECK(again(error_of(ERROR_THROTTLED, 400, "RequestLimitExceeded")));
-    CHECK(again(error_of(ERROR_THROTTLED, 400, "LimitExceededException")));
-    CHECK(again(error_of(ERROR_THROTTLED, 400, "SlowDown")));
+    static const char *const codes[] = {
+        "Throttling",
+        "ThrottlingException",
+        "ThrottledException",
+        "RequestThrottled",
+        "RequestThrottledException",
+        "TooManyRequestsException",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "LimitExceededException",
+        "TransactionInProgressException",
+        "BandwidthLimitExceeded",
+        "SlowDown",
+    };
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        CHECK(retry_is_throttle(codes[i]));
+        CHECK(again(error_of(ERROR_THROTTLED, 400, codes[i])));
+    }
 }
 
 static void transient_codes_are_tried_again(void)
 {
+    CHECK(again(error_of(ERROR_SERVICE, 400, "RequestTimeout")));
     CHECK(again(error_of(ERROR_SERVICE, 400, "RequestTimeoutException")));
     CHECK(again(error_of(ERROR_SERVICE, 400, "PriorRequestNotComplete")));
     CHECK(again(error_of(ERROR_BAD_ANSWER, 200, RETRY_CHECKSUM_CODE)));
@@ -113,15 +128,52 @@ static void throttles_wait_longer(void)
     CHECK(third <= 4000 && third >= 3600);
 }
 
+/* Two of a seed, so that what one waits by itself tells what the other would. */
+static int64_t delay_told(int64_t server_delay_ms)
+{
+    struct retry retry = {.tokens = RETRY_TOKENS, .seed = 5};
+    int64_t delay_ms = -1;
+    unsigned paid;
+    CHECK(retry_again(&retry, throttled(), 1, server_delay_ms, &delay_ms, &paid));
+    return delay_ms;
+}
+
 static void the_server_may_say_how_long(void)
 {
-    struct retry retry = {.tokens = RETRY_TOKENS};
+    int64_t own_ms = delay_told(NO_SERVER_DELAY);
+    CHECK(own_ms >= 0 && own_ms <= 1000);
+    CHECK_INT(delay_told(1234), 1234);
+    CHECK_INT(delay_told(own_ms + 5000), own_ms + 5000);
+}
+
+static void the_server_can_shorten_no_delay_and_stretch_it_by_so_much(void)
+{
+    int64_t own_ms = delay_told(NO_SERVER_DELAY);
+    CHECK_INT(delay_told(0), own_ms);
+    CHECK_INT(delay_told(own_ms + 5001), own_ms + 5000);
+    CHECK_INT(delay_told(INT64_MAX), own_ms + 5000);
+}
+
+static void no_delay_is_longer_than_twenty_seconds(void)
+{
+    struct retry retry = {.seed = 7};
+    int64_t longest_ms = 0;
+    for (int i = 0; i < 1000; i++) {
+        int64_t delay_ms = retry_backoff_ms(&retry, true, 1000);
+        longest_ms = delay_ms > longest_ms ? delay_ms : longest_ms;
+    }
+    CHECK(longest_ms <= 20000 && longest_ms >= 19000);
+}
+
+static void more_attempts_or_fewer_can_be_asked_for(void)
+{
+    struct retry one = {.tokens = RETRY_TOKENS, .attempts = 1};
+    struct retry seven = {.tokens = RETRY_TOKENS, .attempts = 7};
     int64_t delay_ms;
     unsigned paid;
-    CHECK(retry_again(&retry, throttled(), 1, 1234, &delay_ms, &paid));
-    CHECK_INT(delay_ms, 1234);
-    CHECK(retry_again(&retry, throttled(), 1, 0, &delay_ms, &paid));
-    CHECK_INT(delay_ms, 0);
+    CHECK(!retry_again(&one, throttled(), 1, NO_SERVER_DELAY, &delay_ms, &paid));
+    CHECK(retry_again(&seven, throttled(), 6, NO_SERVER_DELAY, &delay_ms, &paid));
+    CHECK(!retry_again(&seven, throttled(), 7, NO_SERVER_DELAY, &delay_ms, &paid));
 }
 
 static void jitter_differs_from_time_to_time_and_by_seed(void)
@@ -197,6 +249,10 @@ static const struct check_test tests[] = {
     {"delays double", delays_double},
     {"throttles wait longer", throttles_wait_longer},
     {"the server may say how long", the_server_may_say_how_long},
+    {"the server can shorten no delay and stretch it by so much",
+     the_server_can_shorten_no_delay_and_stretch_it_by_so_much},
+    {"no delay is longer than twenty seconds", no_delay_is_longer_than_twenty_seconds},
+    {"more attempts or fewer can be asked for", more_attempts_or_fewer_can_be_asked_for},
     {"jitter differs from time to time and by seed", jitter_differs_from_time_to_time_and_by_seed},
     {"retries cost tokens", retries_cost_tokens},
     {"an empty bucket stops retries", an_empty_bucket_stops_retries},
