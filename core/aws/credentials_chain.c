@@ -5,13 +5,29 @@
 #include <string.h>
 
 #include "core/aws/credentials_env.h"
-#include "core/aws/credentials_profile.h"
+#include "core/aws/credentials_pending.h"
+#include "core/aws/credentials_static.h"
 #include "core/aws/profile.h"
 
-/* In the order of the AWS CLI. */
-static struct credentials_provider *(*const constructors[])(const struct credentials_context *) = {
-    credentials_env_new,
-    credentials_profile_new,
+/* Whether a provider is asked too for a profile that is to sign for the role of another one: then
+ * only what the profile itself says counts. Its roles are the other one's affair, which knows the
+ * way from role to role. */
+enum scope { OF_PROFILE, NOT_FOR_SOURCES };
+
+/* In the order of the AWS CLI. A provider is one line here. */
+static const struct {
+    struct credentials_provider *(*make)(const struct credentials_context *);
+    enum scope scope;
+} constructors[] = {
+    {credentials_env_new, NOT_FOR_SOURCES},
+    {credentials_pending_new_role, NOT_FOR_SOURCES},
+    {credentials_pending_new_web_identity, OF_PROFILE},
+    {credentials_pending_new_sso, OF_PROFILE},
+    {credentials_static_new_credentials_file, OF_PROFILE},
+    {credentials_pending_new_login, OF_PROFILE},
+    {credentials_pending_new_process, OF_PROFILE},
+    {credentials_static_new_config_file, OF_PROFILE},
+    /* Here: container and instance metadata, NOT_FOR_SOURCES. */
 };
 
 enum { PROVIDERS = sizeof constructors / sizeof constructors[0] };
@@ -22,6 +38,7 @@ struct chain {
     struct profiles profiles;           /* while a question is under way, unless they are lent */
     bool owns_profiles;
     struct credentials_provider *providers[PROVIDERS]; /* owned */
+    size_t count;
 };
 
 /* A question to the chain: a question to one of its providers at a time. */
@@ -36,7 +53,13 @@ struct credentials_get {
 
 static void fail_absent(const struct credentials_context *context, struct error *err)
 {
-    if (context->asked_for || strcmp(context->profile, "default") != 0)
+    if (context->is_source)
+        error_set(err, ERROR_DENIED,
+                  "profile %s, which is to sign for another's role (source_profile), has no "
+                  "credentials itself, and the environment's do not count for it: give it some "
+                  "(aws configure --profile %s)",
+                  context->profile, context->profile);
+    else if (context->asked_for || strcmp(context->profile, "default") != 0)
         error_set(err, ERROR_DENIED,
                   "profile %s has no credentials: give it aws_access_key_id and "
                   "aws_secret_access_key (aws configure --profile %s)",
@@ -106,7 +129,7 @@ static void on_answer(void *arg, const struct credentials_answer *answer)
         tell_failure(get, &err);
     } else if (answer->found != CREDENTIALS_ABSENT) {
         tell(get, answer);
-    } else if (++get->at == PROVIDERS) {
+    } else if (++get->at == get->chain->count) {
         fail_absent(&get->chain->context, &err);
         tell_failure(get, &err);
     } else if (!ask(get)) {
@@ -161,9 +184,8 @@ static void chain_cancel(struct credentials_get *get)
 static void chain_destroy(struct credentials_provider *provider)
 {
     struct chain *chain = (struct chain *)provider;
-    for (size_t i = 0; i < PROVIDERS; i++)
-        if (chain->providers[i])
-            chain->providers[i]->ops->destroy(chain->providers[i]);
+    for (size_t i = 0; i < chain->count; i++)
+        chain->providers[i]->ops->destroy(chain->providers[i]);
     free(chain);
 }
 
@@ -179,11 +201,14 @@ struct credentials_provider *credentials_chain_new(const struct credentials_cont
     if (chain->owns_profiles)
         chain->context.profiles = &chain->profiles;
     for (size_t i = 0; i < PROVIDERS; i++) {
-        chain->providers[i] = constructors[i](&chain->context);
-        if (!chain->providers[i]) {
+        if (context->is_source && constructors[i].scope == NOT_FOR_SOURCES)
+            continue;
+        struct credentials_provider *provider = constructors[i].make(&chain->context);
+        if (!provider) {
             chain_destroy(&chain->base);
             return NULL;
         }
+        chain->providers[chain->count++] = provider;
     }
     return &chain->base;
 }

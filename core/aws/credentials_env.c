@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/instant.h"
+
 /* An empty variable counts as none. */
 static const char *variable(const char *name)
 {
@@ -17,11 +19,36 @@ static bool copy(char **out, const char *text)
     return *out || !text;
 }
 
+/* The environment of a process stays as it is, so that expired credentials stay so: the way out is
+ * a new start. */
+static bool take_expiry(const struct credentials_context *context, struct credentials *out,
+                        struct error *err)
+{
+    const char *expiry = variable("AWS_CREDENTIAL_EXPIRATION");
+    struct clock *clock = loop_clock(context->loop);
+    if (!expiry)
+        return true;
+    out->expires_wall_ms = instant_parse(span_text(expiry));
+    if (out->expires_wall_ms == 0)
+        return error_set(err, ERROR_DENIED,
+                         "AWS_CREDENTIAL_EXPIRATION is no point in time, such as "
+                         "2026-04-16T10:15:00Z; set it again, or unset it");
+    if (out->expires_wall_ms <= clock->wall_ms(clock))
+        return error_set(err, ERROR_EXPIRED,
+                         "the credentials in the environment have expired "
+                         "(AWS_CREDENTIAL_EXPIRATION=%s); set fresh ones and start again, or unset "
+                         "AWS_ACCESS_KEY_ID and use a profile",
+                         expiry);
+    return true;
+}
+
 static enum credentials_found look(const struct credentials_context *context,
                                    struct credentials *out, struct error *err)
 {
     const char *key = variable("AWS_ACCESS_KEY_ID");
     const char *secret = variable("AWS_SECRET_ACCESS_KEY");
+    /* The older name of the token wins. */
+    const char *token = variable("AWS_SECURITY_TOKEN");
     if (context->asked_for || !key)
         return CREDENTIALS_ABSENT;
     if (!secret) {
@@ -29,8 +56,13 @@ static enum credentials_found look(const struct credentials_context *context,
                   "AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is not; set both or none");
         return CREDENTIALS_FAILED;
     }
+    if (!take_expiry(context, out, err))
+        return CREDENTIALS_FAILED;
+    out->method = "env";
     if (copy(&out->access_key_id, key) && copy(&out->secret_access_key, secret) &&
-        copy(&out->session_token, variable("AWS_SESSION_TOKEN")))
+        copy(&out->session_token, token ? token : variable("AWS_SESSION_TOKEN")) &&
+        copy(&out->account_id, variable("AWS_ACCOUNT_ID")) &&
+        copy(&out->origin, "AWS_ACCESS_KEY_ID"))
         return CREDENTIALS_FOUND;
     credentials_clean_up(out);
     error_no_memory(err);

@@ -4,7 +4,8 @@
 
 #include "core/aws/credentials.h"
 
-/* Absent when a profile was asked for by an option; a key without its secret is an error. */
+/* Absent when a profile was asked for by an option; a key without its secret, and an
+ * AWS_CREDENTIAL_EXPIRATION in the past, are errors. */
 struct credentials_provider *credentials_env_new(const struct credentials_context *context);
 
 #endif

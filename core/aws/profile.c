@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/printable.h"
 #include "core/base/utf8.h"
 
 enum {
@@ -567,6 +568,26 @@ bool profiles_get(const struct profiles *profiles, const char *profile, const ch
 {
     return profile_get(&profiles->credentials, profile, key, value) ||
            profile_get(&profiles->config, profile, key, value);
+}
+
+void profiles_origin(const struct profiles *profiles, enum profile_dialect dialect,
+                     const char *profile, struct buf *out)
+{
+    bool is_config = dialect == PROFILE_CONFIG;
+    const struct profile_file *file = is_config ? &profiles->config : &profiles->credentials;
+    struct span path = span_text(is_config ? profiles->config_path : profiles->credentials_path);
+    struct span own = span_text(home());
+    struct profile_entry wanted = {.kind = SPAN_LITERAL("profile"), .name = span_text(profile)};
+    const struct profile_entry *entry = find_names(file, &wanted, 0);
+    if (own.size > 1 && span_starts(path, own) && path.size > own.size &&
+        path.data[own.size] == '/') {
+        buf_add_char(out, '~');
+        path = span_from(path, own.size);
+    }
+    printable_add(out, path, "");
+    buf_add_text(out, " [");
+    printable_add(out, entry ? entry->header : wanted.name, "");
+    buf_add_char(out, ']');
 }
 
 static void add_names(const struct profile_file *file, const struct profile_file *but,

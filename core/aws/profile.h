@@ -85,6 +85,10 @@ bool profiles_has(const struct profiles *profiles, const char *profile);
 bool profiles_get(const struct profiles *profiles, const char *profile, const char *key,
                   struct span *value);
 
+/* Appends where a profile stands in one of the files: "~/.aws/config [profile x]". */
+void profiles_origin(const struct profiles *profiles, enum profile_dialect dialect,
+                     const char *profile, struct buf *out);
+
 /* Appends the names of all profiles: "a, b". */
 void profiles_names(const struct profiles *profiles, struct buf *out);
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness import load, plain, priced
+from harness import load, plain, priced, signer as signers
 
 
 class Oracle:
@@ -90,6 +90,13 @@ def write_map(tmp_path):
 def example_map():
     """The example map as an object that a test may change."""
     return read_map_text((load.places.EXAMPLES / "ecommerce.map.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def signer(tmp_path):
+    """ddbfs before a service that tells who signed: signer(*options, env=…) -> key id, or message."""
+    with signers.Signer(tmp_path) as made:
+        yield made
 
 
 # A table with plain keys, for records and names of any kind.

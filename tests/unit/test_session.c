@@ -23,13 +23,17 @@ struct place {
     char key[64];
     char secret[64];
     char token[64];
+    char account[64];
+    char origin[256];
+    const char *method;
 };
 
 static const char *const variables[] = {
     "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",     "AWS_SESSION_TOKEN",
     "AWS_PROFILE",       "AWS_DEFAULT_PROFILE",       "AWS_REGION",
     "AWS_CONFIG_FILE",   "AWS_DEFAULT_REGION",        "AWS_SHARED_CREDENTIALS_FILE",
-    "AWS_ENDPOINT_URL",  "AWS_ENDPOINT_URL_DYNAMODB",
+    "AWS_ENDPOINT_URL",  "AWS_ENDPOINT_URL_DYNAMODB", "AWS_SECURITY_TOKEN",
+    "AWS_ACCOUNT_ID",    "AWS_CREDENTIAL_EXPIRATION", "HOME",
 };
 
 static void clear_environment(void)
@@ -122,6 +126,10 @@ static void on_credentials(void *arg, const struct credentials_answer *answer)
     snprintf(place->secret, sizeof place->secret, "%s", credentials->secret_access_key);
     snprintf(place->token, sizeof place->token, "%s",
              credentials->session_token ? credentials->session_token : "-");
+    snprintf(place->account, sizeof place->account, "%s",
+             credentials->account_id ? credentials->account_id : "-");
+    snprintf(place->origin, sizeof place->origin, "%s", credentials->origin);
+    place->method = credentials->method;
 }
 
 static void resolve(struct place *place)
@@ -473,8 +481,6 @@ static void ways_not_built_yet(void)
 {
     check_way("role_arn", false, "role_arn");
     check_way("web_identity_token_file", false, "web_identity_token_file");
-    check_way("sso_session", false, "sso_session");
-    check_way("sso_start_url", false, "sso_start_url");
     check_way("sso_account_id", false, "sso_session");
     check_way("login_session", false, "login_session");
     check_way("credential_process", false, "credential_process");
@@ -490,9 +496,102 @@ static void ways_that_win_over_keys(void)
 
 static void ways_that_yield_to_keys(void)
 {
+    check_way("sso_start_url", true, NULL);
     check_way("sso_session", true, NULL);
     check_way("login_session", true, NULL);
     check_way("credential_process", true, NULL);
+}
+
+/* The two files are two places of the order, with the other ways of a profile between them. */
+static void keys_of_the_config_file_come_last(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place,
+               "[profile x]\nregion = r\naws_access_key_id = C\naws_secret_access_key = CS\n", "");
+    start(&place, in_x);
+    check_keys(&place, "C", "CS", "-");
+    write_file(&place.config, "[profile x]\nregion = r\naws_access_key_id = C\n"
+                              "aws_secret_access_key = CS\ncredential_process = something\n");
+    refuse(&place);
+    check_denied(&place, "credential_process");
+    write_file(&place.credentials, keys_of_x);
+    check_keys(&place, "XK", "XS", "XT");
+}
+
+static void check_source(struct place *place, const char *method, const char *origin,
+                         const char *account)
+{
+    CHECK_TEXT(place->method, method);
+    CHECK_HAS(place->origin, origin);
+    CHECK_TEXT(place->account, account);
+}
+
+static void credentials_tell_where_they_are_from(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place,
+               "[profile x]\nregion = r\naws_access_key_id = C\naws_secret_access_key = CS\n"
+               "aws_account_id = 111111111111\n",
+               "[x]\naws_access_key_id = D\naws_secret_access_key = DS\n");
+    setenv("HOME", place.path, 1);
+    start(&place, in_x);
+    check_keys(&place, "D", "DS", "-");
+    check_source(&place, "shared-credentials-file", "~/credentials [x]", "-");
+    write_file(&place.credentials, "");
+    refuse(&place);
+    check_keys(&place, "C", "CS", "-");
+    check_source(&place, "config-file", "~/config [profile x]", "111111111111");
+    setenv("AWS_ACCESS_KEY_ID", "K", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
+    setenv("AWS_ACCOUNT_ID", "222222222222", 1);
+    setenv("AWS_PROFILE", "x", 1);
+    start(&place, no_options);
+    check_keys(&place, "K", "S", "-");
+    check_source(&place, "env", "AWS_ACCESS_KEY_ID", "222222222222");
+}
+
+static void the_older_name_of_a_token_wins(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[profile x]\nregion = r\n",
+               "[x]\naws_access_key_id = D\naws_secret_access_key = DS\n"
+               "aws_session_token = new\naws_security_token = old\n");
+    start(&place, in_x);
+    check_keys(&place, "D", "DS", "old");
+    setenv("AWS_ACCESS_KEY_ID", "K", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
+    setenv("AWS_SESSION_TOKEN", "new", 1);
+    setenv("AWS_SECURITY_TOKEN", "old", 1);
+    setenv("AWS_PROFILE", "x", 1);
+    start(&place, no_options);
+    check_keys(&place, "K", "S", "old");
+}
+
+static void an_expiry_in_the_environment(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place, "[default]\nregion = r\n", "");
+    setenv("AWS_ACCESS_KEY_ID", "K", 1);
+    setenv("AWS_SECRET_ACCESS_KEY", "S", 1);
+    setenv("AWS_CREDENTIAL_EXPIRATION", "2020-01-01T00:00:00Z", 1);
+    start(&place, no_options);
+    resolve(&place);
+    CHECK_INT(place.err.kind, ERROR_EXPIRED);
+    CHECK_HAS(place.err.text, "AWS_CREDENTIAL_EXPIRATION=2020-01-01T00:00:00Z");
+    setenv("AWS_CREDENTIAL_EXPIRATION", "tomorrow", 1);
+    check_denied(&place, "AWS_CREDENTIAL_EXPIRATION is no point in time");
+    setenv("AWS_CREDENTIAL_EXPIRATION", "2999-01-01T00:00:00+00:00", 1);
+    check_keys(&place, "K", "S", "-");
+}
+
+static void an_empty_id_is_a_mistake(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    open_place(&place,
+               "[profile x]\nregion = r\naws_access_key_id = C\naws_secret_access_key = CS\n",
+               "[x]\naws_access_key_id =\naws_secret_access_key = DS\n");
+    start(&place, in_x);
+    check_denied(&place, "an aws_access_key_id, but nothing in it");
 }
 
 static void keys_with_line_ends_are_refused(void)
@@ -615,6 +714,11 @@ static const struct check_test tests[] = {
     {"ways not built yet", ways_not_built_yet},
     {"ways that win over keys", ways_that_win_over_keys},
     {"ways that yield to keys", ways_that_yield_to_keys},
+    {"keys of the config file come last", keys_of_the_config_file_come_last},
+    {"credentials tell where they are from", credentials_tell_where_they_are_from},
+    {"the older name of a token wins", the_older_name_of_a_token_wins},
+    {"an expiry in the environment", an_expiry_in_the_environment},
+    {"an empty id is a mistake", an_empty_id_is_a_mistake},
     {"keys with line ends are refused", keys_with_line_ends_are_refused},
     {"settings that come to the same", settings_that_come_to_the_same},
     {"kept files are read again when they change", kept_files_are_read_again_when_they_change},

@@ -1,0 +1,94 @@
+/* Saying which way is not built yet. */
+#include "core/aws/credentials_pending.h"
+
+static bool has(const struct credentials_context *context, const char *key)
+{
+    struct span value;
+    return profiles_get(context->profiles, context->profile, key, &value);
+}
+
+/* Credentials in the environment are what helps, and an option that names a profile turns them
+ * off, so the text says to leave it out. */
+static enum credentials_found fail(const struct credentials_context *context, const char *way,
+                                   struct error *err)
+{
+    error_set(err, ERROR_DENIED,
+              "profile %s gets its credentials through %s, which this version cannot use yet; run "
+              "eval \"$(aws configure export-credentials --profile '%s' --format env)\" first%s",
+              context->profile, way, context->profile,
+              context->asked_for ? ", and leave the profile out here (give the region instead)"
+                                 : "");
+    return CREDENTIALS_FAILED;
+}
+
+static enum credentials_found look_for_role(const struct credentials_context *context,
+                                            struct credentials *out, struct error *err)
+{
+    (void)out;
+    return !context->is_source && has(context, "role_arn") &&
+                   !has(context, "web_identity_token_file")
+               ? fail(context, "an assumed role (role_arn)", err)
+               : CREDENTIALS_ABSENT;
+}
+
+static enum credentials_found look_for_web_identity(const struct credentials_context *context,
+                                                    struct credentials *out, struct error *err)
+{
+    (void)out;
+    return has(context, "web_identity_token_file")
+               ? fail(context, "web identity (web_identity_token_file)", err)
+               : CREDENTIALS_ABSENT;
+}
+
+static enum credentials_found look_for_sso(const struct credentials_context *context,
+                                           struct credentials *out, struct error *err)
+{
+    (void)out;
+    return has(context, "sso_account_id") || has(context, "sso_role_name")
+               ? fail(context, "SSO (sso_session or sso_start_url)", err)
+               : CREDENTIALS_ABSENT;
+}
+
+static enum credentials_found look_for_login(const struct credentials_context *context,
+                                             struct credentials *out, struct error *err)
+{
+    (void)out;
+    return has(context, "login_session") ? fail(context, "aws login (login_session)", err)
+                                         : CREDENTIALS_ABSENT;
+}
+
+static enum credentials_found look_for_process(const struct credentials_context *context,
+                                               struct credentials *out, struct error *err)
+{
+    (void)out;
+    return has(context, "credential_process") ? fail(context, "a process (credential_process)", err)
+                                              : CREDENTIALS_ABSENT;
+}
+
+struct credentials_provider *credentials_pending_new_role(const struct credentials_context *context)
+{
+    return credentials_provider_of(context, look_for_role);
+}
+
+struct credentials_provider *
+credentials_pending_new_web_identity(const struct credentials_context *context)
+{
+    return credentials_provider_of(context, look_for_web_identity);
+}
+
+struct credentials_provider *credentials_pending_new_sso(const struct credentials_context *context)
+{
+    return credentials_provider_of(context, look_for_sso);
+}
+
+struct credentials_provider *
+credentials_pending_new_login(const struct credentials_context *context)
+{
+    return credentials_provider_of(context, look_for_login);
+}
+
+struct credentials_provider *
+credentials_pending_new_process(const struct credentials_context *context)
+{
+    return credentials_provider_of(context, look_for_process);
+}

@@ -1,0 +1,99 @@
+"""Which credentials sign, by environment, files and options: the order of the AWS CLI."""
+
+import pytest
+from harness.signer import keys
+
+ENV = {"AWS_ACCESS_KEY_ID": "ENV", "AWS_SECRET_ACCESS_KEY": "secret"}
+PAST = "2020-01-01T00:00:00Z"
+FUTURE = "2999-01-01T00:00:00Z"
+
+# (name, config, credentials, environment, options, the key or a part of the message)
+CASES = [
+    ("nothing at all", "", "", {}, [], "no credentials: set AWS_ACCESS_KEY_ID"),
+    ("environment alone", "", "", ENV, [], "ENV"),
+    ("environment over the default profile", "", f"[default]\n{keys('FILE')}", ENV, [], "ENV"),
+    ("AWS_PROFILE leaves the environment on", "", f"[x]\n{keys('X')}",
+     {**ENV, "AWS_PROFILE": "x"}, [], "ENV"),
+    ("--profile turns the environment off", "", f"[x]\n{keys('X')}", ENV, ["--profile", "x"], "X"),
+    ("AWS_PROFILE over AWS_DEFAULT_PROFILE", "", f"[x]\n{keys('X')}[y]\n{keys('Y')}",
+     {"AWS_PROFILE": "x", "AWS_DEFAULT_PROFILE": "y"}, [], "X"),
+    ("AWS_DEFAULT_PROFILE alone", "", f"[y]\n{keys('Y')}", {"AWS_DEFAULT_PROFILE": "y"}, [], "Y"),
+    ("--profile over AWS_PROFILE", "", f"[x]\n{keys('X')}[y]\n{keys('Y')}",
+     {"AWS_PROFILE": "x"}, ["--profile", "y"], "Y"),
+    ("an unknown profile is no fallback", "", f"[default]\n{keys('FILE')}",
+     {**ENV, "AWS_PROFILE": "none"}, [], "profile none is in neither"),
+    ("an empty AWS_PROFILE is none", "", f"[default]\n{keys('FILE')}", {"AWS_PROFILE": ""}, [],
+     "FILE"),
+    ("keys of the default profile", "", f"[default]\n{keys('FILE')}", {}, [], "FILE"),
+    ("keys of the config file", f"[default]\n{keys('CONFIG')}", "", {}, [], "CONFIG"),
+    ("credentials file before config file", f"[default]\n{keys('CONFIG')}",
+     f"[default]\n{keys('FILE')}", {}, [], "FILE"),
+    ("[profile default] of the config file", f"[profile default]\n{keys('CONFIG')}", "", {}, [],
+     "CONFIG"),
+    ("a bare section of the config file is none", f"[x]\n{keys('X')}", "",
+     {"AWS_PROFILE": "x"}, [], "profile x is in neither"),
+    ("[profile x] of the credentials file is another name", "", f"[profile x]\n{keys('X')}",
+     {"AWS_PROFILE": "x"}, [], "profile x is in neither"),
+    ("half a key in the environment", "", f"[default]\n{keys('FILE')}",
+     {"AWS_ACCESS_KEY_ID": "ENV"}, [], "AWS_SECRET_ACCESS_KEY is not"),
+    ("a secret alone in the environment is none", "", f"[default]\n{keys('FILE')}",
+     {"AWS_SECRET_ACCESS_KEY": "secret"}, [], "FILE"),
+    ("an empty id in the environment is none", "", f"[default]\n{keys('FILE')}",
+     {**ENV, "AWS_ACCESS_KEY_ID": ""}, [], "FILE"),
+    ("half a key in a file is an error", f"[default]\n{keys('CONFIG')}",
+     "[default]\naws_access_key_id = FILE\n", {}, [], "but no aws_secret_access_key"),
+    ("a secret alone in a file is none", f"[default]\n{keys('CONFIG')}",
+     "[default]\naws_secret_access_key = s\n", {}, [], "CONFIG"),
+    ("expired environment", "", f"[default]\n{keys('FILE')}",
+     {**ENV, "AWS_CREDENTIAL_EXPIRATION": PAST}, [], "have expired"),
+    ("environment that will expire", "", "", {**ENV, "AWS_CREDENTIAL_EXPIRATION": FUTURE}, [],
+     "ENV"),
+    ("an expiry that is no time", "", "", {**ENV, "AWS_CREDENTIAL_EXPIRATION": "soon"}, [],
+     "no point in time"),
+    ("an expiry without a key is nothing", "", f"[default]\n{keys('FILE')}",
+     {"AWS_CREDENTIAL_EXPIRATION": PAST}, [], "FILE"),
+    ("a profile with a region alone", "[profile x]\nregion = r\n", "", ENV, ["--profile", "x"],
+     "profile x has no credentials"),
+    ("an empty profile with AWS_PROFILE", "[profile x]\nregion = r\n", "",
+     {**ENV, "AWS_PROFILE": "x"}, [], "ENV"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "config, credentials, env, options, expected",
+    [case[1:] for case in CASES],
+    ids=[case[0] for case in CASES],
+)
+def test_who_signs(signer, config, credentials, env, options, expected):
+    signer.config.write_text(config)
+    signer.credentials.write_text(credentials)
+    found = signer(*options, env=env)
+    assert found == expected or (" " in expected and expected in found)
+
+
+def test_a_profile_of_the_map_turns_the_environment_off(signer):
+    signer.credentials.write_text(f"[x]\n{keys('X')}")
+    signer.map_profile("x")
+    assert signer(env=ENV) == "X"
+    signer.map_profile("y")
+    assert "profile y is in neither" in signer(env=ENV)
+
+
+@pytest.mark.parametrize("place", ["environment", "file"])
+@pytest.mark.parametrize("names, expected", [("new", "N"), ("old", "O"), ("new old", "O")])
+def test_names_of_the_token(signer, place, names, expected):
+    env, lines = dict(ENV), keys("X")
+    for name in names.split():
+        long = {"new": "session", "old": "security"}[name]
+        env[f"AWS_{long.upper()}_TOKEN"] = expected if name != "new" or names == "new" else "N"
+        lines += f"aws_{long}_token = {name[0].upper()}\n"
+    signer.credentials.write_text(f"[default]\n{lines}")
+    signer(env=env if place == "environment" else None)
+    assert signer.token() == expected
+
+
+def test_a_token_of_the_other_file_is_not_used(signer):
+    signer.config.write_text(f"[default]\n{keys('CONFIG', token='C')}")
+    signer.credentials.write_text(f"[default]\n{keys('FILE')}")
+    assert signer() == "FILE"
+    assert signer.token() is None
