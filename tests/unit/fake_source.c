@@ -247,7 +247,7 @@ static struct source_call *start(struct source *source, const struct read *read,
     if (!call)
         return NULL;
     *call = (struct source_call){.fake = fake, .read = read, .fn = fn, .arg = arg};
-    call->timer = loop_add_timer(fake->loop, 0, answer, call);
+    call->timer = loop_add_timer(fake->loop, fake->delay_ms, answer, call);
     if (!call->timer) {
         free(call);
         return NULL;
@@ -267,7 +267,7 @@ static void fail_more(void *arg)
 /* Without memory for a timer the failure is told at once; callers must bear that too. */
 static void more(struct source_call *call)
 {
-    call->timer = loop_add_timer(call->fake->loop, 0, answer, call);
+    call->timer = loop_add_timer(call->fake->loop, call->fake->delay_ms, answer, call);
     if (!call->timer)
         fail_more(call);
 }

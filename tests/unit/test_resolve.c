@@ -1,57 +1,10 @@
 /* What a path means, when the map knows it at once and when somebody has to be asked. */
 #include "core/tree/resolve.h"
 
-#include "core/map/compile.h"
-#include "core/tree/models.h"
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
 #include "tests/unit/scene.h"
-
-/* Models that arrive a second after they were asked for. */
-struct slow_models {
-    struct models models;
-    struct loop *loop;
-    const struct model *model; /* what there is; NULL: no such table */
-    unsigned asked, cancelled;
-    char name[64]; /* what was asked for last */
-};
-
-struct models_call {
-    struct slow_models *slow;
-    struct loop_timer *timer;
-    models_fn *fn;
-    void *arg;
-};
-
-static void arrive(void *arg)
-{
-    struct models_call call = *(struct models_call *)arg;
-    struct error none;
-    free(arg);
-    error_set(&none, ERROR_NOT_FOUND, "no such table");
-    call.fn(call.arg, call.slow->model, call.slow->model ? NULL : &none);
-}
-
-static struct models_call *find(struct models *models, const struct place *environment,
-                                struct span name, models_fn *fn, void *arg)
-{
-    struct slow_models *slow = (struct slow_models *)models;
-    struct models_call *call = calloc(1, sizeof *call);
-    CHECK(call && environment->kind == PLACE_ENVIRONMENT);
-    slow->asked++;
-    snprintf(slow->name, sizeof slow->name, "%.*s", (int)name.size, name.data);
-    *call = (struct models_call){slow, loop_add_timer(slow->loop, 1000, arrive, call), fn, arg};
-    return call;
-}
-
-static void cancel(struct models_call *call)
-{
-    call->slow->cancelled++;
-    loop_remove_timer(call->timer);
-    free(call);
-}
-
-static const struct models_ops slow_ops = {find, cancel};
+#include "tests/unit/slow_models.h"
 
 static struct scene scene;
 static struct slow_models slow;
@@ -76,7 +29,7 @@ static void open_scene(const struct model *model)
 {
     struct error err;
     CHECK(scene_open(&scene, sample_example(&err), scene_items));
-    slow = (struct slow_models){{&slow_ops}, scene.loop, model, 0, 0, ""};
+    slow_models_init(&slow, scene.loop, model);
     scene.tree.models = &slow.models;
     got = (struct resolved){0};
 }
@@ -85,29 +38,6 @@ static void close_scene(void)
 {
     place_destroy(got.place);
     scene_close(&scene);
-}
-
-/* A table as something else than a map's file would declare it. */
-static const struct model *described_model(void)
-{
-    CLEAN_UP(findings_clean_up) struct findings findings = {0};
-    struct format_piece part = {.param = "id"};
-    struct declared_record record = {.name = "item", .key_count = 1};
-    record.keys[0] = (struct declared_key){.attribute = "pk", .format = {&part, 1}};
-    struct declared_path path = {.path = "items/{id}", .ttl_ms = -1};
-    struct declared_table table = {
-        .path_name = "Extra",
-        .base_name = "Extra",
-        .separator = '#',
-        .records = &record,
-        .paths = &path,
-        .has_paths = true,
-        .ttl_ms = MAP_TTL_MS,
-    };
-    const struct model *model = compile_table(&table, &findings);
-    if (!model)
-        CHECK_FAIL("%s", findings.count ? findings.items[0].text : "out of memory");
-    return model;
 }
 
 static struct tree_resolution *start(const char *path)
@@ -166,7 +96,8 @@ static void test_from_a_place(void)
 
 static void test_a_model_may_arrive_later(void)
 {
-    const struct model *model = described_model();
+    const struct model *model = slow_models_extra();
+    CHECK(model);
     struct error err;
     open_scene(model);
     struct place *unknown = NULL;

@@ -1,0 +1,377 @@
+/* Listings of a mount: what is told of entries, when more of them are asked for, and how one ends.
+ */
+#include "fs/mount/listing.h"
+
+#include <errno.h>
+
+#include "tests/unit/check.h"
+#include "tests/unit/kernel.h"
+#include "tests/unit/sample.h"
+
+/* Behind the dots, which are told before anything is asked for. */
+enum { FIRST = 2 };
+
+enum { MANY = 2000, TTL_MS = 60000, ROOM = 1 << 20 };
+
+static struct scene scene;
+static struct kernel kernel;
+
+static struct fake_item items[MANY + 1];
+static char texts[MANY][96];
+
+static void make_items(size_t count, const char *note)
+{
+    for (size_t i = 0; i < count; i++) {
+        snprintf(texts[i], sizeof texts[i],
+                 "{\"pk\":{\"S\":\"B#b\"},\"sk\":{\"S\":\"T#%04zu\"},\"note\":{\"S\":\"%s\"}}", i,
+                 note);
+        items[i] = (struct fake_item){"prod-Table", NULL, texts[i]};
+    }
+    items[count] = (struct fake_item){0};
+}
+
+static uint64_t directory;
+
+/* The directory of COUNT records, in pages of so many. */
+static void open_mount(size_t count, size_t page_size)
+{
+    struct error err;
+    make_items(count, "old");
+    const struct map *map =
+        sample_table("\"table\": \"Table\", \"records\": {\"thing\": {\"pk\": \"B#{box}\", \"sk\": "
+                     "\"T#{name}\"}}, "
+                     "\"ttl\": 60, \"paths\": {\"{box}/\": {\"list\": \"thing\"}}",
+                     &err);
+    if (!map)
+        CHECK_FAIL("%s", err.text);
+    CHECK(scene_open(&scene, map, items));
+    scene.fake.page_size = page_size;
+    kernel_mount(&kernel, &scene);
+    struct fuse_req *req = kernel_walk(&kernel, "prod/t/b");
+    CHECK_INT(req->error, 0);
+    directory = req->entry.ino;
+}
+
+static void close_mount(void)
+{
+    kernel_unmount(&kernel);
+    scene_close(&scene);
+    CHECK_INT(scene.fake.started, scene.fake.ended);
+}
+
+static uint64_t open_directory(void)
+{
+    struct fuse_req *req = kernel_opendir(&kernel, directory);
+    CHECK_INT(req->error, 0);
+    return req->handle;
+}
+
+static struct fuse_req *read_from(uint64_t handle, size_t size, off_t offset)
+{
+    struct fuse_req *req = kernel_readdir(&kernel, handle, size, offset);
+    loop_run(scene.loop);
+    CHECK_INT(req->replies, 1);
+    return req;
+}
+
+static size_t lines_of(const struct fuse_req *req)
+{
+    size_t lines = 0;
+    for (const char *at = buf_text(&req->bytes); (at = strchr(at, '\n')); at++)
+        lines++;
+    return lines;
+}
+
+/* Reads from OFFSET to the end, or the error that is there instead; how many entries there were,
+ * the two dots among them. */
+static size_t read_all(uint64_t handle, off_t offset, int *error)
+{
+    size_t lines = 0;
+    struct fuse_req *req;
+    while ((req = read_from(handle, ROOM, offset))->bytes.size > 0) {
+        lines += lines_of(req);
+        offset = req->next;
+    }
+    *error = req->error;
+    return lines;
+}
+
+/* The line of an entry: "NAME INODE MODE". */
+static uint64_t told_inode(const struct fuse_req *req, const char *name)
+{
+    const char *at = strstr(buf_text(&req->bytes), name);
+    CHECK(at);
+    return strtoull(at + strlen(name), NULL, 10);
+}
+
+static void pages_come_as_they_are_read(void)
+{
+    int error;
+    open_mount(250, 100);
+    uint64_t handle = open_directory();
+    CHECK_INT(scene.fake.pages, 0);
+    CHECK_INT(read_from(handle, ROOM, 0)->next, FIRST);
+    CHECK_INT(scene.fake.pages, 0);
+    struct fuse_req *first = read_from(handle, ROOM, FIRST);
+    CHECK_INT(lines_of(first), 100);
+    CHECK_INT(scene.fake.pages, 1);
+    CHECK_INT(read_all(handle, first->next, &error), 150);
+    CHECK_INT(error, 0);
+    CHECK_INT(scene.fake.pages, 3);
+    CHECK_INT(read_all(handle, 0, &error), 252); /* offsets stay what they were */
+    CHECK_INT(scene.fake.pages, 3);
+    kernel_releasedir(&kernel, handle);
+    close_mount();
+}
+
+/* Whoever has read a thousand entries is taken to want the rest, and nobody before. */
+static void a_long_listing_is_read_ahead(void)
+{
+    open_mount(MANY, 500);
+    uint64_t handle = open_directory();
+    off_t offset = FIRST;
+    for (unsigned page = 1; page <= 2; page++) {
+        offset = read_from(handle, ROOM, offset)->next;
+        CHECK_INT(scene.fake.pages, page);
+    }
+    struct fuse_req *third = read_from(handle, 100, offset);
+    CHECK_INT(scene.fake.pages, 3);
+    read_from(handle, 100, third->next); /* of what is there */
+    CHECK_INT(scene.fake.pages, 4);
+    kernel_releasedir(&kernel, handle);
+    close_mount();
+}
+
+static void a_small_buffer_is_filled_and_gone_on_from(void)
+{
+    open_mount(50, 0);
+    uint64_t handle = open_directory();
+    size_t lines = 0;
+    off_t offset = 0;
+    for (struct fuse_req *req; (req = read_from(handle, 64, offset))->bytes.size > 0;) {
+        CHECK(req->bytes.size <= 64);
+        lines += lines_of(req);
+        offset = req->next;
+    }
+    CHECK_INT(lines, 52);
+    CHECK_INT(offset, 52);
+    kernel_releasedir(&kernel, handle);
+    close_mount();
+}
+
+static void a_fresh_listing_is_shared_and_a_stale_one_is_not(void)
+{
+    int error;
+    open_mount(10, 0);
+    uint64_t first = open_directory();
+    read_all(first, 0, &error);
+    uint64_t second = open_directory();
+    CHECK(first == second);
+    kernel_releasedir(&kernel, second);
+    virtual_clock_pass(&scene.clock, TTL_MS);
+    uint64_t third = open_directory();
+    CHECK(first != third);
+    CHECK_INT(read_all(third, 0, &error), 12);
+    CHECK_INT(scene.fake.pages, 2);
+    kernel_releasedir(&kernel, first);
+    kernel_releasedir(&kernel, third);
+    close_mount();
+}
+
+static void look_up_listed(const char *name, unsigned pages)
+{
+    struct fuse_req *req = kernel_look_up(&kernel, directory, name);
+    loop_run(scene.loop);
+    CHECK_INT(req->error, 0);
+    CHECK_INT(scene.fake.pages, pages);
+}
+
+/* Its records are whole, so they cost nothing while it is open, and good. */
+static void a_listing_answers_look_ups(void)
+{
+    int error;
+    open_mount(10, 0);
+    uint64_t handle = open_directory();
+    read_all(handle, 0, &error);
+    look_up_listed("0003", 1);
+    virtual_clock_pass(&scene.clock, TTL_MS);
+    look_up_listed("0003", 2);
+    kernel_releasedir(&kernel, handle);
+    close_mount();
+}
+
+/* What is told a little later than it is good for is told as if it were good: the kernel is never
+ * told less than a tenth of a second anyway. Then names alone are told. */
+static void what_is_no_longer_good_is_told_by_its_name_alone(void)
+{
+    int error;
+    open_mount(10, 0);
+    uint64_t handle = open_directory();
+    read_all(handle, 0, &error);
+    virtual_clock_pass(&scene.clock, TTL_MS + 99);
+    CHECK(told_inode(read_from(handle, ROOM, 0), "0003") != 0);
+    virtual_clock_pass(&scene.clock, 1);
+    CHECK_INT(told_inode(read_from(handle, ROOM, 0), "0003"), 0);
+    kernel_releasedir(&kernel, handle);
+    close_mount();
+}
+
+static void after_a_refresh_of_it_names_alone_are_told(void)
+{
+    int error;
+    open_mount(10, 0);
+    uint64_t handle = open_directory();
+    read_all(handle, 0, &error);
+    listings_forget(kernel.mount.listings, span_text("/prod"));
+    struct fuse_req *req = read_from(handle, ROOM, 0);
+    CHECK_INT(lines_of(req), 12);
+    CHECK_INT(told_inode(req, "0003"), 0);
+    CHECK_INT(told_inode(req, "0009"), 0);
+    uint64_t next = open_directory();
+    CHECK(next != handle);
+    CHECK(told_inode(read_from(next, ROOM, FIRST), "0003") != 0);
+    kernel_releasedir(&kernel, handle);
+    kernel_releasedir(&kernel, next);
+    close_mount();
+}
+
+/* And another directory's has nothing to do with it. */
+static void after_a_refresh_of_one_entry_the_others_are_told_as_before(void)
+{
+    int error;
+    open_mount(10, 0);
+    uint64_t handle = open_directory();
+    read_all(handle, 0, &error);
+    listings_forget(kernel.mount.listings, span_text("/prod/t/bb"));
+    listings_forget(kernel.mount.listings, span_text("/prod/t/other/0004"));
+    listings_forget(kernel.mount.listings, span_text("/prod/t/b/none"));
+    CHECK(told_inode(read_from(handle, ROOM, 0), "0003") != 0);
+    listings_forget(kernel.mount.listings, span_text("/prod/t/b/0003"));
+    struct fuse_req *req = read_from(handle, ROOM, 0);
+    CHECK_INT(told_inode(req, "0003"), 0);
+    CHECK(told_inode(req, "0002") != 0 && told_inode(req, "0004") != 0);
+    kernel_releasedir(&kernel, handle);
+    close_mount();
+}
+
+static void as_many_entries_as_are_allowed(void)
+{
+    int error;
+    open_mount(10, 0);
+    kernel.options.max_entries = 10;
+    uint64_t handle = open_directory();
+    CHECK_INT(read_all(handle, 0, &error), 12);
+    CHECK_INT(error, 0);
+    kernel_releasedir(&kernel, handle);
+    close_mount();
+}
+
+static void one_entry_more_than_is_allowed(void)
+{
+    int error;
+    open_mount(11, 0);
+    kernel.options.max_entries = 10;
+    uint64_t handle = open_directory();
+    read_all(handle, 0, &error);
+    CHECK_INT(error, EOVERFLOW);
+    kernel_releasedir(&kernel, handle);
+    close_mount();
+}
+
+static void a_page_that_fails_ends_it_in_an_error(void)
+{
+    int error;
+    open_mount(250, 100);
+    error_set(&scene.fake.error, ERROR_THROTTLED, "later");
+    scene.fake.fail_at = 2;
+    uint64_t handle = open_directory();
+    CHECK_INT(read_all(handle, 0, &error), 102);
+    CHECK_INT(error, EAGAIN);
+    kernel_releasedir(&kernel, handle);
+    uint64_t next = open_directory();
+    CHECK_INT(read_all(next, 0, &error), 252);
+    CHECK_INT(error, 0);
+    kernel_releasedir(&kernel, next);
+    close_mount();
+}
+
+static void who_waits_is_let_go_and_the_page_still_comes(void)
+{
+    open_mount(10, 0);
+    scene.fake.delay_ms = 1000;
+    uint64_t handle = open_directory();
+    struct fuse_req *req = kernel_readdir(&kernel, handle, ROOM, FIRST);
+    kernel_readdir(&kernel, handle, ROOM, FIRST);
+    CHECK_INT(req->replies, 0);
+    kernel_interrupt(req);
+    CHECK_INT(req->error, EINTR);
+    loop_run(scene.loop);
+    CHECK_INT(lines_of(read_from(handle, ROOM, FIRST)), 10);
+    CHECK_INT(scene.fake.pages, 1);
+    kernel_releasedir(&kernel, handle);
+    close_mount();
+}
+
+static void a_page_that_takes_too_long_ends_the_wait(void)
+{
+    open_mount(10, 0);
+    scene.fake.delay_ms = 1000 * kernel.options.timeout_ms;
+    uint64_t handle = open_directory();
+    struct fuse_req *req = kernel_readdir(&kernel, handle, ROOM, FIRST);
+    while (req->replies == 0)
+        loop_run(scene.loop);
+    CHECK_INT(req->error, ETIMEDOUT);
+    kernel_releasedir(&kernel, handle);
+    close_mount();
+}
+
+/* What the kernel has not got, it will not say that it forgets. */
+static void an_answer_that_is_not_taken_leaves_no_inode_behind(void)
+{
+    open_mount(10, 0);
+    uint64_t handle = open_directory();
+    kernel.outcome = -ENOENT;
+    CHECK_INT(lines_of(read_from(handle, ROOM, FIRST)), 10);
+    kernel.outcome = 0;
+    kernel_releasedir(&kernel, handle);
+    listings_forget(kernel.mount.listings, span_text("/"));
+    CHECK_INT(nodes_stats(kernel.mount.nodes).files, 0);
+    close_mount();
+}
+
+static void an_answer_that_is_taken_keeps_its_inodes(void)
+{
+    open_mount(10, 0);
+    uint64_t handle = open_directory();
+    uint64_t ino = told_inode(read_from(handle, ROOM, FIRST), "0003");
+    kernel_releasedir(&kernel, handle);
+    listings_forget(kernel.mount.listings, span_text("/"));
+    CHECK_INT(nodes_stats(kernel.mount.nodes).files, 10);
+    kernel_forget(&kernel, ino, 1);
+    CHECK_INT(nodes_stats(kernel.mount.nodes).files, 9);
+    close_mount();
+}
+
+static const struct check_test tests[] = {
+    {"pages_come_as_they_are_read", pages_come_as_they_are_read},
+    {"a_long_listing_is_read_ahead", a_long_listing_is_read_ahead},
+    {"a_small_buffer_is_filled_and_gone_on_from", a_small_buffer_is_filled_and_gone_on_from},
+    {"a_fresh_listing_is_shared_and_a_stale_one_is_not",
+     a_fresh_listing_is_shared_and_a_stale_one_is_not},
+    {"a_listing_answers_look_ups", a_listing_answers_look_ups},
+    {"what_is_no_longer_good_is_told_by_its_name_alone",
+     what_is_no_longer_good_is_told_by_its_name_alone},
+    {"after_a_refresh_of_it_names_alone_are_told", after_a_refresh_of_it_names_alone_are_told},
+    {"after_a_refresh_of_one_entry_the_others_are_told_as_before",
+     after_a_refresh_of_one_entry_the_others_are_told_as_before},
+    {"as_many_entries_as_are_allowed", as_many_entries_as_are_allowed},
+    {"one_entry_more_than_is_allowed", one_entry_more_than_is_allowed},
+    {"a_page_that_fails_ends_it_in_an_error", a_page_that_fails_ends_it_in_an_error},
+    {"who_waits_is_let_go_and_the_page_still_comes", who_waits_is_let_go_and_the_page_still_comes},
+    {"a_page_that_takes_too_long_ends_the_wait", a_page_that_takes_too_long_ends_the_wait},
+    {"an_answer_that_is_not_taken_leaves_no_inode_behind",
+     an_answer_that_is_not_taken_leaves_no_inode_behind},
+    {"an_answer_that_is_taken_keeps_its_inodes", an_answer_that_is_taken_keeps_its_inodes},
+};
+
+CHECK_MAIN(tests)
