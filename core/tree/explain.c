@@ -74,12 +74,13 @@ static void write_param_lines(struct buf *out, const struct place *place)
     }
 }
 
-/* The three texts that both forms show. */
+/* The texts that both forms show. */
 struct words {
     struct buf steps[2];
     size_t step_count;
     struct buf cost, exception, bound;
     struct buf command;
+    struct buf doubt; /* about the path's values; mostly empty */
 };
 
 static void words_clean_up(struct words *words)
@@ -90,6 +91,7 @@ static void words_clean_up(struct words *words)
     buf_clean_up(&words->exception);
     buf_clean_up(&words->bound);
     buf_clean_up(&words->command);
+    buf_clean_up(&words->doubt);
 }
 
 /* False when memory ran out. */
@@ -100,6 +102,7 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
     cost_write(&told->cost, &words->cost);
     cost_write_exception(&told->cost, &words->exception);
     cost_write_json(&told->cost, &words->bound);
+    place_write_doubt(place, &words->doubt);
     if (told->plan) {
         const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
         if (told->plan->query)
@@ -116,7 +119,7 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
     }
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
            !words->exception.failed && !words->bound.failed && !words->command.failed &&
-           !options.failed;
+           !words->doubt.failed && !options.failed;
 }
 
 static void write_text(struct buf *out, const struct place *place, const struct told *told,
@@ -125,6 +128,8 @@ static void write_text(struct buf *out, const struct place *place, const struct 
     buf_add_span(out, path);
     buf_add_char(out, '\n');
     write_param_lines(out, place);
+    if (words->doubt.size)
+        buf_printf(out, "note   %s\n", buf_text(&words->doubt));
     for (size_t i = 0; i < words->step_count; i++)
         buf_printf(out, "reads  %zu. %s\n", i + 1, buf_text(&words->steps[i]));
     buf_printf(out, "cost   %s\n", buf_text(&words->cost));
@@ -135,6 +140,12 @@ static void write_text(struct buf *out, const struct place *place, const struct 
                    told->cost.consistent ? "1" : "0.5");
     if (words->command.size)
         buf_printf(out, "aws    %s\n", buf_text(&words->command));
+}
+
+static void write_member(struct buf *out, const char *name, struct span text)
+{
+    buf_printf(out, ",\n  \"%s\": ", name);
+    json_write_string(out, text);
 }
 
 static void write_json(struct buf *out, const struct place *place, struct span path,
@@ -149,7 +160,10 @@ static void write_json(struct buf *out, const struct place *place, struct span p
         buf_add_text(out, ": ");
         json_write_string(out, place->bindings.items[i].value);
     }
-    buf_add_text(out, "},\n  \"reads\": [");
+    buf_add_char(out, '}');
+    if (words->doubt.size)
+        write_member(out, "note", buf_span(&words->doubt));
+    buf_add_text(out, ",\n  \"reads\": [");
     for (size_t i = 0; i < words->step_count; i++) {
         buf_add_text(out, i ? ", " : "");
         json_write_string(out, buf_span(&words->steps[i]));
@@ -176,12 +190,6 @@ bool explain_write(const struct tree *tree, const struct place *place, struct sp
     else
         write_text(out, place, &told, path, &words);
     return !out->failed || error_no_memory(err);
-}
-
-static void write_member(struct buf *out, const char *name, struct span text)
-{
-    buf_printf(out, ",\n  \"%s\": ", name);
-    json_write_string(out, text);
 }
 
 static void write_key(struct buf *out, const struct model *table, struct json item)
@@ -253,7 +261,7 @@ bool explain_write_list_info(const struct tree *tree, const struct place *place,
     CLEAN_UP(buf_clean_up) struct buf when = {0};
     struct tree_list_stats stats = tree_list_stats(listing);
     struct clock *clock = loop_clock(tree->loop);
-    struct error skipped;
+    struct error note;
     if (!told_init(&told, tree, place, NULL) || !find_words(&words, tree, place, &told))
         return false;
     buf_add_text(out, "{\n  \"table\": ");
@@ -269,8 +277,8 @@ bool explain_write_list_info(const struct tree *tree, const struct place *place,
     write_member(out, "cost", buf_span(&words.cost));
     write_member(out, "aws", buf_span(&words.command));
     buf_printf(out, ",\n  \"records\": %zu,\n  \"skipped\": %zu", stats.entries, stats.skipped);
-    if (tree_list_note(listing, &skipped))
-        write_member(out, "skipped_why", span_text(skipped.text));
+    if (tree_list_note(listing, &note))
+        write_member(out, stats.skipped ? "skipped_why" : "note", span_text(note.text));
     if (unlisted)
         write_member(out, "not_listed", span_text(unlisted->text));
     buf_printf(out, ",\n  \"pages\": %u,\n  \"requests\": %u,\n  \"capacity\": %g", stats.pages,

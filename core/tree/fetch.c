@@ -78,36 +78,43 @@ static int64_t lesser(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* A miss, to which the map may have something to add: a value that it does not know. */
+static void miss(struct fetch *fetch, int64_t ttl_left_ms, const char *text)
+{
+    struct error why;
+    CLEAN_UP(buf_clean_up) struct buf doubt = {0};
+    place_write_doubt(fetch->place, &doubt);
+    error_set(&why, ERROR_NOT_FOUND, "%s%s%s", text, doubt.size ? "; " : "", buf_text(&doubt));
+    finish(fetch, NULL, ttl_left_ms, &why);
+}
+
 /* The query gave no record that counts. Others there may be: of another kind, or filtered out. */
 static void miss_by_query(struct fetch *fetch, int64_t ttl_left_ms)
 {
-    struct error why;
     const struct read *read = fetch->plan->query;
     const struct map_kind *kind = fetch->plan->kind_of;
-    CLEAN_UP(buf_clean_up) struct buf where = {0}, filter = {0};
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, where = {0}, filter = {0};
     conds_write_words(read->where, read->where_count, &where);
     conds_write_words(read->filter, read->filter_count, &filter);
     bool any = kind == fetch->plan->table->any || !fetch->plan->table->kinds->next;
-    error_set(&why, ERROR_NOT_FOUND, "%s%s%s has no record with %s%s%s%s%s", read->table,
-              read->index ? "'s index " : "", read->index ? read->index : "", buf_text(&where),
-              any ? "" : " that is of kind ", any ? "" : kind->name,
-              read->filter_count ? ", of which " : "", buf_text(&filter));
-    finish(fetch, NULL, ttl_left_ms, &why);
+    buf_printf(&text, "%s%s%s has no record with %s%s%s%s%s", read->table,
+               read->index ? "'s index " : "", read->index ? read->index : "", buf_text(&where),
+               any ? "" : " that is of kind ", any ? "" : kind->name,
+               read->filter_count ? ", of which " : "", buf_text(&filter));
+    miss(fetch, ttl_left_ms, buf_text(&text));
 }
 
 static void miss_by_key(struct fetch *fetch, int64_t ttl_left_ms)
 {
-    struct error why;
-    CLEAN_UP(buf_clean_up) struct buf words = {0};
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, words = {0};
     struct cond same[KEY_MAX_BASE_ATTRIBUTES];
     for (size_t i = 0; i < fetch->key.count; i++)
         same[i] = (struct cond){.attribute = fetch->key.attributes[i].name,
                                 .op = COND_EQ,
                                 .value = fetch->key.attributes[i].value};
     conds_write_words(same, fetch->key.count, &words);
-    error_set(&why, ERROR_NOT_FOUND, "%s has no record with %s", fetch->plan->table_name,
-              buf_text(&words));
-    finish(fetch, NULL, ttl_left_ms, &why);
+    buf_printf(&text, "%s has no record with %s", fetch->plan->table_name, buf_text(&words));
+    miss(fetch, ttl_left_ms, buf_text(&text));
 }
 
 /* A record that was read by a key must still be what the path says: the entry of a listing by

@@ -478,6 +478,13 @@ struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
 bool tree_list_note(const struct tree_listing *listing, struct error *out)
 {
     bool several = listing->stats.skipped > 1;
+    if (listing->plan && listing->stats.skipped == 0 && listing->stats.entries == 0) {
+        CLEAN_UP(buf_clean_up) struct buf doubt = {0};
+        place_write_doubt(listing->place, &doubt);
+        if (doubt.size > 0)
+            error_set(out, ERROR_NOT_FOUND, "no record is listed, and %s", buf_text(&doubt));
+        return doubt.size > 0;
+    }
     if (listing->stats.skipped == 0)
         return false;
     error_set(out, ERROR_INVALID,

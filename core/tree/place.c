@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/base/nearest.h"
+#include "core/json/json.h"
 
 static struct place *place_new(const struct place *parent)
 {
@@ -288,6 +289,32 @@ struct place *place_resolve(const struct map *map, struct span path,
         return NULL;
     }
     return place;
+}
+
+void place_write_doubt(const struct place *place, struct buf *out)
+{
+    for (size_t i = 0; i < place->bindings.count; i++) {
+        const struct binding *given = &place->bindings.items[i];
+        const struct map_param *param = model_find_param(place->table, given->param);
+        struct nearest nearest = nearest_to(given->value);
+        CLEAN_UP(buf_clean_up) struct buf known = {0}, hint = {0};
+        bool is_known = !param || param->value_count == 0;
+        for (size_t v = 0; !is_known && v < param->value_count; v++) {
+            is_known = span_equal(param->values[v], given->value);
+            nearest_offer(&nearest, param->values[v]);
+            buf_add_text(&known, v ? ", " : "");
+            json_write_string(&known, param->values[v]);
+        }
+        if (is_known)
+            continue;
+        buf_add_text(out, out->size ? "; " : "");
+        json_write_string(out, given->value);
+        nearest_write(&nearest, &hint);
+        buf_printf(out, " is none of the values that the map knows of {%s}%s: %s", given->param,
+                   buf_text(&hint), buf_text(&known));
+        out->failed = out->failed || known.failed || hint.failed;
+        return; /* one is enough to look at */
+    }
 }
 
 bool place_write_name(const struct place *place, const struct route *child,

@@ -72,9 +72,20 @@ static bool is_below(const struct route *route, const char *param)
 
 static void write_hints(const struct place *place, struct buf *out)
 {
-    for (const struct map_param *param = place->table->params; param; param = param->next)
-        if (param->hint && is_below(place->route, param->name))
+    for (const struct map_param *param = place->table->params; param; param = param->next) {
+        if (!is_below(place->route, param->name))
+            continue;
+        if (param->value_count)
+            buf_printf(out, "\nOf {%s} the map knows, and directories list:", param->name);
+        for (size_t i = 0; i < param->value_count; i++) {
+            buf_add_text(out, i ? ", " : " ");
+            buf_add_span(out, param->values[i]);
+        }
+        if (param->value_count)
+            buf_add_text(out, ". Another value may be typed all the same.\n");
+        if (param->hint)
             buf_printf(out, "\n%s\n", param->hint);
+    }
 }
 
 static void write_unlisted(const struct route *child, struct buf *out)

@@ -88,8 +88,9 @@ struct tree_list_stats {
 };
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing);
 
-/* Whether the listing, which is complete, has passed over whole records because they are of no kind
- * that the map declares; OUT then says how many, and the cure. */
+/* Whether something is to be said of the listing, which is complete, beside its entries: it has
+ * passed over whole records because they are of no kind that the map declares, and OUT says how
+ * many, and the cure; or it has none, and the path gives a value that the map does not know. */
 bool tree_list_note(const struct tree_listing *listing, struct error *out);
 /* Ends the listing, finished or not; once for each tree_list. */
 void tree_list_end(struct tree_listing *listing);

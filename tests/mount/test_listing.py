@@ -123,6 +123,14 @@ def test_records_of_kinds_that_are_not_declared_leave_a_note(mount, branch):
     assert f"note path=/{path}: 1 record" in line and '"list": "*"' in line
 
 
+def test_an_empty_listing_by_a_value_that_the_map_does_not_know_leaves_a_note(mount):
+    path = LATEST.replace("/shopify/", "/shopfy/")
+    m = mount()
+    assert os.listdir(m / path) == []
+    line = m.errors().splitlines()[-1]
+    assert f"note path=/{path}: " in line and 'did you mean "shopify"?' in line
+
+
 def test_a_thousand_names_are_each_there_once(mount, branch):
     path, names = branch.put_jobs(1000)
     assert os.listdir(mount() / path) == names

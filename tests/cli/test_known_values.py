@@ -1,0 +1,51 @@
+"""Values that the map does not know: nothing forbids them, and whoever mistypes one is told."""
+
+import json
+
+import pytest
+
+SHOP = "kl7a9h55-shopify-e513a8-4"
+WRONG = f"/prod/jobs/by-index/shopfy/{SHOP}"
+TOLD = (
+    '"shopfy" is none of the values that the map knows of {platform} (did you mean "shopify"?): '
+    '"shopify", "ecom"'
+)
+
+
+@pytest.mark.parametrize("option", [(), ("-l",)])
+def test_an_empty_listing_says_what_may_be_wrong(ddbfs, option):
+    result = ddbfs("ls", *option, f"{WRONG}/all")
+    assert result.text == ""
+    assert result.stderr.rstrip() == f"ddbfs: warning: no record is listed, and {TOLD}"
+
+
+def test_a_miss_says_so_too(ddbfs):
+    told = ddbfs("cat", f"{WRONG}/all/2026-04-16T09:41:07.318Z#1f3c", expect=3).stderr
+    assert "has no record with" in told and TOLD in told
+
+
+def test_explain_and_list_info_say_it(ddbfs):
+    assert f"note   {TOLD}" in ddbfs("explain", f"{WRONG}/all").text
+    assert json.loads(ddbfs("explain", "--json", f"{WRONG}/all").text)["note"] == TOLD
+    assert TOLD in json.loads(ddbfs("cat", f"{WRONG}/all@info").text)["note"]
+
+
+def test_the_readme_tells_which_values_are_known(ddbfs):
+    readme = ddbfs("cat", "/prod/jobs/README").text
+    assert "Of {platform} the map knows, and directories list: shopify, ecom." in readme
+    assert "Another value may be typed all the same." in readme
+
+
+def test_a_value_that_records_have_is_as_good_as_a_known_one(ddbfs, example_map, write_map):
+    """"values" are for listing: another one may be typed all the same."""
+    example_map["tables"]["jobs"]["params"]["platform"]["values"] = ["ecom"]
+    env = {"DDBFS_MAP": str(write_map(example_map))}
+    path = f"/prod/jobs/by-index/shopify/{SHOP}/all"
+    result = ddbfs("ls", path, env=env)
+    assert result.text == ddbfs("ls", path).text != ""
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("path", [f"/prod/jobs/by-index/ecom/{SHOP}/all", WRONG])
+def test_nothing_is_said_of_known_values_or_where_nothing_was_asked(ddbfs, path):
+    assert ddbfs("ls", path).stderr == ""
