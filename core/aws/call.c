@@ -152,7 +152,8 @@ static void fail_late(struct aws_call *call)
 {
     if (call->last.kind == ERROR_NONE)
         error_set(&call->last, ERROR_TIMED_OUT,
-                  "the deadline passed before the request could be sent to %s%s", call->request.url,
+                  "the deadline passed before the request could be sent%s%s%s",
+                  call->request.url ? " to " : "", call->request.url ? call->request.url : "",
                   call->state == CALL_IDENTIFYING
                       ? ": no credentials came in time; check where they come from (a process, a "
                         "sign-in, another service)"
@@ -280,12 +281,13 @@ static void on_response(void *arg, const struct http_response *response, const s
     }
 }
 
-static bool send_envelope(struct aws_call *call, const struct envelope *envelope)
+static bool send_envelope(struct aws_call *call, const struct aws_request *to,
+                          const struct envelope *envelope)
 {
     struct transport *transport = call->client->transport;
     struct http_request request = {
-        .method = call->request.method,
-        .url = call->request.url,
+        .method = to->method,
+        .url = to->url,
         .headers = envelope->headers,
         .header_count = envelope->header_count,
         .body = buf_span(&call->body),
@@ -301,17 +303,38 @@ static bool send_envelope(struct aws_call *call, const struct envelope *envelope
     return call->transfer != NULL;
 }
 
+/* Fills in the address and what goes with it. */
+static bool locate(const struct aws_call *call, const struct credentials *credentials,
+                   struct aws_request *request, struct error *err)
+{
+    const struct aws_client *client = call->client;
+    const struct aws_endpoint *endpoint = client->locate(client->locate_arg, credentials, err);
+    if (!endpoint)
+        return false;
+    request->url = endpoint->root_url;
+    request->host = endpoint->host;
+    request->path = endpoint->root_path;
+    request->region = endpoint->signing_region;
+    return true;
+}
+
 /* CREDENTIALS are NULL for a request that is not signed. */
 static void send_attempt(struct aws_call *call, const struct credentials *credentials)
 {
     CLEAN_UP(envelope_clean_up) struct envelope envelope = {0};
+    struct aws_request request = call->request;
+    struct error err;
     if (now_ms(call) >= call->deadline_at_ms) {
         fail_late(call);
         return;
     }
+    if (!request.url && !locate(call, credentials, &request, &err)) {
+        finish(call, NULL, &err);
+        return;
+    }
     int64_t service_ms = wall_ms(call) + call->client->skew_ms;
-    if (!envelope_init(&envelope, &call->request, service_ms, credentials) ||
-        !send_envelope(call, &envelope)) {
+    if (!envelope_init(&envelope, &request, service_ms, credentials) ||
+        !send_envelope(call, &request, &envelope)) {
         fail_without_memory(call);
         return;
     }

@@ -6,6 +6,7 @@
 #define DDBFS_CORE_AWS_CALL_H
 
 #include "core/aws/credentials.h"
+#include "core/aws/endpoint.h"
 #include "core/aws/request.h"
 #include "core/aws/retry.h"
 #include "core/base/log.h"
@@ -18,8 +19,13 @@ struct aws_client {
     struct transport *transport;
     struct credentials_provider *credentials; /* a credentials_cache; NULL when nothing is signed */
     const struct log *log;                    /* may be NULL */
-    struct retry retry;                       /* of requests that name no quota of their own */
-    int64_t skew_ms; /* what to add to the wall clock to get the service's time */
+    /* Where requests go that name no URL: some hosts go by whose credentials sign, so it is known
+     * after these. Borrowed until the next question; NULL with ERR filled. */
+    const struct aws_endpoint *(*locate)(void *arg, const struct credentials *credentials,
+                                         struct error *err);
+    void *locate_arg;
+    struct retry retry; /* of requests that name no quota of their own */
+    int64_t skew_ms;    /* what to add to the wall clock to get the service's time */
 };
 
 /* One attempt, when it is over. */

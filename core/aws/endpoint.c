@@ -1,27 +1,150 @@
-/* Hosts by service and region. */
+/* Hosts by service, region and account. */
 #include "core/aws/endpoint.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/aws/partitions.h"
+#include "core/aws/url.h"
 #include "core/base/buf.h"
 
-static const struct {
-    const char *variable; /* that gives a whole address */
-    const char *label;    /* of the host's name */
-} services[] = {
-    [AWS_DYNAMODB] = {"AWS_ENDPOINT_URL_DYNAMODB", "dynamodb"},
-    [AWS_STS] = {"AWS_ENDPOINT_URL_STS", "sts"},
-    [AWS_SSO] = {"AWS_ENDPOINT_URL_SSO", "portal.sso"},
-    [AWS_SSO_OIDC] = {"AWS_ENDPOINT_URL_SSO_OIDC", "oidc"},
-    [AWS_SIGNIN] = {"AWS_ENDPOINT_URL_SIGNIN", "signin"},
+/* What an endpoint is made of. */
+struct asked {
+    const struct aws_settings *settings;
+    enum aws_service service;
+    const char *region;
+    const char *account_id; /* NULL when it is not known */
+    const struct aws_partition *partition;
+    const char *signing_region;
 };
 
-/* An empty variable counts as none. */
-static const char *variable(const char *name)
+/* Of the host's name. */
+static const char *const labels[] = {
+    [AWS_DYNAMODB] = "dynamodb", [AWS_STS] = "sts",       [AWS_SSO] = "portal.sso",
+    [AWS_SSO_OIDC] = "oidc",     [AWS_SIGNIN] = "signin",
+};
+
+/* DynamoDB of a developer's own machine. Its signatures are of a region that exists. */
+static bool write_local(struct asked *asked, struct buf *url, struct error *err)
 {
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
+    const struct aws_settings *settings = asked->settings;
+    if (settings->fips || settings->dual_stack)
+        return error_set(err, ERROR_INVALID,
+                         "region local has no %s host; take %s away (it is set by %s)",
+                         settings->fips ? "FIPS" : "dual-stack",
+                         settings->fips ? "use_fips_endpoint" : "use_dualstack_endpoint",
+                         aws_settings_origin(settings, settings->fips ? AWS_SETTING_FIPS
+                                                                      : AWS_SETTING_DUAL_STACK));
+    buf_add_text(url, "http://localhost:8000");
+    asked->signing_region = "us-east-1";
+    return true;
+}
+
+/* Whether the host goes by the account. False with ERR filled when it must, and cannot. */
+static bool check_account(const struct asked *asked, bool *by_account, struct error *err)
+{
+    const struct aws_settings *settings = asked->settings;
+    bool is_aws = strcmp(asked->partition->name, "aws") == 0;
+    bool required = settings->account_mode == AWS_ACCOUNT_REQUIRED;
+    const char *by = aws_settings_origin(settings, AWS_SETTING_ACCOUNT_MODE);
+    *by_account = false;
+    if (asked->service != AWS_DYNAMODB || settings->account_mode == AWS_ACCOUNT_DISABLED)
+        return true;
+    if (required && settings->fips)
+        return error_set(
+            err, ERROR_INVALID,
+            "account_id_endpoint_mode is required (%s), and FIPS hosts have no account "
+            "in their names; take one of both away",
+            by);
+    if (required && !is_aws)
+        return error_set(
+            err, ERROR_INVALID,
+            "account_id_endpoint_mode is required (%s), and hosts of region %s have no "
+            "account in their names; take it away",
+            by, asked->region);
+    if (required && !asked->account_id)
+        return error_set(
+            err, ERROR_INVALID,
+            "account_id_endpoint_mode is required (%s), and the credentials do not say "
+            "whose account they are of; set AWS_ACCOUNT_ID, or aws_account_id in the "
+            "profile",
+            by);
+    *by_account = asked->account_id && is_aws && !settings->fips;
+    if (*by_account && !aws_url_is_label(span_text(asked->account_id)))
+        return error_set(err, ERROR_INVALID,
+                         "the credentials' account id \"%.70s\" is none; correct AWS_ACCOUNT_ID or "
+                         "aws_account_id",
+                         asked->account_id);
+    return true;
+}
+
+/* Where people sign in; such hosts are named otherwise. */
+static bool write_signin(const struct asked *asked, struct buf *url)
+{
+    const char *name = asked->partition->name;
+    const char *domain = strcmp(name, "aws") == 0          ? "aws.amazon.com"
+                         : strcmp(name, "aws-cn") == 0     ? "amazonaws.cn"
+                         : strcmp(name, "aws-us-gov") == 0 ? "amazonaws-us-gov.com"
+                                                           : NULL;
+    if (!domain || asked->settings->fips || asked->settings->dual_stack)
+        return false;
+    buf_printf(url, "https://%s.signin.%s", asked->region, domain);
+    return true;
+}
+
+/* The service's own host. */
+static bool write_own(struct asked *asked, struct buf *url, struct error *err)
+{
+    const struct aws_settings *settings = asked->settings;
+    const struct aws_partition *partition = asked->partition;
+    bool by_account;
+    if (asked->service == AWS_DYNAMODB && strcmp(asked->region, "local") == 0)
+        return write_local(asked, url, err);
+    if (asked->service == AWS_STS && strcmp(asked->region, "aws-global") == 0 && !settings->fips &&
+        !settings->dual_stack) {
+        buf_add_text(url, "https://sts.amazonaws.com");
+        asked->signing_region = "us-east-1";
+        return true;
+    }
+    if (!check_account(asked, &by_account, err))
+        return false;
+    if (asked->service == AWS_SIGNIN && write_signin(asked, url))
+        return true;
+    /* All hosts of GovCloud are FIPS hosts; only those that are dual-stack as well say so. */
+    bool says_fips = settings->fips && (settings->dual_stack || asked->service == AWS_SIGNIN ||
+                                        strcmp(partition->name, "aws-us-gov") != 0);
+    if (by_account)
+        buf_printf(url, "https://%s.ddb", asked->account_id);
+    else
+        buf_printf(url, "https://%s%s", labels[asked->service], says_fips ? "-fips" : "");
+    buf_printf(url, ".%s.%s", asked->region,
+               settings->dual_stack ? partition->dual_stack_suffix : partition->suffix);
+    return true;
+}
+
+static bool take_apart(struct aws_endpoint *endpoint, struct span text, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf host = {0}, root = {0}, path = {0}, url = {0};
+    struct aws_url parts;
+    if (!aws_url_parse(text, &parts))
+        return error_set(err, ERROR_INVALID, "\"%.*s\" is no endpoint", (int)text.size, text.data);
+    aws_url_write_host(&host, &parts);
+    buf_printf(&url, "%s://%s", parts.tls ? "https" : "http", buf_text(&host));
+    buf_add_span(&url, parts.path.size ? parts.path : SPAN_LITERAL("/"));
+    aws_url_write_signed_path(&root, parts.path);
+    buf_add_span(&path, buf_span(&root));
+    endpoint->root_url = strdup(buf_text(&url));
+    endpoint->root_path = strdup(buf_text(&root));
+    if (!span_ends(buf_span(&url), SPAN_LITERAL("/")))
+        buf_add_char(&url, '/');
+    if (!span_ends(buf_span(&path), SPAN_LITERAL("/")))
+        buf_add_char(&path, '/');
+    endpoint->url = buf_steal(&url, NULL);
+    endpoint->path = buf_steal(&path, NULL);
+    endpoint->host = buf_steal(&host, NULL);
+    return (endpoint->root_url && endpoint->root_path && endpoint->url && endpoint->path &&
+            endpoint->host && !root.failed) ||
+           error_no_memory(err);
 }
 
 bool aws_endpoint_init(struct aws_endpoint *endpoint, const struct aws_settings *settings,
@@ -29,40 +152,37 @@ bool aws_endpoint_init(struct aws_endpoint *endpoint, const struct aws_settings 
                        struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf url = {0};
-    (void)account_id;
+    struct asked asked = {
+        .settings = settings,
+        .service = service,
+        .region = region ? region : settings->region,
+        .account_id = account_id,
+    };
+    const char *configured;
     *endpoint = (struct aws_endpoint){0};
-    const char *given = variable(services[service].variable);
-    if (!given)
-        given = variable("AWS_ENDPOINT_URL");
-    if (!region)
-        region = settings->region;
-    if (given)
-        buf_add_text(&url, given);
-    else
-        buf_printf(&url, "https://%s.%s.amazonaws.com%s", services[service].label, region,
-                   strncmp(region, "cn-", 3) == 0 ? ".cn" : "");
-    if (url.failed)
+    if (!aws_url_is_label(span_text(asked.region)))
+        return error_set(err, ERROR_INVALID, "\"%.63s\" is no region", asked.region);
+    asked.partition = aws_partition_of(asked.region);
+    asked.signing_region = asked.region;
+    if (!aws_settings_url(settings, service, &configured, err))
+        return false;
+    if (configured)
+        buf_add_text(&url, configured);
+    else if (!write_own(&asked, &url, err))
+        return false;
+    endpoint->signing_region = strdup(asked.signing_region);
+    if (url.failed || !endpoint->signing_region)
         return error_no_memory(err);
-    const char *host = strstr(url.data, "://");
-    if (!host)
-        return error_set(err, ERROR_INVALID, "\"%.200s\" is no endpoint", url.data);
-    host += 3;
-    if (url.data[url.size - 1] != '/')
-        buf_add_char(&url, '/');
-    host = url.failed ? "" : strstr(url.data, "://") + 3;
-    endpoint->host = strndup(host, strcspn(host, "/"));
-    endpoint->path = strdup(host + strcspn(host, "/"));
-    endpoint->signing_region = strdup(region);
-    endpoint->url = buf_steal(&url, NULL);
-    return (endpoint->url && endpoint->host && endpoint->path && endpoint->signing_region) ||
-           error_no_memory(err);
+    return take_apart(endpoint, buf_span(&url), err);
 }
 
 void aws_endpoint_clean_up(struct aws_endpoint *endpoint)
 {
+    free(endpoint->root_url);
+    free(endpoint->root_path);
     free(endpoint->url);
-    free(endpoint->host);
     free(endpoint->path);
+    free(endpoint->host);
     free(endpoint->signing_region);
     *endpoint = (struct aws_endpoint){0};
 }

@@ -1,21 +1,18 @@
-/* Where a service of AWS is asked, and what signs for it: by settings, partition and account. */
+/* Where a service of AWS is asked, and what signs for it: by settings, partition and account. The
+ * rules are those of the public endpoint rule sets of AWS; docs/endpoints.md tells them. */
 #ifndef DDBFS_CORE_AWS_ENDPOINT_H
 #define DDBFS_CORE_AWS_ENDPOINT_H
 
 #include "core/aws/settings.h"
 
-enum aws_service {
-    AWS_DYNAMODB,
-    AWS_STS,
-    AWS_SSO,      /* the portal: role credentials for a token */
-    AWS_SSO_OIDC, /* tokens */
-    AWS_SIGNIN,   /* sessions of `aws login` */
-};
-
 struct aws_endpoint {
-    char *url;            /* owned; https://host[:port]/path, which ends in a slash */
+    /* Of its root, where DynamoDB and STS are asked: as it was configured. */
+    char *root_url;  /* owned; https://host[:port]/ or …/path */
+    char *root_path; /* owned; of the root as the signature has it: "/" */
+    /* To put a resource behind: the same with a slash at the end in any case. */
+    char *url;            /* owned */
+    char *path;           /* owned; as the signature has it */
     char *host;           /* owned; the Host header's value */
-    char *path;           /* owned; of the url: "/" */
     char *signing_region; /* owned */
 };
 

@@ -450,6 +450,14 @@ bool profile_has(const struct profile_file *file, const char *profile)
     return has_profile(file, span_text(profile));
 }
 
+/* The keys of a section follow it. */
+bool profile_has_keys(const struct profile_file *file, const char *kind, const char *name)
+{
+    struct profile_entry wanted = {.kind = span_text(kind), .name = span_text(name)};
+    const struct profile_entry *section = find_names(file, &wanted, 0);
+    return section && section + 1 < file->entries + file->count && section[1].key.size > 0;
+}
+
 bool profile_get_nested(const struct profile_file *file, const char *kind, const char *name,
                         const char *parent, const char *key, struct span *value)
 {

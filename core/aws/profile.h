@@ -47,6 +47,9 @@ void profile_clean_up(struct profile_file *file);
 
 bool profile_has(const struct profile_file *file, const char *profile);
 
+/* Whether there is a section [KIND NAME] with anything in it. */
+bool profile_has_keys(const struct profile_file *file, const char *kind, const char *name);
+
 /* The value of a plain key, whose case does not matter. VALUE is borrowed; left alone when there
  * is none (false). */
 bool profile_get(const struct profile_file *file, const char *profile, const char *key,

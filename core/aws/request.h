@@ -21,7 +21,7 @@ struct retry;
 struct aws_request {
     const char *service; /* the signing name: "dynamodb", "sts" */
     const char *region;  /* of the signature */
-    const char *url;     /* the whole address */
+    const char *url;     /* the whole address; NULL: see struct aws_client */
     const char *host;    /* the Host header's value */
     const char *path;    /* the address's path, encoded: "/" */
     const char *query;   /* the address's query, encoded and sorted by name; "" */

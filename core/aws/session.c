@@ -2,14 +2,23 @@
 #include "core/aws/session.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/aws/credentials_cache.h"
 #include "core/aws/credentials_chain.h"
+
+/* An address, and whose it is. */
+struct located {
+    char *account_id; /* owned; NULL where the credentials do not say */
+    struct aws_endpoint endpoint;
+    struct located *next;
+};
 
 struct aws_session {
     const struct aws_settings *settings;
     struct credentials_context context;       /* what the providers borrow */
     struct credentials_provider *credentials; /* owned; the cache */
+    struct located *located;                  /* owned; all that were asked for */
 };
 
 struct aws_session *aws_session_new(const struct aws_settings *settings,
@@ -36,13 +45,56 @@ struct aws_session *aws_session_new(const struct aws_settings *settings,
     return NULL;
 }
 
+static void free_located(struct located *located)
+{
+    aws_endpoint_clean_up(&located->endpoint);
+    free(located->account_id);
+    free(located);
+}
+
 void aws_session_destroy(struct aws_session *session)
 {
     if (!session)
         return;
     if (session->credentials)
         session->credentials->ops->destroy(session->credentials);
+    for (struct located *each = session->located, *next; each; each = next) {
+        next = each->next;
+        free_located(each);
+    }
     free(session);
+}
+
+static bool is_of(const struct located *located, const char *account_id)
+{
+    const char *own = located->account_id;
+    return own && account_id ? strcmp(own, account_id) == 0 : own == account_id;
+}
+
+/* Credentials of one account follow those of another at most when somebody edits a profile, so the
+ * list is short. */
+const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
+                                                const struct credentials *credentials,
+                                                struct error *err)
+{
+    const char *account_id = credentials->account_id;
+    for (struct located *each = session->located; each; each = each->next)
+        if (is_of(each, account_id))
+            return &each->endpoint;
+    struct located *located = calloc(1, sizeof *located);
+    if (!located || (account_id && !(located->account_id = strdup(account_id)))) {
+        free(located);
+        error_no_memory(err);
+        return NULL;
+    }
+    if (!aws_endpoint_init(&located->endpoint, session->settings, AWS_DYNAMODB, NULL, account_id,
+                           err)) {
+        free_located(located);
+        return NULL;
+    }
+    located->next = session->located;
+    session->located = located;
+    return &located->endpoint;
 }
 
 const struct aws_settings *aws_session_settings(const struct aws_session *session)

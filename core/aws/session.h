@@ -4,6 +4,7 @@
 #define DDBFS_CORE_AWS_SESSION_H
 
 #include "core/aws/credentials.h"
+#include "core/aws/endpoint.h"
 #include "core/aws/settings.h"
 
 struct aws_session;
@@ -21,6 +22,12 @@ struct aws_session *aws_session_new(const struct aws_settings *settings,
 void aws_session_destroy(struct aws_session *session); /* NULL is fine */
 
 const struct aws_settings *aws_session_settings(const struct aws_session *session);
+
+/* Where DynamoDB is asked by who has CREDENTIALS, which may say whose account they are of. It stays
+ * as long as the session. NULL with ERR filled. */
+const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
+                                                const struct credentials *credentials,
+                                                struct error *err);
 
 /* The session's credentials, through its cache (credentials_cache.h). */
 struct credentials_provider *aws_session_credentials(struct aws_session *session);

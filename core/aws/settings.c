@@ -1,16 +1,35 @@
-/* Settling profile, region and endpoint. */
+/* Settling profile, region and endpoints. */
 #include "core/aws/settings.h"
 
-#include <arpa/inet.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
 
 #include "core/aws/retry_settings.h"
+#include "core/aws/url.h"
 #include "core/base/buf.h"
 #include "core/base/shell.h"
 #include "core/base/span.h"
 
-enum { MAX_LABEL = 63, MAX_HOST = 253, MAX_PORT = 65535 };
+/* As the AWS CLI's variables and the sections [services …] name the services. */
+static const struct {
+    const char *variable;
+    const char *key;
+} services[AWS_SERVICES] = {
+    [AWS_DYNAMODB] = {"AWS_ENDPOINT_URL_DYNAMODB", "dynamodb"},
+    [AWS_STS] = {"AWS_ENDPOINT_URL_STS", "sts"},
+    [AWS_SSO] = {"AWS_ENDPOINT_URL_SSO", "sso"},
+    [AWS_SSO_OIDC] = {"AWS_ENDPOINT_URL_SSO_OIDC", "sso_oidc"},
+    [AWS_SIGNIN] = {"AWS_ENDPOINT_URL_SIGNIN", "signin"},
+};
+
+/* What is looked into for a setting. */
+struct lookup {
+    struct aws_settings *settings;
+    const struct aws_options *options;
+    const struct profiles *profiles;
+    bool no_memory; /* for what was found */
+};
 
 /* An empty variable counts as none. */
 static const char *variable(const char *name)
@@ -19,10 +38,78 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-static bool copy(char **out, struct span text, struct error *err)
+static void keep(struct lookup *in, char **out, struct span text)
 {
     *out = strndup(text.data, text.size);
-    return *out || error_no_memory(err);
+    in->no_memory = in->no_memory || !*out;
+}
+
+static void keep_origin(struct lookup *in, unsigned setting, const char *text)
+{
+    free(in->settings->origins[setting]);
+    keep(in, &in->settings->origins[setting], span_text(text));
+}
+
+/* "~/.aws/config [profile x]": the file as its owner calls it, and the section. */
+static void keep_file_origin(struct lookup *in, unsigned setting, bool in_config)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    const char *path = in_config ? in->profiles->config_path : in->profiles->credentials_path;
+    const char *profile = aws_settings_profile_in_force(in->settings), *home = variable("HOME");
+    size_t size = home ? strlen(home) : 0;
+    bool at_home = size > 1 && path && strncmp(path, home, size) == 0 && path[size] == '/';
+    buf_printf(&text, "%s%s [%s%s]", at_home ? "~" : "", path ? path + (at_home ? size : 0) : "",
+               in_config && strcmp(profile, "default") != 0 ? "profile " : "", profile);
+    keep_origin(in, setting, buf_text(&text));
+}
+
+/* In the profile in force; the credentials file comes first. */
+static bool find_in_profile(struct lookup *in, unsigned setting, const char *key,
+                            struct span *value)
+{
+    const char *profile = aws_settings_profile_in_force(in->settings);
+    bool in_credentials = profile_get(&in->profiles->credentials, profile, key, value);
+    if (!in_credentials && !profile_get(&in->profiles->config, profile, key, value))
+        return false;
+    keep_file_origin(in, setting, !in_credentials);
+    return true;
+}
+
+static bool find_in_environment(struct lookup *in, unsigned setting, const char *name,
+                                struct span *value)
+{
+    if (!variable(name))
+        return false;
+    *value = span_text(variable(name));
+    keep_origin(in, setting, name);
+    return true;
+}
+
+/* A text; an empty one counts as none. */
+static bool find(struct lookup *in, unsigned setting, const char *name, const char *key,
+                 struct span *value)
+{
+    return find_in_environment(in, setting, name, value) ||
+           (find_in_profile(in, setting, key, value) && value->size > 0);
+}
+
+/* Only "true" is true, in any case. As in the AWS CLI, a variable that is empty is there, and says
+ * no. */
+static bool find_switch(struct lookup *in, unsigned setting, const char *name, const char *key)
+{
+    const char *said = getenv(name);
+    struct span value = span_text(said);
+    if (said)
+        keep_origin(in, setting, name);
+    else
+        find_in_profile(in, setting, key, &value);
+    return value.size == 4 && strncasecmp(value.data, "true", 4) == 0;
+}
+
+const char *aws_settings_origin(const struct aws_settings *settings, unsigned setting)
+{
+    const char *origin = settings->origins[setting];
+    return origin ? origin : "";
 }
 
 /* Profile. */
@@ -33,35 +120,29 @@ const char *aws_settings_profile_in_force(const struct aws_settings *settings)
 }
 
 /* AWS_PROFILE comes first, as in version 2 of the AWS CLI. */
-static bool pick_profile(struct aws_settings *settings, const struct aws_options *options,
-                         struct error *err)
+static void pick_profile(struct lookup *in)
 {
-    const char *name = options->profile ? options->profile : variable("AWS_PROFILE");
-    if (!name)
-        name = variable("AWS_DEFAULT_PROFILE");
-    settings->asked_for = options->profile != NULL;
-    return !name || copy(&settings->profile, span_text(name), err);
-}
-
-/* Who names the profile in force; NULL when nobody does. */
-static const char *named_by(const struct aws_options *options)
-{
+    const struct aws_options *options = in->options;
+    struct span name = span_text(options->profile);
+    in->settings->asked_for = options->profile != NULL;
     if (options->profile)
-        return options->profile_named_by;
-    return variable("AWS_PROFILE")           ? "AWS_PROFILE"
-           : variable("AWS_DEFAULT_PROFILE") ? "AWS_DEFAULT_PROFILE"
-                                             : NULL;
+        keep_origin(in, AWS_SETTING_PROFILE,
+                    options->profile_named_by ? options->profile_named_by : "--profile");
+    if (options->profile || find_in_environment(in, AWS_SETTING_PROFILE, "AWS_PROFILE", &name) ||
+        find_in_environment(in, AWS_SETTING_PROFILE, "AWS_DEFAULT_PROFILE", &name))
+        keep(in, &in->settings->profile, name);
 }
 
-static bool check_profile(const struct aws_settings *settings, const struct aws_options *options,
-                          const struct profiles *profiles, struct error *err)
+static bool check_profile(const struct lookup *in, struct error *err)
 {
+    const struct aws_settings *settings = in->settings;
+    const struct profiles *profiles = in->profiles;
+    const char *named_by = settings->origins[AWS_SETTING_PROFILE];
     if (!settings->profile || profiles_has(profiles, settings->profile))
         return true;
     CLEAN_UP(buf_clean_up) struct buf names = {0}, who = {0}, word = {0};
     profiles_names(profiles, &names);
-    if (named_by(options))
-        buf_printf(&who, " (named by %s)", named_by(options));
+    buf_printf(&who, " (named by %s)", named_by ? named_by : "");
     shell_word(&word, span_text(settings->profile));
     return error_set(
         err, ERROR_DENIED,
@@ -71,212 +152,254 @@ static bool check_profile(const struct aws_settings *settings, const struct aws_
         profiles->config.is_directory ? " (which is a directory)" : "", profiles->credentials_path,
         profiles->credentials.is_directory ? " (which is a directory)" : "",
         names.size > 0 ? buf_text(&names) : "none", buf_text(&word),
-        options->profile && variable("AWS_ACCESS_KEY_ID")
+        settings->asked_for && variable("AWS_ACCESS_KEY_ID")
             ? "; AWS_ACCESS_KEY_ID is not used where a profile is named so"
             : "");
 }
 
 /* Region. */
 
-static bool is_letter_or_digit(char c)
+/* Some names of regions ask for FIPS: "fips-us-west-2", "us-west-2-fips". */
+static bool take_out(struct buf *text, const char *part)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-/* A region becomes a label of a host name. */
-static bool is_label(struct span text)
-{
-    if (text.size == 0 || text.size > MAX_LABEL || text.data[0] == '-' ||
-        text.data[text.size - 1] == '-')
+    char *at = strstr(buf_text(text), part);
+    size_t size = strlen(part);
+    if (!at)
         return false;
-    for (size_t i = 0; i < text.size; i++)
-        if (!is_letter_or_digit(text.data[i]) && text.data[i] != '-')
-            return false;
+    memmove(at, at + size, strlen(at + size) + 1);
+    text->size -= size;
     return true;
 }
 
-static struct span find_region(const struct aws_settings *settings,
-                               const struct aws_options *options, const struct profiles *profiles)
+static void take_out_fips(struct lookup *in, struct buf *region)
 {
-    const char *name = options->region ? options->region : variable("AWS_REGION");
-    if (!name)
-        name = variable("AWS_DEFAULT_REGION");
-    struct span region = span_text(name);
-    if (!name)
-        profiles_get(profiles, aws_settings_profile_in_force(settings), "region", &region);
-    return region;
+    bool fips = false;
+    while (take_out(region, "fips-") || take_out(region, "-fips"))
+        fips = true;
+    if (!fips)
+        return;
+    in->settings->fips = true;
+    keep_origin(in, AWS_SETTING_FIPS, "the region's name");
 }
 
-static bool settle_region(struct aws_settings *settings, const struct aws_options *options,
-                          const struct profiles *profiles, struct error *err)
+/* A region becomes a label of a host's name. A number alone is none. */
+static bool is_region(struct span text)
 {
-    struct span region = find_region(settings, options, profiles);
+    size_t digits = 0;
+    while (digits < text.size && isdigit((unsigned char)text.data[digits]))
+        digits++;
+    return aws_url_is_label(text) && digits < text.size;
+}
+
+static bool settle_region(struct lookup *in, struct error *err)
+{
+    struct span region = span_text(in->options->region);
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    if (in->options->region)
+        keep_origin(in, AWS_SETTING_REGION,
+                    in->options->region_named_by ? in->options->region_named_by : "--region");
+    else if (!find_in_environment(in, AWS_SETTING_REGION, "AWS_REGION", &region))
+        find(in, AWS_SETTING_REGION, "AWS_DEFAULT_REGION", "region", &region);
     if (region.size == 0)
         return error_set(err, ERROR_INVALID,
                          "no region: give --region, set AWS_REGION, or give profile %s a region "
                          "(aws configure set region REGION)",
-                         aws_settings_profile_in_force(settings));
-    if (!is_label(region))
+                         aws_settings_profile_in_force(in->settings));
+    if (!is_region(region))
         return error_set(err, ERROR_INVALID,
                          "\"%.*s\" is no region: letters, digits and dashes only, such as "
                          "eu-central-1",
-                         (int)(region.size < MAX_LABEL ? region.size : MAX_LABEL), region.data);
-    return copy(&settings->region, region, err);
-}
-
-/* Endpoint. */
-
-/* The parts of an endpoint's url. */
-struct endpoint {
-    bool tls;
-    struct span host; /* with its brackets, if it is an IPv6 address */
-    unsigned port;    /* the scheme's own when none was given */
-};
-
-static unsigned default_port(const struct endpoint *endpoint)
-{
-    return endpoint->tls ? 443 : 80;
-}
-
-static bool take_prefix(struct span *text, const char *prefix)
-{
-    size_t size = strlen(prefix);
-    if (text->size < size || strncasecmp(text->data, prefix, size) != 0)
-        return false;
-    *text = span_from(*text, size);
+                         (int)(region.size < 63 ? region.size : 63), region.data);
+    buf_add_span(&name, region);
+    take_out_fips(in, &name);
+    keep(in, &in->settings->region, buf_span(&name));
+    in->no_memory = in->no_memory || name.failed;
     return true;
 }
 
-static bool is_ipv6(struct span text)
+/* Endpoints. */
+
+/* Which of COUNT names VALUE is, whatever its case; COUNT when it is none. */
+static unsigned which(struct span value, const char *const *names, unsigned count)
 {
-    char address[INET6_ADDRSTRLEN];
-    struct in6_addr parsed;
-    if (text.size >= sizeof address)
-        return false;
-    memcpy(address, text.data, text.size);
-    address[text.size] = '\0';
-    return inet_pton(AF_INET6, address, &parsed) == 1;
+    for (unsigned i = 0; i < count; i++)
+        if (value.size == strlen(names[i]) && strncasecmp(value.data, names[i], value.size) == 0)
+            return i;
+    return count;
 }
 
-static bool take_ipv6(struct span *text, struct span *host)
+static bool settle_hosts(struct lookup *in, struct error *err)
 {
-    const char *end = memchr(text->data, ']', text->size);
-    if (!end)
-        return false;
-    *host = span_of(text->data, (size_t)(end - text->data) + 1);
-    *text = span_from(*text, host->size);
-    return is_ipv6(span_of(host->data + 1, host->size - 2));
-}
-
-static bool take_name(struct span *text, struct span *host)
-{
-    size_t size = 0;
-    while (size < text->size &&
-           (is_letter_or_digit(text->data[size]) || memchr("-._", text->data[size], strlen("-._"))))
-        size++;
-    *host = span_of(text->data, size);
-    *text = span_from(*text, size);
-    return size > 0 && size <= MAX_HOST;
-}
-
-/* An optional :port; false when it is no port. */
-static bool take_port(struct span *text, struct endpoint *endpoint)
-{
-    endpoint->port = default_port(endpoint);
-    if (!take_prefix(text, ":"))
+    static const char *const modes[] = {[AWS_ACCOUNT_PREFERRED] = "preferred",
+                                        [AWS_ACCOUNT_REQUIRED] = "required",
+                                        [AWS_ACCOUNT_DISABLED] = "disabled"};
+    struct aws_settings *settings = in->settings;
+    struct span mode = span_text(NULL);
+    settings->fips =
+        find_switch(in, AWS_SETTING_FIPS, "AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint");
+    settings->dual_stack = find_switch(in, AWS_SETTING_DUAL_STACK, "AWS_USE_DUALSTACK_ENDPOINT",
+                                       "use_dualstack_endpoint");
+    if (!find(in, AWS_SETTING_ACCOUNT_MODE, "AWS_ACCOUNT_ID_ENDPOINT_MODE",
+              "account_id_endpoint_mode", &mode))
         return true;
-    unsigned port = 0;
-    while (text->size > 0 && text->data[0] >= '0' && text->data[0] <= '9' && port <= MAX_PORT) {
-        port = port * 10 + (unsigned)(text->data[0] - '0');
-        *text = span_from(*text, 1);
-    }
-    endpoint->port = port;
-    return port >= 1 && port <= MAX_PORT;
-}
-
-static bool parse_endpoint(struct span url, struct endpoint *endpoint)
-{
-    endpoint->tls = take_prefix(&url, "https://");
-    if (!endpoint->tls && !take_prefix(&url, "http://"))
-        return false;
-    bool ipv6 = span_starts(url, SPAN_LITERAL("["));
-    if (!(ipv6 ? take_ipv6(&url, &endpoint->host) : take_name(&url, &endpoint->host)))
-        return false;
-    if (!take_port(&url, endpoint))
-        return false;
-    take_prefix(&url, "/");
-    return url.size == 0;
-}
-
-/* What libcurl will send as the Host header: the port only when it is not the scheme's own. */
-static bool write_endpoint(struct aws_settings *settings, const struct endpoint *endpoint,
-                           struct error *err)
-{
-    CLEAN_UP(buf_clean_up) struct buf host = {0}, url = {0};
-    buf_add_span(&host, endpoint->host);
-    if (endpoint->port != default_port(endpoint))
-        buf_printf(&host, ":%u", endpoint->port);
-    buf_printf(&url, "%s://%s/", endpoint->tls ? "https" : "http", buf_text(&host));
-    settings->host = buf_steal(&host, NULL);
-    settings->url = buf_steal(&url, NULL);
-    return (settings->host && settings->url) || error_no_memory(err);
-}
-
-static const char *find_endpoint(const struct aws_options *options)
-{
-    if (options->endpoint_url)
-        return options->endpoint_url;
-    const char *own = variable("AWS_ENDPOINT_URL_DYNAMODB");
-    return own ? own : variable("AWS_ENDPOINT_URL");
-}
-
-static void write_service_url(struct buf *out, const char *region)
-{
-    bool china = span_starts(span_text(region), SPAN_LITERAL("cn-"));
-    buf_printf(out, "https://dynamodb.%s.amazonaws.com%s", region, china ? ".cn" : "");
-}
-
-static bool settle_endpoint(struct aws_settings *settings, const struct aws_options *options,
-                            struct error *err)
-{
-    const char *given = find_endpoint(options);
-    settings->own_endpoint = given != NULL;
-    CLEAN_UP(buf_clean_up) struct buf url = {0};
-    if (given)
-        buf_add_text(&url, given);
-    else
-        write_service_url(&url, settings->region);
-    struct endpoint endpoint = {0};
-    if (url.failed)
-        return error_no_memory(err);
-    if (!parse_endpoint(buf_span(&url), &endpoint))
+    unsigned at = which(mode, modes, 3);
+    if (at == 3)
         return error_set(err, ERROR_INVALID,
-                         "\"%.200s\" is no endpoint: http:// or https://, a host, and perhaps a "
-                         "port, such as http://127.0.0.1:8000",
-                         buf_text(&url));
-    return write_endpoint(settings, &endpoint, err);
+                         "\"%.*s\" (%s) is no account_id_endpoint_mode: preferred, required or "
+                         "disabled",
+                         (int)(mode.size < 63 ? mode.size : 63), mode.data,
+                         aws_settings_origin(settings, AWS_SETTING_ACCOUNT_MODE));
+    settings->account_mode = (enum aws_account_mode)at;
+    return true;
 }
 
-/* All together. */
+/* What the profile's section [services NAME] says of SERVICE. */
+static bool find_in_services(struct lookup *in, enum aws_service service, struct span name,
+                             struct span *value)
+{
+    CLEAN_UP(buf_clean_up) struct buf section = {0}, origin = {0};
+    const struct profile_file *config = &in->profiles->config;
+    buf_add_span(&section, name);
+    if (!profile_get_nested(config, "services", buf_text(&section), services[service].key,
+                            "endpoint_url", value) ||
+        value->size == 0)
+        return false;
+    keep_file_origin(in, AWS_SETTING_URLS + service, true);
+    buf_printf(&origin, "%.*s[services %s]",
+               (int)strcspn(in->settings->origins[AWS_SETTING_URLS + service], "["),
+               in->settings->origins[AWS_SETTING_URLS + service], buf_text(&section));
+    keep_origin(in, AWS_SETTING_URLS + service, buf_text(&origin));
+    in->no_memory = in->no_memory || section.failed || origin.failed;
+    return true;
+}
+
+/* Variables first, the general one too; a profile's section of services comes before what it says
+ * of all. A section that isn't there is an error for who gets as far. */
+static bool find_url(struct lookup *in, enum aws_service service, struct span *url)
+{
+    unsigned setting = AWS_SETTING_URLS + service;
+    struct aws_settings *settings = in->settings;
+    struct span section = span_text(NULL);
+    if (find_in_environment(in, setting, services[service].variable, url) ||
+        find_in_environment(in, setting, "AWS_ENDPOINT_URL", url))
+        return true;
+    if (find_in_profile(in, setting, "services", &section)) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        buf_add_span(&name, section);
+        if (!profile_has_keys(&in->profiles->config, "services", buf_text(&name))) {
+            if (!settings->missing_services)
+                keep(in, &settings->missing_services, section);
+            return false;
+        }
+        if (find_in_services(in, service, section, url))
+            return true;
+    }
+    return find_in_profile(in, setting, "endpoint_url", url) && url->size > 0;
+}
+
+/* Each in its regular form, if it is an address at all: who asks there says if it is none. */
+static void keep_url(struct lookup *in, enum aws_service service, struct span text)
+{
+    struct aws_url url;
+    CLEAN_UP(buf_clean_up) struct buf regular = {0};
+    if (aws_url_parse(text, &url)) {
+        buf_add_text(&regular, url.tls ? "https://" : "http://");
+        aws_url_write_host(&regular, &url);
+        buf_add_span(&regular, url.path.size ? url.path : SPAN_LITERAL("/"));
+    } else {
+        buf_add_span(&regular, text);
+    }
+    keep(in, &in->settings->urls[service], buf_span(&regular));
+    in->no_memory = in->no_memory || regular.failed;
+}
+
+static void settle_urls(struct lookup *in)
+{
+    const struct aws_options *options = in->options;
+    bool ignored = find_switch(in, AWS_SETTING_URLS, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+                               "ignore_configured_endpoint_urls");
+    for (unsigned service = 0; service < AWS_SERVICES; service++) {
+        struct span url = span_text(NULL);
+        if (service == AWS_DYNAMODB && options->endpoint_url) {
+            keep_origin(in, AWS_SETTING_URLS,
+                        options->endpoint_named_by ? options->endpoint_named_by : "--endpoint-url");
+            keep_url(in, AWS_DYNAMODB, span_text(options->endpoint_url));
+        } else if (!ignored && find_url(in, service, &url)) {
+            keep_url(in, service, url);
+        } else {
+            free(in->settings->origins[AWS_SETTING_URLS + service]);
+            in->settings->origins[AWS_SETTING_URLS + service] = NULL;
+        }
+    }
+}
+
+bool aws_settings_url(const struct aws_settings *settings, enum aws_service service,
+                      const char **url, struct error *err)
+{
+    struct aws_url parts;
+    *url = settings->urls[service];
+    if (*url && !aws_url_parse(span_text(*url), &parts))
+        return error_set(err, ERROR_INVALID,
+                         "\"%.200s\" is no endpoint (%s): http:// or https://, a host, perhaps a "
+                         "port and a path, such as http://127.0.0.1:8000",
+                         *url, aws_settings_origin(settings, AWS_SETTING_URLS + service));
+    if (!*url && settings->missing_services)
+        return error_set(err, ERROR_INVALID,
+                         "profile %s names a section [services %s] that is not there, or empty; "
+                         "write it into ~/.aws/config, or take services out of the profile",
+                         aws_settings_profile_in_force(settings), settings->missing_services);
+    return true;
+}
+
+/* The rest. */
+
+static bool settle_retries(struct lookup *in, struct error *err)
+{
+    struct aws_settings *settings = in->settings;
+    struct span value;
+    find(in, AWS_SETTING_MAX_ATTEMPTS, "AWS_MAX_ATTEMPTS", "max_attempts", &value);
+    if (find(in, AWS_SETTING_RETRY_MODE, "AWS_RETRY_MODE", "retry_mode", &value))
+        keep(in, &settings->retry_mode, value);
+    return retry_settings_read(in->profiles, aws_settings_profile_in_force(settings),
+                               &settings->max_attempts, err);
+}
+
+/* Also the variable of Python's that the AWS CLI heeds, last of all. */
+static void settle_ca_bundle(struct lookup *in)
+{
+    struct span path = span_text(NULL);
+    if (find(in, AWS_SETTING_CA_BUNDLE, "AWS_CA_BUNDLE", "ca_bundle", &path) ||
+        find_in_environment(in, AWS_SETTING_CA_BUNDLE, "REQUESTS_CA_BUNDLE", &path))
+        keep(in, &in->settings->ca_bundle, path);
+}
 
 bool aws_settings_init(struct aws_settings *settings, const struct aws_options *options,
                        const struct profiles *profiles, struct error *err)
 {
+    struct lookup in = {.settings = settings, .options = options, .profiles = profiles};
     *settings = (struct aws_settings){0};
-    return pick_profile(settings, options, err) &&
-           check_profile(settings, options, profiles, err) &&
-           settle_region(settings, options, profiles, err) &&
-           settle_endpoint(settings, options, err) &&
-           retry_settings_read(profiles, aws_settings_profile_in_force(settings),
-                               &settings->max_attempts, err);
+    pick_profile(&in);
+    if (!in.no_memory && (!check_profile(&in, err) || !settle_hosts(&in, err) ||
+                          !settle_region(&in, err) || !settle_retries(&in, err)))
+        return false;
+    settle_urls(&in);
+    settle_ca_bundle(&in);
+    const char *url;
+    return in.no_memory ? error_no_memory(err)
+                        : aws_settings_url(settings, AWS_DYNAMODB, &url, err);
 }
 
 void aws_settings_clean_up(struct aws_settings *settings)
 {
+    for (size_t i = 0; i < AWS_SERVICES; i++)
+        free(settings->urls[i]);
+    for (size_t i = 0; i < AWS_SETTINGS; i++)
+        free(settings->origins[i]);
     free(settings->profile);
     free(settings->region);
-    free(settings->url);
-    free(settings->host);
+    free(settings->missing_services);
+    free(settings->ca_bundle);
+    free(settings->retry_mode);
     *settings = (struct aws_settings){0};
 }
 
@@ -286,11 +409,21 @@ static bool uses_environment(const struct aws_settings *settings)
     return !settings->asked_for && variable("AWS_ACCESS_KEY_ID");
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 bool aws_settings_equal(const struct aws_settings *a, const struct aws_settings *b)
 {
     bool environment = uses_environment(a);
-    if (strcmp(a->region, b->region) != 0 || strcmp(a->url, b->url) != 0 ||
-        a->max_attempts != b->max_attempts || environment != uses_environment(b))
+    for (size_t i = 0; i < AWS_SERVICES; i++)
+        if (!same_text(a->urls[i], b->urls[i]))
+            return false;
+    if (!same_text(a->region, b->region) || a->fips != b->fips || a->dual_stack != b->dual_stack ||
+        a->account_mode != b->account_mode || a->max_attempts != b->max_attempts ||
+        !same_text(a->ca_bundle, b->ca_bundle) ||
+        !same_text(a->missing_services, b->missing_services) || environment != uses_environment(b))
         return false;
     return environment ||
            strcmp(aws_settings_profile_in_force(a), aws_settings_profile_in_force(b)) == 0;
@@ -304,5 +437,5 @@ const char *aws_settings_profile(const struct aws_settings *settings)
 
 const char *aws_settings_endpoint_url(const struct aws_settings *settings)
 {
-    return settings->own_endpoint ? settings->url : NULL;
+    return settings->urls[AWS_DYNAMODB];
 }

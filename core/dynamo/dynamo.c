@@ -244,12 +244,12 @@ static void dynamo_end(struct source_call *call)
 
 static struct answer_question question_of(const struct dynamo *dynamo, const struct read *read)
 {
-    const struct aws_settings *settings = dynamo->link.settings;
+    const struct aws_settings *settings = aws_session_settings(dynamo->link.session);
     return (struct answer_question){
         .op = request_op(read),
         .read = read,
         .region = settings->region,
-        .endpoint = settings->url,
+        .endpoint = "",
         .profile = aws_settings_profile(settings),
     };
 }
@@ -318,8 +318,9 @@ struct source *dynamo_new(const struct dynamo_options *options)
     if (!dynamo)
         return NULL;
     dynamo->source.ops = &dynamo_ops;
-    dynamo->link.settings = aws_session_settings(options->session);
-    if (!quotas_init(&dynamo->quotas, dynamo->link.settings->max_attempts, options->random_seed)) {
+    dynamo->link.session = options->session;
+    if (!quotas_init(&dynamo->quotas, aws_session_settings(options->session)->max_attempts,
+                     options->random_seed)) {
         free(dynamo);
         return NULL;
     }
@@ -328,6 +329,8 @@ struct source *dynamo_new(const struct dynamo_options *options)
         .transport = options->transport,
         .credentials = aws_session_credentials(options->session),
         .log = options->log,
+        .locate = exchange_locate,
+        .locate_arg = &dynamo->link,
     };
     dynamo->deadline_ms = options->deadline_ms;
     return &dynamo->source;

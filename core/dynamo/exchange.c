@@ -8,7 +8,7 @@
 
 struct exchange {
     struct exchange_link *link;
-    const struct answer_question *question;
+    struct answer_question *question;
     struct aws_call *call;
     struct aws_header headers[2]; /* of the call's request */
     char target[64];
@@ -27,6 +27,17 @@ static void sent(void *arg)
 {
     struct exchange *exchange = arg;
     exchange->link->stats.requests[exchange->question->op]++;
+    exchange->question->endpoint = exchange->link->endpoint->root_url;
+}
+
+const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *credentials,
+                                           struct error *err)
+{
+    struct exchange_link *link = arg;
+    const struct aws_endpoint *endpoint = aws_session_endpoint(link->session, credentials, err);
+    if (endpoint)
+        link->endpoint = endpoint;
+    return endpoint;
 }
 
 /* "Query table=jobs index=by-id " and so on, as far as it has been said. */
@@ -89,7 +100,9 @@ static void done(void *arg, void *result, const struct error *err, unsigned trie
 void exchange_share(const struct exchange_link *link, const struct answer_question *question,
                     char out[EXCHANGE_SHARE_SIZE])
 {
-    snprintf(out, EXCHANGE_SHARE_SIZE, "%s %s", link->settings->url,
+    const struct aws_settings *settings = aws_session_settings(link->session);
+    const char *url = aws_settings_endpoint_url(settings);
+    snprintf(out, EXCHANGE_SHARE_SIZE, "%s %s", url ? url : settings->region,
              question->op == DYNAMO_LIST_TABLES ? "" : question->read->table);
 }
 
@@ -97,8 +110,7 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
                                 exchange_done_fn *fn, void *arg)
 {
     static const struct aws_call_ops ops = {decode, sent, attempted, done};
-    const struct aws_settings *settings = link->settings;
-    const struct answer_question *question = wanted->question;
+    struct answer_question *question = wanted->question;
     struct exchange *exchange = calloc(1, sizeof *exchange);
     if (!exchange)
         return NULL;
@@ -111,10 +123,6 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
     exchange->headers[1] = (struct aws_header){"X-Amz-Target", span_text(exchange->target)};
     struct aws_request request = {
         .service = "dynamodb",
-        .region = settings->region,
-        .url = settings->url,
-        .host = settings->host,
-        .path = "/",
         .query = "",
         .method = "POST",
         .headers = exchange->headers,

@@ -4,7 +4,7 @@
 #define DDBFS_CORE_DYNAMO_EXCHANGE_H
 
 #include "core/aws/call.h"
-#include "core/aws/settings.h"
+#include "core/aws/session.h"
 #include "core/dynamo/answer.h"
 
 /* What has been sent since the source was made. */
@@ -18,9 +18,14 @@ struct dynamo_stats {
 /* What all exchanges of one source share. */
 struct exchange_link {
     struct aws_client client;
-    const struct aws_settings *settings; /* borrowed: where to */
+    struct aws_session *session;         /* borrowed */
+    const struct aws_endpoint *endpoint; /* where the last request was sent; the session's */
     struct dynamo_stats stats;
 };
+
+/* For the client of a link, which is its argument. */
+const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *credentials,
+                                           struct error *err);
 
 /* Exactly one of ANSWER (now the callee's) and ERR is not NULL. TRIES is how many requests were
  * sent. The exchange is gone before the call. */
@@ -36,11 +41,11 @@ void exchange_share(const struct exchange_link *link, const struct answer_questi
 
 /* What is sent, and how often. */
 struct exchange_request {
-    const struct answer_question *question; /* borrowed */
-    struct span body;                       /* copied */
-    struct retry *retry;                    /* borrowed: the table's quota */
-    unsigned most_tries;                    /* requests, the first included */
-    int64_t deadline_at_ms;                 /* of the monotonic clock */
+    struct answer_question *question; /* borrowed; is told of the address that is asked */
+    struct span body;                 /* copied */
+    struct retry *retry;              /* borrowed: the table's quota */
+    unsigned most_tries;              /* requests, the first included */
+    int64_t deadline_at_ms;           /* of the monotonic clock */
 };
 
 /* Sends REQUEST; what it borrows, and LINK, must stay until the end. FN is called once, later,

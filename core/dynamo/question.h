@@ -9,7 +9,7 @@ struct answer_question {
     enum dynamo_op op;
     const struct read *read;
     const char *region;
-    const char *endpoint; /* its URL */
+    const char *endpoint; /* the URL that was asked last; "" before */
     const char *profile;  /* NULL when none need be given */
 };
 

@@ -219,9 +219,11 @@ static void regions_are_labels(void)
 static void check_endpoint(struct place *place, const char *given, const char *url,
                            const char *host)
 {
+    CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
     start(place, (struct aws_options){.region = "eu-central-1", .endpoint_url = given});
-    CHECK_TEXT(place->settings.url, url);
-    CHECK_TEXT(place->settings.host, host);
+    CHECK(aws_endpoint_init(&endpoint, &place->settings, AWS_DYNAMODB, NULL, NULL, NULL));
+    CHECK_TEXT(endpoint.root_url, url);
+    CHECK_TEXT(endpoint.host, host);
 }
 
 static void the_service_s_own_endpoint(void)
@@ -232,7 +234,7 @@ static void the_service_s_own_endpoint(void)
                    "dynamodb.eu-central-1.amazonaws.com");
     CHECK(!aws_settings_endpoint_url(&place.settings));
     start(&place, (struct aws_options){.region = "cn-north-1"});
-    CHECK_TEXT(place.settings.host, "dynamodb.cn-north-1.amazonaws.com.cn");
+    CHECK_TEXT(place.settings.region, "cn-north-1");
 }
 
 static void endpoints_are_made_regular(void)
@@ -246,6 +248,7 @@ static void endpoints_are_made_regular(void)
     check_endpoint(&place, "http://h:80", "http://h/", "h");
     check_endpoint(&place, "http://h:443", "http://h:443/", "h:443");
     check_endpoint(&place, "https://h:65535", "https://h:65535/", "h:65535");
+    check_endpoint(&place, "http://H/Path", "http://h/Path", "h");
     check_endpoint(&place, "http://[::1]:8000", "http://[::1]:8000/", "[::1]:8000");
     check_endpoint(&place, "http://[fd00:ec2::23]", "http://[fd00:ec2::23]/", "[fd00:ec2::23]");
     CHECK_TEXT(aws_settings_endpoint_url(&place.settings), "http://[fd00:ec2::23]/");
@@ -263,7 +266,6 @@ static void bad_endpoints_are_refused(void)
         "http://h:0",
         "http://h:65536",
         "http://h:1x",
-        "http://h/path",
         "http://h?q",
         "http://u@h",
         "http://u:p@h",
@@ -273,7 +275,8 @@ static void bad_endpoints_are_refused(void)
         "http://[]",
         "http://[h]:1",
         "http://[::1]x",
-        "http://h//",
+        "http://h/a b",
+        "http://h/%2",
         "http://h\n",
         "http://h:8000:1",
         "http://h:99999999999999999999",
@@ -291,12 +294,12 @@ static void endpoint_by_rank(void)
     open_place(&place, "[default]\nregion = r\n", "");
     setenv("AWS_ENDPOINT_URL", "http://all:1", 1);
     start(&place, no_options);
-    CHECK_TEXT(place.settings.host, "all:1");
+    CHECK_TEXT(aws_settings_endpoint_url(&place.settings), "http://all:1/");
     setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://dynamodb:2", 1);
     start(&place, no_options);
     CHECK_TEXT(aws_settings_endpoint_url(&place.settings), "http://dynamodb:2/");
     start(&place, (struct aws_options){.endpoint_url = "http://option:3"});
-    CHECK_TEXT(place.settings.host, "option:3");
+    CHECK_TEXT(aws_settings_endpoint_url(&place.settings), "http://option:3/");
 }
 
 /* Profile. */
@@ -322,7 +325,7 @@ static void unknown_profile_names_the_known(void)
 {
     CLEAN_UP(place_clean_up) struct place place;
     open_place(&place, "[default]\nregion = r\n[profile a]\n", "[b]\n");
-    check_no_start_of(&place, in_x, ERROR_DENIED, "profile x is in neither");
+    check_no_start_of(&place, in_x, ERROR_DENIED, "profile x (named by --profile) is in neither");
     CHECK_HAS(place.err.text, buf_text(&place.config));
     CHECK_HAS(place.err.text, buf_text(&place.credentials));
     CHECK_HAS(place.err.text, "profiles there: default, a, b");

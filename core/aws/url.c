@@ -1,0 +1,154 @@
+/* Taking an address apart. */
+#include "core/aws/url.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <strings.h>
+
+enum { MAX_LABEL = 63, MAX_HOST = 253, MAX_PORT = 65535, MAX_PATH = 1024 };
+
+static bool is_letter_or_digit(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+bool aws_url_is_label(struct span text)
+{
+    if (text.size == 0 || text.size > MAX_LABEL || text.data[0] == '-' ||
+        text.data[text.size - 1] == '-')
+        return false;
+    for (size_t i = 0; i < text.size; i++)
+        if (!is_letter_or_digit(text.data[i]) && text.data[i] != '-')
+            return false;
+    return true;
+}
+
+static unsigned default_port(const struct aws_url *url)
+{
+    return url->tls ? 443 : 80;
+}
+
+static bool take_prefix(struct span *text, const char *prefix)
+{
+    size_t size = strlen(prefix);
+    if (text->size < size || strncasecmp(text->data, prefix, size) != 0)
+        return false;
+    *text = span_from(*text, size);
+    return true;
+}
+
+static bool is_ipv6(struct span text)
+{
+    char address[INET6_ADDRSTRLEN];
+    struct in6_addr parsed;
+    if (text.size >= sizeof address)
+        return false;
+    memcpy(address, text.data, text.size);
+    address[text.size] = '\0';
+    return inet_pton(AF_INET6, address, &parsed) == 1;
+}
+
+static bool take_host(struct span *text, struct span *host)
+{
+    size_t size = 0;
+    if (span_starts(*text, SPAN_LITERAL("["))) {
+        const char *end = memchr(text->data, ']', text->size);
+        if (!end)
+            return false;
+        *host = span_of(text->data, (size_t)(end - text->data) + 1);
+        *text = span_from(*text, host->size);
+        return is_ipv6(span_of(host->data + 1, host->size - 2));
+    }
+    while (size < text->size &&
+           (is_letter_or_digit(text->data[size]) || memchr("-._", text->data[size], strlen("-._"))))
+        size++;
+    *host = span_of(text->data, size);
+    *text = span_from(*text, size);
+    return size > 0 && size <= MAX_HOST;
+}
+
+/* An optional :port; false when it is no port. */
+static bool take_port(struct span *text, struct aws_url *url)
+{
+    url->port = default_port(url);
+    if (!take_prefix(text, ":"))
+        return true;
+    unsigned port = 0;
+    while (text->size > 0 && text->data[0] >= '0' && text->data[0] <= '9' && port <= MAX_PORT) {
+        port = port * 10 + (unsigned)(text->data[0] - '0');
+        *text = span_from(*text, 1);
+    }
+    url->port = port;
+    return port >= 1 && port <= MAX_PORT;
+}
+
+/* Nothing but what a path may hold without being encoded, and what is. */
+static bool is_path(struct span text)
+{
+    if (text.size == 0)
+        return true;
+    if (text.data[0] != '/' || text.size > MAX_PATH)
+        return false;
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        bool encoded = c == '%' && text.size - i > 2 && isxdigit((unsigned char)text.data[i + 1]) &&
+                       isxdigit((unsigned char)text.data[i + 2]);
+        if (!encoded && !is_letter_or_digit(c) && !(c != '\0' && strchr("/-._~!$&'()*+,;=:@", c)))
+            return false;
+    }
+    return true;
+}
+
+bool aws_url_parse(struct span text, struct aws_url *url)
+{
+    url->tls = take_prefix(&text, "https://");
+    if (!url->tls && !take_prefix(&text, "http://"))
+        return false;
+    if (!take_host(&text, &url->host) || !take_port(&text, url))
+        return false;
+    url->path = text;
+    return is_path(text);
+}
+
+void aws_url_write_host(struct buf *out, const struct aws_url *url)
+{
+    for (size_t i = 0; i < url->host.size; i++)
+        buf_add_char(out, (char)tolower((unsigned char)url->host.data[i]));
+    if (url->port != default_port(url))
+        buf_printf(out, ":%u", url->port);
+}
+
+static void drop_last_segment(struct buf *out, size_t from)
+{
+    size_t size = out->size;
+    while (size > from && out->data[size - 1] != '/')
+        size--;
+    buf_truncate(out, size > from ? size - 1 : from);
+}
+
+/* The signature's canonical path: what stands in the address is a text to it, and so a percent
+ * sign is encoded too. */
+void aws_url_write_signed_path(struct buf *out, struct span path)
+{
+    size_t from = out->size;
+    bool in_folder = span_ends(path, SPAN_LITERAL("/"));
+    while (path.size > 0) {
+        const char *slash = memchr(path.data, '/', path.size);
+        struct span segment = span_of(path.data, slash ? (size_t)(slash - path.data) : path.size);
+        path = span_from(path, segment.size + (slash ? 1 : 0));
+        if (span_is(segment, ".."))
+            drop_last_segment(out, from);
+        if (segment.size == 0 || span_is(segment, ".") || span_is(segment, ".."))
+            continue;
+        buf_add_char(out, '/');
+        for (size_t i = 0; i < segment.size; i++) {
+            char c = segment.data[i];
+            if (is_letter_or_digit(c) || memchr("-._~", c, strlen("-._~")))
+                buf_add_char(out, c);
+            else
+                buf_printf(out, "%%%02X", (unsigned char)c);
+        }
+    }
+    if (in_folder || out->size == from)
+        buf_add_char(out, '/');
+}
