@@ -1,10 +1,34 @@
 /* AWS's documents over cJSON. Its traps (docs/adr/0004) are closed here: case is minded, a document
- * has an end, a text that holds \u0000 is no text, and numbers are whole or none. */
+ * has an end, a text that holds \u0000 is no text, numbers are whole or none, and those that are
+ * only passed on keep their digits. */
 #include "core/aws/document.h"
 
 #include <cjson/cJSON.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Tokens and keys are in there, and cJSON wipes nothing, least of all what it has read when it
+ * meets an error. */
+static void wiping_free(void *memory)
+{
+    if (memory)
+        explicit_bzero(memory, malloc_usable_size(memory));
+    free(memory);
+}
+
+static void *allocate(size_t size)
+{
+    return malloc(size);
+}
+
+/* cJSON keeps them for the whole process; it has no other user. Given hooks, it grows a buffer by
+ * moving it, and wipes the old one. */
+static void set_memory(void)
+{
+    static cJSON_Hooks hooks = {allocate, wiping_free};
+    cJSON_InitHooks(&hooks);
+}
 
 /* A document is a cJSON object; the struct has no other inside. */
 static cJSON *object_of(const struct document *document)
@@ -12,25 +36,23 @@ static cJSON *object_of(const struct document *document)
     return (cJSON *)(uintptr_t)document;
 }
 
-static void wipe(const cJSON *node)
-{
-    for (; node; node = node->next) {
-        if (cJSON_IsString(node) && node->valuestring)
-            explicit_bzero(node->valuestring, strlen(node->valuestring));
-        wipe(node->child);
-    }
-}
-
 void document_free(struct document *document)
 {
-    wipe(object_of(document));
     cJSON_Delete(object_of(document));
+}
+
+void document_clean_up(struct document **document)
+{
+    document_free(*document);
 }
 
 struct document *document_new(void)
 {
+    set_memory();
     return (struct document *)cJSON_CreateObject();
 }
+
+/* Reading. */
 
 static bool is_blank(struct span text)
 {
@@ -43,36 +65,105 @@ static bool is_blank(struct span text)
 /* cJSON ends a text at \u0000 and says nothing: what it would cut is refused. */
 static bool has_zero(struct span text)
 {
-    return memchr(text.data, '\0', text.size) || memmem(text.data, text.size, "\\u0000", 6);
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] == '\0' || span_starts(span_from(text, i), SPAN_LITERAL("\\u0000")))
+            return true;
+        i += text.data[i] == '\\'; /* whatever it escapes, another \ as well */
+    }
+    return false;
+}
+
+/* Takes the next number off REST, all before it too. In what cJSON has read, digits and minus signs
+ * outside of texts begin one, and cJSON reads all of these characters as one number. */
+static struct span take_number(struct span *rest)
+{
+    size_t at = 0, end;
+    for (bool quoted = false; at < rest->size; at++) {
+        char c = rest->data[at];
+        if (quoted && c == '\\')
+            at++;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && (c == '-' || (c >= '0' && c <= '9')))
+            break;
+    }
+    for (end = at; end < rest->size && memchr("0123456789+-eE.", rest->data[end], 15);)
+        end++;
+    struct span number = at < rest->size ? span_of(rest->data + at, end - at) : span_text("");
+    *rest = span_from(*rest, at < rest->size ? end : rest->size);
+    return number;
+}
+
+/* A number is a double for cJSON, which 9007199254740993 and 1e400 are not: its digits are kept in
+ * the node, where cJSON frees them, and printed again by document_write. REST is the text of NODE,
+ * its siblings, and what follows. False when memory ran out. */
+static bool keep_digits(cJSON *node, struct span *rest)
+{
+    for (; node; node = node->next) {
+        if (cJSON_IsNumber(node)) {
+            struct span digits = take_number(rest);
+            char *copy = allocate(digits.size + 1);
+            if (!copy)
+                return false;
+            memcpy(copy, digits.data, digits.size);
+            copy[digits.size] = '\0';
+            node->valuestring = copy;
+        }
+        if (!keep_digits(node->child, rest))
+            return false;
+    }
+    return true;
 }
 
 struct document *document_parse(struct span text, const char *what, struct error *err)
 {
     const char *end = NULL;
     cJSON *object = NULL;
+    set_memory();
     if (text.size > 0 && !has_zero(text))
         object = cJSON_ParseWithLengthOpts(text.data, text.size, &end, false);
-    if (object && cJSON_IsObject(object) && is_blank(span_from(text, (size_t)(end - text.data))))
-        return (struct document *)object;
-    document_free((struct document *)object);
-    error_set(err, ERROR_BAD_ANSWER, "%s is no JSON object", what);
+    if (object && cJSON_IsObject(object) && is_blank(span_from(text, (size_t)(end - text.data)))) {
+        if (keep_digits(object->child, &text))
+            return (struct document *)object;
+        error_no_memory(err);
+    } else {
+        error_set(err, ERROR_BAD_ANSWER, "%s is no JSON object", what);
+    }
+    cJSON_Delete(object);
     return NULL;
+}
+
+/* The last one of its name, which is the one that other tools take. */
+static cJSON *find_member(const cJSON *object, const char *name)
+{
+    cJSON *found = NULL;
+    if (cJSON_IsObject(object))
+        for (cJSON *node = object->child; node; node = node->next)
+            if (strcmp(node->string, name) == 0)
+                found = node;
+    return found;
+}
+
+/* The object of which PATH's last name is a member; NAME gets that. NULL when there is none. */
+static cJSON *find_object(const struct document *document, const char *path, const char **name)
+{
+    cJSON *object = object_of(document);
+    for (const char *dot; object && (dot = strchr(path, '.')); path = dot + 1) {
+        char step[64] = "";
+        if ((size_t)(dot - path) >= sizeof step)
+            return NULL;
+        memcpy(step, path, (size_t)(dot - path));
+        object = find_member(object, step);
+    }
+    *name = path;
+    return object;
 }
 
 static const cJSON *find(const struct document *document, const char *path)
 {
-    const cJSON *node = object_of(document);
-    char name[64];
-    while (node && *path) {
-        size_t size = strcspn(path, ".");
-        if (size >= sizeof name)
-            return NULL;
-        memcpy(name, path, size);
-        name[size] = '\0';
-        path += size + (path[size] == '.');
-        node = cJSON_GetObjectItemCaseSensitive(node, name);
-    }
-    return node;
+    const char *name;
+    const cJSON *object = find_object(document, path, &name);
+    return object ? find_member(object, name) : NULL;
 }
 
 const char *document_text(const struct document *document, const char *path)
@@ -97,29 +188,64 @@ bool document_has(const struct document *document, const char *path)
     return node && !cJSON_IsNull(node);
 }
 
-bool document_set_text(struct document *document, const char *name, const char *text)
+/* Writing. */
+
+static void remove_all(cJSON *object, const char *name)
 {
-    cJSON *object = object_of(document), *value = cJSON_CreateString(text);
-    if (!value)
-        return false;
-    cJSON *old = cJSON_GetObjectItemCaseSensitive(object, name);
-    if (cJSON_IsString(old))
-        explicit_bzero(old->valuestring, strlen(old->valuestring));
-    if (old ? cJSON_ReplaceItemInObjectCaseSensitive(object, name, value)
-            : cJSON_AddItemToObject(object, name, value))
-        return true;
+    for (cJSON *old; (old = find_member(object, name));)
+        cJSON_Delete(cJSON_DetachItemViaPointer(object, old));
+}
+
+/* VALUE is the object's, or freed. */
+static bool set(cJSON *object, const char *name, cJSON *value)
+{
+    if (value && cJSON_IsObject(object)) {
+        remove_all(object, name);
+        if (cJSON_AddItemToObject(object, name, value))
+            return true;
+    }
     cJSON_Delete(value);
     return false;
 }
 
+bool document_set_text(struct document *document, const char *path, const char *text)
+{
+    const char *name;
+    cJSON *object = find_object(document, path, &name);
+    return object && set(object, name, cJSON_CreateString(text));
+}
+
+bool document_set_object(struct document *document, const char *name)
+{
+    cJSON *object = object_of(document);
+    return cJSON_IsObject(find_member(object, name)) || set(object, name, cJSON_CreateObject());
+}
+
+void document_remove(struct document *document, const char *name)
+{
+    remove_all(object_of(document), name);
+}
+
+/* Has numbers printed by the digits they have, or makes them numbers again. */
+static void show_digits(cJSON *node, bool shown)
+{
+    for (; node; node = node->next) {
+        if ((node->type & 0xff) == (shown ? cJSON_Number : cJSON_Raw) && node->valuestring)
+            node->type = shown ? cJSON_Raw : cJSON_Number;
+        show_digits(node->child, shown);
+    }
+}
+
 void document_write(struct buf *out, const struct document *document)
 {
-    char *text = cJSON_PrintUnformatted(object_of(document));
+    cJSON *object = object_of(document);
+    show_digits(object->child, true);
+    char *text = cJSON_PrintUnformatted(object);
+    show_digits(object->child, false);
     if (!text) {
         out->failed = true;
         return;
     }
     buf_add_text(out, text);
-    explicit_bzero(text, strlen(text));
     cJSON_free(text);
 }

@@ -1,6 +1,6 @@
 /* The JSON documents of AWS's own tools and services: token caches, the output of a credential
  * process, answers of SSO, STS, containers and machines. They are read and written by cJSON, so
- * that members one does not know survive; items and maps are not (docs/adr/0004). What is freed is
+ * that members one does not know survive; items and maps are not (docs/adr/0020). What is freed is
  * wiped. */
 #ifndef DDBFS_CORE_AWS_DOCUMENT_H
 #define DDBFS_CORE_AWS_DOCUMENT_H
@@ -21,8 +21,12 @@ struct document *document_new(void);
 struct document *document_parse(struct span text, const char *what, struct error *err);
 void document_free(struct document *document); /* NULL is fine */
 
-/* PATH is a member's name, case included, or names joined by dots, "a.b". The text is borrowed;
- * NULL when there is none, or when it is no text. An empty text is a text. */
+/* For CLEAN_UP. */
+void document_clean_up(struct document **document);
+
+/* PATH is a member's name, case included, or names joined by dots, "a.b". Of members of one name
+ * the last one counts, as for the AWS CLI. The text is borrowed; NULL when there is none, or when
+ * it is no text. An empty text is a text. */
 const char *document_text(const struct document *document, const char *path);
 
 /* False, with OUT left alone, when there is none or when it is no whole number. */
@@ -31,10 +35,17 @@ bool document_number(const struct document *document, const char *path, int64_t 
 /* Whether there is such a member, null excluded. */
 bool document_has(const struct document *document, const char *path);
 
-/* Sets a member of the object itself, or replaces it in its place. False when memory ran out. */
-bool document_set_text(struct document *document, const char *name, const char *text);
+/* Sets a member of the object itself, or replaces it. An object in it is there after
+ * document_set_object, and its members are set by document_set_text with a PATH. False when memory
+ * ran out, or when what stands before the last dot is no object. */
+bool document_set_text(struct document *document, const char *path, const char *text);
+/* An empty object, unless there is an object already. */
+bool document_set_object(struct document *document, const char *name);
+/* Nothing happens when there is none. */
+void document_remove(struct document *document, const char *name);
 
-/* Appends the whole as JSON without blanks. */
+/* Appends the whole as JSON without blanks. Numbers stand there digit by digit as they were read.
+ */
 void document_write(struct buf *out, const struct document *document);
 
 #endif

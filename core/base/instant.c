@@ -54,13 +54,18 @@ static int take_fraction(const char **text)
     return ms;
 }
 
-/* The offset from UTC in seconds, "+02:00", "-0530" or "Z"; nothing at all is UTC. */
+/* The offset from UTC in seconds, "+02:00", "-0530", "Z", or "UTC", as older versions of the AWS
+ * CLI write it; nothing at all is UTC. */
 static bool take_zone(const char **text, int *seconds)
 {
     int hours, minutes;
     *seconds = 0;
     if (**text == '\0' || take_char(text, 'Z'))
         return true;
+    if (strncmp(*text, "UTC", 3) == 0) {
+        *text += 3;
+        return true;
+    }
     int sign = take_char(text, '-') ? -1 : 1;
     if (sign > 0 && !take_char(text, '+'))
         return false;

@@ -7,7 +7,7 @@
 #include "core/base/buf.h"
 
 /* 2026-04-16T10:15:00Z or 2026-04-16T10:15:00.123+02:00 or 2026-04-16, in milliseconds since 1970;
- * 0 when TEXT is none. */
+ * UTC where no offset or "UTC" stands behind it; 0 when TEXT is none. */
 int64_t instant_parse(struct span text);
 
 /* Appends a time as 2026-04-16T10:15:00Z. */

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/aws/document.h"
 #include "core/aws/session.h"
 #include "core/base/arena.h"
 #include "core/dynamo/dynamo.h"
@@ -258,12 +259,33 @@ static void files_of_profiles_leave_nothing(void)
     check_nothing_was_left();
 }
 
+/* Read, refused in its middle, changed and written. */
+static void documents_leave_nothing(void)
+{
+    static const char *const texts[] = {"{\"a\":\"NOBODY-SEES-THIS\",\"b\":{\"c\":1}}",
+                                        "{\"a\":\"NOBODY-SEES-THIS\",\"b\":{\"c\":}}"};
+    bool parsed[2];
+    arm();
+    for (size_t i = 0; i < 2; i++) {
+        CLEAN_UP(buf_clean_up_secret) struct buf out = {0};
+        CLEAN_UP(document_clean_up)
+        struct document *document = document_parse(span_text(texts[i]), "it", NULL);
+        parsed[i] = document && document_set_text(document, "b.c", "KEY-OF-THE-USER") &&
+                    document_set_text(document, "a", "other");
+        for (int n = 0; document && n < 100; n++) /* so that what is printed grows */
+            document_write(&out, document);
+    }
+    CHECK(parsed[0] && !parsed[1]);
+    check_nothing_was_left();
+}
+
 static const struct check_test tests[] = {
     {"the watch sees", the_watch_sees},
     {"a request leaves nothing", a_request_leaves_nothing},
     {"a body that grew leaves nothing", a_body_that_grew_leaves_nothing},
     {"a buffer that moves leaves nothing", a_buffer_that_moves_leaves_nothing},
     {"an arena leaves nothing", an_arena_leaves_nothing},
+    {"documents leave nothing", documents_leave_nothing},
     {"files of profiles leave nothing", files_of_profiles_leave_nothing},
 };
 CHECK_MAIN(tests)

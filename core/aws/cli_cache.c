@@ -1,0 +1,83 @@
+/* Names and contents of the AWS CLI's role cache. */
+#include "core/aws/cli_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/aws/credentials_cache.h"
+#include "core/aws/document.h"
+#include "core/aws/stored.h"
+#include "core/base/digest.h"
+#include "core/base/instant.h"
+
+char *cli_cache_path(struct span arguments)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    uint8_t digest[DIGEST_SHA1_SIZE];
+    if (!digest_sha1(arguments, digest))
+        return NULL;
+    buf_add_text(&path, "~/.aws/cli/cache/");
+    digest_hex(&path, digest, sizeof digest);
+    buf_add_text(&path, ".json");
+    return path.failed ? NULL : stored_path(path.data);
+}
+
+/* A text that is not empty; NULL for none, and when memory ran out. */
+static char *copy_text(const struct document *document, const char *path)
+{
+    const char *text = document_text(document, path);
+    return text && *text ? strdup(text) : NULL;
+}
+
+bool cli_cache_read(const char *path, int64_t wall_ms, struct credentials *out)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
+    if (stored_read(path, &text, NULL) != STORED_READ)
+        return false;
+    CLEAN_UP(document_clean_up)
+    struct document *document = document_parse(buf_span(&text), path, NULL);
+    if (!document)
+        return false;
+    int64_t expires_ms =
+        instant_parse(span_text(document_text(document, "Credentials.Expiration")));
+    if (expires_ms - wall_ms < CREDENTIALS_EARLY_MS)
+        return false;
+    *out = (struct credentials){
+        .access_key_id = copy_text(document, "Credentials.AccessKeyId"),
+        .secret_access_key = copy_text(document, "Credentials.SecretAccessKey"),
+        .session_token = copy_text(document, "Credentials.SessionToken"),
+        .account_id = copy_text(document, "Credentials.AccountId"),
+        .expires_wall_ms = expires_ms,
+    };
+    if (out->access_key_id && out->secret_access_key && out->session_token)
+        return true;
+    credentials_clean_up(out);
+    return false;
+}
+
+void cli_cache_write(const char *path, const struct credentials *credentials, const char *provider,
+                     const struct log *log)
+{
+    CLEAN_UP(document_clean_up) struct document *document = document_new();
+    CLEAN_UP(buf_clean_up) struct buf expires = {0};
+    CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
+    struct error err = {0};
+    instant_write(&expires, credentials->expires_wall_ms);
+    bool whole =
+        document && (!provider || document_set_text(document, "ProviderType", provider)) &&
+        document_set_object(document, "Credentials") &&
+        document_set_text(document, "Credentials.AccessKeyId", credentials->access_key_id) &&
+        document_set_text(document, "Credentials.SecretAccessKey",
+                          credentials->secret_access_key) &&
+        document_set_text(document, "Credentials.SessionToken", credentials->session_token) &&
+        document_set_text(document, "Credentials.Expiration", buf_text(&expires)) &&
+        (!credentials->account_id ||
+         document_set_text(document, "Credentials.AccountId", credentials->account_id));
+    if (whole)
+        document_write(&text, document);
+    if (!whole || expires.failed || text.failed)
+        error_no_memory(&err);
+    if (err.kind != ERROR_NONE || !stored_write(path, buf_span(&text), &err))
+        log_line(log, LOG_LEVEL_WARNING, "credentials of a role are not kept for later: %s",
+                 err.text);
+}
