@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 struct clock {
-    /* Milliseconds that never jump; expiry and deadlines run on these. */
+    /* Milliseconds that nobody sets, and that count a machine's sleep; expiry and deadlines run on
+     * these. */
     int64_t (*now_ms)(struct clock *clock);
     /* Milliseconds since 1970, for signatures and for people. */
     int64_t (*wall_ms)(struct clock *clock);

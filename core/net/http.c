@@ -5,6 +5,8 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <malloc.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/net/proxy.h"
 #include "core/net/shares.h"
 #include "core/net/transport.h"
 
@@ -23,6 +26,17 @@ enum {
     MAX_CONNECT_MS = 5000, /* so that a retry still fits the asker's deadline */
     WHOLE = 4,             /* the bound of all connections, in shares */
     MAX_PEER = 300,        /* a host name and a port */
+    MAX_IDLE_S = 86400, /* of a connection; the service ends most long before, which is noticed */
+    KEEP_ALIVE_S = 60, /* so often an idle connection is tried; routers forget them after minutes */
+    KEEP_ALIVE_AGAIN_S = 15,
+    TRUSTED_IDLE_MS = 10000, /* a connection that was used so lately is taken to be alive */
+    PATIENCE_MS = 2000,      /* for the first byte of an answer over any other */
+};
+
+/* When an open connection carried something last. */
+struct use {
+    int local_port; /* by which the connection is known; 0: none */
+    int64_t at_ms;
 };
 
 struct http {
@@ -34,11 +48,16 @@ struct http {
     struct shares shares;       /* of the connections */
     CURL *idle[MAX_IDLE];       /* owned */
     size_t idle_count;
-    char *user_agent; /* owned; may be NULL */
-    char *ca_bundle;  /* owned; NULL for libcurl's default */
-    bool starved;     /* the loop refused a timer or a descriptor: memory ran out */
-    bool delivering;  /* deliver_finished is running */
-    bool destroyed;   /* nothing is begun any more, and deliver_finished frees it when it is done */
+    CURLSH *sessions; /* of TLS, to be resumed by whichever handle comes next; owned */
+    struct use *uses; /* of each of all connections; owned */
+    size_t use_count;
+    int64_t suspect_ms;  /* connections not used since then may be dead; 0: none is suspected */
+    char *user_agent;    /* owned; may be NULL */
+    const char *ca_over; /* AWS_CA_BUNDLE, before any request's; NULL when not set */
+    const char *ca_else; /* REQUESTS_CA_BUNDLE, behind all; NULL for libcurl's default */
+    bool starved;        /* the loop refused a timer or a descriptor: memory ran out */
+    bool delivering;     /* deliver_finished is running */
+    bool destroyed; /* nothing is begun any more, and deliver_finished frees it when it is done */
 };
 
 struct transfer {
@@ -54,8 +73,11 @@ struct transfer {
     struct curl_slist *request_head; /* owned */
     int64_t timeout_ms;
     int64_t connect_timeout_ms;
-    int socket_error; /* why no socket could be had; 0 when none was refused */
-    int64_t sent_ms;  /* when the request left, on the loop's clock */
+    int socket_error;            /* why no socket could be had; 0 when none was refused */
+    int64_t sent_ms;             /* when the request left, on the loop's clock */
+    int local_port;              /* of its connection, once there is one */
+    struct loop_timer *patience; /* until the first byte comes over a connection that may be dead */
+    bool proxied;
     size_t max_body;
     struct buf head; /* "Name", NUL, "value", NUL for each header */
     size_t header_count;
@@ -118,6 +140,8 @@ static size_t on_header(char *data, size_t unit, size_t count, void *arg)
 {
     struct transfer *transfer = arg;
     struct span line = trimmed(span_of(data, unit * count));
+    loop_remove_timer(transfer->patience);
+    transfer->patience = NULL;
     if (span_starts(line, SPAN_LITERAL("HTTP/")))
         begin_head(transfer);
     else if (line.size == 0)
@@ -151,22 +175,56 @@ static size_t on_body(char *data, size_t unit, size_t count, void *arg)
     return size;
 }
 
-/* libcurl's own, but for the close at exec and for the reason of a failure. */
+/* libcurl's own, but for the close at exec, for the reason of a failure, and for what is sent and
+ * never acknowledged, as when a network has gone: that is noticed in time for a retry. */
 static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct transfer *transfer = arg;
+    const unsigned unacknowledged_ms = MAX_CONNECT_MS;
     (void)purpose;
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd < 0)
         transfer->socket_error = errno;
+    else
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
+/* The connection's entry among the uses: its own, else a free one, else that of the one which was
+ * used longest ago. */
+static struct use *use_of(struct http *http, int local_port)
+{
+    struct use *best = &http->uses[0];
+    for (size_t i = 0; i < http->use_count; i++) {
+        if (http->uses[i].local_port == local_port)
+            return &http->uses[i];
+        if (http->uses[i].at_ms < best->at_ms)
+            best = &http->uses[i];
+    }
+    *best = (struct use){.local_port = local_port};
+    return best;
+}
+
+static void on_impatience(void *arg);
+
+/* The request leaves. Over a connection that was not used for a while it may be lost: a laptop has
+ * slept, or a router has forgotten the connection, and nobody tells. */
 static int on_send(void *arg, char *peer_ip, char *local_ip, int peer_port, int local_port)
 {
-    (void)peer_ip, (void)local_ip, (void)peer_port, (void)local_port;
+    (void)peer_ip, (void)local_ip, (void)peer_port;
     struct transfer *transfer = arg;
-    transfer->sent_ms = now_ms(transfer->http);
+    struct http *http = transfer->http;
+    long made = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &made);
+    struct use *use = use_of(http, local_port);
+    int64_t idle_ms = made > 0 ? 0 : now_ms(http) - use->at_ms;
+    loop_remove_timer(transfer->patience); /* libcurl may have sent it before, over another */
+    transfer->patience = NULL;
+    if (idle_ms > TRUSTED_IDLE_MS)
+        transfer->patience = loop_add_timer(http->loop, PATIENCE_MS, on_impatience, transfer);
+    transfer->local_port = local_port;
+    transfer->sent_ms = now_ms(http);
+    use->at_ms = transfer->sent_ms;
     return CURL_PREREQFUNC_OK;
 }
 
@@ -202,9 +260,9 @@ static const struct cause causes[] = {
     {CURLE_COULDNT_RESOLVE_HOST, ERROR_UNREACHABLE, "the name of ", " cannot be resolved", false,
      "; check the endpoint, the region and the network"},
     {CURLE_COULDNT_RESOLVE_PROXY, ERROR_UNREACHABLE, "the proxy for ", " cannot be resolved", false,
-     "; check HTTPS_PROXY and http_proxy"},
+     "; check HTTPS_PROXY and HTTP_PROXY"},
     {CURLE_PROXY, ERROR_UNREACHABLE, "the proxy for ", " failed: ", true,
-     "; check HTTPS_PROXY and http_proxy"},
+     "; check HTTPS_PROXY and HTTP_PROXY"},
     {CURLE_GOT_NOTHING, ERROR_RESET, "", " closed the connection without an answer", false,
      "; try again, or check the endpoint"},
     {CURLE_PARTIAL_FILE, ERROR_RESET, "the answer of ", " was cut short", false, "; try again"},
@@ -231,13 +289,13 @@ static const struct cause cut_short = {CURLE_PARTIAL_FILE, ERROR_RESET, "the ans
 static const struct cause refused = {
     CURLE_COULDNT_CONNECT,   ERROR_REFUSED, "no server listens at ",
     " (connection refused)", false,         "; check the endpoint"};
-static const struct cause refused_perhaps_by_proxy = {
+static const struct cause refused_by_proxy = {
     CURLE_COULDNT_CONNECT,
     ERROR_REFUSED,
-    "no connection to ",
-    ": ",
+    "the proxy for ",
+    " refuses the connection: ",
     true,
-    "; check the endpoint, HTTPS_PROXY and http_proxy"};
+    "; check HTTPS_PROXY and HTTP_PROXY, or add the host to NO_PROXY"};
 static const struct cause no_route = {CURLE_COULDNT_CONNECT,
                                       ERROR_UNREACHABLE,
                                       "no connection to ",
@@ -264,24 +322,13 @@ static bool never_connected(CURL *easy)
     return port == 0;
 }
 
-/* libcurl does not tell whether it went through a proxy, but its reason names who refused. */
-static bool may_use_proxy(void)
-{
-    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
-                                        "ALL_PROXY"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (getenv(names[i]))
-            return true;
-    return false;
-}
-
-static const struct cause *connect_cause(CURL *easy)
+static const struct cause *connect_cause(const struct transfer *transfer)
 {
     long number = 0;
-    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+    curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
     if (number != ECONNREFUSED)
         return &no_route;
-    return may_use_proxy() ? &refused_perhaps_by_proxy : &refused;
+    return transfer->proxied ? &refused_by_proxy : &refused;
 }
 
 static const struct cause *listed_cause(CURLcode code)
@@ -297,7 +344,7 @@ static const struct cause *find_cause(const struct transfer *transfer, CURLcode 
     if (proxy_refused(transfer->easy))
         return &bad_proxy;
     if (code == CURLE_COULDNT_CONNECT)
-        return connect_cause(transfer->easy);
+        return connect_cause(transfer);
     if (code == CURLE_UNSUPPORTED_PROTOCOL && never_connected(transfer->easy))
         return &bad_scheme;
     if (code == CURLE_RECV_ERROR && transfer->head.size > 0)
@@ -413,6 +460,9 @@ static void detach(struct transfer *transfer)
     if (transfer->next)
         transfer->next->link = transfer->link;
     loop_remove_timer(transfer->deadline);
+    loop_remove_timer(transfer->patience);
+    if (transfer->local_port)
+        use_of(http, transfer->local_port)->at_ms = now_ms(http);
     if (had_turn)
         curl_multi_remove_handle(http->multi, transfer->easy);
     put_idle(http, transfer->easy);
@@ -459,6 +509,23 @@ static void on_deadline(void *arg)
     else
         fail_timed_out(transfer, "answer from", transfer->timeout_ms, &err);
     transfer->http->starved = false;
+    end_with_error(transfer, &err);
+}
+
+/* Nothing came over a connection that had long been idle: it is given up (libcurl closes what is
+ * unfinished), and those that were idle with it are not trusted any more. Whoever asked tries
+ * again, over another, with most of its time left. */
+static void on_impatience(void *arg)
+{
+    struct transfer *transfer = arg;
+    char peer[MAX_PEER];
+    struct error err = {0};
+    transfer->patience = NULL;
+    transfer->http->suspect_ms = transfer->sent_ms;
+    transfer->local_port = 0;
+    write_peer(transfer->url, peer);
+    error_set(&err, ERROR_RESET,
+              "an idle connection to %s was dead: no answer came over it; try again", peer);
     end_with_error(transfer, &err);
 }
 
@@ -532,10 +599,11 @@ static void free_http(struct http *http)
     while (http->idle_count > 0)
         curl_easy_cleanup(http->idle[--http->idle_count]);
     curl_multi_cleanup(http->multi);
+    curl_share_cleanup(http->sessions);
     loop_remove_timer(http->timer);
     shares_clean_up(&http->shares);
     free(http->user_agent);
-    free(http->ca_bundle);
+    free(http->uses);
     free(http);
     curl_global_cleanup();
 }
@@ -663,7 +731,41 @@ static bool set_manners(CURL *easy, const struct http *http)
            set_long(easy, CURLOPT_QUICK_EXIT, 1) &&
            set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
            set_text(easy, CURLOPT_USERAGENT, http->user_agent) &&
-           (!http->ca_bundle || set_text(easy, CURLOPT_CAINFO, http->ca_bundle));
+           curl_easy_setopt(easy, CURLOPT_SHARE, http->sessions) == CURLE_OK;
+}
+
+/* How long connections are kept: for libcurl alone two minutes, after which each first read would
+ * cost a handshake. One whose peer has ended it is noticed before it is used; keep-alive notices
+ * those whose peer has gone, and keeps routers from forgetting the others. */
+static bool set_age(CURL *easy, const struct http *http)
+{
+    int64_t most_s = MAX_IDLE_S;
+    if (http->suspect_ms) /* libcurl counts whole seconds, and leaves what is older than so many */
+        most_s = (now_ms(http) - http->suspect_ms) / 1000 - 1;
+    if (most_s > MAX_IDLE_S)
+        most_s = MAX_IDLE_S;
+    return set_long(easy, CURLOPT_TCP_KEEPALIVE, 1) &&
+           set_long(easy, CURLOPT_TCP_KEEPIDLE, KEEP_ALIVE_S) &&
+           set_long(easy, CURLOPT_TCP_KEEPINTVL, KEEP_ALIVE_AGAIN_S) &&
+           set_long(easy, CURLOPT_MAXAGE_CONN, most_s > 0 ? (long)most_s : 0);
+}
+
+/* Whom to trust, and through whom to ask: libcurl's own reading of the environment is left out. */
+static bool set_peers(struct transfer *transfer, const struct http_request *request)
+{
+    CURL *easy = transfer->easy;
+    const struct http *http = transfer->http;
+    CLEAN_UP(buf_clean_up) struct buf proxy = {0};
+    const char *ca = http->ca_over        ? http->ca_over
+                     : request->ca_bundle ? request->ca_bundle
+                                          : http->ca_else;
+    if (!request->no_proxy)
+        proxy_for(request->url, &proxy);
+    transfer->proxied = proxy.size > 0;
+    return !proxy.failed && set_text(easy, CURLOPT_PROXY, buf_text(&proxy)) &&
+           set_text(easy, CURLOPT_NOPROXY, "") &&
+           (!ca ||
+            (set_text(easy, CURLOPT_CAINFO, ca) && set_text(easy, CURLOPT_PROXY_CAINFO, ca)));
 }
 
 static bool set_callbacks(CURL *easy, struct transfer *transfer)
@@ -726,8 +828,8 @@ static bool set_request(struct transfer *transfer, const struct http_request *re
     CURL *easy = transfer->easy;
     return set_text(easy, CURLOPT_URL, transfer->url) &&
            set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_timeout_ms(transfer)) &&
-           (!request->no_proxy || set_text(easy, CURLOPT_PROXY, "")) &&
-           set_manners(easy, transfer->http) && set_callbacks(easy, transfer) &&
+           set_manners(easy, transfer->http) && set_age(easy, transfer->http) &&
+           set_peers(transfer, request) && set_callbacks(easy, transfer) &&
            set_head(transfer, request) && set_body(easy, request);
 }
 
@@ -838,15 +940,28 @@ static bool copy_text(char **out, const char *text)
     return *out || !text || !*text;
 }
 
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
 static bool init(struct http *http, struct loop *loop, const struct http_options *options)
 {
     http->base.ops = &http_ops;
     http->loop = loop;
     http->multi = curl_multi_init();
+    http->sessions = curl_share_init();
+    http->use_count = (size_t)WHOLE * options->max_connections;
+    http->uses = calloc(http->use_count, sizeof *http->uses);
+    http->ca_over = variable("AWS_CA_BUNDLE");
+    http->ca_else = variable("REQUESTS_CA_BUNDLE");
     bool shared =
         shares_init(&http->shares, options->max_connections, WHOLE * options->max_connections);
-    return http->multi && shared && copy_text(&http->user_agent, options->user_agent) &&
-           copy_text(&http->ca_bundle, getenv("AWS_CA_BUNDLE")) &&
+    return http->multi && http->sessions && http->uses && shared &&
+           copy_text(&http->user_agent, options->user_agent) &&
+           curl_share_setopt(http->sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) ==
+               CURLSHE_OK &&
            set_multi(http, (long)options->max_connections);
 }
 

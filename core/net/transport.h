@@ -22,6 +22,8 @@ struct http_request {
      * its region, say. NULL: that of all who have none. */
     const char *share;
     bool no_proxy; /* ask the host itself, whatever proxy the environment names */
+    /* A file of authorities to trust, unless AWS_CA_BUNDLE names another; NULL: the system's. */
+    const char *ca_bundle;
 };
 
 struct http_header {

@@ -1,86 +1,136 @@
-"""TLS: a certificate that cannot be trusted is asked for once; what may heal is tried again."""
-
-import shutil
-import socket
-import ssl
-import subprocess
-import threading
+"""TLS: a peer that cannot be trusted is asked for once and told nothing; what may heal is tried again."""
 
 import pytest
 
+from harness import tls
+
 SETTINGS = "/prod/shops/cool-store.myshopify.com/SETTINGS"
+PLAIN_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
 
 
-class TlsServer:
-    """Counts those who connect. With a certificate it speaks TLS, without one it hangs up."""
-
-    def __init__(self, certificate=None):
-        self.context = None
-        if certificate:
-            self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            self.context.load_cert_chain(certificate)
-        self.accepted = 0
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"https://127.0.0.1:{self.listener.getsockname()[1]}"
-        self.thread = threading.Thread(target=self.serve, daemon=True)
-
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-        self.thread.join(10)
-
-    def serve(self):
-        while True:
-            try:
-                connection, _ = self.listener.accept()
-            except OSError:
-                return
-            self.accepted += 1
-            with connection:
-                try:
-                    if self.context:
-                        self.context.wrap_socket(connection, server_side=True)
-                except (OSError, ssl.SSLError):
-                    pass  # the client does not trust us
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return tls.Authority(tmp_path_factory.mktemp("tls"))
 
 
-@pytest.fixture
-def certificate(tmp_path):
-    """A certificate that nobody has signed, with its key."""
-    if not shutil.which("openssl"):
-        pytest.skip("openssl is not installed")
-    path = tmp_path / "self-signed.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-         "-subj", "/CN=127.0.0.1", "-days", "2", "-keyout", path, "-out", f"{path}.crt"],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    path.write_text(path.read_text() + (path.parent / f"{path.name}.crt").read_text())
-    return path
+def trusting(authority, **more):
+    return {"AWS_CA_BUNDLE": str(authority.bundle), **more}
 
 
-def test_a_certificate_that_is_not_trusted_is_asked_for_once(ddbfs, certificate):
-    with TlsServer(certificate) as server:
-        result = ddbfs("--endpoint-url", server.url, "cat", SETTINGS, expect=None)
-    assert result.code != 0 and "is not trusted" in result.stderr
-    assert "AWS_CA_BUNDLE" in result.stderr and "tried" not in result.stderr
-    assert server.accepted == 1
+UNTRUSTED = {
+    "unknown authority": ({}, False, ["is not trusted", "AWS_CA_BUNDLE"]),
+    "wrong host": ({"names": "DNS:example.org"}, True, ["is not trusted", "localhost"]),
+    "expired": ({"days": -1}, True, ["is not trusted", "expired"]),
+}
 
 
-def test_authorities_that_cannot_be_read_are_looked_for_once(ddbfs, certificate):
-    with TlsServer(certificate) as server:
-        environment = {"AWS_CA_BUNDLE": "/nowhere/authorities.pem"}
-        result = ddbfs("--endpoint-url", server.url, "cat", SETTINGS, env=environment, expect=None)
-    assert result.code != 0 and "check AWS_CA_BUNDLE" in result.stderr
-    assert "tried" not in result.stderr
+@pytest.mark.parametrize("kind", UNTRUSTED)
+def test_a_certificate_that_is_not_trusted_is_asked_for_once(ddbfs, authority, kind):
+    made, trusted, says = UNTRUSTED[kind]
+    env = trusting(authority) if trusted else {}
+    with tls.Peer(authority.context(**made), PLAIN_ANSWER) as peer:
+        result = ddbfs("--endpoint-url", peer.url, "cat", SETTINGS, env=env, expect=1)
+    assert all(word in result.stderr for word in says), result
+    assert "tried" not in result.stderr and peer.accepted == 1 and peer.was_told_nothing()
+
+
+def test_authorities_that_cannot_be_read_are_looked_for_once(ddbfs, authority):
+    with tls.Peer(authority.context(), PLAIN_ANSWER) as peer:
+        env = {"AWS_CA_BUNDLE": "/nowhere/authorities.pem"}
+        result = ddbfs("--endpoint-url", peer.url, "cat", SETTINGS, env=env, expect=1)
+    assert "check AWS_CA_BUNDLE" in result.stderr and "tried" not in result.stderr
+    assert peer.was_told_nothing()
 
 
 def test_a_handshake_that_is_cut_off_is_tried_again(ddbfs):
-    with TlsServer() as server:
-        result = ddbfs("--endpoint-url", server.url, "cat", SETTINGS, expect=None)
-    assert result.code != 0 and "(tried 4 times)" in result.stderr
-    assert server.accepted == 4
+    with tls.Peer() as peer:
+        result = ddbfs("--endpoint-url", peer.url, "cat", SETTINGS, expect=1)
+    assert "(tried 4 times)" in result.stderr and peer.accepted == 4 and peer.was_told_nothing()
+
+
+def test_who_answers_tls_in_plain_text_is_told_nothing(ddbfs):
+    """Somebody in between says that there is no TLS here."""
+    with tls.Peer(answer=PLAIN_ANSWER) as peer:
+        result = ddbfs("--endpoint-url", peer.url, "cat", SETTINGS, expect=1)
+    assert "TLS with localhost" in result.stderr and peer.was_told_nothing()
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_nobody_is_sent_elsewhere(ddbfs, authority, status, scheme):
+    with tls.Peer(answer=PLAIN_ANSWER) as other:
+        lines = [f"HTTP/1.1 {status} Moved", f"Location: {scheme}://localhost:{other.port}/",
+                 "Content-Length: 0", "Connection: close"]  # fmt: skip
+        answer = "\r\n".join(lines).encode() + b"\r\n\r\n"
+        with tls.Peer(authority.context(), answer) as peer:
+            env = trusting(authority)
+            result = ddbfs("--endpoint-url", peer.url, "cat", SETTINGS, env=env, expect=1)
+    assert f"not DynamoDB's (HTTP {status}" in result.stderr
+    assert peer.accepted == 1 and other.accepted == 0
+
+
+@pytest.mark.parametrize("named", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"])
+def test_an_authority_that_is_named_is_trusted(ddbfs, authority, make_proxy, server, named):
+    proxy = make_proxy(server, tls=authority.context())
+    env = {"AWS_ENDPOINT_URL_DYNAMODB": proxy.url, named: str(authority.bundle)}
+    assert b"active_index" in ddbfs("cat", SETTINGS, env=env).stdout
+    assert proxy.ops == ["GetItem"]
+
+
+def test_a_session_is_resumed(ddbfs, authority, make_proxy, server):
+    proxy = make_proxy(server, tls=authority.context())
+    env = trusting(authority, AWS_ENDPOINT_URL_DYNAMODB=proxy.url)
+    proxy.fault("cut", op="GetItem", times=2)  # ends the connection
+    ddbfs("cat", SETTINGS, env=env)
+    assert proxy.accepted == 3 and proxy.resumed == 2
+
+
+# Proxies.
+
+
+@pytest.fixture
+def tunnel():
+    with tls.Peer(answer=b"HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n") as peer:
+        yield peer
+
+
+USED = {
+    "HTTPS_PROXY": ("https://dynamodb.example.invalid", "HTTPS_PROXY"),
+    "https_proxy": ("https://dynamodb.example.invalid", "https_proxy"),
+    "HTTP_PROXY": ("http://dynamodb.example.invalid", "HTTP_PROXY"),
+    "http_proxy": ("http://dynamodb.example.invalid", "http_proxy"),
+}
+
+
+@pytest.mark.parametrize("kind", USED)
+def test_a_proxy_is_asked(ddbfs, tunnel, kind):
+    endpoint, name = USED[kind]
+    env = {name: f"localhost:{tunnel.port}", "AWS_MAX_ATTEMPTS": "1"}
+    result = ddbfs("--endpoint-url", endpoint, "cat", SETTINGS, env=env, expect=1)
+    assert tunnel.accepted == 1 and "dynamodb.example.invalid" in result.stderr
+    if endpoint.startswith("https:"):
+        assert tunnel.seen.startswith(b"CONNECT dynamodb.example.invalid:443 ")
+        assert tunnel.was_told_nothing()
+
+
+LEFT_OUT = {
+    "ALL_PROXY": {"ALL_PROXY": "http://127.0.0.1:1", "all_proxy": "http://127.0.0.1:1"},
+    "no_proxy": {"http_proxy": "http://127.0.0.1:1", "no_proxy": "x.org, 127.0.0.1"},
+    "NO_PROXY": {"HTTP_PROXY": "http://127.0.0.1:1", "NO_PROXY": "*"},
+    "an empty one": {"HTTP_PROXY": "http://127.0.0.1:1", "http_proxy": ""},
+    "of another scheme": {"HTTPS_PROXY": "http://127.0.0.1:1"},
+}
+
+
+@pytest.mark.parametrize("kind", LEFT_OUT)
+def test_a_proxy_is_left_out(ddbfs, proxy, kind):
+    ddbfs("cat", SETTINGS, env=LEFT_OUT[kind])
+    assert proxy.ops == ["GetItem"]
+
+
+def test_a_proxy_that_is_not_there_is_named(ddbfs):
+    env = {"HTTPS_PROXY": "http://127.0.0.1:1", "AWS_MAX_ATTEMPTS": "1"}
+    url = "https://dynamodb.example.invalid"
+    result = ddbfs("--endpoint-url", url, "cat", SETTINGS, env=env, expect=1)
+    assert "the proxy for dynamodb.example.invalid:443 refuses the connection" in result.stderr
+    assert "NO_PROXY" in result.stderr

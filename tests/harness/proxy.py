@@ -90,10 +90,13 @@ class Exchange:
 
 
 class Proxy:
-    """One proxy before one server; start it by `with`. Everything it has seen is in `requests`."""
+    """One proxy before one server; start it by `with`. Everything it has seen is in `requests`. With
+    TLS, a server's context, it speaks that."""
 
-    def __init__(self, server, keys=None, region="us-east-1"):
+    def __init__(self, server, keys=None, region="us-east-1", tls=None, host="127.0.0.1"):
         self.server = server
+        self.tls = tls
+        self.resumed = 0  # connections whose TLS session was one of before
         self.keys = dict(KEYS if keys is None else keys)
         self.regions = {region}
         self.clock_offset_s = 0  # the service's clock is this far ahead of ours
@@ -109,12 +112,21 @@ class Proxy:
         self.sockets = set()
         self.threads = []
         self.numbers = itertools.count(1)
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.deaf_until = 0  # connections up to this number are heard no more
+        self.unheard = 0  # requests that came over those
+        self.host = host
+        self.port = 0
+        self.listen()
+        self.url = f"https://localhost:{self.port}" if tls else f"http://{host}:{self.port}"
+
+    def listen(self):
+        """At the port it had before, if it had one."""
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        self.listener = socket.create_server((self.host, self.port), family=family, backlog=256)
         self.port = self.listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
 
     def __enter__(self):
-        threading.Thread(target=self.accept, daemon=True).start()
+        threading.Thread(target=self.accept, args=(self.listener,), daemon=True).start()
         return self
 
     def __exit__(self, *_):
@@ -124,7 +136,8 @@ class Proxy:
         if self.closing.is_set():
             return
         self.closing.set()
-        self.listener.shutdown(socket.SHUT_RDWR)
+        if self.listener.fileno() >= 0:
+            self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         with self.lock:
             sockets, threads = list(self.sockets), list(self.threads)
@@ -132,6 +145,31 @@ class Proxy:
             shut(connection)
         for thread in threads:
             thread.join(10)
+
+    # Its connections.
+
+    def drop(self):
+        """Ends every connection, as a server does that is started anew."""
+        with self.lock:
+            sockets = list(self.sockets)
+        for connection in sockets:
+            shut(connection)
+
+    def leave(self):
+        """Nobody listens any more, and those who were connected are not."""
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.drop()
+
+    def come_back(self):
+        self.listen()
+        self.__enter__()
+
+    def go_deaf(self):
+        """Connections that are open stay so, but nothing is heard over them: a router has forgotten
+        them, or the client's machine has slept. New ones are heard."""
+        with self.lock:
+            self.deaf_until = next(self.numbers)
 
     # What a test asks and says.
 
@@ -185,10 +223,10 @@ class Proxy:
 
     # One thread a connection.
 
-    def accept(self):
+    def accept(self, listener):
         while not self.closing.is_set():
             try:
-                connection, _ = self.listener.accept()
+                connection, _ = listener.accept()
             except OSError:
                 return
             self.begin(connection)
@@ -206,6 +244,9 @@ class Proxy:
     def serve(self, connection, number):
         upstream = wire.Upstream("127.0.0.1", self.server.port)
         try:
+            if self.tls:
+                connection = self.tls.wrap_socket(connection, server_side=True)
+                self.resumed += connection.session_reused
             with connection, connection.makefile("rb") as stream:
                 while self.serve_one(connection, stream, number, upstream):
                     pass
@@ -219,6 +260,10 @@ class Proxy:
     def serve_one(self, connection, stream, number, upstream):
         request = wire.read_request(stream)
         if request is None or self.closing.is_set():
+            return False
+        if number <= self.deaf_until:
+            self.unheard += 1
+            self.closing.wait()
             return False
         record = Record(request, number)
         with self.lock:

@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import signal
+import struct
 import subprocess
 import uuid
 
@@ -158,20 +159,63 @@ def make_map(tmp_path):
     return make
 
 
-@pytest.fixture(scope="session")
-def old_kernel(tmp_path_factory):
-    """old_kernel(**settings): the environment of a daemon that meets an older kernel."""
-    library = tmp_path_factory.mktemp("old-kernel") / "old_kernel.so"
-    source = pathlib.Path(__file__).with_name("old_kernel.c")
+def preload(folder, name):
+    """The environment of a daemon in which NAME.c of this folder stands before the C library."""
+    library = folder / f"{name}.so"
+    source = pathlib.Path(__file__).with_name(f"{name}.c")
     command = ["cc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, source]
     subprocess.run(command, check=True)
     asan = runner.SANITIZERS["ASAN_OPTIONS"] + ":verify_asan_link_order=0"
+    return {"LD_PRELOAD": str(library), "ASAN_OPTIONS": asan}
+
+
+@pytest.fixture(scope="session")
+def old_kernel(tmp_path_factory):
+    """old_kernel(**settings): the environment of a daemon that meets an older kernel."""
+    env = preload(tmp_path_factory.mktemp("old-kernel"), "old_kernel")
 
     def environment(**settings):
         made = {f"OLD_KERNEL_{name.upper()}": str(value) for name, value in settings.items()}
-        return {"LD_PRELOAD": str(library), "ASAN_OPTIONS": asan, **made}
+        return {**env, **made}
 
     return environment
+
+
+class Clock:
+    """The clocks of a daemon that is started with `env`; they jump when the test says so. PROXY, the
+    service, knows what time it is."""
+
+    def __init__(self, env, file, proxy):
+        self.file = file
+        self.proxy = proxy
+        self.passed_ms = self.slept_ms = 0
+        self.env = {**env, "CLOCK_JUMP_FILE": str(file)}
+        self.write()
+
+    def write(self):
+        with open(self.file, "r+b" if self.file.exists() else "wb") as out:
+            out.write(struct.pack("=qq", self.passed_ms, self.passed_ms + self.slept_ms))
+        self.proxy.clock_offset_s = (self.passed_ms + self.slept_ms) / 1000
+
+    def passes(self, seconds):
+        self.passed_ms += int(seconds * 1000)
+        self.write()
+
+    def sleeps(self, seconds):
+        """As `passes`, but for the clock that stands still while a machine sleeps."""
+        self.slept_ms += int(seconds * 1000)
+        self.write()
+
+
+@pytest.fixture(scope="session")
+def clock_jump(tmp_path_factory):
+    return preload(tmp_path_factory.mktemp("clock-jump"), "clock_jump")
+
+
+@pytest.fixture
+def clock(clock_jump, tmp_path, proxy):
+    """mount(env=clock.env); clock.passes(3600)."""
+    return Clock(clock_jump, tmp_path / "clock", proxy)
 
 
 @pytest.fixture(params=["this kernel", "an older kernel"])

@@ -1,9 +1,16 @@
-"""Connections are shared out by table: one that hangs takes none of the others'. Counted, not timed:
-the requests that hang are open while the others are answered."""
+"""Connections are shared out by table, kept for as long as they are good, and left when they are not.
+Counted, not timed: the requests that hang are open while the others are answered."""
 
+import contextlib
 import errno
 import os
+import shutil
+import socket
+import subprocess
 import threading
+import time
+
+import pytest
 
 from harness import mounts
 
@@ -42,3 +49,135 @@ def test_a_table_that_hangs_leaves_others_their_connections(mount, proxy):
         caller.join()
     assert outcomes == [errno.ENOENT] * CALLERS
     assert len(hanging()) == CALLERS and proxy.connections() <= SHARE + 1
+
+
+# How long connections live.
+
+SETTINGS = "prod/shops/cool-store.myshopify.com/SETTINGS"
+NAME_TTL_S = 0.15  # the least for which the kernel keeps a name, and a little
+HOUR_S = 3600
+
+
+@pytest.fixture
+def short(make_map):
+    """A map whose records are asked for again and again."""
+    return make_map(lambda text: text.replace('"mtime"', '"ttl": 0, "mtime"'))
+
+
+def read_anew(m, path=SETTINGS):
+    """Reads PATH, of which the kernel no longer knows the name."""
+    time.sleep(NAME_TTL_S)
+    return (m / path).read_bytes()
+
+
+def test_the_first_read_after_an_hour_costs_no_handshake(mount, proxy, clock, short):
+    m = mount(map_file=short, env=clock.env)
+    read_anew(m)
+    before = proxy.accepted
+    for _ in range(3):
+        proxy.clear()
+        clock.passes(HOUR_S)
+        read_anew(m)
+        assert proxy.ops == ["GetItem"] and proxy.accepted == before
+
+
+def test_it_costs_one_where_the_service_has_ended_the_connection(mount, proxy, clock, short):
+    m = mount(map_file=short, env=clock.env)
+    read_anew(m)
+    before = proxy.accepted
+    for times in range(1, 4):
+        proxy.clear()
+        proxy.drop()
+        clock.passes(HOUR_S)
+        read_anew(m)
+        assert proxy.ops == ["GetItem"] and proxy.accepted == before + times
+    assert "pid" not in m.errors()
+
+
+def test_a_connection_that_died_while_the_machine_slept_does_not_cost_the_deadline(
+    mount, proxy, clock, short
+):
+    """Were it waited for, the answer would be ETIMEDOUT."""
+    m = mount("--timeout", "20", map_file=short, env=clock.env)
+    read_anew(m)
+    before = proxy.accepted
+    proxy.go_deaf()
+    clock.sleeps(8 * HOUR_S)
+    read_anew(m)
+    assert proxy.unheard == 1 and proxy.accepted == before + 1
+    read_anew(m)
+    assert proxy.unheard == 1 and proxy.accepted == before + 1
+    assert "pid" not in m.errors()
+
+
+def test_what_was_read_before_a_sleep_is_asked_for_again(mount, proxy, clock):
+    """The kernel's own clock stands still meanwhile, so it is asked for another name."""
+    m = mount(env=clock.env)
+    (m / SETTINGS).read_bytes()
+    clock.sleeps(HOUR_S)
+    proxy.clear()
+    (m / f"{SETTINGS}@typed").read_bytes()
+    assert proxy.ops == ["GetItem"]
+
+
+def test_a_server_that_is_started_anew(mount, proxy, short):
+    m = mount("--timeout", "2", map_file=short)
+    read_anew(m)
+    proxy.leave()
+    with pytest.raises(ConnectionRefusedError):
+        read_anew(m)
+    proxy.come_back()
+    assert read_anew(m) and "errno=ECONNREFUSED" in m.errors()
+
+
+# Addresses.
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_the_address_where_somebody_listens_is_found(mount, make_proxy, server, host):
+    """localhost is both."""
+    try:
+        listening = make_proxy(server, host=host)
+    except OSError as why:
+        pytest.skip(f"{host}: {why}")
+    m = mount("--endpoint-url", f"http://localhost:{listening.port}")
+    assert (m / SETTINGS).read_bytes()
+    assert listening.accepted >= 1 and "GetItem" in listening.ops
+
+
+def test_an_address_that_does_not_answer_does_not_cost_the_deadline(mount, make_proxy, server):
+    """Whoever asks for a connection to the one is left waiting; the other is tried meanwhile."""
+    listening = make_proxy(server)
+    with socket.socket(socket.AF_INET6) as full, contextlib.ExitStack() as crowd:
+        try:
+            full.bind(("::1", listening.port))
+        except OSError as why:
+            pytest.skip(f"::1: {why}")
+        full.listen(0)
+        for _ in range(4):
+            one = crowd.enter_context(socket.socket(socket.AF_INET6))
+            one.setblocking(False)
+            one.connect_ex(("::1", listening.port))
+        m = mount("--timeout", "4", "--endpoint-url", f"http://localhost:{listening.port}")
+        assert (m / SETTINGS).read_bytes()
+
+
+# Names.
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="there is no strace")
+def test_the_loop_resolves_no_name(ddbfs, tmp_path):
+    """Whoever waits for a name server must not be the thread that answers all others."""
+    url, trace = "http://no-such-host.invalid", tmp_path / "trace"
+    command = ["strace", "-f", "-o", trace, "-e", "trace=openat,connect,sendto,sendmmsg,recvfrom"]
+    command += [ddbfs.binary, "--timeout", "2", "--endpoint-url", url, "cat", f"/{SETTINGS}"]
+    # A sanitizer looks for leaks as a debugger does, of which there can be one at a time.
+    env = ddbfs.home.environment({"ASAN_OPTIONS": "detect_leaks=0"})
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    if "ptrace" in done.stderr:
+        pytest.skip(done.stderr)
+    assert "no-such-host.invalid" in done.stderr, done
+    lines = [line.split(None, 1) for line in trace.read_text("utf-8", "replace").splitlines()]
+    main = lines[0][0]
+    looked = {pid for pid, call in lines if "resolv.conf" in call or "htons(53)" in call}
+    assert looked and main not in looked

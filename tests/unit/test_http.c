@@ -21,11 +21,13 @@ struct script {
     struct span answer; /* sent as it is */
     int batch;          /* answers when so many requests wait; 0: never */
     bool close;         /* after the answer, without a word about it */
+    int deaf_behind;    /* a connection is heard so often, and then no more; 0: always */
 };
 
 struct connection {
     int fd;
     bool waits; /* a whole request is there, not answered yet */
+    int heard;  /* requests that were answered */
     struct buf in;
 };
 
@@ -108,8 +110,10 @@ static void read_some(struct server *server, struct connection *connection)
     buf_add(&connection->in, chunk, (size_t)got);
     if (connection->waits || !is_whole(&connection->in))
         return;
-    connection->waits = true;
     server->requests++;
+    connection->waits =
+        server->script.deaf_behind == 0 || connection->heard < server->script.deaf_behind;
+    connection->heard++;
     buf_truncate(&server->last, 0);
     buf_add_span(&server->last, buf_span(&connection->in));
     answer_batch(server);
@@ -169,6 +173,8 @@ static void stop_server(struct server *server)
 /* The client, and one call of it. */
 
 struct stage {
+    struct clock clock; /* the machine's, but for the jumps */
+    int64_t jumped_ms;
     struct server server;
     struct loop *loop;
     struct transport *transport;
@@ -190,10 +196,21 @@ struct call {
 /* The tester's own proxies are none of the test's. */
 static void leave_proxies_out(void)
 {
-    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY",
-                                        "all_proxy",  "ALL_PROXY",   "AWS_CA_BUNDLE"};
+    static const char *const names[] = {"http_proxy",  "HTTP_PROXY",    "https_proxy",
+                                        "HTTPS_PROXY", "AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         unsetenv(names[i]);
+}
+
+static int64_t jumping_now_ms(struct clock *clock)
+{
+    struct stage *stage = (struct stage *)clock;
+    return clock_system()->now_ms(clock_system()) + stage->jumped_ms;
+}
+
+static int64_t jumping_wall_ms(struct clock *clock)
+{
+    return clock_system()->wall_ms(clock);
 }
 
 static void open_stage(struct stage *stage, unsigned max_connections, struct script script)
@@ -202,9 +219,9 @@ static void open_stage(struct stage *stage, unsigned max_connections, struct scr
     struct error err = {0};
     signal(SIGPIPE, SIG_IGN);
     leave_proxies_out();
-    *stage = (struct stage){.server.script = script};
+    *stage = (struct stage){.server.script = script, .clock = {jumping_now_ms, jumping_wall_ms}};
     start_server(&stage->server);
-    stage->loop = loop_new(clock_system());
+    stage->loop = loop_new(&stage->clock);
     stage->transport = http_new(stage->loop, &options, &err);
     CHECK(stage->transport);
     snprintf(stage->url, sizeof stage->url, "http://127.0.0.1:%u/", stage->server.port);
@@ -989,7 +1006,62 @@ static void destroyed_with_transfers_under_way(void)
         CHECK_INT(calls[i].done, 0);
 }
 
+/* The connection looks open, but whoever was at its other end has gone. */
+static void an_idle_connection_that_died_costs_no_deadline(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    CLEAN_UP(call_clean_up) struct call first = {0}, second = {0}, third = {0}, fourth = {0};
+    struct script script = greeting(1);
+    script.deaf_behind = 1;
+    open_stage(&stage, 2, script);
+    send_plain(&stage, &first);
+    CHECK(loop_run(stage.loop));
+    stage.jumped_ms += 3600 * 1000;
+    send_plain(&stage, &second);
+    CHECK(loop_run(stage.loop));
+    check_failed(&second, ERROR_RESET, "an idle connection to 127.0.0.1:");
+    send_plain(&stage, &third); /* over a new one */
+    CHECK(loop_run(stage.loop));
+    stage.server.script.deaf_behind = 0;
+    send_plain(&stage, &fourth); /* and over that again */
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    check_answered(&third, 200, "hello");
+    check_answered(&fourth, 200, "hello");
+    CHECK(stage.server.accepted == 2 && stage.server.requests == 4);
+}
+
+/* Both were idle when one was found to be dead. */
+static void what_was_idle_with_a_dead_connection_is_not_tried(void)
+{
+    CLEAN_UP(stage_clean_up) struct stage stage;
+    struct call calls[4] = {0};
+    struct script script = greeting(2);
+    script.deaf_behind = 1;
+    open_stage(&stage, 2, script);
+    send_plain(&stage, &calls[0]);
+    send_plain(&stage, &calls[1]);
+    CHECK(loop_run(stage.loop));
+    stage.server.script.batch = 1;
+    stage.jumped_ms += 3600 * 1000;
+    send_plain(&stage, &calls[2]);
+    CHECK(loop_run(stage.loop));
+    check_failed(&calls[2], ERROR_RESET, "idle connection");
+    send_plain(&stage, &calls[3]);
+    CHECK(loop_run(stage.loop));
+    end_stage(&stage);
+    check_answered(&calls[3], 200, "hello");
+    CHECK(stage.server.accepted == 3 && stage.server.requests == 4);
+    for (int i = 0; i < 4; i++)
+        call_clean_up(&calls[i]);
+}
+
 static const struct check_test tests[] = {
+    {"an idle connection that died costs no deadline",
+     an_idle_connection_that_died_costs_no_deadline},
+    {"what was idle with a dead connection is not tried",
+     what_was_idle_with_a_dead_connection_is_not_tried},
+
     {"an answer", an_answer},
     {"any status is an answer", any_status_is_an_answer},
     {"redirects are not followed", redirects_are_not_followed},

@@ -1,0 +1,98 @@
+/* The rules are those of Python's urllib, which the AWS CLI goes by: libcurl knows no HTTP_PROXY,
+ * but ALL_PROXY, and reads no_proxy otherwise. */
+#include "core/net/proxy.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
+
+static const char suffix[] = "_proxy";
+
+/* The value of LINE, "NAME=value", if NAME is SCHEME_proxy; its last part in lower case, if EXACT
+ * is set, and in any case otherwise. */
+static const char *value_in(const char *line, struct span scheme, bool exact)
+{
+    size_t size = scheme.size + sizeof suffix - 1;
+    if (strncasecmp(line, scheme.data, scheme.size) != 0 ||
+        strncasecmp(line + scheme.size, suffix, sizeof suffix - 1) != 0 || line[size] != '=')
+        return NULL;
+    return exact && strncmp(line + scheme.size, suffix, sizeof suffix - 1) != 0 ? NULL
+                                                                                : line + size + 1;
+}
+
+/* What the environment says of SCHEME ("http", "https", "no"); NULL for nothing. A name in lower
+ * case goes before all others, and takes their word back where it is empty. */
+static const char *find(struct span scheme)
+{
+    const char *found = NULL, *value;
+    for (char **line = environ; *line; line++)
+        if ((value = value_in(*line, scheme, false)) && *value)
+            found = value;
+    /* In a CGI program HTTP_PROXY is what some stranger's request says in its "Proxy:". */
+    if (getenv("REQUEST_METHOD") && span_is(scheme, "http"))
+        found = NULL;
+    for (char **line = environ; *line; line++)
+        if ((value = value_in(*line, scheme, true)))
+            found = *value ? value : NULL;
+    return found;
+}
+
+static struct span trimmed(struct span text)
+{
+    while (text.size > 0 && isspace((unsigned char)text.data[text.size - 1]))
+        text.size--;
+    while (text.size > 0 && isspace((unsigned char)text.data[0]))
+        text = span_from(text, 1);
+    return text;
+}
+
+/* Whether HOST is NAME, or below it as a domain. */
+static bool is_within(struct span host, struct span name)
+{
+    if (host.size < name.size ||
+        strncasecmp(host.data + host.size - name.size, name.data, name.size) != 0)
+        return false;
+    return host.size == name.size || host.data[host.size - name.size - 1] == '.';
+}
+
+/* The host without its port. */
+static struct span without_port(struct span host)
+{
+    size_t size = host.size;
+    while (size > 0 && isdigit((unsigned char)host.data[size - 1]))
+        size--;
+    return size > 0 && host.data[size - 1] == ':' ? span_of(host.data, size - 1) : host;
+}
+
+/* Whether no_proxy names the host: all of them ("*"), or domains with or without a port. */
+static bool is_left_out(struct span host)
+{
+    const char *list = find(span_text("no"));
+    if (list && strcmp(list, "*") == 0)
+        return true;
+    while (list && *list) {
+        size_t size = strcspn(list, ",");
+        struct span name = trimmed(span_of(list, size));
+        while (name.size > 0 && name.data[0] == '.')
+            name = span_from(name, 1);
+        if (name.size > 0 && (is_within(host, name) || is_within(without_port(host), name)))
+            return true;
+        list += size + (list[size] == ',');
+    }
+    return false;
+}
+
+void proxy_for(const char *url, struct buf *out)
+{
+    const char *end = strstr(url, "://");
+    if (!end)
+        return;
+    const char *proxy = find(span_of(url, (size_t)(end - url)));
+    struct span host = span_of(end + 3, strcspn(end + 3, "/?#"));
+    if (!proxy || is_left_out(host))
+        return;
+    if (!strstr(proxy, "://"))
+        buf_add_text(out, strncmp(proxy, "//", 2) == 0 ? "http:" : "http://");
+    buf_add_text(out, proxy);
+}
