@@ -156,7 +156,7 @@ bool aws_fault_of_identity(const struct aws_fault *fault, const char *profile, s
 
 bool aws_fault_of_permission(const struct aws_fault *fault, const char *needs, struct error *err)
 {
-    char advice[320];
+    char advice[640];
     bool refused = fault->status == 401 || fault->status == 403;
     if (retry_is_throttle(fault->code) || !(refused || IS_ONE_OF(fault->code, denied_codes)))
         return false;

@@ -10,7 +10,7 @@
 struct aws_fault {
     int status;
     char code[64];      /* "" when there is none: the answer is then not the service's */
-    char sentence[320]; /* the service's own, cut where a secret could stand */
+    char sentence[640]; /* the service's own, cut where a secret could stand */
 };
 
 /* Reads a response whose status is not 200. ROOT is its JSON, absent when it is none. */

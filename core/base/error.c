@@ -20,6 +20,17 @@ bool error_set(struct error *err, enum error_kind kind, const char *format, ...)
     return false;
 }
 
+void error_add(struct error *err, const char *format, ...)
+{
+    char more[2 * sizeof err->text], text[sizeof err->text + sizeof more];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(more, sizeof more, format, args);
+    va_end(args);
+    snprintf(text, sizeof text, "%s%s", err->text, more);
+    printable_copy(err->text, sizeof err->text, span_text(text), "");
+}
+
 bool error_no_memory(struct error *err)
 {
     return error_set(err, ERROR_NO_MEMORY, "out of memory");

@@ -34,18 +34,24 @@ enum error_kind {
  * nothing that a terminal would act on, whatever names and words of a peer it quotes. */
 struct error {
     enum error_kind kind;
-    bool authenticated;  /* of ERROR_DENIED: the service knows who asks, and says no to this */
-    int http_status;     /* 0 when no answer came */
-    int ttl_left_ms;     /* of ERROR_NOT_FOUND: how long it may be believed; 0 when not known */
+    bool authenticated;    /* of ERROR_DENIED: the service knows who asks, and says no to this */
+    int http_status;       /* 0 when no answer came */
+    int ttl_left_ms;       /* of ERROR_NOT_FOUND: how long it may be believed; 0 when not known */
+    const char *operation; /* what was asked of the service, such as "Query"; static, or NULL */
+    char table[256];       /* of which table, and which of its indexes; "" when of none */
+    char index[256];
     char code[64];       /* the service's error code, such as ResourceNotFoundException */
     char request_id[64]; /* the service's request id */
-    char text[640];
+    char text[1400];
 };
 
-/* Fills ERR (which may be NULL) and returns false, so that `return error_set(…)` fails. The
- * service's code, status and request id are cleared. */
+/* Fills ERR (which may be NULL) and returns false, so that `return error_set(…)` fails. All else
+ * that ERR told is cleared. */
 bool error_set(struct error *err, enum error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Appends to ERR's text, as far as there is room: what is cut off ends in "…". */
+void error_add(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 bool error_no_memory(struct error *err);
 

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 
 #include "core/aws/quotas.h"
+#include "core/base/printable.h"
 #include "core/dynamo/answer.h"
 #include "core/dynamo/command.h"
 #include "core/dynamo/exchange.h"
+#include "core/dynamo/inventory.h"
 #include "core/dynamo/request.h"
 #include "core/dynamo/verify.h"
 #include "core/dynamo/words.h"
@@ -17,7 +19,8 @@ enum { FULL_BATCH_BYTES = 8 << 20 };
 struct dynamo {
     struct source source; /* first, so that a source is a dynamo */
     struct exchange_link link;
-    struct quotas quotas; /* one a table; of an endpoint, as the whole source is */
+    struct quotas quotas;        /* one a table; of an endpoint, as the whole source is */
+    struct inventory *inventory; /* owned */
     int64_t deadline_ms;
 };
 
@@ -31,8 +34,10 @@ struct source_call {
     struct verify verify;
     struct buf resume; /* JSON: where the next request goes on; empty at the end */
     struct exchange *exchange;
-    struct retry *retry;      /* the table's quota; given back at the end */
-    struct loop_timer *timer; /* before a batch's next round */
+    struct retry *retry;             /* the table's quota; given back at the end */
+    struct loop_timer *timer;        /* before a batch's next round */
+    struct inventory_wait diagnosis; /* before an error that names what there is instead */
+    struct error why;                /* that error */
     /* The page under way. */
     int64_t deadline_at_ms;
     struct answer *answer; /* owned; the last one, until it is handed over */
@@ -57,10 +62,47 @@ static void drop_answer(struct source_call *call)
     call->answer = NULL;
 }
 
+static void tell_failure(struct source_call *call, const struct error *err)
+{
+    struct error copy = *err; /* FN may end the call */
+    drop_answer(call);
+    call->fn(call->arg, NULL, &copy);
+}
+
+/* Whose inventory has what ERR misses: that of the table where an index is missing, the account's
+ * (NULL) where the table is. */
+static const char *searched(const struct source_call *call, const struct error *err)
+{
+    return strcmp(err->code, "ResourceNotFoundException") == 0 ? NULL : call->read->table;
+}
+
+static void on_diagnosis(void *arg)
+{
+    struct source_call *call = arg;
+    const char *table = searched(call, &call->why);
+    inventory_tell(call->dynamo->inventory, table, table ? call->read->index : call->read->table,
+                   &call->why);
+    tell_failure(call, &call->why);
+}
+
+/* The end of a page in ERR, which is told with what was asked, and where a table or an index is
+ * missing with those that there are. */
 static void fail(struct source_call *call, const struct error *err)
 {
-    drop_answer(call);
-    call->fn(call->arg, NULL, err);
+    const struct read *read = call->read;
+    struct error *why = &call->why;
+    *why = *err;
+    why->operation = dynamo_op_name(call->question.op);
+    if (call->question.op != DYNAMO_LIST_TABLES)
+        printable_copy(why->table, sizeof why->table, span_text(read->table), "");
+    printable_copy(why->index, sizeof why->index, span_text(read->index), "");
+    if (why->kind != ERROR_NO_TABLE) {
+        tell_failure(call, why);
+        return;
+    }
+    if (!inventory_ask(call->dynamo->inventory, searched(call, why), call->deadline_at_ms,
+                       &call->diagnosis, on_diagnosis, call))
+        on_diagnosis(call);
 }
 
 static void fail_without_memory(struct source_call *call)
@@ -234,6 +276,7 @@ static void dynamo_end(struct source_call *call)
 {
     exchange_end(call->exchange);
     loop_remove_timer(call->timer);
+    inventory_leave(&call->diagnosis);
     drop_answer(call);
     quotas_give_back(&call->dynamo->quotas, call->retry);
     request_clean_up(&call->request);
@@ -287,6 +330,7 @@ static void dynamo_more(struct source_call *call)
 static void dynamo_destroy(struct source *source)
 {
     struct dynamo *dynamo = (struct dynamo *)source;
+    inventory_destroy(dynamo->inventory);
     quotas_clean_up(&dynamo->quotas);
     free(dynamo);
 }
@@ -333,5 +377,9 @@ struct source *dynamo_new(const struct dynamo_options *options)
         .locate_arg = &dynamo->link,
     };
     dynamo->deadline_ms = options->deadline_ms;
-    return &dynamo->source;
+    dynamo->inventory = inventory_new(&dynamo->link);
+    if (dynamo->inventory)
+        return &dynamo->source;
+    dynamo_destroy(&dynamo->source);
+    return NULL;
 }

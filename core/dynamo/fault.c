@@ -1,11 +1,12 @@
 /* Codes, sentences and advice of DynamoDB's refusals. */
 #include "core/dynamo/fault.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "core/aws/arn.h"
 #include "core/aws/fault.h"
 #include "core/aws/retry.h"
+#include "core/base/buf.h"
 #include "core/base/printable.h"
 
 static bool set_missing_table(const struct answer_question *q, struct error *err)
@@ -32,11 +33,58 @@ static bool is_missing_index(const struct aws_fault *fault)
 }
 
 /* What an access policy has to grant for the question. */
-static void write_needs(const struct answer_question *q, char *out, size_t size)
+static void write_needs(const struct answer_question *q, struct buf *out)
 {
-    snprintf(out, size, "dynamodb:%s on %s%s in %s", dynamo_op_name(q->op),
-             q->op == DYNAMO_LIST_TABLES ? "all tables" : q->read->table,
-             q->read->index ? " and its indexes" : "", q->region);
+    buf_printf(out, "dynamodb:%s on %s%s in %s", dynamo_op_name(q->op),
+               q->op == DYNAMO_LIST_TABLES ? "all tables" : q->read->table,
+               q->read->index ? " and its indexes" : "", q->region);
+}
+
+/* The word of SENTENCE behind MARK; empty when there is none. */
+static struct span word_behind(const char *sentence, const char *mark)
+{
+    const char *at = strstr(sentence, mark);
+    return at ? span_of(at + strlen(mark), strcspn(at + strlen(mark), " ,;\"\\")) : span_text("");
+}
+
+/* The statement that grants what was denied: as the service calls action and resource (which may be
+ * a key of KMS), or else as the question does. */
+static void write_statement(const struct answer_question *q, const char *sentence, struct buf *out)
+{
+    struct span action = word_behind(sentence, "is not authorized to perform: ");
+    struct span resource = word_behind(sentence, " on resource: ");
+    CLEAN_UP(buf_clean_up) struct buf arn = {0};
+    arn_write(&arn, q->region, NULL, q->op == DYNAMO_LIST_TABLES ? NULL : q->read->table,
+              q->read->index);
+    buf_add_text(out, "{\"Effect\": \"Allow\", \"Action\": \"");
+    if (action.size)
+        buf_add_span(out, action);
+    else
+        buf_printf(out, "dynamodb:%s", dynamo_op_name(q->op));
+    buf_add_text(out, "\", \"Resource\": \"");
+    buf_add_span(out, resource.size && q->op != DYNAMO_LIST_TABLES ? resource : buf_span(&arn));
+    buf_add_text(out, "\"}");
+}
+
+/* What to do where the identity is known and may not do this. The service says which policy is in
+ * the way, when it is not the identity's own. */
+static void add_grant(const struct answer_question *q, const char *sentence, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf statement = {0};
+    static const char because[] = "because no ", allows[] = " allows";
+    const char *from = strstr(sentence, because);
+    const char *to = from ? strstr(from, allows) : NULL;
+    write_statement(q, sentence, &statement);
+    if (strstr(sentence, "explicit deny")) {
+        error_add(err, "; no other statement helps as long as that deny stands");
+    } else if (to) {
+        from += strlen(because);
+        error_add(err, "; grant it in its %.*s: %s; ddbfs policy prints all that the map needs",
+                  (int)(to - from), from, buf_text(&statement));
+    } else {
+        error_add(err, "; grant it: %s; ddbfs policy prints all that the map needs",
+                  buf_text(&statement));
+    }
 }
 
 static bool set_refused(const struct answer_question *q, const struct aws_fault *fault,
@@ -48,9 +96,12 @@ static bool set_refused(const struct answer_question *q, const struct aws_fault 
                          "%s is throttled: %s (%s); try again later, or more slowly",
                          table[0] ? table : dynamo_op_name(q->op), fault->sentence, fault->code);
     if (fault->status >= 500 || retry_is_transient(fault->code))
-        return error_set(err, ERROR_SERVICE, "the service failed (HTTP %d): %s (%s)", fault->status,
+        return error_set(err, ERROR_SERVICE,
+                         "the service failed (HTTP %d): %s (%s); try again later", fault->status,
                          fault->sentence, fault->code);
-    return error_set(err, ERROR_INVALID, "the service refuses this %s%s%s: %s (%s)",
+    return error_set(err, ERROR_INVALID,
+                     "the service refuses this %s%s%s: %s (%s); ddbfs check tells whether the map "
+                     "fits the table",
                      dynamo_op_name(q->op), table[0] ? " of " : "", table, fault->sentence,
                      fault->code);
 }
@@ -58,14 +109,19 @@ static bool set_refused(const struct answer_question *q, const struct aws_fault 
 static bool set_fault(const struct answer_question *q, const struct aws_fault *fault,
                       struct error *err)
 {
-    char needs[320];
+    CLEAN_UP(buf_clean_up) struct buf needs = {0};
     if (strcmp(fault->code, "ResourceNotFoundException") == 0)
         return set_missing_table(q, err);
     if (is_missing_index(fault))
         return set_missing_index(q, err);
-    write_needs(q, needs, sizeof needs);
-    if (aws_fault_of_identity(fault, q->profile, err) || aws_fault_of_permission(fault, needs, err))
+    if (aws_fault_of_identity(fault, q->profile, err))
         return false;
+    write_needs(q, &needs);
+    if (aws_fault_of_permission(fault, buf_text(&needs), err)) {
+        if (err && err->authenticated)
+            add_grant(q, fault->sentence, err);
+        return false;
+    }
     return set_refused(q, fault, err);
 }
 

@@ -171,6 +171,12 @@ static void complain_in_json(const char *path, const struct error *err)
     add_member(&line, "kind", error_word(err->kind));
     add_member(&line, "errno", name ? name : "");
     add_member(&line, "text", err->text);
+    if (err->operation)
+        add_member(&line, "operation", err->operation);
+    if (err->table[0])
+        add_member(&line, "table", err->table);
+    if (err->index[0])
+        add_member(&line, "index", err->index);
     if (err->code[0])
         add_member(&line, "code", err->code);
     if (err->request_id[0])

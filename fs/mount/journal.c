@@ -170,12 +170,20 @@ void journal_error(struct journal *journal, pid_t pid, struct span path, int err
     buf_printf(&line, "pid=%d %s%s path=", (int)pid, error ? "errno=" : "note",
                error ? strerrorname_np(error) : "");
     printable_add(&line, path, PRINTABLE_WORD);
-    if (err->code[0])
-        buf_add_text(&line, " code=");
-    printable_add(&line, span_text(err->code), PRINTABLE_WORD);
-    if (err->request_id[0])
-        buf_add_text(&line, " request=");
-    printable_add(&line, span_text(err->request_id), PRINTABLE_WORD);
+    const struct {
+        const char *name, *value;
+    } fields[] = {
+        {" operation=", err->operation ? err->operation : ""},
+        {" table=", err->table},
+        {" index=", err->index},
+        {" code=", err->code},
+        {" request=", err->request_id},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (fields[i].value[0])
+            buf_add_text(&line, fields[i].name);
+        printable_add(&line, span_text(fields[i].value), PRINTABLE_WORD);
+    }
     /* Last, because it may hold anything: no field follows. */
     buf_add_text(&line, ": ");
     printable_add(&line, span_text(err->text), "");

@@ -144,6 +144,7 @@ def test_errors_are_json(ddbfs, proxy):
     assert error.pop("text").count("not authorized") == 1
     assert error.pop("request_id") == proxy.requests[-1].request_id
     assert error == {"path": SETTINGS, "kind": "denied", "errno": "EACCES",
+                     "operation": "GetItem", "table": "prod-ShopifyEntitiesTable",
                      "code": "AccessDeniedException"}  # fmt: skip
 
 

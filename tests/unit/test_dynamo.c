@@ -167,6 +167,11 @@ static size_t sent_count(struct scene *scene)
     return script_sent_count(scene->script);
 }
 
+static void stop_loop(void *arg)
+{
+    loop_stop(arg);
+}
+
 static struct value text(const char *s)
 {
     return (struct value){VALUE_S, span_text(s)};
@@ -326,11 +331,6 @@ static void an_ended_call_cancels_its_request(void)
     CHECK(loop_run(scene.loop));
     CHECK_INT(sent_count(&scene), 0);
     close_scene(&scene);
-}
-
-static void stop_loop(void *arg)
-{
-    loop_stop(arg);
 }
 
 static void a_request_under_way_is_cancelled(void)
@@ -531,16 +531,163 @@ static void tables_come_page_by_page(void)
     close_scene(&scene);
 }
 
-static void a_missing_table_is_an_error(void)
+#define NO_TABLE "{\"__type\":\"x#ResourceNotFoundException\",\"message\":\"No.\"}"
+#define NO_INDEX                                                                                   \
+    "{\"__type\":\"x#ValidationException\",\"message\":\"The table does not have the specified "   \
+    "index: by-ip\"}"
+#define THREE_TABLES "{\"TableNames\":[\"dev-jobs\",\"job\",\"shops\"]}"
+#define DENIED "{\"__type\":\"x#AccessDeniedException\",\"message\":\"No.\"}"
+#define TABLE_WITH_INDEXES                                                                         \
+    "{\"Table\":{\"TableName\":\"jobs\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":"     \
+    "\"HASH\"}],"                                                                                  \
+    "\"AttributeDefinitions\":[{\"AttributeName\":\"pk\",\"AttributeType\":\"S\"}],"               \
+    "\"GlobalSecondaryIndexes\":[" INDEX("by-id") "," INDEX("by-status") "]}}"
+#define INDEX(name)                                                                                \
+    "{\"IndexName\":\"" name "\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}]," \
+    "\"Projection\":{\"ProjectionType\":\"ALL\"}}"
+
+static void a_missing_table_is_an_error_that_names_those_there_are(void)
 {
     struct scene scene;
     open_scene(&scene, query());
-    answer(&scene, 400, "{\"__type\":\"x#ResourceNotFoundException\",\"message\":\"No.\"}");
+    answer(&scene, 400, NO_TABLE);
+    answer(&scene, 200, THREE_TABLES);
     run(&scene);
     CHECK_INT(scene.err.kind, ERROR_NO_TABLE);
     CHECK_HAS(scene.err.text, "table jobs does not exist in eu-west-1");
-    CHECK_INT(sent_count(&scene), 1);
+    CHECK_HAS(scene.err.text, "; there are: dev-jobs, job, shops (did you mean \"job\"?)");
+    CHECK_TEXT(scene.err.operation, "Query");
+    CHECK_TEXT(scene.err.table, "jobs");
+    CHECK_TEXT(scene.err.code, "ResourceNotFoundException");
+    CHECK_INT(sent_count(&scene), 2);
+    CHECK_HAS(sent(&scene, 1)->headers, ".ListTables");
     CHECK(!strstr(scene.err.text, "tried"));
+    struct source_stats sum = {0};
+    scene.source->ops->add_stats(scene.source, &sum);
+    CHECK_INT(sum.failures, 1);
+    close_scene(&scene);
+}
+
+/* Runs the scene's Read once more. */
+static void run_again(struct scene *scene)
+{
+    end_call(scene);
+    scene->err = (struct error){0};
+    scene->page_count = scene->error_count = 0;
+    run(scene);
+}
+
+static void what_there_is_is_asked_for_once_a_minute(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 400, NO_TABLE);
+    answer(&scene, 200, "{\"TableNames\":[]}");
+    answer(&scene, 400, NO_TABLE);
+    run(&scene);
+    run_again(&scene);
+    CHECK_HAS(scene.err.text, "; no table is there at all");
+    CHECK_INT(sent_count(&scene), 3);
+    scene.clock.now_ms += 61000;
+    answer(&scene, 400, NO_TABLE);
+    answer(&scene, 200, THREE_TABLES);
+    run_again(&scene);
+    CHECK_HAS(scene.err.text, "; there are: ");
+    CHECK_INT(sent_count(&scene), 5);
+    close_scene(&scene);
+}
+
+/* And without a second attempt: the error is told in any case. */
+static void what_there_is_is_not_asked_again_where_it_is_refused(void)
+{
+    static const char *const refusals[] = {DENIED, FAILED};
+    for (size_t i = 0; i < 2; i++) {
+        struct scene scene;
+        open_scene(&scene, query());
+        answer(&scene, 400, NO_TABLE);
+        answer(&scene, i ? 500 : 400, refusals[i]);
+        answer(&scene, 400, NO_TABLE);
+        run(&scene);
+        CHECK_INT(scene.err.kind, ERROR_NO_TABLE);
+        CHECK(!strstr(scene.err.text, "; there "));
+        run_again(&scene);
+        CHECK_INT(scene.err.kind, ERROR_NO_TABLE);
+        CHECK_INT(sent_count(&scene), 3);
+        close_scene(&scene);
+    }
+}
+
+static void a_missing_index_is_an_error_that_names_those_there_are(void)
+{
+    struct scene scene;
+    struct read *read = read_new(READ_QUERY, "jobs", "by-ip");
+    struct cond where = {.attribute = SPAN_LITERAL("ip"), .op = COND_EQ, .value = text("p")};
+    read_add_where(read, &where);
+    open_scene(&scene, read);
+    answer(&scene, 400, NO_INDEX);
+    answer(&scene, 200, TABLE_WITH_INDEXES);
+    run(&scene);
+    CHECK_INT(scene.err.kind, ERROR_NO_TABLE);
+    CHECK_HAS(scene.err.text, "table jobs has no index by-ip");
+    CHECK_HAS(scene.err.text, "; there are: by-id, by-status (did you mean \"by-id\"?)");
+    CHECK_TEXT(scene.err.index, "by-ip");
+    CHECK_HAS(sent(&scene, 1)->headers, ".DescribeTable");
+    CHECK_INT(sent_count(&scene), 2);
+    close_scene(&scene);
+}
+
+static void nobody_waits_longer_than_two_seconds_for_what_there_is(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 400, NO_TABLE);
+    answer(&scene, 200, THREE_TABLES);
+    script_delay(scene.script, 9000);
+    int64_t from_ms = scene.clock.now_ms;
+    run(&scene);
+    CHECK_INT(scene.err.kind, ERROR_NO_TABLE);
+    CHECK(!strstr(scene.err.text, "; there "));
+    CHECK_INT(scene.clock.now_ms - from_ms, 2000);
+    close_scene(&scene);
+}
+
+static void who_goes_away_waits_no_more_for_what_there_is(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 400, NO_TABLE);
+    answer(&scene, 200, THREE_TABLES);
+    start(&scene);
+    while (sent_count(&scene) < 2) {
+        CHECK(loop_add_timer(scene.loop, 0, stop_loop, scene.loop));
+        CHECK(loop_run(scene.loop));
+    }
+    struct source_call *other = source_start(scene.source, scene.read, on_page, &scene);
+    CHECK(other);
+    scene.source->ops->end(other);
+    end_call(&scene);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(scene.error_count, 0);
+    close_scene(&scene);
+}
+
+/* Those who come meanwhile wait for the same answer. */
+static void all_who_miss_the_same_wait_for_one_answer(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    for (int i = 0; i < 3; i++)
+        answer(&scene, 400, NO_TABLE);
+    answer(&scene, 200, THREE_TABLES);
+    struct source_call *calls[3];
+    for (int i = 0; i < 3; i++)
+        CHECK(calls[i] = source_start(scene.source, scene.read, on_page, &scene));
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(scene.error_count, 3);
+    CHECK_HAS(scene.err.text, "; there are: ");
+    CHECK_INT(sent_count(&scene), 4);
+    for (int i = 0; i < 3; i++)
+        scene.source->ops->end(calls[i]);
     close_scene(&scene);
 }
 
@@ -788,13 +935,6 @@ static void without_credentials_nothing_is_sent(void)
     close_scene(&scene);
 }
 
-static void run_again(struct scene *scene)
-{
-    scene->error_count = 0;
-    run(scene);
-    end_call(scene);
-}
-
 static void an_empty_bucket_ends_retries_for_all_calls(void)
 {
     struct scene scene;
@@ -883,7 +1023,18 @@ static const struct check_test tests[] = {
     {"an answer to another question is no page", an_answer_to_another_question_is_no_page},
     {"pages that lead in a circle end", pages_that_lead_in_a_circle_end},
     {"tables come page by page", tables_come_page_by_page},
-    {"a missing table is an error", a_missing_table_is_an_error},
+    {"a missing table is an error that names those there are",
+     a_missing_table_is_an_error_that_names_those_there_are},
+    {"what there is is asked for once a minute", what_there_is_is_asked_for_once_a_minute},
+    {"what there is is not asked again where it is refused",
+     what_there_is_is_not_asked_again_where_it_is_refused},
+    {"a missing index is an error that names those there are",
+     a_missing_index_is_an_error_that_names_those_there_are},
+    {"nobody waits longer than two seconds for what there is",
+     nobody_waits_longer_than_two_seconds_for_what_there_is},
+    {"who goes away waits no more for what there is",
+     who_goes_away_waits_no_more_for_what_there_is},
+    {"all who miss the same wait for one answer", all_who_miss_the_same_wait_for_one_answer},
     {"failures are tried four times", failures_are_tried_four_times},
     {"what cannot be trusted is asked once", what_cannot_be_trusted_is_asked_once},
     {"what heals is a page", what_heals_is_a_page},

@@ -1,0 +1,233 @@
+/* Asking what there is, remembering it for a while, and telling it. */
+#include "core/dynamo/inventory.h"
+
+#include <stdlib.h>
+
+#include "core/base/nearest.h"
+
+/* So many places are remembered: the account, and the tables that a map may name a wrong index of.
+ */
+enum { PLACES = 8 };
+
+/* How many bytes of names an error shows. */
+enum { SHOWN_BYTES = 300 };
+
+enum place_state {
+    PLACE_EMPTY,   /* nobody has asked */
+    PLACE_ASKED,   /* a request is under way */
+    PLACE_KNOWN,   /* NAMES are what there was at AT_MS */
+    PLACE_UNKNOWN, /* it could not be told at AT_MS */
+};
+
+struct inventory_place {
+    struct inventory *inventory;
+    enum place_state state;
+    char *table;       /* owned; NULL: the account */
+    struct read *read; /* owned; of PLACE_ASKED */
+    struct answer_question question;
+    struct exchange *exchange;    /* of PLACE_ASKED */
+    struct inventory_wait *waits; /* of PLACE_ASKED */
+    struct buf names;             /* each ended by a NUL */
+    size_t count;
+    bool more; /* and there are others */
+    int64_t at_ms;
+};
+
+struct inventory {
+    struct exchange_link *link; /* borrowed */
+    struct retry retry;         /* never asked, since nothing is tried again */
+    struct inventory_place places[PLACES];
+};
+
+static int64_t now_ms(const struct inventory *inventory)
+{
+    struct clock *clock = loop_clock(inventory->link->client.loop);
+    return clock->now_ms(clock);
+}
+
+struct inventory *inventory_new(struct exchange_link *link)
+{
+    struct inventory *inventory = calloc(1, sizeof *inventory);
+    if (inventory)
+        inventory->link = link;
+    return inventory;
+}
+
+static void clear(struct inventory_place *place)
+{
+    exchange_end(place->exchange);
+    read_destroy(place->read);
+    buf_clean_up(&place->names);
+    free(place->table);
+    *place = (struct inventory_place){0};
+}
+
+void inventory_destroy(struct inventory *inventory)
+{
+    for (size_t i = 0; inventory && i < PLACES; i++)
+        clear(&inventory->places[i]);
+    free(inventory);
+}
+
+static bool is_of(const struct inventory_place *place, const char *table)
+{
+    if (place->state == PLACE_EMPTY || !place->table != !table)
+        return false;
+    return !table || strcmp(place->table, table) == 0;
+}
+
+static bool is_fresh(const struct inventory *inventory, const struct inventory_place *place)
+{
+    return place->state == PLACE_ASKED || now_ms(inventory) - place->at_ms < INVENTORY_GOOD_FOR_MS;
+}
+
+/* The place that TABLE has, or else the one that it may take: NULL while all are being asked. */
+static struct inventory_place *place_for(struct inventory *inventory, const char *table)
+{
+    struct inventory_place *oldest = NULL;
+    for (size_t i = 0; i < PLACES; i++) {
+        struct inventory_place *place = &inventory->places[i];
+        if (is_of(place, table))
+            return place;
+        if (place->state != PLACE_ASKED && (!oldest || place->at_ms < oldest->at_ms))
+            oldest = place;
+    }
+    return oldest;
+}
+
+static void take_names(struct inventory_place *place, const struct answer *answer)
+{
+    place->count = answer->table ? answer->table->index_count : answer->name_count;
+    place->more = json_present(answer->resume);
+    for (size_t i = 0; i < place->count; i++) {
+        buf_add_span(&place->names,
+                     answer->table ? answer->table->indexes[i].name : answer->names[i]);
+        buf_add_char(&place->names, '\0');
+    }
+    place->state = place->names.failed ? PLACE_UNKNOWN : PLACE_KNOWN;
+}
+
+/* ERR has been logged; that these words are missing is nobody's concern. */
+static void on_answer(void *arg, struct answer *answer, const struct error *err, unsigned tries)
+{
+    struct inventory_place *place = arg;
+    (void)err, (void)tries;
+    place->exchange = NULL;
+    place->at_ms = now_ms(place->inventory);
+    place->state = PLACE_UNKNOWN;
+    if (answer)
+        take_names(place, answer);
+    answer_destroy(answer);
+    /* Each may ask, or leave, from within: nobody is added here, for the place is no more asked. */
+    while (place->waits) {
+        struct inventory_wait *wait = place->waits;
+        place->waits = wait->next;
+        wait->place = NULL;
+        wait->over(wait->arg);
+    }
+}
+
+/* One attempt, which no quota pays for. */
+static bool send(struct inventory_place *place, int64_t deadline_at_ms)
+{
+    struct inventory *inventory = place->inventory;
+    const struct aws_settings *settings = aws_session_settings(inventory->link->session);
+    CLEAN_UP(buf_clean_up) struct buf body = {0};
+    CLEAN_UP(request_clean_up) struct request request;
+    place->question = (struct answer_question){
+        .op = request_op(place->read),
+        .read = place->read,
+        .region = settings->region,
+        .endpoint = "",
+    };
+    if (!request_init(&request, place->read) || !request_write(&request, span_text(""), &body))
+        return false;
+    struct exchange_request wanted = {
+        .question = &place->question,
+        .body = buf_span(&body),
+        .retry = &inventory->retry,
+        .most_tries = 1,
+        .deadline_at_ms = deadline_at_ms,
+    };
+    place->exchange = exchange_start(inventory->link, &wanted, on_answer, place);
+    return place->exchange;
+}
+
+/* Begins to ask for what TABLE has. */
+static bool begin(struct inventory *inventory, struct inventory_place *place, const char *table,
+                  int64_t deadline_at_ms)
+{
+    clear(place);
+    place->inventory = inventory;
+    place->table = table ? strdup(table) : NULL;
+    place->read = read_new(table ? READ_TABLE : READ_TABLES, table ? table : "", NULL);
+    if ((table && !place->table) || !place->read || !send(place, deadline_at_ms)) {
+        clear(place);
+        return false;
+    }
+    place->state = PLACE_ASKED;
+    return true;
+}
+
+bool inventory_ask(struct inventory *inventory, const char *table, int64_t deadline_at_ms,
+                   struct inventory_wait *wait, void (*over)(void *arg), void *arg)
+{
+    struct inventory_place *place = place_for(inventory, table);
+    int64_t longest_ms = now_ms(inventory) + INVENTORY_WAIT_MS;
+    int64_t until_ms = deadline_at_ms < longest_ms ? deadline_at_ms : longest_ms;
+    if (!place || until_ms <= now_ms(inventory))
+        return false;
+    if (!(is_of(place, table) && is_fresh(inventory, place)) &&
+        !begin(inventory, place, table, until_ms))
+        return false;
+    if (place->state != PLACE_ASKED)
+        return false;
+    *wait = (struct inventory_wait){.place = place, .next = place->waits, .over = over, .arg = arg};
+    place->waits = wait;
+    return true;
+}
+
+void inventory_leave(struct inventory_wait *wait)
+{
+    if (!wait->place)
+        return;
+    struct inventory_wait **at = &wait->place->waits;
+    while (*at != wait)
+        at = &(*at)->next;
+    *at = wait->next;
+    wait->place = NULL;
+}
+
+void inventory_tell(const struct inventory *inventory, const char *table, const char *wanted,
+                    struct error *err)
+{
+    const struct inventory_place *place = NULL;
+    for (size_t i = 0; !place && i < PLACES; i++)
+        if (is_of(&inventory->places[i], table))
+            place = &inventory->places[i];
+    if (!place || place->state != PLACE_KNOWN || !is_fresh(inventory, place))
+        return;
+    if (place->count == 0) {
+        error_add(err, table ? "; it has no index at all" : "; no table is there at all");
+        return;
+    }
+    CLEAN_UP(buf_clean_up) struct buf shown = {0}, meant = {0};
+    struct nearest nearest = nearest_to(span_text(wanted));
+    size_t left = place->count;
+    for (size_t at = 0; at < place->names.size;) {
+        struct span name = span_text(place->names.data + at);
+        nearest_offer(&nearest, name);
+        if (shown.size + name.size < SHOWN_BYTES) {
+            buf_printf(&shown, "%s%.*s", shown.size ? ", " : "", (int)name.size, name.data);
+            left--;
+        }
+        at += name.size + 1;
+    }
+    nearest_write(&nearest, &meant);
+    error_add(err, "; there %s: %s", place->count == 1 ? "is" : "are", buf_text(&shown));
+    if (place->more)
+        error_add(err, " and more");
+    else if (left > 0)
+        error_add(err, " and %zu more", left);
+    error_add(err, "%s", buf_text(&meant));
+}
