@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness import load, plain, priced, signer as signers
+from harness import load, plain, priced, signer as signers, tables
 
 
 class Oracle:
@@ -99,31 +99,6 @@ def signer(tmp_path):
         yield made
 
 
-# A table with plain keys, for records and names of any kind.
-PLAIN_TABLE = {
-    "TableName": "any-Things",
-    "AttributeDefinitions": [
-        {"AttributeName": "pk", "AttributeType": "S"},
-        {"AttributeName": "sk", "AttributeType": "S"},
-    ],
-    "KeySchema": [
-        {"AttributeName": "pk", "KeyType": "HASH"},
-        {"AttributeName": "sk", "KeyType": "RANGE"},
-    ],
-    "BillingMode": "PAY_PER_REQUEST",
-}
-PLAIN_MAP = {
-    "environments": {"any": {"prefix": "any-", "profile": "controller", "region": "us-east-1"}},
-    "tables": {
-        "things": {
-            "table": "Things",
-            "records": {"thing": {"pk": "{box*}", "sk": "{name*}"}},
-            "paths": {"{box}/": {}},
-        }
-    },
-}
-
-
 class Things:
     """Records of any key in the table any-Things, which ddbfs sees as /any/things/BOX/NAME."""
 
@@ -141,14 +116,14 @@ class Things:
 
 @pytest.fixture
 def plain_table():
-    return PLAIN_TABLE
+    return tables.plain()
 
 
 @pytest.fixture
 def plain_map():
-    return PLAIN_MAP
+    return tables.plain_map()
 
 
 @pytest.fixture
 def things(boto, table, write_map):
-    return Things(boto, table(PLAIN_TABLE), write_map(PLAIN_MAP))
+    return Things(boto, table(tables.plain()), write_map(tables.plain_map()))

@@ -2,6 +2,8 @@
 
 import pytest
 
+from harness import tables
+
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
 JOB_ID = "1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
@@ -235,20 +237,8 @@ CROWD = {
 @pytest.fixture
 def crowd(table, write_map):
     """One record before a thousand of another kind, which the first page is full of."""
-    attributes = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
     lines = [{"pk": {"S": "box"}, "sk": {"S": f"JOB#1#LINE#{n:04d}"}} for n in range(1000)]
-    table(
-        {
-            "TableName": "any-Crowd",
-            "AttributeDefinitions": attributes,
-            "KeySchema": [
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            "BillingMode": "PAY_PER_REQUEST",
-        },
-        [{"pk": {"S": "box"}, "sk": {"S": "JOB#1"}}, *lines],
-    )
+    table(tables.table("any-Crowd"), [{"pk": {"S": "box"}, "sk": {"S": "JOB#1"}}, *lines])
     return {"DDBFS_MAP": str(write_map(CROWD))}
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness import plain
+from harness import plain, tables
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
@@ -158,20 +158,7 @@ def crowd(table, write_map):
         }
         for sort in SORTS
     ]
-    table(
-        {
-            "TableName": "any-Crowd",
-            "AttributeDefinitions": [
-                {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")
-            ],
-            "KeySchema": [
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            "BillingMode": "PAY_PER_REQUEST",
-        },
-        items,
-    )
+    table(tables.table("any-Crowd"), items)
     return {"DDBFS_MAP": str(write_map(CROWD))}
 
 

@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from harness import plain
+from harness import plain, tables
 
 KEYS = {
     "slash": "a/b",
@@ -213,7 +213,7 @@ def test_whole_name_of_a_long_key_opens_too(ddbfs, things):
 
 
 def test_sort_key_called_as_a_literal_sibling(ddbfs, boto, table, ls, write_map, example_map):
-    table(dict(LITTLE_SHOPS), shop_rows())
+    table(LITTLE_SHOPS, shop_rows())
     env = {"DDBFS_MAP": str(write_map(little(example_map)))}
     names = ls("/little/shops/a.example", env=env)
     assert len(names) == len(set(names)) == 4
@@ -224,17 +224,7 @@ def test_sort_key_called_as_a_literal_sibling(ddbfs, boto, table, ls, write_map,
     assert token == b"the token\n"
 
 
-LITTLE_SHOPS = {
-    "TableName": "little-ShopifyEntitiesTable",
-    "AttributeDefinitions": [
-        {"AttributeName": "pk", "AttributeType": "S"},
-        {"AttributeName": "sk", "AttributeType": "S"},
-    ],
-    "KeySchema": [
-        {"AttributeName": "pk", "KeyType": "HASH"},
-        {"AttributeName": "sk", "KeyType": "RANGE"},
-    ],
-}
+LITTLE_SHOPS = tables.table("little-ShopifyEntitiesTable")
 
 
 def shop_rows():

@@ -5,18 +5,9 @@ import base64
 import decimal
 import json
 
-TABLE = {
-    "TableName": "Conditions",
-    "KeySchema": [
-        {"AttributeName": "pk", "KeyType": "HASH"},
-        {"AttributeName": "sk", "KeyType": "RANGE"},
-    ],
-    "AttributeDefinitions": [
-        {"AttributeName": "pk", "AttributeType": "S"},
-        {"AttributeName": "sk", "AttributeType": "N"},
-    ],
-    "BillingMode": "PAY_PER_REQUEST",
-}
+from . import tables
+
+TABLE = tables.table("Conditions", sort="N")
 
 # Few values, so that many conditions hold of some item and not of another.
 

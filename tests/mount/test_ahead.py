@@ -5,50 +5,31 @@ import random
 
 import pytest
 
-COUNT = 400
-TABLE = {
-    "TableName": "any-Pages",
-    "AttributeDefinitions": [
-        {"AttributeName": "pk", "AttributeType": "S"},
-        {"AttributeName": "sk", "AttributeType": "S"},
-    ],
-    "KeySchema": [
-        {"AttributeName": "pk", "KeyType": "HASH"},
-        {"AttributeName": "sk", "KeyType": "RANGE"},
-    ],
-    "BillingMode": "PAY_PER_REQUEST",
-}
-MAP = {
-    "environments": {"any": {"prefix": "any-", "profile": "controller", "region": "us-east-1"}},
-    "tables": {
-        "pages": {
-            "table": "Pages",
-            "records": {"page": {"pk": "{book}", "sk": "{page}"}},
-            "secret": ["note"],
-            "paths": {"{book}/": {}},
-        }
-    },
-}
+from harness import tables
 
+COUNT = 400
+
+
+def text_of(number):
+    return f"page {number} " + "x" * (number * 37 % 6000)
 
 @pytest.fixture
 def book(mount, make_map, table):
     """A mounted listing of COUNT files, as names in the listing's order, with what each holds."""
     items = [
-        {"pk": {"S": "b"}, "sk": {"S": f"{n:04}"}, "text": {"S": f"page {n} " + "x" * (n * 37 % 6000)}}  # fmt: skip
+        {"pk": {"S": "b"}, "sk": {"S": f"{n:04}"}, "text": {"S": text_of(n)}}
         for n in range(COUNT)
     ]
-    table(TABLE, items)
-    mounted = mount(env={"DDBFS_MAP": str(make_map(lambda _: json.dumps(MAP)))})
-    folder = mounted / "any/pages/b"
+    table(tables.plain(), items)
+    text = json.dumps(tables.plain_map(secret=["note"]))
+    mounted = mount(env={"DDBFS_MAP": str(make_map(lambda _: text))})
+    folder = mounted / "any/things/b"
     return mounted, folder, [f"{n:04}" for n in range(COUNT)]
 
 
 def check(folder, name):
-    n = int(name)
-    text = f"page {n} " + "x" * (n * 37 % 6000)
     assert (folder / name).read_text() == (
-        f'{{\n  "pk": "b",\n  "sk": "{name}",\n  "text": "{text}"\n}}\n'
+        f'{{\n  "pk": "b",\n  "sk": "{name}",\n  "text": "{text_of(int(name))}"\n}}\n'
     )
 
 

@@ -2,37 +2,9 @@
  * that lead back. */
 #include "core/tree/place.h"
 
-#include "tests/unit/check.h"
-#include "tests/unit/sample.h"
+#include "tests/unit/loaded.h"
 
-static const struct place_options plain = {.suffix = ""};
 static const struct place_options json = {.suffix = ".json"};
-
-static const struct map *map; /* of the test that runs */
-
-static void load_example(void)
-{
-    struct error err = {0};
-    map = sample_example(&err);
-    CHECK(map != NULL);
-}
-
-static void load_table(const char *table)
-{
-    struct error err = {0};
-    map = sample_table(table, &err);
-    if (!map)
-        CHECK_FAIL("%s", err.text);
-}
-
-static struct place *resolve(const char *path, const struct place_options *options)
-{
-    struct error err = {0};
-    struct place *place = place_resolve(map, span_text(path), options, &err);
-    if (!place)
-        CHECK_FAIL("%s: %s", path, err.text);
-    return place;
-}
 
 static void check_kind(const char *path, enum place_kind want)
 {
@@ -79,12 +51,6 @@ static void check_means_with(const struct place_options *options, const char *pa
 static void check_means(const char *path, const char *want)
 {
     check_means_with(&plain, path, want);
-}
-
-static void close_map(void)
-{
-    map_unref(map);
-    map = NULL;
 }
 
 static void test_a_branch_has_no_nul(void)

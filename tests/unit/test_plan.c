@@ -3,44 +3,8 @@
 #include "core/plan/plan.h"
 
 #include "core/plan/sieve.h"
-#include "core/tree/place.h"
 
-#include "tests/unit/check.h"
-#include "tests/unit/sample.h"
-
-static const struct place_options plain = {.suffix = ""};
-
-static const struct map *map; /* of the test that runs */
-
-static void load_example(void)
-{
-    struct error err = {0};
-    map = sample_example(&err);
-    CHECK(map != NULL);
-}
-
-static void load_table(const char *table)
-{
-    struct error err = {0};
-    map = sample_table(table, &err);
-    if (!map)
-        CHECK_FAIL("%s", err.text);
-}
-
-static void close_map(void)
-{
-    map_unref(map);
-    map = NULL;
-}
-
-static struct place *resolve(const char *path)
-{
-    struct error err = {0};
-    struct place *place = place_resolve(map, span_text(path), &plain, &err);
-    if (!place)
-        CHECK_FAIL("%s: %s", path, err.text);
-    return place;
-}
+#include "tests/unit/loaded.h"
 
 static void write_value(struct buf *out, struct value value)
 {
@@ -85,7 +49,7 @@ static void check_query(const char *path, const char *want)
 {
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct error err = {0};
-    struct place *place = resolve(path);
+    struct place *place = resolve(path, &plain);
     struct plan *plan = place_plan(place, &err);
     if (!plan || !plan->query)
         CHECK_FAIL("%s: %s", path, plan ? "no query" : err.text);
@@ -98,7 +62,7 @@ static void check_query(const char *path, const char *want)
 static void check_no_query(const char *path, const char *want)
 {
     struct error err = {0};
-    struct place *place = resolve(path);
+    struct place *place = resolve(path, &plain);
     struct plan *plan = place_plan(place, &err);
     plan_unref(plan);
     place_destroy(place);
@@ -111,7 +75,7 @@ static void check_key(const char *path, const char *want)
 {
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct error err = {0};
-    struct place *place = resolve(path);
+    struct place *place = resolve(path, &plain);
     struct plan *plan = place_plan(place, &err);
     CHECK(!plan || (plan->kind == PLAN_KEY && !plan->query));
     for (size_t i = 0; plan && i < plan->key.count; i++) {
@@ -294,7 +258,7 @@ static void check_entry(const char *directory, const char *pk, const char *sk, c
 {
     struct bindings parts = {0};
     struct key key = text_key(pk, sk);
-    struct place *place = resolve(directory);
+    struct place *place = resolve(directory, &plain);
     const struct map_entry *entry =
         sieve_entry(place->table, place->route->list, &key, &place->bindings, &parts);
     const char *got = entry ? entry->kind->name : "none";
@@ -346,7 +310,7 @@ static enum sieve_verdict verdict_on(const char *path, const char *item)
     struct sifted sifted;
     struct error err = {0};
     parse_item(item, &doc);
-    struct place *place = resolve(path);
+    struct place *place = resolve(path, &plain);
     struct plan *plan = place_plan(place, &err);
     if (!plan)
         CHECK_FAIL("%s", err.text);
@@ -379,7 +343,7 @@ static bool holds(const char *path, const char *item)
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct key key;
     parse_item(item, &doc);
-    struct place *place = resolve(path);
+    struct place *place = resolve(path, &plain);
     CHECK(sieve_key(place->table, json_root(&doc), &arena, &key));
     struct error err = {0};
     struct plan *plan = place_plan(place, &err);
@@ -413,7 +377,7 @@ static void check_items(const char *path, const char *want)
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct error err = {0};
     struct key key = text_key("a", "b");
-    struct place *place = resolve(path);
+    struct place *place = resolve(path, &plain);
     struct plan *plan = place_plan(place, &err);
     struct read *read = plan_items(plan, &key, 1, &err);
     plan_unref(plan);
@@ -483,7 +447,7 @@ static void test_the_search_where_all_is_said_looks_for_the_name_itself(void)
 static void identity_of(const char *path, struct buf *out)
 {
     struct error err = {0};
-    struct place *place = resolve(path);
+    struct place *place = resolve(path, &plain);
     struct plan *plan = place_plan(place, &err);
     if (!plan)
         CHECK_FAIL("%s", err.text);
@@ -526,7 +490,7 @@ static void test_identity_is_what_is_asked_and_not_what_it_is_called(void)
 static bool covers(const char *directory, const char *file)
 {
     struct error err = {0};
-    struct place *list = resolve(directory), *one = resolve(file);
+    struct place *list = resolve(directory, &plain), *one = resolve(file, &plain);
     struct plan *list_plan = place_plan(list, &err), *file_plan = place_plan(one, &err);
     CHECK(list_plan && file_plan);
     bool covered = plan_covers(list_plan, file_plan);

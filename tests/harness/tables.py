@@ -1,0 +1,38 @@
+"""A table with plain keys, and the map that shows its records, for tests that want records and names
+of any kind."""
+
+
+def table(name, partition="S", sort="S"):
+    """What CreateTable is told: the keys are `pk` and `sk`, of those types."""
+    types = {"pk": partition, "sk": sort}
+    return {
+        "TableName": name,
+        "AttributeDefinitions": [
+            {"AttributeName": key, "AttributeType": each} for key, each in types.items()
+        ],
+        "KeySchema": [
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+
+
+def plain():
+    """The table any-Things, which is seen as /any/things/BOX/NAME by plain_map()."""
+    return table("any-Things")
+
+
+def plain_map(**members):
+    """With these members of the table besides its own."""
+    return {
+        "environments": {"any": {"prefix": "any-", "profile": "controller", "region": "us-east-1"}},
+        "tables": {
+            "things": {
+                "table": "Things",
+                "records": {"thing": {"pk": "{box*}", "sk": "{name*}"}},
+                "paths": {"{box}/": {}},
+                **members,
+            }
+        },
+    }
