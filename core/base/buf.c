@@ -40,17 +40,21 @@ static bool move_to(struct buf *buf, size_t capacity)
     return true;
 }
 
+/* Most of what is added fits: that is told without a call. */
+static bool fits(const struct buf *buf, size_t size)
+{
+    return !buf->failed && buf->capacity - buf->size > size;
+}
+
 bool buf_reserve(struct buf *buf, size_t size)
 {
-    return buf_reserve_within(buf, size, SIZE_MAX / 2 - 1);
+    return fits(buf, size) || buf_reserve_within(buf, size, SIZE_MAX / 2 - 1);
 }
 
 bool buf_reserve_within(struct buf *buf, size_t size, size_t most)
 {
-    if (buf->failed)
-        return false;
-    if (buf->capacity - buf->size > size)
-        return true;
+    if (buf->failed || fits(buf, size))
+        return !buf->failed;
     if (size > most || buf->size > most - size) {
         buf->failed = true;
         return false;

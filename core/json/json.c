@@ -1,6 +1,7 @@
 /* Reading a tape: types, members, strings, lines. */
 #include "core/json/json.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "core/json/tape.h"
@@ -29,36 +30,26 @@ struct json json_root(const struct json_doc *doc)
     return doc->count ? (struct json){doc, 0} : ABSENT;
 }
 
-bool json_present(struct json value)
+/* Reading a tape is little else than asking for types: a value's first byte says it, by a table,
+ * and whatever is in none of its other rows is a number. */
+static enum json_type type_of(struct json value)
 {
-    return value.doc != NULL;
+    static const uint8_t types[UINT8_MAX + 1] = {
+        ['"'] = JSON_STRING, ['['] = JSON_ARRAY, ['f'] = JSON_FALSE,
+        ['n'] = JSON_NULL,   ['t'] = JSON_TRUE,  ['{'] = JSON_OBJECT,
+    };
+    static_assert(JSON_NUMBER == 0, "the rows that are left out are numbers");
+    return types[(uint8_t)value.doc->text[token_of(value)->offset]];
 }
 
 bool json_is(struct json value, enum json_type type)
 {
-    return json_present(value) && json_type(value) == type;
+    return json_present(value) && type_of(value) == type;
 }
 
 enum json_type json_type(struct json value)
 {
-    if (!json_present(value))
-        return JSON_NULL;
-    switch (value.doc->text[token_of(value)->offset]) {
-    case '{':
-        return JSON_OBJECT;
-    case '[':
-        return JSON_ARRAY;
-    case '"':
-        return JSON_STRING;
-    case 't':
-        return JSON_TRUE;
-    case 'f':
-        return JSON_FALSE;
-    case 'n':
-        return JSON_NULL;
-    default:
-        return JSON_NUMBER;
-    }
+    return json_present(value) ? type_of(value) : JSON_NULL;
 }
 
 struct span json_raw(struct json value)

@@ -10,10 +10,10 @@
 #include "core/base/span.h"
 
 enum json_type {
+    JSON_NUMBER,
     JSON_NULL,
     JSON_FALSE,
     JSON_TRUE,
-    JSON_NUMBER,
     JSON_STRING,
     JSON_ARRAY,
     JSON_OBJECT,
@@ -55,7 +55,11 @@ void json_clean_up(struct json_doc *doc);
 size_t json_memory(const struct json_doc *doc);
 
 struct json json_root(const struct json_doc *doc);
-bool json_present(struct json value);
+static inline bool json_present(struct json value)
+{
+    return value.doc != NULL;
+}
+
 bool json_is(struct json value, enum json_type type); /* false when absent */
 enum json_type json_type(struct json value);          /* JSON_NULL when absent */
 

@@ -18,8 +18,12 @@ unsigned map_line(struct map_reader *reader, struct json value)
     size_t offset = json_offset(value);
     if (offset < reader->line_offset)
         reader->line_offset = reader->line = 0;
-    for (; reader->line_offset < offset; reader->line_offset++)
-        reader->line += reader->doc.text[reader->line_offset] == '\n';
+    const char *text = reader->doc.text, *end;
+    while ((end = memchr(text + reader->line_offset, '\n', offset - reader->line_offset))) {
+        reader->line_offset = (size_t)(end - text) + 1;
+        reader->line++;
+    }
+    reader->line_offset = offset;
     return reader->line + 1;
 }
 
@@ -48,12 +52,14 @@ static bool fail_unknown(struct map_reader *reader, struct json name, const char
 /* JSON lets a name stand twice, and each reader takes another of the two: here it is wrong. */
 static bool is_repeated(struct json object, struct json name)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    json_read_string(name, &text);
-    if (text.failed)
-        return false;
-    struct json first = json_member_span(object, buf_span(&text));
-    return json_offset(first) != json_offset(json_next(name));
+    CLEAN_UP(buf_clean_up) struct buf unescaped = {0};
+    struct span text;
+    if (!json_plain_string(name, &text)) {
+        json_read_string(name, &unescaped);
+        text = buf_span(&unescaped);
+    }
+    struct json first = json_member_span(object, text);
+    return !unescaped.failed && json_offset(first) != json_offset(json_next(name));
 }
 
 bool map_read_members(struct map_reader *reader, struct json object, const char *what,
@@ -104,16 +110,18 @@ bool map_read_each(struct map_reader *reader, struct json object, const char *wh
 
 bool map_read_text(struct map_reader *reader, struct json value, const char *what, const char **out)
 {
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    bool read = json_read_string(value, &text);
-    if (text.failed)
+    CLEAN_UP(buf_clean_up) struct buf unescaped = {0};
+    struct span text = {0};
+    if (!json_plain_string(value, &text) && json_read_string(value, &unescaped))
+        text = buf_span(&unescaped);
+    if (unescaped.failed)
         return findings_no_memory(reader->findings);
-    if (!read || text.size == 0)
+    if (text.size == 0)
         return map_fail(reader, value, "%s is written as a text in quotes", what);
     /* From here on it is a C string, and would pass for what stands before the NUL. */
     if (memchr(text.data, '\0', text.size))
         return map_fail(reader, value, "%s may hold no \\u0000", what);
-    *out = arena_text(reader->arena, buf_span(&text));
+    *out = arena_text(reader->arena, text);
     return *out || findings_no_memory(reader->findings);
 }
 
