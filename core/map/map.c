@@ -1,8 +1,11 @@
 #include "core/map/map.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/map/compile.h"
 #include "core/map/name.h"
@@ -216,9 +219,9 @@ const struct map *map_parse(const char *file, struct span text, struct findings 
  */
 enum { MAP_MAX_BYTES = 1 << 20 };
 
-static bool read_file(const char *file, struct buf *out, struct error *err)
+/* Closes STREAM. */
+static bool read_stream(const char *file, FILE *stream, struct buf *out, struct error *err)
 {
-    FILE *stream = fopen(file, "re");
     if (!stream)
         return error_set(err, ERROR_INVALID, "can't read the map %s: %s", file, strerror(errno));
     char chunk[8192];
@@ -237,9 +240,28 @@ static bool read_file(const char *file, struct buf *out, struct error *err)
 const struct map *map_load(const char *file, struct findings *findings, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    if (!read_file(file, &text, err))
+    if (!read_stream(file, fopen(file, "re"), &text, err))
         return NULL;
     return map_parse(file, buf_span(&text), findings, err);
+}
+
+const struct map *map_load_again(const char *file, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct stat told;
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd >= 0 && fstat(fd, &told) == 0 && !S_ISREG(told.st_mode)) {
+        close(fd);
+        error_set(err, ERROR_INVALID,
+                  "the map %s is no regular file, so it can't be read a second time", file);
+        return NULL;
+    }
+    FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
+    if (fd >= 0 && !stream)
+        close(fd);
+    if (!read_stream(file, stream, &text, err))
+        return NULL;
+    return map_parse(file, buf_span(&text), NULL, err);
 }
 
 const struct map *map_ref(const struct map *map)

@@ -34,6 +34,10 @@ struct map {
  * has none where the file can't be read at all), and ERR filled: its text begins with FILE:LINE.
  * The reference is the caller's. */
 const struct map *map_load(const char *file, struct findings *findings, struct error *err);
+
+/* As map_load, for a file that has been read before by somebody who must not wait: what is no
+ * regular file (a pipe has given what it had) is refused. */
+const struct map *map_load_again(const char *file, struct error *err);
 /* The same for a text; FILE is what errors call it. */
 const struct map *map_parse(const char *file, struct span text, struct findings *findings,
                             struct error *err);

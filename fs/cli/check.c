@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "core/base/printable.h"
 #include "core/sources.h"
@@ -196,6 +197,14 @@ static int run(struct check *check, const struct options *options, char **paths,
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
     struct error why;
     const struct map *map = map_load(check->file, &findings, &why);
+    struct stat told;
+    bool is_file = stat(check->file, &told) == 0 && !S_ISDIR(told.st_mode);
+    struct error plain = why;
+    if (!map && !is_file &&
+        check->file[0]) /* the map is easily forgotten: others take none there */
+        error_set(&why, plain.kind,
+                  "%s; if that is a path, the map comes before it: ddbfs check MAP %s", plain.text,
+                  check->file);
     if (!app_start(&check->app, options, map, COMMAND_CACHE_BYTES))
         check->app.status = EXIT_FAILURE;
     else if (!options->offline)

@@ -7,4 +7,8 @@
 #define CONTROL_REFRESH "refresh"
 #define CONTROL_NOW "@now"
 
+/* What a refresh that was carried out is answered with where the map has no such path; else it is
+ * ENOENT, since there is no file of that name. */
+#define CONTROL_NO_SUCH_PATH ENODATA
+
 #endif

@@ -75,7 +75,16 @@ static bool resolve(const char *path, struct buf *whole, struct buf *root)
     return inside && !rest.failed && !whole->failed;
 }
 
-static bool refresh(const char *path)
+static int complain(const char *path, const char *what, int status)
+{
+    fputs("ddbfs: ", stderr);
+    app_print_safely(path);
+    fprintf(stderr, ": %s\n", what);
+    return status;
+}
+
+/* The command's exit status. */
+static int refresh(const char *path)
 {
     struct stat stat_buf;
     CLEAN_UP(buf_clean_up) struct buf whole = {0}, root = {0}, request = {0};
@@ -84,15 +93,19 @@ static bool refresh(const char *path)
         buf_printf(&request, "%s/" CONTROL_NAME "/" CONTROL_REFRESH "%s/" CONTROL_NOW,
                    buf_text(&root), buf_text(&whole) + root.size);
         /* The answer is that there is no such file, once the work is done. */
-        if (!request.failed && stat(buf_text(&request), &stat_buf) != 0 && errno == ENOENT)
-            return true;
-        found = errno != ENOTCONN; /* nobody is there any more */
+        int error = !request.failed && stat(buf_text(&request), &stat_buf) != 0 ? errno : EIO;
+        if (error == ENOENT)
+            return EXIT_SUCCESS;
+        if (error == CONTROL_NO_SUCH_PATH)
+            return complain(path, "the map has no such path, so there was nothing to forget",
+                            EXIT_MISSING);
+        if (error == EINVAL)
+            return complain(path, "the map refuses a name in it; ddbfs explain says why",
+                            EXIT_FAILURE);
+        if (error != ENOTCONN) /* somebody is there */
+            return complain(path, strerror(error), EXIT_FAILURE);
     }
-    if (found)
-        fprintf(stderr, "ddbfs: %s: %s\n", path, strerror(errno));
-    else
-        fprintf(stderr, "ddbfs: %s: is not in a live mount of ddbfs\n", path);
-    return false;
+    return complain(path, "is not in a live mount of ddbfs", EXIT_FAILURE);
 }
 
 int refresh_command(const struct options *options, int argc, char **argv)
@@ -103,8 +116,10 @@ int refresh_command(const struct options *options, int argc, char **argv)
         fprintf(stderr, "ddbfs: refresh needs a path in a mount; see ddbfs --help\n");
         return EXIT_USAGE;
     }
-    for (int i = 0; i < argc; i++)
-        if (!refresh(argv[i]))
-            status = EXIT_FAILURE;
+    for (int i = 0; i < argc; i++) {
+        int each = refresh(argv[i]);
+        if (each != EXIT_SUCCESS && status != EXIT_FAILURE)
+            status = each;
+    }
     return status;
 }

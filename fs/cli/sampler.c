@@ -16,6 +16,7 @@ struct sampler {
     check_finding_fn *fn;
     void *arg;
     char *paths[MOST_PATHS]; /* owned */
+    bool named;              /* by the user: what is not there is told */
     size_t path_count;
     bool left_out;           /* there were more */
     struct sample **samples; /* owned: one a model of the map; NULL where nothing was read of it */
@@ -27,6 +28,7 @@ struct sampler {
     struct plan *plan;
     struct sample *sample;
     bool takes_keys; /* its records are read again by their keys */
+    bool is_empty;   /* proven: no record came, and none would */
     struct arena arena;
     struct key keys[READ_MAX_KEYS];
     size_t key_count;
@@ -64,7 +66,7 @@ static void complain_of_memory(struct sampler *sampler)
     app_complain(sampler->app, NULL, &why);
 }
 
-void sampler_add_path(struct sampler *sampler, const char *path)
+static void add_path(struct sampler *sampler, const char *path)
 {
     if (sampler->path_count == MOST_PATHS) {
         sampler->left_out = true;
@@ -77,6 +79,12 @@ void sampler_add_path(struct sampler *sampler, const char *path)
         complain_of_memory(sampler);
 }
 
+void sampler_add_path(struct sampler *sampler, const char *path)
+{
+    sampler->named = true;
+    add_path(sampler, path);
+}
+
 void sampler_add_declared(struct sampler *sampler, const char *path)
 {
     struct error why;
@@ -87,7 +95,7 @@ void sampler_add_declared(struct sampler *sampler, const char *path)
         return;
     }
     if (place->kind == PLACE_DIRECTORY && place_is_read(place))
-        sampler_add_path(sampler, path);
+        add_path(sampler, path);
     entries_add_declared(&entries, place, &sampler->app->tree.names);
     entries_add_files(&entries, place, &sampler->app->tree.names);
     for (size_t i = 0; i < entries.count; i++) {
@@ -97,7 +105,7 @@ void sampler_add_declared(struct sampler *sampler, const char *path)
         if (entry->directory)
             sampler_add_declared(sampler, buf_text(&below));
         else if (!span_is(entry->name, "README"))
-            sampler_add_path(sampler, buf_text(&below));
+            add_path(sampler, buf_text(&below));
     }
     if (entries.failed)
         complain_of_memory(sampler);
@@ -109,6 +117,7 @@ static void take_page(void *arg, const struct page *page, const struct error *er
 {
     struct sampler *sampler = arg;
     loop_stop(sampler->app->loop);
+    sampler->is_empty = page && page->item_count == 0 && !page->more;
     if (err) {
         app_complain(sampler->app, sampler->path, err);
         return;
@@ -193,6 +202,7 @@ static void sample_path(struct sampler *sampler, const char *path)
     struct place *place = app_resolve(sampler->app, path, &why);
     struct source *source = NULL;
     sampler->path = path;
+    sampler->is_empty = false;
     if (place && !place_is_read(place))
         error_set(&why, ERROR_NOT_LISTABLE, "no record is read for this; name one, or a listing");
     else if (place)
@@ -205,6 +215,8 @@ static void sample_path(struct sampler *sampler, const char *path)
         error_no_memory(&why);
     else if (sampler->plan)
         read_records(sampler, source);
+    if (sampler->is_empty && sampler->named && !place_is_directory(place))
+        error_set(&why, ERROR_NOT_FOUND, "there is no such record to look at");
     if (why.kind != ERROR_NONE)
         app_complain(sampler->app, path, &why);
     plan_unref(sampler->plan);
@@ -215,9 +227,12 @@ void sampler_run(struct sampler *sampler)
 {
     bool json = sampler->app->options->json;
     size_t paths = sampler->path_count;
-    printf(json ? "{\"paths\":%zu,\"records_a_path\":%u,\"requests_at_most\":%zu}\n"
-                : "reading of %zu paths up to %u records each: at most %zu requests\n",
-           paths, sampler->most, 2 * paths);
+    if (json)
+        printf("{\"paths\":%zu,\"records_a_path\":%u,\"requests_at_most\":%zu}\n", paths,
+               sampler->most, 2 * paths);
+    else
+        printf("reading of %zu path%s up to %u record%s each: at most %zu requests\n", paths,
+               paths == 1 ? "" : "s", sampler->most, sampler->most == 1 ? "" : "s", 2 * paths);
     if (sampler->left_out && !json)
         printf("the map tells more paths than these; name them to read them\n");
     if (paths == 0 && !json)
@@ -228,7 +243,12 @@ void sampler_run(struct sampler *sampler)
     for (size_t i = 0; i < sampler->app->map->model_count; i++)
         if (sampler->samples[i])
             sample_end(sampler->samples[i]);
-    printf(json ? "{\"records\":%u,\"requests\":%u,\"capacity\":%.15g}\n"
-                : "%u records were read: %u requests, %.15g capacity units\n",
-           sampler->records, sampler->requests, sampler->capacity);
+    if (json)
+        printf("{\"records\":%u,\"requests\":%u,\"capacity\":%.15g}\n", sampler->records,
+               sampler->requests, sampler->capacity);
+    else
+        printf("%u record%s read: %u request%s, %.15g capacity unit%s\n", sampler->records,
+               sampler->records == 1 ? " was" : "s were", sampler->requests,
+               sampler->requests == 1 ? "" : "s", sampler->capacity,
+               sampler->capacity == 1 ? "" : "s");
 }

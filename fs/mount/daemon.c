@@ -78,7 +78,7 @@ static void reload(struct mount *mount)
 {
     struct error why;
     struct app *app = mount->app;
-    const struct map *map = map_load(app->map->file, NULL, &why);
+    const struct map *map = map_load_again(app->map->file, &why);
     if (map && !names_suit(map, &app->tree.names, &why)) {
         map_unref(map);
         map = NULL;

@@ -61,6 +61,8 @@ static bool set_own(struct mount_options *mount, struct options *options, struct
         buf_add(&mount->texts, &text, sizeof text); /* kept: the options point to it */
     else
         free(text);
+    if (outcome == OPTIONS_WRONG && !equals)
+        return complain(word, "needs a value: NAME=VALUE");
     return outcome != OPTIONS_WRONG || complain(word, "has a value that it can't have");
 }
 
@@ -90,6 +92,9 @@ static bool take_word(struct mount_options *mount, struct options *options, stru
         return false;
     if (span_starts(word, SPAN_LITERAL("max_read=")))
         return complain(word, "does not go with ddbfs"); /* libfuse would end at the greeting */
+    /* ddbfs refresh and umount know its mounts by their type. */
+    if (span_starts(word, SPAN_LITERAL("subtype=")) && !span_is(word, "subtype=ddbfs"))
+        return complain(word, "does not go with ddbfs, whose mounts are known by theirs");
     /* libfuse keeps it by looking at who asks; what the kernel has cached it gives to everybody. */
     if (span_is(word, "allow_root"))
         return complain(word, "would let in everybody, not only root; take allow_other if that is "

@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "core/tree/resolve.h"
+#include "fs/cli/control_path.h"
 #include "fs/mount/channel.h"
 #include "fs/mount/courier.h"
 #include "fs/mount/listing.h"
@@ -31,6 +33,7 @@ struct order {
     struct errand errand;        /* first, so that an errand is an order */
     struct waiting waiting;      /* who asked for it; idle when nobody did, or has had a reply */
     struct loop_timer *deadline; /* NULL once it has passed */
+    int result;                  /* what who asked is told at the end: an errno */
     struct doomed *names;
     size_t count;
     atomic_bool broken_off; /* set by the loop, read by the courier */
@@ -77,7 +80,7 @@ static void on_told(struct errand *errand)
     *(order->previous ? &order->previous->next : &order->refresher->latest) = order->next;
     if (order->next)
         order->next->previous = order->previous;
-    finish(order, ENOENT);
+    finish(order, order->result);
 }
 
 /* The courier may be about to be through: what it says then makes no difference. */
@@ -244,12 +247,28 @@ static void carry_out(struct refresher *refresher, struct order *order, struct s
     collect(refresher, order, path, FEW_NAMES + 1);
     bool few = order->count <= FEW_NAMES && !has_waiters(refresher, order);
     if (!few && forget_all(refresher)) {
-        finish(order, ENOENT);
+        finish(order, order->result);
         return;
     }
     if (order->count > FEW_NAMES)
         collect(refresher, order, path, SIZE_MAX);
     tell_names(refresher, order);
+}
+
+/* What a refresh that went well is answered with. Whether there is such a path, the map alone is
+ * asked: to look for a record would be to read it. What it does not have is forgotten all the same,
+ * for another map may have had it. */
+static int result_for(const struct mount *mount, struct span path)
+{
+    struct place *place = NULL;
+    struct error why = {0};
+    if (span_starts(path, SPAN_LITERAL("/" CONTROL_NAME)))
+        return ENOENT;
+    if (tree_resolve_now(&mount->app->tree, NULL, path, &place, &why))
+        place_destroy(place);
+    if (why.kind == ERROR_NOT_FOUND || why.kind == ERROR_NOT_DIRECTORY)
+        return CONTROL_NO_SUCH_PATH;
+    return why.kind == ERROR_INVALID ? EINVAL : ENOENT;
 }
 
 void refresher_drop(struct refresher *refresher, struct span path, fuse_req_t req)
@@ -266,6 +285,7 @@ void refresher_drop(struct refresher *refresher, struct span path, fuse_req_t re
     order->errand = (struct errand){tell, on_told};
     order->session = mount->session;
     order->refresher = refresher;
+    order->result = req ? result_for(mount, path) : ENOENT;
     if (req) /* an interrupt, or no memory for this, keeps nothing from being done */
         waiting_start(&order->waiting, mount, req, mount_now_ms(mount), give_up, order);
     carry_out(refresher, order, path);

@@ -198,7 +198,7 @@ def sample_reads_records(bench):
     things = bench.fixture("things")
     things.put("one")
     words = [things.env["DDBFS_MAP"], "/any/things/box"]
-    assert "1 records were read" in bench.text("check", "--sample=2", *words)
+    assert "1 record was read" in bench.text("check", "--sample=2", *words)
     assert bench.proxy.requests[-1].body["Limit"] == 2
     bench.proxy.clear()
     bench.text("check", things.env["DDBFS_MAP"])

@@ -93,7 +93,7 @@ def check(ddbfs, table, write_map):
 
 
 def findings(lines):
-    return [line for line in lines if line[:1].isdigit() and " records were read" not in line]
+    return [line for line in lines if line[:1].isdigit() and "read: " not in line]
 
 
 def test_records_that_fit(check, proxy):
@@ -167,9 +167,28 @@ def test_paths_are_named(check, cost):
     ]  # fmt: skip
 
 
+def test_a_named_record_that_is_not_there_is_a_miss(ddbfs, proxy):
+    """As for cat: 3 is proven absence, and says nothing against the map."""
+    result = ddbfs("check", places.DEFAULT_MAP, f"{SHOP}/NOPE", expect=3)
+    assert result.stderr == f"ddbfs: {SHOP}/NOPE: there is no such record to look at\n"
+    assert "0 records were read: 1 request" in result.text
+    assert ddbfs("check", places.DEFAULT_MAP, "/prod/jobs/by-id/nobody", expect=3).stderr
+    ddbfs("check", places.DEFAULT_MAP, "/prod/shops/nobody")  # a listing may be empty
+    both = ddbfs("check", places.DEFAULT_MAP, f"{SHOP}/NOPE", f"{SHOP}/SETTINGS", expect=3)
+    assert "1 record was read: 2 requests, 1 capacity unit\n" in both.text
+    proxy.fault("denied", op="GetItem", times=None)
+    ddbfs("check", places.DEFAULT_MAP, f"{SHOP}/NOPE", expect=1)
+
+
+@pytest.mark.parametrize("words", [["/prod/shops"], ["/prod/shops", f"{SHOP}/SETTINGS"]])
+def test_a_map_that_was_forgotten(ddbfs, words):
+    said = ddbfs("check", *words, expect=1).stderr
+    assert "if that is a path, the map comes before it: ddbfs check MAP /prod/shops\n" in said
+
+
 def test_so_many_records_and_no_more(check, proxy):
     lines = check({f"JOB#{n}": {} for n in range(2, 9)}, "--sample=3", "/own/jobs/all/1", expect=0)
-    assert "3 records were read: 1 requests" in lines[1]
+    assert "3 records were read: 1 request," in lines[1]
     assert [each.body["Limit"] for each in proxy.requests if each.op == "Query"] == [3]
 
 

@@ -87,7 +87,7 @@ def messages_of_the_mount():
     own words, up to the cure."""
     sources = [*REPO.glob("fs/mount/*.c"), REPO / "fs/cli/refresh.c"]
     text = re.sub(r'"\s*\n\s*"', "", "".join(path.read_text() for path in sources))
-    printed = re.findall(r'(?:fprintf\(stderr,|complain\(word,)\s*"([^"]*)"', text)
+    printed = re.findall(r'(?:fprintf\(stderr,|complain\((?:word|path),)\s*"([^"]*)"', text)
     said = [each.removeprefix("ddbfs: ").split("; ")[0] for each in printed]
     longest = {max(re.split(r"%\.?\*?[sd]|\\n", each), key=len).strip(": ") for each in said}
     return sorted(longest - {"", "-o", "out of memory"})

@@ -392,3 +392,16 @@ def test_there_is_room(mount):
     seen = os.statvfs(mount().root)
     assert seen.f_blocks == seen.f_bfree == seen.f_bavail > 0
     assert seen.f_files == seen.f_ffree == seen.f_favail > 0
+
+
+@pytest.mark.parametrize(
+    "word, why",
+    [
+        ("region", "needs a value: NAME=VALUE"),
+        ("cache-size", "needs a value: NAME=VALUE"),
+        ("cache-size=1", "has a value that it can't have"),
+        ("subtype=other", "does not go with ddbfs, whose mounts are known by theirs"),
+    ],
+)
+def test_what_is_wrong_with_an_option_of_the_mount_is_told(ddbfs, tmp_path, word, why):
+    assert ddbfs("mount", "-o", word, tmp_path, expect=2).stderr == f"ddbfs: -o {word} {why}\n"

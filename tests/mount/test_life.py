@@ -265,6 +265,17 @@ def test_sighup_with_a_wrong_map_keeps_the_old_one(mount, make_map, oracle):
     assert (m / SETTINGS).read_bytes() == oracle(f"/{SETTINGS}") and os.listdir(m / LATEST)
 
 
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+def test_sighup_waits_for_no_writer_of_a_pipe(mount, make_map, oracle, kind):
+    own = make_map()
+    m = mount(map_file=own)
+    own.unlink()
+    os.mkfifo(own) if kind == "pipe" else own.mkdir()
+    m.signal(signal.SIGHUP)
+    mounts.wait_until(lambda: "is no regular file" in m.log(), "the word that it can't be read")
+    assert (m / SETTINGS).read_bytes() == oracle(f"/{SETTINGS}")
+
+
 def test_sighup_drops_what_is_known(mount, branch, make_map):
     path = branch.put_settings(text="old")
     own = make_map(lambda text: re.sub(r'("table":\s*"\w+",)', r'\1 "ttl": 3600,', text))

@@ -46,6 +46,38 @@ def test_many_names_are_forgotten(mount, branch, kernel):
     assert all(b"new" in (m / path).read_bytes() for path in paths)
 
 
+# What there is not.
+
+
+@pytest.mark.parametrize("path", ["prodd", "prod/jobz/x", "prod/jobs/by-id/x/y", "prod/jobs/by-it"])
+def test_a_path_that_the_map_does_not_have_is_told(mount, path):
+    m = mount()
+    result = m.refresh(path, expect=3)
+    assert result.stderr == (
+        f"ddbfs: {m.root / path}: the map has no such path, so there was nothing to forget\n"
+    )
+    assert m.counts() == {}
+
+
+def test_a_value_that_the_map_refuses_is_told(mount):
+    said = mount().refresh("prod/jobs/by-index/shopify/cool-store.myshopify.com", expect=1).stderr
+    assert "the map refuses a name in it" in said
+
+
+@pytest.mark.parametrize("path", ["", ".ddbfs", ".ddbfs/errors", f"{SHOP}/NOPE", f"{SETTINGS}@info"])
+def test_whether_a_record_is_there_is_not_asked(mount, path):
+    m = mount()
+    assert m.refresh(path).stderr == ""
+    assert m.counts() == {}
+
+
+def test_a_miss_is_no_worse_than_a_failure(mount, tmp_path):
+    m = mount()
+    m.ddbfs("refresh", m / "nope", tmp_path, expect=1)
+    m.ddbfs("refresh", tmp_path, m / "nope", expect=1)
+    m.ddbfs("refresh", m / "nope", m / "prod", expect=3)
+
+
 def test_a_refresh_of_one_record_costs_the_others_nothing(mount, branch, make_map, kernel):
     paths = [branch.put_settings(f"s{n}.example", text="old") for n in range(10)]
     own = make_map(long_lived)

@@ -50,6 +50,18 @@ static void owner_and_mask_are_read(void)
     close_scene(&scene);
 }
 
+static void a_type_of_its_own_would_hide_a_mount(void)
+{
+    struct scene scene;
+    open_scene(&scene, "subtype=other", NULL);
+    CHECK(!scene.ok);
+    close_scene(&scene);
+    open_scene(&scene, "subtype=ddbfs", NULL);
+    CHECK(scene.ok);
+    CHECK_TEXT(buf_text(&scene.mount.fuse), "subtype=ddbfs");
+    close_scene(&scene);
+}
+
 static void what_is_no_number_is_refused(void)
 {
     static const char *const words[] = {
@@ -175,6 +187,7 @@ static void a_value_may_hold_equal_signs(void)
 static const struct check_test tests[] = {
     {"nothing_given_is_the_caller_s_own", nothing_given_is_the_caller_s_own},
     {"owner_and_mask_are_read", owner_and_mask_are_read},
+    {"a_type_of_its_own_would_hide_a_mount", a_type_of_its_own_would_hide_a_mount},
     {"what_is_no_number_is_refused", what_is_no_number_is_refused},
     {"numbers_beyond_an_owner_are_refused", numbers_beyond_an_owner_are_refused},
     {"words_of_fstab_say_nothing_here", words_of_fstab_say_nothing_here},
