@@ -6,6 +6,7 @@
 
 #include "core/aws/credentials_env.h"
 #include "core/aws/credentials_pending.h"
+#include "core/aws/credentials_sso.h"
 #include "core/aws/credentials_static.h"
 #include "core/aws/profile.h"
 
@@ -22,7 +23,7 @@ static const struct {
     {credentials_env_new, NOT_FOR_SOURCES},
     {credentials_pending_new_role, NOT_FOR_SOURCES},
     {credentials_pending_new_web_identity, OF_PROFILE},
-    {credentials_pending_new_sso, OF_PROFILE},
+    {credentials_sso_new, OF_PROFILE},
     {credentials_static_new_credentials_file, OF_PROFILE},
     {credentials_pending_new_login, OF_PROFILE},
     {credentials_pending_new_process, OF_PROFILE},

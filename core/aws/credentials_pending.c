@@ -40,15 +40,6 @@ static enum credentials_found look_for_web_identity(const struct credentials_con
                : CREDENTIALS_ABSENT;
 }
 
-static enum credentials_found look_for_sso(const struct credentials_context *context,
-                                           struct credentials *out, struct error *err)
-{
-    (void)out;
-    return has(context, "sso_account_id") || has(context, "sso_role_name")
-               ? fail(context, "SSO (sso_session or sso_start_url)", err)
-               : CREDENTIALS_ABSENT;
-}
-
 static enum credentials_found look_for_login(const struct credentials_context *context,
                                              struct credentials *out, struct error *err)
 {
@@ -74,11 +65,6 @@ struct credentials_provider *
 credentials_pending_new_web_identity(const struct credentials_context *context)
 {
     return credentials_provider_of(context, look_for_web_identity);
-}
-
-struct credentials_provider *credentials_pending_new_sso(const struct credentials_context *context)
-{
-    return credentials_provider_of(context, look_for_sso);
 }
 
 struct credentials_provider *

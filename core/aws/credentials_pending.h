@@ -11,7 +11,6 @@ struct credentials_provider *
 credentials_pending_new_role(const struct credentials_context *context);
 struct credentials_provider *
 credentials_pending_new_web_identity(const struct credentials_context *context);
-struct credentials_provider *credentials_pending_new_sso(const struct credentials_context *context);
 struct credentials_provider *
 credentials_pending_new_login(const struct credentials_context *context);
 struct credentials_provider *

@@ -471,6 +471,28 @@ bool profile_get_nested(const struct profile_file *file, const char *kind, const
     return entry != NULL;
 }
 
+bool profile_has_section(const struct profile_file *file, const char *kind, const char *name)
+{
+    struct profile_entry wanted = {.kind = span_text(kind), .name = span_text(name)};
+    return find_names(file, &wanted, 0) != NULL;
+}
+
+bool profile_next(const struct profile_file *file, const char *kind, const char *name, size_t *at,
+                  struct span *key, struct span *value)
+{
+    for (; *at < file->count; ++*at) {
+        const struct profile_entry *entry = &file->entries[*at];
+        if (entry->key.size == 0 || entry->parent.size > 0 || !span_is(entry->kind, kind) ||
+            !span_is(entry->name, name))
+            continue;
+        *key = entry->key;
+        *value = entry->value;
+        ++*at;
+        return true;
+    }
+    return false;
+}
+
 bool profile_get(const struct profile_file *file, const char *profile, const char *key,
                  struct span *value)
 {

@@ -60,6 +60,12 @@ bool profile_get(const struct profile_file *file, const char *profile, const cha
 bool profile_get_nested(const struct profile_file *file, const char *kind, const char *name,
                         const char *parent, const char *key, struct span *value);
 
+/* Whether there is a section [KIND NAME], and its plain keys, one after the other: AT is zero at
+ * first. False behind the last one. */
+bool profile_has_section(const struct profile_file *file, const char *kind, const char *name);
+bool profile_next(const struct profile_file *file, const char *kind, const char *name, size_t *at,
+                  struct span *key, struct span *value);
+
 /* The line of FILE in which VALUE begins, which it gave. */
 unsigned profile_line(const struct profile_file *file, struct span value);
 

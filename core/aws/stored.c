@@ -7,6 +7,7 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -102,6 +103,31 @@ bool stored_write(const char *path, struct span text, struct error *err)
     fail("write", path, err);
     unlink(draft.data);
     return false;
+}
+
+struct stored_stamp stored_stamp_of(struct span text)
+{
+    struct stored_stamp stamp = {0};
+    stamp.is_set = digest_sha256(text, stamp.digest);
+    return stamp;
+}
+
+bool stored_same(const struct stored_stamp *a, const struct stored_stamp *b)
+{
+    return a->is_set && b->is_set && memcmp(a->digest, b->digest, sizeof a->digest) == 0;
+}
+
+bool stored_write_over(const char *path, struct stored_stamp *stamp, struct span text,
+                       struct error *err)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf now = {0};
+    if (stored_read(path, &now, NULL) != STORED_READ)
+        return true;
+    struct stored_stamp found = stored_stamp_of(buf_span(&now));
+    if (!stored_same(&found, stamp))
+        return true;
+    *stamp = stored_stamp_of(text);
+    return stored_write(path, text, err);
 }
 
 static const char *home(void)

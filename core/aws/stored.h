@@ -4,6 +4,7 @@
 #define DDBFS_CORE_AWS_STORED_H
 
 #include "core/base/buf.h"
+#include "core/base/digest.h"
 #include "core/base/error.h"
 
 enum stored_found {
@@ -19,6 +20,21 @@ enum stored_found stored_read(const char *path, struct buf *out, struct error *e
 /* Writes TEXT as the whole file, readable by its owner only, in one step: whoever reads the file
  * meanwhile gets the old one or the new one. Its folders are made (0700) when they are missing. */
 bool stored_write(const char *path, struct span text, struct error *err);
+
+/* A file's bytes, by which they are known again; {0} is none's. */
+struct stored_stamp {
+    uint8_t digest[DIGEST_SIZE];
+    bool is_set;
+};
+
+struct stored_stamp stored_stamp_of(struct span text);
+bool stored_same(const struct stored_stamp *a, const struct stored_stamp *b);
+
+/* As stored_write, unless the file is gone or is not the one of STAMP any more: somebody else has
+ * signed in or out meanwhile, and their word counts. Then nothing happens, which is no error. STAMP
+ * gets that of what was written. */
+bool stored_write_over(const char *path, struct stored_stamp *stamp, struct span text,
+                       struct error *err);
 
 /* A path from the environment or a profile: ~ at the start and $NAME or ${NAME} are put in, as the
  * AWS CLI does it. NULL when memory ran out. */

@@ -484,7 +484,6 @@ static void ways_not_built_yet(void)
 {
     check_way("role_arn", false, "role_arn");
     check_way("web_identity_token_file", false, "web_identity_token_file");
-    check_way("sso_account_id", false, "sso_session");
     check_way("login_session", false, "login_session");
     check_way("credential_process", false, "credential_process");
 }
@@ -493,8 +492,19 @@ static void ways_that_win_over_keys(void)
 {
     check_way("role_arn", true, "role_arn");
     check_way("web_identity_token_file", true, "web_identity_token_file");
-    check_way("sso_account_id", true, "SSO");
-    check_way("sso_role_name", true, "SSO");
+}
+
+static void sso_wins_over_keys(void)
+{
+    static const char *const keys[] = {"sso_account_id", "sso_role_name"};
+    for (size_t i = 0; i < 2; i++) {
+        CLEAN_UP(place_clean_up) struct place place;
+        CLEAN_UP(buf_clean_up) struct buf config = {0};
+        buf_printf(&config, "[profile x]\nregion = r\n%s = something\n", keys[i]);
+        open_place(&place, buf_text(&config), keys_of_x);
+        start(&place, in_x);
+        check_denied(&place, "profile x, which gets its credentials from SSO, has no");
+    }
 }
 
 static void ways_that_yield_to_keys(void)
@@ -716,6 +726,7 @@ static const struct check_test tests[] = {
     {"files are read again", files_are_read_again},
     {"ways not built yet", ways_not_built_yet},
     {"ways that win over keys", ways_that_win_over_keys},
+    {"sso wins over keys", sso_wins_over_keys},
     {"ways that yield to keys", ways_that_yield_to_keys},
     {"keys of the config file come last", keys_of_the_config_file_come_last},
     {"credentials tell where they are from", credentials_tell_where_they_are_from},

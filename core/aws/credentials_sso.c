@@ -1,0 +1,481 @@
+/* Asking SSO's portal for the credentials of a role. */
+#include "core/aws/credentials_sso.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/aws/cli_cache.h"
+#include "core/aws/document.h"
+#include "core/aws/endpoint.h"
+#include "core/aws/sso_token.h"
+#include "core/aws/token_call.h"
+#include "core/base/digest.h"
+#include "core/json/json.h"
+
+/* A key of a profile, the place of its value, and the keys that a profile has to have. */
+enum { KEY_ROLE, KEY_ACCOUNT, KEY_START_URL, KEY_REGION, KEYS };
+
+static const char *const keys[KEYS] = {
+    [KEY_ROLE] = "sso_role_name",
+    [KEY_ACCOUNT] = "sso_account_id",
+    [KEY_START_URL] = "sso_start_url",
+    [KEY_REGION] = "sso_region",
+};
+
+struct sso_provider {
+    struct credentials_provider base; /* first: a provider is cast to it */
+    const struct credentials_context *context;
+    struct aws_client client;
+    struct sso_tokens *tokens; /* owned */
+    /* Digests of what was of no use: a token that the portal refused, and the key id that was given
+     * last, for which nobody would ask again who could use it. */
+    uint8_t refused[DIGEST_SIZE], given[DIGEST_SIZE];
+    bool has_refused, has_given;
+    int64_t refused_ms;
+};
+
+enum sso_state {
+    SSO_BEGINNING,     /* its timer: nothing is answered from within the question */
+    SSO_AWAITS_TOKEN,  /* a token that is refreshed */
+    SSO_AWAITS_PORTAL, /* credentials */
+};
+
+struct credentials_get {
+    enum sso_state state;
+    struct sso_provider *provider;
+    struct loop_timer *timer;   /* while it is beginning */
+    struct token_call *call;    /* while it awaits the portal */
+    char *values[KEYS];         /* owned */
+    char *session;              /* owned; NULL in a profile without one */
+    char *origin;               /* owned */
+    char *cache;                /* owned; the file of the AWS CLI's cache */
+    uint8_t token[DIGEST_SIZE]; /* of the token that the portal was asked with */
+    credentials_fn *fn;
+    void *arg;
+};
+
+static int64_t now_ms(const struct sso_provider *provider)
+{
+    struct clock *clock = loop_clock(provider->context->loop);
+    return clock->now_ms(clock);
+}
+
+static void free_get(struct credentials_get *get)
+{
+    for (size_t i = 0; i < KEYS; i++)
+        free(get->values[i]);
+    free(get->session);
+    free(get->origin);
+    free(get->cache);
+    free(get);
+}
+
+/* The question is gone before its asker hears. */
+static void tell(struct credentials_get *get, struct credentials_answer *answer)
+{
+    credentials_fn *fn = get->fn;
+    void *arg = get->arg;
+    free_get(get);
+    fn(arg, answer);
+    credentials_clean_up(&answer->credentials);
+}
+
+static void tell_failure(struct credentials_get *get, const struct error *err)
+{
+    struct credentials_answer answer = {.found = CREDENTIALS_FAILED, .err = *err};
+    tell(get, &answer);
+}
+
+static struct sso_login login_of(const struct credentials_get *get)
+{
+    return (struct sso_login){.profile = get->provider->context->profile,
+                              .session = get->session,
+                              .start_url = get->values[KEY_START_URL],
+                              .region = get->values[KEY_REGION]};
+}
+
+/* What the profile says. */
+
+static bool copy(char **out, struct span value, struct error *err)
+{
+    free(*out);
+    *out = strndup(value.data, value.size);
+    return *out || error_no_memory(err);
+}
+
+static bool fail(const struct credentials_context *context, const char *what, struct error *err)
+{
+    return error_set(err, ERROR_DENIED, "profile %.200s, which gets its credentials from SSO, %s",
+                     context->profile, what);
+}
+
+/* A value that both have must be the same one, and counts from either. */
+static bool take_session(struct credentials_get *get, struct span name, struct error *err)
+{
+    const struct credentials_context *context = get->provider->context;
+    const struct profile_file *config = &context->profiles->config;
+    char what[320];
+    struct span key, value, other;
+    if (!copy(&get->session, name, err))
+        return false;
+    if (!profile_has_section(config, "sso-session", get->session)) {
+        snprintf(what, sizeof what, "names sso_session %.200s, and there is no [sso-session %.60s]",
+                 get->session, get->session);
+        return fail(context, what, err);
+    }
+    for (size_t at = 0; profile_next(config, "sso-session", get->session, &at, &key, &value);) {
+        CLEAN_UP(buf_clean_up) struct buf key_text = {0};
+        buf_add_span(&key_text, key);
+        if (profiles_get(context->profiles, context->profile, buf_text(&key_text), &other) &&
+            !span_equal(value, other)) {
+            snprintf(what, sizeof what, "has another %.60s than its [sso-session %.60s]",
+                     buf_text(&key_text), get->session);
+            return fail(context, what, err);
+        }
+        for (size_t i = 0; i < KEYS; i++)
+            if (strcasecmp(buf_text(&key_text), keys[i]) == 0 && !copy(&get->values[i], value, err))
+                return false;
+    }
+    return true;
+}
+
+/* A region becomes part of a host's name. */
+static bool is_region(const char *text)
+{
+    size_t size = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-");
+    return size > 0 && size <= 63 && text[size] == '\0' && text[0] != '-' && text[size - 1] != '-';
+}
+
+static bool check_values(const struct credentials_get *get, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf missing = {0};
+    buf_add_text(&missing, "has no ");
+    size_t begin = missing.size;
+    for (size_t i = 0; i < KEYS; i++)
+        if (!get->values[i] || !get->values[i][0])
+            buf_printf(&missing, "%s%s", missing.size > begin ? ", " : "", keys[i]);
+    if (missing.failed)
+        return error_no_memory(err);
+    if (missing.size > begin) {
+        buf_add_text(&missing, "; set it (aws configure sso)");
+        return fail(get->provider->context, buf_text(&missing), err);
+    }
+    return is_region(get->values[KEY_REGION]) ||
+           fail(get->provider->context, "has an sso_region that is none", err);
+}
+
+/* Of the arguments in the order of their names, without blanks. */
+static char *cache_path(const struct credentials_get *get)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_add_text(&text, "{\"accountId\":");
+    json_write_ascii(&text, span_text(get->values[KEY_ACCOUNT]));
+    buf_add_text(&text, ",\"roleName\":");
+    json_write_ascii(&text, span_text(get->values[KEY_ROLE]));
+    buf_add_text(&text, get->session ? ",\"sessionName\":" : ",\"startUrl\":");
+    json_write_ascii(&text, span_text(get->session ? get->session : get->values[KEY_START_URL]));
+    buf_add_text(&text, "}");
+    return text.failed ? NULL : cli_cache_path(buf_span(&text));
+}
+
+/* CREDENTIALS_FOUND: the profile is one of SSO's, and GET has what it says. */
+static enum credentials_found read_profile(struct credentials_get *get, struct error *err)
+{
+    const struct credentials_context *context = get->provider->context;
+    const struct profiles *profiles = context->profiles;
+    CLEAN_UP(buf_clean_up) struct buf origin = {0};
+    struct span value;
+    for (size_t i = 0; i < KEYS; i++)
+        if (profiles_get(profiles, context->profile, keys[i], &value) &&
+            !copy(&get->values[i], value, err))
+            return CREDENTIALS_FAILED;
+    if (!get->values[KEY_ROLE] && !get->values[KEY_ACCOUNT])
+        return CREDENTIALS_ABSENT;
+    if (profiles_get(profiles, context->profile, "sso_session", &value) &&
+        !take_session(get, value, err))
+        return CREDENTIALS_FAILED;
+    if (!check_values(get, err))
+        return CREDENTIALS_FAILED;
+    profiles_origin(profiles,
+                    profile_get(&profiles->config, context->profile, "sso_account_id", &value)
+                        ? PROFILE_CONFIG
+                        : PROFILE_CREDENTIALS,
+                    context->profile, &origin);
+    get->origin = buf_steal(&origin, NULL);
+    get->cache = cache_path(get);
+    if (get->origin && get->cache)
+        return CREDENTIALS_FOUND;
+    error_no_memory(err);
+    return CREDENTIALS_FAILED;
+}
+
+/* The end. */
+
+static void digest_of(const char *text, uint8_t out[DIGEST_SIZE])
+{
+    if (!digest_sha256(span_text(text), out))
+        memset(out, 0, DIGEST_SIZE);
+}
+
+static bool was_given(const struct sso_provider *provider, const char *id)
+{
+    uint8_t digest[DIGEST_SIZE];
+    digest_of(id, digest);
+    return provider->has_given && memcmp(digest, provider->given, sizeof digest) == 0;
+}
+
+/* CREDENTIALS are taken over. */
+static void give(struct credentials_get *get, struct credentials *credentials)
+{
+    struct sso_provider *provider = get->provider;
+    struct credentials_answer answer = {.found = CREDENTIALS_FOUND, .credentials = *credentials};
+    *credentials = (struct credentials){0};
+    answer.credentials.method = "sso";
+    answer.credentials.origin = get->origin;
+    get->origin = NULL;
+    if (!answer.credentials.account_id) {
+        answer.credentials.account_id = get->values[KEY_ACCOUNT];
+        get->values[KEY_ACCOUNT] = NULL;
+    }
+    digest_of(answer.credentials.access_key_id, provider->given);
+    provider->has_given = true;
+    tell(get, &answer);
+}
+
+static bool read_cache(const struct credentials_get *get, struct credentials *out)
+{
+    struct clock *clock = loop_clock(get->provider->context->loop);
+    return cli_cache_read(get->cache, clock->wall_ms(clock), out);
+}
+
+/* What the cache has was given out before, and may be why somebody asks again; but it is better
+ * than nothing, since it outlives the token. */
+static void fail_or_give_again(struct credentials_get *get, const struct error *err)
+{
+    struct credentials kept = {0};
+    if (read_cache(get, &kept))
+        give(get, &kept);
+    else
+        tell_failure(get, err);
+}
+
+/* The portal. */
+
+static bool take_text(char **out, const struct document *document, const char *path)
+{
+    const char *text = document_text(document, path);
+    *out = text && *text ? strdup(text) : NULL;
+    return *out != NULL;
+}
+
+static bool take_answer(const struct credentials_get *get, const struct document *answer,
+                        struct credentials *out, struct error *err)
+{
+    struct clock *clock = loop_clock(get->provider->context->loop);
+    if (!take_text(&out->access_key_id, answer, "roleCredentials.accessKeyId") ||
+        !take_text(&out->secret_access_key, answer, "roleCredentials.secretAccessKey") ||
+        !take_text(&out->session_token, answer, "roleCredentials.sessionToken") ||
+        !document_number(answer, "roleCredentials.expiration", &out->expires_wall_ms))
+        return error_set(err, ERROR_BAD_ANSWER,
+                         "the answer of the SSO portal has not all of accessKeyId, "
+                         "secretAccessKey, sessionToken and expiration");
+    return out->expires_wall_ms > clock->wall_ms(clock) ||
+           error_set(err, ERROR_EXPIRED,
+                     "the SSO portal gave credentials that have expired already; is this "
+                     "machine's clock right?");
+}
+
+/* What the portal's refusals mean to whoever wanted to read a file. */
+static void explain(const struct credentials_get *get, const struct error *why, struct error *err)
+{
+    struct sso_login login = login_of(get);
+    CLEAN_UP(buf_clean_up) struct buf command = {0};
+    sso_login_command(&command, &login);
+    *err = *why;
+    if (why->http_status == 401)
+        error_set(err, ERROR_EXPIRED,
+                  "the sign-in to SSO%s%.100s is no longer valid: %.200s; sign in: %s",
+                  get->session ? " session " : "", get->session ? get->session : "", why->text,
+                  buf_text(&command));
+    else if (why->kind == ERROR_DENIED)
+        error_set(err, ERROR_DENIED,
+                  "you have no role %.64s in account %.20s by SSO: %.200s; check sso_role_name "
+                  "and sso_account_id of profile %.100s, or ask for the role",
+                  get->values[KEY_ROLE], get->values[KEY_ACCOUNT], why->text,
+                  get->provider->context->profile);
+    memcpy(err->code, why->code, sizeof err->code);
+    memcpy(err->request_id, why->request_id, sizeof err->request_id);
+    err->http_status = why->http_status;
+}
+
+static void on_portal(void *arg, struct document *answer, const struct error *err)
+{
+    struct credentials_get *get = arg;
+    struct sso_provider *provider = get->provider;
+    CLEAN_UP(document_clean_up) struct document *owned = answer;
+    struct credentials found = {0};
+    struct error why = {0};
+    get->call = NULL;
+    if (answer && take_answer(get, answer, &found, &why)) {
+        found.account_id = strdup(get->values[KEY_ACCOUNT]);
+        cli_cache_write(get->cache, &found, "sso", provider->context->log);
+        give(get, &found);
+        return;
+    }
+    credentials_clean_up(&found);
+    if (err) {
+        explain(get, err, &why);
+        provider->has_refused = err->http_status == 401;
+        provider->refused_ms = now_ms(provider);
+        memcpy(provider->refused, get->token, sizeof provider->refused);
+    }
+    fail_or_give_again(get, &why);
+}
+
+static void add_encoded(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        if ((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
+            (*text >= '0' && *text <= '9') || strchr("-._~", *text))
+            buf_add_char(out, *text);
+        else
+            buf_printf(out, "%%%02X", (unsigned char)*text);
+    }
+}
+
+static bool ask_portal(struct credentials_get *get, const char *token, struct error *err)
+{
+    struct sso_provider *provider = get->provider;
+    CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
+    CLEAN_UP(buf_clean_up) struct buf query = {0};
+    buf_add_text(&query, "role_name=");
+    add_encoded(&query, get->values[KEY_ROLE]);
+    buf_add_text(&query, "&account_id=");
+    add_encoded(&query, get->values[KEY_ACCOUNT]);
+    if (query.failed)
+        return error_no_memory(err);
+    if (!aws_endpoint_init(&endpoint, provider->context->settings, AWS_SSO, get->values[KEY_REGION],
+                           NULL, err))
+        return false;
+    struct token_question question = {
+        .what = "the SSO portal",
+        .endpoint = &endpoint,
+        .method = "GET",
+        .path = "federation/credentials",
+        .query = query.data,
+        .secret_name = "x-amz-sso_bearer_token",
+        .secret_value = token,
+        .within_ms = TOKEN_CALL_MS,
+    };
+    get->call = token_call_start(&provider->client, &question, on_portal, get);
+    get->state = SSO_AWAITS_PORTAL;
+    return get->call || error_no_memory(err);
+}
+
+/* The token. */
+
+static void on_refreshed(void *arg);
+
+static void take_token(struct credentials_get *get, bool may_refresh)
+{
+    struct sso_provider *provider = get->provider;
+    CLEAN_UP(buf_clean_up_secret) struct buf token = {0};
+    struct sso_login login = login_of(get);
+    struct error err = {0};
+    get->state = SSO_AWAITS_TOKEN;
+    switch (
+        sso_tokens_take(provider->tokens, &login, may_refresh, on_refreshed, get, &token, &err)) {
+    case SSO_TOKEN_REFRESHING:
+        return;
+    case SSO_TOKEN_VALID:
+        digest_of(buf_text(&token), get->token);
+        if (provider->has_refused && now_ms(provider) - provider->refused_ms < SSO_TOKEN_PAUSE_MS &&
+            memcmp(provider->refused, get->token, sizeof get->token) == 0) {
+            struct error refused = {.kind = ERROR_DENIED, .http_status = 401};
+            snprintf(refused.text, sizeof refused.text, "the SSO portal has refused this token");
+            explain(get, &refused, &err);
+        } else if (ask_portal(get, buf_text(&token), &err)) {
+            return;
+        }
+        break;
+    default:
+        break;
+    }
+    fail_or_give_again(get, &err);
+}
+
+static void on_refreshed(void *arg)
+{
+    take_token(arg, false);
+}
+
+static void begin(void *arg)
+{
+    struct credentials_get *get = arg;
+    struct credentials kept = {0};
+    struct credentials_answer answer = {0};
+    get->timer = NULL;
+    answer.found = read_profile(get, &answer.err);
+    if (answer.found != CREDENTIALS_FOUND) {
+        tell(get, &answer);
+        return;
+    }
+    bool has = read_cache(get, &kept);
+    if (has && !was_given(get->provider, kept.access_key_id)) {
+        give(get, &kept);
+        return;
+    }
+    credentials_clean_up(&kept);
+    take_token(get, true);
+}
+
+/* As a provider. */
+
+static struct credentials_get *sso_get(struct credentials_provider *base, credentials_fn *fn,
+                                       void *arg)
+{
+    struct sso_provider *provider = (struct sso_provider *)base;
+    struct credentials_get *get = calloc(1, sizeof *get);
+    if (!get)
+        return NULL;
+    *get = (struct credentials_get){
+        .state = SSO_BEGINNING, .provider = provider, .fn = fn, .arg = arg};
+    get->timer = loop_add_timer(provider->context->loop, 0, begin, get);
+    if (get->timer)
+        return get;
+    free(get);
+    return NULL;
+}
+
+static void sso_cancel(struct credentials_get *get)
+{
+    loop_remove_timer(get->timer);
+    token_call_end(get->call);
+    if (get->state == SSO_AWAITS_TOKEN)
+        sso_tokens_forget(get->provider->tokens);
+    free_get(get);
+}
+
+static void sso_destroy(struct credentials_provider *base)
+{
+    struct sso_provider *provider = (struct sso_provider *)base;
+    sso_tokens_destroy(provider->tokens);
+    free(provider);
+}
+
+struct credentials_provider *credentials_sso_new(const struct credentials_context *context)
+{
+    static const struct credentials_provider_ops ops = {sso_get, sso_cancel, sso_destroy};
+    struct sso_provider *provider = calloc(1, sizeof *provider);
+    if (!provider)
+        return NULL;
+    *provider = (struct sso_provider){.base = {&ops}, .context = context};
+    provider->client = token_call_client(context);
+    provider->tokens = sso_tokens_new(context);
+    if (provider->tokens)
+        return &provider->base;
+    free(provider);
+    return NULL;
+}

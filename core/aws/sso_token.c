@@ -1,0 +1,395 @@
+/* Reading, refreshing and writing back tokens of SSO. */
+#include "core/aws/sso_token.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/aws/document.h"
+#include "core/aws/endpoint.h"
+#include "core/aws/stored.h"
+#include "core/aws/token_call.h"
+#include "core/base/digest.h"
+#include "core/base/instant.h"
+#include "core/base/shell.h"
+
+enum {
+    /* A token that is valid still is not worth a long wait for a better one. */
+    SHORT_REFRESH_MS = 5 * 1000,
+    MOST_LASTS_S = 366 * 24 * 3600,
+};
+
+struct sso_tokens {
+    const struct credentials_context *context;
+    struct aws_client client;
+    /* The refresh under way; of no meaning without a call. */
+    struct token_call *call;
+    char *path;             /* owned; the token's file */
+    char *start_url;        /* owned; what the login has */
+    char *region;           /* owned */
+    struct document *draft; /* owned; the token as it was read, then the new one */
+    loop_fn *fn;            /* who waits for it; NULL for nobody */
+    void *arg;
+    /* The last refresh: of which file, when, and what came of it. */
+    struct stored_stamp tried;
+    struct stored_stamp written; /* the file that it wrote */
+    int64_t tried_ms;
+    struct error why; /* it failed; of no kind when it did not */
+    /* A new token that could not be written, and stands for the file with this stamp. */
+    struct document *unwritten; /* owned */
+    struct stored_stamp stands_for;
+};
+
+struct sso_tokens *sso_tokens_new(const struct credentials_context *context)
+{
+    struct sso_tokens *tokens = calloc(1, sizeof *tokens);
+    if (!tokens)
+        return NULL;
+    tokens->context = context;
+    tokens->client = token_call_client(context);
+    return tokens;
+}
+
+static void end_refresh(struct sso_tokens *tokens)
+{
+    token_call_end(tokens->call);
+    document_free(tokens->draft);
+    free(tokens->path);
+    free(tokens->start_url);
+    free(tokens->region);
+    tokens->call = NULL;
+    tokens->draft = NULL;
+    tokens->path = tokens->start_url = tokens->region = NULL;
+}
+
+void sso_tokens_destroy(struct sso_tokens *tokens)
+{
+    if (!tokens)
+        return;
+    end_refresh(tokens);
+    document_free(tokens->unwritten);
+    free(tokens);
+}
+
+void sso_tokens_forget(struct sso_tokens *tokens)
+{
+    tokens->fn = NULL;
+}
+
+void sso_login_command(struct buf *out, const struct sso_login *login)
+{
+    buf_add_text(out, "aws sso login");
+    if (strcmp(login->profile, "default") != 0) {
+        buf_add_text(out, " --profile ");
+        shell_word(out, span_text(login->profile));
+    }
+}
+
+static void free_text(char **text)
+{
+    free(*text);
+}
+
+static int64_t wall_ms(const struct sso_tokens *tokens)
+{
+    struct clock *clock = loop_clock(tokens->context->loop);
+    return clock->wall_ms(clock);
+}
+
+static int64_t now_ms(const struct sso_tokens *tokens)
+{
+    struct clock *clock = loop_clock(tokens->context->loop);
+    return clock->now_ms(clock);
+}
+
+/* Files. */
+
+/* NULL when memory or OpenSSL failed. */
+static char *token_path(const struct sso_login *login)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    uint8_t digest[DIGEST_SHA1_SIZE];
+    if (!digest_sha1(span_text(login->session ? login->session : login->start_url), digest))
+        return NULL;
+    buf_add_text(&path, "~/.aws/sso/cache/");
+    digest_hex(&path, digest, sizeof digest);
+    buf_add_text(&path, ".json");
+    return path.failed ? NULL : stored_path(path.data);
+}
+
+/* "SSO session corp", or "SSO at https://…": what one has to sign in to. */
+static void add_name(struct buf *out, const struct sso_login *login)
+{
+    buf_add_text(out, login->session ? "SSO session " : "SSO at ");
+    buf_add_text(out, login->session ? login->session : login->start_url);
+}
+
+static enum sso_token_state fail(const struct sso_login *login, enum error_kind kind,
+                                 const char *before, const char *after, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0}, command = {0};
+    add_name(&name, login);
+    sso_login_command(&command, login);
+    error_set(err, kind, "%s%.150s%.260s; sign in: %s", before, buf_text(&name), after,
+              buf_text(&command));
+    return SSO_TOKEN_FAILED;
+}
+
+/* The token's file as a document, or what stands for it. NULL with ERR filled. */
+static struct document *read_token(struct sso_tokens *tokens, const struct sso_login *login,
+                                   const char *path, struct stored_stamp *stamp, struct error *err)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf text = {0}, copy = {0};
+    struct error why = {0};
+    enum stored_found found = stored_read(path, &text, &why);
+    if (found == STORED_ABSENT) {
+        fail(login, ERROR_EXPIRED, "nobody is signed in to ", "", err);
+        return NULL;
+    }
+    if (found == STORED_READ)
+        *stamp = stored_stamp_of(buf_span(&text));
+    if (stored_same(stamp, &tokens->stands_for)) {
+        document_write(&copy, tokens->unwritten);
+        return document_parse(buf_span(&copy), path, err);
+    }
+    struct document *document =
+        found == STORED_READ ? document_parse(buf_span(&text), path, &why) : NULL;
+    if (!document) {
+        char after[320];
+        snprintf(after, sizeof after, ": %.300s", why.text);
+        fail(login, ERROR_DENIED, "no token for ", after, err);
+    }
+    return document;
+}
+
+static bool is_visible(const char *text)
+{
+    if (!text || !*text)
+        return false;
+    for (; *text; text++)
+        if (*text <= ' ' || *text > '~')
+            return false;
+    return true;
+}
+
+/* When the token expires; 0 with ERR filled when the file does not hold a token. */
+static int64_t check_token(const struct sso_login *login, const struct document *document,
+                           const char *path, struct error *err)
+{
+    char after[320];
+    const char *missing = NULL;
+    int64_t expires_ms = instant_parse(span_text(document_text(document, "expiresAt")));
+    if (!is_visible(document_text(document, "accessToken")))
+        missing = "accessToken";
+    else if (expires_ms <= 0)
+        missing = "expiresAt";
+    if (!missing)
+        return expires_ms;
+    snprintf(after, sizeof after, ": %.200s has no %s that could be used", path, missing);
+    fail(login, ERROR_DENIED, "no token for ", after, err);
+    return 0;
+}
+
+/* Refreshing. */
+
+static const char *const needed[] = {"refreshToken", "clientId", "clientSecret",
+                                     "registrationExpiresAt"};
+
+static bool can_refresh(const struct sso_tokens *tokens, const struct sso_login *login,
+                        const struct document *document)
+{
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (!document_text(document, needed[i]))
+            return false;
+    return login->session &&
+           instant_parse(span_text(document_text(document, "registrationExpiresAt"))) >
+               wall_ms(tokens);
+}
+
+/* Whether the service said no, so that asking again soon is no use. */
+static bool was_refused(const struct error *why)
+{
+    return why->kind == ERROR_DENIED || why->kind == ERROR_NONE;
+}
+
+/* The same file is not tried again and again: while its token is valid, or when it was refused. */
+static bool is_paused(const struct sso_tokens *tokens, const struct stored_stamp *stamp, bool valid)
+{
+    return (stored_same(stamp, &tokens->tried) || stored_same(stamp, &tokens->written)) &&
+           (valid || was_refused(&tokens->why)) &&
+           now_ms(tokens) - tokens->tried_ms < SSO_TOKEN_PAUSE_MS;
+}
+
+/* Puts the answer's token into the draft. */
+static bool take_answer(struct sso_tokens *tokens, const struct document *answer, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf expires = {0};
+    struct document *draft = tokens->draft;
+    const char *token = document_text(answer, "accessToken");
+    const char *refresh = document_text(answer, "refreshToken");
+    int64_t lasts_s = 0;
+    if (!is_visible(token) || !document_number(answer, "expiresIn", &lasts_s) || lasts_s <= 0 ||
+        lasts_s > MOST_LASTS_S)
+        return error_set(err, ERROR_BAD_ANSWER,
+                         "the answer of SSO's token service has no accessToken or no expiresIn");
+    instant_write(&expires, wall_ms(tokens) + lasts_s * 1000);
+    /* Without a new one, the old one is used up. */
+    document_remove(draft, "refreshToken");
+    return (!expires.failed && document_set_text(draft, "accessToken", token) &&
+            document_set_text(draft, "expiresAt", buf_text(&expires)) &&
+            document_set_text(draft, "startUrl", tokens->start_url) &&
+            document_set_text(draft, "region", tokens->region) &&
+            (!refresh || document_set_text(draft, "refreshToken", refresh))) ||
+           error_no_memory(err);
+}
+
+static void write_back(struct sso_tokens *tokens)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
+    struct stored_stamp stamp = tokens->tried;
+    struct error err = {0};
+    document_write(&text, tokens->draft);
+    if (text.failed)
+        error_no_memory(&err);
+    else if (stored_write_over(tokens->path, &stamp, buf_span(&text), &err)) {
+        tokens->written = stamp;
+        return;
+    }
+    log_line(tokens->context->log, LOG_LEVEL_WARNING,
+             "a refreshed SSO token is used, but not kept: %s", err.text);
+    document_free(tokens->unwritten);
+    tokens->unwritten = tokens->draft;
+    tokens->stands_for = tokens->tried;
+    tokens->draft = NULL;
+}
+
+static void on_refreshed(void *arg, struct document *answer, const struct error *err)
+{
+    struct sso_tokens *tokens = arg;
+    loop_fn *fn = tokens->fn;
+    void *fn_arg = tokens->arg;
+    tokens->call = NULL;
+    tokens->fn = NULL;
+    tokens->why = err ? *err : (struct error){0};
+    if (answer && take_answer(tokens, answer, &tokens->why))
+        write_back(tokens);
+    document_free(answer);
+    end_refresh(tokens);
+    if (tokens->why.kind != ERROR_NONE)
+        log_line(tokens->context->log, LOG_LEVEL_WARNING, "an SSO token was not refreshed: %s",
+                 tokens->why.text);
+    if (fn)
+        fn(fn_arg);
+}
+
+static bool write_question(struct buf *out, const struct document *token)
+{
+    CLEAN_UP(document_clean_up) struct document *body = document_new();
+    bool whole = body && document_set_text(body, "grantType", "refresh_token");
+    for (size_t i = 0; i < 3; i++)
+        whole = whole && document_set_text(body, needed[i], document_text(token, needed[i]));
+    if (whole)
+        document_write(out, body);
+    return whole && !out->failed;
+}
+
+/* DRAFT is the refresh's from here on, in case of failure too. */
+static bool start_refresh(struct sso_tokens *tokens, const struct sso_login *login,
+                          const char *path, struct document *draft, struct error *err)
+{
+    bool valid = instant_parse(span_text(document_text(draft, "expiresAt"))) > wall_ms(tokens);
+    CLEAN_UP(buf_clean_up_secret) struct buf body = {0};
+    CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
+    end_refresh(tokens);
+    tokens->draft = draft;
+    tokens->path = strdup(path);
+    tokens->start_url = strdup(login->start_url);
+    tokens->region = strdup(login->region);
+    if (!tokens->path || !tokens->start_url || !tokens->region || !write_question(&body, draft))
+        return error_no_memory(err);
+    if (!aws_endpoint_init(&endpoint, tokens->context->settings, AWS_SSO_OIDC, login->region, NULL,
+                           err))
+        return false;
+    struct token_question question = {
+        .what = "SSO's token service",
+        .endpoint = &endpoint,
+        .method = "POST",
+        .path = "token",
+        .query = "",
+        .content_type = "application/json",
+        .body = buf_span(&body),
+        .within_ms = valid ? SHORT_REFRESH_MS : TOKEN_CALL_MS,
+    };
+    tokens->call = token_call_start(&tokens->client, &question, on_refreshed, tokens);
+    return tokens->call || error_no_memory(err);
+}
+
+/* Why a token that has expired is all there is. */
+static enum sso_token_state fail_expired(const struct sso_tokens *tokens,
+                                         const struct sso_login *login,
+                                         const struct stored_stamp *stamp, struct error *err)
+{
+    const struct error *why = &tokens->why;
+    char after[320] = " has expired";
+    bool tried = stored_same(stamp, &tokens->tried) && why->kind != ERROR_NONE;
+    if (tried)
+        snprintf(after, sizeof after, " has expired, and is not renewed: %.250s", why->text);
+    if (tried && !was_refused(why)) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        add_name(&name, login);
+        error_set(err, why->kind, "the sign-in to %.150s%s", buf_text(&name), after);
+        return SSO_TOKEN_FAILED;
+    }
+    return fail(login, ERROR_EXPIRED, "the sign-in to ", after, err);
+}
+
+/* Begins a refresh, or joins the one under way; false when there is to be none. */
+static bool refresh(struct sso_tokens *tokens, const struct sso_login *login, const char *path,
+                    struct document **document, const struct stored_stamp *stamp, bool valid)
+{
+    bool under_way =
+        tokens->call && strcmp(tokens->path, path) == 0 && stored_same(stamp, &tokens->tried);
+    if (under_way)
+        return !valid; /* whoever has a valid token does not wait for it */
+    if (!can_refresh(tokens, login, *document) || is_paused(tokens, stamp, valid))
+        return false;
+    struct document *draft = *document;
+    *document = NULL;
+    tokens->tried = *stamp;
+    tokens->tried_ms = now_ms(tokens);
+    tokens->why = (struct error){0};
+    if (start_refresh(tokens, login, path, draft, &tokens->why))
+        return true;
+    *document = tokens->draft;
+    tokens->draft = NULL;
+    return false;
+}
+
+enum sso_token_state sso_tokens_take(struct sso_tokens *tokens, const struct sso_login *login,
+                                     bool may_refresh, loop_fn *fn, void *arg, struct buf *out,
+                                     struct error *err)
+{
+    struct stored_stamp stamp = {0};
+    CLEAN_UP(free_text) char *path = token_path(login);
+    CLEAN_UP(document_clean_up)
+    struct document *document = path ? read_token(tokens, login, path, &stamp, err) : NULL;
+    if (!path)
+        error_no_memory(err);
+    int64_t expires_ms = document ? check_token(login, document, path, err) : 0;
+    if (expires_ms <= 0)
+        return SSO_TOKEN_FAILED;
+    int64_t left_ms = expires_ms - wall_ms(tokens);
+    if (may_refresh && left_ms < SSO_TOKEN_EARLY_MS &&
+        refresh(tokens, login, path, &document, &stamp, left_ms > 0)) {
+        tokens->fn = fn;
+        tokens->arg = arg;
+        return SSO_TOKEN_REFRESHING;
+    }
+    if (left_ms <= 0)
+        return fail_expired(tokens, login, &stamp, err);
+    buf_add_text(out, document_text(document, "accessToken"));
+    if (!out->failed)
+        return SSO_TOKEN_VALID;
+    error_no_memory(err);
+    return SSO_TOKEN_FAILED;
+}
