@@ -22,11 +22,11 @@ char *cli_cache_path(struct span arguments)
     return path.failed ? NULL : stored_path(path.data);
 }
 
-/* A text that is not empty; NULL for none, and when memory ran out. */
+/* NULL for none, and when memory ran out. */
 static char *copy_text(const struct document *document, const char *path)
 {
-    const char *text = document_text(document, path);
-    return text && *text ? strdup(text) : NULL;
+    const char *text = document_word(document, path);
+    return text ? strdup(text) : NULL;
 }
 
 bool cli_cache_read(const char *path, int64_t wall_ms, struct credentials *out)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/aws/credentials_env.h"
+#include "core/aws/credentials_login.h"
 #include "core/aws/credentials_pending.h"
 #include "core/aws/credentials_sso.h"
 #include "core/aws/credentials_static.h"
@@ -25,7 +26,7 @@ static const struct {
     {credentials_pending_new_web_identity, OF_PROFILE},
     {credentials_sso_new, OF_PROFILE},
     {credentials_static_new_credentials_file, OF_PROFILE},
-    {credentials_pending_new_login, OF_PROFILE},
+    {credentials_login_new, OF_PROFILE},
     {credentials_pending_new_process, OF_PROFILE},
     {credentials_static_new_config_file, OF_PROFILE},
     /* Here: container and instance metadata, NOT_FOR_SOURCES. */

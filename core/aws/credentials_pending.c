@@ -40,14 +40,6 @@ static enum credentials_found look_for_web_identity(const struct credentials_con
                : CREDENTIALS_ABSENT;
 }
 
-static enum credentials_found look_for_login(const struct credentials_context *context,
-                                             struct credentials *out, struct error *err)
-{
-    (void)out;
-    return has(context, "login_session") ? fail(context, "aws login (login_session)", err)
-                                         : CREDENTIALS_ABSENT;
-}
-
 static enum credentials_found look_for_process(const struct credentials_context *context,
                                                struct credentials *out, struct error *err)
 {
@@ -65,12 +57,6 @@ struct credentials_provider *
 credentials_pending_new_web_identity(const struct credentials_context *context)
 {
     return credentials_provider_of(context, look_for_web_identity);
-}
-
-struct credentials_provider *
-credentials_pending_new_login(const struct credentials_context *context)
-{
-    return credentials_provider_of(context, look_for_login);
 }
 
 struct credentials_provider *

@@ -12,8 +12,6 @@ credentials_pending_new_role(const struct credentials_context *context);
 struct credentials_provider *
 credentials_pending_new_web_identity(const struct credentials_context *context);
 struct credentials_provider *
-credentials_pending_new_login(const struct credentials_context *context);
-struct credentials_provider *
 credentials_pending_new_process(const struct credentials_context *context);
 
 #endif

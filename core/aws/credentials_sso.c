@@ -265,8 +265,8 @@ static void fail_or_give_again(struct credentials_get *get, const struct error *
 
 static bool take_text(char **out, const struct document *document, const char *path)
 {
-    const char *text = document_text(document, path);
-    *out = text && *text ? strdup(text) : NULL;
+    const char *text = document_word(document, path);
+    *out = text ? strdup(text) : NULL;
     return *out != NULL;
 }
 
@@ -280,7 +280,7 @@ static bool take_answer(const struct credentials_get *get, const struct document
         !document_number(answer, "roleCredentials.expiration", &out->expires_wall_ms))
         return error_set(err, ERROR_BAD_ANSWER,
                          "the answer of the SSO portal has not all of accessKeyId, "
-                         "secretAccessKey, sessionToken and expiration");
+                         "secretAccessKey, sessionToken and expiration that could be used");
     return out->expires_wall_ms > clock->wall_ms(clock) ||
            error_set(err, ERROR_EXPIRED,
                      "the SSO portal gave credentials that have expired already; is this "
@@ -391,7 +391,7 @@ static void take_token(struct credentials_get *get, bool may_refresh)
         return;
     case SSO_TOKEN_VALID:
         digest_of(buf_text(&token), get->token);
-        if (provider->has_refused && now_ms(provider) - provider->refused_ms < SSO_TOKEN_PAUSE_MS &&
+        if (provider->has_refused && now_ms(provider) - provider->refused_ms < TOKEN_REFUSED_MS &&
             memcmp(provider->refused, get->token, sizeof get->token) == 0) {
             struct error refused = {.kind = ERROR_DENIED, .http_status = 401};
             snprintf(refused.text, sizeof refused.text, "the SSO portal has refused this token");

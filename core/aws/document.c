@@ -171,6 +171,15 @@ const char *document_text(const struct document *document, const char *path)
     return cJSON_GetStringValue(find(document, path));
 }
 
+const char *document_word(const struct document *document, const char *path)
+{
+    const char *text = document_text(document, path);
+    for (const char *at = text; at && *at; at++)
+        if (*at <= ' ' || *at > '~')
+            return NULL;
+    return text && *text ? text : NULL;
+}
+
 bool document_number(const struct document *document, const char *path, int64_t *out)
 {
     static const double largest = 9007199254740992.0; /* 2^53: doubles count by ones up to here */

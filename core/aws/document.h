@@ -29,6 +29,10 @@ void document_clean_up(struct document **document);
  * it is no text. An empty text is a text. */
 const char *document_text(const struct document *document, const char *path);
 
+/* The same where it is a word of visible ASCII, as keys and tokens are, and else NULL: what else
+ * came along would break the head of a request. */
+const char *document_word(const struct document *document, const char *path);
+
 /* False, with OUT left alone, when there is none or when it is no whole number. */
 bool document_number(const struct document *document, const char *path, int64_t *out);
 

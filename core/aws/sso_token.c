@@ -162,16 +162,6 @@ static struct document *read_token(struct sso_tokens *tokens, const struct sso_l
     return document;
 }
 
-static bool is_visible(const char *text)
-{
-    if (!text || !*text)
-        return false;
-    for (; *text; text++)
-        if (*text <= ' ' || *text > '~')
-            return false;
-    return true;
-}
-
 /* When the token expires; 0 with ERR filled when the file does not hold a token. */
 static int64_t check_token(const struct sso_login *login, const struct document *document,
                            const char *path, struct error *err)
@@ -179,7 +169,7 @@ static int64_t check_token(const struct sso_login *login, const struct document 
     char after[320];
     const char *missing = NULL;
     int64_t expires_ms = instant_parse(span_text(document_text(document, "expiresAt")));
-    if (!is_visible(document_text(document, "accessToken")))
+    if (!document_word(document, "accessToken"))
         missing = "accessToken";
     else if (expires_ms <= 0)
         missing = "expiresAt";
@@ -206,18 +196,15 @@ static bool can_refresh(const struct sso_tokens *tokens, const struct sso_login 
                wall_ms(tokens);
 }
 
-/* Whether the service said no, so that asking again soon is no use. */
-static bool was_refused(const struct error *why)
-{
-    return why->kind == ERROR_DENIED || why->kind == ERROR_NONE;
-}
-
-/* The same file is not tried again and again: while its token is valid, or when it was refused. */
+/* The same file is not tried again and again. While its token is valid nothing presses; of one that
+ * has expired, only a refusal counts: a network that is gone may be back. */
 static bool is_paused(const struct sso_tokens *tokens, const struct stored_stamp *stamp, bool valid)
 {
-    return (stored_same(stamp, &tokens->tried) || stored_same(stamp, &tokens->written)) &&
-           (valid || was_refused(&tokens->why)) &&
-           now_ms(tokens) - tokens->tried_ms < SSO_TOKEN_PAUSE_MS;
+    int64_t since_ms = now_ms(tokens) - tokens->tried_ms;
+    bool tried = stored_same(stamp, &tokens->tried);
+    if (valid)
+        return (tried || stored_same(stamp, &tokens->written)) && since_ms < SSO_TOKEN_PAUSE_MS;
+    return tried && tokens->why.kind == ERROR_DENIED && since_ms < TOKEN_REFUSED_MS;
 }
 
 /* Puts the answer's token into the draft. */
@@ -225,10 +212,10 @@ static bool take_answer(struct sso_tokens *tokens, const struct document *answer
 {
     CLEAN_UP(buf_clean_up) struct buf expires = {0};
     struct document *draft = tokens->draft;
-    const char *token = document_text(answer, "accessToken");
+    const char *token = document_word(answer, "accessToken");
     const char *refresh = document_text(answer, "refreshToken");
     int64_t lasts_s = 0;
-    if (!is_visible(token) || !document_number(answer, "expiresIn", &lasts_s) || lasts_s <= 0 ||
+    if (!token || !document_number(answer, "expiresIn", &lasts_s) || lasts_s <= 0 ||
         lasts_s > MOST_LASTS_S)
         return error_set(err, ERROR_BAD_ANSWER,
                          "the answer of SSO's token service has no accessToken or no expiresIn");
@@ -334,7 +321,7 @@ static enum sso_token_state fail_expired(const struct sso_tokens *tokens,
     bool tried = stored_same(stamp, &tokens->tried) && why->kind != ERROR_NONE;
     if (tried)
         snprintf(after, sizeof after, " has expired, and is not renewed: %.250s", why->text);
-    if (tried && !was_refused(why)) {
+    if (tried && why->kind != ERROR_DENIED) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         add_name(&name, login);
         error_set(err, why->kind, "the sign-in to %.150s%s", buf_text(&name), after);

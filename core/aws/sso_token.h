@@ -8,7 +8,7 @@
 
 enum {
     SSO_TOKEN_EARLY_MS = 15 * 60 * 1000, /* with less left than this, a token is refreshed */
-    SSO_TOKEN_PAUSE_MS = 60 * 1000,      /* how long one is left alone that was not refreshed */
+    SSO_TOKEN_PAUSE_MS = 60 * 1000, /* how long a valid one is left alone that was not refreshed */
 };
 
 /* What somebody is signed in to. All borrowed. */

@@ -21,7 +21,12 @@ struct token_question {
     int64_t within_ms; /* how long it may take, all tries together */
 };
 
-enum { TOKEN_CALL_MS = 30 * 1000 }; /* as usual: whoever waits for less gives up before */
+enum {
+    TOKEN_CALL_MS = 30 * 1000, /* as usual: whoever waits for less gives up before */
+    /* How long what a service has refused is not shown to it again: one file that cannot be read
+     * may be followed by thousands. */
+    TOKEN_REFUSED_MS = 5 * 1000,
+};
 
 /* The end: exactly one of ANSWER (now the callee's) and ERR is not NULL. Of a refusal ERR has the
  * HTTP status, the service's code (of several the one that tells most) and ERROR_DENIED; its text

@@ -484,7 +484,6 @@ static void ways_not_built_yet(void)
 {
     check_way("role_arn", false, "role_arn");
     check_way("web_identity_token_file", false, "web_identity_token_file");
-    check_way("login_session", false, "login_session");
     check_way("credential_process", false, "credential_process");
 }
 

@@ -1,18 +1,10 @@
 /* Credentials of SSO: profiles, tokens, their refresh, the portal, and the AWS CLI's cache. */
 #include "core/aws/credentials_sso.h"
 
-#include <signal.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include "core/aws/stored.h"
 #include "core/base/digest.h"
 #include "tests/unit/check.h"
-#include "tests/unit/script_transport.h"
-#include "tests/unit/virtual_clock.h"
+#include "tests/unit/provider_scene.h"
 
-#define WALL_MS 1792000000000 /* 2026-10-14T17:46:40Z */
-#define MINUTE_MS 60000
 #define START "https://corp.awsapps.com/start"
 #define PORTAL                                                                                     \
     "https://portal.sso.eu-west-1.amazonaws.com/federation/"                                       \
@@ -34,61 +26,6 @@ static const char portal_answer[] =
 static const char oidc_answer[] =
     "{\"accessToken\":\"NEW-TOKEN\",\"tokenType\":\"Bearer\",\"expiresIn\":3600,"
     "\"refreshToken\":\"NEW-REFRESH\"}";
-
-struct scene {
-    char folder[64];
-    struct virtual_clock clock;
-    struct loop *loop;
-    struct script *script;
-    struct log log;
-    struct buf lines; /* of the log */
-    struct profiles profiles;
-    struct aws_settings settings;
-    struct credentials_context context;
-    struct credentials_provider *provider;
-    struct credentials_get *get;
-    int answers;
-    enum credentials_found found;
-    char key[64], secret[64], token[64], account[64], origin[128];
-    int64_t expires_ms;
-    struct error err;
-    const char *meanwhile; /* what becomes of the token's file while a request is under way */
-};
-
-static char *path_of(const struct scene *scene, const char *name)
-{
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    buf_printf(&path, "%s/.aws/%s", scene->folder, name);
-    return buf_steal(&path, NULL);
-}
-
-static void write_file(const struct scene *scene, const char *name, const char *text)
-{
-    char *path = path_of(scene, name);
-    bool wrote = stored_write(path, span_text(text), NULL);
-    free(path);
-    CHECK(wrote);
-}
-
-static void remove_file(const struct scene *scene, const char *name)
-{
-    char *path = path_of(scene, name);
-    int failed = unlink(path);
-    free(path);
-    CHECK_INT(failed, 0);
-}
-
-static void check_file(const struct scene *scene, const char *name, const char *want)
-{
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    char *path = path_of(scene, name);
-    enum stored_found found = stored_read(path, &text, NULL);
-    free(path);
-    if (!want)
-        CHECK_INT(found, STORED_ABSENT);
-    else
-        CHECK_TEXT(buf_text(&text), want);
-}
 
 /* sso/cache/<SHA-1 of NAME>.json */
 static const char *token_file(const char *name)
@@ -114,127 +51,10 @@ static const char *token_until(const char *time)
     return text;
 }
 
-static void take_line(void *arg, enum log_level level, const char *line)
-{
-    struct scene *scene = arg;
-    (void)level;
-    buf_printf(&scene->lines, "%s\n", line);
-}
-
-static void open_scene(struct scene *scene, const char *config)
-{
-    struct aws_options options = {.profile = "p"};
-    *scene = (struct scene){.folder = "/tmp/ddbfs-sso-XXXXXX"};
-    CHECK(mkdtemp(scene->folder));
-    setenv("HOME", scene->folder, 1);
-    unsetenv("AWS_CONFIG_FILE");
-    unsetenv("AWS_SHARED_CREDENTIALS_FILE");
-    write_file(scene, "config", config);
-    virtual_clock_init(&scene->clock, WALL_MS);
-    scene->loop = loop_new(&scene->clock.clock);
-    scene->script = script_new(scene->loop);
-    scene->log = (struct log){LOG_LEVEL_DEBUG, take_line, scene};
-    CHECK(profiles_load(&scene->profiles, &scene->err));
-    if (!aws_settings_init(&scene->settings, &options, &scene->profiles, &scene->err))
-        CHECK_FAIL("%s", scene->err.text);
-    scene->context = (struct credentials_context){
-        .loop = scene->loop,
-        .transport = script_transport(scene->script),
-        .log = &scene->log,
-        .settings = &scene->settings,
-        .profile = "p",
-        .profiles = &scene->profiles,
-    };
-    scene->provider = credentials_sso_new(&scene->context);
-    CHECK(scene->provider);
-}
-
-static void scene_clean_up(struct scene *scene)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", scene->folder);
-    if (scene->get)
-        scene->provider->ops->cancel(scene->get);
-    scene->provider->ops->destroy(scene->provider);
-    script_destroy(scene->script);
-    loop_destroy(scene->loop);
-    aws_settings_clean_up(&scene->settings);
-    profiles_clean_up(&scene->profiles);
-    buf_clean_up(&scene->lines);
-    CHECK_INT(system(command), 0);
-}
-
-static void put(char *out, size_t size, const char *text)
-{
-    snprintf(out, size, "%s", text ? text : "-");
-}
-
-static void on_answer(void *arg, const struct credentials_answer *answer)
-{
-    struct scene *scene = arg;
-    const struct credentials *credentials = &answer->credentials;
-    scene->get = NULL;
-    scene->answers++;
-    scene->found = answer->found;
-    scene->err = answer->err;
-    put(scene->key, sizeof scene->key, credentials->access_key_id);
-    put(scene->secret, sizeof scene->secret, credentials->secret_access_key);
-    put(scene->token, sizeof scene->token, credentials->session_token);
-    put(scene->account, sizeof scene->account, credentials->account_id);
-    put(scene->origin, sizeof scene->origin, credentials->origin);
-    scene->expires_ms = credentials->expires_wall_ms;
-    if (answer->found == CREDENTIALS_FOUND)
-        CHECK_TEXT(credentials->method, "sso");
-}
-
-static void start(struct scene *scene)
-{
-    scene->answers = 0;
-    scene->get = scene->provider->ops->get(scene->provider, on_answer, scene);
-    CHECK(scene->get && scene->answers == 0);
-}
-
-static void ask(struct scene *scene)
-{
-    start(scene);
-    CHECK(loop_run(scene->loop));
-    CHECK_INT(scene->answers, 1);
-}
-
-static void check_found(struct scene *scene, const char *key)
-{
-    ask(scene);
-    if (scene->found != CREDENTIALS_FOUND)
-        CHECK_FAIL("%s", scene->err.text);
-    CHECK_TEXT(scene->key, key);
-}
-
-static void check_failed(struct scene *scene, enum error_kind kind, const char *why)
-{
-    ask(scene);
-    CHECK_INT(scene->found, CREDENTIALS_FAILED);
-    if (scene->err.kind != kind)
-        CHECK_FAIL("%s: %s, not %s", scene->err.text, error_word(scene->err.kind),
-                   error_word(kind));
-    CHECK_HAS(scene->err.text, why);
-}
-
-static void check_sent(const struct scene *scene, size_t count)
-{
-    CHECK_INT(script_sent_count(scene->script), count);
-}
-
-static void another_process(struct scene *scene)
-{
-    scene->provider->ops->destroy(scene->provider);
-    scene->provider = credentials_sso_new(&scene->context);
-    CHECK(scene->provider);
-}
-
 /* With a token that is good for hours. */
 static void open_signed_in(struct scene *scene, const char *config, const char *name)
 {
-    open_scene(scene, config);
+    open_scene(scene, credentials_sso_new, config);
     write_file(scene, token_file(name), token_until("23:00:00Z"));
 }
 
@@ -248,6 +68,7 @@ static void the_portal_gives_credentials(void)
     open_signed_in(&scene, with_session, "corp");
     script_answer(scene.script, 200, "", portal_answer);
     check_found(&scene, "ASIA1");
+    CHECK_TEXT(scene.method, "sso");
     CHECK_TEXT(scene.secret, "SECRET1");
     CHECK_TEXT(scene.token, "SESSION1");
     CHECK_TEXT(scene.account, "123456789012");
@@ -284,7 +105,7 @@ static void credentials_outlive_the_token(void)
 static void profiles_without_a_session(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    open_scene(&scene, without_session);
+    open_scene(&scene, credentials_sso_new, without_session);
     write_file(&scene, token_file(START), token_until("17:51:40UTC"));
     script_answer(scene.script, 200, "", portal_answer);
     check_found(&scene, "ASIA1");
@@ -300,7 +121,7 @@ static void profiles_without_a_session(void)
 static void tokens_are_refreshed_early(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    open_scene(&scene, with_session);
+    open_scene(&scene, credentials_sso_new, with_session);
     write_file(&scene, token_file("corp"), token_until("18:01:39Z"));
     script_answer(scene.script, 200, "", oidc_answer);
     script_answer(scene.script, 200, "", portal_answer);
@@ -326,7 +147,7 @@ static void tokens_are_refreshed_early(void)
 static void tokens_with_fifteen_minutes_left_are_used(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    open_scene(&scene, with_session);
+    open_scene(&scene, credentials_sso_new, with_session);
     write_file(&scene, token_file("corp"), token_until("18:01:40Z"));
     script_answer(scene.script, 200, "", portal_answer);
     check_found(&scene, "ASIA1");
@@ -349,7 +170,7 @@ static void tokens_that_cannot_be_refreshed_are_used_to_their_end(void)
     };
     for (size_t i = 0; i < sizeof tokens / sizeof tokens[0]; i++) {
         CLEAN_UP(scene_clean_up) struct scene scene;
-        open_scene(&scene, with_session);
+        open_scene(&scene, credentials_sso_new, with_session);
         write_file(&scene, token_file("corp"), tokens[i]);
         script_answer(scene.script, 200, "", portal_answer);
         check_found(&scene, "ASIA1");
@@ -362,7 +183,7 @@ static void tokens_that_cannot_be_refreshed_are_used_to_their_end(void)
 static void a_failed_refresh_is_tolerated(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    open_scene(&scene, with_session);
+    open_scene(&scene, credentials_sso_new, with_session);
     write_file(&scene, token_file("corp"), token_until("18:00:00Z"));
     script_answer(scene.script, 400, "", "{\"error\":\"invalid_grant\"}");
     script_answer(scene.script, 200, "", portal_answer);
@@ -387,7 +208,7 @@ static void a_failed_refresh_is_tolerated(void)
 static void check_tolerated(int status, const char *body)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    open_scene(&scene, with_session);
+    open_scene(&scene, credentials_sso_new, with_session);
     write_file(&scene, token_file("corp"), token_until("18:00:00Z"));
     for (int i = 0; i < (status >= 500 || !status ? 4 : 1); i++) {
         if (status)
@@ -417,7 +238,7 @@ static void whatever_it_fails_by(void)
 static void a_slow_refresh_of_a_valid_token_is_not_waited_for(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    open_scene(&scene, with_session);
+    open_scene(&scene, credentials_sso_new, with_session);
     write_file(&scene, token_file("corp"), token_until("18:00:00Z"));
     script_answer(scene.script, 200, "", oidc_answer);
     script_delay(scene.script, 20000);
@@ -430,7 +251,7 @@ static void a_slow_refresh_of_a_valid_token_is_not_waited_for(void)
 static void an_expired_token_that_is_refused(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    open_scene(&scene, with_session);
+    open_scene(&scene, credentials_sso_new, with_session);
     write_file(&scene, token_file("corp"), token_until("17:46:40Z"));
     script_answer(scene.script, 400, "x-amzn-ErrorType: InvalidGrantException:http://x\n",
                   "{\"error\":\"invalid_grant\",\"error_description\":\"Invalid refresh token\"}");
@@ -450,7 +271,7 @@ static void an_expired_token_that_is_refused(void)
 static void an_expired_token_without_a_network(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    open_scene(&scene, with_session);
+    open_scene(&scene, credentials_sso_new, with_session);
     write_file(&scene, token_file("corp"), token_until("17:00:00Z"));
     for (int i = 0; i < 4; i++)
         script_fail(scene.script, ERROR_UNREACHABLE);
@@ -465,7 +286,7 @@ static void an_expired_token_without_a_network(void)
 static void a_token_without_another_refresh(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    open_scene(&scene, with_session);
+    open_scene(&scene, credentials_sso_new, with_session);
     write_file(&scene, token_file("corp"), token_until("17:00:00Z"));
     script_answer(scene.script, 200, "", "{\"accessToken\":\"NEW-TOKEN\",\"expiresIn\":60}");
     script_answer(scene.script, 200, "", portal_answer);
@@ -481,7 +302,7 @@ static void a_token_without_another_refresh(void)
 static void tokens_that_hardly_last(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    open_scene(&scene, with_session);
+    open_scene(&scene, credentials_sso_new, with_session);
     write_file(&scene, token_file("corp"), token_until("17:00:00Z"));
     script_answer(scene.script, 200, "",
                   "{\"accessToken\":\"N1\",\"expiresIn\":90,\"refreshToken\":\"R1\"}");
@@ -495,28 +316,13 @@ static void tokens_that_hardly_last(void)
 
 /* Other processes. */
 
-static void stop(void *loop)
-{
-    loop_stop(loop);
-}
-
-static void do_meanwhile(void *arg)
-{
-    struct scene *scene = arg;
-    if (scene->meanwhile)
-        write_file(scene, token_file("corp"), scene->meanwhile);
-    else
-        remove_file(scene, token_file("corp"));
-}
-
 static void refresh_meanwhile(struct scene *scene, const char *meanwhile)
 {
-    open_scene(scene, with_session);
+    open_scene(scene, credentials_sso_new, with_session);
     write_file(scene, token_file("corp"), token_until("17:00:00Z"));
     script_answer(scene->script, 200, "", oidc_answer);
     script_delay(scene->script, 1000);
-    scene->meanwhile = meanwhile;
-    CHECK(loop_add_timer(scene->loop, 500, do_meanwhile, scene));
+    change_file_after(scene, 500, token_file("corp"), meanwhile);
 }
 
 static void somebody_signs_in_while_a_token_is_refreshed(void)
@@ -545,10 +351,8 @@ static void a_refresh_goes_on_when_nobody_waits(void)
     CLEAN_UP(scene_clean_up) struct scene scene;
     refresh_meanwhile(&scene, token_until("17:00:00Z"));
     start(&scene);
-    struct loop_timer *timer = loop_add_timer(scene.loop, 100, stop, scene.loop);
-    CHECK(timer && loop_run(scene.loop));
-    scene.provider->ops->cancel(scene.get);
-    scene.get = NULL;
+    run_for(&scene, 100);
+    call_off(&scene);
     CHECK(loop_run(scene.loop));
     CHECK_INT(scene.answers, 0);
     script_answer(scene.script, 200, "", portal_answer);
@@ -563,9 +367,8 @@ static void a_refresh_under_way_is_joined(void)
     CLEAN_UP(scene_clean_up) struct scene scene;
     refresh_meanwhile(&scene, token_until("17:00:00Z"));
     start(&scene);
-    CHECK(loop_add_timer(scene.loop, 100, stop, scene.loop));
-    CHECK(loop_run(scene.loop));
-    scene.provider->ops->cancel(scene.get);
+    run_for(&scene, 100);
+    call_off(&scene);
     script_answer(scene.script, 200, "", portal_answer);
     check_found(&scene, "ASIA1");
     check_sent(&scene, 2);
@@ -576,10 +379,8 @@ static void destroyed_while_a_token_is_refreshed(void)
     CLEAN_UP(scene_clean_up) struct scene scene;
     refresh_meanwhile(&scene, token_until("17:00:00Z"));
     start(&scene);
-    CHECK(loop_add_timer(scene.loop, 100, stop, scene.loop));
-    CHECK(loop_run(scene.loop));
-    scene.provider->ops->cancel(scene.get);
-    scene.get = NULL;
+    run_for(&scene, 100);
+    call_off(&scene);
     another_process(&scene);
     CHECK_INT(script_cancelled(scene.script), 1);
     CHECK(loop_run(scene.loop));
@@ -589,19 +390,15 @@ static void destroyed_while_a_token_is_refreshed(void)
 static void a_token_that_cannot_be_kept(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    struct rlimit old, none;
-    open_scene(&scene, with_session);
+    open_scene(&scene, credentials_sso_new, with_session);
     write_file(&scene, token_file("corp"), token_until("17:00:00Z"));
     script_answer(scene.script, 200, "", oidc_answer);
     script_answer(scene.script, 200, "", portal_answer);
     script_answer(scene.script, 200, "", portal_answer);
-    CHECK_INT(getrlimit(RLIMIT_FSIZE, &old), 0);
-    none = (struct rlimit){0, old.rlim_max};
-    signal(SIGXFSZ, SIG_IGN);
-    CHECK_INT(setrlimit(RLIMIT_FSIZE, &none), 0);
+    fill_disk(true);
     ask(&scene);
     ask(&scene);
-    setrlimit(RLIMIT_FSIZE, &old);
+    fill_disk(false);
     CHECK_TEXT(scene.key, "ASIA1");
     check_sent(&scene, 3);
     CHECK_HAS(script_sent(scene.script, 2)->headers, "x-amz-sso_bearer_token: NEW-TOKEN\n");
@@ -633,7 +430,7 @@ static void tokens_that_are_none(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         CLEAN_UP(scene_clean_up) struct scene scene;
-        open_scene(&scene, with_session);
+        open_scene(&scene, credentials_sso_new, with_session);
         write_file(&scene, token_file("corp"), cases[i].text);
         check_failed(&scene, ERROR_DENIED, cases[i].why);
         CHECK_HAS(scene.err.text, "sso/cache/");
@@ -648,7 +445,7 @@ static void times_as_tools_write_them(void)
                                         "23:00:00+00:00", "20:00:00-03:00", "23:00:00"};
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         CLEAN_UP(scene_clean_up) struct scene scene;
-        open_scene(&scene, with_session);
+        open_scene(&scene, credentials_sso_new, with_session);
         write_file(&scene, token_file("corp"), token_until(times[i]));
         script_answer(scene.script, 200, "", portal_answer);
         check_found(&scene, "ASIA1");
@@ -661,7 +458,7 @@ static void times_as_tools_write_them(void)
 static void check_profile(const char *config, const char *why)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    open_scene(&scene, config);
+    open_scene(&scene, credentials_sso_new, config);
     if (why) {
         check_failed(&scene, ERROR_DENIED, why);
         CHECK_HAS(scene.err.text, "profile p");
@@ -705,9 +502,10 @@ static void profiles_of_another_kind(void)
 static void a_role_of_the_session(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
-    open_scene(&scene, P "sso_account_id = 123456789012\nsso_session = corp\n"
-                         "SSO_Region = eu-west-1\n[sso-session corp]\nsso_role_name = Read+Only\n"
-                         "sso_region = eu-west-1\nsso_start_url = " START "\n");
+    open_scene(&scene, credentials_sso_new,
+               P "sso_account_id = 123456789012\nsso_session = corp\n"
+                 "SSO_Region = eu-west-1\n[sso-session corp]\nsso_role_name = Read+Only\n"
+                 "sso_region = eu-west-1\nsso_start_url = " START "\n");
     write_file(&scene, token_file("corp"), token_until("23:00:00Z"));
     script_answer(scene.script, 200, "", portal_answer);
     check_found(&scene, "ASIA1");
@@ -809,18 +607,15 @@ static void called_off_at_every_step(void)
 {
     for (int64_t after_ms = 0; after_ms < 4000; after_ms += 500) {
         CLEAN_UP(scene_clean_up) struct scene scene;
-        open_scene(&scene, with_session);
+        open_scene(&scene, credentials_sso_new, with_session);
         write_file(&scene, token_file("corp"), token_until("17:00:00Z"));
         script_answer(scene.script, 200, "", oidc_answer);
         script_delay(scene.script, 1700);
         script_answer(scene.script, 200, "", portal_answer);
         script_delay(scene.script, 1700);
         start(&scene);
-        CHECK(loop_add_timer(scene.loop, after_ms, stop, scene.loop));
-        CHECK(loop_run(scene.loop));
-        if (scene.get)
-            scene.provider->ops->cancel(scene.get);
-        scene.get = NULL;
+        run_for(&scene, after_ms);
+        call_off(&scene);
         CHECK(loop_run(scene.loop));
         CHECK_INT(scene.answers, after_ms >= 3500);
         CHECK_INT(script_pending(scene.script), 0);
