@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/aws/sign_in.h"
 #include "core/dynamo/command.h"
 #include "core/dynamo/dynamo.h"
 #include "core/net/http.h"
@@ -221,4 +222,44 @@ const struct source_ops *sources_describe(void *arg, const struct place *place, 
     }
     dynamo_write_options(options, said.profile, said.region, said.endpoint_url);
     return &dynamo_ops;
+}
+
+void sources_prepare(void)
+{
+    sign_in_prepare();
+}
+
+/* The account in "arn:aws:iam::123456789012:role/name". */
+static struct span account_of_role(struct span arn)
+{
+    for (int colons = 0; colons < 4; colons++) {
+        const char *colon = arn.size ? memchr(arn.data, ':', arn.size) : NULL;
+        arn = colon ? span_from(arn, (size_t)(colon - arn.data) + 1) : span_text("");
+    }
+    const char *end = arn.size ? memchr(arn.data, ':', arn.size) : NULL;
+    return span_of(arn.data, end ? (size_t)(end - arn.data) : 0);
+}
+
+/* Whose credentials will sign, as far as it is written down; empty when it is not. */
+static struct span find_account(const struct sources *sources, const struct aws_settings *settings)
+{
+    struct span account = span_text("");
+    const char *profile = aws_settings_profile_in_force(settings);
+    if (!settings->asked_for && getenv("AWS_ACCESS_KEY_ID"))
+        return span_text(getenv("AWS_ACCOUNT_ID"));
+    if (profiles_get(&sources->profiles, profile, "role_arn", &account))
+        return account_of_role(account);
+    if (!profiles_get(&sources->profiles, profile, "sso_account_id", &account))
+        profiles_get(&sources->profiles, profile, "aws_account_id", &account);
+    return account;
+}
+
+void sources_locate(struct sources *sources, const struct map_environment *environment,
+                    struct buf *region, struct buf *account)
+{
+    struct aws_options said = options_for(sources, environment);
+    const struct settled *settled = settle(sources, environment, NULL);
+    struct span found = settled ? find_account(sources, &settled->settings) : span_text("");
+    buf_add_text(region, settled ? settled->settings.region : said.region ? said.region : "*");
+    buf_add_span(account, found.size ? found : span_text("*"));
 }

@@ -27,6 +27,14 @@ void sources_destroy(struct sources *sources); /* NULL is fine */
 /* What has been asked of all sources together. Operations that nobody used yet are there too. */
 struct source_stats sources_stats(const struct sources *sources);
 
+/* Does now what must not wait for the time when a mount is served. */
+void sources_prepare(void);
+
+/* Appends the region of ENVIRONMENT's tables, and the account that profile or environment name;
+ * "*" for what is not known, or where the settings are wrong. */
+void sources_locate(struct sources *sources, const struct map_environment *environment,
+                    struct buf *region, struct buf *account);
+
 /* Both take the struct sources as ARG, as core/tree/tree.h wants them. */
 struct source *sources_for(void *arg, const struct place *place, struct error *err);
 const struct source_ops *sources_describe(void *arg, const struct place *place,

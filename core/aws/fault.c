@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/aws/retry.h"
+#include "core/aws/sign_in.h"
 #include "core/base/buf.h"
 #include "core/base/printable.h"
 
@@ -133,13 +134,14 @@ static bool set_denied(const struct aws_fault *fault, const char *advice, struct
     return true;
 }
 
-bool aws_fault_of_identity(const struct aws_fault *fault, const char *profile, struct error *err)
+bool aws_fault_of_identity(const struct aws_fault *fault, const char *method, const char *profile,
+                           struct error *err)
 {
     if (IS_ONE_OF(fault->code, expired_codes)) {
-        error_set(err, ERROR_EXPIRED,
-                  "the session has expired: %s (%s); sign in again, as with: aws sso login%s%s",
-                  fault->sentence, fault->code, profile ? " --profile " : "",
-                  profile ? profile : "");
+        CLEAN_UP(buf_clean_up) struct buf advice = {0};
+        sign_in_write_advice(&advice, method, profile);
+        error_set(err, ERROR_EXPIRED, "the session has expired: %s (%s); %s", fault->sentence,
+                  fault->code, buf_text(&advice));
         return true;
     }
     if (IS_ONE_OF(fault->code, signature_codes))

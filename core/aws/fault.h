@@ -18,8 +18,10 @@ void aws_fault_read(struct aws_fault *fault, const struct http_response *respons
                     struct json root);
 
 /* Fills ERR when the refusal concerns the credentials, the signature or the session; false when it
- * is of another kind. PROFILE is NULL when none need be named. */
-bool aws_fault_of_identity(const struct aws_fault *fault, const char *profile, struct error *err);
+ * is of another kind. The credentials are PROFILE's (NULL when none need be named) and were had by
+ * METHOD (see struct credentials; NULL when that is not known). */
+bool aws_fault_of_identity(const struct aws_fault *fault, const char *method, const char *profile,
+                           struct error *err);
 /* Fills ERR when the identity in use may not do NEEDS ("dynamodb:Query on jobs"). */
 bool aws_fault_of_permission(const struct aws_fault *fault, const char *needs, struct error *err);
 

@@ -28,6 +28,7 @@ static void sent(void *arg)
     struct exchange *exchange = arg;
     exchange->link->stats.requests[exchange->question->op]++;
     exchange->question->endpoint = exchange->link->endpoint->root_url;
+    exchange->question->method = exchange->link->method;
 }
 
 const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *credentials,
@@ -35,6 +36,7 @@ const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *
 {
     struct exchange_link *link = arg;
     const struct aws_endpoint *endpoint = aws_session_endpoint(link->session, credentials, err);
+    link->method = credentials ? credentials->method : NULL;
     if (endpoint)
         link->endpoint = endpoint;
     return endpoint;

@@ -20,6 +20,7 @@ struct exchange_link {
     struct aws_client client;
     struct aws_session *session;         /* borrowed */
     const struct aws_endpoint *endpoint; /* where the last request was sent; the session's */
+    const char *method;                  /* how the credentials were had that signed it */
     struct dynamo_stats stats;
 };
 

@@ -64,6 +64,6 @@ int app_usage(const char *what, const char *command);
  * options. */
 typedef int command_fn(const struct options *options, int argc, char **argv);
 command_fn cat_command, ls_command, explain_command, check_command, mount_command, refresh_command,
-    umount_command;
+    umount_command, policy_command;
 
 #endif

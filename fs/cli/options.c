@@ -114,6 +114,12 @@ static bool set_json(struct options *options, const char *value)
     return true;
 }
 
+static bool set_environment(struct options *options, const char *value)
+{
+    options->environment = value;
+    return value[0] != '\0';
+}
+
 static bool set_offline(struct options *options, const char *value)
 {
     (void)value;
@@ -227,8 +233,14 @@ static const struct option table[] = {
     {.letter = 'l', .set = set_long, .commands = "ls", .help = "with mode, size and date"},
     {.name = "json",
      .set = set_json,
-     .commands = "cat ls explain check",
+     .commands = "cat ls explain check policy",
      .help = "errors, listings and findings as JSON, for programs"},
+    {.name = "env",
+     .argument = "NAME",
+     .takes = "the name of an environment",
+     .set = set_environment,
+     .commands = "policy",
+     .help = "of this environment alone"},
     {.name = "offline",
      .set = set_offline,
      .commands = "check",

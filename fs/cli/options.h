@@ -15,6 +15,7 @@ struct options {
     const char *region;
     const char *endpoint_url;
     const char *suffix;
+    const char *environment; /* of the map; NULL: all */
     bool compact;
     bool show_secrets;
     int64_t timeout_ms;

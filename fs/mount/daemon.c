@@ -271,6 +271,7 @@ static struct place *first_table(const struct app *app)
 static bool probe(struct app *app)
 {
     struct error why;
+    sources_prepare();
     struct probe probe = {.app = app};
     struct place any = {.map = app->map, .environment = app->map->environments};
     struct place *table = first_table(app);

@@ -235,7 +235,8 @@ def test_session_token_goes_along(ddbfs, proxy):
 def test_expired_token(fails, proxy):
     proxy.fault("expired", times=None)
     why = fails()
-    assert "has expired" in why and "aws sso login --profile controller" in why
+    assert "has expired" in why
+    assert "profile controller: write fresh keys and their aws_session_token into it" in why
 
 
 def test_expired_token_once_is_resolved_again(ddbfs, proxy):

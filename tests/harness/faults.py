@@ -10,7 +10,7 @@ import gzip
 import json
 import time
 
-from . import wire
+from . import iam, wire
 
 
 class Fault:
@@ -66,6 +66,20 @@ def denied(exchange, _go_on):
     text = (
         f"User: arn:aws:iam::123456789012:user/demo is not authorized to perform: {action} on "
         f"resource: {resource} because no identity-based policy allows the {action} action"
+    )
+    return wire.error(400, "AccessDeniedException", text, wire.AUTH_TYPE)
+
+
+def policy(exchange, go_on, document):
+    """Lets through what DOCUMENT, an access policy, grants, and denies the rest as the service does."""
+    lacking = iam.missing(document, exchange.record)
+    if not lacking:
+        return go_on()
+    action, resource = lacking
+    on = "" if resource == "*" else f" on resource: {resource}"
+    text = (
+        f"User: arn:aws:iam::{iam.ACCOUNT}:user/demo is not authorized to perform: {action}{on} "
+        f"because no identity-based policy allows the {action} action"
     )
     return wire.error(400, "AccessDeniedException", text, wire.AUTH_TYPE)
 
@@ -225,6 +239,7 @@ KINDS = {
     "server_error": server_error,
     "expired": expired,
     "denied": denied,
+    "policy": policy,
     "html": html,
     "error": error,
     "raw": raw,
@@ -240,7 +255,7 @@ KINDS = {
 }
 
 # The outermost first. What is not named stands between the two: it answers instead of the server.
-AROUND = ("delay", "cut", "wrong_crc", "gzip")
+AROUND = ("delay", "cut", "wrong_crc", "gzip", "policy")
 WITHIN = ("alter", "page_size", "unprocessed", "empty_pages")
 ANSWERS = tuple(kind for kind in KINDS if kind not in AROUND + WITHIN)
 LAYERS = {kind: layer for layer, kind in enumerate(AROUND)}

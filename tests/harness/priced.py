@@ -1,9 +1,11 @@
 """ddbfs as the tests run it, with an eye on its price: whatever a path is asked, `ddbfs explain` has
-told a bound on the requests for it, and what was sent keeps to it."""
+told a bound on the requests for it, and what was sent keeps to it. And on its permissions: `ddbfs
+policy` grants all that was sent."""
 
 import json
+import pathlib
 
-from . import runner
+from . import iam, runner
 
 ASKING = ("cat", "ls")
 
@@ -38,6 +40,7 @@ class Ddbfs(runner.Ddbfs):
     def __init__(self, home, proxy):
         super().__init__(home)
         self.proxy = proxy
+        self.policies = {}
 
     def run_plain(self, *arguments, **how):
         return super().__call__(*arguments, **how)
@@ -57,7 +60,23 @@ class Ddbfs(runner.Ddbfs):
         options = words[: words.index(command)]
         if len(paths) != 1 or any(each.faults or each.status != 200 for each in sent):
             return
+        policy = self.policy_of(options, env)
+        for each in sent if policy else []:
+            lacking = iam.missing(policy, each)
+            assert not lacking, f"{paths[0]}: {lacking} is not granted by `ddbfs policy`"
         bound = bound_of(self, options, paths[0], env)
         if bound is not None:
             too_much = beyond(bound, sent)
             assert not too_much, f"{paths[0]}: {too_much}: {sent} beyond {bound}"
+
+    def policy_of(self, options, env):
+        """What `ddbfs policy` prints with the same options, once for each content of a map."""
+        given = [after for word, after in zip(options, options[1:]) if word == "--map"]
+        name = (given or [self.home.environment(env).get("DDBFS_MAP")])[-1]
+        if not name or not pathlib.Path(name).is_file():
+            return None
+        known = (pathlib.Path(name).read_text("utf-8", "replace"), *options)
+        if known not in self.policies:
+            told = self.run_plain(*options, "policy", "--json", env=env, expect=None)
+            self.policies[known] = json.loads(told.text) if told.code == 0 else None
+        return self.policies[known]

@@ -464,7 +464,13 @@ static void expiry_says_how_to_sign_in(void)
     scene.question.profile = "prod";
     CHECK(!take(&scene));
     CHECK_INT(scene.err.kind, ERROR_EXPIRED);
-    CHECK_HAS(scene.err.text, "aws sso login --profile prod");
+    CHECK_HAS(scene.err.text, "sign in again, as with: aws sso login --profile prod");
+    close_scene(&scene);
+    scene = scene_of(DYNAMO_QUERY, 400, "{\"__type\":\"ExpiredTokenException\"}");
+    scene.question.profile = "a b";
+    scene.question.method = "sso";
+    CHECK(!take(&scene));
+    CHECK_HAS(scene.err.text, "; sign in again: aws sso login --profile 'a b'");
     close_scene(&scene);
 }
 

@@ -1,0 +1,144 @@
+#include "core/aws/sign_in.h"
+
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/base/shell.h"
+
+/* Reads the digits of "2.36" at TEXT; false when there are none. */
+static bool read_version(const char *text, struct aws_cli *out)
+{
+    return sscanf(text, "%3u.%4u", &out->major, &out->minor) >= 1 && out->major > 0;
+}
+
+/* The version in a path such as /usr/local/aws-cli/v2/2.36.0/dist/aws, or …/Cellar/awscli/2.15/… */
+static bool version_of_path(const char *path, struct aws_cli *out)
+{
+    static const char *const marks[] = {"/aws-cli/v2/", "/awscli/", "/awscli@"};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        const char *at = strstr(path, marks[i]);
+        if (at && read_version(at + strlen(marks[i]), out))
+            return true;
+    }
+    return false;
+}
+
+/* The version that the package of a Python script has, which lies below the same prefix. */
+static bool version_of_package(const char *program, struct aws_cli *out)
+{
+    static const char *const places[] = {"lib/python3*/site-packages",
+                                         "lib/python3*/dist-packages"};
+    const char *slash = strrchr(program, '/');
+    bool found = false;
+    for (size_t i = 0; slash && !found && i < sizeof places / sizeof places[0]; i++) {
+        char pattern[PATH_MAX];
+        glob_t names = {0};
+        snprintf(pattern, sizeof pattern, "%.*s/../%s/awscli-[0-9]*-info", (int)(slash - program),
+                 program, places[i]);
+        if (glob(pattern, 0, NULL, &names) == 0)
+            found = read_version(
+                strstr(strrchr(names.gl_pathv[0], '/'), "awscli-") + strlen("awscli-"), out);
+        globfree(&names);
+    }
+    return found;
+}
+
+/* Version 1 is a script, so a program that is none is of version 2. */
+static bool is_binary(const char *program)
+{
+    char magic[4] = "";
+    FILE *file = fopen(program, "re");
+    bool read = file && fread(magic, 1, sizeof magic, file) == sizeof magic;
+    if (file)
+        fclose(file);
+    return read && memcmp(magic, "\177ELF", sizeof magic) == 0;
+}
+
+void aws_cli_find(const char *path, struct aws_cli *out)
+{
+    char real[PATH_MAX];
+    *out = (struct aws_cli){0};
+    for (const char *at = path; at && *at && !out->path[0]; at += *at == ':') {
+        size_t size = strcspn(at, ":");
+        int length = snprintf(out->path, sizeof out->path, "%.*s/aws", (int)size, at);
+        if (at[0] != '/' || length >= (int)sizeof out->path || access(out->path, X_OK) != 0)
+            out->path[0] = '\0';
+        at += size;
+    }
+    if (!out->path[0] || !realpath(out->path, real))
+        return;
+    /* A snap's programs are all one, and of the AWS CLI it has version 2 by default. */
+    if (!version_of_path(real, out) && !version_of_package(real, out))
+        out->major = is_binary(real) && !strstr(real, "/snap") ? 2 : 0;
+}
+
+/* What was found once: the PATH of a process stays as it is, and a version is not changed often. */
+static struct {
+    bool looked;
+    struct aws_cli cli;
+} installed;
+
+void sign_in_prepare(void)
+{
+    if (!installed.looked)
+        aws_cli_find(getenv("PATH"), &installed.cli);
+    installed.looked = true;
+}
+
+void sign_in_write_command(struct buf *out, const char *verb, const char *profile)
+{
+    sign_in_prepare();
+    const struct aws_cli *cli = &installed.cli;
+    bool sso = strcmp(verb, "sso login") == 0;
+    const char *needed = sso ? "2" : "2.32"; /* which knows that command */
+    buf_printf(out, "aws %s", verb);
+    if (profile && strcmp(profile, "default") != 0) {
+        buf_add_text(out, " --profile ");
+        shell_word(out, span_text(profile));
+    }
+    if (!cli->path[0])
+        buf_printf(out, " (of the AWS CLI, version %s; none is in the PATH here)", needed);
+    else if (cli->major == 0)
+        buf_printf(out, " (of the AWS CLI, version %s)", needed);
+    else if (cli->major < 2)
+        buf_printf(out, " (of the AWS CLI, version %s; %s is version %u.%u)", needed, cli->path,
+                   cli->major, cli->minor);
+    else if (!sso && cli->major == 2 && cli->minor > 0 && cli->minor < 32)
+        buf_printf(out, " (of the AWS CLI, version %s; %s is version 2.%u)", needed, cli->path,
+                   cli->minor);
+}
+
+void sign_in_write_advice(struct buf *out, const char *method, const char *profile)
+{
+    static const struct {
+        const char *method, *advice;
+    } others[] = {
+        {"env",
+         "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN anew; a mount has "
+         "to be started again for it"},
+        {"shared-credentials-file", "write fresh keys and their aws_session_token into it"},
+        {"config-file", "write fresh keys and their aws_session_token into it"},
+        {"custom-process", "look at what its credential_process prints"},
+        {"assume-role", "it is assumed again by itself: check the session of its source"},
+        {"assume-role-with-web-identity", "check who renews its token's file"},
+        {"container-role", "check the container's agent, which should renew them"},
+        {"iam-role", "check the machine's metadata service, which should renew them"},
+    };
+    if (method && strcmp(method, "login") == 0) {
+        buf_add_text(out, "sign in again: ");
+        sign_in_write_command(out, "login", profile);
+        return;
+    }
+    for (size_t i = 0; method && i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(method, others[i].method) == 0) {
+            if (strcmp(method, "env") != 0)
+                buf_printf(out, "profile %s: ", profile ? profile : "default");
+            buf_add_text(out, others[i].advice);
+            return;
+        }
+    buf_add_text(out, method ? "sign in again: " : "sign in again, as with: ");
+    sign_in_write_command(out, "sso login", profile);
+}

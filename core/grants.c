@@ -1,0 +1,102 @@
+#include "core/grants.h"
+
+#include "core/aws/arn.h"
+#include "core/dynamo/policy.h"
+#include "core/plan/needs.h"
+
+/* One environment, while its grants are collected. */
+struct granted {
+    struct policy *policy;
+    struct buf region, account; /* "*" where they are not known */
+    struct buf prefix;          /* of its tables' names */
+};
+
+static void granted_clean_up(struct granted *granted)
+{
+    buf_clean_up(&granted->region);
+    buf_clean_up(&granted->account);
+    buf_clean_up(&granted->prefix);
+}
+
+static void grant(struct granted *granted, enum dynamo_op op, const struct model *table,
+                  const char *index)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0}, arn = {0};
+    if (table)
+        buf_printf(&name, "%s%s", buf_text(&granted->prefix), table->base_name);
+    arn_write(&arn, buf_text(&granted->region), buf_text(&granted->account),
+              table ? buf_text(&name) : NULL, index);
+    policy_grant(granted->policy, op, buf_span(&arn));
+    granted->policy->failed |= name.failed || arn.failed;
+}
+
+static void grant_table(struct granted *granted, const struct model *table)
+{
+    struct needs needs;
+    needs_of_table(table, &needs);
+    if (needs.one)
+        grant(granted, DYNAMO_GET_ITEM, table, NULL);
+    if (needs.many)
+        grant(granted, DYNAMO_BATCH_GET_ITEM, table, NULL);
+    if (needs.query)
+        grant(granted, DYNAMO_QUERY, table, NULL);
+    for (const struct map_index *index = table->indexes; index; index = index->next)
+        if (needs_index(table, index))
+            grant(granted, DYNAMO_QUERY, table, index->name);
+    grant(granted, DYNAMO_DESCRIBE_TABLE, table, NULL); /* mount's first call; check */
+}
+
+/* Whether NAME is EACH's, or a name that it can have: VALUES then get what its parameters stand
+ * for, or a "*" each. NULL stands for any environment. */
+static bool is_meant(const struct map_environment *each, const char *name, struct bindings *values)
+{
+    CLEAN_UP(buf_clean_up) struct buf written = {0};
+    format_write(&each->name, &written);
+    *values = (struct bindings){0};
+    if (name && !span_is(buf_span(&written), name))
+        return format_match(&each->name, span_text(name), values);
+    for (size_t i = 0; i < each->name.count; i++)
+        if (each->name.pieces[i].param)
+            bindings_add(values, each->name.pieces[i].param, SPAN_LITERAL("*"));
+    return true;
+}
+
+static bool fail_environment(const struct map *map, const char *name, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf names = {0};
+    for (const struct map_environment *each = map->environments; each; each = each->next) {
+        buf_add_text(&names, names.size ? ", " : "");
+        format_write(&each->name, &names);
+    }
+    return error_set(err, ERROR_INVALID, "the map has no environment \"%s\"; it has %s", name,
+                     buf_text(&names));
+}
+
+bool grants_write(struct sources *sources, const struct map *map, const char *environment,
+                  bool compact, struct buf *out, struct error *err)
+{
+    CLEAN_UP(policy_clean_up) struct policy policy = {0};
+    struct bindings values;
+    bool found = false, has_own = false;
+    /* A name that the map itself has goes before one with a parameter. */
+    for (const struct map_environment *each = map->environments; each; each = each->next)
+        has_own |=
+            environment && format_is_literal(&each->name) && is_meant(each, environment, &values);
+    for (const struct map_environment *each = map->environments; each; each = each->next) {
+        CLEAN_UP(granted_clean_up) struct granted granted = {.policy = &policy};
+        if ((has_own && !format_is_literal(&each->name)) || !is_meant(each, environment, &values))
+            continue;
+        found = true;
+        sources_locate(sources, each, &granted.region, &granted.account);
+        format_expand(&each->prefix, &values, &granted.prefix);
+        for (size_t i = 0; i < map->model_count; i++)
+            grant_table(&granted, map->models[i]);
+        /* The names of such environments are found among those of the tables. */
+        if (!format_is_literal(&each->name))
+            grant(&granted, DYNAMO_LIST_TABLES, NULL, NULL);
+        policy.failed |= granted.region.failed || granted.account.failed || granted.prefix.failed;
+    }
+    if (!found)
+        return fail_environment(map, environment, err);
+    return policy_write(&policy, compact, out) || error_no_memory(err);
+}

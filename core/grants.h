@@ -1,0 +1,14 @@
+/* The access policy that a map needs. Nothing is asked for it: it is made of what the map's paths
+ * may read, and of where settings say that its environments are. */
+#ifndef DDBFS_CORE_GRANTS_H
+#define DDBFS_CORE_GRANTS_H
+
+#include "core/sources.h"
+
+/* Appends the policy of MAP, or (ENVIRONMENT is not NULL) of the environment of that name alone:
+ * one that there can be, or as the map writes it. What of an ARN is not known is a "*", and so are
+ * the values of parameters. False with ERR filled: no such environment, or no memory. */
+bool grants_write(struct sources *sources, const struct map *map, const char *environment,
+                  bool compact, struct buf *out, struct error *err);
+
+#endif

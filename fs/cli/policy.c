@@ -1,0 +1,54 @@
+/* ddbfs policy [--env NAME] [--json] [MAP]: the least access policy that a map needs. */
+#include "core/grants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fs/cli/app.h"
+
+/* What AWS takes as one managed policy, blanks aside. */
+enum { MOST_CHARACTERS = 6144 };
+
+static size_t characters_of(struct span text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.size; i++)
+        count += text.data[i] != ' ' && text.data[i] != '\n';
+    return count;
+}
+
+static void print_policy(struct app *app)
+{
+    struct error why;
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, safe = {0};
+    const struct options *options = app->options;
+    if (!grants_write(app->sources, app->map, options->environment, options->json, &text, &why)) {
+        app_complain(app, NULL, &why);
+        return;
+    }
+    json_add_printable(&safe, buf_span(&text));
+    fwrite(safe.data, 1, safe.size, stdout);
+    if (characters_of(buf_span(&text)) > MOST_CHARACTERS)
+        log_line(&app->log, LOG_LEVEL_WARNING,
+                 "this has %zu characters, and a managed policy takes %d: make one for each "
+                 "environment (--env)",
+                 characters_of(buf_span(&text)), MOST_CHARACTERS);
+}
+
+int policy_command(const struct options *options, int argc, char **argv)
+{
+    CLEAN_UP(buf_clean_up) struct buf map = {0};
+    struct app app;
+    if (argc > 1)
+        return app_usage("policy takes one map", "policy");
+    if (argc == 1)
+        buf_add_text(&map, argv[0]);
+    else if (!app_find_map(options, &map))
+        return EXIT_FAILURE;
+    if (app_init(&app, options, buf_text(&map), COMMAND_CACHE_BYTES))
+        print_policy(&app);
+    else
+        app.status = EXIT_FAILURE;
+    app_clean_up(&app);
+    return app.status;
+}

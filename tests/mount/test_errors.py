@@ -1,0 +1,238 @@
+"""The table of errors (docs/mount.md), row by row: what the command line says and with which status,
+what it tells programs, the errno at the mount, and what /.ddbfs/errors and the log keep of it. Every
+reason ends in what to do."""
+
+import errno
+import json
+import os
+import re
+import time
+
+import pytest
+
+from harness import places, sigv4
+
+SHOP = "staging/shops/cool-store.myshopify.com/SETTINGS"
+JOB = "staging/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
+TABLE = "staging-ShopifyEntitiesTable"
+JOBS = "staging-EcomIndexerJobsTable"
+
+
+class Row:
+    """KIND, ERRNO and STATUS are what is told; WORDS stand in the reason, TODO behind them. What makes
+    it happen: FAULT of the proxy, STAGING instead of the map's second environment, FILES (a function
+    of the home), KEYS (a function of the proxy)."""
+
+    def __init__(self, kind, number, words, todo, fault=None, options=None, staging=None, files=None,
+                 keys=None, path=SHOP, code=None, asked=True, index=None, table=None, status=1, swap=None):  # fmt: skip
+        self.kind, self.number, self.words, self.todo = kind, number, words, todo
+        self.fault, self.options, self.staging, self.files = fault, options or {}, staging, files
+        self.keys, self.path, self.code, self.asked = keys, path, code, asked
+        self.index, self.status, self.swap = index, status, swap
+        self.table = table or (JOBS if path == JOB else TABLE)
+
+    @property
+    def operation(self):
+        return "Query" if self.path == JOB else "GetItem"
+
+
+def no_keys(home):
+    home.config.write_text(home.config.read_text() + "[profile other]\nregion = us-east-1\n")
+
+
+def half_keys(home):
+    with open(home.credentials, "a", encoding="ascii") as file:
+        file.write("\n[other]\naws_access_key_id = DEMOCONTROLLERKEY001\n")
+
+
+def other_secret(proxy):
+    proxy.allow_refusals = True
+    proxy.keys["DEMOCONTROLLERKEY001"] = sigv4.Key("another/secret")
+
+
+def no_key(proxy):
+    proxy.allow_refusals = True
+    del proxy.keys["DEMOCONTROLLERKEY001"]
+
+
+OTHER = '"prefix": "staging-", "profile": "other", "region": "us-east-1"'
+ELSEWHERE = '"prefix": "staging-", "profile": "controller", "region": "us-east-1", "endpoint": "%s"'
+MISSING = "ResourceNotFoundException"
+THROTTLE = "ProvisionedThroughputExceededException"
+
+ROWS = {
+    "no such item": Row(
+        "not-found", errno.ENOENT, "has no record with", "", path=f"{SHOP}X", asked=False, status=3,
+    ),
+    "no permission": Row(
+        "denied", errno.EACCES, f"needs dynamodb:GetItem on {TABLE} in us-east-1",
+        'grant it in its identity-based policy: {"Effect": "Allow", "Action": "dynamodb:GetItem", '
+        f'"Resource": "arn:aws:dynamodb:us-east-1:123456789012:table/{TABLE}"}}; ddbfs policy prints all',
+        fault="denied", code="AccessDeniedException",
+    ),
+    "no permission on an index": Row(
+        "denied", errno.EACCES, f"needs dynamodb:Query on {JOBS} and its indexes in us-east-1",
+        f'"Resource": "arn:aws:dynamodb:us-east-1:123456789012:table/{JOBS}/index/GSI_JobLookup_v2"}}',
+        fault="denied", code="AccessDeniedException", path=JOB, index="GSI_JobLookup_v2",
+    ),
+    "a bad signature": Row(
+        "denied", errno.EACCES, "signature", "check the secret access key and this machine's clock",
+        keys=other_secret, code="InvalidSignatureException",
+    ),
+    "an unknown key": Row(
+        "denied", errno.EACCES, "the access key or its session token is not valid here",
+        "check the profile's credentials and the region",
+        keys=no_key, code="UnrecognizedClientException",
+    ),
+    "no credentials": Row(
+        "denied", errno.EACCES, "profile other has no credentials", "aws configure --profile other",
+        staging=OTHER, files=no_keys,
+    ),
+    "half of the credentials": Row(
+        "denied", errno.EACCES, "aws_secret_access_key", "give it both", staging=OTHER, files=half_keys,
+    ),
+    "no such profile": Row(
+        "denied", errno.EACCES, "profile other (named by the map's environment staging) is in neither",
+        "aws configure --profile other", staging=OTHER, asked=False,
+    ),
+    "an expired session": Row(
+        "expired", errno.EKEYEXPIRED, "the session has expired",
+        "profile controller: write fresh keys and their aws_session_token into it",
+        fault="expired", code="ExpiredTokenException",
+    ),
+    "throttled": Row(
+        "throttled", errno.EAGAIN, f"{TABLE} is throttled", "try again later, or more slowly",
+        fault="throttle", code=THROTTLE,
+    ),
+    "the deadline": Row(
+        "timed-out", errno.ETIMEDOUT, "within", "check the network and try again",
+        fault="delay", options={"seconds": 60},
+    ),
+    "no such host": Row(
+        "unreachable", errno.EHOSTUNREACH, "the name of", "check",
+        staging=ELSEWHERE % "http://no-such-host.invalid",
+    ),
+    "nobody listens": Row(
+        "refused", errno.ECONNREFUSED, "no server listens at", "check the endpoint",
+        staging=ELSEWHERE % "http://127.0.0.1:1",
+    ),
+    "connection lost": Row(
+        "reset", errno.ECONNRESET, "was lost", "try again", fault="reset",
+    ),
+    "no TLS": Row(
+        "tls", errno.EPROTO, "TLS with", "check", staging=ELSEWHERE % "https://127.0.0.1:PORT",
+    ),
+    "a missing table": Row(
+        "no-table", errno.ENODEV, "table nope-ShopifyEntitiesTable does not exist in us-east-1",
+        f'(did you mean "prod-ShopifyEntitiesTable"?)',
+        staging='"prefix": "nope-", "profile": "controller", "region": "us-east-1"',
+        code=MISSING, table="nope-ShopifyEntitiesTable",
+    ),
+    "a missing index": Row(
+        "no-table", errno.ENODEV, f"table {JOBS} has no index GSI_JobLookup",
+        '; there are: GSI_JobLookup_v2, GSI_JobsByStatus_v2 (did you mean "GSI_JobLookup_v2"?)',
+        swap=("GSI_JobLookup_v2", "GSI_JobLookup"), path=JOB, index="GSI_JobLookup",
+        code="ValidationException",
+    ),
+    "another's answer": Row(
+        "bad-answer", errno.EBADMSG, "the answer is not DynamoDB's", "an endpoint of DynamoDB?", fault="html",
+    ),
+    "a wrong checksum": Row(
+        "bad-answer", errno.EBADMSG, "the answer's checksum is wrong", "look for a proxy",
+        fault="wrong_crc", code="CRC32CheckFailed",
+    ),
+    "no JSON": Row(
+        "bad-answer", errno.EBADMSG, "the answer is not DynamoDB's", "an endpoint of DynamoDB?", fault="raw", options={"body": b"{]"},
+    ),
+    "a failing service": Row(
+        "service", errno.EIO, "the service failed (HTTP 500)", "try again later",
+        fault="server_error", code="InternalServerError",
+    ),
+    "a request that is refused": Row(
+        "invalid", errno.EINVAL, "the service refuses this GetItem of", "ddbfs check",
+        fault="error", code="ValidationException",
+    ),
+}  # fmt: skip
+
+
+def own_map(row, make_map, proxy):
+    def change(text):
+        if row.staging:
+            own = row.staging.replace("PORT", str(proxy.port))
+            text = re.sub(r'"staging": +\{[^}]*\}', lambda _: f'"staging": {{ {own} }}', text)
+        return text.replace(*row.swap) if row.swap else text
+
+    return make_map(change)
+
+
+def arm(row, proxy, home):
+    if row.files:
+        row.files(home)
+    if row.keys:
+        row.keys(proxy)
+    if row.fault:
+        proxy.fault(row.fault, op=row.operation, times=None, **row.options)
+
+
+def says(row, text):
+    """Whether TEXT is the row's reason: what happened, then what to do."""
+    return row.words in text and row.todo in text.partition(row.words)[2]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_row(mount, ddbfs, home, proxy, make_map, name):
+    row = ROWS[name]
+    quick = ["--timeout", "1"] if row.kind == "timed-out" else []
+    map_file = own_map(row, make_map, proxy)
+    m = mount(*quick, map_file=map_file)
+    arm(row, proxy, home)
+    number = errno.errorcode[row.number]
+
+    # The command line.
+    told = ddbfs("--map", map_file, *quick, "cat", f"/{row.path}", expect=row.status)
+    assert told.stdout == b"" and told.stderr.count("\n") == 1, told
+    assert told.stderr.startswith(f"ddbfs: /{row.path}: ") and says(row, told.stderr), told
+
+    # Programs.
+    told = ddbfs("--map", map_file, *quick, "cat", "--json", f"/{row.path}", expect=row.status)
+    error = json.loads(told.stderr)
+    assert (error["path"], error["kind"], error["errno"]) == (f"/{row.path}", row.kind, number)
+    assert says(row, error["text"]), error
+    fields = {"operation": row.operation, "table": row.table, "index": row.index} if row.asked else {}
+    fields |= {"code": row.code}
+    for field, value in fields.items():
+        assert error.get(field) == value, (field, error)
+    assert set(error) <= {"path", "kind", "errno", "text", "request_id", *fields}
+    assert "request_id" in error or not row.code, error
+
+    # The mount.
+    with pytest.raises(OSError) as caught:
+        (m / row.path).read_bytes()
+    assert errno.errorcode[caught.value.errno] == number
+    if row.number == errno.ENOENT:
+        assert m.errors() == "" and row.path not in m.log(), "a miss is no failure"
+        return
+    (line,) = m.errors().splitlines()
+    stamp, _, entry = line.partition(" ")
+    assert time.strptime(stamp, "%Y-%m-%dT%H:%M:%SZ")
+    fields, _, reason = entry.partition(": ")
+    words = dict(word.split("=", 1) for word in fields.split(" "))
+    expected = {"pid": str(os.getpid()), "errno": number, "path": f"/{row.path}"}
+    if row.asked:
+        expected |= {"operation": row.operation, "table": row.table}
+    expected |= {"index": row.index} if row.index else {}
+    expected |= {"code": row.code} if row.code else {}
+    assert words.pop("request", None) or not row.code
+    assert words == expected
+    assert says(row, reason)
+
+    # The log.
+    assert f"ddbfs: {entry}\n" in m.log()
+
+
+def test_every_row_of_the_table_is_here():
+    """Those that are missing: the interrupt (test_interrupts.py), and what no fault makes."""
+    table = (places.REPO / "docs/mount.md").read_text().partition("## When something fails")[2]
+    told = set(re.findall(r"`(E[A-Z]+)`", table.partition("\n\nNo failure")[0]))
+    elsewhere = {"EINTR", "EMFILE", "ENOTUNIQ", "EOPNOTSUPP", "EOVERFLOW", "ESTALE"}
+    assert {errno.errorcode[row.number] for row in ROWS.values()} == told - elsewhere
