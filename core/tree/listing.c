@@ -2,15 +2,14 @@
  * files that the map declares and that can be opened. */
 #include <stdlib.h>
 
-#include "core/base/dict.h"
-#include "core/map/listable.h"
 #include "core/plan/sieve.h"
 #include "core/tree/ask.h"
 #include "core/tree/entries.h"
 #include "core/tree/fetch.h"
 #include "core/tree/file.h"
-#include "core/tree/hydrate.h"
+#include "core/tree/followers.h"
 #include "core/tree/proof.h"
+#include "core/tree/slices.h"
 #include "core/tree/tree.h"
 
 /* What comes next, in this order; what a directory has not is left out. A page of entries is
@@ -24,30 +23,6 @@ enum listing_state {
     LISTING_CONTENTS, /* records of the page in hand, a slice at a time; then QUERY again */
     LISTING_PROOFS,   /* files that the map declares: which of them are there */
     LISTING_ENDS,     /* the end, or the word that something here can't be listed */
-};
-
-/* A directory that an entry brought along: another entry of the same parts brings it too. */
-struct follower {
-    struct dict_node node; /* first, so that a node is a follower */
-    char name[];
-};
-
-/* An entry whose record must be read before it can be described. */
-struct wanted {
-    struct key key;
-    size_t entry;
-};
-
-/* A page may hold many thousand keys, of records that together would fill the memory. So they are
- * read in slices: one request's worth of keys at first, and then as many as may bring so many
- * bytes. */
-enum { SLICE_BYTES = 8 << 20, SLICE_MAX = 16 * READ_MAX_KEYS };
-
-/* One file that is read to see whether it is there. */
-struct opening {
-    struct tree_listing *listing;
-    struct proof *proof;
-    struct tree_call *call;
 };
 
 struct tree_listing {
@@ -68,28 +43,19 @@ struct tree_listing {
     const struct map_environment *environment; /* whose tables are being asked for */
     struct place asking;                       /* for them: a place in that environment */
 
-    struct arena keys;     /* of the page's keys, as long as their records are being read */
-    struct wanted *wanted; /* owned; in the order of the entries, but for the slice in hand */
-    size_t wanted_count;
-    size_t wanted_from; /* where the slice in hand begins, and where it ends */
-    size_t wanted_to;
-    size_t described; /* records of this listing, and what their files have in bytes */
-    size_t described_bytes;
+    struct slices slices;  /* of LISTING_CONTENTS: the page's keys */
     size_t told;           /* entries of the page that have been delivered */
     struct arena contents; /* of the entries that are being delivered */
-    struct hydrate *hydrate;
-    bool more; /* the source has a page after that in hand */
+    bool more;             /* the source has a page after that in hand */
 
-    struct fetch *fetch;     /* of LISTING_RECORD */
-    struct proofs proofs;    /* of LISTING_PROOFS, and fed by the pages before */
-    struct opening *opening; /* owned: a file each that had to be read */
-    size_t openings;         /* that are under way */
-    struct error failed;     /* what the end says: the first failure of a proof, or a directory that
-                                could not be listed */
+    struct fetch *fetch;  /* of LISTING_RECORD */
+    struct proofs proofs; /* of LISTING_PROOFS, and fed by the pages before */
+    struct error failed;  /* what the end says: the first failure of a proof, or a directory that
+                             could not be listed */
 
     struct tree_list_stats stats;
-    struct dict followers; /* owns them */
-    struct error refused;  /* an item that can't be listed, and why; ERROR_NONE for none */
+    struct followers followers;
+    struct error refused; /* an item that can't be listed, and why; ERROR_NONE for none */
 };
 
 static void end_call(struct tree_listing *listing)
@@ -101,42 +67,17 @@ static void end_call(struct tree_listing *listing)
     listing->tables = NULL;
 }
 
-static void clear_keys(struct tree_listing *listing)
-{
-    arena_clean_up(&listing->keys);
-    free(listing->wanted);
-    listing->wanted = NULL;
-    listing->wanted_count = 0;
-    listing->wanted_from = 0;
-    listing->wanted_to = 0;
-    listing->told = 0;
-}
-
-static void clear_followers(struct tree_listing *listing)
-{
-    size_t from = 0;
-    for (struct dict_node *node; (node = dict_any(&listing->followers, &from));) {
-        dict_remove(&listing->followers, node);
-        free(node);
-    }
-    dict_clean_up(&listing->followers);
-}
-
 void tree_list_end(struct tree_listing *listing)
 {
     if (!listing)
         return;
     loop_remove_timer(listing->timer);
-    hydrate_cancel(listing->hydrate);
     fetch_cancel(listing->fetch);
-    for (size_t i = 0; listing->opening && i < listing->proofs.count; i++)
-        tree_cancel(listing->opening[i].call);
-    free(listing->opening);
-    end_call(listing);
+    slices_clean_up(&listing->slices); /* which may be reading, as the plan says */
     proofs_clean_up(&listing->proofs);
+    end_call(listing);
     plan_unref(listing->plan);
-    clear_keys(listing);
-    clear_followers(listing);
+    followers_clean_up(&listing->followers);
     entries_clean_up(&listing->entries);
     arena_clean_up(&listing->contents);
     free(listing);
@@ -254,45 +195,6 @@ static bool has_own_name(const struct tree_listing *listing, const struct key *k
     return false;
 }
 
-static bool add_follower(struct tree_listing *listing, struct span name)
-{
-    if (dict_find(&listing->followers, name))
-        return true;
-    struct follower *follower = calloc(1, sizeof *follower + name.size);
-    if (!follower)
-        return false;
-    memcpy(follower->name, name.data, name.size);
-    follower->node.key = span_of(follower->name, name.size);
-    dict_add(&listing->followers, &follower->node);
-    return entries_add(&listing->entries, name, true);
-}
-
-static void add_followers(struct tree_listing *listing, const struct route *entry,
-                          const struct bindings *parts)
-{
-    const struct place *place = listing->place;
-    for (const struct route *child = place->route->children; child; child = child->next) {
-        if (child->entry || child->file || format_is_literal(&child->segment) ||
-            !listable_follows(child, entry, &place->bindings))
-            continue;
-        CLEAN_UP(buf_clean_up) struct buf name = {0};
-        enum name_mark mark;
-        struct span shown;
-        bool written = place_write_name(place, child, parts, 0, &listing->tree->names, &name,
-                                        &listing->entries.why);
-        if (written && name_is_shortened(buf_span(&name), &mark, &shown)) {
-            /* Nobody could tell which one it is: it is not listed, which the end says. */
-            if (listing->failed.kind == ERROR_NONE)
-                error_set(&listing->failed, ERROR_NOT_LISTABLE,
-                          "a directory is left out, whose name is longer than %d bytes and begins "
-                          "with \"%.*s\"; commands take the whole name",
-                          NAME_LIMIT, shown.size > 60 ? 60 : (int)shown.size, shown.data);
-        } else if (!written || !add_follower(listing, buf_span(&name))) {
-            listing->entries.failed = true;
-        }
-    }
-}
-
 /* An item that can't be shown ends the listing in an error: it must not pass for one that is
  * gone. */
 static void describe(struct tree_listing *listing, struct tree_entry *entry, struct json item)
@@ -307,8 +209,7 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
         return;
     }
     entry->content = arena_copy(&listing->contents, buf_span(&bytes));
-    listing->described++;
-    listing->described_bytes += bytes.size;
+    slices_note(&listing->slices, bytes.size);
     entry->size = (int64_t)bytes.size;
     entry->mtime_ms = file_mtime_ms(place->route->list, item);
 }
@@ -329,16 +230,13 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
         return false;
     if (listing->full && !listing->plan->reads_again) {
         describe(listing, added, item);
-    } else if (listing->full) {
-        if (!listing->wanted)
-            listing->wanted = calloc(page_size, sizeof *listing->wanted);
-        if (!listing->wanted)
-            return false;
-        listing->wanted[listing->wanted_count++] =
-            (struct wanted){sifted->key, listing->entries.count - 1};
+    } else if (listing->full &&
+               !slices_add(&listing->slices, &sifted->key, listing->entries.count - 1, page_size)) {
+        return false;
     }
     listing->stats.entries++;
-    add_followers(listing, route, &sifted->parts);
+    followers_add(&listing->followers, place, route, &sifted->parts, &listing->tree->names,
+                  &listing->entries, &listing->failed);
     return true;
 }
 
@@ -347,7 +245,7 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
 {
     struct sifted sifted;
     struct record_origin origin;
-    switch (sieve_item(listing->plan, item, &listing->keys, &sifted)) {
+    switch (sieve_item(listing->plan, item, &listing->slices.keys, &sifted)) {
     case SIEVE_NO_MEMORY:
         return false;
     case SIEVE_UNREADABLE:
@@ -371,30 +269,24 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
     return true;
 }
 
-static int order_wanted(const void *a, const void *b)
-{
-    return key_compare(&((const struct wanted *)a)->key, &((const struct wanted *)b)->key);
-}
-
 /* The index told of it; what the record itself says now decides, as when it is asked for by its
  * name: the index may be behind, or hold less than a filter looks at. */
 static void take_record(void *arg, struct json item)
 {
     struct tree_listing *listing = arg;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    struct wanted same;
+    struct key key;
+    size_t entry;
     bool failed = false;
-    if (!sieve_key(listing->place->table, item, &arena, &same.key)) {
+    if (!sieve_key(listing->place->table, item, &arena, &key)) {
         listing->entries.failed = listing->entries.failed || arena.failed;
         if (!arena.failed)
             sieve_complain(listing->plan, item, &listing->refused);
         return;
     }
-    const struct wanted *found =
-        bsearch(&same, listing->wanted + listing->wanted_from,
-                listing->wanted_to - listing->wanted_from, sizeof same, order_wanted);
-    if (found && plan_admits(listing->plan, &same.key, item, &failed))
-        describe(listing, &listing->entries.items[found->entry], item);
+    if (slices_find(&listing->slices, &key, &entry) &&
+        plan_admits(listing->plan, &key, item, &failed))
+        describe(listing, &listing->entries.items[entry], item);
     listing->entries.failed = listing->entries.failed || failed;
 }
 
@@ -422,52 +314,27 @@ static void end_page(struct tree_listing *listing)
 static void take_all_records(void *arg, const struct error *err)
 {
     struct tree_listing *listing = arg;
-    listing->hydrate = NULL;
     if (err) {
         fail(listing, err);
         return;
     }
     size_t from = listing->told;
-    bool last = listing->wanted_to == listing->wanted_count;
-    size_t to = last ? listing->entries.count : listing->wanted[listing->wanted_to].entry;
-    size_t count = drop_vanished(listing, from, to);
-    listing->told = to;
+    bool last = !slices_next(&listing->slices, &listing->told);
+    if (last)
+        listing->told = listing->entries.count;
+    size_t count = drop_vanished(listing, from, listing->told);
     if (last) {
-        clear_keys(listing);
+        slices_clear(&listing->slices);
         end_page(listing);
     }
     deliver_range(listing, from, count);
 }
 
-/* How many records are to be read at once, in whole requests, going by those that came. */
-static size_t slice_size(const struct tree_listing *listing)
-{
-    if (listing->described == 0)
-        return READ_MAX_KEYS;
-    size_t average = listing->described_bytes / listing->described + 1;
-    size_t requests = SLICE_BYTES / average / READ_MAX_KEYS;
-    size_t size = (requests > 0 ? requests : 1) * READ_MAX_KEYS;
-    return size < SLICE_MAX ? size : SLICE_MAX;
-}
-
-/* Reads the records of the next slice. */
+/* Reads the records of the next slice of the page. */
 static bool start_slice(struct tree_listing *listing, struct error *err)
 {
-    size_t left = listing->wanted_count - listing->wanted_to, most = slice_size(listing);
-    size_t count = left < most ? left : most;
-    struct wanted *slice = listing->wanted + listing->wanted_to;
-    struct key *keys = calloc(count, sizeof *keys);
-    if (!keys)
-        return error_no_memory(err);
-    listing->wanted_from = listing->wanted_to;
-    listing->wanted_to += count;
-    qsort(slice, count, sizeof *slice, order_wanted);
-    for (size_t i = 0; i < count; i++)
-        keys[i] = slice[i].key;
-    listing->hydrate = hydrate_start(listing->plan, listing->source, keys, count, take_record,
-                                     take_all_records, listing, err);
-    free(keys);
-    return listing->hydrate;
+    return slices_start(&listing->slices, listing->plan, listing->source, take_record,
+                        take_all_records, listing, err);
 }
 
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
@@ -535,13 +402,14 @@ static void take_query_page(void *arg, const struct page *page, const struct err
     listing->more = page->more && !enough;
     if (!listing->more && tree_list_note(listing, &why))
         log_line(listing->tree->log, LOG_LEVEL_WARNING, "%s", why.text);
-    if (listing->wanted_count > 0) {
+    listing->told = 0;
+    if (slices_next(&listing->slices, NULL)) {
         listing->state = LISTING_CONTENTS;
         if (!start_slice(listing, &why))
             fail(listing, &why);
         return;
     }
-    clear_keys(listing);
+    slices_clear(&listing->slices);
     end_page(listing);
     if (listing->entries.count > 0)
         deliver(listing);
@@ -650,11 +518,18 @@ static void take_attributes(void *arg, struct record *record, double found_units
     deliver(listing);
 }
 
-/* The file is there and is told, with what was read to know it. */
-static void add_proven(struct tree_listing *listing, const struct proof *proof,
-                       const struct tree_file *file)
+/* A file that is proven not to be there is left out; that this can't be told is no less an error
+ * than if it had been asked for by its name. */
+static void take_proof(void *arg, struct span name, const struct tree_file *file,
+                       const struct error *err)
 {
-    struct tree_entry *entry = entries_add(&listing->entries, proof->name, false);
+    struct tree_listing *listing = arg;
+    if (!file) {
+        if (err->kind != ERROR_NOT_FOUND && listing->failed.kind == ERROR_NONE)
+            listing->failed = *err;
+        return;
+    }
+    struct tree_entry *entry = entries_add(&listing->entries, name, false);
     if (!entry)
         return;
     entry->secret = file->secret;
@@ -663,19 +538,9 @@ static void add_proven(struct tree_listing *listing, const struct proof *proof,
     entry->content = arena_copy(&listing->contents, file->bytes);
 }
 
-/* A file that is proven not to be there is left out; that this can't be told is no less an error
- * than if it had been asked for by its name. */
-static void take_proof(struct tree_listing *listing, const struct proof *proof,
-                       const struct tree_file *file, const struct error *err)
+static void take_all_proofs(void *arg)
 {
-    if (file)
-        add_proven(listing, proof, file);
-    else if (err->kind != ERROR_NOT_FOUND && listing->failed.kind == ERROR_NONE)
-        listing->failed = *err;
-}
-
-static void end_proofs(struct tree_listing *listing)
-{
+    struct tree_listing *listing = arg;
     if (listing->entries.count > 0)
         qsort(listing->entries.items, listing->entries.count, sizeof *listing->entries.items,
               order_names);
@@ -684,55 +549,6 @@ static void end_proofs(struct tree_listing *listing)
         deliver(listing);
     else
         work(listing);
-}
-
-static void take_opened(void *arg, const struct tree_file *file, const struct error *err)
-{
-    struct opening *opening = arg;
-    struct tree_listing *listing = opening->listing;
-    opening->call = NULL;
-    take_proof(listing, opening->proof, file, err);
-    if (--listing->openings == 0)
-        end_proofs(listing);
-}
-
-/* What the pages have brought tells of a covered file. */
-static void judge_covered(struct tree_listing *listing, struct proof *proof)
-{
-    CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
-    struct tree_file file;
-    struct error why = proof->failed;
-    const struct plan *plan = proof->plan;
-    bool there = why.kind == ERROR_NONE && proof->finder.best &&
-                 (plan->kind != PLAN_KEY ||
-                  plan_holds(plan, &plan->key, record_item(proof->finder.best), &why)) &&
-                 file_make(listing->tree, proof->place, proof->finder.best, 0, &bytes, &file, &why);
-    if (!there && why.kind == ERROR_NONE)
-        return; /* no record counted */
-    take_proof(listing, proof, there ? &file : NULL, &why);
-}
-
-static bool start_proofs(struct tree_listing *listing, struct error *err)
-{
-    struct proofs *proofs = &listing->proofs;
-    listing->opening = calloc(proofs->count, sizeof *listing->opening);
-    if (!listing->opening)
-        return error_no_memory(err);
-    for (size_t i = 0; i < proofs->count; i++) {
-        struct opening *opening = &listing->opening[i];
-        *opening = (struct opening){listing, &proofs->items[i], NULL};
-        if (proofs->items[i].covered) {
-            judge_covered(listing, &proofs->items[i]);
-            continue;
-        }
-        opening->call = tree_read(listing->tree, proofs->items[i].place, take_opened, opening);
-        if (!opening->call)
-            return error_no_memory(err);
-        listing->openings++;
-    }
-    if (listing->openings == 0)
-        end_proofs(listing);
-    return true;
 }
 
 /* The plan of the listing, and the files beside it, are found before the first page. */
@@ -790,7 +606,8 @@ static void work(struct tree_listing *listing)
         ok = start_slice(listing, &why);
         break;
     case LISTING_PROOFS:
-        ok = start_proofs(listing, &why);
+        ok = proofs_open(&listing->proofs, listing->tree, take_proof, take_all_proofs, listing,
+                         &why);
         break;
     case LISTING_ENDS:
         if (listing->failed.kind != ERROR_NONE)
@@ -828,7 +645,7 @@ struct tree_listing *tree_list(const struct tree *tree, const struct place *plac
         return NULL;
     *listing =
         (struct tree_listing){.tree = tree, .place = place, .full = full, .fn = fn, .arg = arg};
-    if (dict_init(&listing->followers))
+    if (followers_init(&listing->followers))
         listing->timer = loop_add_timer(tree->loop, 0, begin, listing);
     if (listing->timer)
         return listing;

@@ -1,10 +1,9 @@
 #include "core/tree/names.h"
 
-#include <stdint.h>
-
 #include "core/base/nearest.h"
-#include "core/base/printable.h"
 #include "core/map/listable.h"
+#include "core/tree/name_draft.h"
+#include "core/tree/name_parts.h"
 #include "core/tree/noise.h"
 
 size_t names_limit(const struct place_options *options)
@@ -41,100 +40,6 @@ bool names_skip_rank(const struct route *child, struct span *name)
 
 /* Reading a name. */
 
-/* Why a step of the map does not take a name that has its form. */
-enum refusal_kind {
-    REFUSED_NOT,
-    BAD_ESCAPE,
-    SAID_TWICE,
-    NO_MATCH,
-    A_SECRET,
-    NO_COMPANION,
-    TOO_MANY
-};
-
-struct refusal {
-    enum refusal_kind kind;
-    const char *param;
-};
-
-static void refuse(struct refusal *refusal, enum refusal_kind kind, const char *param)
-{
-    /* The more specific step is tried first, and knows best. */
-    if (refusal->kind == REFUSED_NOT)
-        *refusal = (struct refusal){kind, param};
-}
-
-/* What one step of the map makes of a name: nothing, if it has not its form. */
-enum taken { NOT_ITS_FORM, REFUSED, UNSUITED, TAKEN };
-
-/* Whether VALUE is what the map expects of PARAM. */
-static bool suits(const struct model *table, const char *name, struct span value,
-                  struct arena *arena)
-{
-    const struct map_param *param = model_find_param(table, name);
-    if (!param || !param->match)
-        return true;
-    CLEAN_UP(buf_clean_up) struct buf text = {0};
-    buf_add_span(&text, value);
-    arena->failed = arena->failed || text.failed;
-    if (text.failed || memchr(buf_text(&text), '\0', text.size))
-        return false;
-    int unlike = regexec(&param->regex, buf_text(&text), 0, NULL, 0);
-    arena->failed = arena->failed || unlike == REG_ESPACE;
-    return unlike == 0;
-}
-
-/* What a piece of a name stands for; false when it holds a % that is no escape. */
-static bool decode_piece(struct span *value, struct arena *arena)
-{
-    CLEAN_UP(buf_clean_up) struct buf decoded = {0};
-    if (!name_decode(*value, &decoded))
-        return false;
-    arena->failed = arena->failed || decoded.failed;
-    *value = arena_copy(arena, buf_span(&decoded));
-    return true;
-}
-
-/* Decodes what NAME's pieces stand for; TABLE is NULL for an environment. UNSUITED when nothing but
- * a "match" speaks against it, on a value that is written with an escape. */
-static enum taken take_apart(const struct format *format, struct span name,
-                             const struct bindings *path, const struct model *table,
-                             struct arena *arena, struct bindings *values, struct refusal *refusal)
-{
-    enum taken taken = TAKEN;
-    struct bindings captures;
-    captures.count = values->count = 0;
-    if (!format_match(format, name, &captures))
-        return NOT_ITS_FORM;
-    for (size_t i = 0; i < captures.count && taken != REFUSED; i++) {
-        const char *param = captures.items[i].param;
-        struct span value = captures.items[i].value;
-        bool escaped = memchr(value.data, '%', value.size);
-        if (escaped && !decode_piece(&value, arena)) {
-            refuse(refusal, BAD_ESCAPE, param);
-            return REFUSED;
-        }
-        const struct span *said = bindings_find(path, param);
-        if (!said)
-            said = bindings_find(values, param);
-        if (said && span_equal(*said, value))
-            continue;
-        if (said) {
-            refuse(refusal, SAID_TWICE, param);
-            return REFUSED;
-        }
-        if (path->count + values->count >= BINDINGS_MAX || !bindings_add(values, param, value)) {
-            refuse(refusal, TOO_MANY, param);
-            return REFUSED;
-        }
-        if (table && !suits(table, param, value, arena)) {
-            refuse(refusal, NO_MATCH, param);
-            taken = escaped ? UNSUITED : REFUSED;
-        }
-    }
-    return taken;
-}
-
 /* The name of a record without the suffix; false when it has none. */
 static bool strip_suffix(struct span *name, const struct place_options *options)
 {
@@ -167,8 +72,8 @@ static bool find_step(const struct names_directory *directory, struct span name,
         found->kind = NAMES_CHILD;
         found->route = child;
         found->companion = COMPANION_NONE;
-        enum taken taken = take_apart(&child->segment, text, directory->path, directory->table,
-                                      arena, &found->values, refusal);
+        enum taken taken = name_take_apart(&child->segment, text, directory->path, directory->table,
+                                           arena, &found->values, refusal);
         if ((taken == TAKEN || taken == UNSUITED) && names_withhold(child, directory->options)) {
             /* That it is another pattern's record is no way around. */
             *refusal = (struct refusal){A_SECRET, NULL};
@@ -262,7 +167,7 @@ static bool find_any(const struct names_directory *directory, struct span name, 
         if (found->kind != NAMES_README && has_companion(found->route, companion))
             return true;
         if (found->kind != NAMES_README && found->route->file) {
-            refuse(refusal, NO_COMPANION, NULL);
+            refusal_note(refusal, NO_COMPANION, NULL);
             return false;
         }
     }
@@ -350,170 +255,23 @@ bool names_find(const struct names_directory *directory, struct span name, struc
 
 /* Writing one. */
 
-/* A name to be written, and how to find out what it means. */
-struct draft {
-    const struct format *format;
-    const struct bindings *path, *parts;
-    struct span prefix; /* the rank, which nothing is escaped in and no digest is made of */
-    const char *suffix;
-    enum name_mark mark;
-    size_t limit; /* without the suffix */
-    bool (*leads_back)(struct draft *draft, struct span name);
-    bool no_memory;                          /* to find out */
-    const struct names_directory *directory; /* where CHILD is, or ENVIRONMENT, or an attribute */
-    const struct route *child;
-    const struct map_environment *environment;
+/* What a draft is of. */
+struct child {
+    const struct names_directory *directory;
+    const struct route *route;
 };
 
-static const struct span *value_of(const struct draft *draft, const char *param)
+static bool is_child(struct name_draft *draft, struct span name)
 {
-    const struct span *value = bindings_find(draft->parts, param);
-    return value || !draft->path ? value : bindings_find(draft->path, param);
-}
-
-/* The first character of the text after piece I, which a value before it may not show. The last
- * value ends where the final text begins, whatever it holds. */
-static struct span stop_after(const struct format *format, size_t i)
-{
-    bool safe;
-    if (i + 2 >= format->count)
-        return span_of("", 0);
-    return printable_first(format->pieces[i + 1].literal, &safe);
-}
-
-/* Writes the whole of it to OUT, which is emptied before. False when a value is missing, or memory
- * ran out. */
-static bool write_whole(const struct draft *draft, struct name_escapes *escapes, struct buf *out)
-{
-    buf_truncate(out, 0);
-    buf_add_span(out, draft->prefix);
-    escapes->seen = 0;
-    for (size_t i = 0; i < draft->format->count; i++) {
-        const struct format_piece *piece = &draft->format->pieces[i];
-        const struct span *value = piece->param ? value_of(draft, piece->param) : &piece->literal;
-        if (!value)
-            return false;
-        if (piece->param)
-            name_add_value(out, *value, stop_after(draft->format, i), escapes);
-        else
-            buf_add_span(out, *value);
-    }
-    return !out->failed;
-}
-
-/* Without memory to find out the answer is yes, so that nobody looks for another name: the draft is
- * given up. */
-static bool leads_back(struct draft *draft, struct buf *name)
-{
-    size_t size = name->size;
-    buf_add_text(name, draft->suffix);
-    bool same = !name->failed && draft->leads_back(draft, buf_span(name));
-    buf_truncate(name, size);
-    return same || name->failed || draft->no_memory;
-}
-
-enum { MAX_CANDIDATES = 32 };
-
-/* The characters of values that are worth an escape: the first, those that siblings' texts and
- * companions' endings are made of, and the last. Returns how many. */
-static size_t find_candidates(const struct draft *draft, size_t candidates[MAX_CANDIDATES + 1])
-{
-    size_t count = 0, seen = 0;
-    for (size_t i = 0; i < draft->format->count; i++) {
-        const char *param = draft->format->pieces[i].param;
-        const struct span *value = param ? value_of(draft, param) : NULL;
-        for (struct span rest = value ? *value : span_of("", 0); rest.size > 0; seen++) {
-            bool safe;
-            struct span character = printable_first(rest, &safe);
-            unsigned char c = (unsigned char)character.data[0];
-            bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-            bool digit = c >= '0' && c <= '9';
-            if (count < MAX_CANDIDATES && (seen == 0 || (c < 0x80 && !letter && !digit)))
-                candidates[count++] = seen;
-            rest = span_from(rest, character.size);
-        }
-    }
-    if (count > 0 && candidates[count - 1] != seen - 1)
-        candidates[count++] = seen - 1;
-    return count;
-}
-
-/* Something else has the name, or nobody takes it. One escape mostly helps, or the first
- * character's and one more; else all characters of all values are escaped. What ESCAPES says then
- * is what NAME was written by. */
-static bool escape_until_it_leads_back(struct draft *draft, struct buf *name)
-{
-    size_t candidates[MAX_CANDIDATES + 1];
-    size_t count = find_candidates(draft, candidates);
-    for (int with_first = 0; with_first < 2; with_first++) {
-        for (size_t i = 0; i < count; i++) {
-            struct name_escapes escapes = {.one = candidates[i],
-                                           .other = with_first ? 0 : SIZE_MAX};
-            if (!write_whole(draft, &escapes, name) || leads_back(draft, name))
-                return true;
-        }
-    }
-    struct name_escapes escapes = {.all = true};
-    return write_whole(draft, &escapes, name) && leads_back(draft, name);
-}
-
-/* Cuts what stands behind the prefix. */
-static bool shorten(const struct draft *draft, struct buf *name)
-{
-    CLEAN_UP(buf_clean_up) struct buf rest = {0};
-    buf_add_span(&rest, span_from(buf_span(name), draft->prefix.size));
-    if (rest.failed || !name_shorten(&rest, draft->limit - draft->prefix.size, draft->mark))
-        return false;
-    buf_truncate(name, draft->prefix.size);
-    buf_add_span(name, buf_span(&rest));
-    return !name->failed;
-}
-
-static bool write_draft(struct draft *draft, struct buf *out, struct error *err)
-{
-    CLEAN_UP(buf_clean_up) struct buf name = {0};
-    struct name_escapes none = {.one = SIZE_MAX, .other = SIZE_MAX};
-    if (!write_whole(draft, &none, &name))
-        return name.failed ? error_no_memory(err)
-                           : error_set(err, ERROR_INVALID, "a name lacks one of its parts");
-    bool opens = name.size > draft->limit || leads_back(draft, &name) ||
-                 escape_until_it_leads_back(draft, &name);
-    if (name.failed || draft->no_memory)
-        return error_no_memory(err);
-    if (!opens) {
-        write_whole(draft, &none, &name);
-        return error_set(err, ERROR_INVALID,
-                         "no name here opens \"%s%s\", which another path of the map, or the "
-                         "suffix, takes for something else",
-                         buf_text(&name), draft->suffix);
-    }
-    if (name.size > draft->limit && !(write_whole(draft, &none, &name) && shorten(draft, &name)))
-        return error_no_memory(err);
-    buf_add_span(out, buf_span(&name));
-    buf_add_text(out, draft->suffix);
-    return !out->failed || error_no_memory(err);
-}
-
-static bool all_as_given(const struct draft *draft, const struct bindings *values)
-{
-    for (size_t i = 0; i < values->count; i++) {
-        const struct span *given = value_of(draft, values->items[i].param);
-        if (!given || !span_equal(*given, values->items[i].value))
-            return false;
-    }
-    return true;
-}
-
-static bool is_child(struct draft *draft, struct span name)
-{
+    const struct child *child = draft->of;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct names_found found;
     if (span_is(name, README_NAME) && !format_is_literal(draft->format))
         return false; /* nobody should take a record for one, where there is none either */
-    bool opens = names_find(draft->directory, name, &arena, &found, NULL);
+    bool opens = names_find(child->directory, name, &arena, &found, NULL);
     draft->no_memory = arena.failed;
-    return opens && found.kind == NAMES_CHILD && found.route == draft->child &&
-           found.companion == COMPANION_NONE && all_as_given(draft, &found.values);
+    return opens && found.kind == NAMES_CHILD && found.route == child->route &&
+           found.companion == COMPANION_NONE && name_draft_says(draft, &found.values);
 }
 
 bool names_write(const struct names_directory *directory, const struct route *child,
@@ -529,7 +287,7 @@ bool names_write(const struct names_directory *directory, const struct route *ch
                          "\"newest\" or \"oldest\" with a number, or take {" RANK_PARAM
                          "} out of \"name\"",
                          child->entry->rank.digits);
-    struct draft draft = {
+    struct name_draft draft = {
         .prefix = buf_span(&prefix),
         .format = &child->segment,
         .path = directory->path,
@@ -538,10 +296,9 @@ bool names_write(const struct names_directory *directory, const struct route *ch
         .mark = child->file ? NAME_MARK_FILE : NAME_MARK_DIRECTORY,
         .limit = names_limit(directory->options),
         .leads_back = is_child,
-        .directory = directory,
-        .child = child,
+        .of = &(struct child){directory, child},
     };
-    return write_draft(&draft, out, err);
+    return name_draft_write(&draft, out, err);
 }
 
 /* Adds a plain value for each parameter of SEGMENT. */
@@ -608,7 +365,7 @@ bool names_find_attribute(struct span name, struct buf *out, struct error *err)
                      name.data);
 }
 
-static bool is_attribute(struct draft *draft, struct span name)
+static bool is_attribute(struct name_draft *draft, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf attribute = {0};
     bool opens = names_find_attribute(name, &attribute, NULL);
@@ -620,7 +377,7 @@ bool names_write_attribute(struct span attribute, struct buf *out)
 {
     struct bindings value = {.items = {{.param = attribute_piece.param, .value = attribute}},
                              .count = 1};
-    struct draft draft = {
+    struct name_draft draft = {
         .format = &attribute_format,
         .parts = &value,
         .suffix = "",
@@ -628,7 +385,7 @@ bool names_write_attribute(struct span attribute, struct buf *out)
         .limit = NAME_LIMIT,
         .leads_back = is_attribute,
     };
-    return write_draft(&draft, out, NULL);
+    return name_draft_write(&draft, out, NULL);
 }
 
 /* Whether ENVIRONMENT takes NAME. */
@@ -638,7 +395,7 @@ static enum taken enter(const struct map_environment *environment, struct span n
     struct bindings nothing = {0};
     if (noise_is_for(&environment->name, name))
         return NOT_ITS_FORM;
-    return take_apart(&environment->name, name, &nothing, NULL, arena, values, refusal);
+    return name_take_apart(&environment->name, name, &nothing, NULL, arena, values, refusal);
 }
 
 const struct map_environment *names_find_environment(const struct map *map, struct span name,
@@ -671,27 +428,27 @@ const struct map_environment *names_find_environment(const struct map *map, stru
     return NULL;
 }
 
-static bool is_environment(struct draft *draft, struct span name)
+static bool is_environment(struct name_draft *draft, struct span name)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct bindings values;
     struct refusal refusal = {0};
-    enum taken taken = enter(draft->environment, name, &arena, &values, &refusal);
+    enum taken taken = enter(draft->of, name, &arena, &values, &refusal);
     draft->no_memory = arena.failed;
-    return taken == TAKEN && all_as_given(draft, &values);
+    return taken == TAKEN && name_draft_says(draft, &values);
 }
 
 bool names_write_environment(const struct map_environment *environment,
                              const struct bindings *values, struct buf *out)
 {
-    struct draft draft = {
+    struct name_draft draft = {
         .format = &environment->name,
         .parts = values,
         .suffix = "",
         .mark = NAME_MARK_DIRECTORY,
         .limit = NAME_LIMIT,
         .leads_back = is_environment,
-        .environment = environment,
+        .of = environment,
     };
-    return write_draft(&draft, out, NULL);
+    return name_draft_write(&draft, out, NULL);
 }

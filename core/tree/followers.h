@@ -1,0 +1,25 @@
+/* Directories that the records of a listing bring along: where the map has "{index}.d/" beside
+ * "{index}", each index of the listing has one. Records of the same parts bring the same. */
+#ifndef DDBFS_CORE_TREE_FOLLOWERS_H
+#define DDBFS_CORE_TREE_FOLLOWERS_H
+
+#include "core/base/dict.h"
+#include "core/tree/entries.h"
+
+struct followers {
+    struct dict names; /* owns its nodes */
+};
+
+bool followers_init(struct followers *followers); /* false when memory ran out */
+void followers_clean_up(struct followers *followers);
+
+/* Adds to ENTRIES the directories of PLACE that come with a record of PARTS, an entry of ENTRY's,
+ * and have not come before. One whose name had to be shortened is left out, since nobody could tell
+ * which it is, and LEFT_OUT says so unless it says something already. When a name can't be written,
+ * or memory ran out, ENTRIES has failed. */
+void followers_add(struct followers *followers, const struct place *place,
+                   const struct route *entry, const struct bindings *parts,
+                   const struct place_options *names, struct entries *entries,
+                   struct error *left_out);
+
+#endif

@@ -1,0 +1,75 @@
+#include "core/tree/name_parts.h"
+
+#include "core/map/name.h"
+
+void refusal_note(struct refusal *refusal, enum refusal_kind kind, const char *param)
+{
+    if (refusal->kind == REFUSED_NOT)
+        *refusal = (struct refusal){kind, param};
+}
+
+/* Whether VALUE is what the map expects of PARAM. */
+static bool suits(const struct model *table, const char *name, struct span value,
+                  struct arena *arena)
+{
+    const struct map_param *param = model_find_param(table, name);
+    if (!param || !param->match)
+        return true;
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_add_span(&text, value);
+    arena->failed = arena->failed || text.failed;
+    if (text.failed || memchr(buf_text(&text), '\0', text.size))
+        return false;
+    int unlike = regexec(&param->regex, buf_text(&text), 0, NULL, 0);
+    arena->failed = arena->failed || unlike == REG_ESPACE;
+    return unlike == 0;
+}
+
+/* What a piece of a name stands for; false when it holds a % that is no escape. */
+static bool decode_piece(struct span *value, struct arena *arena)
+{
+    CLEAN_UP(buf_clean_up) struct buf decoded = {0};
+    if (!name_decode(*value, &decoded))
+        return false;
+    arena->failed = arena->failed || decoded.failed;
+    *value = arena_copy(arena, buf_span(&decoded));
+    return true;
+}
+
+enum taken name_take_apart(const struct format *format, struct span name,
+                           const struct bindings *path, const struct model *table,
+                           struct arena *arena, struct bindings *values, struct refusal *refusal)
+{
+    enum taken taken = TAKEN;
+    struct bindings captures;
+    captures.count = values->count = 0;
+    if (!format_match(format, name, &captures))
+        return NOT_ITS_FORM;
+    for (size_t i = 0; i < captures.count && taken != REFUSED; i++) {
+        const char *param = captures.items[i].param;
+        struct span value = captures.items[i].value;
+        bool escaped = memchr(value.data, '%', value.size);
+        if (escaped && !decode_piece(&value, arena)) {
+            refusal_note(refusal, BAD_ESCAPE, param);
+            return REFUSED;
+        }
+        const struct span *said = bindings_find(path, param);
+        if (!said)
+            said = bindings_find(values, param);
+        if (said && span_equal(*said, value))
+            continue;
+        if (said) {
+            refusal_note(refusal, SAID_TWICE, param);
+            return REFUSED;
+        }
+        if (path->count + values->count >= BINDINGS_MAX || !bindings_add(values, param, value)) {
+            refusal_note(refusal, TOO_MANY, param);
+            return REFUSED;
+        }
+        if (table && !suits(table, param, value, arena)) {
+            refusal_note(refusal, NO_MATCH, param);
+            taken = escaped ? UNSUITED : REFUSED;
+        }
+    }
+    return taken;
+}

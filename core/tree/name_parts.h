@@ -1,0 +1,38 @@
+/* A name taken apart by one step of the map: what its parameters stand for, or why it is refused.
+ */
+#ifndef DDBFS_CORE_TREE_NAME_PARTS_H
+#define DDBFS_CORE_TREE_NAME_PARTS_H
+
+#include "core/map/model.h"
+
+/* Why a step of the map does not take a name that has its form. */
+enum refusal_kind {
+    REFUSED_NOT,
+    BAD_ESCAPE,
+    SAID_TWICE,
+    NO_MATCH,
+    A_SECRET,
+    NO_COMPANION,
+    TOO_MANY
+};
+
+struct refusal {
+    enum refusal_kind kind;
+    const char *param;
+};
+
+/* Notes the first refusal of a name alone: the more specific step is tried first, and knows best.
+ */
+void refusal_note(struct refusal *refusal, enum refusal_kind kind, const char *param);
+
+/* What one step of the map makes of a name: nothing, if it has not its form. */
+enum taken { NOT_ITS_FORM, REFUSED, UNSUITED, TAKEN };
+
+/* Decodes what NAME's pieces stand for, into ARENA where they have escapes. VALUES get those that
+ * PATH does not say; what both say must agree. TABLE is NULL for an environment. UNSUITED when
+ * nothing but a "match" speaks against it, on a value that is written with an escape. */
+enum taken name_take_apart(const struct format *format, struct span name,
+                           const struct bindings *path, const struct model *table,
+                           struct arena *arena, struct bindings *values, struct refusal *refusal);
+
+#endif

@@ -1,0 +1,113 @@
+#include "core/tree/slices.h"
+
+#include <stdlib.h>
+
+/* One request's worth of keys at first, and then as many as may bring so many bytes. */
+enum { SLICE_BYTES = 8 << 20, SLICE_MAX = 16 * READ_MAX_KEYS };
+
+/* An entry whose record must be read before it can be described. */
+struct wanted {
+    struct key key;
+    size_t entry;
+};
+
+void slices_clear(struct slices *slices)
+{
+    arena_clean_up(&slices->keys);
+    free(slices->wanted);
+    slices->wanted = NULL;
+    slices->count = slices->from = slices->to = 0;
+}
+
+void slices_clean_up(struct slices *slices)
+{
+    hydrate_cancel(slices->hydrate);
+    slices->hydrate = NULL;
+    slices_clear(slices);
+}
+
+bool slices_add(struct slices *slices, const struct key *key, size_t entry, size_t most)
+{
+    if (!slices->wanted)
+        slices->wanted = calloc(most, sizeof *slices->wanted);
+    if (!slices->wanted)
+        return false;
+    slices->wanted[slices->count++] = (struct wanted){*key, entry};
+    return true;
+}
+
+bool slices_next(const struct slices *slices, size_t *entry)
+{
+    bool more = slices->to < slices->count;
+    if (more && entry)
+        *entry = slices->wanted[slices->to].entry;
+    return more;
+}
+
+static int order_wanted(const void *a, const void *b)
+{
+    return key_compare(&((const struct wanted *)a)->key, &((const struct wanted *)b)->key);
+}
+
+/* How many records are to be read at once, in whole requests, going by those that came. */
+static size_t slice_size(const struct slices *slices)
+{
+    if (slices->records == 0)
+        return READ_MAX_KEYS;
+    size_t average = slices->bytes / slices->records + 1;
+    size_t requests = SLICE_BYTES / average / READ_MAX_KEYS;
+    size_t size = (requests > 0 ? requests : 1) * READ_MAX_KEYS;
+    return size < SLICE_MAX ? size : SLICE_MAX;
+}
+
+static void take_item(void *arg, struct json item)
+{
+    struct slices *slices = arg;
+    slices->item(slices->arg, item);
+}
+
+static void take_end(void *arg, const struct error *err)
+{
+    struct slices *slices = arg;
+    slices->hydrate = NULL;
+    slices->done(slices->arg, err);
+}
+
+/* Sorted, so that an answer's keys, which come in any order, are found among them. */
+bool slices_start(struct slices *slices, const struct plan *plan, struct source *source,
+                  hydrate_item_fn *item, hydrate_done_fn *done, void *arg, struct error *err)
+{
+    size_t left = slices->count - slices->to, most = slice_size(slices);
+    size_t count = left < most ? left : most;
+    struct wanted *slice = slices->wanted + slices->to;
+    struct key *keys = calloc(count, sizeof *keys);
+    if (!keys)
+        return error_no_memory(err);
+    slices->from = slices->to;
+    slices->to += count;
+    qsort(slice, count, sizeof *slice, order_wanted);
+    for (size_t i = 0; i < count; i++)
+        keys[i] = slice[i].key;
+    slices->item = item;
+    slices->done = done;
+    slices->arg = arg;
+    slices->hydrate = hydrate_start(plan, source, keys, count, take_item, take_end, slices, err);
+    free(keys);
+    return slices->hydrate;
+}
+
+bool slices_find(const struct slices *slices, const struct key *key, size_t *entry)
+{
+    struct wanted same = {.key = *key};
+    const struct wanted *found = bsearch(&same, slices->wanted + slices->from,
+                                         slices->to - slices->from, sizeof same, order_wanted);
+    if (found)
+        *entry = found->entry;
+    return found;
+}
+
+void slices_note(struct slices *slices, size_t bytes)
+{
+    slices->records++;
+    slices->bytes += bytes;
+}
