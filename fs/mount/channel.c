@@ -42,7 +42,7 @@ static ssize_t write_answer(int fd, struct iovec *parts, int count, void *arg)
     ssize_t size = writev(fd, parts, count);
     mount->greeted = size > 0;
     if (mount->greeted)
-        mount_ready(mount);
+        mount->on_greeting(mount);
     return size;
 }
 

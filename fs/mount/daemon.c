@@ -2,20 +2,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/signalfd.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <unistd.h>
 
 #include "core/sources.h"
-#include "fs/cli/mounts.h"
 #include "fs/mount/ahead.h"
 #include "fs/mount/channel.h"
 #include "fs/mount/control.h"
@@ -25,6 +21,7 @@
 #include "fs/mount/listing.h"
 #include "fs/mount/mount.h"
 #include "fs/mount/mount_options.h"
+#include "fs/mount/mountpoint.h"
 #include "fs/mount/ops.h"
 #include "fs/mount/parked.h"
 #include "fs/mount/recent.h"
@@ -36,16 +33,9 @@ enum { CACHE_SHARES = 2 };
 /* Requests taken in one round, so that answers and timers have their turn. */
 enum { REQUESTS_A_ROUND = 64 };
 
-/* For how long another's lock on the mountpoint is waited for: somebody who mounts there too is
- * through in less, and is told of then. */
-enum { LOCK_MS = 10000, LOCK_STEP_MS = 20, NO_LOCK = -2 };
-
 /* How long the end waits for the courier between two looks at what the kernel asks; after how
  * long it aborts the connection, and after how long it waits no more. */
 enum { DRAIN_MS = 10, ABORT_MS = 3000, GIVE_UP_MS = 6000 };
-
-/* The device of FUSE is the same everywhere. */
-enum { FUSE_MAJOR = 10, FUSE_MINOR = 229 };
 
 /* What a mount is started with; all of it is borrowed. */
 struct start {
@@ -57,15 +47,28 @@ struct start {
     struct buf strays; /* descriptors (int) that the caller has left open, not for a daemon */
 };
 
+/* A mount, and what its operations need not know of. */
+struct daemon {
+    struct mount mount;      /* first: a pointer to it is a pointer to this */
+    const char *mountpoint;  /* borrowed */
+    unsigned connection;     /* its number for the kernel; 0: unknown */
+    struct fuse_buf buf;     /* for what the kernel sends; its memory is owned */
+    struct loop_io *kernel;  /* watches for its requests; owned */
+    int signal_fd;           /* owned; -1 for none */
+    struct loop_io *signals; /* watches it; owned */
+    int ready_fd;            /* to tell who started this that the mount answers; -1 once told */
+};
+
 static void take_requests(void *arg, uint32_t events)
 {
-    struct mount *mount = arg;
+    struct daemon *daemon = arg;
+    struct mount *mount = &daemon->mount;
     int size = 1;
     (void)events;
     for (int i = 0; i < REQUESTS_A_ROUND && size > 0; i++) {
-        size = fuse_session_receive_buf(mount->session, &mount->buf);
+        size = fuse_session_receive_buf(mount->session, &daemon->buf);
         if (size > 0)
-            fuse_session_process_buf(mount->session, &mount->buf);
+            fuse_session_process_buf(mount->session, &daemon->buf);
     }
     bool gone = size <= 0 && size != -EAGAIN && size != -EINTR;
     if (gone || fuse_session_exited(mount->session))
@@ -100,10 +103,11 @@ static void reload(struct mount *mount)
 
 static void take_signal(void *arg, uint32_t events)
 {
-    struct mount *mount = arg;
+    struct daemon *daemon = arg;
+    struct mount *mount = &daemon->mount;
     struct signalfd_siginfo info;
     (void)events;
-    if (read(mount->signal_fd, &info, sizeof info) != sizeof info)
+    if (read(daemon->signal_fd, &info, sizeof info) != sizeof info)
         return;
     if (info.ssi_signo == SIGHUP)
         reload(mount);
@@ -113,7 +117,7 @@ static void take_signal(void *arg, uint32_t events)
 
 /* Whatever signal would end the process ends the mount first, or a dead one would be left behind.
  * Not among them: what tells of a crash, and what is ignored or stops a process. */
-static bool watch_signals(struct mount *mount)
+static bool watch_signals(struct daemon *daemon)
 {
     static const int others[] = {SIGABRT, SIGBUS,  SIGFPE,  SIGILL,  SIGSEGV,
                                  SIGSYS,  SIGTRAP, SIGCHLD, SIGCONT, SIGPIPE,
@@ -123,11 +127,11 @@ static bool watch_signals(struct mount *mount)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         sigdelset(&set, others[i]);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    mount->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (mount->signal_fd >= 0)
-        mount->signals =
-            loop_add_io(mount->app->loop, mount->signal_fd, EPOLLIN, take_signal, mount);
-    return mount->signals;
+    daemon->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (daemon->signal_fd >= 0)
+        daemon->signals =
+            loop_add_io(daemon->mount.app->loop, daemon->signal_fd, EPOLLIN, take_signal, daemon);
+    return daemon->signals;
 }
 
 /* Without default_permissions the kernel checks no mode at all. */
@@ -145,83 +149,32 @@ static bool new_session(struct mount *mount, const struct mount_options *options
     return mount->session;
 }
 
-/* Whether the kernel has a mount of ours there: whoever may not look into it can't ask it. */
-static bool is_in_table(const char *mountpoint)
-{
-    CLEAN_UP(buf_clean_up) struct buf root = {0};
-    char *whole = realpath(mountpoint, NULL);
-    bool found = whole && mounts_find(whole, &root) && strcmp(buf_text(&root), whole) == 0;
-    free(whole);
-    return found;
-}
-
-/* A second mount on the same folder would hide the first, and need a second unmount. What the
- * kernel has of a dead one may look alive, but for a name that is known for a moment only. */
-static bool is_free(const char *mountpoint)
-{
-    CLEAN_UP(buf_clean_up) struct buf stats = {0};
-    buf_printf(&stats, "%s/" CONTROL_NAME "/stats.json", mountpoint);
-    bool answers = !stats.failed && access(buf_text(&stats), F_OK) == 0;
-    if (!answers && errno == ENOTCONN) {
-        fprintf(stderr,
-                "ddbfs: %s is a mount whose daemon is gone; take it away first: "
-                "fusermount3 -u %s\n",
-                mountpoint, mountpoint);
-        return false;
-    }
-    if (answers || is_in_table(mountpoint)) {
-        fprintf(stderr,
-                "ddbfs: %s is a live mount already; take it away first: fusermount3 -u %s\n",
-                mountpoint, mountpoint);
-        return false;
-    }
-    return true;
-}
-
-/* Two that mount on one folder at the same time would both find it free, and one hide the other. So
- * this is held around the last look and the mount. -1 after a message; NO_LOCK where the folder may
- * not be opened. */
-static int lock_mountpoint(const char *mountpoint)
-{
-    int fd = open(mountpoint, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return NO_LOCK;
-    for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; waited_ms += LOCK_STEP_MS) {
-        if (waited_ms >= LOCK_MS) {
-            fprintf(stderr, "ddbfs: %s is locked by another process\n", mountpoint);
-            close(fd);
-            return -1;
-        }
-        poll(NULL, 0, LOCK_STEP_MS);
-    }
-    return fd;
-}
-
 static bool mount_session(struct mount *mount, const struct start *wanted)
 {
     if (wanted->mounted)
         return fuse_session_mount(mount->session, wanted->mountpoint) == 0;
-    int lock = lock_mountpoint(wanted->mountpoint);
-    bool ok = lock != -1 && is_free(wanted->mountpoint) &&
+    int lock = mountpoint_lock(wanted->mountpoint);
+    bool ok = lock != -1 && mountpoint_is_free(wanted->mountpoint) &&
               fuse_session_mount(mount->session, wanted->mountpoint) == 0;
     if (lock >= 0)
         close(lock);
     return ok;
 }
 
-static bool watch_kernel(struct mount *mount, const struct start *wanted)
+static bool watch_kernel(struct daemon *daemon, const struct start *wanted)
 {
+    struct mount *mount = &daemon->mount;
     if (!mount_session(mount, wanted) || !channel_open(mount->session))
         return false;
     int fd = fuse_session_fd(mount->session);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-    mount->mountpoint = wanted->mountpoint;
-    mount->connection = wanted->mounted ? 0 : channel_connection(wanted->mountpoint);
-    mount->kernel = loop_add_io(mount->app->loop, fd, EPOLLIN, take_requests, mount);
+    daemon->mountpoint = wanted->mountpoint;
+    daemon->connection = wanted->mounted ? 0 : channel_connection(wanted->mountpoint);
+    daemon->kernel = loop_add_io(mount->app->loop, fd, EPOLLIN, take_requests, daemon);
     mount->courier = courier_new(mount->app->loop);
     mount->refresher = refresher_new(mount);
     mount->ahead = ahead_new(mount);
-    return mount->kernel && mount->courier && mount->refresher && mount->ahead;
+    return daemon->kernel && mount->courier && mount->refresher && mount->ahead;
 }
 
 struct probe {
@@ -293,8 +246,9 @@ static bool probe(struct app *app)
     return probe.ok;
 }
 
-static bool start(struct mount *mount, const struct start *wanted)
+static bool start(struct daemon *daemon, const struct start *wanted)
 {
+    struct mount *mount = &daemon->mount;
     struct app *app = mount->app;
     struct clock *clock = loop_clock(app->loop);
     struct place *root = place_root(app->map);
@@ -314,14 +268,16 @@ static bool start(struct mount *mount, const struct start *wanted)
     /* Whoever has mounted a device that was handed over may have let others in. */
     app->tree.names.hide_secrets =
         (wanted->mount->allow_other || wanted->mounted) && !app->options->show_secrets;
-    return watch_signals(mount) && new_session(mount, wanted->mount) && watch_kernel(mount, wanted);
+    return watch_signals(daemon) && new_session(mount, wanted->mount) &&
+           watch_kernel(daemon, wanted);
 }
 
 /* The courier may wait in the kernel for look-ups that nobody would answer any more, and
  * the kernel for the thread: so all are answered until the thread is through. Should that not help,
  * the connection is aborted, which lets everybody go. */
-static void drain(struct mount *mount)
+static void drain(struct daemon *daemon)
 {
+    struct mount *mount = &daemon->mount;
     if (!mount->courier)
         return;
     int64_t from_ms = mount_now_ms(mount);
@@ -333,29 +289,30 @@ static void drain(struct mount *mount)
         if (waited_ms > GIVE_UP_MS)
             return;
         if (waited_ms > ABORT_MS && !aborted) {
-            channel_abort(mount->connection, mount->mountpoint);
+            channel_abort(daemon->connection, daemon->mountpoint);
             aborted = true;
         }
-        take_requests(mount, 0);
+        take_requests(daemon, 0);
         parked_end_all(mount, ENOTCONN);
         listings_fail_readers(mount->listings, ENOTCONN);
         courier_wait(mount->courier, DRAIN_MS);
     }
 }
 
-static void stop(struct mount *mount)
+static void stop(struct daemon *daemon)
 {
-    drain(mount);
+    struct mount *mount = &daemon->mount;
+    drain(daemon);
     if (mount->courier && courier_is_busy(mount->courier)) {
         fuse_session_unmount(mount->session);
         _exit(EXIT_FAILURE); /* the thread is stuck in the kernel: what it uses can't be freed */
     }
     parked_end_all(mount, ENOTCONN);
     listings_destroy(mount->listings, ENOTCONN);
-    loop_remove_io(mount->kernel);
-    loop_remove_io(mount->signals);
-    if (mount->signal_fd >= 0)
-        close(mount->signal_fd);
+    loop_remove_io(daemon->kernel);
+    loop_remove_io(daemon->signals);
+    if (daemon->signal_fd >= 0)
+        close(daemon->signal_fd);
     courier_destroy(mount->courier); /* it writes to the session's descriptor */
     refresher_destroy(mount->refresher);
     ahead_destroy(mount->ahead);
@@ -363,7 +320,7 @@ static void stop(struct mount *mount)
         fuse_session_unmount(mount->session);
     if (mount->session)
         fuse_session_destroy(mount->session);
-    free(mount->buf.mem);
+    free(daemon->buf.mem);
     nodes_destroy(mount->nodes);
     failures_destroy(mount->failures);
     recent_destroy(mount->recent);
@@ -387,27 +344,40 @@ static bool detach(const struct buf *strays)
     return ok;
 }
 
+/* The kernel has its first answer: from now on the mount answers. */
+static void say_ready(struct mount *mount)
+{
+    struct daemon *daemon = (struct daemon *)mount;
+    if (daemon->ready_fd < 0)
+        return;
+    if (write(daemon->ready_fd, "", 1) != 1)
+        log_line(&mount->app->log, LOG_LEVEL_WARNING, "who started the mount has gone away");
+    close(daemon->ready_fd);
+    daemon->ready_fd = -1;
+}
+
 static int serve(const struct start *wanted, int ready_fd)
 {
     struct app app;
     const struct options *options = wanted->options;
-    struct mount mount = {
-        .app = &app,
-        .uid = wanted->mount->uid,
-        .gid = wanted->mount->gid,
-        .umask = wanted->mount->umask,
+    struct daemon daemon = {
+        .mount = {.app = &app,
+                  .uid = wanted->mount->uid,
+                  .gid = wanted->mount->gid,
+                  .umask = wanted->mount->umask,
+                  .on_greeting = say_ready},
         .signal_fd = -1,
         .ready_fd = ready_fd,
     };
     int status = EXIT_FAILURE;
     if (app_init(&app, options, wanted->map, (size_t)options->cache_bytes / CACHE_SHARES) &&
-        probe(&app) && start(&mount, wanted) && (options->foreground || detach(&wanted->strays))) {
+        probe(&app) && start(&daemon, wanted) && (options->foreground || detach(&wanted->strays))) {
         app.log.write = journal_write;
-        app.log.arg = mount.journal;
-        status = loop_run(app.loop) && mount.greeted ? EXIT_SUCCESS : EXIT_FAILURE;
+        app.log.arg = daemon.mount.journal;
+        status = loop_run(app.loop) && daemon.mount.greeted ? EXIT_SUCCESS : EXIT_FAILURE;
         app.log.level = LOG_LEVEL_ERROR; /* the journal goes before the sources */
     }
-    stop(&mount);
+    stop(&daemon);
     app_clean_up(&app);
     return status;
 }
@@ -442,65 +412,6 @@ static int serve_in_background(const struct start *wanted)
     }
     close(ends[child == 0 ? 0 : 1]);
     return child == 0 ? serve(wanted, ends[1]) : wait_until_ready(child, ends[0]);
-}
-
-/* What mount(2) would say in fewer words. */
-static bool check_mountpoint(const char *mountpoint)
-{
-    struct stat stat_buf = {0};
-    if (stat(mountpoint, &stat_buf) != 0 && errno != ENOTCONN) {
-        fprintf(stderr, "ddbfs: %s: %s\n", mountpoint, strerror(errno));
-        return false;
-    }
-    if (!is_free(mountpoint))
-        return false;
-    if (!S_ISDIR(stat_buf.st_mode)) {
-        fprintf(stderr, "ddbfs: %s is no directory\n", mountpoint);
-        return false;
-    }
-    if (access("/dev/fuse", F_OK) != 0) {
-        fprintf(stderr, "ddbfs: there is no /dev/fuse; load the module: modprobe fuse\n");
-        return false;
-    }
-    if (geteuid() != 0 && access("/usr/bin/fusermount3", X_OK) != 0 &&
-        access("/bin/fusermount3", X_OK) != 0) {
-        fprintf(stderr, "ddbfs: fusermount3 is missing; install it: apt-get install fuse3\n");
-        return false;
-    }
-    return true;
-}
-
-/* The number N of /dev/fd/N, which stands for an opened /dev/fuse that somebody else has mounted;
- * -1 for any other mountpoint. */
-static int handed_over(const char *mountpoint)
-{
-    char *end;
-    static const char folder[] = "/dev/fd/";
-    const char *digits = mountpoint + sizeof folder - 1;
-    if (strncmp(mountpoint, folder, sizeof folder - 1) != 0 || *digits < '0' || *digits > '9')
-        return -1;
-    long fd = strtol(digits, &end, 10);
-    return *end == '\0' && fd <= INT_MAX ? (int)fd : -1;
-}
-
-/* The kernel says that a device is in error as long as nothing is mounted with it. */
-static bool check_device(int fd)
-{
-    struct stat stat_buf;
-    struct pollfd device = {.fd = fd};
-    if (fstat(fd, &stat_buf) != 0 || !S_ISCHR(stat_buf.st_mode) ||
-        stat_buf.st_rdev != makedev(FUSE_MAJOR, FUSE_MINOR)) {
-        fprintf(stderr, "ddbfs: /dev/fd/%d is no opened /dev/fuse\n", fd);
-        return false;
-    }
-    if (poll(&device, 1, 0) != 0) {
-        fprintf(stderr,
-                "ddbfs: the device /dev/fd/%d is not mounted; mount it first, with fd=%d among "
-                "the options\n",
-                fd, fd);
-        return false;
-    }
-    return true;
 }
 
 /* Finds the descriptors that whoever started this has left open, but for DEVICE: numbers (int) in
@@ -540,9 +451,9 @@ static int mount_at(const struct options *options, const struct mount_options *m
                     const char *mountpoint)
 {
     CLEAN_UP(buf_clean_up) struct buf found = {0}, strays = {0};
-    int device = handed_over(mountpoint);
+    int device = mountpoint_handed_over(mountpoint);
     find_strays(device, &strays);
-    if (!(device >= 0 ? check_device(device) : check_mountpoint(mountpoint)) ||
+    if (!(device >= 0 ? mountpoint_check_device(device) : mountpoint_check(mountpoint)) ||
         !app_find_map(options, &found))
         return EXIT_FAILURE;
     /* The daemon leaves this folder; it reads the map again on SIGHUP, and unmounts at its end. */

@@ -36,14 +36,9 @@ struct mount {
     gid_t gid;
     mode_t umask;
     int64_t started_ms;
-    const char *mountpoint;       /* borrowed */
-    unsigned connection;          /* its number for the kernel; 0: unknown */
     struct fuse_session *session; /* owned */
-    struct fuse_buf buf;          /* for what the kernel sends; its memory is owned */
-    bool greeted;                 /* the kernel has its first answer */
-    struct loop_io *kernel, *signals;
-    int signal_fd;
-    int ready_fd; /* to tell who started this that the mount answers; -1 once told */
+    bool greeted;                 /* the kernel has its first answer, of which this is told: */
+    void (*on_greeting)(struct mount *mount);
 };
 
 /* On the clock that never jumps. */
@@ -52,8 +47,5 @@ int64_t mount_now_ms(const struct mount *mount);
 /* So long a caller waits for one request of the kernel's at the most, whatever it joins: it may
  * need several answers of the service in a row, each of which may take --timeout. */
 int64_t mount_longest_wait_ms(const struct mount *mount);
-
-/* The kernel has greeted: from now on the mount answers. */
-void mount_ready(struct mount *mount);
 
 #endif

@@ -233,7 +233,7 @@ def test_those_who_queue_for_one_name_do_not_wait_one_after_another(mount, proxy
 
 def test_whoever_comes_later_gets_an_answer_of_its_own(mount, proxy, started, oracle):
     """A process that is told a failure did not queue, however soon it comes after."""
-    m = mount("--timeout", "0.5")
+    m = mount("--timeout", "1.2")
     fault = proxy.fault("delay", op="GetItem", times=None, seconds=HELD_S)
     with pytest.raises(OSError):
         os.stat(m / SETTINGS)

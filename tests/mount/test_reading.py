@@ -8,6 +8,7 @@ import pwd
 import stat
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -291,6 +292,26 @@ def test_an_unchanged_record_keeps_its_inode(mount, branch):
         m.refresh(path)
         assert os.stat(m / path).st_ino == os.fstat(known.fileno()).st_ino
     assert m.counts() == {"GetItem": 2}
+
+
+def test_a_changed_date_is_shown_though_the_bytes_are_the_same(mount, branch):
+    """The file of a bare value: its record's date is not among its bytes."""
+    domain = "cool-store.myshopify.com"
+    path = f"{branch.name}/shops/{domain}/access-token"
+
+    def dated(day):
+        key = {"pk": f"SHOP#{domain}", "sk": "USER#1", "entity_type": "SESSION"}
+        item = {**key, "last_updated": f"{day}T00:00:00Z", "access_token": "same"}
+        branch.put("shops", [{name: {"S": text} for name, text in item.items()}])
+
+    dated("2026-04-01")
+    m = mount()
+    with open(m / path, "rb") as old:  # so that its inode lives on
+        dated("2026-05-01")
+        m.refresh(path)
+        assert (m / path).read_bytes() == old.read() == b"same\n"
+        days = [time.gmtime(os.fstat(old.fileno()).st_mtime), time.gmtime(os.stat(m / path).st_mtime)]
+    assert [time.strftime("%Y-%m-%d", day) for day in days] == ["2026-04-01", "2026-05-01"]
 
 
 def fill(branch, count):

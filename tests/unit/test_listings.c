@@ -352,6 +352,65 @@ static void an_answer_that_is_taken_keeps_its_inodes(void)
     close_mount();
 }
 
+/* What listings take. */
+
+static size_t listing_bytes(void)
+{
+    return kernel.mount.budget.used[BUDGET_LISTINGS];
+}
+
+static void a_listing_counts_against_the_cache(void)
+{
+    int error;
+    open_mount(MANY, 0);
+    CHECK_INT(listing_bytes(), 0);
+    uint64_t handle = open_directory();
+    CHECK_INT(read_all(handle, 0, &error), MANY + 2);
+    CHECK(listing_bytes() >= MANY * sizeof(void *));
+    kernel_releasedir(&kernel, handle);
+    virtual_clock_pass(&scene.clock, TTL_MS);
+    kernel_releasedir(&kernel, open_directory()); /* which replaces it */
+    CHECK(listing_bytes() < MANY);
+    close_mount();
+    CHECK_INT(listing_bytes(), 0);
+}
+
+/* It is kept for whoever comes next only as long as its room is not wanted. */
+static void a_listing_that_nobody_has_open_makes_room(void)
+{
+    int error;
+    open_mount(MANY, 0);
+    uint64_t first = open_directory(), next;
+    read_all(first, 0, &error);
+    kernel_releasedir(&kernel, first);
+    next = open_directory();
+    CHECK_INT(read_all(next, 0, &error), MANY + 2);
+    CHECK_INT(scene.fake.pages, 1); /* it was kept */
+    kernel.mount.budget.limit = 1;
+    budget_add(&kernel.mount.budget, BUDGET_NODES, 0);
+    CHECK(listing_bytes() > MANY); /* and is not taken from who has it open */
+    kernel_releasedir(&kernel, next);
+    budget_add(&kernel.mount.budget, BUDGET_NODES, 0);
+    CHECK_INT(listing_bytes(), 0);
+    close_mount();
+}
+
+/* It goes by itself when it is good no more. */
+static void a_listing_is_kept_while_it_is_fresh(void)
+{
+    int error;
+    open_mount(10, 0);
+    uint64_t handle = open_directory();
+    read_all(handle, 0, &error);
+    kernel_releasedir(&kernel, handle);
+    CHECK(listing_bytes() > 0);
+    int64_t before = scene.clock.now_ms;
+    loop_run(scene.loop);
+    CHECK_INT(scene.clock.now_ms - before, TTL_MS);
+    CHECK_INT(listing_bytes(), 0);
+    close_mount();
+}
+
 static const struct check_test tests[] = {
     {"pages_come_as_they_are_read", pages_come_as_they_are_read},
     {"a_long_listing_is_read_ahead", a_long_listing_is_read_ahead},
@@ -371,6 +430,9 @@ static const struct check_test tests[] = {
     {"a_page_that_takes_too_long_ends_the_wait", a_page_that_takes_too_long_ends_the_wait},
     {"an_answer_that_is_not_taken_leaves_no_inode_behind",
      an_answer_that_is_not_taken_leaves_no_inode_behind},
+    {"a_listing_counts_against_the_cache", a_listing_counts_against_the_cache},
+    {"a_listing_that_nobody_has_open_makes_room", a_listing_that_nobody_has_open_makes_room},
+    {"a_listing_is_kept_while_it_is_fresh", a_listing_is_kept_while_it_is_fresh},
     {"an_answer_that_is_taken_keeps_its_inodes", an_answer_that_is_taken_keeps_its_inodes},
 };
 
