@@ -8,6 +8,7 @@
 #include "core/tree/fetch.h"
 #include "core/tree/file.h"
 #include "core/tree/followers.h"
+#include "core/tree/openings.h"
 #include "core/tree/proof.h"
 #include "core/tree/slices.h"
 #include "core/tree/tree.h"
@@ -48,10 +49,11 @@ struct tree_listing {
     struct arena contents; /* of the entries that are being delivered */
     bool more;             /* the source has a page after that in hand */
 
-    struct fetch *fetch;  /* of LISTING_RECORD */
-    struct proofs proofs; /* of LISTING_PROOFS, and fed by the pages before */
-    struct error failed;  /* what the end says: the first failure of a proof, or a directory that
-                             could not be listed */
+    struct fetch *fetch;      /* of LISTING_RECORD */
+    struct proofs proofs;     /* of LISTING_PROOFS, and fed by the pages before */
+    struct openings openings; /* of LISTING_PROOFS */
+    struct error failed; /* what the end says: the first failure of a proof, or a directory that
+                            could not be listed */
 
     struct tree_list_stats stats;
     struct followers followers;
@@ -74,6 +76,7 @@ void tree_list_end(struct tree_listing *listing)
     loop_remove_timer(listing->timer);
     fetch_cancel(listing->fetch);
     slices_clean_up(&listing->slices); /* which may be reading, as the plan says */
+    openings_clean_up(&listing->openings);
     proofs_clean_up(&listing->proofs);
     end_call(listing);
     plan_unref(listing->plan);
@@ -606,8 +609,8 @@ static void work(struct tree_listing *listing)
         ok = start_slice(listing, &why);
         break;
     case LISTING_PROOFS:
-        ok = proofs_open(&listing->proofs, listing->tree, take_proof, take_all_proofs, listing,
-                         &why);
+        ok = openings_start(&listing->openings, &listing->proofs, listing->tree, take_proof,
+                            take_all_proofs, listing, &why);
         break;
     case LISTING_ENDS:
         if (listing->failed.kind != ERROR_NONE)

@@ -2,15 +2,6 @@
 
 #include <stdlib.h>
 
-#include "core/tree/file.h"
-
-/* One file that is read to see whether it is there. */
-struct opening {
-    struct proofs *proofs;
-    struct proof *proof;
-    struct tree_call *call;
-};
-
 static void proof_clean_up(struct proof *proof)
 {
     finder_clean_up(&proof->finder);
@@ -20,9 +11,6 @@ static void proof_clean_up(struct proof *proof)
 
 void proofs_clean_up(struct proofs *proofs)
 {
-    for (size_t i = 0; proofs->opening && i < proofs->count; i++)
-        tree_cancel(proofs->opening[i].call);
-    free(proofs->opening);
     for (size_t i = 0; i < proofs->count; i++)
         proof_clean_up(&proofs->items[i]);
     free(proofs->items);
@@ -90,57 +78,6 @@ void proofs_consider(struct proofs *proofs, const struct key *key, struct json i
         else if (admitted)
             finder_consider(&proof->finder, item, origin, &proof->failed);
     }
-}
-
-static void take_opened(void *arg, const struct tree_file *file, const struct error *err)
-{
-    struct opening *opening = arg;
-    struct proofs *proofs = opening->proofs;
-    opening->call = NULL;
-    proofs->fn(proofs->arg, opening->proof->name, file, err);
-    if (--proofs->under_way == 0)
-        proofs->done(proofs->arg);
-}
-
-/* What the listing's items have told of a covered file. */
-static void judge_covered(struct proofs *proofs, const struct tree *tree, struct proof *proof)
-{
-    CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
-    struct tree_file file;
-    struct error why = proof->failed;
-    const struct plan *plan = proof->plan;
-    bool there = why.kind == ERROR_NONE && proof->finder.best &&
-                 (plan->kind != PLAN_KEY ||
-                  plan_holds(plan, &plan->key, record_item(proof->finder.best), &why)) &&
-                 file_make(tree, proof->place, proof->finder.best, 0, &bytes, &file, &why);
-    if (there || why.kind != ERROR_NONE)
-        proofs->fn(proofs->arg, proof->name, there ? &file : NULL, &why);
-}
-
-bool proofs_open(struct proofs *proofs, const struct tree *tree, proofs_file_fn *fn,
-                 proofs_done_fn *done, void *arg, struct error *err)
-{
-    proofs->fn = fn;
-    proofs->done = done;
-    proofs->arg = arg;
-    proofs->opening = calloc(proofs->count, sizeof *proofs->opening);
-    if (!proofs->opening)
-        return error_no_memory(err);
-    for (size_t i = 0; i < proofs->count; i++) {
-        struct opening *opening = &proofs->opening[i];
-        *opening = (struct opening){proofs, &proofs->items[i], NULL};
-        if (proofs->items[i].covered) {
-            judge_covered(proofs, tree, &proofs->items[i]);
-            continue;
-        }
-        opening->call = tree_read(tree, proofs->items[i].place, take_opened, opening);
-        if (!opening->call)
-            return error_no_memory(err);
-        proofs->under_way++;
-    }
-    if (proofs->under_way == 0)
-        done(arg);
-    return true;
 }
 
 void proofs_add_cost(const struct proofs *proofs, struct cost *cost)

@@ -16,20 +16,10 @@ struct proof {
     struct error failed;  /* why the finder gave up; kind ERROR_NONE when it did not */
 };
 
-/* One of the files: FILE when it is there, or why not; ERROR_NOT_FOUND is proven. */
-typedef void proofs_file_fn(void *arg, struct span name, const struct tree_file *file,
-                            const struct error *err);
-typedef void proofs_done_fn(void *arg);
-
 struct proofs {
     struct proof *items; /* owned */
     size_t count;
-    struct arena arena;      /* owns the names */
-    struct opening *opening; /* owned: while files are read, one for each of ITEMS */
-    size_t under_way;        /* of them */
-    proofs_file_fn *fn;
-    proofs_done_fn *done;
-    void *arg;
+    struct arena arena; /* owns the names */
 };
 
 /* Finds the files that the map declares in the directory PLACE. LIST is the plan of its listing, or
@@ -42,14 +32,6 @@ void proofs_clean_up(struct proofs *proofs);
 /* An item of the directory's listing, as it comes. */
 void proofs_consider(struct proofs *proofs, const struct key *key, struct json item,
                      const struct record_origin *origin);
-
-/* Once, when the listing has come to its end: FN is told of each file, those first that the listing
- * itself tells of; the others are read. A file of which the listing shows that no record counts is
- * passed over. DONE is called in the end, within this call when nothing had to be read; who then
- * cleans up ends all that is under way. TREE must stay. False with ERR filled when memory ran out.
- */
-bool proofs_open(struct proofs *proofs, const struct tree *tree, proofs_file_fn *fn,
-                 proofs_done_fn *done, void *arg, struct error *err);
 
 /* Adds what the listing does not cover to a directory's cost. */
 void proofs_add_cost(const struct proofs *proofs, struct cost *cost);

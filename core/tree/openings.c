@@ -1,0 +1,70 @@
+#include "core/tree/openings.h"
+
+#include <stdlib.h>
+
+#include "core/tree/file.h"
+
+/* One file that is read to see whether it is there. */
+struct opening {
+    struct openings *all;
+    const struct proof *proof;
+    struct tree_call *call;
+};
+
+static void take_opened(void *arg, const struct tree_file *file, const struct error *err)
+{
+    struct opening *opening = arg;
+    struct openings *all = opening->all;
+    opening->call = NULL;
+    all->fn(all->arg, opening->proof->name, file, err);
+    if (--all->under_way == 0)
+        all->done(all->arg);
+}
+
+/* What the listing's items have told of a covered file. */
+static void judge_covered(struct openings *openings, const struct tree *tree, struct proof *proof)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
+    struct tree_file file;
+    struct error why = proof->failed;
+    const struct plan *plan = proof->plan;
+    bool there = why.kind == ERROR_NONE && proof->finder.best &&
+                 (plan->kind != PLAN_KEY ||
+                  plan_holds(plan, &plan->key, record_item(proof->finder.best), &why)) &&
+                 file_make(tree, proof->place, proof->finder.best, 0, &bytes, &file, &why);
+    if (there || why.kind != ERROR_NONE)
+        openings->fn(openings->arg, proof->name, there ? &file : NULL, &why);
+}
+
+bool openings_start(struct openings *openings, struct proofs *proofs, const struct tree *tree,
+                    openings_file_fn *fn, openings_done_fn *done, void *arg, struct error *err)
+{
+    *openings = (struct openings){.count = proofs->count, .fn = fn, .done = done, .arg = arg};
+    openings->items = calloc(proofs->count, sizeof *openings->items);
+    if (!openings->items)
+        return error_no_memory(err);
+    for (size_t i = 0; i < proofs->count; i++) {
+        struct proof *proof = &proofs->items[i];
+        struct opening *opening = &openings->items[i];
+        *opening = (struct opening){openings, proof, NULL};
+        if (proof->covered) {
+            judge_covered(openings, tree, proof);
+            continue;
+        }
+        opening->call = tree_read(tree, proof->place, take_opened, opening);
+        if (!opening->call)
+            return error_no_memory(err);
+        openings->under_way++;
+    }
+    if (openings->under_way == 0)
+        done(arg);
+    return true;
+}
+
+void openings_clean_up(struct openings *openings)
+{
+    for (size_t i = 0; openings->items && i < openings->count; i++)
+        tree_cancel(openings->items[i].call);
+    free(openings->items);
+    *openings = (struct openings){0};
+}
