@@ -225,22 +225,25 @@ static void take_search_page(void *arg, const struct page *page, const struct er
         CLEAN_UP(arena_clean_up) struct arena arena = {0};
         struct key key;
         bool failed = false;
-        bool same = sieve_key(fetch->plan->table, page->items[i], &arena, &key) &&
-                    has_shortened_name(fetch, &key, &failed);
+        bool keyed = sieve_key(fetch->plan->table, page->items[i], &arena, &key);
+        bool same = keyed && has_shortened_name(fetch, &key, &failed);
         if (same)
             sieve_key(fetch->plan->table, page->items[i], &fetch->arena, &fetch->key);
+        bool unreadable = !keyed && !arena.failed;
         failed = failed || arena.failed || fetch->arena.failed;
-        if (!same && !failed)
+        if (!same && !failed && !unreadable)
             continue;
         fetch->source->ops->end(fetch->call);
         fetch->call = NULL;
         if (failed)
             error_no_memory(&fetch->why);
+        else if (unreadable) /* it may be the one that is looked for: the listing ends so, too */
+            sieve_complain(fetch->plan, page->items[i], &fetch->why);
         else if (!fetch->plan->reads_again) {
             take_item(fetch, page, page->items[i]);
             return;
         }
-        if (failed || !read_by_key(fetch))
+        if (failed || unreadable || !read_by_key(fetch))
             fail(fetch);
         return;
     }

@@ -1158,6 +1158,23 @@ static void test_a_shortened_name_of_nothing(void)
     close_scene();
 }
 
+/* What has no key that can be read may be the one that is looked for: no proof that there is none.
+ */
+static void test_a_key_of_another_type_ends_the_search_for_a_shortened_name(void)
+{
+    static const struct fake_item items[] = {
+        {"prod-T", NULL, "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"1\"}}"},
+        {0},
+    };
+    open_table("\"table\":\"T\",\"types\":{\"sk\":\"B\"},\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":"
+               "\"{b}\"}},\"paths\":{\"{a}/\":{}}",
+               items);
+    check_file_fails("/prod/t/A/x%~0123456789abcdef0123456789abcdef", ERROR_INVALID,
+                     "sk of prod-T is of type S, but the map says B; write \"types\": { \"sk\": "
+                     "\"S\" }, as ddbfs check tells");
+    close_scene();
+}
+
 static void test_a_shortened_entry_of_a_listing_where_all_is_said(void)
 {
     static char text[800];
@@ -1394,6 +1411,8 @@ static const struct check_test tests[] = {
     {"records_are_read_in_slices", test_records_are_read_in_slices},
     {"a_shortened_entry_opens", test_a_shortened_entry_opens},
     {"a_shortened_name_of_nothing", test_a_shortened_name_of_nothing},
+    {"a_key_of_another_type_ends_the_search_for_a_shortened_name",
+     test_a_key_of_another_type_ends_the_search_for_a_shortened_name},
     {"a_shortened_entry_of_a_listing_where_all_is_said",
      test_a_shortened_entry_of_a_listing_where_all_is_said},
     {"every_listed_name_opens", test_every_listed_name_opens},
