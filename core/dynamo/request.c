@@ -183,9 +183,22 @@ static void project(struct aliases *aliases, struct span name, struct buf *out)
     aliases->names[i].projected = true;
 }
 
+struct projection_of {
+    struct aliases *aliases;
+    struct buf *out;
+};
+
+static bool project_one(void *arg, struct span attribute)
+{
+    struct projection_of *of = arg;
+    project(of->aliases, attribute, of->out);
+    return true;
+}
+
 /* What tells whether an item is one that was asked for always comes too: the key of a Read by
- * keys; the attributes of a key condition, and those that the order goes by. It costs nothing, for
- * the service reads whole items, and every index holds its own keys. */
+ * keys; the attributes of a key condition, and those that the order goes by; what a filter looks
+ * at. It costs nothing, for the service reads whole items, and every index holds its own keys and
+ * the table's. An index may not hold what a filter looks at, and then can't be asked for it. */
 static void write_projection(struct aliases *aliases, const struct read *read, struct buf *out)
 {
     const struct key *key = read->kind == READ_ITEMS ? &read->keys[0] : NULL;
@@ -195,6 +208,10 @@ static void write_projection(struct aliases *aliases, const struct read *read, s
         project(aliases, read->where[i].attribute, out);
     for (size_t i = 0; i < read->sort_count && out->size; i++)
         project(aliases, read->sort[i], out);
+    for (size_t i = 0; i < read->own_key_count && out->size; i++)
+        project(aliases, read->own_key[i], out);
+    for (size_t i = 0; i < read->filter_count && out->size && !read->index; i++)
+        cond_each_attribute(&read->filter[i], project_one, &(struct projection_of){aliases, out});
     for (size_t i = 0; key && i < key->count && out->size; i++)
         project(aliases, key->attributes[i].name, out);
 }

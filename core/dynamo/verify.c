@@ -11,6 +11,8 @@
 void verify_clean_up(struct verify *verify)
 {
     arena_clean_up(&verify->arena);
+    repeats_clean_up(&verify->repeats);
+    buf_clean_up(&verify->previous);
     buf_clean_up(&verify->position);
     buf_clean_up(&verify->mark);
 }
@@ -107,6 +109,27 @@ static bool verify_conditions(const struct verify *verify, struct json item, str
     return true;
 }
 
+static bool is_there(void *arg, struct span attribute)
+{
+    const struct json *item = arg;
+    return json_present(item_attribute(*item, attribute));
+}
+
+/* The filter lets it through: who does not know filters must not show what they hide. An index may
+ * have tested what it does not hold, so there only what came is judged. */
+static bool verify_filters(const struct verify *verify, struct json item, struct arena *arena,
+                           struct error *err)
+{
+    const struct read *read = verify->question->read;
+    for (size_t i = 0; i < read->filter_count; i++) {
+        const struct cond *cond = &read->filter[i];
+        bool judged = !read->index || cond_each_attribute(cond, is_there, &item);
+        if (judged && !cond_holds(cond, item, &arena->failed) && !arena->failed)
+            return refuse(verify, err, "an item that the filter leaves out");
+    }
+    return true;
+}
+
 /* Goes on to the place of ITEM, an item or a position. ORDER is how it stands to the last one, in
  * the order that was asked for: behind it (> 0), or at the same place. Before it is an error. The
  * place's values may stand in ARENA or in the answer. */
@@ -126,6 +149,50 @@ static bool go_on_to(struct verify *verify, struct json item, struct arena *aren
     }
     verify->has_last = true;
     return *order >= 0 || refuse(verify, err, "items that go backwards in the order of their keys");
+}
+
+/* Replaces OUT by the table's own key of ITEM, in one spelling; empty when it has none. */
+static void write_own_key(const struct read *read, struct json item, struct arena *arena,
+                          struct buf *out)
+{
+    buf_truncate(out, 0);
+    for (size_t i = 0; i < read->own_key_count; i++) {
+        struct value value;
+        if (!read_key_value(item, read->own_key[i], arena, &value)) {
+            buf_truncate(out, 0); /* who takes the item apart will say so */
+            return;
+        }
+        value_write_identity(value, out);
+    }
+}
+
+/* Items of an index that share a sort key (SAME_PLACE: as the one before) come in an order that
+ * nobody knows, but each comes once. BEFORE is the one before it in the answer; absent at its
+ * beginning. */
+static bool verify_unlike(struct verify *verify, struct json before, struct json item,
+                          bool same_place, struct arena *arena, struct error *err)
+{
+    const struct read *read = verify->question->read;
+    CLEAN_UP(buf_clean_up) struct buf key = {0};
+    bool again = false, ok = true;
+    if (!same_place || !read->own_key_count) {
+        verify->in_run = false;
+        return true;
+    }
+    if (!verify->in_run) {
+        repeats_clear(&verify->repeats);
+        if (json_present(before))
+            write_own_key(read, before, arena, &verify->previous);
+        if (verify->previous.size)
+            ok = repeats_add(&verify->repeats, buf_span(&verify->previous), &again);
+        verify->in_run = true;
+    }
+    write_own_key(read, item, arena, &key);
+    if (key.size && ok)
+        ok = repeats_add(&verify->repeats, buf_span(&key), &again);
+    if (!ok || key.failed || verify->previous.failed)
+        return error_no_memory(err);
+    return !again || refuse(verify, err, "an item that had come before");
 }
 
 /* Writes where an answer stopped in one spelling: equal positions have equal texts. */
@@ -180,22 +247,32 @@ static bool verify_position(struct verify *verify, struct json resume, struct ar
 }
 
 /* The items of a partition come in the order of their sort keys, over all pages. No two items of a
- * table have the same one; those of an index may. The position is at the last item, or behind it
- * when later items were filtered out. */
+ * table have the same one; those of an index may, but none comes twice. The position is at the last
+ * item, or behind it when later items were filtered out. */
 static bool verify_query(struct verify *verify, const struct answer *answer, struct arena *arena,
                          struct error *err)
 {
     const struct read *read = verify->question->read;
+    struct json before = {0};
     int order;
     for (size_t i = 0; i < answer->item_count; i++) {
-        if (!verify_conditions(verify, answer->items[i], arena, err) ||
-            !go_on_to(verify, answer->items[i], arena, &order, err))
+        struct json item = answer->items[i];
+        bool is_first = !verify->has_last;
+        if (!verify_conditions(verify, item, arena, err) ||
+            !verify_filters(verify, item, arena, err) ||
+            !go_on_to(verify, item, arena, &order, err))
             return false;
-        if (order == 0 && !read->index)
+        bool same_place = !is_first && (order == 0 || !read->sort_count);
+        if (same_place && !read->index)
             return refuse(verify, err, "two items of the same key");
+        if (!verify_unlike(verify, before, item, same_place, arena, err))
+            return false;
+        before = item;
     }
     if (!json_present(answer->resume))
         return true;
+    if (json_present(before))
+        write_own_key(read, before, arena, &verify->previous);
     for (size_t i = 0; i < read->where_count; i++) {
         struct value value;
         const struct cond *cond = &read->where[i];
@@ -254,7 +331,8 @@ bool verify_answer(struct verify *verify, const struct answer *answer, struct er
     case DYNAMO_DESCRIBE_TABLE:
         break;
     }
-    if (arena.failed || verify->arena.failed || verify->position.failed || verify->mark.failed)
+    if (arena.failed || verify->arena.failed || verify->position.failed || verify->mark.failed ||
+        verify->previous.failed)
         return error_no_memory(err);
     return ok;
 }

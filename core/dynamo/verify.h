@@ -5,6 +5,7 @@
 #define DDBFS_CORE_DYNAMO_VERIFY_H
 
 #include "core/dynamo/answer.h"
+#include "core/dynamo/repeats.h"
 
 /* Of each key of a READ_ITEMS. */
 enum key_state {
@@ -23,6 +24,12 @@ struct verify {
     struct arena arena; /* of LAST */
     struct value last[KEY_MAX_ATTRIBUTES];
     bool has_last;
+
+    /* Of an index: the items of one sort key, as soon as there are two, and the last one of the
+     * page before, in one spelling. */
+    struct repeats repeats;
+    bool in_run;
+    struct buf previous; /* empty when there is none */
 
     /* Positions at which answers stopped, in one spelling each: the last one, and the one that all
      * later are compared with, taken at 1, 2, 4, 8 … positions. Whatever circle the service leads

@@ -75,10 +75,12 @@ static void project_query(const struct plan *plan)
         read_add_attribute(plan->query, span_text(pattern->mtime));
 }
 
-/* By what the answer is in order. */
+/* By what the answer is in order, and what tells its items apart. */
 static void add_sort(const struct plan *plan)
 {
     const struct map_index *index = plan->pattern->index;
+    for (size_t i = 0; index && i < plan->table->key_count; i++)
+        read_add_own_key(plan->query, span_text(plan->table->keys[i].attribute));
     for (size_t i = 0; index && i < index->sort_count; i++)
         read_add_sort(plan->query, span_text(index->sort[i].attribute));
     if (!index && plan->table->key_count == KEY_MAX_BASE_ATTRIBUTES)

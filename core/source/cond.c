@@ -192,6 +192,15 @@ bool cond_holds(const struct cond *cond, struct json item, bool *failed)
     return held && !arena.failed;
 }
 
+bool cond_each_attribute(const struct cond *cond, bool (*fn)(void *arg, struct span attribute),
+                         void *arg)
+{
+    for (size_t i = 0; i < cond->child_count; i++)
+        if (!cond_each_attribute(&cond->children[i], fn, arg))
+            return false;
+    return cond->child_count > 0 || fn(arg, cond->attribute);
+}
+
 const char *cond_word(enum cond_op op)
 {
     static const char *const words[] = {

@@ -71,6 +71,11 @@ bool cond_admits(const struct cond *cond, struct value value);
  * and nothing else. FAILED is set, and the answer means nothing, when memory ran out. */
 bool cond_holds(const struct cond *cond, struct json item, bool *failed);
 
+/* Calls FN for the top-level attribute of each comparison in it, until FN says false, which is then
+ * the result. */
+bool cond_each_attribute(const struct cond *cond, bool (*fn)(void *arg, struct span attribute),
+                         void *arg);
+
 /* "=", "begins with", "between", … */
 const char *cond_word(enum cond_op op);
 

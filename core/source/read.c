@@ -117,6 +117,12 @@ void read_add_sort(struct read *read, struct span name)
         read->sort[read->sort_count++] = arena_copy(&read->arena, name);
 }
 
+void read_add_own_key(struct read *read, struct span name)
+{
+    if (has_room(read, read->own_key_count, KEY_MAX_BASE_ATTRIBUTES))
+        read->own_key[read->own_key_count++] = arena_copy(&read->arena, name);
+}
+
 void read_add_attribute(struct read *read, struct span name)
 {
     if (read_failed(read))

@@ -55,6 +55,10 @@ struct read {
     struct span sort[KEY_MAX_ATTRIBUTES]; /* READ_QUERY: the attributes by whose order items come,
                                            * so that the answer can be held to it; none: unsaid */
     size_t sort_count;
+    struct span own_key[KEY_MAX_BASE_ATTRIBUTES]; /* READ_QUERY of an index: the attributes of the
+                                                   * table's own key, which tell items apart that
+                                                   * share the index's; none: unsaid */
+    size_t own_key_count;
     bool descending;
     uint32_t limit; /* who asks wants the first N that count, and ends the call when it has them: no
                      * more are asked for at first; 0 for all */
@@ -76,6 +80,7 @@ void read_add_key(struct read *read, const struct key *key);
 void read_add_where(struct read *read, const struct cond *cond);
 void read_add_filter(struct read *read, const struct cond *cond);
 void read_add_sort(struct read *read, struct span name);
+void read_add_own_key(struct read *read, struct span name);
 void read_add_attribute(struct read *read, struct span name);
 
 /* Appends a text that two Reads share if and only if they ask the same: a cache key. */

@@ -246,3 +246,32 @@ def test_others_in_between_cost_one_request_more(ls, proxy, crowd):
     assert ls("/any/crowd/last/box", env=crowd) == ["1"]
     assert proxy.ops == ["Query", "Query"]
     assert [each.body.get("Limit") for each in proxy.requests] == [1, None]
+
+
+# What is listed
+
+
+def with_the_first_again(body):
+    body["Items"].append(body["Items"][0])
+    body["Count"] = len(body["Items"])
+
+
+@pytest.mark.parametrize("option", [(), ("-l",)])
+def test_an_item_of_an_index_that_comes_twice(ddbfs, proxy, option):
+    """Where the order does not tell: all have one sort key."""
+    proxy.fault("alter", op="Query", times=None, change=with_the_first_again)
+    result = ddbfs("ls", *option, BY_STATUS, expect=1)
+    assert result.text == ""
+    assert "had come before" in result.stderr or "backwards" in result.stderr
+
+
+@pytest.mark.parametrize("value", ["shpat_of_somebody_else"])
+def test_a_token_that_the_filter_leaves_out(ddbfs, proxy, value):
+    def change(body):
+        for item in body["Items"]:
+            item["entity_type"], item["access_token"] = {"S": "OTHER"}, {"S": value}
+
+    proxy.fault("alter", op="Query", times=None, change=change)
+    result = ddbfs("cat", "/prod/shops/cool-store.myshopify.com/access-token", expect=1)
+    assert result.stdout == b"" and value not in result.stderr
+    assert "an item that the filter leaves out" in result.stderr

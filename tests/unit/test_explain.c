@@ -128,7 +128,7 @@ static void test_a_pick(void)
         "/prod/shops/s.example/access-token",
         "aws dynamodb query --table-name prod-ShopifyEntitiesTable --key-condition-expression '#n0 "
         "= :v0 AND begins_with(#n1, :v1)' --filter-expression '#n2 = :v2' --projection-expression "
-        "'#n0, #n1, #n3, #n4' --expression-attribute-names "
+        "'#n0, #n1, #n3, #n4, #n2' --expression-attribute-names "
         "'{\"#n0\":\"pk\",\"#n1\":\"sk\",\"#n2\":\"entity_type\",\"#n3\":\"access_token\",\"#n4\":"
         "\"last_updated\"}' --expression-attribute-values "
         "'{\":v0\":{\"S\":\"SHOP#s.example\"},\":v1\":{\"S\":\"USER#\"},\":v2\":{\"S\":\"SESSION\"}"

@@ -217,6 +217,99 @@ static void a_circle_among_equal_sort_keys_ends(void)
                   PAGE_TO("", IN_INDEX("2")), PAGE_TO("", IN_INDEX("3")));
 }
 
+static struct read *new_index_query(bool with_sort)
+{
+    struct read *read = read_new(READ_QUERY, "t", "i");
+    struct cond where = {.attribute = SPAN_LITERAL("pk"), .op = COND_EQ, .value = text("p")};
+    read_add_where(read, &where);
+    if (with_sort)
+        read_add_sort(read, SPAN_LITERAL("sk"));
+    read_add_own_key(read, SPAN_LITERAL("id"));
+    return read;
+}
+
+#define IN_INDEX_AT(sk, id)                                                                        \
+    "{\"pk\":{\"S\":\"p\"},\"sk\":{\"S\":\"" sk "\"},\"id\":{\"N\":\"" id "\"}}"
+
+/* An item that comes again would be listed twice, be it far from the first time, or on another
+ * page. */
+static void no_item_of_an_index_comes_twice(void)
+{
+    for (int sorted = 0; sorted < 2; sorted++) {
+        CHECK_TAKEN(new_index_query(sorted), 2,
+                    PAGE_TO(IN_INDEX("5") "," IN_INDEX("3"), IN_INDEX("3")),
+                    PAGE(IN_INDEX("4") "," IN_INDEX("1")));
+        CHECK_REFUSED(new_index_query(sorted), 0, "had come before",
+                      PAGE(IN_INDEX("5") "," IN_INDEX("5")));
+        CHECK_REFUSED(new_index_query(sorted), 0, "had come before",
+                      PAGE(IN_INDEX("5") "," IN_INDEX("3") "," IN_INDEX("4") "," IN_INDEX("5.0")));
+        CHECK_REFUSED(new_index_query(sorted), 1, "had come before",
+                      PAGE_TO(IN_INDEX("3") "," IN_INDEX("5"), IN_INDEX("5")), PAGE(IN_INDEX("5")));
+        CHECK_REFUSED(new_index_query(sorted), 1, "had come before",
+                      PAGE_TO(IN_INDEX("5") "," IN_INDEX("3"), IN_INDEX("3")),
+                      PAGE(IN_INDEX("4") "," IN_INDEX("5")));
+        CHECK_REFUSED(new_index_query(sorted), 2, "had come before",
+                      PAGE_TO(IN_INDEX("5"), IN_INDEX("5")), PAGE_TO("", IN_INDEX("6")),
+                      PAGE(IN_INDEX("5")));
+    }
+    CHECK_TAKEN(
+        new_index_query(true), 1,
+        PAGE(IN_INDEX_AT("1", "5") "," IN_INDEX_AT("1", "6") "," IN_INDEX_AT("2", "7") "," //
+             IN_INDEX_AT("3", "8") "," IN_INDEX_AT("3", "9")));
+    CHECK_REFUSED(
+        new_index_query(true), 0, "had come before",
+        PAGE(IN_INDEX_AT("1", "5") "," IN_INDEX_AT("1", "6") "," IN_INDEX_AT("2", "7") "," //
+             IN_INDEX_AT("2", "7")));
+}
+
+/* Whose key can't be read is complained of by whoever takes it apart. */
+static void items_without_a_key_are_not_compared(void)
+{
+    CHECK_TAKEN(new_index_query(true), 1, PAGE(AT("1") "," AT("1")));
+}
+
+static void a_table_without_a_sort_key_gives_one_item(void)
+{
+    struct read *read = read_new(READ_QUERY, "t", NULL);
+    struct cond where = {.attribute = SPAN_LITERAL("pk"), .op = COND_EQ, .value = text("p")};
+    read_add_where(read, &where);
+    CHECK_REFUSED(read, 0, "two items of the same key", PAGE(AT("1") "," AT("2")));
+}
+
+static struct read *new_filtered(const char *index, struct cond filter)
+{
+    struct read *read = new_query(index, false);
+    read_add_filter(read, &filter);
+    return read;
+}
+
+#define OPEN(sk, value) "{\"pk\":{\"S\":\"p\"},\"sk\":{\"S\":\"" sk "\"},\"open\":" value "}"
+
+/* Somebody between who does not know filters must not show what they hide. */
+static void items_of_a_query_pass_its_filter(void)
+{
+    struct cond open = {.attribute = SPAN_LITERAL("open"), .op = COND_EQ, .value = text("yes")};
+    struct cond missing = {.attribute = SPAN_LITERAL("open"), .op = COND_MISSING};
+    struct cond children[] = {missing, open};
+    struct cond either = {.op = COND_OR, .children = children, .child_count = 2};
+    CHECK_TAKEN(new_filtered(NULL, open), 1, PAGE(OPEN("1", "{\"S\":\"yes\"}")));
+    CHECK_REFUSED(new_filtered(NULL, open), 0, "filter leaves out",
+                  PAGE(OPEN("1", "{\"S\":\"yes\"}") "," OPEN("2", "{\"S\":\"no\"}")));
+    CHECK_REFUSED(new_filtered(NULL, open), 0, "filter leaves out", PAGE(AT("1")));
+    CHECK_TAKEN(new_filtered(NULL, either), 1, PAGE(OPEN("1", "{\"S\":\"yes\"}") "," AT("2")));
+    CHECK_REFUSED(new_filtered(NULL, either), 0, "filter leaves out",
+                  PAGE(OPEN("1", "{\"BOOL\":true}")));
+}
+
+/* What an index does not hold may have been tested all the same. */
+static void what_an_index_does_not_hold_is_not_judged(void)
+{
+    struct cond open = {.attribute = SPAN_LITERAL("open"), .op = COND_EQ, .value = text("yes")};
+    CHECK_TAKEN(new_filtered("i", open), 1, PAGE(AT("1")));
+    CHECK_REFUSED(new_filtered("i", open), 0, "filter leaves out",
+                  PAGE(OPEN("1", "{\"S\":\"no\"}")));
+}
+
 static void a_position_is_a_key_of_the_partition(void)
 {
     static const char *const bad[] = {
@@ -261,6 +354,11 @@ static const struct check_test tests[] = {
     {"numbers are in order by value", numbers_are_in_order_by_value},
     {"pages go forward", pages_go_forward},
     {"a circle among equal sort keys ends", a_circle_among_equal_sort_keys_ends},
+    {"no item of an index comes twice", no_item_of_an_index_comes_twice},
+    {"items without a key are not compared", items_without_a_key_are_not_compared},
+    {"a table without a sort key gives one item", a_table_without_a_sort_key_gives_one_item},
+    {"items of a query pass its filter", items_of_a_query_pass_its_filter},
+    {"what an index does not hold is not judged", what_an_index_does_not_hold_is_not_judged},
     {"a position is a key of the partition", a_position_is_a_key_of_the_partition},
     {"tables go forward", tables_go_forward},
 };
