@@ -257,7 +257,7 @@ static void on_answer(void *arg, struct document *answer, const struct error *er
     CLEAN_UP(document_clean_up) struct document *owned = answer;
     struct error why = {0};
     get->call = NULL;
-    if (answer && take_answer(get, answer, &why)) {
+    if (owned && take_answer(get, owned, &why)) {
         write_back(get);
         give(get);
         return;

@@ -318,7 +318,7 @@ static void on_portal(void *arg, struct document *answer, const struct error *er
     struct credentials found = {0};
     struct error why = {0};
     get->call = NULL;
-    if (answer && take_answer(get, answer, &found, &why)) {
+    if (owned && take_answer(get, owned, &found, &why)) {
         found.account_id = strdup(get->values[KEY_ACCOUNT]);
         cli_cache_write(get->cache, &found, "sso", provider->context->log);
         give(get, &found);
