@@ -8,10 +8,10 @@
 #include "core/aws/document.h"
 #include "core/aws/dpop.h"
 #include "core/aws/endpoint.h"
+#include "core/aws/sign_in.h"
 #include "core/aws/stored.h"
 #include "core/aws/token_call.h"
 #include "core/base/instant.h"
-#include "core/base/shell.h"
 
 enum { MOST_LASTS_S = 366 * 24 * 3600 };
 
@@ -82,13 +82,9 @@ static int64_t now_ms(const struct login_provider *provider)
 static bool fail(const struct credentials_get *get, enum error_kind kind, const char *what,
                  struct error *err)
 {
-    const char *profile = get->provider->context->profile;
     CLEAN_UP(buf_clean_up) struct buf command = {0};
-    if (strcmp(profile, "default") != 0) {
-        buf_add_text(&command, " --profile ");
-        shell_word(&command, span_text(profile));
-    }
-    return error_set(err, kind, "%.400s; sign in: aws login%s", what, buf_text(&command));
+    sign_in_write_command(&command, "login", get->provider->context->profile);
+    return error_set(err, kind, "%.400s; sign in: %s", what, buf_text(&command));
 }
 
 /* The file. */

@@ -9,6 +9,7 @@
 #include "core/aws/cli_cache.h"
 #include "core/aws/document.h"
 #include "core/aws/endpoint.h"
+#include "core/aws/sign_in.h"
 #include "core/aws/sso_token.h"
 #include "core/aws/token_call.h"
 #include "core/base/digest.h"
@@ -290,9 +291,8 @@ static bool take_answer(const struct credentials_get *get, const struct document
 /* What the portal's refusals mean to whoever wanted to read a file. */
 static void explain(const struct credentials_get *get, const struct error *why, struct error *err)
 {
-    struct sso_login login = login_of(get);
     CLEAN_UP(buf_clean_up) struct buf command = {0};
-    sso_login_command(&command, &login);
+    sign_in_write_command(&command, "sso login", get->provider->context->profile);
     *err = *why;
     if (why->http_status == 401)
         error_set(err, ERROR_EXPIRED,

@@ -7,11 +7,11 @@
 
 #include "core/aws/document.h"
 #include "core/aws/endpoint.h"
+#include "core/aws/sign_in.h"
 #include "core/aws/stored.h"
 #include "core/aws/token_call.h"
 #include "core/base/digest.h"
 #include "core/base/instant.h"
-#include "core/base/shell.h"
 
 enum {
     /* A token that is valid still is not worth a long wait for a better one. */
@@ -76,15 +76,6 @@ void sso_tokens_forget(struct sso_tokens *tokens)
     tokens->fn = NULL;
 }
 
-void sso_login_command(struct buf *out, const struct sso_login *login)
-{
-    buf_add_text(out, "aws sso login");
-    if (strcmp(login->profile, "default") != 0) {
-        buf_add_text(out, " --profile ");
-        shell_word(out, span_text(login->profile));
-    }
-}
-
 static void free_text(char **text)
 {
     free(*text);
@@ -129,7 +120,7 @@ static enum sso_token_state fail(const struct sso_login *login, enum error_kind 
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0}, command = {0};
     add_name(&name, login);
-    sso_login_command(&command, login);
+    sign_in_write_command(&command, "sso login", login->profile);
     error_set(err, kind, "%s%.150s%.260s; sign in: %s", before, buf_text(&name), after,
               buf_text(&command));
     return SSO_TOKEN_FAILED;

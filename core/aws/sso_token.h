@@ -20,9 +20,6 @@ struct sso_login {
     const char *region;
 };
 
-/* Appends the command that signs in: "aws sso login --profile x". */
-void sso_login_command(struct buf *out, const struct sso_login *login);
-
 enum sso_token_state {
     SSO_TOKEN_VALID,
     SSO_TOKEN_REFRESHING, /* ask again when told to */

@@ -39,8 +39,9 @@ sso_role_name = {ROLE}
 LOGIN = f"[profile controller]\nregion = us-east-1\nlogin_session = {LOGIN_SESSION}\n"
 
 
-def instant(seconds_from_now):
-    when = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds_from_now)
+def instant(seconds_from_now, now_s=None):
+    now_s = time.time() if now_s is None else now_s
+    when = datetime.datetime.fromtimestamp(now_s + seconds_from_now, datetime.timezone.utc)
     return when.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -68,14 +69,16 @@ class Cache:
 
 
 class SignIn:
-    """The services, and a home that is set up to use them. A test changes ROLE_LASTS_S and so on, or
-    puts an answer of its own in PORTAL, TOKENS or LOGIN: a function of the request."""
+    """The services, and a home that is set up to use them; their clock is the proxy's. A test changes
+    ROLE_LASTS_S and so on, or puts an answer of its own in PORTAL, TOKENS or LOGIN: a function of the
+    request."""
 
     def __init__(self, home, proxy):
         self.home, self.proxy = home, proxy
         self.service = services.Service(self.answer)
         self.number = 0
         self.good = set()  # tokens that the portal takes
+        self.roles = {(ROLE, ACCOUNT)}  # those that it gives
         self.refresh = None  # the refresh token that is taken next
         self.role_lasts_s, self.token_lasts_s, self.login_lasts_s = 6 * 3600, 8 * 3600, 900
         self.portal, self.tokens, self.login = self.give_role, self.give_token, self.give_login
@@ -113,6 +116,9 @@ class SignIn:
         names = ("AWS_ENDPOINT_URL_SSO", "AWS_ENDPOINT_URL_SSO_OIDC", "AWS_ENDPOINT_URL_SIGNIN")
         return {name: url for name in names}
 
+    def instant(self, seconds_from_now):
+        return instant(seconds_from_now, self.proxy.now_s())
+
     # What it has seen.
 
     def asked(self):
@@ -135,10 +141,10 @@ class SignIn:
             "startUrl": START_URL,
             "region": "eu-west-1",
             "accessToken": self.new_token(),
-            "expiresAt": instant(lasts_s),
+            "expiresAt": self.instant(lasts_s),
             "clientId": "the-client",
             "clientSecret": "the-secret-of-the-client",
-            "registrationExpiresAt": instant(90 * 86400),
+            "registrationExpiresAt": self.instant(90 * 86400),
             "refreshToken": self.refresh,
         }
         token.update(changes)
@@ -157,7 +163,7 @@ class SignIn:
         self.proxy.keys[key] = sigv4.Key(secret, token)
         return key, secret, token
 
-    def open_session(self, key_file, lasts_s=900, **changes):
+    def session_content(self, key_file, lasts_s=900, **changes):
         key, secret, token = self.new_keys()
         self.refresh = f"refresh-{self.number}-of-the-session"
         session = {
@@ -166,7 +172,7 @@ class SignIn:
                 "secretAccessKey": secret,
                 "sessionToken": token,
                 "accountId": ACCOUNT,
-                "expiresAt": instant(lasts_s),
+                "expiresAt": self.instant(lasts_s),
             },
             "tokenType": "aws_sigv4",
             "clientId": CLIENT,
@@ -175,7 +181,10 @@ class SignIn:
             "dpopKey": key_file.read_text(),
         }
         session.update(changes)
-        self.session.write(session)
+        return session
+
+    def open_session(self, key_file, lasts_s=900, **changes):
+        self.session.write(self.session_content(key_file, lasts_s, **changes))
 
     # The services.
 
@@ -194,10 +203,10 @@ class SignIn:
         if request.headers.get("x-amz-sso_bearer_token") not in self.good:
             return 401, {"message": "Session token not found or invalid"}, {
                 "x-amzn-ErrorType": "UnauthorizedException"}  # fmt: skip
-        if request.query != {"role_name": ROLE, "account_id": ACCOUNT}:
+        if (request.query.get("role_name"), request.query.get("account_id")) not in self.roles:
             return 403, {"message": "No access"}, {"x-amzn-ErrorType": "ForbiddenException"}
         key, secret, token = self.new_keys()
-        expires = int((time.time() + self.role_lasts_s) * 1000)
+        expires = int((self.proxy.now_s() + self.role_lasts_s) * 1000)
         return 200, {
             "roleCredentials": {"accessKeyId": key, "secretAccessKey": secret,
                                 "sessionToken": token, "expiration": expires}
@@ -216,7 +225,7 @@ class SignIn:
 
     def give_login(self, request):
         want = {"clientId": CLIENT, "grantType": "refresh_token", "refreshToken": self.refresh}
-        if request.json() != want or not proves(request, f"{self.service.url}/v1/token"):
+        if request.json() != want or not proves(request, f"{self.service.url}/v1/token", self.proxy.now_s()):
             return 401, {"error": "TOKEN_EXPIRED", "message": "The refresh token has expired."}, {
                 "x-amzn-ErrorType": "AccessDeniedException"}  # fmt: skip
         key, secret, token = self.new_keys()
@@ -264,14 +273,14 @@ def claims_of(proof, folder):
     return json.loads(part(claims)) if done.returncode == 0 else None
 
 
-def proves(request, url):
+def proves(request, url, now_s):
     """What can be seen without openssl: for which request the proof is, and when it was made."""
     parts = request.headers.get("dpop", "").split(".")
     claims = json.loads(part(parts[1])) if len(parts) == 3 else {}
     return (
         claims.get("htm") == "POST"
         and claims.get("htu") == url
-        and abs(claims.get("iat", 0) - time.time()) < 300
+        and abs(claims.get("iat", 0) - now_s) < 300
     )
 
 

@@ -1,0 +1,204 @@
+"""A live mount whose sign-in ends: what its readers get, what they are told to type, and that signing in
+in another terminal heals the next read, without a remount."""
+
+import errno
+import json
+
+import pytest
+
+from harness import signin
+
+SETTINGS = "prod/shops/cool-store.myshopify.com/SETTINGS"
+PORTAL, TOKEN, SIGNIN = "/federation/credentials", "/token", "/v1/token"
+HOUR_S = 3600
+
+
+class Way:
+    """How one signs in: CONFIG of the profile, the COMMAND, the ways in which it ENDS, and for how long
+    what it gave LASTS. CACHE is the command's file, and CONTENT what it would write there now."""
+
+    def __init__(self, services, key_file):
+        self.services = services
+        self.key_file = key_file
+        services.use(self.config)
+
+    def sign_in(self):
+        self.cache.write(self.content())
+
+
+class Session(Way):
+    config, command, lasts_s = signin.SSO_SESSION, "aws sso login --profile controller", 6 * HOUR_S
+    ends = {
+        "signed out": "nobody is signed in to SSO session corp",
+        "refused": "the sign-in to SSO session corp is no longer valid",
+        "expired": "the sign-in to SSO session corp has expired, and is not renewed",
+    }
+    cache = property(lambda self: self.services.sso)
+
+    def content(self, lasts_s=8 * HOUR_S):
+        return self.services.token(lasts_s)
+
+    def end(self, how, clock):
+        if how == "signed out":
+            self.cache.remove()
+        elif how == "refused":
+            self.services.good.clear()
+        else:
+            self.services.refresh = "another one"
+            clock.passes(3 * HOUR_S)
+
+
+class Legacy(Session):
+    config = signin.SSO_LEGACY
+    ends = {
+        "signed out": f"nobody is signed in to SSO at {signin.START_URL}",
+        "refused": "the sign-in to SSO is no longer valid",
+        "expired": f"the sign-in to SSO at {signin.START_URL} has expired",
+    }
+    cache = property(lambda self: self.services.legacy)
+
+
+class Login(Way):
+    config, command, lasts_s = signin.LOGIN, "aws login --profile controller", 900
+    ends = {
+        "signed out": "nobody is signed in to this profile's login_session",
+        "expired": "the session of aws login is over",
+    }
+    cache = property(lambda self: self.services.session)
+
+    def content(self):
+        return self.services.session_content(self.key_file)
+
+    def end(self, how, _clock):
+        if how == "signed out":
+            self.cache.remove()
+        else:
+            self.services.refresh = "another one"
+
+
+WAYS = {"sso-session": Session, "without a session": Legacy, "aws login": Login}
+
+
+@pytest.fixture
+def services(home, proxy):
+    with signin.SignIn(home, proxy) as played:
+        yield played
+
+
+@pytest.fixture
+def install_aws(home):
+    """install_aws(2): what a user of that version has in the PATH."""
+
+    def install(major):
+        program = home.folder / "bin" / "aws"
+        if major == 2:
+            program.write_bytes(b"\x7fELF")
+        else:
+            package = home.folder / "lib/python3/dist-packages/awscli-1.22.34.egg-info"
+            package.mkdir(parents=True)
+
+    return install
+
+
+@pytest.fixture
+def way(request, services, tmp_path, install_aws):
+    install_aws(2)
+    made = WAYS[request.param](services, signin.make_key(tmp_path / "session-key.pem"))
+    made.sign_in()
+    return made
+
+
+@pytest.fixture
+def signed_in(mount, way, clock, services):
+    """A mount that has read something with what the sign-in gave."""
+    m = mount(env={**services.environment, **clock.env})
+    assert read(m)
+    services.asked()
+    return m
+
+
+def read(m):
+    """What the kernel and the mount have kept does not count."""
+    m.refresh()
+    return (m / SETTINGS).read_bytes()
+
+
+def refused(m):
+    """The errno at the mount, and the reason that it leaves."""
+    m.refresh()
+    with pytest.raises(OSError) as caught:
+        (m / SETTINGS).read_bytes()
+    code = errno.errorcode[caught.value.errno]
+    line = m.errors().splitlines()[-1]
+    assert f"errno={code} path=/{SETTINGS}" in line
+    return code, line
+
+
+def endings():
+    return [(name, how) for name, way in WAYS.items() for how in way.ends]
+
+
+@pytest.mark.parametrize("way, how", endings(), indirect=["way"])
+def test_signing_in_again_heals_a_live_mount(signed_in, way, clock, proxy, services, how):
+    m = signed_in
+    first = proxy.requests[-1].access_key
+    way.end(how, clock)
+    clock.passes(way.lasts_s)
+    asked = len(proxy.requests)
+    for _ in range(2):
+        code, line = refused(m)
+        assert code == "EKEYEXPIRED" and way.ends[how] in line
+        assert line.endswith(f"; sign in: {way.command}")
+    assert len(proxy.requests) == asked, "DynamoDB is not asked without credentials"
+    assert len(services.asked()) <= 1, "what was refused is not shown to the service again"
+    way.sign_in()
+    assert read(m)
+    assert proxy.requests[-1].access_key not in (first, None)
+
+
+@pytest.mark.parametrize("way", WAYS, indirect=True)
+def test_a_file_that_is_written_in_place_heals_when_it_is_whole(signed_in, way, clock):
+    m, path = signed_in, way.cache.path
+    way.end("signed out", clock)
+    clock.passes(way.lasts_s)
+    assert refused(m)[0] == "EKEYEXPIRED"
+    whole = json.dumps(way.content()).encode()
+    with open(path, "wb", buffering=0) as file:
+        for half in (b"", whole[:60], whole[60:-1]):
+            file.write(half)
+            code, line = refused(m)
+            assert code == "EACCES" and f"{path}" in line and "is no JSON object" in line
+            assert line.endswith(f"; sign in: {way.command}")
+        file.write(whole[-1:])
+        assert read(m)
+
+
+@pytest.mark.parametrize("way", WAYS, indirect=True)
+def test_the_portal_gone_and_back(signed_in, way, clock, services):
+    """A service that fails is no sign-in that has ended."""
+    m = signed_in
+    way.sign_in()
+    services.portal = services.login = services.tokens = lambda _: (503, {"message": "Busy"})
+    clock.passes(max(way.lasts_s, 6 * HOUR_S))
+    code, line = refused(m)
+    assert code == "EIO" and "failed" in line and "sign in" not in line
+    services.portal, services.login = services.give_role, services.give_login
+    services.tokens = services.give_token
+    assert read(m)
+
+
+def test_version_1_is_named(mount, services, clock, install_aws, home):
+    install_aws(1)
+    services.use(signin.SSO_SESSION)
+    services.sign_in()
+    m = mount(env={**services.environment, **clock.env})
+    services.sso.remove()
+    services.role.remove()
+    clock.passes(6 * HOUR_S)
+    code, line = refused(m)
+    aws = home.folder / "bin/aws"
+    assert code == "EKEYEXPIRED"
+    assert line.endswith(
+        "; sign in: aws sso login --profile controller "
+        f"(of the AWS CLI, version 2; {aws} is version 1.22)"
+    )
