@@ -25,9 +25,9 @@ static enum credentials_found take_keys(const struct credentials_context *contex
         dialect == PROFILE_CONFIG ? &profiles->config : &profiles->credentials;
     struct span id, secret = span_text(NULL), token = secret, account = secret;
     /* Docker makes a folder of a file that it is to mount and that is not there. */
-    if (dialect == PROFILE_CREDENTIALS && file->is_directory)
-        log_line(context->log, LOG_LEVEL_WARNING, "%s is a directory, and so no profile file",
-                 profiles->credentials_path);
+    if (dialect == PROFILE_CREDENTIALS && file->instead)
+        log_line(context->log, LOG_LEVEL_WARNING, "%s is %s, and so no profile file",
+                 profiles->credentials_path, file->instead);
     if (!profile_get(file, profile, "aws_access_key_id", &id))
         return CREDENTIALS_ABSENT;
     profile_get(file, profile, "aws_secret_access_key", &secret);

@@ -408,18 +408,20 @@ static bool has_changed(const struct profile_file *file, const char *path)
            !same_time(now.modified, then->modified) || !same_time(now.changed, then->changed);
 }
 
+/* A pipe or a terminal would keep the loop waiting for whoever writes there. */
 bool profile_read(struct profile_file *file, enum profile_dialect dialect, const char *path,
                   struct error *err)
 {
-    CLEAN_UP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CLEAN_UP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;
     struct stat stat;
     if (fd < 0 || fstat(fd, &stat) != 0)
         return fail_read(path, err);
     file->stamp = stamp_of(&stat);
-    file->is_directory = S_ISDIR(stat.st_mode);
-    if (file->is_directory)
+    if (!S_ISREG(stat.st_mode))
+        file->instead = S_ISDIR(stat.st_mode) ? "a directory" : "no regular file";
+    if (file->instead)
         return true;
     return read_all(fd, path, &file->text, err) && parse_own_text(file, dialect, path, err);
 }

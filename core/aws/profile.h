@@ -32,7 +32,9 @@ struct profile_file {
     size_t slot_count;
     size_t slots_used;
     struct profile_stamp stamp; /* of profile_read */
-    bool is_directory;          /* which counts as a missing file, as in the AWS CLI */
+    /* What it is instead of a file ("a directory"), which counts as a missing one, as in the AWS
+     * CLI; NULL for a file, or none. */
+    const char *instead;
 };
 
 /* Parses TEXT, which is copied. PATH is for errors, which name the line and never quote it.

@@ -133,6 +133,13 @@ static void pick_profile(struct lookup *in)
         keep(in, &in->settings->profile, name);
 }
 
+static void write_whereabouts(struct buf *out, const char *path, const struct profile_file *file)
+{
+    buf_add_text(out, path);
+    if (file->instead)
+        buf_printf(out, " (which is %s)", file->instead);
+}
+
 static bool check_profile(const struct lookup *in, struct error *err)
 {
     const struct aws_settings *settings = in->settings;
@@ -141,16 +148,17 @@ static bool check_profile(const struct lookup *in, struct error *err)
     if (!settings->profile || profiles_has(profiles, settings->profile))
         return true;
     CLEAN_UP(buf_clean_up) struct buf names = {0}, who = {0}, word = {0};
+    CLEAN_UP(buf_clean_up) struct buf config = {0}, credentials = {0};
+    write_whereabouts(&config, profiles->config_path, &profiles->config);
+    write_whereabouts(&credentials, profiles->credentials_path, &profiles->credentials);
     profiles_names(profiles, &names);
     buf_printf(&who, " (named by %s)", named_by ? named_by : "");
     shell_word(&word, span_text(settings->profile));
     return error_set(
         err, ERROR_DENIED,
-        "profile %s%s is in neither %s%s nor %s%s; profiles there: %s; name one of them, or "
+        "profile %s%s is in neither %s nor %s; profiles there: %s; name one of them, or "
         "make it: aws configure --profile %s%s",
-        settings->profile, buf_text(&who), profiles->config_path,
-        profiles->config.is_directory ? " (which is a directory)" : "", profiles->credentials_path,
-        profiles->credentials.is_directory ? " (which is a directory)" : "",
+        settings->profile, buf_text(&who), buf_text(&config), buf_text(&credentials),
         names.size > 0 ? buf_text(&names) : "none", buf_text(&word),
         settings->asked_for && variable("AWS_ACCESS_KEY_ID")
             ? "; AWS_ACCESS_KEY_ID is not used where a profile is named so"

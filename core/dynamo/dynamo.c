@@ -176,9 +176,10 @@ static void fail_unprocessed(struct source_call *call)
     struct error err;
     error_set(
         &err, ERROR_THROTTLED,
-        "table %s is throttled: %zu keys of %zu stayed unprocessed, tried %u times; try again "
+        "table %s is throttled: %zu keys of %zu stayed unprocessed, tried %u time%s; try again "
         "later, or more slowly",
-        call->read->table, call->unasked, call->read->key_count, call->requests);
+        call->read->table, call->unasked, call->read->key_count, call->requests,
+        call->requests == 1 ? "" : "s");
     memcpy(err.request_id, call->answer->request_id, sizeof err.request_id);
     err.http_status = 200;
     fail(call, &err);

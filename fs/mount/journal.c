@@ -116,8 +116,9 @@ static void say(struct journal *journal, enum log_level level, const char *line)
     char lost[96];
     ring_add(journal, &journal->lines, line);
     if (journal->dropped_untold > 0) {
-        snprintf(lost, sizeof lost, "%llu lines are missing here: nobody read the log",
-                 (unsigned long long)journal->dropped_untold);
+        snprintf(lost, sizeof lost, "%llu line%s missing here: nobody read the log",
+                 (unsigned long long)journal->dropped_untold,
+                 journal->dropped_untold == 1 ? " is" : "s are");
         if (put_out(journal, LOG_LEVEL_WARNING, lost))
             journal->dropped_untold = 0;
     }
@@ -132,7 +133,8 @@ static void say_repeats(struct journal *journal, enum log_level level)
     char line[64];
     if (journal->repeats == 0)
         return;
-    snprintf(line, sizeof line, "the last line %u times more", journal->repeats);
+    snprintf(line, sizeof line, "the last line %u time%s more", journal->repeats,
+             journal->repeats == 1 ? "" : "s");
     journal->repeats = 0;
     say(journal, level, line);
 }

@@ -92,9 +92,10 @@ static bool take_word(struct mount_options *mount, struct options *options, stru
         return false;
     if (span_starts(word, SPAN_LITERAL("max_read=")))
         return complain(word, "does not go with ddbfs"); /* libfuse would end at the greeting */
-    /* ddbfs refresh and umount know its mounts by their type. */
-    if (span_starts(word, SPAN_LITERAL("subtype=")) && !span_is(word, "subtype=ddbfs"))
-        return complain(word, "does not go with ddbfs, whose mounts are known by theirs");
+    /* ddbfs refresh and umount know its mounts by their type; with blkdev it is fuseblk's. */
+    if ((span_starts(word, SPAN_LITERAL("subtype=")) && !span_is(word, "subtype=ddbfs")) ||
+        span_is(word, "blkdev"))
+        return complain(word, "does not go with ddbfs, whose mounts are known by their type");
     /* libfuse keeps it by looking at who asks; what the kernel has cached it gives to everybody. */
     if (span_is(word, "allow_root"))
         return complain(word, "would let in everybody, not only root; take allow_other if that is "

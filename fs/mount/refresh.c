@@ -95,9 +95,9 @@ static void on_deadline(void *arg)
     struct order *order = arg;
     order->deadline = NULL;
     log_line(&order->refresher->mount->app->log, LOG_LEVEL_WARNING,
-             "a refresh of %zu names took too long and was broken off: the rest are good until "
+             "a refresh of %zu name%s took too long and was broken off: the rest are good until "
              "their time",
-             order->count);
+             order->count, order->count == 1 ? "" : "s");
     break_off(order, ETIMEDOUT);
 }
 

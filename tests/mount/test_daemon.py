@@ -400,7 +400,8 @@ def test_there_is_room(mount):
         ("region", "needs a value: NAME=VALUE"),
         ("cache-size", "needs a value: NAME=VALUE"),
         ("cache-size=1", "has a value that it can't have"),
-        ("subtype=other", "does not go with ddbfs, whose mounts are known by theirs"),
+        ("subtype=other", "does not go with ddbfs, whose mounts are known by their type"),
+        ("blkdev", "does not go with ddbfs, whose mounts are known by their type"),
     ],
 )
 def test_what_is_wrong_with_an_option_of_the_mount_is_told(ddbfs, tmp_path, word, why):

@@ -91,6 +91,14 @@ def test_a_directory_counts_as_missing_and_is_called_one(mount, home, other, whi
     assert code == "EACCES" and f"{file} (which is a directory)" in line
 
 
+def test_a_pipe_instead_of_a_profile_file_is_not_waited_for(mount, home, other):
+    m = mount(map_file=other)
+    home.credentials.unlink()
+    os.mkfifo(home.credentials)
+    code, line = refused(m, OTHERS)
+    assert code == "EACCES" and f"{home.credentials} (which is no regular file)" in line
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become nobody")
 def test_a_file_that_may_not_be_read_is_eacces_with_its_name(ddbfs):
     home = ddbfs.home

@@ -121,7 +121,7 @@ static void a_repeat_is_said_again_after_a_while(void)
     const char *text = said(&scene);
     close_scene(&scene);
     CHECK(silent);
-    CHECK_TEXT(text, "ddbfs: the last line 1 times more\nddbfs: same\n");
+    CHECK_TEXT(text, "ddbfs: the last line 1 time more\nddbfs: same\n");
 }
 
 static void control_characters_can_not_forge_a_line(void)

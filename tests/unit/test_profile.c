@@ -246,8 +246,20 @@ static void directory_counts_as_missing(void)
     open_folder(&folder);
     CHECK_INT(mkdir(buf_text(&folder.config), 0700), 0);
     CHECK(profiles_load(&profiles, &err));
-    CHECK(profiles.config.is_directory);
-    CHECK(!profiles.credentials.is_directory);
+    CHECK_TEXT(profiles.config.instead, "a directory");
+    CHECK(!profiles.credentials.instead);
+}
+
+/* Opening it waits for no writer: were it opened as a file is, this test would not end. */
+static void a_pipe_counts_as_missing(void)
+{
+    CLEAN_UP(folder_clean_up) struct folder folder;
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    open_folder(&folder);
+    CHECK_INT(mkfifo(buf_text(&folder.config), 0600), 0);
+    CHECK(profiles_load(&profiles, NULL));
+    CHECK_TEXT(profiles.config.instead, "no regular file");
+    CHECK(!profiles_has(&profiles, "default"));
 }
 
 static void unreadable_file_is_an_error(void)
@@ -366,6 +378,7 @@ static const struct check_test tests[] = {
     {"credentials go over config key by key", credentials_go_over_config_key_by_key},
     {"tilde is the home directory", tilde_is_the_home_directory},
     {"directory counts as missing", directory_counts_as_missing},
+    {"a pipe counts as missing", a_pipe_counts_as_missing},
     {"an unreadable file is an error", unreadable_file_is_an_error},
     {"binary file is an error", binary_file_is_an_error},
     {"lines are counted", lines_are_counted},
