@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/aws/arn.h"
 #include "core/aws/sign_in.h"
 #include "core/dynamo/command.h"
 #include "core/dynamo/dynamo.h"
@@ -229,17 +230,6 @@ void sources_prepare(void)
     sign_in_prepare();
 }
 
-/* The account in "arn:aws:iam::123456789012:role/name". */
-static struct span account_of_role(struct span arn)
-{
-    for (int colons = 0; colons < 4; colons++) {
-        const char *colon = arn.size ? memchr(arn.data, ':', arn.size) : NULL;
-        arn = colon ? span_from(arn, (size_t)(colon - arn.data) + 1) : span_text("");
-    }
-    const char *end = arn.size ? memchr(arn.data, ':', arn.size) : NULL;
-    return span_of(arn.data, end ? (size_t)(end - arn.data) : 0);
-}
-
 /* Whose credentials will sign, as far as it is written down; empty when it is not. */
 static struct span find_account(const struct sources *sources, const struct aws_settings *settings)
 {
@@ -248,7 +238,7 @@ static struct span find_account(const struct sources *sources, const struct aws_
     if (!settings->asked_for && getenv("AWS_ACCESS_KEY_ID"))
         return span_text(getenv("AWS_ACCOUNT_ID"));
     if (profiles_get(&sources->profiles, profile, "role_arn", &account))
-        return account_of_role(account);
+        return arn_account(account);
     if (!profiles_get(&sources->profiles, profile, "sso_account_id", &account))
         profiles_get(&sources->profiles, profile, "aws_account_id", &account);
     return account;

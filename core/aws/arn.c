@@ -1,4 +1,4 @@
-/* ARNs of tables and indexes. */
+/* ARNs of tables and indexes, and the accounts in any. */
 #include "core/aws/arn.h"
 
 #include "core/aws/partitions.h"
@@ -14,4 +14,14 @@ void arn_write(struct buf *out, const char *region, const char *account, const c
                account ? account : "*", table);
     if (index)
         buf_printf(out, "/index/%s", index);
+}
+
+struct span arn_account(struct span arn)
+{
+    for (int colons = 0; colons < 4; colons++) {
+        const char *colon = arn.size ? memchr(arn.data, ':', arn.size) : NULL;
+        arn = colon ? span_from(arn, (size_t)(colon - arn.data) + 1) : span_text("");
+    }
+    const char *end = arn.size ? memchr(arn.data, ':', arn.size) : NULL;
+    return span_of(arn.data, end ? (size_t)(end - arn.data) : 0);
 }

@@ -9,4 +9,7 @@
 void arn_write(struct buf *out, const char *region, const char *account, const char *table,
                const char *index);
 
+/* The account in an ARN, as in "arn:aws:iam::123456789012:role/name"; empty when there is none. */
+struct span arn_account(struct span arn);
+
 #endif

@@ -101,7 +101,7 @@ static void stop_waiting(struct aws_call *call)
 
 static void free_call(struct aws_call *call)
 {
-    buf_clean_up(&call->body);
+    buf_clean_up_secret(&call->body); /* tokens can be in it */
     free(call);
 }
 

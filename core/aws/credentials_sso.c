@@ -12,6 +12,7 @@
 #include "core/aws/sign_in.h"
 #include "core/aws/sso_token.h"
 #include "core/aws/token_call.h"
+#include "core/aws/url.h"
 #include "core/base/digest.h"
 #include "core/json/json.h"
 
@@ -334,26 +335,15 @@ static void on_portal(void *arg, struct document *answer, const struct error *er
     fail_or_give_again(get, &why);
 }
 
-static void add_encoded(struct buf *out, const char *text)
-{
-    for (; *text; text++) {
-        if ((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
-            (*text >= '0' && *text <= '9') || strchr("-._~", *text))
-            buf_add_char(out, *text);
-        else
-            buf_printf(out, "%%%02X", (unsigned char)*text);
-    }
-}
-
 static bool ask_portal(struct credentials_get *get, const char *token, struct error *err)
 {
     struct sso_provider *provider = get->provider;
     CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
     CLEAN_UP(buf_clean_up) struct buf query = {0};
     buf_add_text(&query, "role_name=");
-    add_encoded(&query, get->values[KEY_ROLE]);
+    aws_url_encode(&query, span_text(get->values[KEY_ROLE]));
     buf_add_text(&query, "&account_id=");
-    add_encoded(&query, get->values[KEY_ACCOUNT]);
+    aws_url_encode(&query, span_text(get->values[KEY_ACCOUNT]));
     if (query.failed)
         return error_no_memory(err);
     if (!aws_endpoint_init(&endpoint, provider->context->settings, AWS_SSO, get->values[KEY_REGION],

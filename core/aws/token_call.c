@@ -1,4 +1,4 @@
-/* Asking services that take no signature. */
+/* Asking services that give tokens and credentials. */
 #include "core/aws/token_call.h"
 
 #include <ctype.h>
@@ -19,8 +19,8 @@ struct token_call {
     const char *what;
     const struct log *log;
     struct aws_call *call;
-    struct buf url, path, host, query; /* of the request, which borrows them */
-    struct buf secret, body;           /* secrets */
+    struct buf url, path, host, query, region; /* of the request, which borrows them */
+    struct buf secret, body;                   /* secrets; no BODY where that is open */
     struct aws_header headers[3];
     size_t header_count;
     token_call_fn *fn;
@@ -46,6 +46,7 @@ static void free_call(struct token_call *call)
     buf_clean_up(&call->path);
     buf_clean_up(&call->host);
     buf_clean_up(&call->query);
+    buf_clean_up(&call->region);
     buf_clean_up_secret(&call->secret);
     buf_clean_up_secret(&call->body);
     free(call);
@@ -78,7 +79,8 @@ static const char *first_text(const struct document *document, const char *const
 static void read_code(const struct http_response *response, const struct document *document,
                       char out[64])
 {
-    static const char *const names[] = {"__type", "code", NULL}, *const oauth[] = {"error", NULL};
+    static const char *const names[] = {"__type", "code", "Error.Code", NULL}, *const oauth[] = {
+                                                                                   "error", NULL};
     const char *header = http_header(response, "X-Amzn-Errortype");
     const char *code = header ? header : first_text(document, names);
     const char *word = first_text(document, oauth);
@@ -113,7 +115,8 @@ static bool quotes_secret(const struct token_call *call, const char *text)
 static void set_refusal(const struct token_call *call, const struct http_response *response,
                         const struct document *document, struct error *err)
 {
-    static const char *const names[] = {"message", "Message", "error_description", NULL};
+    static const char *const names[] = {"message", "Message", "error_description", "Error.Message",
+                                        NULL};
     char code[64], sentence[320];
     const char *told = first_text(document, names);
     if (!told || quotes_secret(call, told))
@@ -201,20 +204,28 @@ struct token_call *token_call_start(struct aws_client *client,
     if (!call)
         return NULL;
     *call = (struct token_call){.what = question->what, .log = client->log, .fn = fn, .arg = arg};
-    buf_printf(&call->url, "%s%s%s%s", endpoint->url, question->path, question->query[0] ? "?" : "",
-               question->query);
-    buf_printf(&call->path, "%s%s", endpoint->path, question->path);
+    bool is_root = !question->path[0];
+    buf_printf(&call->url, "%s%s%s%s", is_root ? endpoint->root_url : endpoint->url, question->path,
+               question->query[0] ? "?" : "", question->query);
+    buf_printf(&call->path, "%s%s", is_root ? endpoint->root_path : endpoint->path, question->path);
+    buf_add_text(&call->region, endpoint->signing_region);
     buf_add_text(&call->host, endpoint->host);
     buf_add_text(&call->query, question->query);
     buf_add_text(&call->secret, question->secret_value ? question->secret_value : "");
-    buf_add_span(&call->body, question->body);
+    if (!question->is_open)
+        buf_add_span(&call->body, question->body);
     if (question->content_type)
         call->headers[call->header_count++] =
             (struct aws_header){"Content-Type", span_text(question->content_type)};
+    if (question->accept)
+        call->headers[call->header_count++] =
+            (struct aws_header){"Accept", span_text(question->accept)};
     if (question->secret_name)
         call->headers[call->header_count++] =
             (struct aws_header){question->secret_name, buf_span(&call->secret)};
     struct aws_request request = {
+        .service = question->service,
+        .region = buf_text(&call->region),
         .url = buf_text(&call->url),
         .host = buf_text(&call->host),
         .path = buf_text(&call->path),
@@ -224,10 +235,11 @@ struct token_call *token_call_start(struct aws_client *client,
         .header_count = call->header_count,
         .body = question->body,
         .max_answer = MAX_ANSWER,
+        .ca_bundle = question->ca_bundle,
         .share = buf_text(&call->host),
     };
     if (!call->url.failed && !call->path.failed && !call->host.failed && !call->query.failed &&
-        !call->secret.failed && !call->body.failed)
+        !call->region.failed && !call->secret.failed && !call->body.failed)
         call->call = aws_call_start(client, &request, clock->now_ms(clock) + question->within_ms,
                                     &ops, call);
     if (call->call)

@@ -1,5 +1,5 @@
-/* One unsigned question to a service that gives tokens or credentials for them (SSO's portal, OIDC,
- * sign-in), and its answer as a document. */
+/* One question to a service that gives tokens or credentials (SSO's portal, OIDC, sign-in, STS),
+ * and its answer as a document. */
 #ifndef DDBFS_CORE_AWS_TOKEN_CALL_H
 #define DDBFS_CORE_AWS_TOKEN_CALL_H
 
@@ -12,13 +12,18 @@ struct token_question {
     const char *what; /* a constant, for people: "the SSO portal" */
     const struct aws_endpoint *endpoint;
     const char *method;
-    const char *path;         /* behind the endpoint's own, encoded: "federation/credentials" */
+    const char *path;         /* behind the endpoint's own, encoded: "federation/credentials"; "" */
     const char *query;        /* encoded and sorted; "" */
     const char *content_type; /* of the body; NULL without one */
+    const char *accept;       /* which content type is wanted; NULL when there is but one */
+    const char *service;      /* a constant: who signs for it ("sts"), by the client's credentials;
+                               * NULL when it is unsigned */
     const char *secret_name;  /* a header whose value is a secret; NULL for none */
-    const char *secret_value;
-    struct span body;  /* a secret */
-    int64_t within_ms; /* how long it may take, all tries together */
+    const char *secret_value; /* also one that stands in the body; NULL for none */
+    struct span body;         /* a secret, unless … */
+    bool is_open;             /* … but for the secret above, all of it may be shown */
+    const char *ca_bundle;    /* borrowed, until the end; see core/net/transport.h; may be NULL */
+    int64_t within_ms;        /* how long it may take, all tries together */
 };
 
 enum {

@@ -126,6 +126,17 @@ static void drop_last_segment(struct buf *out, size_t from)
     buf_truncate(out, size > from ? size - 1 : from);
 }
 
+void aws_url_encode(struct buf *out, struct span text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        if (is_letter_or_digit(c) || memchr("-._~", c, strlen("-._~")))
+            buf_add_char(out, c);
+        else
+            buf_printf(out, "%%%02X", (unsigned char)c);
+    }
+}
+
 /* The signature's canonical path: what stands in the address is a text to it, and so a percent
  * sign is encoded too. */
 void aws_url_write_signed_path(struct buf *out, struct span path)
@@ -141,13 +152,7 @@ void aws_url_write_signed_path(struct buf *out, struct span path)
         if (segment.size == 0 || span_is(segment, ".") || span_is(segment, ".."))
             continue;
         buf_add_char(out, '/');
-        for (size_t i = 0; i < segment.size; i++) {
-            char c = segment.data[i];
-            if (is_letter_or_digit(c) || memchr("-._~", c, strlen("-._~")))
-                buf_add_char(out, c);
-            else
-                buf_printf(out, "%%%02X", (unsigned char)c);
-        }
+        aws_url_encode(out, segment);
     }
     if (in_folder || out->size == from)
         buf_add_char(out, '/');

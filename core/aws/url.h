@@ -22,6 +22,9 @@ void aws_url_write_host(struct buf *out, const struct aws_url *url);
 /* The path as a signature has it: without empty and dot segments, and encoded once more. */
 void aws_url_write_signed_path(struct buf *out, struct span path);
 
+/* Appends TEXT as a value in a query or a form: all but letters, digits and -._~ as %XX. */
+void aws_url_encode(struct buf *out, struct span text);
+
 /* Whether TEXT can be one label of a host's name. */
 bool aws_url_is_label(struct span text);
 
