@@ -5,6 +5,7 @@
 
 #include "core/aws/arn.h"
 #include "core/aws/sign_in.h"
+#include "core/aws/sso_token.h"
 #include "core/dynamo/command.h"
 #include "core/dynamo/dynamo.h"
 #include "core/net/http.h"
@@ -32,6 +33,7 @@ struct sources {
     struct sources_options options;
     struct profiles profiles;    /* as of the last time they were needed */
     struct transport *transport; /* NULL until the first is opened */
+    struct sso_tokens *tokens;   /* owned */
     struct settled *settled;     /* owned */
     struct opened *opened;       /* owned */
 };
@@ -39,9 +41,14 @@ struct sources {
 struct sources *sources_new(const struct sources_options *options)
 {
     struct sources *sources = calloc(1, sizeof *sources);
-    if (sources)
-        sources->options = *options;
-    return sources;
+    if (!sources)
+        return NULL;
+    sources->options = *options;
+    sources->tokens = sso_tokens_new();
+    if (sources->tokens)
+        return sources;
+    free(sources);
+    return NULL;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -84,6 +91,7 @@ void sources_destroy(struct sources *sources)
         next = each->next;
         free_settled(each);
     }
+    sso_tokens_destroy(sources->tokens);
     if (sources->transport)
         sources->transport->ops->destroy(sources->transport);
     profiles_clean_up(&sources->profiles);
@@ -153,7 +161,7 @@ static bool open_source(struct sources *sources, struct opened *opened,
     if (!open_transport(sources, err))
         return false;
     struct aws_session_parts parts = {sources->options.loop, sources->transport,
-                                      sources->options.log};
+                                      sources->options.log, sources->tokens};
     opened->session = aws_session_new(settings, &parts);
     if (!opened->session)
         return error_no_memory(err);

@@ -30,7 +30,7 @@ struct sso_provider {
     struct credentials_provider base; /* first: a provider is cast to it */
     const struct credentials_context *context;
     struct aws_client client;
-    struct sso_tokens *tokens; /* owned */
+    struct sso_tokens *own_tokens; /* owned; NULL where the context has some */
     /* Digests of what was of no use: a token that the portal refused, and the key id that was given
      * last, for which nobody would ask again who could use it. */
     uint8_t refused[DIGEST_SIZE], given[DIGEST_SIZE];
@@ -48,6 +48,7 @@ struct credentials_get {
     enum sso_state state;
     struct sso_provider *provider;
     struct loop_timer *timer;   /* while it is beginning */
+    struct sso_waiter waiter;   /* while it awaits a token */
     struct token_call *call;    /* while it awaits the portal */
     char *values[KEYS];         /* owned */
     char *session;              /* owned; NULL in a profile without one */
@@ -366,17 +367,20 @@ static bool ask_portal(struct credentials_get *get, const char *token, struct er
 
 /* The token. */
 
-static void on_refreshed(void *arg);
+static struct sso_tokens *tokens_of(const struct sso_provider *provider)
+{
+    return provider->own_tokens ? provider->own_tokens : provider->context->sso_tokens;
+}
 
-static void take_token(struct credentials_get *get, bool may_refresh)
+/* WAITER is NULL for whoever does not wait for a refresh any more. */
+static void take_token(struct credentials_get *get, struct sso_waiter *waiter)
 {
     struct sso_provider *provider = get->provider;
     CLEAN_UP(buf_clean_up_secret) struct buf token = {0};
     struct sso_login login = login_of(get);
     struct error err = {0};
     get->state = SSO_AWAITS_TOKEN;
-    switch (
-        sso_tokens_take(provider->tokens, &login, may_refresh, on_refreshed, get, &token, &err)) {
+    switch (sso_tokens_take(tokens_of(provider), provider->context, &login, waiter, &token, &err)) {
     case SSO_TOKEN_REFRESHING:
         return;
     case SSO_TOKEN_VALID:
@@ -398,7 +402,7 @@ static void take_token(struct credentials_get *get, bool may_refresh)
 
 static void on_refreshed(void *arg)
 {
-    take_token(arg, false);
+    take_token(arg, NULL);
 }
 
 static void begin(void *arg)
@@ -418,7 +422,8 @@ static void begin(void *arg)
         return;
     }
     credentials_clean_up(&kept);
-    take_token(get, true);
+    get->waiter = (struct sso_waiter){.fn = on_refreshed, .arg = get};
+    take_token(get, &get->waiter);
 }
 
 /* As a provider. */
@@ -443,15 +448,14 @@ static void sso_cancel(struct credentials_get *get)
 {
     loop_remove_timer(get->timer);
     token_call_end(get->call);
-    if (get->state == SSO_AWAITS_TOKEN)
-        sso_tokens_forget(get->provider->tokens);
+    sso_waiter_leave(&get->waiter);
     free_get(get);
 }
 
 static void sso_destroy(struct credentials_provider *base)
 {
     struct sso_provider *provider = (struct sso_provider *)base;
-    sso_tokens_destroy(provider->tokens);
+    sso_tokens_destroy(provider->own_tokens);
     free(provider);
 }
 
@@ -463,8 +467,8 @@ struct credentials_provider *credentials_sso_new(const struct credentials_contex
         return NULL;
     *provider = (struct sso_provider){.base = {&ops}, .context = context};
     provider->client = token_call_client(context);
-    provider->tokens = sso_tokens_new(context);
-    if (provider->tokens)
+    provider->own_tokens = context->sso_tokens ? NULL : sso_tokens_new();
+    if (provider->own_tokens || context->sso_tokens)
         return &provider->base;
     free(provider);
     return NULL;

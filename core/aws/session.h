@@ -13,7 +13,8 @@ struct aws_session;
 struct aws_session_parts {
     struct loop *loop;
     struct transport *transport;
-    const struct log *log; /* may be NULL */
+    const struct log *log;         /* may be NULL */
+    struct sso_tokens *sso_tokens; /* of all sessions together; NULL: each has its own */
 };
 
 /* SETTINGS are borrowed, and outlive the session. NULL when memory ran out. */

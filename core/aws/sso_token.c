@@ -19,17 +19,19 @@ enum {
     MOST_LASTS_S = 366 * 24 * 3600,
 };
 
-struct sso_tokens {
-    const struct credentials_context *context;
+/* One token's file, for as long as the program runs: what was tried with it, and its refresh under
+ * way, which all wait for who need it. */
+struct kept {
+    char *path; /* owned; never NULL */
+    struct loop *loop;
+    const struct log *log;
     struct aws_client client;
     /* The refresh under way; of no meaning without a call. */
     struct token_call *call;
-    char *path;             /* owned; the token's file */
-    char *start_url;        /* owned; what the login has */
-    char *region;           /* owned */
-    struct document *draft; /* owned; the token as it was read, then the new one */
-    loop_fn *fn;            /* who waits for it; NULL for nobody */
-    void *arg;
+    char *start_url;            /* owned; what the login has */
+    char *region;               /* owned */
+    struct document *draft;     /* owned; the token as it was read, then the new one */
+    struct sso_waiter *waiters; /* each belongs to whoever waits */
     /* The last refresh: of which file, when, and what came of it. */
     struct stored_stamp tried;
     struct stored_stamp written; /* the file that it wrote */
@@ -38,42 +40,79 @@ struct sso_tokens {
     /* A new token that could not be written, and stands for the file with this stamp. */
     struct document *unwritten; /* owned */
     struct stored_stamp stands_for;
+    struct kept *next;
 };
 
-struct sso_tokens *sso_tokens_new(const struct credentials_context *context)
+/* There are as many as the profiles in use have sessions. */
+struct sso_tokens {
+    struct kept *kept; /* owned */
+};
+
+struct sso_tokens *sso_tokens_new(void)
 {
-    struct sso_tokens *tokens = calloc(1, sizeof *tokens);
-    if (!tokens)
-        return NULL;
-    tokens->context = context;
-    tokens->client = token_call_client(context);
-    return tokens;
+    return calloc(1, sizeof(struct sso_tokens));
 }
 
-static void end_refresh(struct sso_tokens *tokens)
+static void end_refresh(struct kept *kept)
 {
-    token_call_end(tokens->call);
-    document_free(tokens->draft);
-    free(tokens->path);
-    free(tokens->start_url);
-    free(tokens->region);
-    tokens->call = NULL;
-    tokens->draft = NULL;
-    tokens->path = tokens->start_url = tokens->region = NULL;
+    token_call_end(kept->call);
+    document_free(kept->draft);
+    free(kept->start_url);
+    free(kept->region);
+    kept->call = NULL;
+    kept->draft = NULL;
+    kept->start_url = kept->region = NULL;
 }
 
 void sso_tokens_destroy(struct sso_tokens *tokens)
 {
     if (!tokens)
         return;
-    end_refresh(tokens);
-    document_free(tokens->unwritten);
+    for (struct kept *kept = tokens->kept, *next; kept; kept = next) {
+        next = kept->next;
+        end_refresh(kept);
+        document_free(kept->unwritten);
+        free(kept->path);
+        free(kept);
+    }
     free(tokens);
 }
 
-void sso_tokens_forget(struct sso_tokens *tokens)
+/* Waiting. */
+
+static void wait_for(struct sso_waiter **list, struct sso_waiter *waiter)
 {
-    tokens->fn = NULL;
+    waiter->next = *list;
+    waiter->link = list;
+    if (waiter->next)
+        waiter->next->link = &waiter->next;
+    *list = waiter;
+}
+
+void sso_waiter_leave(struct sso_waiter *waiter)
+{
+    if (!waiter->link)
+        return;
+    *waiter->link = waiter->next;
+    if (waiter->next)
+        waiter->next->link = waiter->link;
+    waiter->next = NULL;
+    waiter->link = NULL;
+}
+
+/* Each may make another leave, or wait anew, from within its call: they stand in a list of their
+ * own meanwhile. */
+static void tell_all(struct kept *kept)
+{
+    struct sso_waiter *waiting = kept->waiters;
+    kept->waiters = NULL;
+    if (waiting)
+        waiting->link = &waiting;
+    while (waiting) {
+        struct sso_waiter *waiter = waiting;
+        sso_waiter_leave(waiter);
+        waiter->fn(waiter->arg);
+    }
 }
 
 static void free_text(char **text)
@@ -81,15 +120,15 @@ static void free_text(char **text)
     free(*text);
 }
 
-static int64_t wall_ms(const struct sso_tokens *tokens)
+static int64_t wall_ms(const struct kept *kept)
 {
-    struct clock *clock = loop_clock(tokens->context->loop);
+    struct clock *clock = loop_clock(kept->loop);
     return clock->wall_ms(clock);
 }
 
-static int64_t now_ms(const struct sso_tokens *tokens)
+static int64_t now_ms(const struct kept *kept)
 {
-    struct clock *clock = loop_clock(tokens->context->loop);
+    struct clock *clock = loop_clock(kept->loop);
     return clock->now_ms(clock);
 }
 
@@ -127,24 +166,24 @@ static enum sso_token_state fail(const struct sso_login *login, enum error_kind 
 }
 
 /* The token's file as a document, or what stands for it. NULL with ERR filled. */
-static struct document *read_token(struct sso_tokens *tokens, const struct sso_login *login,
-                                   const char *path, struct stored_stamp *stamp, struct error *err)
+static struct document *read_token(const struct kept *kept, const struct sso_login *login,
+                                   struct stored_stamp *stamp, struct error *err)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0}, copy = {0};
     struct error why = {0};
-    enum stored_found found = stored_read(path, &text, &why);
+    enum stored_found found = stored_read(kept->path, &text, &why);
     if (found == STORED_ABSENT) {
         fail(login, ERROR_EXPIRED, "nobody is signed in to ", "", err);
         return NULL;
     }
     if (found == STORED_READ)
         *stamp = stored_stamp_of(buf_span(&text));
-    if (stored_same(stamp, &tokens->stands_for)) {
-        document_write(&copy, tokens->unwritten);
-        return document_parse(buf_span(&copy), path, err);
+    if (stored_same(stamp, &kept->stands_for)) {
+        document_write(&copy, kept->unwritten);
+        return document_parse(buf_span(&copy), kept->path, err);
     }
     struct document *document =
-        found == STORED_READ ? document_parse(buf_span(&text), path, &why) : NULL;
+        found == STORED_READ ? document_parse(buf_span(&text), kept->path, &why) : NULL;
     if (!document) {
         char after[320];
         snprintf(after, sizeof after, ": %.300s", why.text);
@@ -176,7 +215,7 @@ static int64_t check_token(const struct sso_login *login, const struct document 
 static const char *const needed[] = {"refreshToken", "clientId", "clientSecret",
                                      "registrationExpiresAt"};
 
-static bool can_refresh(const struct sso_tokens *tokens, const struct sso_login *login,
+static bool can_refresh(const struct kept *kept, const struct sso_login *login,
                         const struct document *document)
 {
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
@@ -184,25 +223,25 @@ static bool can_refresh(const struct sso_tokens *tokens, const struct sso_login 
             return false;
     return login->session &&
            instant_parse(span_text(document_text(document, "registrationExpiresAt"))) >
-               wall_ms(tokens);
+               wall_ms(kept);
 }
 
 /* The same file is not tried again and again. While its token is valid nothing presses; of one that
  * has expired, only a refusal counts: a network that is gone may be back. */
-static bool is_paused(const struct sso_tokens *tokens, const struct stored_stamp *stamp, bool valid)
+static bool is_paused(const struct kept *kept, const struct stored_stamp *stamp, bool valid)
 {
-    int64_t since_ms = now_ms(tokens) - tokens->tried_ms;
-    bool tried = stored_same(stamp, &tokens->tried);
+    int64_t since_ms = now_ms(kept) - kept->tried_ms;
+    bool tried = stored_same(stamp, &kept->tried);
     if (valid)
-        return (tried || stored_same(stamp, &tokens->written)) && since_ms < SSO_TOKEN_PAUSE_MS;
-    return tried && tokens->why.kind == ERROR_DENIED && since_ms < TOKEN_REFUSED_MS;
+        return (tried || stored_same(stamp, &kept->written)) && since_ms < SSO_TOKEN_PAUSE_MS;
+    return tried && kept->why.kind == ERROR_DENIED && since_ms < TOKEN_REFUSED_MS;
 }
 
 /* Puts the answer's token into the draft. */
-static bool take_answer(struct sso_tokens *tokens, const struct document *answer, struct error *err)
+static bool take_answer(struct kept *kept, const struct document *answer, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf expires = {0};
-    struct document *draft = tokens->draft;
+    struct document *draft = kept->draft;
     const char *token = document_word(answer, "accessToken");
     const char *refresh = document_text(answer, "refreshToken");
     int64_t lasts_s = 0;
@@ -210,54 +249,50 @@ static bool take_answer(struct sso_tokens *tokens, const struct document *answer
         lasts_s > MOST_LASTS_S)
         return error_set(err, ERROR_BAD_ANSWER,
                          "the answer of SSO's token service has no accessToken or no expiresIn");
-    instant_write(&expires, wall_ms(tokens) + lasts_s * 1000);
+    instant_write(&expires, wall_ms(kept) + lasts_s * 1000);
     /* Without a new one, the old one is used up. */
     document_remove(draft, "refreshToken");
     return (!expires.failed && document_set_text(draft, "accessToken", token) &&
             document_set_text(draft, "expiresAt", buf_text(&expires)) &&
-            document_set_text(draft, "startUrl", tokens->start_url) &&
-            document_set_text(draft, "region", tokens->region) &&
+            document_set_text(draft, "startUrl", kept->start_url) &&
+            document_set_text(draft, "region", kept->region) &&
             (!refresh || document_set_text(draft, "refreshToken", refresh))) ||
            error_no_memory(err);
 }
 
-static void write_back(struct sso_tokens *tokens)
+static void write_back(struct kept *kept)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
-    struct stored_stamp stamp = tokens->tried;
+    struct stored_stamp stamp = kept->tried;
     struct error err = {0};
-    document_write(&text, tokens->draft);
+    document_write(&text, kept->draft);
     if (text.failed)
         error_no_memory(&err);
-    else if (stored_write_over(tokens->path, &stamp, buf_span(&text), &err)) {
-        tokens->written = stamp;
+    else if (stored_write_over(kept->path, &stamp, buf_span(&text), &err)) {
+        kept->written = stamp;
         return;
     }
-    log_line(tokens->context->log, LOG_LEVEL_WARNING,
-             "a refreshed SSO token is used, but not kept: %s", err.text);
-    document_free(tokens->unwritten);
-    tokens->unwritten = tokens->draft;
-    tokens->stands_for = tokens->tried;
-    tokens->draft = NULL;
+    log_line(kept->log, LOG_LEVEL_WARNING, "a refreshed SSO token is used, but not kept: %s",
+             err.text);
+    document_free(kept->unwritten);
+    kept->unwritten = kept->draft;
+    kept->stands_for = kept->tried;
+    kept->draft = NULL;
 }
 
 static void on_refreshed(void *arg, struct document *answer, const struct error *err)
 {
-    struct sso_tokens *tokens = arg;
-    loop_fn *fn = tokens->fn;
-    void *fn_arg = tokens->arg;
-    tokens->call = NULL;
-    tokens->fn = NULL;
-    tokens->why = err ? *err : (struct error){0};
-    if (answer && take_answer(tokens, answer, &tokens->why))
-        write_back(tokens);
+    struct kept *kept = arg;
+    kept->call = NULL;
+    kept->why = err ? *err : (struct error){0};
+    if (answer && take_answer(kept, answer, &kept->why))
+        write_back(kept);
     document_free(answer);
-    end_refresh(tokens);
-    if (tokens->why.kind != ERROR_NONE)
-        log_line(tokens->context->log, LOG_LEVEL_WARNING, "an SSO token was not refreshed: %s",
-                 tokens->why.text);
-    if (fn)
-        fn(fn_arg);
+    end_refresh(kept);
+    if (kept->why.kind != ERROR_NONE)
+        log_line(kept->log, LOG_LEVEL_WARNING, "an SSO token was not refreshed: %s",
+                 kept->why.text);
+    tell_all(kept);
 }
 
 static bool write_question(struct buf *out, const struct document *token)
@@ -272,21 +307,19 @@ static bool write_question(struct buf *out, const struct document *token)
 }
 
 /* DRAFT is the refresh's from here on, in case of failure too. */
-static bool start_refresh(struct sso_tokens *tokens, const struct sso_login *login,
-                          const char *path, struct document *draft, struct error *err)
+static bool start_refresh(struct kept *kept, const struct credentials_context *context,
+                          const struct sso_login *login, struct document *draft, struct error *err)
 {
-    bool valid = instant_parse(span_text(document_text(draft, "expiresAt"))) > wall_ms(tokens);
+    bool valid = instant_parse(span_text(document_text(draft, "expiresAt"))) > wall_ms(kept);
     CLEAN_UP(buf_clean_up_secret) struct buf body = {0};
     CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
-    end_refresh(tokens);
-    tokens->draft = draft;
-    tokens->path = strdup(path);
-    tokens->start_url = strdup(login->start_url);
-    tokens->region = strdup(login->region);
-    if (!tokens->path || !tokens->start_url || !tokens->region || !write_question(&body, draft))
+    end_refresh(kept);
+    kept->draft = draft;
+    kept->start_url = strdup(login->start_url);
+    kept->region = strdup(login->region);
+    if (!kept->start_url || !kept->region || !write_question(&body, draft))
         return error_no_memory(err);
-    if (!aws_endpoint_init(&endpoint, tokens->context->settings, AWS_SSO_OIDC, login->region, NULL,
-                           err))
+    if (!aws_endpoint_init(&endpoint, context->settings, AWS_SSO_OIDC, login->region, NULL, err))
         return false;
     struct token_question question = {
         .what = "SSO's token service",
@@ -298,18 +331,17 @@ static bool start_refresh(struct sso_tokens *tokens, const struct sso_login *log
         .body = buf_span(&body),
         .within_ms = valid ? SHORT_REFRESH_MS : TOKEN_CALL_MS,
     };
-    tokens->call = token_call_start(&tokens->client, &question, on_refreshed, tokens);
-    return tokens->call || error_no_memory(err);
+    kept->call = token_call_start(&kept->client, &question, on_refreshed, kept);
+    return kept->call || error_no_memory(err);
 }
 
 /* Why a token that has expired is all there is. */
-static enum sso_token_state fail_expired(const struct sso_tokens *tokens,
-                                         const struct sso_login *login,
+static enum sso_token_state fail_expired(const struct kept *kept, const struct sso_login *login,
                                          const struct stored_stamp *stamp, struct error *err)
 {
-    const struct error *why = &tokens->why;
+    const struct error *why = &kept->why;
     char after[320] = " has expired";
-    bool tried = stored_same(stamp, &tokens->tried) && why->kind != ERROR_NONE;
+    bool tried = stored_same(stamp, &kept->tried) && why->kind != ERROR_NONE;
     if (tried)
         snprintf(after, sizeof after, " has expired, and is not renewed: %.250s", why->text);
     if (tried && why->kind != ERROR_DENIED) {
@@ -322,49 +354,72 @@ static enum sso_token_state fail_expired(const struct sso_tokens *tokens,
 }
 
 /* Begins a refresh, or joins the one under way; false when there is to be none. */
-static bool refresh(struct sso_tokens *tokens, const struct sso_login *login, const char *path,
-                    struct document **document, const struct stored_stamp *stamp, bool valid)
+static bool refresh(struct kept *kept, const struct credentials_context *context,
+                    const struct sso_login *login, struct document **document,
+                    const struct stored_stamp *stamp, bool valid)
 {
-    bool under_way =
-        tokens->call && strcmp(tokens->path, path) == 0 && stored_same(stamp, &tokens->tried);
-    if (under_way)
+    if (kept->call && stored_same(stamp, &kept->tried))
         return !valid; /* whoever has a valid token does not wait for it */
-    if (!can_refresh(tokens, login, *document) || is_paused(tokens, stamp, valid))
+    if (!can_refresh(kept, login, *document) || is_paused(kept, stamp, valid))
         return false;
     struct document *draft = *document;
     *document = NULL;
-    tokens->tried = *stamp;
-    tokens->tried_ms = now_ms(tokens);
-    tokens->why = (struct error){0};
-    if (start_refresh(tokens, login, path, draft, &tokens->why))
+    kept->tried = *stamp;
+    kept->tried_ms = now_ms(kept);
+    kept->why = (struct error){0};
+    if (start_refresh(kept, context, login, draft, &kept->why))
         return true;
-    *document = tokens->draft;
-    tokens->draft = NULL;
+    *document = kept->draft;
+    kept->draft = NULL;
     return false;
 }
 
-enum sso_token_state sso_tokens_take(struct sso_tokens *tokens, const struct sso_login *login,
-                                     bool may_refresh, loop_fn *fn, void *arg, struct buf *out,
-                                     struct error *err)
+/* What is kept of the login's token; NULL when memory or OpenSSL failed. */
+static struct kept *find_kept(struct sso_tokens *tokens, const struct credentials_context *context,
+                              const struct sso_login *login)
+{
+    CLEAN_UP(free_text) char *path = token_path(login);
+    struct kept *kept = path ? tokens->kept : NULL;
+    while (kept && strcmp(kept->path, path) != 0)
+        kept = kept->next;
+    if (kept || !path || !(kept = calloc(1, sizeof *kept)))
+        return kept;
+    *kept = (struct kept){
+        .path = path,
+        .loop = context->loop,
+        .log = context->log,
+        .client = token_call_client(context),
+        .next = tokens->kept,
+    };
+    path = NULL;
+    tokens->kept = kept;
+    return kept;
+}
+
+enum sso_token_state sso_tokens_take(struct sso_tokens *tokens,
+                                     const struct credentials_context *context,
+                                     const struct sso_login *login, struct sso_waiter *waiter,
+                                     struct buf *out, struct error *err)
 {
     struct stored_stamp stamp = {0};
-    CLEAN_UP(free_text) char *path = token_path(login);
-    CLEAN_UP(document_clean_up)
-    struct document *document = path ? read_token(tokens, login, path, &stamp, err) : NULL;
-    if (!path)
+    struct kept *kept = find_kept(tokens, context, login);
+    if (!kept) {
         error_no_memory(err);
-    int64_t expires_ms = document ? check_token(login, document, path, err) : 0;
+        return SSO_TOKEN_FAILED;
+    }
+    CLEAN_UP(document_clean_up)
+    struct document *document = read_token(kept, login, &stamp, err);
+    int64_t expires_ms = document ? check_token(login, document, kept->path, err) : 0;
     if (expires_ms <= 0)
         return SSO_TOKEN_FAILED;
-    int64_t left_ms = expires_ms - wall_ms(tokens);
-    if (may_refresh && left_ms < SSO_TOKEN_EARLY_MS &&
-        refresh(tokens, login, path, &document, &stamp, left_ms > 0)) {
-        tokens->fn = fn;
-        tokens->arg = arg;
+    int64_t left_ms = expires_ms - wall_ms(kept);
+    if (waiter && left_ms < SSO_TOKEN_EARLY_MS &&
+        refresh(kept, context, login, &document, &stamp, left_ms > 0)) {
+        wait_for(&kept->waiters, waiter);
         return SSO_TOKEN_REFRESHING;
     }
     if (left_ms <= 0)
-        return fail_expired(tokens, login, &stamp, err);
+        return fail_expired(kept, login, &stamp, err);
     buf_add_text(out, document_text(document, "accessToken"));
     if (!out->failed)
         return SSO_TOKEN_VALID;

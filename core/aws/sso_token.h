@@ -26,21 +26,32 @@ enum sso_token_state {
     SSO_TOKEN_FAILED,
 };
 
-/* Who reads and refreshes tokens for one provider, one at a time. */
+/* The tokens that are in use, each with its refresh: profiles of one session have one token, whose
+ * refresh tokens are good once. */
 struct sso_tokens;
 
-/* CONTEXT is borrowed. NULL when memory ran out. */
-struct sso_tokens *sso_tokens_new(const struct credentials_context *context);
+struct sso_tokens *sso_tokens_new(void);            /* NULL when memory ran out */
 void sso_tokens_destroy(struct sso_tokens *tokens); /* NULL is fine */
 
-/* Appends a valid token to OUT (a secret), fills ERR, or calls FN once, later, never from within:
- * it is to ask again then, with MAY_REFRESH false, and gets what there is. A refresh goes on even
- * if nobody waits for it any more, since the service may have replaced the refresh token already.
- */
-enum sso_token_state sso_tokens_take(struct sso_tokens *tokens, const struct sso_login *login,
-                                     bool may_refresh, loop_fn *fn, void *arg, struct buf *out,
-                                     struct error *err);
+/* Who waits for a refresh: FN is called once, later, never from within. Storage is the waiter's
+ * own, and all else zero at first. */
+struct sso_waiter {
+    loop_fn *fn;
+    void *arg;
+    struct sso_waiter *next;
+    struct sso_waiter **link; /* what points to it; NULL while it does not wait */
+};
+
 /* FN is not called any more. */
-void sso_tokens_forget(struct sso_tokens *tokens);
+void sso_waiter_leave(struct sso_waiter *waiter);
+
+/* Appends a valid token to OUT (a secret), fills ERR, or lets WAITER wait, which is to ask again
+ * then without one: NULL gets what there is. A refresh goes on even if nobody waits for it any
+ * more, since the service may have replaced the refresh token already. CONTEXT is the asker's; its
+ * loop, transport and log outlive TOKENS. */
+enum sso_token_state sso_tokens_take(struct sso_tokens *tokens,
+                                     const struct credentials_context *context,
+                                     const struct sso_login *login, struct sso_waiter *waiter,
+                                     struct buf *out, struct error *err);
 
 #endif

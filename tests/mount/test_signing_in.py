@@ -1,12 +1,14 @@
 """A live mount whose sign-in ends: what its readers get, what they are told to type, and that signing in
 in another terminal heals the next read, without a remount."""
 
+import concurrent.futures
 import errno
 import json
+import threading
 
 import pytest
 
-from harness import signin
+from harness import mounts, signin
 
 SETTINGS = "prod/shops/cool-store.myshopify.com/SETTINGS"
 PORTAL, TOKEN, SIGNIN = "/federation/credentials", "/token", "/v1/token"
@@ -202,3 +204,46 @@ def test_version_1_is_named(mount, services, clock, install_aws, home):
         "; sign in: aws sso login --profile controller "
         f"(of the AWS CLI, version 2; {aws} is version 1.22)"
     )
+
+
+# Several environments.
+
+TWO = signin.SSO_SESSION + f"""
+[profile viewer]
+region = us-east-1
+sso_session = corp
+sso_account_id = {signin.ACCOUNT}
+sso_role_name = Viewer
+"""
+OTHERS = SETTINGS.replace("prod", "staging")
+
+
+def of_viewer(text):
+    """The example map, whose second environment has a profile of its own."""
+    head, tail = text.split('"staging-"', 1)
+    return head + '"staging-"' + tail.replace("controller", "viewer", 1)
+
+
+def test_profiles_of_one_session_refresh_its_token_once(mount, make_map, services, clock, proxy):
+    services.use(TWO)
+    services.roles.add(("Viewer", signin.ACCOUNT))
+    services.sign_in(2 * HOUR_S, mine={"number": 9007199254740993})
+    m = mount(map_file=make_map(of_viewer), env={**services.environment, **clock.env})
+    assert read(m)
+    services.asked()
+    both = threading.Event()
+    services.tokens = lambda request: both.wait(60) and services.give_token(request)
+    services.role.remove()
+    clock.passes(6 * HOUR_S)
+    m.refresh()
+    asked = m.stats()["cache_misses"]
+    with concurrent.futures.ThreadPoolExecutor(2) as readers:
+        first = readers.submit((m / SETTINGS).read_bytes)
+        mounts.wait_until(lambda: services.service.requests, "the refresh")
+        second = readers.submit((m / OTHERS).read_bytes)
+        mounts.wait_until(lambda: m.stats()["cache_misses"] == asked + 2, "both readers")
+        both.set()
+        assert first.result() and second.result()
+    assert sorted(services.asked()) == [PORTAL, PORTAL, TOKEN]
+    assert len({request.access_key for request in proxy.requests[-2:]}) == 2
+    assert services.sso.read()["mine"] == {"number": 9007199254740993}

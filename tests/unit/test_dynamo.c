@@ -74,7 +74,8 @@ static void open_scene(struct scene *scene, struct read *read)
     scene->script = script_new(scene->loop);
     struct profiles profiles = {0};
     CHECK(aws_settings_init(&scene->settings, &where, &profiles, &err));
-    struct aws_session_parts parts = {scene->loop, script_transport(scene->script), &scene->log};
+    struct aws_session_parts parts = {
+        .loop = scene->loop, .transport = script_transport(scene->script), .log = &scene->log};
     scene->session = aws_session_new(&scene->settings, &parts);
     CHECK(scene->session);
     struct dynamo_options options = {

@@ -1,6 +1,7 @@
 /* Credentials of SSO: profiles, tokens, their refresh, the portal, and the AWS CLI's cache. */
 #include "core/aws/credentials_sso.h"
 
+#include "core/aws/sso_token.h"
 #include "core/base/digest.h"
 #include "tests/unit/check.h"
 #include "tests/unit/provider_scene.h"
@@ -280,6 +281,60 @@ static void an_expired_token_without_a_network(void)
     script_answer(scene.script, 200, "", portal_answer);
     check_found(&scene, "ASIA1");
     check_sent(&scene, 6);
+}
+
+/* Another environment's question at the same time. */
+struct other {
+    struct credentials_provider *provider;
+    struct credentials_get *get;
+    enum credentials_found found;
+};
+
+static void on_other(void *arg, const struct credentials_answer *answer)
+{
+    struct other *other = arg;
+    other->get = NULL;
+    other->found = answer->found;
+}
+
+static void check_shared(int gives_up, int portal_calls)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    struct other other = {.found = CREDENTIALS_ABSENT};
+    open_scene(&scene, credentials_sso_new, with_session);
+    scene.context.sso_tokens = sso_tokens_new();
+    another_process(&scene);
+    other.provider = credentials_sso_new(&scene.context);
+    CHECK(scene.context.sso_tokens && other.provider);
+    write_file(&scene, token_file("corp"), token_until("17:00:00Z"));
+    script_answer(scene.script, 200, "", oidc_answer);
+    script_delay(scene.script, 2000);
+    script_answer(scene.script, 200, "", portal_answer);
+    script_answer(scene.script, 200, "", portal_answer);
+    other.get = other.provider->ops->get(other.provider, on_other, &other);
+    start(&scene);
+    run_for(&scene, 1000);
+    if (gives_up == 1)
+        other.provider->ops->cancel(other.get);
+    else if (gives_up == 2)
+        call_off(&scene);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(scene.answers, gives_up != 2);
+    CHECK_INT(other.found, gives_up == 1 ? CREDENTIALS_ABSENT : CREDENTIALS_FOUND);
+    CHECK_TEXT(script_sent(scene.script, 0)->url, OIDC);
+    for (int i = 1; i <= portal_calls; i++)
+        CHECK_HAS(script_sent(scene.script, (size_t)i)->headers, "bearer_token: NEW-TOKEN\n");
+    check_sent(&scene, 1 + (size_t)portal_calls);
+    other.provider->ops->destroy(other.provider);
+    sso_tokens_destroy(scene.context.sso_tokens);
+}
+
+/* A refresh token is good once: two that show it at the same time would sign each other out. */
+static void profiles_of_one_session_refresh_once(void)
+{
+    check_shared(0, 2);
+    check_shared(1, 1);
+    check_shared(2, 1);
 }
 
 /* Without a new refresh token, the old one is used up. */
@@ -636,6 +691,7 @@ static const struct check_test tests[] = {
      a_slow_refresh_of_a_valid_token_is_not_waited_for},
     {"an expired token that is refused", an_expired_token_that_is_refused},
     {"an expired token without a network", an_expired_token_without_a_network},
+    {"profiles of one session refresh once", profiles_of_one_session_refresh_once},
     {"a token without another refresh", a_token_without_another_refresh},
     {"tokens that hardly last", tokens_that_hardly_last},
     {"somebody signs in while a token is refreshed", somebody_signs_in_while_a_token_is_refreshed},

@@ -148,7 +148,7 @@ static void open_scene(struct scene *scene)
     *scene = (struct scene){.loop = loop_new(clock_system())};
     scene->transport = http_new(scene->loop, &http, NULL);
     CHECK(scene->transport && aws_settings_init(&scene->settings, &none, &profiles, NULL));
-    struct aws_session_parts parts = {scene->loop, scene->transport, NULL};
+    struct aws_session_parts parts = {.loop = scene->loop, .transport = scene->transport};
     scene->session = aws_session_new(&scene->settings, &parts);
     struct dynamo_options options = {.loop = scene->loop,
                                      .transport = scene->transport,
