@@ -2,6 +2,7 @@
 
 #include "core/aws/arn.h"
 #include "core/dynamo/policy.h"
+#include "core/map/environment.h"
 #include "core/plan/needs.h"
 
 /* One environment, while its grants are collected. */
@@ -46,45 +47,15 @@ static void grant_table(struct granted *granted, const struct model *table)
     grant(granted, DYNAMO_DESCRIBE_TABLE, table, NULL); /* mount's first call; check */
 }
 
-/* Whether NAME is EACH's, or a name that it can have: VALUES then get what its parameters stand
- * for, or a "*" each. NULL stands for any environment. */
-static bool is_meant(const struct map_environment *each, const char *name, struct bindings *values)
-{
-    CLEAN_UP(buf_clean_up) struct buf written = {0};
-    format_write(&each->name, &written);
-    *values = (struct bindings){0};
-    if (name && !span_is(buf_span(&written), name))
-        return format_match(&each->name, span_text(name), values);
-    for (size_t i = 0; i < each->name.count; i++)
-        if (each->name.pieces[i].param)
-            bindings_add(values, each->name.pieces[i].param, SPAN_LITERAL("*"));
-    return true;
-}
-
-static bool fail_environment(const struct map *map, const char *name, struct error *err)
-{
-    CLEAN_UP(buf_clean_up) struct buf names = {0};
-    for (const struct map_environment *each = map->environments; each; each = each->next) {
-        buf_add_text(&names, names.size ? ", " : "");
-        format_write(&each->name, &names);
-    }
-    return error_set(err, ERROR_INVALID, "the map has no environment \"%s\"; it has %s", name,
-                     buf_text(&names));
-}
-
 bool grants_write(struct sources *sources, const struct map *map, const char *environment,
                   bool compact, struct buf *out, struct error *err)
 {
     CLEAN_UP(policy_clean_up) struct policy policy = {0};
     struct bindings values;
-    bool found = false, has_own = false;
-    /* A name that the map itself has goes before one with a parameter. */
-    for (const struct map_environment *each = map->environments; each; each = each->next)
-        has_own |=
-            environment && format_is_literal(&each->name) && is_meant(each, environment, &values);
+    bool found = false;
     for (const struct map_environment *each = map->environments; each; each = each->next) {
         CLEAN_UP(granted_clean_up) struct granted granted = {.policy = &policy};
-        if ((has_own && !format_is_literal(&each->name)) || !is_meant(each, environment, &values))
+        if (!environment_is_meant(map, each, environment, &values))
             continue;
         found = true;
         sources_locate(sources, each, &granted.region, &granted.account);
@@ -97,6 +68,6 @@ bool grants_write(struct sources *sources, const struct map *map, const char *en
         policy.failed |= granted.region.failed || granted.account.failed || granted.prefix.failed;
     }
     if (!found)
-        return fail_environment(map, environment, err);
+        return environment_fail(map, environment, err);
     return policy_write(&policy, compact, out) || error_no_memory(err);
 }

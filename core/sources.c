@@ -98,6 +98,9 @@ void sources_destroy(struct sources *sources)
     free(sources);
 }
 
+/* Where no environment is, as without a map. */
+static const struct map_environment nowhere;
+
 static struct aws_options options_for(const struct sources *sources,
                                       const struct map_environment *environment)
 {
@@ -109,13 +112,29 @@ static struct aws_options options_for(const struct sources *sources,
     };
 }
 
+bool sources_settle(struct sources *sources, const struct map_environment *environment,
+                    struct aws_settings *settings, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0}, by = {0};
+    const struct aws_options *over = &sources->options.over;
+    environment = environment ? environment : &nowhere;
+    struct aws_options options = options_for(sources, environment);
+    format_write(&environment->name, &name);
+    buf_printf(&by, "the map's environment %s", buf_text(&name));
+    options.profile_named_by = over->profile ? "--profile" : buf_text(&by);
+    options.region_named_by = over->region ? "--region" : buf_text(&by);
+    options.endpoint_named_by = over->endpoint_url ? "--endpoint-url" : buf_text(&by);
+    bool readable = profiles_refresh(&sources->profiles, err);
+    return aws_settings_init(settings, &options, &sources->profiles, readable ? err : NULL) &&
+           readable;
+}
+
 /* What the environment's options come to: worked out once, when it succeeds. NULL with ERR filled.
  */
 static struct settled *settle(struct sources *sources, const struct map_environment *environment,
                               struct error *err)
 {
     struct aws_options options = options_for(sources, environment);
-    CLEAN_UP(buf_clean_up) struct buf name = {0}, by = {0};
     for (struct settled *each = sources->settled; each; each = each->next)
         if (same_text(each->profile, options.profile) && same_text(each->region, options.region) &&
             same_text(each->endpoint_url, options.endpoint_url))
@@ -125,11 +144,7 @@ static struct settled *settle(struct sources *sources, const struct map_environm
         error_no_memory(err);
         return NULL;
     }
-    format_write(&environment->name, &name);
-    buf_printf(&by, "the map's environment %s", buf_text(&name));
-    options.profile_named_by = sources->options.over.profile ? "--profile" : buf_text(&by);
-    bool ok = profiles_refresh(&sources->profiles, err) &&
-              aws_settings_init(&settled->settings, &options, &sources->profiles, err);
+    bool ok = sources_settle(sources, environment, &settled->settings, err);
     if (ok && !(copy_text(&settled->profile, options.profile) &&
                 copy_text(&settled->region, options.region) &&
                 copy_text(&settled->endpoint_url, options.endpoint_url)))
@@ -198,13 +213,26 @@ static struct opened *open_for(struct sources *sources, const struct aws_setting
     return opened;
 }
 
-struct source *sources_for(void *arg, const struct place *place, struct error *err)
+static struct opened *opened_for(struct sources *sources, const struct map_environment *environment,
+                                 struct error *err)
 {
-    struct sources *sources = arg;
-    struct settled *settled = settle(sources, place->environment, err);
+    struct settled *settled = settle(sources, environment, err);
     if (settled && !settled->opened)
         settled->opened = open_for(sources, &settled->settings, err);
-    return settled && settled->opened ? settled->opened->source : NULL;
+    return settled ? settled->opened : NULL;
+}
+
+struct source *sources_for(void *arg, const struct place *place, struct error *err)
+{
+    struct opened *opened = opened_for(arg, place->environment, err);
+    return opened ? opened->source : NULL;
+}
+
+struct aws_session *sources_session(struct sources *sources,
+                                    const struct map_environment *environment, struct error *err)
+{
+    struct opened *opened = opened_for(sources, environment ? environment : &nowhere, err);
+    return opened ? opened->session : NULL;
 }
 
 struct source_stats sources_stats(const struct sources *sources)

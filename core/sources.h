@@ -4,6 +4,7 @@
 #ifndef DDBFS_CORE_SOURCES_H
 #define DDBFS_CORE_SOURCES_H
 
+#include "core/aws/session.h"
 #include "core/aws/settings.h"
 #include "core/base/log.h"
 #include "core/base/loop.h"
@@ -34,6 +35,16 @@ void sources_prepare(void);
  * "*" for what is not known, or where the settings are wrong. */
 void sources_locate(struct sources *sources, const struct map_environment *environment,
                     struct buf *region, struct buf *account);
+
+/* What options, the map, variables and files say of ENVIRONMENT (NULL: of none), each with who said
+ * it. SETTINGS are to be cleaned up in either case; with ERR filled (false) they are as far as it
+ * came. */
+bool sources_settle(struct sources *sources, const struct map_environment *environment,
+                    struct aws_settings *settings, struct error *err);
+
+/* The session of whoever reads in ENVIRONMENT (NULL: in none); borrowed. NULL with ERR filled. */
+struct aws_session *sources_session(struct sources *sources,
+                                    const struct map_environment *environment, struct error *err);
 
 /* Both take the struct sources as ARG, as core/tree/tree.h wants them. */
 struct source *sources_for(void *arg, const struct place *place, struct error *err);

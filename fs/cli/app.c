@@ -34,7 +34,7 @@ static bool try_map(struct buf *out, const char *folder, const char *rest)
     return is_readable(out);
 }
 
-bool app_find_map(const struct options *options, struct buf *out)
+bool app_look_for_map(const struct options *options, struct buf *out)
 {
     const char *given = options->map ? options->map : getenv("DDBFS_MAP");
     if (given && given[0]) {
@@ -43,9 +43,14 @@ bool app_find_map(const struct options *options, struct buf *out)
     }
     const char *config = getenv("XDG_CONFIG_HOME");
     bool home = !config || config[0] == '\0'; /* an empty variable counts as none */
-    if (try_map(out, config, "/ddbfs/map.json") ||
-        (home && try_map(out, getenv("HOME"), "/.config/ddbfs/map.json")) ||
-        try_map(out, "/etc/ddbfs", "/map.json"))
+    return try_map(out, config, "/ddbfs/map.json") ||
+           (home && try_map(out, getenv("HOME"), "/.config/ddbfs/map.json")) ||
+           try_map(out, "/etc/ddbfs", "/map.json");
+}
+
+bool app_find_map(const struct options *options, struct buf *out)
+{
+    if (app_look_for_map(options, out))
         return true;
     fprintf(stderr, "ddbfs: no map: give --map FILE, set DDBFS_MAP, or write "
                     "~/.config/ddbfs/map.json; docs/map.md says how\n");
@@ -104,8 +109,7 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
     return ok;
 }
 
-bool app_start(struct app *app, const struct options *options, const struct map *map,
-               size_t cache_bytes)
+bool app_open(struct app *app, const struct options *options, size_t cache_bytes)
 {
     struct error why;
     digest_skip_clean_up();
@@ -116,12 +120,23 @@ bool app_start(struct app *app, const struct options *options, const struct map 
     *app = (struct app){
         .options = options,
         .log = {options->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, write_log, NULL},
-        .map = map,
     };
-    if (!map)
+    if (open_parts(app, cache_bytes, &why))
+        return true;
+    app_complain(app, NULL, &why);
+    return false;
+}
+
+bool app_start(struct app *app, const struct options *options, const struct map *map,
+               size_t cache_bytes)
+{
+    struct error why;
+    bool opened = app_open(app, options, cache_bytes);
+    app->map = map;
+    if (!opened || !map)
         return false;
     const struct place_options names = {.suffix = options->suffix};
-    if (!names_suit(map, &names, &why) || !open_parts(app, cache_bytes, &why)) {
+    if (!names_suit(map, &names, &why)) {
         app_complain(app, NULL, &why);
         return false;
     }
@@ -157,31 +172,39 @@ void app_print_safely(const char *text)
 
 static void add_member(struct buf *line, const char *name, const char *text)
 {
-    buf_printf(line, "%s\"%s\":", line->size > 0 ? "," : "{", name);
+    char last = line->size > 0 ? line->data[line->size - 1] : '\0';
+    buf_printf(line, "%s\"%s\":", last == '{' ? "" : ",", name);
     json_write_string(line, span_text(text));
+}
+
+void app_write_error(struct buf *out, const char *path, const struct error *err)
+{
+    const char *name = strerrorname_np(error_errno(err->kind));
+    buf_add_char(out, '{');
+    if (path)
+        add_member(out, "path", path);
+    add_member(out, "kind", error_word(err->kind));
+    add_member(out, "errno", name ? name : "");
+    add_member(out, "text", err->text);
+    if (err->operation)
+        add_member(out, "operation", err->operation);
+    if (err->table[0])
+        add_member(out, "table", err->table);
+    if (err->index[0])
+        add_member(out, "index", err->index);
+    if (err->code[0])
+        add_member(out, "code", err->code);
+    if (err->request_id[0])
+        add_member(out, "request_id", err->request_id);
+    buf_add_char(out, '}');
 }
 
 /* For programs: what a shell's words can't tell apart, member by member. */
 static void complain_in_json(const char *path, const struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0}, safe = {0};
-    const char *name = strerrorname_np(error_errno(err->kind));
-    if (path)
-        add_member(&line, "path", path);
-    add_member(&line, "kind", error_word(err->kind));
-    add_member(&line, "errno", name ? name : "");
-    add_member(&line, "text", err->text);
-    if (err->operation)
-        add_member(&line, "operation", err->operation);
-    if (err->table[0])
-        add_member(&line, "table", err->table);
-    if (err->index[0])
-        add_member(&line, "index", err->index);
-    if (err->code[0])
-        add_member(&line, "code", err->code);
-    if (err->request_id[0])
-        add_member(&line, "request_id", err->request_id);
-    buf_add_text(&line, "}\n");
+    app_write_error(&line, path, err);
+    buf_add_char(&line, '\n');
     json_add_printable(&safe, buf_span(&line));
     fputs(buf_text(&safe), stderr);
 }

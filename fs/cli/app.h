@@ -30,6 +30,8 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
  * is NULL. */
 bool app_start(struct app *app, const struct options *options, const struct map *map,
                size_t cache_bytes);
+/* The same without any map, for who needs sources alone; the tree is not to be used. */
+bool app_open(struct app *app, const struct options *options, size_t cache_bytes);
 void app_clean_up(struct app *app);
 
 /* Says what is wrong with the map FILE: a line each, MOST of them; or WHY, where it could not be
@@ -41,10 +43,15 @@ void app_complain_of_map(struct app *app, const char *file, const struct finding
 /* The map to use: --map, or the first that is there of $DDBFS_MAP, the user's and the system's.
  * OUT gets its name; false after a message. */
 bool app_find_map(const struct options *options, struct buf *out);
+/* The same without a message. */
+bool app_look_for_map(const struct options *options, struct buf *out);
 
 /* Says on standard error why there is no answer for PATH, and what the service said: "ddbfs: PATH:
  * reason", or with --json an object on one line. The exit status follows. */
 void app_complain(struct app *app, const char *path, const struct error *err);
+
+/* Appends ERR, for PATH (which may be NULL), as the JSON object that --json shows. */
+void app_write_error(struct buf *out, const char *path, const struct error *err);
 
 /* To standard error. A terminal must not obey what somebody put into a path, or into a key. */
 void app_print_safely(const char *text);
@@ -64,6 +71,6 @@ int app_usage(const char *what, const char *command);
  * options. */
 typedef int command_fn(const struct options *options, int argc, char **argv);
 command_fn cat_command, ls_command, explain_command, check_command, mount_command, refresh_command,
-    umount_command, policy_command;
+    umount_command, policy_command, config_command;
 
 #endif

@@ -77,6 +77,16 @@ def test_an_authority_that_is_named_is_trusted(ddbfs, authority, make_proxy, ser
     assert proxy.ops == ["GetItem"]
 
 
+def test_an_authority_that_the_profile_names_is_trusted(ddbfs, home, authority, make_proxy, server):
+    proxy = make_proxy(server, tls=authority.context())
+    home.config.write_text(f"{home.config.read_text()}\nca_bundle = {authority.bundle}\n")
+    env = {"AWS_ENDPOINT_URL_DYNAMODB": proxy.url}
+    assert b"active_index" in ddbfs("--profile", "session", "cat", SETTINGS, env=env).stdout
+    assert proxy.ops == ["GetItem"]
+    said = ddbfs("--profile", "session", "cat", SETTINGS, env={**env, "AWS_CA_BUNDLE": "/nowhere.pem"}, expect=1)
+    assert "check AWS_CA_BUNDLE" in said.stderr, "the variable goes before the profile"
+
+
 def test_a_session_is_resumed(ddbfs, authority, make_proxy, server):
     proxy = make_proxy(server, tls=authority.context())
     env = trusting(authority, AWS_ENDPOINT_URL_DYNAMODB=proxy.url)

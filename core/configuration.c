@@ -1,0 +1,336 @@
+#include "core/configuration.h"
+
+#include <stdlib.h>
+
+#include "core/base/instant.h"
+#include "core/map/environment.h"
+
+struct configuration {
+    struct loop *loop;
+    struct sources *sources;
+    int64_t deadline_ms;
+    struct configured_environment *environments; /* owned */
+    size_t count;
+    size_t under_way;
+    struct loop_timer *all_known; /* NULL while something is under way, and once DONE was called */
+    configuration_fn *done;
+    void *arg;
+};
+
+const char *configured_name(enum configured which)
+{
+    static const char *const names[CONFIGURED] = {
+        [CONFIGURED_PROFILE] = "profile",
+        [CONFIGURED_REGION] = "region",
+        [CONFIGURED_ENDPOINT] = "endpoint",
+        [CONFIGURED_CREDENTIALS] = "credentials",
+        [CONFIGURED_ACCESS_KEY_ID] = "access_key_id",
+        [CONFIGURED_EXPIRES] = "expires",
+        [CONFIGURED_ACCOUNT_ID] = "account_id",
+        [CONFIGURED_FIPS] = "use_fips_endpoint",
+        [CONFIGURED_DUAL_STACK] = "use_dualstack_endpoint",
+        [CONFIGURED_ACCOUNT_MODE] = "account_id_endpoint_mode",
+        [CONFIGURED_CA_BUNDLE] = "ca_bundle",
+        [CONFIGURED_MAX_ATTEMPTS] = "max_attempts",
+        [CONFIGURED_RETRY_MODE] = "retry_mode",
+    };
+    return names[which];
+}
+
+size_t configuration_count(const struct configuration *configuration)
+{
+    return configuration->count;
+}
+
+const struct configured_environment *
+configuration_environment(const struct configuration *configuration, size_t number)
+{
+    return &configuration->environments[number];
+}
+
+/* What was said. */
+
+static void tell(struct configured_environment *to, enum configured which, const char *value,
+                 const char *origin)
+{
+    struct configured_fact *fact = &to->facts[which];
+    if (!value || !*value)
+        return;
+    buf_truncate(&fact->value, 0);
+    buf_truncate(&fact->origin, 0);
+    buf_add_text(&fact->value, value);
+    buf_add_text(&fact->origin, origin);
+}
+
+/* What is as it is because nobody said anything is left out. */
+static void tell_if_said(struct configured_environment *to, enum configured which,
+                         const char *value, const char *origin)
+{
+    if (*origin)
+        tell(to, which, value, origin);
+}
+
+static void tell_settings(struct configured_environment *to, const struct aws_settings *settings)
+{
+    static const char *const modes[] = {[AWS_ACCOUNT_PREFERRED] = "preferred",
+                                        [AWS_ACCOUNT_REQUIRED] = "required",
+                                        [AWS_ACCOUNT_DISABLED] = "disabled"};
+    CLEAN_UP(buf_clean_up) struct buf attempts = {0};
+    const char *profile_by = aws_settings_origin(settings, AWS_SETTING_PROFILE);
+    buf_printf(&attempts, "%u", settings->max_attempts);
+    tell(to, CONFIGURED_PROFILE, aws_settings_profile_in_force(settings),
+         *profile_by ? profile_by : "nobody names one");
+    tell(to, CONFIGURED_REGION, settings->region,
+         aws_settings_origin(settings, AWS_SETTING_REGION));
+    tell_if_said(to, CONFIGURED_FIPS, settings->fips ? "true" : "false",
+                 aws_settings_origin(settings, AWS_SETTING_FIPS));
+    tell_if_said(to, CONFIGURED_DUAL_STACK, settings->dual_stack ? "true" : "false",
+                 aws_settings_origin(settings, AWS_SETTING_DUAL_STACK));
+    tell_if_said(to, CONFIGURED_ACCOUNT_MODE, modes[settings->account_mode],
+                 aws_settings_origin(settings, AWS_SETTING_ACCOUNT_MODE));
+    tell(to, CONFIGURED_CA_BUNDLE, settings->ca_bundle,
+         aws_settings_origin(settings, AWS_SETTING_CA_BUNDLE));
+    tell_if_said(to, CONFIGURED_MAX_ATTEMPTS, settings->max_attempts ? buf_text(&attempts) : "",
+                 aws_settings_origin(settings, AWS_SETTING_MAX_ATTEMPTS));
+    tell(to, CONFIGURED_RETRY_MODE, settings->retry_mode,
+         aws_settings_origin(settings, AWS_SETTING_RETRY_MODE));
+}
+
+/* The address, without the slash that stands for no path. */
+static void tell_endpoint(struct configured_environment *to, const struct aws_settings *settings,
+                          const struct aws_endpoint *endpoint, bool by_account)
+{
+    CLEAN_UP(buf_clean_up) struct buf url = {0};
+    const char *said = aws_settings_origin(settings, AWS_SETTING_URLS + AWS_DYNAMODB);
+    buf_add_text(&url, endpoint->root_url);
+    if (strcmp(endpoint->root_path, "/") == 0 && span_ends(buf_span(&url), SPAN_LITERAL("/")))
+        buf_truncate(&url, url.size - 1);
+    tell(to, CONFIGURED_ENDPOINT, buf_text(&url),
+         *said        ? said
+         : by_account ? "the region and the account"
+                      : "the region");
+}
+
+/* Where whoever has no account would be asked, which is known without credentials. */
+static void tell_plain_endpoint(struct configured_environment *to,
+                                const struct aws_settings *settings)
+{
+    struct aws_endpoint endpoint;
+    if (settings->region && aws_endpoint_init(&endpoint, settings, AWS_DYNAMODB, NULL, NULL, NULL))
+        tell_endpoint(to, settings, &endpoint, false);
+    if (settings->region)
+        aws_endpoint_clean_up(&endpoint);
+}
+
+/* What was found. */
+
+/* As the AWS CLI shows it. */
+static void tell_key(struct configured_environment *to, const char *id)
+{
+    CLEAN_UP(buf_clean_up) struct buf shown = {0};
+    size_t size = strlen(id), last = size < 4 ? size : 4;
+    buf_add_repeated(&shown, '*', 16);
+    buf_add_text(&shown, id + size - last);
+    tell(to, CONFIGURED_ACCESS_KEY_ID, buf_text(&shown), "");
+}
+
+static void tell_expiry(struct configured_environment *to, int64_t expires_wall_ms)
+{
+    CLEAN_UP(buf_clean_up) struct buf instant = {0};
+    struct clock *clock = loop_clock(to->configuration->loop);
+    if (!expires_wall_ms)
+        return;
+    instant_write(&instant, expires_wall_ms);
+    tell(to, CONFIGURED_EXPIRES, buf_text(&instant), "");
+    to->left_ms = expires_wall_ms - clock->wall_ms(clock);
+}
+
+static bool tell_credentials(struct configured_environment *to,
+                             const struct credentials *credentials)
+{
+    const struct aws_settings *settings = aws_session_settings(to->session);
+    bool of_environment = credentials->method && strcmp(credentials->method, "env") == 0;
+    tell(to, CONFIGURED_CREDENTIALS, credentials->method, credentials->origin);
+    tell_key(to, credentials->access_key_id);
+    tell_expiry(to, credentials->expires_wall_ms);
+    tell(to, CONFIGURED_ACCOUNT_ID, credentials->account_id,
+         of_environment ? "AWS_ACCOUNT_ID" : "the credentials");
+    const struct aws_endpoint *endpoint = aws_session_endpoint(to->session, credentials, &to->err);
+    if (!endpoint)
+        return false;
+    tell_endpoint(to, settings, endpoint,
+                  credentials->account_id && strncmp(endpoint->host, credentials->account_id,
+                                                     strlen(credentials->account_id)) == 0);
+    return true;
+}
+
+/* One environment's way. */
+
+static void tell_done(void *arg)
+{
+    struct configuration *configuration = arg;
+    configuration->all_known = NULL;
+    configuration->done(configuration->arg);
+}
+
+/* What an allocation that failed left incomplete must not pass for all there is. */
+static void check_memory(struct configured_environment *to)
+{
+    bool failed = to->name.failed;
+    for (size_t i = 0; i < CONFIGURED; i++)
+        failed = failed || to->facts[i].value.failed || to->facts[i].origin.failed;
+    if (failed)
+        error_no_memory(&to->err);
+}
+
+static void end(struct configured_environment *to)
+{
+    check_memory(to);
+    loop_remove_timer(to->deadline);
+    to->deadline = NULL;
+    to->configuration->under_way--;
+    if (to->configuration->under_way == 0)
+        tell_done(to->configuration);
+}
+
+static void take_credentials(void *arg, const struct credentials_answer *answer)
+{
+    struct configured_environment *to = arg;
+    to->asking = NULL;
+    if (answer->found == CREDENTIALS_FOUND)
+        tell_credentials(to, &answer->credentials);
+    else
+        to->err = answer->err;
+    end(to);
+}
+
+static void give_up(void *arg)
+{
+    struct configured_environment *to = arg;
+    struct credentials_provider *provider = aws_session_credentials(to->session);
+    to->deadline = NULL;
+    provider->ops->cancel(to->asking);
+    to->asking = NULL;
+    error_set(&to->err, ERROR_TIMED_OUT,
+              "finding credentials took longer than %lld s; see where they come from (docs/"
+              "credentials.md), or give it more time: --timeout",
+              (long long)(to->configuration->deadline_ms / 1000));
+    end(to);
+}
+
+static bool ask_for_credentials(struct configured_environment *to)
+{
+    struct configuration *in = to->configuration;
+    to->session = sources_session(in->sources, to->environment, &to->err);
+    if (!to->session)
+        return false;
+    struct credentials_provider *provider = aws_session_credentials(to->session);
+    to->deadline = loop_add_timer(in->loop, in->deadline_ms, give_up, to);
+    to->asking = to->deadline ? provider->ops->get(provider, take_credentials, to) : NULL;
+    if (to->asking)
+        return true;
+    loop_remove_timer(to->deadline);
+    to->deadline = NULL;
+    return error_no_memory(&to->err);
+}
+
+static void look_at(struct configured_environment *to)
+{
+    struct aws_settings settings;
+    bool settled = sources_settle(to->configuration->sources, to->environment, &settings, &to->err);
+    tell_settings(to, &settings);
+    tell_plain_endpoint(to, &settings);
+    aws_settings_clean_up(&settings);
+    if (settled && ask_for_credentials(to))
+        to->configuration->under_way++;
+    else
+        check_memory(to);
+}
+
+/* All of them. */
+
+static struct configured_environment *add(struct configuration *configuration,
+                                          const struct map_environment *environment)
+{
+    struct configured_environment *to = &configuration->environments[configuration->count++];
+    to->configuration = configuration;
+    to->environment = environment;
+    return to;
+}
+
+static bool choose(struct configuration *in, const struct configuration_options *options,
+                   struct error *err)
+{
+    const struct map *map = options->map;
+    size_t most = 1;
+    for (const struct map_environment *each = map ? map->environments : NULL; each;
+         each = each->next)
+        most++;
+    in->environments = calloc(most, sizeof *in->environments);
+    if (!in->environments)
+        return error_no_memory(err);
+    if (!map)
+        add(in, NULL);
+    for (const struct map_environment *each = map ? map->environments : NULL; each;
+         each = each->next) {
+        if (!environment_is_meant(map, each, options->environment, NULL))
+            continue;
+        struct configured_environment *to = add(in, each);
+        if (options->environment)
+            buf_add_text(&to->name, options->environment);
+        else
+            format_write(&each->name, &to->name);
+    }
+    return in->count > 0 || environment_fail(map, options->environment, err);
+}
+
+struct configuration *configuration_start(const struct configuration_options *options,
+                                          configuration_fn *done, void *arg, struct error *err)
+{
+    struct configuration *in = calloc(1, sizeof *in);
+    if (!in) {
+        error_no_memory(err);
+        return NULL;
+    }
+    *in = (struct configuration){.loop = options->loop,
+                                 .sources = options->sources,
+                                 .deadline_ms = options->deadline_ms,
+                                 .done = done,
+                                 .arg = arg};
+    if (!choose(in, options, err)) {
+        configuration_destroy(in);
+        return NULL;
+    }
+    for (size_t i = 0; i < in->count; i++)
+        look_at(&in->environments[i]);
+    if (in->under_way == 0)
+        in->all_known = loop_add_timer(in->loop, 0, tell_done, in);
+    if (in->under_way > 0 || in->all_known)
+        return in;
+    error_no_memory(err);
+    configuration_destroy(in);
+    return NULL;
+}
+
+static void forget(struct configured_environment *to)
+{
+    loop_remove_timer(to->deadline);
+    if (to->asking)
+        aws_session_credentials(to->session)->ops->cancel(to->asking);
+    buf_clean_up(&to->name);
+    for (size_t i = 0; i < CONFIGURED; i++) {
+        buf_clean_up(&to->facts[i].value);
+        buf_clean_up(&to->facts[i].origin);
+    }
+}
+
+void configuration_destroy(struct configuration *configuration)
+{
+    if (!configuration)
+        return;
+    loop_remove_timer(configuration->all_known);
+    for (size_t i = 0; i < configuration->count; i++)
+        forget(&configuration->environments[i]);
+    free(configuration->environments);
+    free(configuration);
+}
