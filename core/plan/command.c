@@ -3,6 +3,8 @@
 #include "core/plan/command.h"
 
 #include "core/json/json.h"
+#include "core/map/condition.h"
+#include "core/plan/jq.h"
 
 /* Appends TEXT so that a regular expression takes it as it stands. */
 static void add_literal(struct buf *regex, struct span text)
@@ -291,43 +293,88 @@ static void write_query(const struct plan *plan, const struct source_ops *source
     out->failed = out->failed || sift.failed || choose.failed;
 }
 
+/* The value that the plan's own key has for ATTRIBUTE; NULL when it is none of the key's. */
+static const struct value *value_in_key(const struct plan *plan, struct span attribute)
+{
+    for (size_t i = 0; i < plan->key.count; i++)
+        if (span_equal(plan->key.attributes[i].name, attribute))
+            return &plan->key.attributes[i].value;
+    return NULL;
+}
+
+/* Adds those of CONDS to the jq condition ALL that the key alone does not decide. False when the
+ * key alone says no. */
+static bool add_conds(const struct plan *plan, const struct map_cond *conds, size_t count,
+                      struct buf *all)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    for (size_t i = 0; i < count; i++) {
+        struct cond cond;
+        struct error ignored;
+        bool ok = condition_expand(&conds[i], &plan->path, &arena, &cond, &ignored);
+        all->failed = all->failed || !ok;
+        const struct value *own = ok ? value_in_key(plan, cond.attribute) : NULL;
+        if (own && !cond_admits(&cond, *own))
+            return false;
+        if (ok && !own) {
+            buf_add_text(all, all->size ? " and " : "");
+            jq_write_cond(&cond, all);
+        }
+    }
+    return true;
+}
+
+/* Appends a jq filter from the record of the plan's own key to those that are the path's: it may be
+ * there, and not (or no longer) be what the path says. Nothing when it always is. */
+static void write_doubts(const struct plan *plan, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf all = {0};
+    const struct map_pattern *pattern = plan->pattern;
+    if (plan_excludes(pattern, &plan->path, &plan->path) ||
+        !add_conds(plan, pattern->where, pattern->where_count, &all) ||
+        !add_conds(plan, pattern->filter, pattern->filter_count, &all))
+        buf_add_text(out, "map(empty)");
+    else if (all.size)
+        buf_printf(out, "map(select(%s))", buf_text(&all));
+    out->failed = out->failed || all.failed;
+}
+
 /* The record that is read by its key: KEY is a shell's word, or NULL when the Read says it. */
 static void write_get(const struct plan *plan, const struct read *items,
                       const struct source_ops *source, const char *options, const char *key,
                       struct buf *out)
 {
-    CLEAN_UP(buf_clean_up) struct buf choose = {0};
+    CLEAN_UP(buf_clean_up) struct buf sift = {0}, choose = {0};
     struct source_command how = {.options = options, .key = key, .flags = "-c"};
+    if (plan->kind == PLAN_KEY)
+        write_doubts(plan, &sift);
+    if (sift.size)
+        how.sift = buf_text(&sift);
     if (plan->kind == PLAN_LIST) {
         how.choose = ".[]";
-    } else if (plan->attribute.size) {
+    } else if (plan->attribute.size || sift.size) {
         buf_add_text(&choose, ".[0] // empty");
-        write_bare(&choose, plan->attribute);
+        if (plan->attribute.size)
+            write_bare(&choose, plan->attribute);
         how.choose = buf_text(&choose);
-        how.flags = "-r";
+        how.flags = plan->attribute.size ? "-r" : "-c";
     }
     source->write_command(items, &how, out);
-    out->failed = out->failed || choose.failed;
+    out->failed = out->failed || sift.failed || choose.failed;
 }
 
 void command_write(const struct plan *plan, const struct read *items,
                    const struct source_ops *source, const char *options, struct buf *out)
 {
-    CLEAN_UP(buf_clean_up) struct buf key = {0};
     if (plan->kind == PLAN_KEY) {
         write_get(plan, items, source, options, NULL, out);
-    } else if (plan->kind == PLAN_SEARCH || !plan->reads_again) {
-        write_query(plan, source, options, out);
-    } else if (plan->kind == PLAN_FIND) {
-        buf_add_text(&key, "\"$(");
-        write_query(plan, source, options, &key);
-        buf_add_text(&key, ")\"");
-        write_get(plan, items, source, options, buf_text(&key), out);
-    } else {
-        write_query(plan, source, options, out);
-        buf_add_text(out, " | while IFS= read -r key; do ");
-        write_get(plan, items, source, options, "\"$key\"", out);
-        buf_add_text(out, "; done");
+        return;
     }
-    out->failed = out->failed || key.failed;
+    write_query(plan, source, options, out);
+    if (plan->kind == PLAN_SEARCH || !plan->reads_again)
+        return;
+    /* Where the query finds nothing, nothing more is asked. */
+    buf_add_text(out, " | while IFS= read -r key; do ");
+    write_get(plan, items, source, options, "\"$key\"", out);
+    buf_add_text(out, "; done");
 }

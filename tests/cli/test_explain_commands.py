@@ -192,3 +192,85 @@ def test_what_the_map_does_not_know_makes_no_short_answer(ddbfs, shell, table, w
     result = shell(line, expect=None)
     assert result.code != 0 and "others stand in between" in result.stderr
     assert len(answer(shell, line.replace(" --max-items 2", ""))) == 2
+
+
+# What is not there: the path is a miss, and the command prints nothing
+
+MISSES = {
+    "no such job": "/prod/jobs/by-id/none",
+    "no such record": "/prod/shops/nobody.myshopify.com/SETTINGS",
+    "no record to choose from": "/prod/shops/nobody.myshopify.com/access-token",
+    "no such attribute": f"/prod/shops/{DOMAIN}/SETTINGS@/none",
+    "of another status": f"/prod/jobs/by-status/{SHOP}/FAILED/shopify#{JOB}",
+    "an attribute of one of another status": f"/prod/jobs/by-status/{SHOP}/FAILED/shopify#{JOB}@/status",
+    "of another day": f"{BY_INDEX}/on/2026-04-15/{JOB}",
+}
+
+
+@pytest.mark.parametrize("kind", MISSES)
+def test_a_miss_prints_nothing(ddbfs, shell, kind):
+    ddbfs("cat", MISSES[kind], expect=3)
+    result = shell(command(ddbfs, MISSES[kind]))
+    assert (result.stdout, result.stderr) == (b"", "")
+
+
+# Filters on a record that is read by its key, which get-item has no option for: each of an item that
+# answers and of one that does not.
+
+THING = {
+    "text": {"S": 'b"\u00fc'},
+    "n": {"N": "10"},
+    "flag": {"BOOL": True},
+    "nil": {"NULL": True},
+    "bytes": {"B": b"\x00\x01"},
+    "tags": {"SS": ["x", "y"]},
+    "sizes": {"NS": ["1", "10"]},
+    "list": {"L": [{"S": "x"}, {"N": "3"}, {"M": {"sku": {"S": "a b"}}}]},
+    "map": {"M": {"zip.code": {"S": "07"}, "city": {"S": "Rom"}}},
+}
+FILTERS = [
+    ({"text": 'b"\u00fc'}, {"text": "b"}),
+    ({"text": "b*"}, {"text": "c*"}),
+    ({"text": "a..c"}, {"text": "b..b"}),
+    ({"text": {"<": "c"}}, {"text": {"<": "b"}}),
+    ({"text": {">=": "b"}}, {"text": {">": "c"}}),
+    ({"text": {"contains": '"'}}, {"text": {"contains": "x"}}),
+    ({"text": {"!=": "b"}}, {"text": {"!=": 'b"\u00fc'}}),
+    ({"n": 10.0}, {"n": 9}),
+    ({"n": {">": 9}}, {"n": {"<=": 9}}),
+    ({"n": {"between": [9, 10]}}, {"n": {"between": [11, 90]}}),
+    ({"n": {"in": [1, 10]}}, {"n": {"in": [1, "10"]}}),
+    ({"n": {"!=": "10"}}, {"n": {"!=": 10}}),
+    ({"flag": True}, {"flag": False}),
+    ({"nil": None}, {"flag": None}),
+    ({"nil": {"exists": True}}, {"none": {"exists": True}}),
+    ({"none": {"exists": False}}, {"nil": {"exists": False}}),
+    ({"none": {"!=": 1}}, {"none": 1}),
+    ({"tags": {"contains": "x"}}, {"tags": {"contains": "z"}}),
+    ({"sizes": {"contains": 10}}, {"sizes": {"contains": "10"}}),
+    ({"list": {"contains": "x"}}, {"list": {"contains": "3"}}),
+    ({"list": {"contains": 3}}, {"list": {"contains": True}}),
+    ({"list[2].sku": "a b"}, {"list[1].sku": "a b"}),
+    ({"map.'zip.code'": "07"}, {"map.zip": "07"}),
+    ({"or": [{"n": 1}, {"flag": True}]}, {"or": [{"n": 1}, {"flag": False}]}),
+    ({"not": {"n": 1, "flag": True}}, {"not": {"n": 10, "flag": True}}),
+]
+
+
+def test_filters_of_a_record(ddbfs, shell, table, write_map):
+    paths = {
+        f"{'yes' if number == 0 else 'no'}-{row}/{{box}}/{{name}}": {"filter": each}
+        for row, pair in enumerate(FILTERS)
+        for number, each in enumerate(pair)
+    }
+    table(tables.plain(), [{"pk": {"S": "b"}, "sk": {"S": "n"}, **THING}])
+    env = {"DDBFS_MAP": str(write_map(tables.plain_map(paths=paths)))}
+    sifts = []
+    for path in paths:
+        name = f"/any/things/{path.split('/')[0]}/b/n"
+        ddbfs("cat", name, env=env, expect=0 if "/yes-" in name else 3)
+        get, sift = command(ddbfs, name, env=env).split(" | jq ", 1)
+        sifts.append(f"printf %s \"$item\" | jq {sift} | wc -l\n")
+    # They differ in what becomes of one and the same answer.
+    counts = shell(f"item=$({get})\n" + "".join(sifts)).text.split()
+    assert counts == ["1", "0"] * len(FILTERS)

@@ -61,14 +61,16 @@ static void test_the_command_of_two_steps_is_one(void)
 {
     check_command(
         "/prod/jobs/by-id/1f3c",
-        "aws dynamodb get-item --table-name prod-EcomIndexerJobsTable --key \"$(aws dynamodb query "
+        "aws dynamodb query "
         "--table-name prod-EcomIndexerJobsTable --index-name GSI_JobLookup_v2 "
         "--key-condition-expression '#n0 = :v0' --expression-attribute-names "
         "'{\"#n0\":\"job_id\"}' --expression-attribute-values '{\":v0\":{\"S\":\"1f3c\"}}' "
         "--profile p | jq -ac '.Items | map(select((.\"pk\".S | "
         "test(\"\\\\APLATFORM#[^#]*#SHOP#[^#]*\\\\z\")) and (.\"sk\".S | "
         "test(\"\\\\AJOB#[^#]*#1f3c\\\\z\")))) | if length > 1 then error(\"several records "
-        "answer\") else .[0] // empty end | {\"pk\", \"sk\"}')\" --profile p\n");
+        "answer\") else .[0] // empty end | {\"pk\", \"sk\"}' | while IFS= read -r key; do "
+        "aws dynamodb get-item --table-name prod-EcomIndexerJobsTable --key \"$key\" --profile p; "
+        "done\n");
 }
 
 static void test_a_record_by_key(void)
