@@ -11,7 +11,6 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "core/sources.h"
 #include "fs/mount/ahead.h"
 #include "fs/mount/channel.h"
 #include "fs/mount/control.h"
@@ -24,6 +23,7 @@
 #include "fs/mount/mountpoint.h"
 #include "fs/mount/ops.h"
 #include "fs/mount/parked.h"
+#include "fs/mount/probe.h"
 #include "fs/mount/recent.h"
 #include "fs/mount/refresh.h"
 
@@ -175,75 +175,6 @@ static bool watch_kernel(struct daemon *daemon, const struct start *wanted)
     mount->refresher = refresher_new(mount);
     mount->ahead = ahead_new(mount);
     return daemon->kernel && mount->courier && mount->refresher && mount->ahead;
-}
-
-struct probe {
-    struct app *app;
-    bool ok;
-};
-
-/* Who is known, and may not do this or finds no such table, may do other things: that is told, and
- * is no reason not to mount. */
-static void take_probe(void *arg, const struct page *page, const struct error *err)
-{
-    struct probe *probe = arg;
-    (void)page;
-    bool answered = err && (err->authenticated || err->kind == ERROR_NO_TABLE);
-    probe->ok = !err || answered;
-    if (answered)
-        fprintf(stderr, "ddbfs: warning: %s; mounting all the same\n", err->text);
-    else if (err)
-        fprintf(stderr, "ddbfs: %s\n", err->text);
-    loop_stop(probe->app->loop);
-}
-
-/* The first environment of the map that has a name of its own, and in it the first table. NULL when
- * all environments stand for any name. */
-static struct place *first_table(const struct app *app)
-{
-    struct error ignored;
-    const struct map_environment *each = app->map->environments;
-    while (each && !format_is_literal(&each->name))
-        each = each->next;
-    if (!each || app->map->model_count == 0)
-        return NULL;
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    buf_add_char(&path, '/');
-    buf_add_span(&path, format_literal(&each->name));
-    struct place *environment =
-        place_resolve(app->map, buf_span(&path), &app->tree.names, &ignored);
-    struct place *table = environment ? place_table(environment, app->map->models[0]) : NULL;
-    place_destroy(environment);
-    return table;
-}
-
-/* One call before anything is mounted: wrong credentials, a wrong region or a dead network are told
- * by whoever is still there to read it. DescribeTable of the map's first table costs no capacity
- * and proves credentials, region and the table's name. A map whose environments stand for any name
- * lists the tables, as its root does. */
-static bool probe(struct app *app)
-{
-    struct error why;
-    sources_prepare();
-    struct probe probe = {.app = app};
-    struct place any = {.map = app->map, .environment = app->map->environments};
-    struct place *table = first_table(app);
-    char *name = table ? place_table_name(table) : NULL;
-    struct source *source = sources_for(app->sources, table ? table : &any, &why);
-    struct read *read = !source ? NULL
-                        : name  ? read_new(READ_TABLE, name, NULL)
-                                : read_new(READ_TABLES, "", NULL);
-    struct source_call *call = read ? source_start(source, read, take_probe, &probe) : NULL;
-    if (call) {
-        loop_run(app->loop);
-        source->ops->end(call);
-    } else {
-        fprintf(stderr, "ddbfs: %s\n", source ? "out of memory" : why.text);
-    }
-    read_destroy(read);
-    free(name);
-    place_destroy(table);
-    return probe.ok;
 }
 
 static bool start(struct daemon *daemon, const struct start *wanted)

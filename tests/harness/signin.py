@@ -79,6 +79,7 @@ class SignIn:
         self.number = 0
         self.good = set()  # tokens that the portal takes
         self.roles = {(ROLE, ACCOUNT)}  # those that it gives
+        self.given = {}  # the key id that was given last, by "sso" and "login"
         self.refresh = None  # the refresh token that is taken next
         self.role_lasts_s, self.token_lasts_s, self.login_lasts_s = 6 * 3600, 8 * 3600, 900
         self.portal, self.tokens, self.login = self.give_role, self.give_token, self.give_login
@@ -153,7 +154,7 @@ class SignIn:
     def sign_in(self, lasts_s=8 * 3600, **changes):
         self.sso.write(self.token(lasts_s, **changes))
 
-    def new_keys(self):
+    def new_keys(self, kind=None):
         self.number += 1
         key, secret, token = (
             f"ASIADEMOSIGNIN{self.number:06d}",
@@ -161,10 +162,11 @@ class SignIn:
             f"demo-signed-in-token/{self.number}==",
         )
         self.proxy.keys[key] = sigv4.Key(secret, token)
+        self.given[kind] = key
         return key, secret, token
 
     def session_content(self, key_file, lasts_s=900, **changes):
-        key, secret, token = self.new_keys()
+        key, secret, token = self.new_keys("login")
         self.refresh = f"refresh-{self.number}-of-the-session"
         session = {
             "accessToken": {
@@ -205,7 +207,7 @@ class SignIn:
                 "x-amzn-ErrorType": "UnauthorizedException"}  # fmt: skip
         if (request.query.get("role_name"), request.query.get("account_id")) not in self.roles:
             return 403, {"message": "No access"}, {"x-amzn-ErrorType": "ForbiddenException"}
-        key, secret, token = self.new_keys()
+        key, secret, token = self.new_keys("sso")
         expires = int((self.proxy.now_s() + self.role_lasts_s) * 1000)
         return 200, {
             "roleCredentials": {"accessKeyId": key, "secretAccessKey": secret,
@@ -228,7 +230,7 @@ class SignIn:
         if request.json() != want or not proves(request, f"{self.service.url}/v1/token", self.proxy.now_s()):
             return 401, {"error": "TOKEN_EXPIRED", "message": "The refresh token has expired."}, {
                 "x-amzn-ErrorType": "AccessDeniedException"}  # fmt: skip
-        key, secret, token = self.new_keys()
+        key, secret, token = self.new_keys("login")
         self.refresh = f"refresh-{self.number}-of-the-session"
         return 200, {
             "accessToken": {"accessKeyId": key, "secretAccessKey": secret, "sessionToken": token},

@@ -1,0 +1,177 @@
+/* Asking each environment once. DescribeTable of the map's first table costs no capacity and proves
+ * credentials, region and the table's name; an environment that stands for any name lists the
+ * tables, as the map's root does. */
+#include "fs/mount/probe.h"
+
+#include <stdlib.h>
+
+#include "core/sources.h"
+
+/* For how long the others are waited for when one has answered: they are asked anew when somebody
+ * looks into them. */
+enum { GRACE_MS = 3 * 1000 };
+
+enum probe_state { PROBE_UNDER_WAY, PROBE_ANSWERED, PROBE_FAILED };
+
+struct probe_call {
+    struct probe *probe;
+    const struct map_environment *environment;
+    struct source *source;
+    struct read *read;        /* owned; what is asked */
+    struct source_call *call; /* owned; ended when all is told */
+    enum probe_state state;
+    struct error err; /* of a failure, or one that is no reason not to mount */
+};
+
+struct probe {
+    struct app *app;
+    struct probe_call *calls; /* owned */
+    size_t count;
+    size_t under_way;
+    size_t answered;
+    struct loop_timer *grace; /* runs from the first answer on */
+};
+
+/* Who is known, and may not do this or finds no such table, may do other things: that is told, and
+ * is no reason not to mount. */
+static bool is_answer(const struct error *err)
+{
+    return !err || err->authenticated || err->kind == ERROR_NO_TABLE;
+}
+
+static void stop_waiting(void *arg)
+{
+    struct probe *probe = arg;
+    probe->grace = NULL;
+    loop_stop(probe->app->loop);
+}
+
+static void take_answer(void *arg, const struct page *page, const struct error *err)
+{
+    struct probe_call *call = arg;
+    struct probe *probe = call->probe;
+    (void)page;
+    call->state = is_answer(err) ? PROBE_ANSWERED : PROBE_FAILED;
+    if (err)
+        call->err = *err;
+    probe->under_way--;
+    probe->answered += call->state == PROBE_ANSWERED;
+    if (probe->answered > 0 && !probe->grace)
+        probe->grace = loop_add_timer(probe->app->loop, GRACE_MS, stop_waiting, probe);
+    if (probe->under_way == 0)
+        loop_stop(probe->app->loop);
+}
+
+/* The first table of ENVIRONMENT; NULL when the environment stands for any name. */
+static struct place *first_table(const struct app *app, const struct map_environment *environment)
+{
+    struct error ignored;
+    if (!format_is_literal(&environment->name) || app->map->model_count == 0)
+        return NULL;
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    buf_add_char(&path, '/');
+    buf_add_span(&path, format_literal(&environment->name));
+    struct place *root = place_resolve(app->map, buf_span(&path), &app->tree.names, &ignored);
+    struct place *table = root ? place_table(root, app->map->models[0]) : NULL;
+    place_destroy(root);
+    return table;
+}
+
+static bool is_asked_already(const struct probe *probe, const struct source *source)
+{
+    for (size_t i = 0; i < probe->count; i++)
+        if (probe->calls[i].source == source)
+            return true;
+    return false;
+}
+
+static bool failed_so_already(const struct probe *probe, const struct error *err)
+{
+    for (size_t i = 0; i < probe->count; i++)
+        if (probe->calls[i].state == PROBE_FAILED &&
+            strcmp(probe->calls[i].err.text, err->text) == 0)
+            return true;
+    return false;
+}
+
+static void start_call(struct probe *probe, const struct map_environment *environment)
+{
+    struct app *app = probe->app;
+    struct probe_call *call = &probe->calls[probe->count];
+    struct place any = {.map = app->map, .environment = environment};
+    struct place *table = first_table(app, environment);
+    char *name = table ? place_table_name(table) : NULL;
+    struct error err = {0};
+    struct source *source = sources_for(app->sources, table ? table : &any, &err);
+    if (source ? !is_asked_already(probe, source) : !failed_so_already(probe, &err)) {
+        *call = (struct probe_call){
+            .probe = probe, .environment = environment, .source = source, .err = err};
+        if (source)
+            call->read = name ? read_new(READ_TABLE, name, NULL) : read_new(READ_TABLES, "", NULL);
+        if (call->read)
+            call->call = source_start(source, call->read, take_answer, call);
+        if (source && !call->call)
+            error_no_memory(&call->err);
+        call->state = call->call ? PROBE_UNDER_WAY : PROBE_FAILED;
+        probe->under_way += call->call != NULL;
+        probe->count++;
+    }
+    free(name);
+    place_destroy(table);
+}
+
+/* Those that stand for any name come last: the environments that were given a name of their own
+ * tell more about what the user has in mind. */
+static void start_calls(struct probe *probe)
+{
+    const struct map_environment *first = probe->app->map->environments, *each;
+    size_t count = 0;
+    for (each = first; each; each = each->next)
+        count++;
+    probe->calls = calloc(count, sizeof *probe->calls);
+    for (each = first; probe->calls && each; each = each->next)
+        if (format_is_literal(&each->name))
+            start_call(probe, each);
+    for (each = first; probe->calls && each; each = each->next)
+        if (!format_is_literal(&each->name))
+            start_call(probe, each);
+}
+
+/* With others that answer, a failure is one of its environment alone. */
+static void tell(const struct probe *probe, const struct probe_call *call)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    const char *why = call->err.text;
+    format_write(&call->environment->name, &name);
+    if (call->state == PROBE_ANSWERED && call->err.kind != ERROR_NONE)
+        fprintf(stderr, "ddbfs: warning: %s; mounting all the same\n", why);
+    else if (call->state == PROBE_UNDER_WAY)
+        fprintf(stderr, "ddbfs: warning: /%s has not answered yet; mounting all the same\n",
+                buf_text(&name));
+    else if (call->state == PROBE_FAILED && probe->answered > 0)
+        fprintf(stderr, "ddbfs: warning: mounting without /%s for now: %s\n", buf_text(&name), why);
+    else if (call->state == PROBE_FAILED && probe->count > 1)
+        fprintf(stderr, "ddbfs: /%s: %s\n", buf_text(&name), why);
+    else if (call->state == PROBE_FAILED)
+        fprintf(stderr, "ddbfs: %s\n", why);
+}
+
+bool probe(struct app *app)
+{
+    struct probe probe = {.app = app};
+    sources_prepare();
+    start_calls(&probe);
+    if (!probe.calls)
+        fprintf(stderr, "ddbfs: out of memory\n");
+    if (probe.under_way > 0)
+        loop_run(app->loop);
+    for (size_t i = 0; i < probe.count; i++) {
+        tell(&probe, &probe.calls[i]);
+        if (probe.calls[i].call)
+            probe.calls[i].source->ops->end(probe.calls[i].call);
+        read_destroy(probe.calls[i].read);
+    }
+    loop_remove_timer(probe.grace);
+    free(probe.calls);
+    return probe.answered > 0;
+}
