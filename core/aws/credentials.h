@@ -58,7 +58,8 @@ enum credentials_found {
 struct credentials_answer {
     enum credentials_found found;
     struct credentials credentials; /* empty unless found */
-    struct error err;               /* of a failure */
+    struct error
+        err; /* of a failure; of an absence too, where there is something to say about it */
 };
 
 typedef void credentials_fn(void *arg, const struct credentials_answer *answer);

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/aws/credentials_container.h"
 #include "core/aws/credentials_env.h"
 #include "core/aws/credentials_login.h"
+#include "core/aws/credentials_metadata.h"
 #include "core/aws/credentials_pending.h"
 #include "core/aws/credentials_sso.h"
 #include "core/aws/credentials_static.h"
@@ -29,7 +31,8 @@ static const struct {
     {credentials_login_new, OF_PROFILE},
     {credentials_pending_new_process, OF_PROFILE},
     {credentials_static_new_config_file, OF_PROFILE},
-    /* Here: container and instance metadata, NOT_FOR_SOURCES. */
+    {credentials_container_new, NOT_FOR_SOURCES},
+    {credentials_metadata_new, NOT_FOR_SOURCES},
 };
 
 enum { PROVIDERS = sizeof constructors / sizeof constructors[0] };
@@ -133,6 +136,8 @@ static void on_answer(void *arg, const struct credentials_answer *answer)
         tell(get, answer);
     } else if (++get->at == get->chain->count) {
         fail_absent(&get->chain->context, &err);
+        if (answer->err.kind != ERROR_NONE)
+            error_add(&err, "; %s", answer->err.text);
         tell_failure(get, &err);
     } else if (!ask(get)) {
         error_no_memory(&err);

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from harness import mounts, sigv4
+from harness import machine, mounts, sigv4
 
 SETTINGS = "prod/shops/cool-store.myshopify.com/SETTINGS"
 EXPIRES = "2099-01-01T00:00:00Z"
@@ -47,10 +47,36 @@ def profile_without_a_token(home, add):
     return {}
 
 
+def given(**more):
+    return machine.keys(KEY, SecretAccessKey=SECRET, Token=TOKEN, Expiration=EXPIRES, **more)
+
+
+SHOWN = "Bearer suite-token+shown/to-the-container-0003"
+METADATA_TOKEN = "suite-token/of+the-metadata-service-0004=="
+
+
+def container(home, add):
+    service = add(machine.Container(given()))
+    service.token = SHOWN
+    home.credentials.write_text("")
+    path = home.folder / "token"
+    path.write_text(SHOWN)
+    return {**service.environment, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE": path}
+
+
+def metadata(home, add):
+    home.credentials.write_text("")
+    service = add(machine.Machine(given()))
+    service.metadata_token = METADATA_TOKEN
+    return service.environment
+
+
 SOURCES = {
     "the environment": Source(environment),
     "a profile": Source(profile),
     "a profile without a token": Source(profile_without_a_token, token=None),
+    "a container": Source(container, more=[SHOWN]),
+    "a machine": Source(metadata, more=[METADATA_TOKEN]),
 }
 
 

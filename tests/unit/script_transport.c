@@ -52,9 +52,11 @@ static void remember(struct script *script, const struct http_request *request)
     script->sent[script->sent_count++] = (struct script_sent){
         .at_ms = clock->now_ms(clock),
         .timeout_ms = request->timeout_ms,
+        .no_proxy = request->no_proxy,
+        .method = strdup(request->method),
         .url = strdup(request->url),
         .headers = joined(request),
-        .body = strndup(request->body.data, request->body.size),
+        .body = strndup(request->body.size ? request->body.data : "", request->body.size),
     };
 }
 
@@ -160,6 +162,7 @@ void script_destroy(struct script *script)
     if (!script)
         return;
     for (size_t i = 0; i < script->sent_count; i++) {
+        free(script->sent[i].method);
         free(script->sent[i].url);
         free(script->sent[i].headers);
         free(script->sent[i].body);
@@ -207,7 +210,8 @@ size_t script_sent_count(const struct script *script)
 const struct script_sent *script_sent(const struct script *script, size_t i)
 {
     static char nothing[] = "";
-    static const struct script_sent none = {.url = nothing, .headers = nothing, .body = nothing};
+    static const struct script_sent none = {
+        .method = nothing, .url = nothing, .headers = nothing, .body = nothing};
     return i < script->sent_count ? &script->sent[i] : &none;
 }
 

@@ -11,7 +11,9 @@ struct script;
 struct script_sent {
     int64_t at_ms;
     int64_t timeout_ms;
-    char *url;     /* owned by the script, like all below */
+    bool no_proxy;
+    char *method; /* owned by the script, like all below */
+    char *url;
     char *headers; /* one a line */
     char *body;
 };

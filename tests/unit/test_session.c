@@ -40,6 +40,7 @@ static void clear_environment(void)
 {
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         unsetenv(variables[i]);
+    setenv("AWS_EC2_METADATA_DISABLED", "true", 1); /* which is another test's affair */
 }
 
 static void write_file(const struct buf *path, const char *text)
