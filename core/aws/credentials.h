@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "core/aws/profile.h"
+#include "core/aws/profiles.h"
 #include "core/aws/settings.h"
 #include "core/base/error.h"
 #include "core/base/log.h"

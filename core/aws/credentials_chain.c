@@ -11,7 +11,7 @@
 #include "core/aws/credentials_pending.h"
 #include "core/aws/credentials_sso.h"
 #include "core/aws/credentials_static.h"
-#include "core/aws/profile.h"
+#include "core/aws/profiles.h"
 
 /* Whether a provider is asked too for a profile that is to sign for the role of another one: then
  * only what the profile itself says counts. Its roles are the other one's affair, which knows the

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/aws/profile.h"
+#include "core/aws/profiles.h"
 
 /* NULL for an empty value. */
 static bool copy(char **out, struct span value)

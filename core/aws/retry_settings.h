@@ -3,7 +3,7 @@
 #ifndef DDBFS_CORE_AWS_RETRY_SETTINGS_H
 #define DDBFS_CORE_AWS_RETRY_SETTINGS_H
 
-#include "core/aws/profile.h"
+#include "core/aws/profiles.h"
 
 /* ATTEMPTS gets how often a request may be sent; 0 where nobody says. The mode is only checked: all
  * three that the CLI knows are the standard one here. False with ERR filled where the CLI refuses,

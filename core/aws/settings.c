@@ -51,15 +51,10 @@ static void keep_origin(struct lookup *in, unsigned setting, const char *text)
 }
 
 /* "~/.aws/config [profile x]": the file as its owner calls it, and the section. */
-static void keep_file_origin(struct lookup *in, unsigned setting, bool in_config)
+static void keep_file_origin(struct lookup *in, unsigned setting, enum profile_dialect file)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    const char *path = in_config ? in->profiles->config_path : in->profiles->credentials_path;
-    const char *profile = aws_settings_profile_in_force(in->settings), *home = variable("HOME");
-    size_t size = home ? strlen(home) : 0;
-    bool at_home = size > 1 && path && strncmp(path, home, size) == 0 && path[size] == '/';
-    buf_printf(&text, "%s%s [%s%s]", at_home ? "~" : "", path ? path + (at_home ? size : 0) : "",
-               in_config && strcmp(profile, "default") != 0 ? "profile " : "", profile);
+    profiles_origin(in->profiles, file, aws_settings_profile_in_force(in->settings), &text);
     keep_origin(in, setting, buf_text(&text));
 }
 
@@ -71,7 +66,7 @@ static bool find_in_profile(struct lookup *in, unsigned setting, const char *key
     bool in_credentials = profile_get(&in->profiles->credentials, profile, key, value);
     if (!in_credentials && !profile_get(&in->profiles->config, profile, key, value))
         return false;
-    keep_file_origin(in, setting, !in_credentials);
+    keep_file_origin(in, setting, in_credentials ? PROFILE_CREDENTIALS : PROFILE_CONFIG);
     return true;
 }
 
@@ -119,6 +114,17 @@ const char *aws_settings_profile_in_force(const struct aws_settings *settings)
     return settings->profile ? settings->profile : "default";
 }
 
+/* As in the AWS CLI, a variable that is empty names a profile, which hardly anybody has. */
+static bool find_profile_in(struct lookup *in, const char *name, struct span *value)
+{
+    const char *said = getenv(name);
+    if (!said)
+        return false;
+    *value = span_text(said);
+    keep_origin(in, AWS_SETTING_PROFILE, name);
+    return true;
+}
+
 /* AWS_PROFILE comes first, as in version 2 of the AWS CLI. */
 static void pick_profile(struct lookup *in)
 {
@@ -128,14 +134,14 @@ static void pick_profile(struct lookup *in)
     if (options->profile)
         keep_origin(in, AWS_SETTING_PROFILE,
                     options->profile_named_by ? options->profile_named_by : "--profile");
-    if (options->profile || find_in_environment(in, AWS_SETTING_PROFILE, "AWS_PROFILE", &name) ||
-        find_in_environment(in, AWS_SETTING_PROFILE, "AWS_DEFAULT_PROFILE", &name))
+    if (options->profile || find_profile_in(in, "AWS_PROFILE", &name) ||
+        find_profile_in(in, "AWS_DEFAULT_PROFILE", &name))
         keep(in, &in->settings->profile, name);
 }
 
 static void write_whereabouts(struct buf *out, const char *path, const struct profile_file *file)
 {
-    buf_add_text(out, path);
+    buf_add_text(out, path[0] ? path : "\"\"");
     if (file->instead)
         buf_printf(out, " (which is %s)", file->instead);
 }
@@ -147,6 +153,11 @@ static bool check_profile(const struct lookup *in, struct error *err)
     const char *named_by = settings->origins[AWS_SETTING_PROFILE];
     if (!settings->profile || profiles_has(profiles, settings->profile))
         return true;
+    if (!settings->profile[0] && !settings->asked_for)
+        return error_set(err, ERROR_DENIED,
+                         "%s is set and empty, which the AWS CLI takes for the name of a profile; "
+                         "unset it, or name a profile",
+                         named_by ? named_by : "AWS_PROFILE");
     CLEAN_UP(buf_clean_up) struct buf names = {0}, who = {0}, word = {0};
     CLEAN_UP(buf_clean_up) struct buf config = {0}, credentials = {0};
     write_whereabouts(&config, profiles->config_path, &profiles->config);
@@ -272,7 +283,7 @@ static bool find_in_services(struct lookup *in, enum aws_service service, struct
                             "endpoint_url", value) ||
         value->size == 0)
         return false;
-    keep_file_origin(in, AWS_SETTING_URLS + service, true);
+    keep_file_origin(in, AWS_SETTING_URLS + service, PROFILE_CONFIG);
     buf_printf(&origin, "%.*s[services %s]",
                (int)strcspn(in->settings->origins[AWS_SETTING_URLS + service], "["),
                in->settings->origins[AWS_SETTING_URLS + service], buf_text(&section));

@@ -3,7 +3,7 @@
 #ifndef DDBFS_CORE_AWS_SETTINGS_H
 #define DDBFS_CORE_AWS_SETTINGS_H
 
-#include "core/aws/profile.h"
+#include "core/aws/profiles.h"
 #include "core/base/error.h"
 
 enum aws_service {

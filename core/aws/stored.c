@@ -130,13 +130,11 @@ bool stored_write_over(const char *path, struct stored_stamp *stamp, struct span
     return stored_write(path, text, err);
 }
 
-static const char *home(void)
+const char *stored_home(void)
 {
     const char *value = getenv("HOME");
-    if (value && *value)
-        return value;
-    const struct passwd *user = getpwuid(getuid());
-    return user ? user->pw_dir : NULL;
+    const struct passwd *user = value ? NULL : getpwuid(getuid());
+    return user ? user->pw_dir : value;
 }
 
 /* Takes "$NAME" or "${NAME}" off TEXT, and gives its value; NULL, TEXT left alone, for no name or
@@ -146,7 +144,7 @@ static const char *take_variable(const char **text)
     char name[256];
     bool braced = (*text)[1] == '{';
     const char *begin = *text + (braced ? 2 : 1), *end = begin;
-    while (isalnum((unsigned char)*end) || *end == '_')
+    while (*end && (braced ? *end != '}' : isalnum((unsigned char)*end) || *end == '_'))
         end++;
     if (end == begin || (size_t)(end - begin) >= sizeof name || (braced && *end != '}'))
         return NULL;
@@ -158,20 +156,47 @@ static const char *take_variable(const char **text)
     return value;
 }
 
-char *stored_path(const char *path)
+static void add_variables(struct buf *out, const char *path)
 {
-    CLEAN_UP(buf_clean_up) struct buf full = {0};
-    if (path[0] == '~' && (path[1] == '/' || path[1] == '\0') && home()) {
-        buf_add_text(&full, home());
-        path++;
-    }
     while (*path) {
         const char *value = *path == '$' ? take_variable(&path) : NULL;
         if (value)
-            buf_add_text(&full, value);
+            buf_add_text(out, value);
         else
-            buf_add_char(&full, *path++);
+            buf_add_char(out, *path++);
     }
-    buf_add_text(&full, "");
-    return buf_steal(&full, NULL);
+}
+
+/* Whose home the ~ at the start of PATH is, as far as the first slash; NULL when nobody is called
+ * so. */
+static const char *home_of(const char *path, size_t size)
+{
+    char name[256];
+    if (size == 1)
+        return stored_home();
+    if (size > sizeof name)
+        return NULL;
+    memcpy(name, path + 1, size - 1);
+    name[size - 1] = '\0';
+    const struct passwd *user = getpwnam(name);
+    return user ? user->pw_dir : NULL;
+}
+
+char *stored_path(const char *path)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, full = {0};
+    add_variables(&text, path);
+    path = buf_text(&text);
+    size_t size = strcspn(path, "/");
+    const char *home = path[0] == '~' ? home_of(path, size) : NULL;
+    if (home) {
+        buf_add_text(&full, home);
+        while (full.size > 0 && full.data[full.size - 1] == '/')
+            buf_truncate(&full, full.size - 1);
+        path += size;
+    }
+    buf_add_text(&full, path);
+    if (home && full.size == 0)
+        buf_add_char(&full, '/');
+    return text.failed ? NULL : buf_steal(&full, NULL);
 }

@@ -36,8 +36,12 @@ bool stored_same(const struct stored_stamp *a, const struct stored_stamp *b);
 bool stored_write_over(const char *path, struct stored_stamp *stamp, struct span text,
                        struct error *err);
 
-/* A path from the environment or a profile: ~ at the start and $NAME or ${NAME} are put in, as the
- * AWS CLI does it. NULL when memory ran out. */
+/* This user's home, as Python finds it: HOME, even an empty one, else what the system knows. NULL
+ * when nobody knows. */
+const char *stored_home(void);
+
+/* A path from the environment or a profile: $NAME and ${NAME} are put in, and then ~ or ~user at
+ * the start, as the AWS CLI does it. NULL when memory ran out. */
 char *stored_path(const char *path);
 
 #endif

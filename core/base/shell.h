@@ -10,4 +10,9 @@ void shell_quote(struct buf *out, struct span text);
 /* The same, without quotes where there is nothing in TEXT that a shell takes for its own. */
 void shell_word(struct buf *out, struct span text);
 
+/* Appends the words of TEXT, each ended by a NUL, and counts them: blanks between words, quotes and
+ * backslashes as in a POSIX shell, and nothing else of it (Python's shlex.split). False when a
+ * quote has no end, or nothing follows a backslash. */
+bool shell_split(struct buf *out, struct span text, size_t *count);
+
 #endif

@@ -21,9 +21,10 @@ CASES = [
     ("--profile over AWS_PROFILE", "", f"[x]\n{keys('X')}[y]\n{keys('Y')}",
      {"AWS_PROFILE": "x"}, ["--profile", "y"], "Y"),
     ("an unknown profile is no fallback", "", f"[default]\n{keys('FILE')}",
-     {**ENV, "AWS_PROFILE": "none"}, [], "profile none is in neither"),
-    ("an empty AWS_PROFILE is none", "", f"[default]\n{keys('FILE')}", {"AWS_PROFILE": ""}, [],
-     "FILE"),
+     {**ENV, "AWS_PROFILE": "none"}, [], "profile none (named by AWS_PROFILE) is in neither"),
+    ("an empty AWS_PROFILE is the name of none", "", f"[default]\n{keys('FILE')}",
+     {**ENV, "AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "default"}, [],
+     "AWS_PROFILE is set and empty"),
     ("keys of the default profile", "", f"[default]\n{keys('FILE')}", {}, [], "FILE"),
     ("keys of the config file", f"[default]\n{keys('CONFIG')}", "", {}, [], "CONFIG"),
     ("credentials file before config file", f"[default]\n{keys('CONFIG')}",
@@ -31,9 +32,9 @@ CASES = [
     ("[profile default] of the config file", f"[profile default]\n{keys('CONFIG')}", "", {}, [],
      "CONFIG"),
     ("a bare section of the config file is none", f"[x]\n{keys('X')}", "",
-     {"AWS_PROFILE": "x"}, [], "profile x is in neither"),
+     {"AWS_PROFILE": "x"}, [], "profile x (named by AWS_PROFILE) is in neither"),
     ("[profile x] of the credentials file is another name", "", f"[profile x]\n{keys('X')}",
-     {"AWS_PROFILE": "x"}, [], "profile x is in neither"),
+     {"AWS_PROFILE": "x"}, [], "profile x (named by AWS_PROFILE) is in neither"),
     ("half a key in the environment", "", f"[default]\n{keys('FILE')}",
      {"AWS_ACCESS_KEY_ID": "ENV"}, [], "AWS_SECRET_ACCESS_KEY is not"),
     ("a secret alone in the environment is none", "", f"[default]\n{keys('FILE')}",
@@ -76,7 +77,7 @@ def test_a_profile_of_the_map_turns_the_environment_off(signer):
     signer.map_profile("x")
     assert signer(env=ENV) == "X"
     signer.map_profile("y")
-    assert "profile y is in neither" in signer(env=ENV)
+    assert "profile y (named by the map's environment any) is in neither" in signer(env=ENV)
 
 
 @pytest.mark.parametrize("place", ["environment", "file"])

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/aws/profile.h"
+#include "core/aws/profiles.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,8 +15,8 @@ static void require(bool condition)
 
 static void require_inside(const struct profile_file *file, struct span value)
 {
-    const char *end = file->text.data + file->text.size;
-    require(value.data >= file->text.data && value.data + value.size <= end);
+    const char *end = file->ini.text.data + file->ini.text.size;
+    require(value.data >= file->ini.text.data && value.data + value.size <= end);
 }
 
 static void ask(const struct profile_file *file, const char *profile)
@@ -39,7 +39,7 @@ static void parse(enum profile_dialect dialect, struct span text)
     CLEAN_UP(profile_clean_up) struct profile_file file = {0};
     struct error err = {0};
     if (!profile_parse(&file, dialect, text, path, &err)) {
-        require(err.kind == ERROR_INVALID && strncmp(err.text, path, strlen(path)) == 0);
+        require(err.kind == ERROR_DENIED && strncmp(err.text, path, strlen(path)) == 0);
         return;
     }
     ask(&file, "default");

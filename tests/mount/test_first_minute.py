@@ -63,8 +63,8 @@ BROKEN = {
         "credentials, line 3: profile other has aws_access_key_id, but no aws_secret_access_key",
     ),
     "binary": (bytes(range(256)) * 20, "credentials, line 1: "),
-    "binary behind text": (b"[other]\na = b\0\n", "credentials, line 1: "),
-    "larger than any": (b"# x\n" * 300_000, "credentials is larger than 1 MB"),
+    "binary behind text": (b"[other]\na = b\0\n", "credentials, line 2: "),
+    "larger than any": (b"# x\n" * 4_300_000, "credentials is larger than 16 MB"),
 }
 
 

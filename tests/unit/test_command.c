@@ -45,6 +45,41 @@ static void test_a_word_is_quoted(void)
     check_quoted("'", "''\\'''");
 }
 
+/* What Python's shlex.split makes of each. */
+static void test_words_are_split_as_a_shell_does(void)
+{
+    static const struct {
+        const char *text, *words; /* each behind a | */
+    } cases[] = {
+        {"", ""},
+        {" a\t b\r\n", "|a|b"},
+        {"a\\ b c\\\\", "|a b|c\\"},
+        {"'a b'\"c d\"e", "|a bc de"},
+        {"'' \"\"", "||"},
+        {"'a\\' x", "|a\\|x"},
+        {"\"a\\\"b\\\\c\\d\"", "|a\"b\\c\\d"},
+        {"a#b #c $D *", "|a#b|#c|$D|*"},
+        {"a\vb", "|a\vb"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CLEAN_UP(buf_clean_up) struct buf words = {0}, told = {0};
+        size_t count, at = 0;
+        CHECK(shell_split(&words, span_text(cases[i].text), &count));
+        for (size_t word = 0; word < count; word++) {
+            buf_printf(&told, "|%s", words.data + at);
+            at += strlen(words.data + at) + 1;
+        }
+        CHECK_INT(at, words.size);
+        CHECK_TEXT(buf_text(&told), cases[i].words);
+    }
+    static const char *const bad[] = {"'a", "\"a", "a\\", "\"a\\", "\"a\\\"", "b 'c"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CLEAN_UP(buf_clean_up) struct buf words = {0};
+        size_t count;
+        CHECK(!shell_split(&words, span_text(bad[i]), &count));
+    }
+}
+
 static void test_a_quoted_word_passes_a_shell_unchanged(void)
 {
     static const char text[] = "a'b\"c $(echo x) `y` \\ ; | & * ? ~ # !\t\xc3\xbc";
@@ -216,6 +251,7 @@ static void test_a_nested_command_gives_the_key(void)
 
 static const struct check_test tests[] = {
     {"a_word_is_quoted", test_a_word_is_quoted},
+    {"words_are_split_as_a_shell_does", test_words_are_split_as_a_shell_does},
     {"a_quoted_word_passes_a_shell_unchanged", test_a_quoted_word_passes_a_shell_unchanged},
     {"a_query", test_a_query},
     {"a_query_of_an_index_with_a_filter", test_a_query_of_an_index_with_a_filter},

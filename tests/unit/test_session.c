@@ -661,9 +661,11 @@ static void kept_files_are_read_again_when_they_change(void)
     struct span value;
     open_place(&place, "[profile x]\nregion = r\n", "");
     CHECK(profiles_refresh(&profiles, &place.err));
-    const char *text = profiles.config.text.data;
+    CHECK(profiles.config_stamp.is_fresh && profiles.credentials_stamp.is_fresh);
+    profiles.config_stamp.is_fresh = profiles.credentials_stamp.is_fresh = false;
+    const char *text = profiles.config.ini.text.data;
     CHECK(profiles_refresh(&profiles, &place.err));
-    CHECK(profiles.config.text.data == text); /* not read again */
+    CHECK(profiles.config.ini.text.data == text); /* not read again */
     write_file(&place.config, "[profile x]\nregion = elsewhere\n");
     CHECK(profiles_refresh(&profiles, &place.err));
     CHECK(profiles_get(&profiles, "x", "region", &value));
@@ -691,12 +693,71 @@ static void kept_files_hold_no_secret(void)
     CHECK_SPAN(value, SPAN_LITERAL("K"));
     CHECK(profiles_get(&profiles, "x", "aws_secret_access_key", &value));
     CHECK_SPAN(value, SPAN_LITERAL(""));
-    struct span kept = buf_span(&profiles.credentials.text);
+    struct span kept = buf_span(&profiles.credentials.ini.text);
     CHECK(!memmem(kept.data, kept.size, "very-secret", 11));
     CHECK(!memmem(kept.data, kept.size, "a-token", 7));
     CHECK(!memmem(kept.data, kept.size, "two lines", 9));
-    kept = buf_span(&profiles.config.text);
+    kept = buf_span(&profiles.config.ini.text);
     CHECK(!memmem(kept.data, kept.size, "in-config", 9));
+}
+
+/* Within one tick of the file system's clock nothing of a file but its bytes tells two states of it
+ * apart. */
+static void a_file_that_was_just_written_is_read_again(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    struct span value;
+    open_place(&place, "[profile x]\nregion = r1\n", "");
+    CHECK(profiles_refresh(&profiles, &place.err));
+    write_file(&place.config, "[profile x]\nregion = r2\n");
+    struct stat stat_now;
+    CHECK(stat(buf_text(&place.config), &stat_now) == 0);
+    profiles.config_stamp.modified = stat_now.st_mtim;
+    profiles.config_stamp.changed = stat_now.st_ctim;
+    CHECK(profiles_refresh(&profiles, &place.err));
+    CHECK(profiles_get(&profiles, "x", "region", &value));
+    CHECK_SPAN(value, SPAN_LITERAL("r2"));
+}
+
+/* What it is replaced by has the same size and times: another file all the same. */
+static void a_link_that_is_pointed_elsewhere_is_read_again(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    CLEAN_UP(buf_clean_up) struct buf one = {0}, other = {0};
+    struct span value = span_text("none");
+    open_place(&place, "", "");
+    buf_printf(&one, "%s.1", buf_text(&place.config));
+    buf_printf(&other, "%s.2", buf_text(&place.config));
+    write_file(&one, "[profile x]\nregion = r1\n");
+    write_file(&other, "[profile x]\nregion = r2\n");
+    CHECK(unlink(buf_text(&place.config)) == 0);
+    CHECK(symlink(buf_text(&one), buf_text(&place.config)) == 0);
+    bool first = profiles_refresh(&profiles, &place.err);
+    struct stat stat_other;
+    CHECK(stat(buf_text(&other), &stat_other) == 0);
+    profiles.config_stamp.is_fresh = profiles.credentials_stamp.is_fresh = false;
+    profiles.config_stamp.modified = stat_other.st_mtim;
+    profiles.config_stamp.changed = stat_other.st_ctim;
+    CHECK(unlink(buf_text(&place.config)) == 0);
+    CHECK(symlink(buf_text(&other), buf_text(&place.config)) == 0);
+    bool second = profiles_refresh(&profiles, &place.err);
+    unlink(buf_text(&one));
+    unlink(buf_text(&other));
+    CHECK(first && second && profiles_get(&profiles, "x", "region", &value));
+    CHECK_SPAN(value, SPAN_LITERAL("r2"));
+}
+
+static void of_files_that_are_broken_nothing_is_kept(void)
+{
+    CLEAN_UP(place_clean_up) struct place place;
+    CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
+    open_place(&place, "[profile x]\naws_secret_access_key = very-secret\n",
+               "[x]\nbroken\naws_secret_access_key = very-secret\n");
+    CHECK(!profiles_refresh(&profiles, &place.err));
+    CHECK_INT(place.err.kind, ERROR_DENIED);
+    CHECK_INT(profiles.config.ini.text.size + profiles.credentials.ini.text.size, 0);
 }
 
 static void nothing_to_destroy(void)
@@ -737,6 +798,10 @@ static const struct check_test tests[] = {
     {"settings that come to the same", settings_that_come_to_the_same},
     {"kept files are read again when they change", kept_files_are_read_again_when_they_change},
     {"kept files hold no secret", kept_files_hold_no_secret},
+    {"a file that was just written is read again", a_file_that_was_just_written_is_read_again},
+    {"a link that is pointed elsewhere is read again",
+     a_link_that_is_pointed_elsewhere_is_read_again},
+    {"of files that are broken nothing is kept", of_files_that_are_broken_nothing_is_kept},
     {"nothing to destroy", nothing_to_destroy},
 };
 CHECK_MAIN(tests)

@@ -176,11 +176,21 @@ static void paths(void)
     unsetenv("NO_SUCH");
     check_path("~/.aws/x", "/home/u/.aws/x");
     check_path("~", "/home/u");
-    check_path("~other/x", "~other/x");
+    check_path("~nobody-is-called-so/x", "~nobody-is-called-so/x");
+    check_path("~root/x", "/root/x");
+    setenv("TILDE", "~", 1);
+    check_path("$TILDE/x", "/home/u/x");
+    check_path("~$CACHES", "/home/u/c");
     check_path("/a/~/b", "/a/~/b");
     check_path("$CACHES/x${CACHES}y", "/c/x/cy");
     check_path("$NO_SUCH/${NO_SUCH}/$/${", "$NO_SUCH/${NO_SUCH}/$/${");
     check_path("", "");
+    setenv("HOME", "/", 1);
+    check_path("~", "/");
+    check_path("~/x", "/x");
+    setenv("HOME", "", 1);
+    check_path("~/x", "/x");
+    setenv("HOME", "/home/u", 1);
 }
 
 /* The role cache. The digest is Python's. */

@@ -1,0 +1,100 @@
+/* The open hash table. */
+#include "core/base/slots.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+void slots_clean_up(struct slots *slots)
+{
+    free(slots->slots);
+    *slots = (struct slots){0};
+}
+
+/* FNV-1a, with the end of each text and a round that brings the high bits down: the low ones choose
+ * the slot. */
+
+uint32_t slots_hash_start(void)
+{
+    return 2166136261u;
+}
+
+static uint32_t hash_byte(uint32_t hash, unsigned byte)
+{
+    return (hash ^ byte) * 16777619u;
+}
+
+uint32_t slots_hash_text(uint32_t hash, struct span text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        hash = hash_byte(hash, (unsigned)tolower((unsigned char)text.data[i]));
+    hash = hash_byte(hash, 0x100);
+    return hash ^ hash >> 16;
+}
+
+uint32_t slots_hash_number(uint32_t hash, uint32_t number)
+{
+    for (int i = 0; i < 4; i++)
+        hash = hash_byte(hash, number >> (8 * i) & 0xff);
+    return hash ^ hash >> 16;
+}
+
+/* The slot of WANTED, or the free one where it would stand. There is a free one always. */
+static struct slot *look(const struct slots *slots, uint32_t hash, slots_is_fn *is,
+                         const void *wanted, size_t *asked)
+{
+    size_t mask = slots->capacity - 1, at = hash & mask;
+    for (; slots->slots[at].number; at = (at + 1) & mask) {
+        if (slots->slots[at].hash != hash)
+            continue;
+        ++*asked;
+        if (is(wanted, slots->slots[at].number - 1))
+            break;
+    }
+    return &slots->slots[at];
+}
+
+uint32_t slots_find(const struct slots *slots, uint32_t hash, slots_is_fn *is, const void *wanted)
+{
+    size_t asked = 0;
+    if (slots->count == 0)
+        return SLOTS_NONE;
+    /* A free slot has 0, which is one more than none. */
+    return look(slots, hash, is, wanted, &asked)->number - 1;
+}
+
+/* Half of the slots, at least, stay free. */
+static bool grow(struct slots *slots)
+{
+    size_t capacity = slots->capacity ? 2 * slots->capacity : FIRST_CAPACITY;
+    if (2 * (slots->count + 1) <= slots->capacity)
+        return true;
+    struct slot *grown = calloc(capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    for (size_t i = 0; i < slots->capacity; i++) {
+        if (!slots->slots[i].number)
+            continue;
+        size_t at = slots->slots[i].hash & (capacity - 1);
+        while (grown[at].number)
+            at = (at + 1) & (capacity - 1);
+        grown[at] = slots->slots[i];
+    }
+    free(slots->slots);
+    slots->slots = grown;
+    slots->capacity = capacity;
+    return true;
+}
+
+bool slots_put(struct slots *slots, uint32_t hash, slots_is_fn *is, const void *wanted,
+               uint32_t number, uint32_t *before)
+{
+    if (!grow(slots))
+        return false;
+    struct slot *slot = look(slots, hash, is, wanted, &slots->asked);
+    *before = slot->number - 1;
+    slots->count += !slot->number;
+    *slot = (struct slot){hash, number + 1};
+    return true;
+}
