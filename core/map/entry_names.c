@@ -90,6 +90,16 @@ static bool said_by_all(struct draft *draft, size_t key, struct format *out)
     return true;
 }
 
+/* Whether all that a kind's sort key says is PREFIX: an entry would be left without a name. */
+static bool leaves_nothing(const struct draft *draft, const struct format *prefix)
+{
+    const struct map_pattern *pattern = draft->pattern;
+    for (size_t i = 0; pattern->kind_count > 1 && i < pattern->kind_count; i++)
+        if (format_equal(&pattern->kinds[i]->keys[1], prefix))
+            return true;
+    return false;
+}
+
 /* The sort key's share in a name. SAID, what the name need not repeat, becomes empty when the name
  * repeats it all the same. */
 static bool name_sort_key(struct draft *draft, const struct format *format, struct format *said,
@@ -151,8 +161,11 @@ static bool default_name(struct draft *draft, struct map_entry *entry)
     if (only)
         return true;
     entry->has_sort_prefix = !draft->pattern->index && end == 0;
-    return said_by_all(draft, 1, &entry->sort_prefix) &&
-           name_sort_key(draft, &entry->kind->keys[1], &entry->sort_prefix, &entry->name);
+    if (!said_by_all(draft, 1, &entry->sort_prefix))
+        return false;
+    if (entry->name.count == 0 && leaves_nothing(draft, &entry->sort_prefix))
+        entry->sort_prefix.count = 0;
+    return name_sort_key(draft, &entry->kind->keys[1], &entry->sort_prefix, &entry->name);
 }
 
 /* Whether PARAM is a part of the key of KIND, or of what the path says. */

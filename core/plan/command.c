@@ -26,8 +26,9 @@ static size_t count_param(const struct model *table, const struct map_kind *kind
     return count;
 }
 
-/* A part reaches to the first occurrence of the literal behind it, and holds no separator unless it
- * is open. One that stands twice has the same value both times. */
+/* A part reaches to the first occurrence of the literal behind it, the last one to the literal that
+ * ends the text; and it holds no separator unless it is open. One that stands twice has the same
+ * value both times. */
 static void add_part(struct buf *regex, const struct model *table, const struct map_kind *kind,
                      const struct format *format, size_t at, struct bindings *seen)
 {
@@ -44,8 +45,9 @@ static void add_part(struct buf *regex, const struct model *table, const struct 
         buf_printf(regex, "(?<g%zu>", seen->count);
         bindings_add(seen, piece->param, SPAN_LITERAL(""));
     }
+    bool last = at + 2 >= format->count;
     bool ahead =
-        next && next->literal.size && (piece->open || next->literal.data[0] != table->separator);
+        !last && next->literal.size && (piece->open || next->literal.data[0] != table->separator);
     if (ahead) {
         buf_add_text(regex, "(?:(?!");
         add_literal(regex, next->literal);

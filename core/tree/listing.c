@@ -376,7 +376,7 @@ static bool add_page(struct tree_listing *listing, const struct page *page, bool
     listing->stats.requests += page->requests;
     if (page->capacity >= 0)
         listing->stats.capacity += page->capacity;
-    for (size_t i = 0; i < page->item_count && !*enough; i++) {
+    for (size_t i = 0; i < page->item_count && !*enough && !listing->entries.failed; i++) {
         if (!add_item(listing, page, page->items[i]))
             return false;
         *enough = limit > 0 && listing->stats.entries >= limit;

@@ -112,12 +112,14 @@ CROWD = {
                 "job": {"pk": "{box}", "sk": "JOB#{id}"},
                 "line": {"pk": "{box}", "sk": "JOB#{id}#LINE#{n}"},
                 "note": {"pk": "{box}", "sk": "NOTE.{a}-{b}.{rest*}"},
+                "file": {"pk": "{box}", "sk": "FILE.{stem}.gz"},
             },
             "paths": {
                 "jobs/{box}/": {"list": "job"},
                 "newest/{box}/": {"list": "job", "newest": 2},
                 "lines/{box}/": {"list": "line"},
                 "notes/{box}/": {"list": "note"},
+                "files/{box}/": {"list": "file"},
                 "all/{box}/": {"list": "*"},
                 "last/{box}": {"record": "job", "newest": 1},
                 "best/{box}": {"record": "job", "pick": {"greatest": "score"}},
@@ -132,6 +134,8 @@ CROWD = {
     },
 }
 SORTS = [
+    "FILE.a.gz.gz",
+    "FILE.a.gz.gz.b",
     "JOB#1",
     "JOB#1#LINE#1",
     "JOB#1#LINE#2",
@@ -162,7 +166,7 @@ def crowd(table, write_map):
     return {"DDBFS_MAP": str(write_map(CROWD))}
 
 
-@pytest.mark.parametrize("kind", ["jobs", "newest", "lines", "notes", "all"])
+@pytest.mark.parametrize("kind", ["jobs", "newest", "lines", "notes", "files", "all"])
 def test_others_in_between_are_sifted_out(ddbfs, shell, ls, crowd, kind):
     path = f"/any/crowd/{kind}/box"
     items = answer(shell, command(ddbfs, path, env=crowd))

@@ -346,3 +346,23 @@ def test_json_gives_back_the_very_path(ddbfs, things):
     things.put(HOSTILE)
     path = f"/any/things/box/{HOSTILE}"
     assert json.loads(ddbfs("ls", "--json", path, env=things.env).text)["path"] == path
+
+
+def test_a_key_that_is_all_that_others_begin_with_has_a_name(ddbfs, things, write_map, ls):
+    """Names leave out what all keys of the listing begin with, unless nothing would be left of one."""
+    own = tables.plain_map(
+        records={
+            "head": {"pk": "{box}", "sk": "ORDER#"},
+            "line": {"pk": "{box}", "sk": "ORDER#{n}"},
+            "note": {"pk": "{box}", "sk": "NOTE#{n}"},
+        },
+        paths={"all/{box}/": {"list": ["head", "line"]}, "lines/{box}/": {"list": "line"}},
+    )
+    write_map(own)
+    for name in ("ORDER#", "ORDER#1"):
+        things.put(name)
+    assert ls("/any/things/all/box", env=things.env) == ["ORDER#", "ORDER#1"]
+    assert ls("/any/things/lines/box", env=things.env) == ["%", "1"]
+    for name in ("ORDER#", "ORDER#1"):
+        shown = ddbfs("cat", f"/any/things/all/box/{name}@typed", env=things.env)
+        assert json.loads(shown.text)["sk"] == {"S": name}
