@@ -154,19 +154,20 @@ class SignIn:
     def sign_in(self, lasts_s=8 * 3600, **changes):
         self.sso.write(self.token(lasts_s, **changes))
 
-    def new_keys(self, kind=None):
+    def new_keys(self, kind=None, lasts_s=None):
         self.number += 1
         key, secret, token = (
             f"ASIADEMOSIGNIN{self.number:06d}",
             f"demo/signed-in+secret/{self.number:07d}",
             f"demo-signed-in-token/{self.number}==",
         )
-        self.proxy.keys[key] = sigv4.Key(secret, token)
+        expires_s = self.proxy.now_s() + lasts_s if lasts_s else None
+        self.proxy.keys[key] = sigv4.Key(secret, token, expires_s)
         self.given[kind] = key
         return key, secret, token
 
     def session_content(self, key_file, lasts_s=900, **changes):
-        key, secret, token = self.new_keys("login")
+        key, secret, token = self.new_keys("login", lasts_s)
         self.refresh = f"refresh-{self.number}-of-the-session"
         session = {
             "accessToken": {
@@ -207,7 +208,7 @@ class SignIn:
                 "x-amzn-ErrorType": "UnauthorizedException"}  # fmt: skip
         if (request.query.get("role_name"), request.query.get("account_id")) not in self.roles:
             return 403, {"message": "No access"}, {"x-amzn-ErrorType": "ForbiddenException"}
-        key, secret, token = self.new_keys("sso")
+        key, secret, token = self.new_keys("sso", self.role_lasts_s)
         expires = int((self.proxy.now_s() + self.role_lasts_s) * 1000)
         return 200, {
             "roleCredentials": {"accessKeyId": key, "secretAccessKey": secret,
@@ -230,7 +231,7 @@ class SignIn:
         if request.json() != want or not proves(request, f"{self.service.url}/v1/token", self.proxy.now_s()):
             return 401, {"error": "TOKEN_EXPIRED", "message": "The refresh token has expired."}, {
                 "x-amzn-ErrorType": "AccessDeniedException"}  # fmt: skip
-        key, secret, token = self.new_keys("login")
+        key, secret, token = self.new_keys("login", self.login_lasts_s)
         self.refresh = f"refresh-{self.number}-of-the-session"
         return 200, {
             "accessToken": {"accessKeyId": key, "secretAccessKey": secret, "sessionToken": token},

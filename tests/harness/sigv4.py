@@ -25,11 +25,12 @@ class Refused(Exception):
 
 
 class Key:
-    """A secret access key, and the session token that has to come with it, if any."""
+    """A secret access key, the session token that has to come with it, if any, and when both expire."""
 
-    def __init__(self, secret, token=None):
+    def __init__(self, secret, token=None, expires_s=None):
         self.secret = secret
         self.token = token
+        self.expires_s = expires_s
 
 
 def hash_hex(data):
@@ -150,4 +151,7 @@ def verify(method, path, headers, body, keys, regions, now_s):
             "Consult the service documentation for details."
         )
         raise Refused("InvalidSignatureException", text)
+    if key.expires_s is not None and now_s >= key.expires_s:
+        text = "The security token included in the request is expired"
+        raise Refused("ExpiredTokenException", text)
     return access_key
