@@ -39,6 +39,7 @@ class Service:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # head and body leave together, or the body waits for the head's receipt
 
             def do_any(self):
                 length = int(self.headers.get("content-length") or 0)
