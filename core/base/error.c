@@ -68,6 +68,22 @@ const char *error_word(enum error_kind kind)
     return kinds[kind].word;
 }
 
+bool error_is_outage(enum error_kind kind)
+{
+    switch (kind) {
+    case ERROR_THROTTLED:
+    case ERROR_TIMED_OUT:
+    case ERROR_UNREACHABLE:
+    case ERROR_REFUSED:
+    case ERROR_RESET:
+    case ERROR_TLS:
+    case ERROR_SERVICE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 int error_errno(enum error_kind kind)
 {
     return kinds[kind].number;

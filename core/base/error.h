@@ -58,6 +58,10 @@ bool error_no_memory(struct error *err);
 /* A short stable word for logs and JSON: "not-found", "denied", … */
 const char *error_word(enum error_kind kind);
 
+/* Whether nobody could be asked: what was known before may hold still. Not where the service, or
+ * whoever gives credentials, has said no. */
+bool error_is_outage(enum error_kind kind);
+
 /* The errno that tells it to a program: each kind has its own. */
 int error_errno(enum error_kind kind);
 

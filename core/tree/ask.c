@@ -149,8 +149,9 @@ struct cache_wait *ask_record(const struct ask *ask, cache_done_fn *done, void *
     int64_t ttl_ms = ask->plan->pattern->ttl_ms;
     struct cache_question question = {
         .key = buf_span(&key),
-        .max_age_ms = ttl_ms,
+        .max_age_ms = ask->in_outage ? ttl_ms + ask->stale_ms : ttl_ms,
         .max_missing_age_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS,
+        .stale_ms = ask->stale_ms,
         .fetch = flight_fetch,
         .abandon = flight_abandon,
         .fetch_arg = flight,

@@ -11,13 +11,15 @@ struct ask {
     struct cache *cache;
     struct source *source;
     struct loop *loop;
+    int64_t stale_ms;  /* by how much older than its ttl an answer may be in an outage */
+    bool in_outage;    /* one was just met: what is not too old for it needs no second attempt */
     struct plan *plan; /* borrowed; the question keeps its own reference */
     struct read *read; /* of one record by its key; handed over, whatever becomes of the question.
                         * NULL: the plan's query, of which the finder chooses */
 };
 
-/* DONE gets a borrowed struct record, or NULL for a proven miss. Ends early with cache_leave.
- * NULL when memory ran out. */
+/* DONE gets a borrowed struct record, or NULL for a proven miss, as cache.h says. Ends early with
+ * cache_leave. NULL when memory ran out. */
 struct cache_wait *ask_record(const struct ask *ask, cache_done_fn *done, void *arg);
 
 /* Where what a page brought comes from. */

@@ -31,7 +31,7 @@ struct cache_wait {
     cache_done_fn *done;
     void *arg;
     struct cache_flight *flight; /* NULL for an answer that was known */
-    int64_t max_age_ms, max_missing_age_ms;
+    int64_t max_age_ms, max_missing_age_ms, stale_ms;
     struct cache_wait *previous, *next;
     struct cache *cache;
     struct loop_timer *timer; /* of an answer that was known */
@@ -104,6 +104,13 @@ static void link_newest(struct cache *cache, struct entry *entry)
     entry->older = cache->newest;
     *(cache->newest ? &cache->newest->newer : &cache->oldest) = entry;
     cache->newest = entry;
+}
+
+/* It has just been of use. */
+static void touch(struct cache *cache, struct entry *entry)
+{
+    unlink_entry(cache, entry);
+    link_newest(cache, entry);
 }
 
 static void remove_entry(struct cache *cache, struct entry *entry)
@@ -225,21 +232,40 @@ static void free_flight(struct cache_flight *flight)
     free(flight);
 }
 
+static struct cache_wait take_first_wait(struct cache_flight *flight)
+{
+    struct cache_wait wait = *flight->first;
+    struct cache_wait *gone = flight->first;
+    unlink_wait(flight, gone);
+    free(gone);
+    return wait;
+}
+
 /* Answers those who wait, one by one: each may make others leave. What has just been read is as old
  * as nobody minds, unless it was dropped meanwhile. */
-static void answer_flight(struct cache_flight *flight, void *data, bool dropped,
-                          const struct error *err)
+static void answer_flight(struct cache_flight *flight, void *data, bool dropped)
 {
     flight->landed = true;
     while (flight->first) {
-        struct cache_wait wait = *flight->first;
-        struct cache_wait *gone = flight->first;
+        struct cache_wait wait = take_first_wait(flight);
         int64_t left_ms = data ? wait.max_age_ms : wait.max_missing_age_ms;
-        unlink_wait(flight, gone);
-        free(gone);
-        wait.done(wait.arg, data, err || dropped ? 0 : left_ms, err);
+        wait.done(wait.arg, data, dropped ? 0 : left_ms, NULL);
     }
     free_flight(flight);
+}
+
+/* What was read at READ_MS is told if it is not too old even for an outage. */
+static void excuse(const struct cache_wait *wait, void *data, int64_t read_ms,
+                   const struct error *err)
+{
+    int64_t until_ms = expiry_ms(read_ms, data, wait->max_age_ms, wait->max_missing_age_ms);
+    until_ms = wait->stale_ms > INT64_MAX - until_ms ? INT64_MAX : until_ms + wait->stale_ms;
+    int64_t left_ms = until_ms - now_ms(wait->cache);
+    if (!data || wait->stale_ms <= 0 || left_ms <= 0)
+        wait->done(wait->arg, NULL, 0, err);
+    else
+        wait->done(wait->arg, data,
+                   left_ms < wait->max_missing_age_ms ? left_ms : wait->max_missing_age_ms, err);
 }
 
 void cache_land(struct cache_flight *flight, const struct cache_value *value)
@@ -250,15 +276,28 @@ void cache_land(struct cache_flight *flight, const struct cache_value *value)
     if (!dropped)
         keep(flight->cache, flight->node.key, &landed);
     detach_flight(flight);
-    answer_flight(flight, landed.data, dropped, NULL);
+    answer_flight(flight, landed.data, dropped);
     value_unref(&landed);
 }
 
 void cache_fail(struct cache_flight *flight, const struct error *err)
 {
     const struct error copy = *err;
+    bool may_excuse = error_is_outage(err->kind) && !flight->dropped;
+    struct entry *known = may_excuse ? find_entry(flight->cache, flight->node.key) : NULL;
+    const struct cache_value value = known ? known->value : (struct cache_value){0};
+    int64_t read_ms = known ? known->read_ms : 0;
+    value_ref(&value);
+    if (known)
+        touch(flight->cache, known);
     detach_flight(flight);
-    answer_flight(flight, NULL, false, &copy);
+    flight->landed = true;
+    while (flight->first) {
+        struct cache_wait wait = take_first_wait(flight);
+        excuse(&wait, value.data, read_ms, &copy);
+    }
+    free_flight(flight);
+    value_unref(&value);
 }
 
 static void refuse_flight(void *arg)
@@ -286,7 +325,8 @@ static struct cache_wait *new_wait(struct cache *cache, const struct cache_quest
                                     .arg = arg,
                                     .cache = cache,
                                     .max_age_ms = question->max_age_ms,
-                                    .max_missing_age_ms = question->max_missing_age_ms};
+                                    .max_missing_age_ms = question->max_missing_age_ms,
+                                    .stale_ms = question->stale_ms};
     return wait;
 }
 
@@ -301,8 +341,7 @@ static bool wait_for_known(struct cache_wait *wait, struct entry *entry)
     wait->expires_ms =
         expiry_ms(entry->read_ms, entry->value.data, wait->max_age_ms, wait->max_missing_age_ms);
     value_ref(&wait->value);
-    unlink_entry(cache, entry);
-    link_newest(cache, entry);
+    touch(cache, entry);
     cache->stats.hits++;
     return true;
 }

@@ -30,9 +30,10 @@ typedef bool cache_fetch_fn(void *arg, struct cache_flight *flight, struct error
  * called for a fetch that returned false. */
 typedef void cache_abandon_fn(void *arg);
 
-/* ERR is NULL, or DATA is: with neither it is a proven miss. DATA is borrowed for the time of the
- * call: take a reference to keep it. TTL_LEFT_MS says for how long it is as young as was asked for.
- */
+/* Without ERR it is an answer, or, without DATA too, a proven miss; without DATA a failure. With
+ * both, DATA is older than was asked for, and ERR says why none younger is to be had. DATA is
+ * borrowed for the time of the call: take a reference to keep it. TTL_LEFT_MS says for how long it
+ * may be believed: as long as it is as young as was asked for; what is older, as long as a miss. */
 typedef void cache_done_fn(void *arg, void *data, int64_t ttl_left_ms, const struct error *err);
 
 /* LIMIT is in bytes, keys and bookkeeping included. NULL when memory ran out. */
@@ -46,6 +47,8 @@ struct cache_question {
     /* How old an answer may be, and how old a proven miss; on the monotonic clock. With 0 nothing
      * that is known will do, but a flight that is under way is joined. */
     int64_t max_age_ms, max_missing_age_ms;
+    /* By how much older an answer may be when the fetch meets an outage; a proven miss may not. */
+    int64_t stale_ms;
     cache_fetch_fn *fetch;
     cache_abandon_fn *abandon;
     /* Given to the cache by cache_ask. RELEASE (which may be NULL) gets it back exactly once,

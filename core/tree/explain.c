@@ -223,11 +223,32 @@ static void write_origin(struct buf *out, const struct tree *tree, const struct 
         buf_printf(out, ",\n  \"capacity\": %g", origin->capacity + found_units);
     write_member(out, "version", buf_span(&digest));
     write_member(out, "request_id", span_text(origin->request_id));
-    buf_add_text(out, "\n}\n");
+}
+
+/* Since when it has been too old; where its index alone is, nobody can tell. */
+static void write_stale(struct buf *out, const struct tree *tree, const struct place *place,
+                        const struct record *record, const struct error *stale)
+{
+    const struct record_origin *origin = record_origin(record);
+    struct clock *clock = loop_clock(tree->loop);
+    int64_t ttl_ms = place->route->file->ttl_ms;
+    CLEAN_UP(buf_clean_up) struct buf since = {0};
+    buf_add_text(out, ",\n  \"stale\": {");
+    if (clock->now_ms(clock) - origin->fetched_ms >= ttl_ms) {
+        instant_write(&since, origin->fetched_wall_ms + ttl_ms);
+        buf_add_text(out, "\"since\": ");
+        json_write_string(out, buf_span(&since));
+        buf_add_text(out, ", ");
+    }
+    buf_add_text(out, "\"why\": ");
+    json_write_string(out, span_text(stale->text));
+    buf_add_char(out, '}');
+    out->failed = out->failed || since.failed;
 }
 
 bool explain_write_info(const struct tree *tree, const struct place *place,
-                        const struct record *record, double found_units, struct buf *out)
+                        const struct record *record, double found_units, const struct error *stale,
+                        struct buf *out)
 {
     CLEAN_UP(told_clean_up) struct told told = {0};
     CLEAN_UP(words_clean_up) struct words words = {0};
@@ -249,6 +270,9 @@ bool explain_write_info(const struct tree *tree, const struct place *place,
     buf_add_char(out, ']');
     write_member(out, "aws", buf_span(&words.command));
     write_origin(out, tree, record, found_units);
+    if (stale)
+        write_stale(out, tree, place, record, stale);
+    buf_add_text(out, "\n}\n");
     return !out->failed;
 }
 

@@ -11,9 +11,11 @@ bool explain_write(const struct tree *tree, const struct place *place, struct sp
                    struct buf *out, struct error *err);
 
 /* Appends the content of @info for RECORD at PLACE, which it took FOUND_UNITS read units to find
- * (less than 0: not told). False when memory ran out. */
+ * (less than 0: not told). STALE, unless NULL, says why the record is too old. False when memory
+ * ran out. */
 bool explain_write_info(const struct tree *tree, const struct place *place,
-                        const struct record *record, double found_units, struct buf *out);
+                        const struct record *record, double found_units, const struct error *stale,
+                        struct buf *out);
 
 /* Appends the content of a listing's @info: PLACE, and what listing it took. UNLISTED, unless NULL,
  * says what the directory could not list. False when memory ran out. */

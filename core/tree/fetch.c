@@ -31,6 +31,7 @@ struct fetch {
     struct source_call *call; /* of FETCH_SEARCHES */
     struct loop_timer *timer; /* of FETCH_FAILS */
     struct error why;
+    struct error outage; /* with a kind: what was told is too old, and why */
     fetch_done_fn *done;
     void *arg;
 };
@@ -59,11 +60,11 @@ static void finish(struct fetch *fetch, struct record *record, int64_t ttl_left_
     fetch_done_fn *done = fetch->done;
     void *arg = fetch->arg;
     double found_units = fetch->found_units;
-    struct error copy = err ? *err : (struct error){0};
+    struct error copy = err ? *err : fetch->outage;
     if (record)
         record_ref(record);
     fetch_destroy(fetch);
-    done(arg, record, found_units, ttl_left_ms, err ? &copy : NULL);
+    done(arg, record, found_units, ttl_left_ms, copy.kind != ERROR_NONE ? &copy : NULL);
     record_unref(record);
 }
 
@@ -78,6 +79,13 @@ static int64_t lesser(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* What an answer that is too old leads to proves nothing: then it ends in the outage. */
+static void deny(struct fetch *fetch, int64_t ttl_left_ms, const struct error *why)
+{
+    bool is_proven = fetch->outage.kind == ERROR_NONE;
+    finish(fetch, NULL, is_proven ? ttl_left_ms : 0, is_proven ? why : &fetch->outage);
+}
+
 /* A miss, to which the map may have something to add: a value that it does not know. */
 static void miss(struct fetch *fetch, int64_t ttl_left_ms, const char *text)
 {
@@ -85,7 +93,7 @@ static void miss(struct fetch *fetch, int64_t ttl_left_ms, const char *text)
     CLEAN_UP(buf_clean_up) struct buf doubt = {0};
     place_write_doubt(fetch->place, &doubt);
     error_set(&why, ERROR_NOT_FOUND, "%s%s%s", text, doubt.size ? "; " : "", buf_text(&doubt));
-    finish(fetch, NULL, ttl_left_ms, &why);
+    deny(fetch, ttl_left_ms, &why);
 }
 
 /* The query gave no record that counts. Others there may be: of another kind, or filtered out. */
@@ -127,13 +135,15 @@ static void take_record(void *arg, void *data, int64_t ttl_left_ms, const struct
     fetch->wait = NULL;
     ttl_left_ms = lesser(ttl_left_ms, fetch->ttl_limit_ms);
     if (err)
+        fetch->outage = *err;
+    if (err && !record)
         finish(fetch, NULL, 0, err);
     else if (!record)
         miss_by_key(fetch, ttl_left_ms);
     else if (plan_holds(fetch->plan, &fetch->key, record_item(record), &why))
         finish(fetch, record, ttl_left_ms, NULL);
     else
-        finish(fetch, NULL, lesser(ttl_left_ms, MAP_MISSING_TTL_MS), &why);
+        deny(fetch, lesser(ttl_left_ms, MAP_MISSING_TTL_MS), &why);
 }
 
 static bool ask(struct fetch *fetch, struct read *read, cache_done_fn *done)
@@ -142,6 +152,8 @@ static bool ask(struct fetch *fetch, struct read *read, cache_done_fn *done)
         .cache = fetch->tree->cache,
         .source = fetch->source,
         .loop = fetch->tree->loop,
+        .stale_ms = fetch->tree->stale_ms,
+        .in_outage = fetch->outage.kind != ERROR_NONE,
         .plan = fetch->plan,
         .read = read,
     };
@@ -162,7 +174,9 @@ static void take_found(void *arg, void *data, int64_t ttl_left_ms, const struct 
     struct fetch *fetch = arg;
     struct record *record = data;
     fetch->wait = NULL;
-    if (err) {
+    if (err)
+        fetch->outage = *err;
+    if (err && !record) {
         finish(fetch, NULL, 0, err);
     } else if (!record) {
         miss_by_query(fetch, ttl_left_ms);

@@ -7,7 +7,8 @@
 struct fetch;
 
 /* RECORD is borrowed. FOUND_UNITS is what the query took that found its key; less than 0 when the
- * service did not tell. Misses are ERROR_NOT_FOUND, with a text that says what was looked for. */
+ * service did not tell. Misses are ERROR_NOT_FOUND, with a text that says what was looked for. With
+ * both RECORD and ERR, the record may be too old, and ERR says why no younger one is to be had. */
 typedef void fetch_done_fn(void *arg, struct record *record, double found_units,
                            int64_t ttl_left_ms, const struct error *err);
 

@@ -108,7 +108,8 @@ static bool write_attribute(const struct tree *tree, const struct place *place, 
 }
 
 static bool write_content(const struct tree *tree, const struct place *place, struct record *record,
-                          double found_units, struct buf *out, struct error *err)
+                          double found_units, const struct error *stale, struct buf *out,
+                          struct error *err)
 {
     struct json item = record_item(record);
     switch (place->kind) {
@@ -119,7 +120,8 @@ static bool write_content(const struct tree *tree, const struct place *place, st
     case PLACE_TYPED:
         return write_typed(tree, place->table, item, out, err);
     case PLACE_INFO:
-        return explain_write_info(tree, place, record, found_units, out) || error_no_memory(err);
+        return explain_write_info(tree, place, record, found_units, stale, out) ||
+               error_no_memory(err);
     default:
         if (file_write_record(tree, place->table, item, out))
             return true;
@@ -146,9 +148,10 @@ int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item)
 }
 
 bool file_make(const struct tree *tree, const struct place *place, struct record *record,
-               double found_units, struct buf *bytes, struct tree_file *out, struct error *err)
+               double found_units, const struct error *stale, struct buf *bytes,
+               struct tree_file *out, struct error *err)
 {
-    if (!write_content(tree, place, record, found_units, bytes, err))
+    if (!write_content(tree, place, record, found_units, stale, bytes, err))
         return false;
     *out = (struct tree_file){
         .bytes = buf_span(bytes),
@@ -156,6 +159,7 @@ bool file_make(const struct tree *tree, const struct place *place, struct record
         .mtime_ms = file_mtime_ms(place->route->file, record_item(record)),
         .version = record_version(record),
         .origin = record_origin(record),
+        .stale = stale,
     };
     return true;
 }
@@ -187,7 +191,7 @@ static void take_record(void *arg, struct record *record, double found_units, in
     struct tree_file file;
     struct error why;
     free(arg);
-    if (!err && file_make(call.tree, call.place, record, found_units, &bytes, &file, &why)) {
+    if (record && file_make(call.tree, call.place, record, found_units, err, &bytes, &file, &why)) {
         file.ttl_left_ms = ttl_left_ms;
         call.done(call.arg, &file, NULL);
         return;

@@ -15,10 +15,12 @@ bool file_write_attribute(const struct tree *tree, const struct model *table, st
                           struct json item, struct buf *out);
 
 /* The file at PLACE, made of RECORD, which it took FOUND_UNITS read units to find: its bytes go to
- * BYTES, to which OUT points. OUT's time is left to the caller. False with ERR filled:
- * ERROR_NOT_FOUND when the record has no such attribute. */
+ * BYTES, to which OUT points. OUT's time is left to the caller. STALE, unless NULL, says why the
+ * record is too old. False with ERR filled: ERROR_NOT_FOUND when the record has no such attribute.
+ */
 bool file_make(const struct tree *tree, const struct place *place, struct record *record,
-               double found_units, struct buf *bytes, struct tree_file *out, struct error *err);
+               double found_units, const struct error *stale, struct buf *bytes,
+               struct tree_file *out, struct error *err);
 
 /* The record's own date, or 0. */
 int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item);

@@ -527,7 +527,9 @@ static void take_proof(void *arg, struct span name, const struct tree_file *file
                        const struct error *err)
 {
     struct tree_listing *listing = arg;
-    if (!file) {
+    if (file && file->stale)
+        err = file->stale; /* its entry would be told as if it were not too old */
+    if (!file || file->stale) {
         if (err->kind != ERROR_NOT_FOUND && listing->failed.kind == ERROR_NONE)
             listing->failed = *err;
         return;

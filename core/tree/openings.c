@@ -31,7 +31,7 @@ static void judge_covered(struct openings *openings, const struct tree *tree, st
     bool there = why.kind == ERROR_NONE && proof->finder.best &&
                  (plan->kind != PLAN_KEY ||
                   plan_holds(plan, &plan->key, record_item(proof->finder.best), &why)) &&
-                 file_make(tree, proof->place, proof->finder.best, 0, &bytes, &file, &why);
+                 file_make(tree, proof->place, proof->finder.best, 0, NULL, &bytes, &file, &why);
     if (there || why.kind != ERROR_NONE)
         openings->fn(openings->arg, proof->name, there ? &file : NULL, &why);
 }

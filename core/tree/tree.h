@@ -32,6 +32,7 @@ struct tree {
     struct place_options names;
     bool show_secrets;
     bool compact;
+    int64_t stale_ms; /* by how much older than its ttl a record may be in an outage */
 };
 
 /* A file's content, borrowed for the time of the callback. */
@@ -42,6 +43,8 @@ struct tree_file {
     struct version version;
     const struct record_origin *origin; /* NULL for what the map alone tells */
     int64_t ttl_left_ms;
+    const struct error *stale; /* NULL, or why no younger version is to be had, though this one is
+                                * too old */
 };
 
 struct tree_call; /* a question under way */

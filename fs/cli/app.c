@@ -151,6 +151,7 @@ bool app_start(struct app *app, const struct options *options, const struct map 
         .names = {.suffix = options->suffix},
         .show_secrets = options->show_secrets,
         .compact = options->compact,
+        .stale_ms = options->stale_ms,
     };
     return true;
 }

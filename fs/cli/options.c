@@ -175,6 +175,15 @@ static bool set_max_entries(struct options *options, const char *value)
     return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100000000;
 }
 
+/* Up to a year. */
+static bool set_stale_if_error(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    options->stale_ms = (int64_t)number * 1000;
+    return value[0] >= '0' && value[0] <= '9' && *end == '\0' && number <= 366UL * 86400;
+}
+
 static const struct option table[] = {
     {.name = "map",
      .asks = true,
@@ -277,6 +286,13 @@ static const struct option table[] = {
      .commands = "mount",
      .initial = "1000000",
      .help = "how many entries a listing may have"},
+    {.name = "stale-if-error",
+     .argument = "SECONDS",
+     .takes = "0 to 31622400",
+     .set = set_stale_if_error,
+     .commands = "mount",
+     .initial = "0",
+     .help = "in an outage, show what is older than its ttl by so much"},
     {.letter = 'h', .name = "help", .set = set_help, .help = "print this"},
     {.name = "version", .set = set_version, .help = "print the version"},
 };

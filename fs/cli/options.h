@@ -32,6 +32,7 @@ struct options {
     unsigned fuse_option_count;
     uint64_t cache_bytes;
     uint32_t max_entries;
+    int64_t stale_ms; /* 0: what is too old is never shown */
 };
 
 /* The defaults. */

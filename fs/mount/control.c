@@ -14,7 +14,7 @@ struct number {
     double value;
 };
 
-enum { NUMBERS = 19 };
+enum { NUMBERS = 20 };
 
 static double resident_bytes(void)
 {
@@ -38,6 +38,7 @@ static void fill_numbers(const struct mount *mount, struct number out[NUMBERS])
         {"request_failures", "counter", (double)source.failures},
         {"consumed_capacity", "counter", source.capacity},
         {"errors", "counter", (double)journal_error_count(mount->journal)},
+        {"stale_answers", "counter", (double)journal_stale_count(mount->journal)},
         {"log_lines_dropped", "counter", (double)journal_dropped_count(mount->journal)},
         {"cache_bytes", "gauge", (double)cache.bytes},
         {"cache_entries", "gauge", (double)cache.entries},

@@ -29,6 +29,7 @@ struct journal {
     struct ring lines;
     struct ring errors;
     uint64_t error_count;
+    uint64_t stale_count;
     char *last; /* owned: what was said last, without what tells one time from another */
     int64_t last_ms;
     unsigned repeats; /* of it, not said */
@@ -164,8 +165,9 @@ void journal_write(void *arg, enum log_level level, const char *line)
         say_once(arg, level, buf_text(&text), buf_text(&text));
 }
 
-void journal_error(struct journal *journal, pid_t pid, struct span path, int error,
-                   const struct error *err)
+/* REMARK stands before the reason. */
+static void add_error(struct journal *journal, pid_t pid, struct span path, int error,
+                      const char *remark, const struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
     /* What is worth knowing, and no failure, is a note. */
@@ -187,13 +189,30 @@ void journal_error(struct journal *journal, pid_t pid, struct span path, int err
         printable_add(&line, span_text(fields[i].value), PRINTABLE_WORD);
     }
     /* Last, because it may hold anything: no field follows. */
-    buf_add_text(&line, ": ");
+    buf_printf(&line, ": %s", remark);
     printable_add(&line, span_text(err->text), "");
     journal->error_count++;
     if (line.failed)
         return;
     ring_add(journal, &journal->errors, buf_text(&line));
     say_once(journal, LOG_LEVEL_WARNING, err->text, buf_text(&line));
+}
+
+void journal_error(struct journal *journal, pid_t pid, struct span path, int error,
+                   const struct error *err)
+{
+    add_error(journal, pid, path, error, "", err);
+}
+
+void journal_stale(struct journal *journal, pid_t pid, struct span path, int64_t read_wall_ms,
+                   const struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf remark = {0};
+    buf_add_text(&remark, "shown as it was at ");
+    instant_write(&remark, read_wall_ms);
+    buf_add_text(&remark, ", because: ");
+    add_error(journal, pid, path, 0, buf_text(&remark), err);
+    journal->stale_count++;
 }
 
 void journal_show_lines(const struct journal *journal, struct buf *out)
@@ -209,6 +228,11 @@ void journal_show_errors(const struct journal *journal, struct buf *out)
 uint64_t journal_error_count(const struct journal *journal)
 {
     return journal->error_count;
+}
+
+uint64_t journal_stale_count(const struct journal *journal)
+{
+    return journal->stale_count;
 }
 
 uint64_t journal_dropped_count(const struct journal *journal)

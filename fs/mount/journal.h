@@ -25,9 +25,15 @@ void journal_write(void *arg, enum log_level level, const char *line);
 void journal_error(struct journal *journal, pid_t pid, struct span path, int error,
                    const struct error *err);
 
+/* The process PID was shown at PATH what was read at READ_WALL_MS, though it is too old, because of
+ * ERR. */
+void journal_stale(struct journal *journal, pid_t pid, struct span path, int64_t read_wall_ms,
+                   const struct error *err);
+
 void journal_show_lines(const struct journal *journal, struct buf *out);
 void journal_show_errors(const struct journal *journal, struct buf *out);
 uint64_t journal_error_count(const struct journal *journal);
+uint64_t journal_stale_count(const struct journal *journal);
 /* How many lines the log did not take. They are kept all the same. */
 uint64_t journal_dropped_count(const struct journal *journal);
 

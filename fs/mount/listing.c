@@ -78,9 +78,14 @@ struct listing {
     size_t memory;     /* what of it has been told to the budget */
     bool is_forgotten; /* what it knows may be old: names alone are told */
     struct reader *readers;
-    unsigned handles;         /* that have it open */
-    int64_t since_ms;         /* when it began */
-    int64_t fresh_until_ms;   /* when it may be shared no more */
+    unsigned handles;       /* that have it open */
+    int64_t since_ms;       /* when it began; its entries' times count from here */
+    int64_t fresh_until_ms; /* when it may be shared no more */
+    int64_t read_ms;        /* when the oldest of what it tells began to be read */
+    int64_t stale_until_ms; /* when it may be told no more in an outage either */
+    struct listing
+        *before; /* the last whole one, for an outage while this one is read; NULL: none */
+    struct listing *after;    /* whose BEFORE this is */
     struct loop_timer *timer; /* frees it then, while nobody has it open */
     struct listing *previous, *next;
 };
@@ -106,6 +111,31 @@ static bool is_over(const struct listing *listing)
     return listing->state != LISTING_IDLE && listing->state != LISTING_ASKED;
 }
 
+static bool is_whole(const struct listing *listing)
+{
+    return listing->state == LISTING_WHOLE || listing->state == LISTING_UNLISTABLE;
+}
+
+/* Whether it may be told if there is none that is fresh, and nobody can be asked for one. */
+static bool may_stand_in(const struct listing *listing)
+{
+    return listing && is_whole(listing) && !listing->is_forgotten &&
+           now_ms(listing) < listing->stale_until_ms;
+}
+
+static void set_before(struct listing *listing, struct listing *before)
+{
+    if (listing->before)
+        listing->before->after = NULL;
+    if (before && before->after)
+        before->after->before = NULL;
+    if (before)
+        before->after = listing;
+    listing->before = before;
+}
+
+static void listing_free(struct listing *listing);
+
 /* The one place where a listing's state changes. */
 static void become(struct listing *listing, enum listing_state state)
 {
@@ -114,6 +144,12 @@ static void become(struct listing *listing, enum listing_state state)
         tree_list_end(listing->pages); /* its last page is no more needed */
         listing->pages = NULL;
     }
+    struct listing *before = is_whole(listing) ? listing->before : NULL;
+    if (!before)
+        return;
+    set_before(listing, NULL);
+    if (before->handles == 0)
+        listing_free(before);
 }
 
 /* Tells the budget how much there is of it by now. */
@@ -153,7 +189,10 @@ static void listing_free(struct listing *listing)
     if (listing->next)
         listing->next->previous = listing->previous;
     if (listing->node->listing == listing)
-        nodes_set_listing(listing->node, NULL);
+        nodes_set_listing(listing->node, listing->before);
+    set_before(listing, NULL);
+    if (listing->after)
+        set_before(listing->after, NULL);
     loop_remove_timer(listing->timer);
     fail_readers(listing, EINTR);
     tree_list_end(listing->pages);
@@ -248,6 +287,9 @@ static struct listing *listing_new(struct listings *listings, struct node *node)
     listing->place = place;
     listing->since_ms = now_ms(listing);
     listing->fresh_until_ms = listing->since_ms + (place ? records_ttl_ms(place) : 0);
+    listing->read_ms = listing->since_ms;
+    listing->stale_until_ms =
+        listing->fresh_until_ms + (place ? mount_of(listing)->app->tree.stale_ms : 0);
     listing->next = listings->newest;
     if (listing->next)
         listing->next->previous = listing;
@@ -255,7 +297,9 @@ static struct listing *listing_new(struct listings *listings, struct node *node)
     nodes_pin(node);
     struct listing *old = node->listing;
     nodes_set_listing(node, listing);
-    if (old && old->handles == 0)
+    if (old)
+        set_before(listing, may_stand_in(old) ? old : old->before);
+    if (old && old != listing->before && old->handles == 0)
         listing_free(old);
     if (!place && !list_control(listing)) {
         listing_free(listing);
@@ -288,15 +332,17 @@ static void on_expiry(void *arg)
     listing_free(listing);
 }
 
-/* One to which nothing will be added is kept for others as long as it is fresh. */
+/* One to which nothing will be added is kept for others as long as it is fresh, or may stand in for
+ * one that is. */
 void listing_close(struct listing *listing)
 {
     if (--listing->handles > 0)
         return;
-    if (listing->node->listing == listing && is_over(listing) && is_fresh(listing))
-        listing->timer =
-            loop_add_timer(mount_of(listing)->app->loop, listing->fresh_until_ms - now_ms(listing),
-                           on_expiry, listing);
+    bool is_latest = listing->node->listing == listing || listing->after;
+    int64_t until_ms = may_stand_in(listing) ? listing->stale_until_ms : listing->fresh_until_ms;
+    if (is_latest && is_over(listing) && (is_fresh(listing) || may_stand_in(listing)))
+        listing->timer = loop_add_timer(mount_of(listing)->app->loop, until_ms - now_ms(listing),
+                                        on_expiry, listing);
     if (!listing->timer)
         listing_free(listing);
 }
@@ -380,6 +426,15 @@ static int64_t ttl_left_ms(const struct listing *listing, const struct entry *en
     return listing->since_ms + entry->good_for_ms - now;
 }
 
+/* For how long what is too old is believed: no longer than a miss. */
+static int64_t stale_ttl_ms(const struct listing *listing)
+{
+    int64_t left_ms = listing->stale_until_ms - now_ms(listing);
+    int64_t ttl_ms = listing->place ? records_ttl_ms(listing->place) : 0;
+    int64_t most_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS;
+    return left_ms < most_ms ? left_ms : most_ms;
+}
+
 struct node *listing_find(const struct node *node, struct span name, int64_t *left_ms)
 {
     const struct listing *listing = node->listing;
@@ -388,6 +443,20 @@ struct node *listing_find(const struct node *node, struct span name, int64_t *le
         return NULL;
     *left_ms = ttl_left_ms(listing, entry, now_ms(listing));
     return *left_ms > 0 ? entry->node : NULL;
+}
+
+struct node *listing_find_stale(const struct node *node, struct span name, int64_t *left_ms,
+                                int64_t *read_ms)
+{
+    const struct listing *listing = node->listing;
+    if (listing && !may_stand_in(listing))
+        listing = listing->before;
+    const struct entry *entry = may_stand_in(listing) ? find_entry(listing, name) : NULL;
+    if (!entry || !entry->node)
+        return NULL;
+    *left_ms = stale_ttl_ms(listing);
+    *read_ms = listing->read_ms;
+    return entry->node;
 }
 
 /* The entry NAME may have changed: it is told by its name alone from now on. Without memory for
@@ -411,6 +480,9 @@ void listings_forget(struct listings *listings, struct span path)
         next = each->next;
         nodes_path(each->node, span_text(""), &where);
         if (nodes_is_below(buf_span(&where), path)) {
+            set_before(each, NULL);
+            if (each->after)
+                set_before(each->after, NULL);
             nodes_set_listing(each->node, NULL);
             each->is_forgotten = true;
             if (each->handles == 0)
@@ -583,6 +655,16 @@ static void fail(struct listing *listing, int error, const struct error *err)
     note_failure(listing, pid_of_reader(listing), error, err);
 }
 
+static void note_stale(const struct listing *listing, const struct error *err)
+{
+    struct mount *mount = mount_of(listing);
+    struct clock *clock = loop_clock(mount->app->loop);
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    nodes_path(listing->node, span_text(""), &path);
+    journal_stale(mount->journal, pid_of_reader(listing), buf_span(&path),
+                  clock->wall_ms(clock) - (now_ms(listing) - listing->read_ms), err);
+}
+
 /* The C library takes ENOENT for a directory's end: what is missing would look empty. */
 static int listing_errno(enum error_kind kind)
 {
@@ -637,6 +719,32 @@ static void fail_when_too_large(struct listing *listing)
     fail(listing, EOVERFLOW, &why);
 }
 
+/* Goes on with what the whole listing before told, if all that has come so far is how that one
+ * began. Nothing is added to the budget meanwhile, which might free it. */
+static bool stand_in(struct listing *listing, const struct error *err)
+{
+    const struct listing *before = listing->before;
+    if (!may_stand_in(before) || listing->is_forgotten || listing->count > before->count)
+        return false;
+    for (size_t i = 0; i < listing->count; i++)
+        if (!span_equal(name_of(&listing->entries[i]), name_of(&before->entries[i])))
+            return false;
+    int64_t until_ms = now_ms(listing) + stale_ttl_ms(before);
+    for (size_t i = listing->count; i < before->count; i++) {
+        const struct entry *entry = &before->entries[i];
+        if (entry->node)
+            nodes_pin(entry->node);
+        if (!add_entry(listing, name_of(entry), entry->is_directory, entry->node, until_ms))
+            return false;
+    }
+    listing->fresh_until_ms = until_ms;
+    listing->read_ms = before->read_ms;
+    listing->stale_until_ms = before->stale_until_ms;
+    note_stale(listing, err);
+    become(listing, before->state);
+    return true;
+}
+
 static void take_entries(void *arg, const struct tree_entry *entries, size_t count, bool more,
                          const struct error *err)
 {
@@ -654,7 +762,7 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
         become(listing, more ? LISTING_IDLE : LISTING_WHOLE);
     else if (err->kind == ERROR_NOT_LISTABLE) /* its README tells why: no failure to be noted */
         become(listing, LISTING_UNLISTABLE);
-    else
+    else if (!error_is_outage(err->kind) || !stand_in(listing, err))
         fail(listing, listing_errno(err->kind), err);
     fail_when_too_large(listing);
     count_memory(listing);

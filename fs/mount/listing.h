@@ -26,6 +26,11 @@ void listing_read(struct listing *listing, fuse_req_t req, size_t size, off_t of
  * is good; NULL when it brought none, or too long ago. */
 struct node *listing_find(const struct node *node, struct span name, int64_t *ttl_left_ms);
 
+/* The same in an outage: what a listing brought that is too old, but not by more than the mount may
+ * show then. READ_MS is when it began to be read, on the clock that never jumps. */
+struct node *listing_find_stale(const struct node *node, struct span name, int64_t *ttl_left_ms,
+                                int64_t *read_ms);
+
 /* The next to open PATH, or any directory below it, gets a fresh listing; where PATH is an entry,
  * its name alone is told from now on. */
 void listings_forget(struct listings *listings, struct span path);

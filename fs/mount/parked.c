@@ -6,6 +6,7 @@
 #include "core/base/printable.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
+#include "fs/mount/listing.h"
 
 static void parked_free(struct parked *parked)
 {
@@ -53,12 +54,17 @@ static void note(const struct parked *parked, const struct tree_file *file, cons
     nodes_path(parked->node, parked->name, &path);
     printable_add(&word, buf_span(&path), PRINTABLE_WORD);
     write_target(parked->place, &target);
+    if (file && file->stale)
+        journal_stale(mount->journal, parked->waiting.pid, buf_span(&path),
+                      file->origin->fetched_wall_ms, file->stale);
     if (err && err->kind != ERROR_NOT_FOUND)
         journal_error(mount->journal, parked->waiting.pid, buf_span(&path), reply_errno(err->kind),
                       err);
     log_line(&mount->app->log, LOG_LEVEL_INFO, "pid=%d path=%s %s%s ms=%lld%s%s",
              (int)parked->waiting.pid, buf_text(&word), buf_text(&target),
-             err ? error_word(err->kind) : "ok",
+             err           ? error_word(err->kind)
+             : file->stale ? "stale"
+                           : "ok",
              (long long)(mount_now_ms(mount) - parked->waiting.since_ms),
              request_id[0] ? " request=" : "", request_id);
 }
@@ -97,10 +103,34 @@ static void give_up(void *arg, int error)
     parked_free(parked);
 }
 
+/* In an outage a look-up is answered with what a listing has told of the name, if that is not too
+ * old even for this. */
+static bool stand_in(struct parked *parked, const struct error *err)
+{
+    struct mount *mount = parked->mount;
+    struct clock *clock = loop_clock(mount->app->loop);
+    int64_t ttl_ms, read_ms;
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    struct node *node = parked->name.size > 0 && error_is_outage(err->kind)
+                            ? listing_find_stale(parked->node, parked->name, &ttl_ms, &read_ms)
+                            : NULL;
+    fuse_req_t req = node ? waiting_take(&parked->waiting) : NULL;
+    if (!req)
+        return false;
+    nodes_path(parked->node, parked->name, &path);
+    journal_stale(mount->journal, parked->waiting.pid, buf_span(&path),
+                  clock->wall_ms(clock) - (mount_now_ms(mount) - read_ms), err);
+    reply_entry(req, mount, node, ttl_ms);
+    parked_free(parked);
+    return true;
+}
+
 static void take_file(void *arg, const struct tree_file *file, const struct error *err)
 {
     struct parked *parked = arg;
     parked->call = NULL;
+    if (err && stand_in(parked, err))
+        return;
     note(parked, file, err);
     fuse_req_t req = waiting_take(&parked->waiting);
     if (req && err) {

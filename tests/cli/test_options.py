@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import subprocess
+import time
 
 import pytest
 
@@ -253,6 +254,15 @@ def cache_size_bounds_what_is_kept(bench):
     ).stderr  # fmt: skip
 
 
+def error_of(ask):
+    """The errno that ASK ends with; 0 for none."""
+    try:
+        ask()
+    except OSError as why:
+        return why.errno
+    return 0
+
+
 @effect_of("--max-entries")
 def max_entries_ends_a_listing_in_an_error(bench):
     things = bench.fixture("things")
@@ -267,6 +277,23 @@ def max_entries_ends_a_listing_in_an_error(bench):
         assert "--max-entries" in (root / ".ddbfs/errors").read_text()
     assert "--max-entries takes 1 to" in bench.ddbfs(
         "mount", "--max-entries", "0", bench.folder, expect=2
+    ).stderr  # fmt: skip
+
+
+@effect_of("--stale-if-error")
+def what_is_too_old_is_shown_in_an_outage(bench):
+    path = write_small_map(bench.folder, "any")
+    path.write_text(path.read_text().replace('"paths"', '"ttl": 0, "paths"'), "utf-8")
+    settings = f"any/shops{SETTINGS.removeprefix('/prod/shops')}"
+    for options, number in ((["--stale-if-error", "60"], 0), ([], errno.EIO)):
+        with bench.mounted("--map", path, *options) as root:
+            (root / settings).read_bytes()
+            time.sleep(mounts.STATS_TTL_S)  # the kernel knows its name until then
+            bench.proxy.fault("server_error", times=None)
+            assert error_of((root / settings).read_bytes) == number
+            bench.proxy.heal()
+    assert "--stale-if-error takes 0 to" in bench.ddbfs(
+        "mount", "--stale-if-error", "-1", bench.folder, expect=2
     ).stderr  # fmt: skip
 
 
@@ -329,7 +356,7 @@ def test_wrong_value_is_told_what_would_be_right(ddbfs):
     assert "--format takes pretty or compact" in ddbfs("--format", "x", "ls", "/", expect=2).stderr
 
 
-@pytest.mark.parametrize("option", ["-f", "-o", "--cache-size", "--max-entries"])
+@pytest.mark.parametrize("option", ["-f", "-o", "--cache-size", "--max-entries", "--stale-if-error"])
 def test_option_of_the_mount_goes_with_no_other_command(ddbfs, option):
     assert "does not go with this command" in ddbfs("ls", option, "/", expect=2).stderr
 

@@ -159,6 +159,12 @@ def make_map(tmp_path):
     return make
 
 
+@pytest.fixture
+def short(make_map):
+    """A map whose records are asked for again and again."""
+    return make_map(lambda text: text.replace('"mtime"', '"ttl": 0, "mtime"'))
+
+
 def preload(folder, name):
     """The environment of a daemon in which NAME.c of this folder stands before the C library."""
     library = folder / f"{name}.so"

@@ -58,12 +58,6 @@ NAME_TTL_S = 0.15  # the least for which the kernel keeps a name, and a little
 HOUR_S = 3600
 
 
-@pytest.fixture
-def short(make_map):
-    """A map whose records are asked for again and again."""
-    return make_map(lambda text: text.replace('"mtime"', '"ttl": 0, "mtime"'))
-
-
 def read_anew(m, path=SETTINGS):
     """Reads PATH, of which the kernel no longer knows the name."""
     time.sleep(NAME_TTL_S)

@@ -218,7 +218,7 @@ static void answer(void *arg)
     struct fake_source *fake = call->fake;
     call->timer = NULL;
     fake->pages++;
-    if (fake->error.kind != ERROR_NONE && fake->pages == fake->fail_at)
+    if (fake->error.kind != ERROR_NONE && (fake->down || fake->pages == fake->fail_at))
         tell_error(call, &fake->error);
     else if (call->read->kind == READ_TABLES)
         answer_tables(call);

@@ -22,6 +22,7 @@ struct fake_source {
     size_t page_size;              /* items a page, before filters; 0: all in one */
     struct error error;            /* told instead of page number FAIL_AT, when it has a kind */
     unsigned fail_at;              /* counts all pages of all calls, from 1 */
+    bool down;                     /* it is told instead of every page */
     int64_t delay_ms;              /* so much later each page comes */
     bool no_memory;                /* starts nothing */
     bool *busy;                    /* set while it works on its own account; may be NULL */

@@ -112,6 +112,7 @@ void scene_take_file(void *arg, const struct tree_file *file, const struct error
     told->secret = file->secret;
     told->mtime_ms = file->mtime_ms;
     told->ttl_left_ms = file->ttl_left_ms;
+    told->stale = file->stale ? *file->stale : (struct error){0};
 }
 
 static void write_entry(struct told *told, const struct tree_entry *entry)

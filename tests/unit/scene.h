@@ -30,7 +30,8 @@ struct told {
     bool secret;
     int64_t mtime_ms;
     int64_t ttl_left_ms;
-    unsigned pages; /* of a listing, empty ones included */
+    struct error stale; /* with a kind: the file is too old, and why */
+    unsigned pages;     /* of a listing, empty ones included */
     bool more;
     bool full; /* sizes and dates are wanted: "name size mtime" */
     struct tree_listing *listing;

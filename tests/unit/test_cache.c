@@ -44,7 +44,7 @@ struct scene {
     struct cache_flight *flight; /* the last one that began */
     int fetched, abandoned, released;
     bool refuse;
-    int64_t max_age_ms, max_missing_age_ms; /* of the questions that are asked */
+    int64_t max_age_ms, max_missing_age_ms, stale_ms; /* of the questions that are asked */
 };
 
 static void open_scene(struct scene *scene, size_t limit)
@@ -98,6 +98,7 @@ static struct cache_question question_of(struct scene *scene, const char *key)
     return (struct cache_question){.key = span_text(key),
                                    .max_age_ms = scene->max_age_ms,
                                    .max_missing_age_ms = scene->max_missing_age_ms,
+                                   .stale_ms = scene->stale_ms,
                                    .fetch = fetch,
                                    .abandon = abandon,
                                    .fetch_arg = scene,
@@ -329,6 +330,132 @@ static void each_asker_says_how_old_an_answer_may_be(void)
     run(&scene);
     CHECK(patient.data == &thing);
     CHECK_INT(patient.ttl_left_ms, 3600000 - 15000);
+    close_scene(&scene);
+}
+
+/* Outages. */
+
+enum { STALE_MS = 5000 };
+
+static void open_stale_scene(struct scene *scene, struct thing *thing)
+{
+    open_scene(scene, MEGABYTE);
+    scene->stale_ms = STALE_MS;
+    put(scene, "k", thing, 1);
+}
+
+static void ask_in_vain(struct scene *scene, enum error_kind kind, struct asker *asker)
+{
+    struct error err;
+    *asker = (struct asker){0};
+    error_set(&err, kind, "no answer");
+    ask(scene, "k", asker);
+    CHECK(asker->calls == 0);
+    cache_fail(scene->flight, &err);
+    CHECK_INT(asker->calls, 1);
+    CHECK_INT(asker->err.kind, kind);
+}
+
+static void what_is_too_old_is_told_in_an_outage(void)
+{
+    struct scene scene;
+    struct asker asker;
+    struct thing thing = {1};
+    open_stale_scene(&scene, &thing);
+    virtual_clock_pass(&scene.clock, 1000);
+    for (int i = 1; i <= 3; i++) { /* it gets no younger by it */
+        ask_in_vain(&scene, ERROR_TIMED_OUT, &asker);
+        CHECK(asker.data == &thing && asker.refs >= 2);
+        CHECK_TEXT(asker.err.text, "no answer");
+        CHECK_INT(asker.ttl_left_ms, 2000);
+        CHECK_INT(scene.fetched, 1 + i);
+    }
+    close_scene(&scene);
+    CHECK_INT(thing.refs, 1);
+}
+
+static void it_is_told_up_to_its_bound(void)
+{
+    struct scene scene;
+    struct asker asker;
+    struct thing thing = {1};
+    open_stale_scene(&scene, &thing);
+    virtual_clock_pass(&scene.clock, 1000 + STALE_MS - 1);
+    ask_in_vain(&scene, ERROR_SERVICE, &asker);
+    CHECK(asker.data == &thing);
+    CHECK_INT(asker.ttl_left_ms, 1);
+    virtual_clock_pass(&scene.clock, 1);
+    ask_in_vain(&scene, ERROR_SERVICE, &asker);
+    CHECK(!asker.data && asker.ttl_left_ms == 0);
+    close_scene(&scene);
+}
+
+static void only_an_outage_excuses_age(void)
+{
+    static const enum error_kind outages[] = {ERROR_THROTTLED, ERROR_TIMED_OUT, ERROR_UNREACHABLE,
+                                              ERROR_REFUSED,   ERROR_RESET,     ERROR_TLS,
+                                              ERROR_SERVICE};
+    struct scene scene;
+    struct asker asker;
+    struct thing thing = {1};
+    open_stale_scene(&scene, &thing);
+    virtual_clock_pass(&scene.clock, 1000);
+    unsigned excused = 0;
+    for (int kind = ERROR_NONE + 1; kind <= ERROR_NO_MEMORY; kind++) {
+        ask_in_vain(&scene, (enum error_kind)kind, &asker);
+        excused += asker.data != NULL;
+    }
+    CHECK_INT(excused, sizeof outages / sizeof outages[0]);
+    for (size_t i = 0; i < sizeof outages / sizeof outages[0]; i++) {
+        ask_in_vain(&scene, outages[i], &asker);
+        CHECK(asker.data == &thing);
+    }
+    close_scene(&scene);
+}
+
+static void a_miss_that_is_too_old_proves_nothing(void)
+{
+    struct scene scene;
+    struct asker asker;
+    open_stale_scene(&scene, NULL);
+    virtual_clock_pass(&scene.clock, 2000);
+    ask_in_vain(&scene, ERROR_TIMED_OUT, &asker);
+    CHECK(!asker.data);
+    close_scene(&scene);
+}
+
+static void each_asker_says_how_stale_an_answer_may_be(void)
+{
+    struct scene scene;
+    struct asker patient = {0}, strict = {0};
+    struct error err;
+    struct thing thing = {1};
+    open_stale_scene(&scene, &thing);
+    virtual_clock_pass(&scene.clock, 1000);
+    ask(&scene, "k", &patient);
+    scene.stale_ms = 0;
+    ask(&scene, "k", &strict);
+    error_set(&err, ERROR_REFUSED, "nobody there");
+    cache_fail(scene.flight, &err);
+    CHECK(patient.data == &thing && !strict.data && strict.err.kind == ERROR_REFUSED);
+    close_scene(&scene);
+}
+
+static void what_was_dropped_excuses_nothing(void)
+{
+    struct scene scene;
+    struct asker asker = {0};
+    struct error err;
+    struct thing thing = {1};
+    open_stale_scene(&scene, &thing);
+    virtual_clock_pass(&scene.clock, 1000);
+    ask(&scene, "k", &asker);
+    struct cache_flight *flight = scene.flight;
+    cache_drop(scene.cache);
+    put(&scene, "k", &thing, 1); /* who asked before the drop is told nothing of it */
+    error_set(&err, ERROR_REFUSED, "nobody there");
+    cache_fail(flight, &err);
+    CHECK(asker.calls == 1 && !asker.data);
     close_scene(&scene);
 }
 
@@ -668,6 +795,12 @@ static const struct check_test tests[] = {
     {"an age of zero joins flights, but takes nothing known",
      an_age_of_zero_joins_flights_but_takes_nothing_known},
     {"each asker says how old an answer may be", each_asker_says_how_old_an_answer_may_be},
+    {"what is too old is told in an outage", what_is_too_old_is_told_in_an_outage},
+    {"it is told up to its bound", it_is_told_up_to_its_bound},
+    {"only an outage excuses age", only_an_outage_excuses_age},
+    {"a miss that is too old proves nothing", a_miss_that_is_too_old_proves_nothing},
+    {"each asker says how stale an answer may be", each_asker_says_how_stale_an_answer_may_be},
+    {"what was dropped excuses nothing", what_was_dropped_excuses_nothing},
     {"the last asker to leave abandons the flight", the_last_asker_to_leave_abandons_the_flight},
     {"those who stay are answered", those_who_stay_are_answered},
     {"leaving a known answer lets go of it", leaving_a_known_answer_lets_go_of_it},

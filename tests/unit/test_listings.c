@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "fs/mount/journal.h"
 #include "tests/unit/check.h"
 #include "tests/unit/kernel.h"
 #include "tests/unit/sample.h"
@@ -411,7 +412,178 @@ static void a_listing_is_kept_while_it_is_fresh(void)
     close_mount();
 }
 
+/* Outages. */
+
+enum { STALE_MS = 3600000 };
+
+/* COUNT records, whose listing is known, but too old. */
+static uint64_t open_outage(size_t count, size_t page_size)
+{
+    int error;
+    open_mount(count, page_size);
+    kernel.app.tree.stale_ms = STALE_MS;
+    uint64_t handle = open_directory();
+    read_all(handle, 0, &error);
+    CHECK_INT(error, 0);
+    virtual_clock_pass(&scene.clock, 2 * TTL_MS);
+    error_set(&scene.fake.error, ERROR_TIMED_OUT, "no answer");
+    scene.fake.down = true;
+    return handle;
+}
+
+static void close_outage(uint64_t handle, uint64_t other)
+{
+    kernel_releasedir(&kernel, handle);
+    kernel_releasedir(&kernel, other);
+    close_mount();
+}
+
+static void in_an_outage_the_last_whole_listing_is_told(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf said = {0};
+    uint64_t old = open_outage(10, 0), handle = open_directory();
+    CHECK(handle != old);
+    struct fuse_req *req = read_from(handle, ROOM, FIRST);
+    CHECK_INT(req->error, 0);
+    CHECK_INT(lines_of(req), 10);
+    CHECK(told_inode(req, "0003") != 0);
+    CHECK_INT(read_from(handle, ROOM, req->next)->bytes.size, 0);
+    journal_show_errors(kernel.mount.journal, &said);
+    CHECK_HAS(buf_text(&said), "note path=/prod/t/b: shown as it was at 2026-04-16T12:00:00Z, "
+                               "because: no answer\n");
+    CHECK_INT(journal_stale_count(kernel.mount.journal), 1);
+    close_outage(old, handle);
+}
+
+/* And it grows no younger by being told. */
+static void it_is_told_again_and_again_up_to_its_bound(void)
+{
+    int error;
+    uint64_t handle = open_outage(10, 0);
+    for (int64_t age = 2 * TTL_MS; age < TTL_MS + STALE_MS; age += STALE_MS / 3) {
+        uint64_t next = open_directory();
+        CHECK_INT(read_all(next, 0, &error), 12);
+        CHECK_INT(error, 0);
+        kernel_releasedir(&kernel, handle);
+        handle = next;
+        virtual_clock_pass(&scene.clock, STALE_MS / 3);
+    }
+    CHECK_INT(journal_stale_count(kernel.mount.journal), 3);
+    uint64_t late = open_directory();
+    read_all(late, 0, &error);
+    CHECK_INT(error, ETIMEDOUT);
+    close_outage(handle, late);
+}
+
+static void look_up_in_outage(const char *name, int error)
+{
+    struct fuse_req *req = kernel_look_up(&kernel, directory, name);
+    loop_run(scene.loop);
+    CHECK_INT(req->replies, 1);
+    CHECK_INT(req->error, error);
+    if (error == 0)
+        CHECK_INT(req->entry.entry_timeout, MAP_MISSING_TTL_MS / 1000);
+}
+
+/* It was brought by the listing, and read by nobody. */
+static void its_names_are_found(void)
+{
+    uint64_t old = open_outage(10, 0);
+    look_up_in_outage("0003", 0);
+    uint64_t handle = open_directory();
+    look_up_in_outage("0004", 0);
+    look_up_in_outage("none", ETIMEDOUT);
+    struct fuse_req *req = read_from(handle, ROOM, FIRST);
+    CHECK_HAS(buf_text(&kernel_read(&kernel, told_inode(req, "0003"))->bytes), "old");
+    CHECK_INT(journal_stale_count(kernel.mount.journal), 3);
+    close_outage(old, handle);
+}
+
+static void what_was_refreshed_by_hand_is_not_told(void)
+{
+    int error;
+    uint64_t old = open_outage(10, 0);
+    listings_forget(kernel.mount.listings, span_text("/prod/t/b/0003"));
+    look_up_in_outage("0003", ETIMEDOUT);
+    look_up_in_outage("0004", 0);
+    listings_forget(kernel.mount.listings, span_text("/prod/t/b"));
+    look_up_in_outage("0004", ETIMEDOUT);
+    uint64_t handle = open_directory();
+    read_all(handle, 0, &error);
+    CHECK_INT(error, ETIMEDOUT);
+    close_outage(old, handle);
+}
+
+static void one_that_is_denied_is_not_told(void)
+{
+    int error;
+    uint64_t old = open_outage(10, 0), handle = open_directory();
+    error_set(&scene.fake.error, ERROR_DENIED, "no");
+    look_up_in_outage("0003", EACCES);
+    read_all(handle, 0, &error);
+    CHECK_INT(error, EACCES);
+    CHECK_INT(journal_stale_count(kernel.mount.journal), 0);
+    close_outage(old, handle);
+}
+
+/* Its first pages are as they were: the rest of the old one goes on from there. */
+static void an_outage_in_its_midst(void)
+{
+    uint64_t old = open_outage(250, 100), handle = open_directory();
+    scene.fake.down = false;
+    scene.fake.fail_at = scene.fake.pages + 2;
+    struct fuse_req *first = read_from(handle, ROOM, FIRST);
+    CHECK_INT(lines_of(first), 100);
+    struct fuse_req *rest = read_from(handle, ROOM, first->next);
+    CHECK_INT(lines_of(rest), 150);
+    CHECK_INT(read_from(handle, ROOM, rest->next)->error, 0);
+    close_outage(old, handle);
+}
+
+static void another_beginning_goes_on_with_no_old_one(void)
+{
+    uint64_t old = open_outage(250, 100), handle = open_directory();
+    scene.fake.down = false;
+    scene.fake.items = items + 1;
+    scene.fake.fail_at = scene.fake.pages + 2;
+    struct fuse_req *first = read_from(handle, ROOM, FIRST);
+    CHECK_INT(lines_of(first), 100);
+    CHECK_INT(read_from(handle, ROOM, first->next)->error, ETIMEDOUT);
+    close_outage(old, handle);
+}
+
+/* Nobody has it open, and it is there when it is needed; a fresh one takes its place. */
+static void it_is_kept_for_an_outage_and_makes_room(void)
+{
+    int error;
+    uint64_t old = open_outage(10, 0), handle = open_directory();
+    kernel_releasedir(&kernel, old);
+    size_t two = listing_bytes();
+    scene.fake.down = false;
+    CHECK_INT(lines_of(read_from(handle, ROOM, FIRST)), 10);
+    CHECK(listing_bytes() < two + two / 2);
+    virtual_clock_pass(&scene.clock, 2 * TTL_MS);
+    uint64_t next = open_directory();
+    kernel_releasedir(&kernel, handle);
+    struct budget *budget = &kernel.mount.budget;
+    CHECK(budget->spare[BUDGET_LISTINGS](budget->arg[BUDGET_LISTINGS]));
+    scene.fake.down = true;
+    read_all(next, 0, &error);
+    CHECK_INT(error, ETIMEDOUT);
+    kernel_releasedir(&kernel, next);
+    CHECK_INT(listing_bytes(), 0);
+    close_mount();
+}
+
 static const struct check_test tests[] = {
+    {"in_an_outage_the_last_whole_listing_is_told", in_an_outage_the_last_whole_listing_is_told},
+    {"it_is_told_again_and_again_up_to_its_bound", it_is_told_again_and_again_up_to_its_bound},
+    {"its_names_are_found", its_names_are_found},
+    {"what_was_refreshed_by_hand_is_not_told", what_was_refreshed_by_hand_is_not_told},
+    {"one_that_is_denied_is_not_told", one_that_is_denied_is_not_told},
+    {"an_outage_in_its_midst", an_outage_in_its_midst},
+    {"another_beginning_goes_on_with_no_old_one", another_beginning_goes_on_with_no_old_one},
+    {"it_is_kept_for_an_outage_and_makes_room", it_is_kept_for_an_outage_and_makes_room},
     {"pages_come_as_they_are_read", pages_come_as_they_are_read},
     {"a_long_listing_is_read_ahead", a_long_listing_is_read_ahead},
     {"a_small_buffer_is_filled_and_gone_on_from", a_small_buffer_is_filled_and_gone_on_from},

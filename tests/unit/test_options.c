@@ -39,6 +39,7 @@ static void the_defaults_are_as_the_manual_says(void)
     CHECK_INT(options.timeout_ms, 10000);
     CHECK_INT(options.cache_bytes, 256 << 20);
     CHECK_INT(options.max_entries, 1000000);
+    CHECK_INT(options.stale_ms, 0);
     CHECK_TEXT(options.suffix, "");
     CHECK(!options.compact && !options.show_secrets && !options.foreground);
 }

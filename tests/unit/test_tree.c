@@ -406,6 +406,99 @@ static void test_info_says_where_a_record_came_from(void)
     close_scene();
 }
 
+/* Outages. */
+
+#define BY_ID "/prod/jobs/by-id/j1"
+
+/* BY_ID has been read, and is a minute old. */
+static void open_outage(enum error_kind kind)
+{
+    open_example();
+    scene.tree.stale_ms = 3600000;
+    check_file(BY_ID, J1);
+    virtual_clock_pass(&scene.clock, 60000);
+    error_set(&scene.fake.error, kind, "no answer");
+    scene.fake.down = true;
+}
+
+static void test_a_record_is_shown_in_an_outage(void)
+{
+    CLEAN_UP(told_clean_up) struct told told = {0}, after = {0};
+    open_outage(ERROR_TIMED_OUT);
+    CHECK(scene_read(&scene, BY_ID, &told));
+    CHECK_TEXT(buf_text(&told.bytes), J1);
+    CHECK_INT(told.stale.kind, ERROR_TIMED_OUT);
+    CHECK_TEXT(told.stale.text, "no answer");
+    CHECK_INT(told.ttl_left_ms, MAP_MISSING_TTL_MS);
+    CHECK_INT(scene.fake.started, 3); /* the index was asked, in vain; the record then was not */
+    scene.fake.down = false;
+    CHECK(scene_read(&scene, BY_ID, &after));
+    CHECK_INT(after.stale.kind, ERROR_NONE);
+    CHECK_INT(after.ttl_left_ms, MAP_TTL_MS);
+    close_scene();
+}
+
+static void test_its_companions_are_too_and_info_says_so(void)
+{
+    CLEAN_UP(told_clean_up) struct told typed = {0}, info = {0};
+    open_outage(ERROR_UNREACHABLE);
+    CHECK(scene_read(&scene, BY_ID "@typed", &typed));
+    CHECK_HAS(buf_text(&typed.bytes), "\"n\":{\"N\":\"1.50\"}");
+    CHECK_INT(typed.stale.kind, ERROR_UNREACHABLE);
+    CHECK(scene_read(&scene, BY_ID "@info", &info));
+    CHECK_HAS(buf_text(&info.bytes), "\"fetched\": \"2026-04-16T12:00:00Z\"");
+    CHECK_HAS(buf_text(&info.bytes),
+              "\"stale\": {\"since\": \"2026-04-16T12:00:10Z\", \"why\": \"no answer\"}\n}");
+    close_scene();
+}
+
+static void test_without_the_option_an_outage_is_an_error(void)
+{
+    open_outage(ERROR_TIMED_OUT);
+    scene.tree.stale_ms = 0;
+    check_file_fails(BY_ID, ERROR_TIMED_OUT, "no answer");
+    close_scene();
+}
+
+static void test_who_is_refused_is_shown_nothing_old(void)
+{
+    static const enum error_kind kinds[] = {ERROR_DENIED, ERROR_EXPIRED, ERROR_NO_TABLE,
+                                            ERROR_BAD_ANSWER, ERROR_UNTRUSTED};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        open_outage(kinds[i]);
+        check_file_fails(BY_ID, kinds[i], "no answer");
+        close_scene();
+    }
+}
+
+/* The index told of it an hour ago: that the record is gone, or another, says nothing of who bears
+ * the id now. */
+static void test_what_is_old_proves_no_miss(void)
+{
+    static const struct fake_item nothing[] = {{0}};
+    CLEAN_UP(told_clean_up) struct told gone = {0};
+    open_outage(ERROR_THROTTLED);
+    scene.fake.down = false;
+    scene.fake.items = nothing;
+    CHECK(scene_read(&scene, LATEST "/2026-04-16T10:00:00Z#j1", &gone));
+    CHECK_INT(gone.err.kind, ERROR_NOT_FOUND);
+    scene.fake.down = true;
+    check_file_fails(BY_ID, ERROR_THROTTLED, "no answer");
+    close_scene();
+}
+
+static void test_what_is_in_a_listing_is_not_told_as_fresh(void)
+{
+    open_example();
+    scene.tree.stale_ms = 3600000;
+    check_list("/prod/index-settings/kl7", "products\nproducts.d/\nDEFAULT_CONFIGS\n");
+    virtual_clock_pass(&scene.clock, 60000);
+    error_set(&scene.fake.error, ERROR_RESET, "cut off");
+    scene.fake.fail_at = scene.fake.pages + 2;
+    check_list_fails("/prod/index-settings/kl7", "products\nproducts.d/\n", ERROR_RESET, "cut off");
+    close_scene();
+}
+
 static void test_a_record_has_its_own_date(void)
 {
     CLEAN_UP(told_clean_up) struct told told = {0};
@@ -1349,6 +1442,12 @@ static const struct check_test tests[] = {
     {"typed_is_the_service_s_own_text_in_order", test_typed_is_the_service_s_own_text_in_order},
     {"secrets_are_masked_but_in_their_own_file", test_secrets_are_masked_but_in_their_own_file},
     {"secrets_are_shown_to_who_asks", test_secrets_are_shown_to_who_asks},
+    {"a_record_is_shown_in_an_outage", test_a_record_is_shown_in_an_outage},
+    {"its_companions_are_too_and_info_says_so", test_its_companions_are_too_and_info_says_so},
+    {"without_the_option_an_outage_is_an_error", test_without_the_option_an_outage_is_an_error},
+    {"who_is_refused_is_shown_nothing_old", test_who_is_refused_is_shown_nothing_old},
+    {"what_is_old_proves_no_miss", test_what_is_old_proves_no_miss},
+    {"what_is_in_a_listing_is_not_told_as_fresh", test_what_is_in_a_listing_is_not_told_as_fresh},
     {"info_says_where_a_record_came_from", test_info_says_where_a_record_came_from},
     {"a_record_has_its_own_date", test_a_record_has_its_own_date},
     {"compact_is_one_line", test_compact_is_one_line},
