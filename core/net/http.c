@@ -75,6 +75,8 @@ struct transfer {
     int64_t connect_timeout_ms;
     int socket_error;            /* why no socket could be had; 0 when none was refused */
     int64_t sent_ms;             /* when the request left, on the loop's clock */
+    bool sent;                   /* it has left */
+    bool lost;                   /* and libcurl was about to send it again */
     int local_port;              /* of its connection, once there is one */
     struct loop_timer *patience; /* until the first byte comes over a connection that may be dead */
     bool proxied;
@@ -182,6 +184,9 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl
     struct transfer *transfer = arg;
     const unsigned unacknowledged_ms = MAX_CONNECT_MS;
     (void)purpose;
+    transfer->lost = transfer->sent;
+    if (transfer->lost)
+        return CURL_SOCKET_BAD;
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd < 0)
         transfer->socket_error = errno;
@@ -207,8 +212,10 @@ static struct use *use_of(struct http *http, int local_port)
 
 static void on_impatience(void *arg);
 
-/* The request leaves. Over a connection that was not used for a while it may be lost: a laptop has
- * slept, or a router has forgotten the connection, and nobody tells. */
+/* The request leaves, once: where a connection of before has died over it, libcurl by itself would
+ * send it again, over a new one or over another of before, and nobody would count it. Over a
+ * connection that was not used for a while it may be lost: a laptop has slept, or a router has
+ * forgotten the connection, and nobody tells. */
 static int on_send(void *arg, char *peer_ip, char *local_ip, int peer_port, int local_port)
 {
     (void)peer_ip, (void)local_ip, (void)peer_port;
@@ -216,10 +223,12 @@ static int on_send(void *arg, char *peer_ip, char *local_ip, int peer_port, int 
     struct http *http = transfer->http;
     long made = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &made);
+    transfer->lost = transfer->sent;
+    if (transfer->lost)
+        return CURL_PREREQFUNC_ABORT;
+    transfer->sent = true;
     struct use *use = use_of(http, local_port);
     int64_t idle_ms = made > 0 ? 0 : now_ms(http) - use->at_ms;
-    loop_remove_timer(transfer->patience); /* libcurl may have sent it before, over another */
-    transfer->patience = NULL;
     if (idle_ms > TRUSTED_IDLE_MS)
         transfer->patience = loop_add_timer(http->loop, PATIENCE_MS, on_impatience, transfer);
     transfer->local_port = local_port;
@@ -341,6 +350,8 @@ static const struct cause *listed_cause(CURLcode code)
 
 static const struct cause *find_cause(const struct transfer *transfer, CURLcode code)
 {
+    if (transfer->lost)
+        return listed_cause(CURLE_GOT_NOTHING);
     if (proxy_refused(transfer->easy))
         return &bad_proxy;
     if (code == CURLE_COULDNT_CONNECT)
@@ -570,6 +581,8 @@ static void finish(struct transfer *transfer, CURLcode code)
 {
     struct error err = {0};
     struct http_header *headers = NULL;
+    if (transfer->lost) /* others that were idle with its connection may be dead, too */
+        transfer->http->suspect_ms = transfer->sent_ms;
     if (judge(transfer, code, &err)) {
         headers = list_headers(transfer);
         error_no_memory(&err);

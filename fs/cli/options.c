@@ -497,7 +497,7 @@ static void print_option(FILE *out, const struct option *option, bool tell_comma
         buf_printf(&left, "--%s", option->name);
     if (option->argument)
         buf_printf(&left, option->optional ? "[=%s]" : " %s", option->argument);
-    fprintf(out, "  %-22s %s", buf_text(&left), option->help);
+    fprintf(out, "  %-25s %s", buf_text(&left), option->help);
     if (option->initial && option->initial[0])
         fprintf(out, " (%s)", option->initial);
     if (option->commands && tell_commands)
