@@ -149,6 +149,8 @@ static bool tell_credentials(struct configured_environment *to,
                              const struct credentials *credentials)
 {
     const struct aws_settings *settings = aws_session_settings(to->session);
+    tell(to, CONFIGURED_REGION, settings->region,
+         aws_settings_origin(settings, AWS_SETTING_REGION));
     bool of_environment = credentials->method && strcmp(credentials->method, "env") == 0;
     tell(to, CONFIGURED_CREDENTIALS, credentials->method, credentials->origin);
     tell_key(to, credentials->access_key_id);

@@ -170,7 +170,7 @@ static bool open_transport(struct sources *sources, struct error *err)
 /* Every environment's source is DynamoDB so far. Another kind is another branch here and in
  * sources_describe, and a line in KINDS. */
 static bool open_source(struct sources *sources, struct opened *opened,
-                        const struct aws_settings *settings, struct error *err)
+                        struct aws_settings *settings, struct error *err)
 {
     struct clock *clock = loop_clock(sources->options.loop);
     if (!open_transport(sources, err))
@@ -193,7 +193,7 @@ static bool open_source(struct sources *sources, struct opened *opened,
 }
 
 /* The one that is open for the same, or a new one. */
-static struct opened *open_for(struct sources *sources, const struct aws_settings *settings,
+static struct opened *open_for(struct sources *sources, struct aws_settings *settings,
                                struct error *err)
 {
     for (struct opened *each = sources->opened; each; each = each->next)
@@ -246,6 +246,13 @@ struct source_stats sources_stats(const struct sources *sources)
     return sum;
 }
 
+/* NULL when it is not known, or not yet. */
+static const char *region_of(const struct settled *settled)
+{
+    return settled->opened ? aws_session_settings(settled->opened->session)->region
+                           : settled->settings.region;
+}
+
 /* Without settings (no such profile here) the commands still say what the map says. */
 const struct source_ops *sources_describe(void *arg, const struct place *place, struct buf *options)
 {
@@ -254,7 +261,7 @@ const struct source_ops *sources_describe(void *arg, const struct place *place, 
     const struct settled *settled = settle(sources, place->environment, NULL);
     if (settled) {
         said.profile = aws_settings_profile(&settled->settings);
-        said.region = settled->settings.region;
+        said.region = region_of(settled);
         said.endpoint_url = aws_settings_endpoint_url(&settled->settings);
     }
     dynamo_write_options(options, said.profile, said.region, said.endpoint_url);
@@ -286,6 +293,7 @@ void sources_locate(struct sources *sources, const struct map_environment *envir
     struct aws_options said = options_for(sources, environment);
     const struct settled *settled = settle(sources, environment, NULL);
     struct span found = settled ? find_account(sources, &settled->settings) : span_text("");
-    buf_add_text(region, settled ? settled->settings.region : said.region ? said.region : "*");
+    const char *name = settled ? region_of(settled) : said.region;
+    buf_add_text(region, name ? name : "*");
     buf_add_span(account, found.size ? found : span_text("*"));
 }

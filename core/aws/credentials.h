@@ -33,13 +33,15 @@ struct sso_tokens;
 
 /* What providers work with, and on whose behalf. All borrowed, and outlives the provider. */
 struct credentials_context {
-    struct loop *loop;                   /* with the clock */
-    struct transport *transport;         /* for those that ask the network */
-    const struct log *log;               /* may be NULL */
-    const struct aws_settings *settings; /* region and endpoints, of the profile in force */
-    struct sso_tokens *sso_tokens;       /* of all sessions together; NULL: each has its own */
-    const char *profile; /* whose credentials are wanted; "default" when none was named */
-    bool asked_for;      /* it was named by an option: the environment's credentials are off */
+    struct loop *loop;           /* with the clock */
+    struct transport *transport; /* for those that ask the network */
+    const struct log *log;       /* may be NULL */
+    /* Region and endpoints, of the profile in force. Of the chain's providers the first one puts in
+     * a region that nobody named. */
+    struct aws_settings *settings;
+    struct sso_tokens *sso_tokens; /* of all sessions together; NULL: each has its own */
+    const char *profile;           /* whose credentials are wanted; "default" when none was named */
+    bool asked_for; /* it was named by an option: the environment's credentials are off */
     /* They are to sign for the role of another profile: only what the profile itself says counts,
      * never the environment, a container or a machine. */
     bool is_source;

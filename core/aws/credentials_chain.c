@@ -11,6 +11,7 @@
 #include "core/aws/credentials_pending.h"
 #include "core/aws/credentials_sso.h"
 #include "core/aws/credentials_static.h"
+#include "core/aws/machine_region.h"
 #include "core/aws/profiles.h"
 
 /* Whether a provider is asked too for a profile that is to sign for the role of another one: then
@@ -23,6 +24,7 @@ static const struct {
     struct credentials_provider *(*make)(const struct credentials_context *);
     enum scope scope;
 } constructors[] = {
+    {machine_region_new, NOT_FOR_SOURCES},
     {credentials_env_new, NOT_FOR_SOURCES},
     {credentials_pending_new_role, NOT_FOR_SOURCES},
     {credentials_pending_new_web_identity, OF_PROFILE},

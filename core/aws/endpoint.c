@@ -160,6 +160,8 @@ bool aws_endpoint_init(struct aws_endpoint *endpoint, const struct aws_settings 
     };
     const char *configured;
     *endpoint = (struct aws_endpoint){0};
+    if (!asked.region)
+        return error_set(err, ERROR_INVALID, "no region is known");
     if (!aws_url_is_label(span_text(asked.region)))
         return error_set(err, ERROR_INVALID, "\"%.63s\" is no region", asked.region);
     asked.partition = aws_partition_of(asked.region);

@@ -21,7 +21,7 @@ struct aws_session {
     struct located *located;                  /* owned; all that were asked for */
 };
 
-struct aws_session *aws_session_new(const struct aws_settings *settings,
+struct aws_session *aws_session_new(struct aws_settings *settings,
                                     const struct aws_session_parts *parts)
 {
     struct aws_session *session = calloc(1, sizeof *session);

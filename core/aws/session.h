@@ -17,8 +17,9 @@ struct aws_session_parts {
     struct sso_tokens *sso_tokens; /* of all sessions together; NULL: each has its own */
 };
 
-/* SETTINGS are borrowed, and outlive the session. NULL when memory ran out. */
-struct aws_session *aws_session_new(const struct aws_settings *settings,
+/* SETTINGS are borrowed, and outlive the session, which puts in the machine's region where nobody
+ * names one: it is known when there are credentials. NULL when memory ran out. */
+struct aws_session *aws_session_new(struct aws_settings *settings,
                                     const struct aws_session_parts *parts);
 void aws_session_destroy(struct aws_session *session); /* NULL is fine */
 

@@ -210,6 +210,33 @@ static bool is_region(struct span text)
     return aws_url_is_label(text) && digits < text.size;
 }
 
+static bool check_region(struct span region, struct error *err)
+{
+    return is_region(region) ||
+           error_set(err, ERROR_INVALID,
+                     "\"%.*s\" is no region: letters, digits and dashes only, such as "
+                     "eu-central-1",
+                     (int)(region.size < 63 ? region.size : 63), region.data);
+}
+
+bool aws_settings_find_region(struct aws_settings *settings, struct span region, const char *by,
+                              struct error *err)
+{
+    if (!check_region(region, err))
+        return false;
+    char *name = strndup(region.data, region.size), *origin = strdup(by);
+    if (!name || !origin) {
+        free(name);
+        free(origin);
+        return error_no_memory(err);
+    }
+    free(settings->region);
+    free(settings->origins[AWS_SETTING_REGION]);
+    settings->region = name;
+    settings->origins[AWS_SETTING_REGION] = origin;
+    return true;
+}
+
 static bool settle_region(struct lookup *in, struct error *err)
 {
     struct span region = span_text(in->options->region);
@@ -219,16 +246,11 @@ static bool settle_region(struct lookup *in, struct error *err)
                     in->options->region_named_by ? in->options->region_named_by : "--region");
     else if (!find_in_environment(in, AWS_SETTING_REGION, "AWS_REGION", &region))
         find(in, AWS_SETTING_REGION, "AWS_DEFAULT_REGION", "region", &region);
-    if (region.size == 0)
-        return error_set(err, ERROR_INVALID,
-                         "no region: give --region, set AWS_REGION, or give profile %s a region "
-                         "(aws configure set region REGION)",
-                         aws_settings_profile_in_force(in->settings));
-    if (!is_region(region))
-        return error_set(err, ERROR_INVALID,
-                         "\"%.*s\" is no region: letters, digits and dashes only, such as "
-                         "eu-central-1",
-                         (int)(region.size < 63 ? region.size : 63), region.data);
+    in->settings->of_machine = region.size == 0;
+    if (in->settings->of_machine)
+        return true;
+    if (!check_region(region, err))
+        return false;
     buf_add_span(&name, region);
     take_out_fips(in, &name);
     keep(in, &in->settings->region, buf_span(&name));
@@ -439,7 +461,8 @@ bool aws_settings_equal(const struct aws_settings *a, const struct aws_settings 
     for (size_t i = 0; i < AWS_SERVICES; i++)
         if (!same_text(a->urls[i], b->urls[i]))
             return false;
-    if (!same_text(a->region, b->region) || a->fips != b->fips || a->dual_stack != b->dual_stack ||
+    if (a->of_machine != b->of_machine || (!a->of_machine && !same_text(a->region, b->region)) ||
+        a->fips != b->fips || a->dual_stack != b->dual_stack ||
         a->account_mode != b->account_mode || a->max_attempts != b->max_attempts ||
         !same_text(a->ca_bundle, b->ca_bundle) ||
         !same_text(a->missing_services, b->missing_services) || environment != uses_environment(b))

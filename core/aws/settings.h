@@ -49,9 +49,11 @@ enum aws_setting {
 };
 
 struct aws_settings {
-    char *profile;  /* owned; NULL when none was named */
-    bool asked_for; /* it was named by an option */
-    char *region;   /* owned; without the "fips-" that some names have, which is in FIPS then */
+    char *profile;   /* owned; NULL when none was named */
+    bool asked_for;  /* it was named by an option */
+    char *region;    /* owned; without the "fips-" that some names have, which is in FIPS then. NULL
+                      * where nobody names one: then the machine's counts, if it is known there */
+    bool of_machine; /* so it is, whether it is known yet or not */
     bool fips;
     bool dual_stack;
     enum aws_account_mode account_mode;
@@ -65,14 +67,19 @@ struct aws_settings {
     char *origins[AWS_SETTINGS];
 };
 
-/* False with ERR filled: unknown profile, no region, a bad endpoint. SETTINGS is to be cleaned up
- * in either case. */
+/* False with ERR filled: unknown profile, a region that is none, a bad endpoint. SETTINGS is to be
+ * cleaned up in either case. */
 bool aws_settings_init(struct aws_settings *settings, const struct aws_options *options,
                        const struct profiles *profiles, struct error *err);
 void aws_settings_clean_up(struct aws_settings *settings);
 
 /* The profile whose settings and keys are in force: "default" when none was named. */
 const char *aws_settings_profile_in_force(const struct aws_settings *settings);
+
+/* The region was looked for, where nobody names one, and BY says where it was found. False with ERR
+ * filled when REGION is none. */
+bool aws_settings_find_region(struct aws_settings *settings, struct span region, const char *by,
+                              struct error *err);
 
 /* Where a setting (enum aws_setting) was found, in words; "" where nothing was said. */
 const char *aws_settings_origin(const struct aws_settings *settings, unsigned setting);

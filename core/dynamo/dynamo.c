@@ -292,7 +292,7 @@ static struct answer_question question_of(const struct dynamo *dynamo, const str
     return (struct answer_question){
         .op = request_op(read),
         .read = read,
-        .region = settings->region,
+        .region = "",
         .endpoint = "",
         .profile = aws_settings_profile(settings),
     };

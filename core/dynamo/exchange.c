@@ -27,6 +27,7 @@ static void sent(void *arg)
 {
     struct exchange *exchange = arg;
     exchange->link->stats.requests[exchange->question->op]++;
+    exchange->question->region = aws_session_settings(exchange->link->session)->region;
     exchange->question->endpoint = exchange->link->endpoint->root_url;
     exchange->question->method = exchange->link->method;
 }
@@ -104,7 +105,8 @@ void exchange_share(const struct exchange_link *link, const struct answer_questi
 {
     const struct aws_settings *settings = aws_session_settings(link->session);
     const char *url = aws_settings_endpoint_url(settings);
-    snprintf(out, EXCHANGE_SHARE_SIZE, "%s %s", url ? url : settings->region,
+    const char *region = settings->region ? settings->region : "the machine's region";
+    snprintf(out, EXCHANGE_SHARE_SIZE, "%s %s", url ? url : region,
              question->op == DYNAMO_LIST_TABLES ? "" : question->read->table);
 }
 

@@ -131,13 +131,12 @@ static void on_answer(void *arg, struct answer *answer, const struct error *err,
 static bool send(struct inventory_place *place, int64_t deadline_at_ms)
 {
     struct inventory *inventory = place->inventory;
-    const struct aws_settings *settings = aws_session_settings(inventory->link->session);
     CLEAN_UP(buf_clean_up) struct buf body = {0};
     CLEAN_UP(request_clean_up) struct request request;
     place->question = (struct answer_question){
         .op = request_op(place->read),
         .read = place->read,
-        .region = settings->region,
+        .region = "",
         .endpoint = "",
     };
     if (!request_init(&request, place->read) || !request_write(&request, span_text(""), &body))

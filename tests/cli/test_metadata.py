@@ -1,5 +1,6 @@
 """Credentials of a machine's role, from its metadata service: version 2, version 1, the settings."""
 
+import json
 import socket
 
 import pytest
@@ -142,3 +143,57 @@ def test_never_through_a_proxy(signer, ec2):
         assert ec2.asked() == V2
         assert not any("latest" in request.path for request in proxy.requests)
 
+
+# The region
+
+
+def region_of(request):
+    return request.headers["authorization"].split("/")[2]
+
+
+NOWHERE = {"AWS_REGION": None}
+
+
+def test_the_region_of_the_zone(signer, ec2):
+    assert signer(env={**ec2.environment, **NOWHERE}) == "MACHINE"
+    assert region_of(signer.requests[0]) == "eu-north-1"
+    assert ec2.asked() == [("PUT", TOKEN), ("GET", machine.ZONE), *V2]
+
+
+def test_for_keys_from_elsewhere(signer, ec2):
+    env = {"AWS_ACCESS_KEY_ID": "ENV", "AWS_SECRET_ACCESS_KEY": "s"}
+    assert signer(env={**ec2.environment, **NOWHERE, **env}) == "ENV"
+    assert region_of(signer.requests[0]) == "eu-north-1"
+
+
+@pytest.mark.parametrize(
+    "options, env, config",
+    [
+        (["--region", "eu-west-1"], {}, ""),
+        ([], {"AWS_REGION": "eu-west-1"}, ""),
+        ([], {"AWS_DEFAULT_REGION": "eu-west-1"}, ""),
+        ([], {}, "[default]\nregion = eu-west-1\n"),
+    ],
+)
+def test_it_is_the_last_that_counts(signer, ec2, options, env, config):
+    signer.config.write_text(config)
+    assert signer(*options, env={**ec2.environment, **NOWHERE, **env}) == "MACHINE"
+    assert region_of(signer.requests[0]) == "eu-west-1"
+    assert ec2.asked() == V2
+
+
+@pytest.mark.parametrize("zone", [(404, ""), "", "a", "x/../y", (500, "")])
+def test_no_region_there(signer, ec2, zone):
+    ec2.texts[machine.ZONE] = zone
+    told = signer(env={**ec2.environment, **NOWHERE})
+    assert "no region: give --region" in told and "; " in told
+    assert "no region: give --region" in signer(env=NOWHERE)  # it is turned off
+
+
+def test_config_tells_it(signer, ec2):
+    result = signer.ddbfs(
+        "config", "--json", env=signer.environment({**ec2.environment, **NOWHERE}), expect=0
+    )
+    found = json.loads(result.text)
+    assert found["region"] == {"value": "eu-north-1", "origin": "instance metadata"}
+    assert found["credentials"] == {"value": "iam-role", "origin": "instance metadata, role the-role"}

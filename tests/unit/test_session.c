@@ -198,7 +198,10 @@ static void no_region_says_how_to_give_one(void)
     CLEAN_UP(place_clean_up) struct place place;
     open_place(&place, "[default]\n", "");
     setenv("AWS_REGION", "", 1);
-    check_no_start(&place, no_options, "AWS_REGION");
+    start(&place, no_options);
+    resolve(&place);
+    CHECK_INT(place.err.kind, ERROR_INVALID);
+    CHECK_HAS(place.err.text, "no region: give --region, set AWS_REGION");
 }
 
 static void regions_are_labels(void)

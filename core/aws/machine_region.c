@@ -1,0 +1,135 @@
+/* Asking the metadata service for the zone, whose name without its last letter is the region's. */
+#include "core/aws/machine_region.h"
+
+#include <stdlib.h>
+
+#include "core/aws/credentials_metadata.h"
+#include "core/aws/local_call.h"
+#include "core/aws/metadata.h"
+
+struct region_provider {
+    struct credentials_provider base; /* first: a provider is cast to it */
+    const struct credentials_context *context;
+    int64_t absent_until_ms;
+};
+
+struct credentials_get {
+    struct region_provider *provider;
+    struct loop_timer *timer; /* instead of METADATA, where there is nothing to ask */
+    struct metadata *metadata;
+    credentials_fn *fn;
+    void *arg;
+};
+
+static int64_t now_ms(const struct region_provider *provider)
+{
+    struct clock *clock = loop_clock(provider->context->loop);
+    return clock->now_ms(clock);
+}
+
+static void free_get(struct credentials_get *get)
+{
+    metadata_destroy(get->metadata);
+    free(get);
+}
+
+static void tell(struct credentials_get *get, const struct credentials_answer *answer)
+{
+    credentials_fn *fn = get->fn;
+    void *arg = get->arg;
+    free_get(get);
+    fn(arg, answer);
+}
+
+/* WHY is what the metadata service had to say, if anything. */
+static void tell_none(struct credentials_get *get, const struct error *why)
+{
+    struct credentials_answer answer = {.found = CREDENTIALS_FAILED};
+    error_set(
+        &answer.err, ERROR_INVALID,
+        "no region: give --region, set AWS_REGION, or give profile %s a region (aws configure "
+        "set region REGION)",
+        get->provider->context->profile);
+    if (why)
+        error_add(&answer.err, "; %s", why->text);
+    tell(get, &answer);
+}
+
+static void on_zone(void *arg, const struct metadata_answer *from)
+{
+    struct credentials_get *get = arg;
+    struct region_provider *provider = get->provider;
+    struct credentials_answer answer = {.found = CREDENTIALS_ABSENT};
+    bool somebody = from->is_there || from->found == METADATA_FAILED;
+    if (from->found != METADATA_FOUND) {
+        if (!somebody)
+            provider->absent_until_ms = now_ms(provider) + METADATA_ABSENT_MS;
+        tell_none(get, somebody ? &from->err : NULL);
+    } else if (aws_settings_find_region(provider->context->settings,
+                                        span_of(from->text.data, from->text.size - 1),
+                                        "instance metadata", &answer.err)) {
+        tell(get, &answer);
+    } else {
+        struct error err = answer.err;
+        tell_none(get, &err);
+    }
+}
+
+static void tell_at_once(void *arg)
+{
+    struct credentials_get *get = arg;
+    struct credentials_answer answer = {.found = CREDENTIALS_ABSENT};
+    get->timer = NULL;
+    if (get->provider->context->settings->region)
+        tell(get, &answer);
+    else
+        tell_none(get, NULL);
+}
+
+static bool start(struct credentials_get *get)
+{
+    const struct region_provider *provider = get->provider;
+    if (provider->context->settings->region || now_ms(provider) < provider->absent_until_ms) {
+        get->timer = loop_add_timer(provider->context->loop, 0, tell_at_once, get);
+        return get->timer != NULL;
+    }
+    get->metadata = metadata_new(provider->context);
+    return get->metadata && metadata_ask(get->metadata, "meta-data/placement/availability-zone/",
+                                         local_call_has_body, on_zone, get);
+}
+
+static struct credentials_get *region_get(struct credentials_provider *base, credentials_fn *fn,
+                                          void *arg)
+{
+    struct credentials_get *get = calloc(1, sizeof *get);
+    if (!get)
+        return NULL;
+    *get =
+        (struct credentials_get){.provider = (struct region_provider *)base, .fn = fn, .arg = arg};
+    if (start(get))
+        return get;
+    free_get(get);
+    return NULL;
+}
+
+static void region_cancel(struct credentials_get *get)
+{
+    loop_remove_timer(get->timer);
+    free_get(get);
+}
+
+static void region_destroy(struct credentials_provider *base)
+{
+    free(base);
+}
+
+struct credentials_provider *machine_region_new(const struct credentials_context *context)
+{
+    static const struct credentials_provider_ops ops = {region_get, region_cancel, region_destroy};
+    struct region_provider *provider = calloc(1, sizeof *provider);
+    if (!provider)
+        return NULL;
+    *provider =
+        (struct region_provider){.base = {&ops}, .context = context, .absent_until_ms = INT64_MIN};
+    return &provider->base;
+}
