@@ -276,11 +276,16 @@ void sources_prepare(void)
 /* Whose credentials will sign, as far as it is written down; empty when it is not. */
 static struct span find_account(const struct sources *sources, const struct aws_settings *settings)
 {
-    struct span account = span_text("");
+    struct span account = span_text(""), file = span_text(getenv("AWS_WEB_IDENTITY_TOKEN_FILE"));
     const char *profile = aws_settings_profile_in_force(settings);
+    const char *of_token = file.size && !settings->asked_for ? getenv("AWS_ROLE_ARN") : NULL;
     if (!settings->asked_for && getenv("AWS_ACCESS_KEY_ID"))
         return span_text(getenv("AWS_ACCOUNT_ID"));
-    if (profiles_get(&sources->profiles, profile, "role_arn", &account))
+    bool has_role = profiles_get(&sources->profiles, profile, "role_arn", &account);
+    if (of_token &&
+        (!has_role || profiles_get(&sources->profiles, profile, "web_identity_token_file", &file)))
+        return arn_account(span_text(of_token));
+    if (has_role)
         return arn_account(account);
     if (!profiles_get(&sources->profiles, profile, "sso_account_id", &account))
         profiles_get(&sources->profiles, profile, "aws_account_id", &account);

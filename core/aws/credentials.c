@@ -40,6 +40,27 @@ bool credentials_copy(struct credentials *out, const struct credentials *from)
     return false;
 }
 
+/* Visible ASCII only. */
+static bool is_visible(const char *text)
+{
+    for (; text && *text; text++)
+        if (*text <= ' ' || *text > '~')
+            return false;
+    return true;
+}
+
+bool credentials_check(const struct credentials *credentials, struct error *err)
+{
+    const char *bad = !is_visible(credentials->access_key_id)       ? "access key id"
+                      : !is_visible(credentials->secret_access_key) ? "secret access key"
+                      : !is_visible(credentials->session_token)     ? "session token"
+                                                                    : NULL;
+    return !bad || error_set(err, ERROR_DENIED,
+                             "the %s holds a blank, a line end or another character that none "
+                             "has; set it again",
+                             bad);
+}
+
 /* A provider that looks at once. */
 
 struct looking_provider {

@@ -29,6 +29,10 @@ void credentials_clean_up(struct credentials *credentials);
 /* False when memory ran out; OUT, which must be empty, then stays so. */
 bool credentials_copy(struct credentials *out, const struct credentials *from);
 
+/* Whether all of them can stand in the head of a request, which what came along with a copied key
+ * may not. False with ERR filled. */
+bool credentials_check(const struct credentials *credentials, struct error *err);
+
 struct sso_tokens;
 
 /* What providers work with, and on whose behalf. All borrowed, and outlives the provider. */

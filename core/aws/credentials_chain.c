@@ -9,6 +9,7 @@
 #include "core/aws/credentials_login.h"
 #include "core/aws/credentials_metadata.h"
 #include "core/aws/credentials_pending.h"
+#include "core/aws/credentials_role.h"
 #include "core/aws/credentials_sso.h"
 #include "core/aws/credentials_static.h"
 #include "core/aws/machine_region.h"
@@ -26,8 +27,8 @@ static const struct {
 } constructors[] = {
     {machine_region_new, NOT_FOR_SOURCES},
     {credentials_env_new, NOT_FOR_SOURCES},
-    {credentials_pending_new_role, NOT_FOR_SOURCES},
-    {credentials_pending_new_web_identity, OF_PROFILE},
+    {credentials_role_new, NOT_FOR_SOURCES},
+    {credentials_web_identity_new, OF_PROFILE},
     {credentials_sso_new, OF_PROFILE},
     {credentials_static_new_credentials_file, OF_PROFILE},
     {credentials_login_new, OF_PROFILE},
@@ -77,27 +78,6 @@ static void fail_absent(const struct credentials_context *context, struct error 
                   "profile with keys (aws configure)");
 }
 
-/* Visible ASCII only: what else came along with a copied key would break the request's head. */
-static bool is_visible(const char *text)
-{
-    for (; text && *text; text++)
-        if (*text <= ' ' || *text > '~')
-            return false;
-    return true;
-}
-
-static bool check_visible(const struct credentials *credentials, struct error *err)
-{
-    const char *bad = !is_visible(credentials->access_key_id)       ? "access key id"
-                      : !is_visible(credentials->secret_access_key) ? "secret access key"
-                      : !is_visible(credentials->session_token)     ? "session token"
-                                                                    : NULL;
-    return !bad || error_set(err, ERROR_DENIED,
-                             "the %s holds a blank, a line end or another character that none "
-                             "has; set it again",
-                             bad);
-}
-
 /* The files are read for one question, and wiped after it. */
 static bool read_profiles(struct chain *chain, struct error *err)
 {
@@ -132,7 +112,7 @@ static void on_answer(void *arg, const struct credentials_answer *answer)
     struct credentials_get *get = arg;
     struct error err = {0};
     get->get = NULL;
-    if (answer->found == CREDENTIALS_FOUND && !check_visible(&answer->credentials, &err)) {
+    if (answer->found == CREDENTIALS_FOUND && !credentials_check(&answer->credentials, &err)) {
         tell_failure(get, &err);
     } else if (answer->found != CREDENTIALS_ABSENT) {
         tell(get, answer);

@@ -21,42 +21,12 @@ static enum credentials_found fail(const struct credentials_context *context, co
     return CREDENTIALS_FAILED;
 }
 
-static enum credentials_found look_for_role(const struct credentials_context *context,
-                                            struct credentials *out, struct error *err)
-{
-    (void)out;
-    return !context->is_source && has(context, "role_arn") &&
-                   !has(context, "web_identity_token_file")
-               ? fail(context, "an assumed role (role_arn)", err)
-               : CREDENTIALS_ABSENT;
-}
-
-static enum credentials_found look_for_web_identity(const struct credentials_context *context,
-                                                    struct credentials *out, struct error *err)
-{
-    (void)out;
-    return has(context, "web_identity_token_file")
-               ? fail(context, "web identity (web_identity_token_file)", err)
-               : CREDENTIALS_ABSENT;
-}
-
 static enum credentials_found look_for_process(const struct credentials_context *context,
                                                struct credentials *out, struct error *err)
 {
     (void)out;
     return has(context, "credential_process") ? fail(context, "a process (credential_process)", err)
                                               : CREDENTIALS_ABSENT;
-}
-
-struct credentials_provider *credentials_pending_new_role(const struct credentials_context *context)
-{
-    return credentials_provider_of(context, look_for_role);
-}
-
-struct credentials_provider *
-credentials_pending_new_web_identity(const struct credentials_context *context)
-{
-    return credentials_provider_of(context, look_for_web_identity);
 }
 
 struct credentials_provider *

@@ -8,10 +8,6 @@
 /* A profile that asks for one of them is an error that names the way, since going on to keys, or to
  * nothing, would surprise. */
 struct credentials_provider *
-credentials_pending_new_role(const struct credentials_context *context);
-struct credentials_provider *
-credentials_pending_new_web_identity(const struct credentials_context *context);
-struct credentials_provider *
 credentials_pending_new_process(const struct credentials_context *context);
 
 #endif

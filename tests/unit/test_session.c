@@ -486,15 +486,25 @@ static void check_way(const char *line, bool keys, const char *why)
 
 static void ways_not_built_yet(void)
 {
-    check_way("role_arn", false, "role_arn");
-    check_way("web_identity_token_file", false, "web_identity_token_file");
     check_way("credential_process", false, "credential_process");
 }
 
-static void ways_that_win_over_keys(void)
+static void roles_win_over_keys(void)
 {
-    check_way("role_arn", true, "role_arn");
-    check_way("web_identity_token_file", true, "web_identity_token_file");
+    static const struct {
+        const char *line, *why;
+    } ways[] = {
+        {"role_arn", "profile x has role_arn, and does not say whose keys ask for the role"},
+        {"web_identity_token_file", "profile x does not say which role is wanted"},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        CLEAN_UP(place_clean_up) struct place place;
+        CLEAN_UP(buf_clean_up) struct buf config = {0};
+        buf_printf(&config, "[profile x]\nregion = r\n%s = something\n", ways[i].line);
+        open_place(&place, buf_text(&config), keys_of_x);
+        start(&place, in_x);
+        check_denied(&place, ways[i].why);
+    }
 }
 
 static void sso_wins_over_keys(void)
@@ -789,7 +799,7 @@ static const struct check_test tests[] = {
     {"no credentials at all", no_credentials_at_all},
     {"files are read again", files_are_read_again},
     {"ways not built yet", ways_not_built_yet},
-    {"ways that win over keys", ways_that_win_over_keys},
+    {"roles win over keys", roles_win_over_keys},
     {"sso wins over keys", sso_wins_over_keys},
     {"ways that yield to keys", ways_that_yield_to_keys},
     {"keys of the config file come last", keys_of_the_config_file_come_last},
