@@ -9,7 +9,9 @@
 #include "core/aws/cli_cache.h"
 #include "core/aws/credentials_cache.h"
 #include "core/aws/credentials_chain.h"
+#include "core/aws/credentials_container.h"
 #include "core/aws/credentials_env.h"
+#include "core/aws/credentials_metadata.h"
 #include "core/aws/fault.h"
 #include "core/aws/role_fault.h"
 #include "core/aws/role_plan.h"
@@ -20,8 +22,10 @@
  * since what a sign-in gave is not asked for again while it lasts. */
 struct signers {
     enum role_signers kind;
-    char *profile; /* owned; NULL for the environment */
+    char *profile; /* owned; NULL where they are of another place */
     struct credentials_context context;
+    struct profiles
+        profiles; /* for those of another place; a profile's read the files themselves */
     struct credentials_provider *provider; /* owned; a cache. NULL: there are none yet */
 };
 
@@ -152,6 +156,7 @@ static void signers_clean_up(struct signers *signers)
 {
     if (signers->provider)
         signers->provider->ops->destroy(signers->provider);
+    profiles_clean_up(&signers->profiles);
     free(signers->profile);
     *signers = (struct signers){0};
 }
@@ -162,6 +167,20 @@ static bool fit(const struct signers *signers, const struct role_plan *plan)
                             ? signers->profile && strcmp(signers->profile, plan->source) == 0
                             : !signers->profile;
     return signers->provider && signers->kind == plan->signers && same_profile;
+}
+
+static struct credentials_provider *new_signers(const struct signers *signers)
+{
+    switch (signers->kind) {
+    case ROLE_SIGNED_BY_PROFILE:
+        return credentials_chain_new(&signers->context);
+    case ROLE_SIGNED_BY_CONTAINER:
+        return credentials_container_new(&signers->context);
+    case ROLE_SIGNED_BY_MACHINE:
+        return credentials_metadata_new(&signers->context);
+    default:
+        return credentials_env_new(&signers->context);
+    }
 }
 
 /* Those of another plan go. False when memory ran out. */
@@ -175,14 +194,14 @@ static bool take_signers(struct role_provider *provider, const struct role_plan 
     signers->profile = plan->source ? strdup(plan->source) : NULL;
     if (plan->source && !signers->profile)
         return false;
-    /* They may be refreshed when nobody asks for the role, so they read the files themselves. */
+    /* They may be refreshed when nobody asks for the role, so they borrow no files. */
     signers->context = *provider->context;
-    signers->context.profiles = NULL;
+    signers->context.profiles = plan->source ? NULL : &signers->profiles;
     signers->context.asked_for = false;
     signers->context.is_source = plan->source;
-    signers->context.profile = plan->source ? signers->profile : provider->context->profile;
-    struct credentials_provider *own = plan->source ? credentials_chain_new(&signers->context)
-                                                    : credentials_env_new(&signers->context);
+    if (plan->source)
+        signers->context.profile = signers->profile;
+    struct credentials_provider *own = new_signers(signers);
     if (own)
         signers->provider =
             credentials_cache_new(provider->context->loop, provider->context->log, own);
@@ -363,11 +382,7 @@ static void on_signers(void *arg, const struct credentials_answer *answer)
         return;
     }
     if (answer->found == CREDENTIALS_ABSENT)
-        error_set(&err, ERROR_DENIED,
-                  "profile %.200s lets the keys of the environment sign for its role "
-                  "(credential_source = Environment), and AWS_ACCESS_KEY_ID is not set; set it and "
-                  "AWS_SECRET_ACCESS_KEY",
-                  get->plan.roles[get->plan.count - 1].profile);
+        role_fault_no_signers(&get->plan, &answer->err, &err);
     fail_or_give_again(get, &err);
 }
 
@@ -376,6 +391,8 @@ static void ask_for_signers(struct credentials_get *get)
     struct role_provider *provider = get->provider;
     struct error err;
     if (take_signers(provider, &get->plan)) {
+        if (!get->plan.source)
+            profiles_refresh(&provider->signers.profiles, NULL); /* they were read for the plan */
         drop_stale(provider);
         get->state = ROLE_AWAITS_SIGNERS;
         get->sources =

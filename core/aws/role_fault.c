@@ -6,6 +6,19 @@
 
 #include "core/aws/fault.h"
 
+/* What credential_source names, as its owner calls it, and what to say where it has none. */
+static const struct {
+    const char *word, *none;
+} places[] = {
+    [ROLE_SIGNED_BY_ENVIRONMENT] =
+        {"the environment's keys", "Environment): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"},
+    [ROLE_SIGNED_BY_CONTAINER] = {"the container's role",
+                                  "EcsContainer): neither AWS_CONTAINER_CREDENTIALS_RELATIVE_URI "
+                                  "nor AWS_CONTAINER_CREDENTIALS_FULL_URI is set; is this one?"},
+    [ROLE_SIGNED_BY_MACHINE] = {"the machine's role",
+                                "Ec2InstanceMetadata): this is no such machine, or it has no role"},
+};
+
 /* Who signed for the role AT, as its owner calls it. */
 static void write_signer(struct buf *out, const struct role_plan *plan, size_t at)
 {
@@ -14,7 +27,7 @@ static void write_signer(struct buf *out, const struct role_plan *plan, size_t a
     else if (plan->source)
         buf_printf(out, "profile %.200s", plan->source);
     else
-        buf_add_text(out, "AWS_ACCESS_KEY_ID");
+        buf_add_text(out, places[plan->signers].word);
 }
 
 static void explain_denied(const struct role_plan *plan, size_t at, const char *name,
@@ -115,6 +128,16 @@ void role_fault_explain(const struct role_plan *plan, size_t at, const char *met
     memcpy(err->code, why->code, sizeof err->code);
     memcpy(err->request_id, why->request_id, sizeof err->request_id);
     err->http_status = why->http_status;
+}
+
+void role_fault_no_signers(const struct role_plan *plan, const struct error *why, struct error *err)
+{
+    struct error copy = *why;
+    error_set(err, ERROR_DENIED,
+              "there are no credentials to sign for the role of profile %.200s (credential_source "
+              "= %s%s%.400s",
+              plan->roles[plan->count - 1].profile, places[plan->signers].none,
+              copy.text[0] ? ": " : "", copy.text);
 }
 
 void role_fault_no_code(const struct role *role, bool had_one, struct error *err)

@@ -10,6 +10,10 @@
 void role_fault_explain(const struct role_plan *plan, size_t at, const char *method,
                         const struct error *why, struct error *err);
 
+/* The place that credential_source names has no credentials; WHY may say more. */
+void role_fault_no_signers(const struct role_plan *plan, const struct error *why,
+                           struct error *err);
+
 /* A code of the role's MFA device is needed, and there is nobody who could type one; HAD_ONE when
  * there was a session before. */
 void role_fault_no_code(const struct role *role, bool had_one, struct error *err);

@@ -237,20 +237,18 @@ static bool check_source(const struct planner *in, const char *profile, const ch
     return true;
 }
 
-/* Fits a credential_source; the words are the AWS CLI's, case included. */
+/* The words are the AWS CLI's, case included. */
 static bool take_place(struct role_plan *plan, const char *profile, const char *place,
                        struct error *err)
 {
-    if (strcmp(place, "Environment") == 0) {
-        plan->signers = ROLE_SIGNED_BY_ENVIRONMENT;
-        return true;
-    }
-    if (strcmp(place, "Ec2InstanceMetadata") == 0 || strcmp(place, "EcsContainer") == 0)
-        return error_set(err, ERROR_DENIED,
-                         "profile %.200s takes what signs for its role from %s "
-                         "(credential_source), which this version cannot use yet; run eval \"$(aws "
-                         "configure export-credentials --profile '%.200s' --format env)\" first",
-                         profile, place, profile);
+    static const char *const places[] = {[ROLE_SIGNED_BY_ENVIRONMENT] = "Environment",
+                                         [ROLE_SIGNED_BY_CONTAINER] = "EcsContainer",
+                                         [ROLE_SIGNED_BY_MACHINE] = "Ec2InstanceMetadata"};
+    for (unsigned i = ROLE_SIGNED_BY_ENVIRONMENT; i <= ROLE_SIGNED_BY_MACHINE; i++)
+        if (strcmp(place, places[i]) == 0) {
+            plan->signers = (enum role_signers)i;
+            return true;
+        }
     return error_set(err, ERROR_DENIED,
                      "profile %.200s has credential_source = %.60s, which is none of Environment, "
                      "Ec2InstanceMetadata and EcsContainer; correct it",

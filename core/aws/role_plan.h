@@ -21,7 +21,9 @@ struct role {
 enum role_signers {
     ROLE_SIGNED_BY_NOBODY, /* a web identity */
     ROLE_SIGNED_BY_PROFILE,
-    ROLE_SIGNED_BY_ENVIRONMENT,
+    ROLE_SIGNED_BY_ENVIRONMENT, /* and so on: what credential_source names */
+    ROLE_SIGNED_BY_CONTAINER,
+    ROLE_SIGNED_BY_MACHINE,
 };
 
 struct role_plan {

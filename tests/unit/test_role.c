@@ -182,7 +182,7 @@ static void keys_of_the_environment(void)
                P "role_arn = " ARN("reader") "\ncredential_source = Environment\n");
     scene.context.asked_for = true; /* which turns them off otherwise */
     check_failed(&scene, ERROR_DENIED,
-                 "credential_source = Environment), and AWS_ACCESS_KEY_ID is not set");
+                 "(credential_source = Environment): set AWS_ACCESS_KEY_ID and");
     setenv("AWS_ACCESS_KEY_ID", "ENV", 1);
     setenv("AWS_SECRET_ACCESS_KEY", "SECRET", 1);
     script_answer(scene.script, 200, "", ROLE("ASIA1"));
