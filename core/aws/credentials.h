@@ -34,6 +34,7 @@ bool credentials_copy(struct credentials *out, const struct credentials *from);
 bool credentials_check(const struct credentials *credentials, struct error *err);
 
 struct sso_tokens;
+struct credentials_provider;
 
 /* What providers work with, and on whose behalf. All borrowed, and outlives the provider. */
 struct credentials_context {
@@ -49,6 +50,8 @@ struct credentials_context {
     /* They are to sign for the role of another profile: only what the profile itself says counts,
      * never the environment, a container or a machine. */
     bool is_source;
+    /* Makes what gives a source's credentials: the chain, which sets it for its providers. */
+    struct credentials_provider *(*new_chain)(const struct credentials_context *context);
     /* Both profile files as they are now, with their secrets: read by the chain for each of its
      * questions, and there while one of its providers is asked. */
     const struct profiles *profiles;

@@ -186,6 +186,7 @@ struct credentials_provider *credentials_chain_new(const struct credentials_cont
         return NULL;
     chain->base.ops = &ops;
     chain->context = *context;
+    chain->context.new_chain = credentials_chain_new;
     chain->owns_profiles = !context->profiles;
     if (chain->owns_profiles)
         chain->context.profiles = &chain->profiles;

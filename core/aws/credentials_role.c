@@ -8,7 +8,6 @@
 #include "core/aws/arn.h"
 #include "core/aws/cli_cache.h"
 #include "core/aws/credentials_cache.h"
-#include "core/aws/credentials_chain.h"
 #include "core/aws/credentials_container.h"
 #include "core/aws/credentials_env.h"
 #include "core/aws/credentials_metadata.h"
@@ -173,7 +172,7 @@ static struct credentials_provider *new_signers(const struct signers *signers)
 {
     switch (signers->kind) {
     case ROLE_SIGNED_BY_PROFILE:
-        return credentials_chain_new(&signers->context);
+        return signers->context.new_chain(&signers->context);
     case ROLE_SIGNED_BY_CONTAINER:
         return credentials_container_new(&signers->context);
     case ROLE_SIGNED_BY_MACHINE:

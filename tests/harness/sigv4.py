@@ -8,7 +8,8 @@ import time
 
 MAX_SKEW_S = 300
 SERVICE = "dynamodb"
-ALWAYS_SIGNED = ("content-type", "host", "x-amz-date", "x-amz-target")
+TARGETS = {"dynamodb": ["x-amz-target"]}
+ALWAYS_SIGNED = ("content-type", "host", "x-amz-date")
 AUTHORIZATION = re.compile(
     r"AWS4-HMAC-SHA256 Credential=([^,/ ]+)/(\d{8})/([^,/ ]+)/([^,/ ]+)/aws4_request, ?"
     r"SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})"
@@ -102,17 +103,17 @@ def check_date(amz_date, scope_date, now_s):
         raise Refused("InvalidSignatureException", text)
 
 
-def check_scope(region, service, regions):
+def check_scope(region, service, regions, wanted):
     if region not in regions:
         text = f"Credential should be scoped to a valid region, not '{region}'."
         raise Refused("InvalidSignatureException", text)
-    if service != SERVICE:
-        text = f"Credential should be scoped to correct service: '{SERVICE}', not '{service}'."
+    if service != wanted:
+        text = f"Credential should be scoped to correct service: '{wanted}', not '{service}'."
         raise Refused("InvalidSignatureException", text)
 
 
-def check_signed_headers(headers, signed):
-    needed = [*ALWAYS_SIGNED, *(name for name, _ in headers if name.startswith("x-amz-"))]
+def check_signed_headers(headers, signed, always):
+    needed = [*always, *(name for name, _ in headers if name.startswith("x-amz-"))]
     missing = [name for name in needed if name not in signed]
     if missing:
         text = f"'{missing[0]}' must be a 'SignedHeader' in the AWS Authorization."
@@ -131,14 +132,14 @@ def check_key(access_key, token, keys):
     return key
 
 
-def verify(method, path, headers, body, keys, regions, now_s):
-    """Raises Refused unless the request is signed as it must be; returns its access key.
+def verify(method, path, headers, body, keys, regions, now_s, service=SERVICE):
+    """Raises Refused unless the request is signed as SERVICE wants it; returns its access key.
     HEADERS are pairs with names in lower case; KEYS maps access keys to Key."""
-    access_key, date, region, service, names, signature = parse_authorization(headers)
+    access_key, date, region, scoped, names, signature = parse_authorization(headers)
     signed = names.split(";")
-    check_signed_headers(headers, signed)
+    check_signed_headers(headers, signed, [*ALWAYS_SIGNED, *TARGETS.get(service, [])])
     key = check_key(access_key, one(headers, "x-amz-security-token"), keys)
-    check_scope(region, service, regions)
+    check_scope(region, scoped, regions, service)
     amz_date = one(headers, "x-amz-date")
     check_date(amz_date, date, now_s)
     canonical = canonical_request(method, path, headers, signed, body)

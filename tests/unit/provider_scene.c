@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/aws/credentials_chain.h"
 #include "core/aws/stored.h"
 #include "tests/unit/check.h"
 
@@ -74,6 +75,7 @@ void open_scene(struct scene *scene, provider_new_fn *make, const char *config)
         .log = &scene->log,
         .settings = &scene->settings,
         .profile = "p",
+        .new_chain = credentials_chain_new,
         .profiles = &scene->profiles,
     };
     scene->provider = make(&scene->context);
