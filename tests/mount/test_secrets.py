@@ -5,12 +5,15 @@ import os
 import pathlib
 import resource
 import signal
+import time
+import types
 
 import pytest
 
-from harness import machine, mounts, sigv4
+from harness import machine, mounts, signin, sigv4
 
 SETTINGS = "prod/shops/cool-store.myshopify.com/SETTINGS"
+HOUR_S = 3600
 EXPIRES = "2099-01-01T00:00:00Z"
 
 # What each source gives; the proxy knows it. No other text in a test is like them.
@@ -71,31 +74,82 @@ def metadata(home, add):
     return service.environment
 
 
+class Portal(signin.SignIn):
+    """Gives the suite's credentials, and tokens of an hour, to the profile `default`."""
+
+    def __init__(self, home, config):
+        super().__init__(home, types.SimpleNamespace(now_s=time.time))
+        self.token_lasts_s = self.login_lasts_s = HOUR_S
+        self.use(config.replace("profile controller", "default"))
+
+    def new_keys(self, *_):
+        self.number += 1
+        return KEY, SECRET, TOKEN
+
+
+# Of the token in the file, and of the one that it is refreshed to.
+OF_SSO = ["token-1-of-the-portal", "refresh-1-of-the-token", "the-secret-of-the-client",
+          "token-2-of-the-portal", "refresh-2-of-the-token"]  # fmt: skip
+OF_LOGIN = ["refresh-1-of-the-session", "refresh-2-of-the-session"]
+SESSION_KEY = """\
+-----BEGIN EC PRIVATE KEY-----
+MHcCAQEEIK36+pMJjpx51GYrdSO3XI4iudYZtQ3wExj0DgGLspeXoAoGCCqGSM49
+AwEHoUQDQgAEm/V9golapTtOsmawIARBeowwSAUSBafB2DkEBsMpmi4Kp0vDq8Tu
+M9qq8YCS5LBZGXD00G/JCr9O1XaJrFgkSA==
+-----END EC PRIVATE KEY-----
+"""
+
+
+def sso(home, add):
+    portal = add(Portal(home, signin.SSO_SESSION))
+    portal.sign_in(600)
+    return portal.environment
+
+
+def login(home, add):
+    portal = add(Portal(home, signin.LOGIN))
+    key = home.folder / "session-key.pem"
+    key.write_text(SESSION_KEY)
+    portal.open_session(key, 240)
+    return portal.environment
+
+
 SOURCES = {
     "the environment": Source(environment),
     "a profile": Source(profile),
     "a profile without a token": Source(profile_without_a_token, token=None),
     "a container": Source(container, more=[SHOWN]),
     "a machine": Source(metadata, more=[METADATA_TOKEN]),
+    "sso": Source(sso, more=OF_SSO),
+    "aws login": Source(login, more=OF_LOGIN + SESSION_KEY.splitlines()[1:-1]),
 }
 
 
+FILES = (environment, profile, profile_without_a_token)  # which nobody is asked for
+
+
+@pytest.fixture
+def services_of_source():
+    """The services that the source has started; they are ended after the test."""
+    started = []
+    yield started
+    for service in started:
+        service.__exit__()
+
+
 @pytest.fixture(params=SOURCES)
-def source(request, home, proxy, make_map):
+def source(request, home, proxy, make_map, services_of_source):
     """(the source, its environment, a map whose environments name no profile)"""
     source = SOURCES[request.param]
-    started = []
 
     def add(service):
-        started.append(service.__enter__())
-        return started[-1]
+        services_of_source.append(service.__enter__())
+        return services_of_source[-1]
 
     proxy.keys[KEY] = sigv4.Key(SECRET, source.token)
     env = source.prepare(home, add)
     text = lambda text: text.replace('"profile": "controller", ', "")  # noqa: E731
-    yield source, env, make_map(text)
-    for service in started:
-        service.__exit__()
+    return source, env, make_map(text)
 
 
 def found(source, text):
@@ -120,6 +174,7 @@ FAULTS = ["denied", "expired", "html", "throttle", "reset", "server_error"]
 
 def test_no_secret_in_logs_standard_error_or_the_mounts_own_files(mount, ddbfs, proxy, source):
     source, env, map_file = source
+    env = {**env, "AWS_MAX_ATTEMPTS": "2"}
     m = mount("-v", "-v", "-v", map_file=map_file, env=env)
     assert (m / SETTINGS).read_bytes() and proxy.requests[-1].access_key == KEY
     told = ""
@@ -135,6 +190,8 @@ def test_no_secret_in_logs_standard_error_or_the_mounts_own_files(mount, ddbfs, 
     for own in sorted(os.listdir(m / ".ddbfs")):
         told += (m / ".ddbfs" / own).read_text("utf-8")
     told += m.log()
+    for form in ([], ["--json"]):
+        told += ddbfs("-v", "-v", "config", *form, map_file, env=env, expect=None).text
     assert "ExpiredTokenException" in told and "AccessDeniedException" in told
     assert not found(source, told)
     assert not found(source, command_lines())
@@ -151,6 +208,29 @@ def test_a_refusal_that_quotes_the_request_is_cut(mount, proxy, source):
         with pytest.raises(PermissionError):
             (m / SETTINGS).read_bytes()
         proxy.heal()
+    assert not found(source, m.log() + m.errors() + m.lines())
+
+
+def quote(request):
+    """A refusal by somebody who shows all that was sent."""
+    sent = f"{request.headers} {request.body.decode()} {request.query}"
+    return 400, {"message": sent, "error_description": sent, "code": "NotToday"}
+
+
+ASKED = [name for name, each in SOURCES.items() if each.prepare not in FILES]
+
+
+@pytest.mark.parametrize("source", ASKED, indirect=True)
+def test_what_a_service_quotes_is_not_shown(mount, proxy, source, services_of_source):
+    """Of those that give credentials."""
+    source, env, map_file = source
+    m = mount("-v", "-v", map_file=map_file, env=env)
+    for service in services_of_source:
+        getattr(service, "service", service).answer = quote
+    proxy.fault("expired", times=None)
+    for _ in range(2):
+        with pytest.raises(OSError):
+            (m / SETTINGS).read_bytes()
     assert not found(source, m.log() + m.errors() + m.lines())
 
 
@@ -183,3 +263,58 @@ def test_no_core_file(ddbfs, proxy, source, tmp_path, number):
         mounts.take_away(root)
 
 
+
+
+# Memory.
+
+
+def memory_of(pid):
+    """All that the process may write to, as root sees it."""
+    found = []
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps, open(f"/proc/{pid}/mem", "rb") as memory:
+        for line in maps:
+            where, rights, *_ = line.split()
+            if not rights.startswith("rw") or "[v" in line:
+                continue
+            first, last = (int(part, 16) for part in where.split("-"))
+            try:
+                memory.seek(first)
+                found.append(memory.read(last - first))
+            except OSError:
+                continue
+    return b"".join(found)
+
+
+def is_there(memory, text):
+    return text.encode() in memory
+
+
+@pytest.mark.parametrize("config", [signin.SSO_SESSION, signin.LOGIN], ids=["sso", "aws login"])
+def test_no_memory_keeps_what_has_been_used(ddbfs_release, home, proxy, clock, tmp_path, config):
+    """Of a mount whose credentials were renewed, those in use are there, and nothing else: no others, and
+    no token that they were had with."""
+    with signin.SignIn(home, proxy) as portal:
+        portal.use(config)
+        key_file = signin.make_key(tmp_path / "session-key.pem")
+        if config is signin.SSO_SESSION:
+            portal.sign_in(2 * HOUR_S)
+        else:
+            portal.open_session(key_file)
+        env = {**portal.environment, **clock.env}
+        m = mounts.Mount(ddbfs_release, tmp_path / "m", proxy, env=env).wait_ready()
+        try:
+            for _ in range(3):
+                clock.passes(8 * HOUR_S)
+                m.refresh()
+                assert (m / SETTINGS).read_bytes()
+            memory = memory_of(m.pid)
+        finally:
+            m.clean_up()
+    in_use = proxy.keys.pop(proxy.requests[-1].access_key)
+    assert is_there(memory, in_use.secret) and is_there(memory, in_use.token)
+    secrets = [text for key in proxy.keys.values() for text in (key.secret, key.token) if text]
+    secrets += [f"token-{n}-of-the-portal" for n in range(1, portal.number + 1)]
+    for n in range(1, portal.number + 1):
+        secrets += [f"refresh-{n}-of-the-token", f"refresh-{n}-of-the-session"]
+    secrets += ["the-secret-of-the-client", *key_file.read_text().splitlines()[1:-1]]
+    assert [secret for secret in secrets if is_there(memory, secret)] == []
