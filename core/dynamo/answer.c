@@ -16,7 +16,7 @@
  * is longer: a byte of a name or a text that has to be escaped takes six, an empty text in a list
  * counts as one byte and takes nine ({"S":""},). No item takes more than ten times its size; a
  * whole batch of such items, at more than four times its size, is refused rather than given all
- * that memory. */
+ * that memory. So is an answer of more values than that: each holds 16 bytes beside the text. */
 enum {
     KB = 1024,
     MB = 1024 * 1024,
@@ -24,6 +24,7 @@ enum {
     MOST_JSON = 10,
     BATCH_SIZE = 16 * MB,
     BATCH_JSON = 4,
+    MOST_VALUES = 8 * MB,
     BESIDES = MB, /* what is no item: a position, unprocessed keys, consumed capacity */
     MAX_TABLE = 4 * MB,
     MAX_NAMES = MB,
@@ -47,6 +48,13 @@ size_t answer_limit(const struct answer_question *question)
         return MAX_NAMES;
     }
     return MAX_REFUSAL;
+}
+
+size_t answer_limit_of_rounds(const struct answer_question *question)
+{
+    size_t one = answer_limit(question);
+    size_t all = (size_t)ITEM_SIZE * BATCH_JSON * question->read->key_count;
+    return one > all ? one : all;
 }
 
 void answer_destroy(struct answer *answer)
@@ -77,6 +85,17 @@ static bool check_sum(const struct http_response *response, struct error *err)
     return false;
 }
 
+static bool refuse_as_too_large(const struct answer_question *question,
+                                const struct http_response *response, size_t limit,
+                                const char *unit, struct error *err)
+{
+    return error_set(err, ERROR_BAD_ANSWER,
+                     "the answer to %s is larger than any that the service gives (HTTP %d, "
+                     "more than %zu %s); is %s an endpoint of DynamoDB?",
+                     dynamo_op_name(question->op), response->status, limit, unit,
+                     question->endpoint);
+}
+
 /* Takes the JSON over, or inflates it: either way it stands in memory once. */
 static bool take_body(struct answer *answer, const struct answer_question *question,
                       const struct http_response *response, struct error *err)
@@ -95,24 +114,23 @@ static bool take_body(struct answer *answer, const struct answer_question *quest
                          "the answer's compression is damaged (HTTP %d, %zu bytes)",
                          response->status, response->body.size);
     if (result == GZIP_TOO_LARGE)
-        return error_set(err, ERROR_BAD_ANSWER,
-                         "the answer to %s is larger than any that the service gives (HTTP %d, "
-                         "more than %zu MB); is %s an endpoint of DynamoDB?",
-                         dynamo_op_name(question->op), response->status, limit / MB,
-                         question->endpoint);
+        return refuse_as_too_large(question, response, limit / MB, "MB", err);
     return result == GZIP_WHOLE && !answer->body.failed ? true : error_no_memory(err);
 }
 
 /* Text that is no JSON leaves an empty document; the root is then absent. */
-static bool parse(struct answer *answer, struct error *err)
+static bool parse(struct answer *answer, const struct answer_question *question,
+                  const struct http_response *response, struct error *err)
 {
     struct json_fault fault = {0};
-    if (json_parse(&answer->doc, buf_span(&answer->body), JSON_STRICT, &fault))
+    if (json_parse_within(&answer->doc, buf_span(&answer->body), MOST_VALUES, &fault))
         return true;
     json_clean_up(&answer->doc);
     answer->doc = (struct json_doc){0};
     if (fault.what && strcmp(fault.what, "out of memory") == 0)
         return error_no_memory(err);
+    if (fault.what && strcmp(fault.what, JSON_TOO_MANY) == 0)
+        return refuse_as_too_large(question, response, MOST_VALUES, "values", err);
     return true;
 }
 
@@ -132,6 +150,11 @@ static bool copy_text(struct answer *answer, struct json value, struct span *out
     return true;
 }
 
+static bool is_item(struct json value)
+{
+    return json_is(value, JSON_OBJECT) && json_raw(value).size <= (size_t)ITEM_SIZE * MOST_JSON;
+}
+
 static bool collect_items(struct answer *answer, struct json array)
 {
     if (!json_is(array, JSON_ARRAY))
@@ -140,7 +163,7 @@ static bool collect_items(struct answer *answer, struct json array)
     if (!answer->items)
         return true;
     for (struct json item = json_first(array); json_present(item); item = json_next(item)) {
-        if (!json_is(item, JSON_OBJECT))
+        if (!is_item(item))
             return false;
         answer->items[answer->item_count++] = item;
     }
@@ -162,7 +185,7 @@ static bool read_item(struct answer *answer, struct json root)
     answer->items = arena_alloc(&answer->arena, sizeof *answer->items);
     if (answer->items)
         answer->items[answer->item_count++] = item;
-    return json_is(item, JSON_OBJECT);
+    return is_item(item);
 }
 
 /* What a batch says of the one table that it asks; absent when it says nothing. OK is false when
@@ -417,7 +440,7 @@ static bool read_response(struct answer *answer, const struct answer_question *q
                           const struct http_response *response, struct error *err)
 {
     if (!check_sum(response, err) || !take_body(answer, question, response, err) ||
-        !parse(answer, err))
+        !parse(answer, question, response, err))
         return false;
     if (response->status == 200)
         return read_success(answer, question, response, err);

@@ -30,6 +30,9 @@ struct answer {
  * they are sent and when they are inflated, and no more. */
 size_t answer_limit(const struct answer_question *question);
 
+/* The same of the records that a batch brings in all its rounds. */
+size_t answer_limit_of_rounds(const struct answer_question *question);
+
 /* Reads RESPONSE, which is not needed afterwards; its body is taken out of its holder, if it has
  * one. NULL with ERR filled, code, status and request id included. */
 struct answer *answer_new(const struct answer_question *question,

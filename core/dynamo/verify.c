@@ -67,12 +67,16 @@ static bool verify_items(struct verify *verify, const struct answer *answer, str
     struct json left = answer->resume;
     for (size_t i = 0; i < answer->item_count; i++) {
         size_t key = find_key(read, answer->items[i], arena);
+        verify->bytes += json_raw(answer->items[i]).size;
         if (key == read->key_count)
             return refuse(verify, err, "a record that was not asked for, or that lacks its key");
         if (verify->keys[key] != KEY_ASKED)
             return refuse(verify, err, "a record that had been answered already");
         verify->keys[key] = KEY_CAME;
     }
+    if (verify->question->op == DYNAMO_BATCH_GET_ITEM &&
+        verify->bytes > answer_limit_of_rounds(verify->question))
+        return refuse(verify, err, "more than its records can have");
     for (struct json each = json_first(left); json_present(each); each = json_next(each)) {
         size_t key = find_key(read, each, arena);
         if (key == read->key_count || json_count(each) != read->keys[0].count)

@@ -19,6 +19,7 @@ enum key_state {
 struct verify {
     const struct answer_question *question; /* borrowed */
     enum key_state keys[READ_MAX_KEYS];
+    size_t bytes; /* of the items of a READ_ITEMS that came */
 
     /* Of a READ_QUERY: the sort key of the last item or position, once there was one. */
     struct arena arena; /* of LAST */

@@ -49,6 +49,13 @@ struct json_fault {
  * 512 are faults). DOC is to be cleaned up in either case. FAULT may be NULL. When memory
  * runs out, FAULT's WHAT is "out of memory". */
 bool json_parse(struct json_doc *doc, struct span text, unsigned flags, struct json_fault *fault);
+
+/* The same of text that a stranger sent, strictly: a document holds 16 bytes for each value and
+ * each name, which may have two bytes in the text. No more than MOST of them are taken; FAULT's
+ * WHAT is JSON_TOO_MANY then. */
+#define JSON_TOO_MANY "more values than are allowed"
+bool json_parse_within(struct json_doc *doc, struct span text, uint32_t most,
+                       struct json_fault *fault);
 void json_clean_up(struct json_doc *doc);
 
 /* The bytes of heap that a document holds; its text is not among them. */

@@ -23,6 +23,7 @@ struct parser {
     struct json_doc *doc;
     struct json_fault *fault;
     unsigned flags;
+    uint32_t most; /* tokens */
     uint32_t depth;
     struct frame frames[MAX_DEPTH + 1];
 };
@@ -56,6 +57,8 @@ static bool add_token(struct parser *parser, const char *at, const char *end, bo
 {
     struct json_doc *doc = parser->doc;
     struct frame *frame = &parser->frames[parser->depth];
+    if (doc->count == parser->most)
+        return fail(parser, at, JSON_TOO_MANY);
     if (doc->count == doc->capacity && !resize(doc, (size_t)doc->capacity * 2))
         return no_memory(parser);
     uint32_t index = doc->count++;
@@ -312,7 +315,8 @@ static bool shrink(struct json_doc *doc)
     return true;
 }
 
-bool json_parse(struct json_doc *doc, struct span text, unsigned flags, struct json_fault *fault)
+static bool parse(struct json_doc *doc, struct span text, unsigned flags, uint32_t most,
+                  struct json_fault *fault)
 {
     struct json_fault unwanted;
     *doc = (struct json_doc){.text = text.data ? text.data : "", .size = text.size};
@@ -322,6 +326,7 @@ bool json_parse(struct json_doc *doc, struct span text, unsigned flags, struct j
     parser.doc = doc;
     parser.fault = fault ? fault : &unwanted;
     parser.flags = flags;
+    parser.most = most;
     parser.depth = 0;
     parser.frames[0] = (struct frame){0};
     if (doc->size > UINT32_MAX)
@@ -335,4 +340,15 @@ bool json_is_number(struct span text)
         return false;
     const char *end = text.data + text.size;
     return skip_number(text.data, end) == end;
+}
+
+bool json_parse(struct json_doc *doc, struct span text, unsigned flags, struct json_fault *fault)
+{
+    return parse(doc, text, flags, UINT32_MAX, fault);
+}
+
+bool json_parse_within(struct json_doc *doc, struct span text, uint32_t most,
+                       struct json_fault *fault)
+{
+    return parse(doc, text, JSON_STRICT, most, fault);
 }

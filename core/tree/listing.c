@@ -13,6 +13,10 @@
 #include "core/tree/slices.h"
 #include "core/tree/tree.h"
 
+/* Of a page, or of a slice of its records. What the service gives has 1 MB, or 40; but lists within
+ * lists grow by their indentation. */
+enum { MOST_CONTENT_BYTES = 96 << 20 };
+
 /* What comes next, in this order; what a directory has not is left out. A page of entries is
  * delivered at the end of DECLARED, after each page of QUERY or slice of CONTENTS, and after the
  * others. */
@@ -47,6 +51,7 @@ struct tree_listing {
     struct slices slices;  /* of LISTING_CONTENTS: the page's keys */
     size_t told;           /* entries of the page that have been delivered */
     struct arena contents; /* of the entries that are being delivered */
+    size_t content_bytes;  /* in there */
     bool more;             /* the source has a page after that in hand */
 
     struct fetch *fetch;      /* of LISTING_RECORD */
@@ -209,6 +214,14 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
         if (!bytes.failed)
             error_set(&listing->refused, ERROR_BAD_ANSWER,
                       "an item of the listing is not understood");
+        return;
+    }
+    listing->content_bytes += bytes.size;
+    if (listing->content_bytes > MOST_CONTENT_BYTES) {
+        error_set(&listing->refused, ERROR_NO_MEMORY,
+                  "the files of one page of records have more than %d MB together; \"--format "
+                  "compact\" makes them smaller, and each opens by its name",
+                  MOST_CONTENT_BYTES >> 20);
         return;
     }
     entry->content = arena_copy(&listing->contents, buf_span(&bytes));
@@ -630,6 +643,7 @@ static void work(struct tree_listing *listing)
 void tree_list_more(struct tree_listing *listing)
 {
     arena_clean_up(&listing->contents);
+    listing->content_bytes = 0;
     if (listing->state != LISTING_CONTENTS)
         entries_clear(&listing->entries);
     work(listing);

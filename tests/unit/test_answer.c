@@ -373,6 +373,29 @@ static void what_is_too_large_is_refused(void)
     check_too_large(500, span_of(packed.data, size), "gzip");
 }
 
+/* A value may have two bytes in the text, and takes sixteen more. */
+static void too_many_values_are_refused(void)
+{
+    enum { COUNT = 9 << 20 };
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_add_text(&text, "{\"Responses\":{\"jobs\":[0");
+    for (int i = 0; i < COUNT; i++)
+        buf_add_text(&text, ",0");
+    buf_add_text(&text, "]}}");
+    struct scene scene = scene_of(DYNAMO_BATCH_GET_ITEM, 200, "");
+    for (int i = 0; i < READ_MAX_KEYS; i++) {
+        struct key key = {.attributes = {{SPAN_LITERAL("pk"), {VALUE_S, SPAN_LITERAL("k")}}},
+                          .count = 1};
+        read_add_key(scene.read, &key);
+    }
+    scene.response.body = buf_span(&text);
+    CHECK(text.size < answer_limit(&scene.question));
+    CHECK(!take(&scene));
+    CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+    CHECK_HAS(scene.err.text, "more than 8388608 values");
+    close_scene(&scene);
+}
+
 /* As much JSON as 400 KB can honestly be: an empty text in a list counts as one byte. */
 static void the_longest_honest_item_is_read(void)
 {
@@ -558,6 +581,7 @@ static const struct check_test tests[] = {
     {"a body that can be taken is taken", a_body_that_can_be_taken_is_taken},
     {"limits are those of the service", limits_are_those_of_the_service},
     {"what is too large is refused", what_is_too_large_is_refused},
+    {"too many values are refused", too_many_values_are_refused},
     {"the longest honest item is read", the_longest_honest_item_is_read},
     {"HTML is named with its endpoint", html_is_named_with_its_endpoint},
     {"an empty answer is not understood", an_empty_answer_is_not_understood},

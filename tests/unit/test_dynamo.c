@@ -399,19 +399,30 @@ static void each_round_of_a_batch_is_a_page(void)
     close_scene(&scene);
 }
 
+/* Appends a batch's answer: COUNT items from number FROM on, of so many bytes each, and REST, which
+ * may say what is unprocessed. */
+static void write_batch(struct buf *out, int from, int count, size_t bytes, const char *rest)
+{
+    buf_add_text(out, "{\"Responses\":{\"jobs\":[");
+    for (int i = 0; i < count; i++) {
+        buf_printf(out, "%s{\"pk\":{\"S\":\"%d\"},\"x\":{\"S\":\"", i ? "," : "", from + i);
+        buf_add_repeated(out, 'x', bytes);
+        buf_add_text(out, "\"}}");
+    }
+    buf_printf(out, "]}%s}", rest);
+}
+
 /* What is left over by throttling waits a while; what an answer had no room for does not. */
 static void a_full_batch_is_no_throttling(void)
 {
-    enum { LARGE = 9 << 20 };
+    enum { LARGE = 3 << 20 };
     for (int full = 0; full < 2; full++) {
         struct scene scene;
         CLEAN_UP(buf_clean_up) struct buf body = {0};
         open_scene(&scene, items(READ_MAX_KEYS));
         scene.all = true;
-        buf_add_text(&body, "{\"Responses\":{\"jobs\":[{\"pk\":{\"S\":\"0\"},\"x\":{\"S\":\"");
-        buf_add_repeated(&body, 'x', full ? LARGE : 1);
-        buf_add_text(&body,
-                     "\"}}]},\"UnprocessedKeys\":{\"jobs\":{\"Keys\":[{\"pk\":{\"S\":\"1\"}}]}}}");
+        write_batch(&body, 2, 3, full ? LARGE : 1,
+                    ",\"UnprocessedKeys\":{\"jobs\":{\"Keys\":[{\"pk\":{\"S\":\"1\"}}]}}");
         answer(&scene, 200, buf_text(&body));
         answer(&scene, 200, BATCH_REST);
         run(&scene);
@@ -419,6 +430,47 @@ static void a_full_batch_is_no_throttling(void)
         CHECK((sent(&scene, 1)->at_ms > sent(&scene, 0)->at_ms) == !full);
         close_scene(&scene);
     }
+}
+
+/* Whoever takes records of several rounds together need not fear for the memory: all rounds have a
+ * bound, as one answer has. */
+static void rounds_of_a_batch_have_a_bound_together(void)
+{
+    enum { LARGE = 7 << 19, COUNT = 12, KEYS = 40 };
+    struct scene scene;
+    CLEAN_UP(buf_clean_up) struct buf left = {0}, first = {0}, second = {0};
+    open_scene(&scene, items(KEYS));
+    scene.all = true;
+    for (int round = 0; round < 2; round++) {
+        struct buf *body = round == 0 ? &first : &second;
+        buf_truncate(&left, 0);
+        buf_add_text(&left, ",\"UnprocessedKeys\":{\"jobs\":{\"Keys\":[");
+        for (int key = (round + 1) * COUNT; key < KEYS; key++)
+            buf_printf(&left, "%s{\"pk\":{\"S\":\"%d\"}}", key > (round + 1) * COUNT ? "," : "",
+                       key);
+        buf_add_text(&left, "]}}");
+        write_batch(body, round * COUNT, COUNT, LARGE, buf_text(&left));
+        answer(&scene, 200, buf_text(body));
+    }
+    run(&scene);
+    CHECK_INT(scene.page_count, 1);
+    CHECK_INT(scene.error_count, 1);
+    CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+    CHECK_HAS(scene.err.text, "more than its records can have");
+    close_scene(&scene);
+}
+
+static void an_item_has_a_bound(void)
+{
+    enum { LARGE = 5 << 20 };
+    struct scene scene;
+    CLEAN_UP(buf_clean_up) struct buf body = {0};
+    open_scene(&scene, items(READ_MAX_KEYS));
+    write_batch(&body, 0, 1, LARGE, "");
+    answer(&scene, 200, buf_text(&body));
+    run(&scene);
+    CHECK(scene.page_count == 0 && scene.err.kind == ERROR_BAD_ANSWER);
+    close_scene(&scene);
 }
 
 static void keys_that_stay_unprocessed_are_throttled(void)
@@ -1016,6 +1068,8 @@ static const struct check_test tests[] = {
     {"a limit bounds the first page alone", a_limit_bounds_the_first_page_alone},
     {"each round of a batch is a page", each_round_of_a_batch_is_a_page},
     {"a full batch is no throttling", a_full_batch_is_no_throttling},
+    {"rounds of a batch have a bound together", rounds_of_a_batch_have_a_bound_together},
+    {"an item has a bound", an_item_has_a_bound},
     {"keys that stay unprocessed are throttled", keys_that_stay_unprocessed_are_throttled},
     {"rounds and tries are counted together", rounds_and_tries_are_counted_together},
     {"a batch that gets on needs no quota", a_batch_that_gets_on_needs_no_quota},

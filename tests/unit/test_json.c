@@ -405,6 +405,20 @@ static void comments_have_limits(void)
     CHECK(!accepts(SPAN_LITERAL("//"), JSON_COMMENTS));
 }
 
+static void values_of_strangers_are_counted(void)
+{
+    struct json_doc doc;
+    struct json_fault fault;
+    struct span text = SPAN_LITERAL("{\"a\":[1,2]}");
+    CHECK(json_parse_within(&doc, text, 5, &fault));
+    CHECK_INT(json_count(json_root(&doc)), 1);
+    json_clean_up(&doc);
+    CHECK(!json_parse_within(&doc, text, 4, &fault));
+    CHECK_TEXT(fault.what, JSON_TOO_MANY);
+    CHECK_INT(fault.offset, 8);
+    json_clean_up(&doc);
+}
+
 static void nesting_ends_at_512(void)
 {
     char text[2 * 513];
@@ -678,6 +692,7 @@ static const struct check_test tests[] = {
     {"strict has no extras", strict_has_no_extras},
     {"comments are accepted when asked for", comments_are_accepted_when_asked_for},
     {"comments have limits", comments_have_limits},
+    {"values of strangers are counted", values_of_strangers_are_counted},
     {"nesting ends at 512", nesting_ends_at_512},
     {"a failed document has no root", a_failed_document_has_no_root},
     {"plain strings are in place", plain_strings_are_in_place},
