@@ -130,11 +130,16 @@ bool fault_foreign(const struct answer_question *question, const struct http_res
 {
     char type[80];
     const char *told = http_header(response, "Content-Type");
+    const char *empty = response->body.size ? "" : "empty, ";
     printable_copy(type, sizeof type, span_text(told ? told : "of no content type"), "");
+    if (response->status >= 500) /* a balancer's, while the service behind it is away */
+        return error_set(err, ERROR_SERVICE,
+                         "the service failed (HTTP %d, %s%s); try again later, or check that %s is "
+                         "an endpoint of DynamoDB",
+                         response->status, empty, type, question->endpoint);
     return error_set(err, ERROR_BAD_ANSWER,
                      "the answer is not DynamoDB's (HTTP %d, %s%s); is %s an endpoint of DynamoDB?",
-                     response->status, response->body.size ? "" : "empty, ", type,
-                     question->endpoint);
+                     response->status, empty, type, question->endpoint);
 }
 
 bool fault_read(const struct answer_question *question, const struct http_response *response,

@@ -151,23 +151,6 @@ def test_a_position_that_comes_again_ends_the_listing(ddbfs, proxy):
     assert proxy.ops == ["Query", "Query"]
 
 
-def test_empty_pages_without_end_are_noticed(ddbfs, proxy):
-    def change(body):
-        if body["Items"]:
-            repeated(body)
-        else:
-            body["LastEvaluatedKey"] = {
-                "pk": {"S": f"PLATFORM#shopify#SHOP#{SHOP}"},
-                "sk": {"S": "JOB#9~"},
-            }
-        body["Items"], body["Count"] = [], 0
-
-    proxy.fault("alter", op="Query", times=None, change=change)
-    result = ddbfs("ls", ALL, expect=1)
-    assert "where it had been before" in result.stderr
-    assert len(proxy.ops) <= 4
-
-
 # Batches
 
 

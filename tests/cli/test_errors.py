@@ -336,19 +336,6 @@ def test_as_often_as_the_user_says(ddbfs, home, proxy):
     assert len(proxy.requests) == 2
 
 
-def test_every_throttle_is_one(ddbfs, proxy):
-    for code in ("ThrottlingException", "RequestLimitExceeded"):
-        proxy.fault("throttle", times=1, code=code)
-    ddbfs("cat", SETTINGS)
-    assert proxy.ops == ["GetItem"] * 3
-
-
-@pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_failing_service(fails, proxy, status):
-    proxy.fault("server_error", times=None, status=status)
-    assert f"the service failed (HTTP {status})" in fails()
-
-
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
 def test_service_that_failed_once(ddbfs, proxy, status):
     proxy.fault("server_error", times=1, status=status)

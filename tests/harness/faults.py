@@ -137,11 +137,18 @@ def delay(exchange, go_on, seconds=1.0, until=None):
     return go_on()
 
 
-def compress(exchange, go_on):
-    """The checksum is of the compressed bytes, as the service sends it."""
+def slow_head(_exchange, go_on, pace_s=0.05):
+    """The head comes byte by byte, so slowly."""
+    response = go_on()
+    response.pace_s = pace_s
+    return response
+
+
+def compress(exchange, go_on, keep=None):
+    """The checksum is of the compressed bytes, as the service sends it; KEEP: of so many, the first."""
     response = go_on()
     if "gzip" in (exchange.request.header("accept-encoding") or ""):
-        response.body = gzip.compress(response.body, mtime=0)
+        response.body = gzip.compress(response.body, mtime=0)[:keep]
         response.headers["content-encoding"] = "gzip"
         response.headers.pop("x-amz-crc32", None)
     return response
@@ -248,6 +255,7 @@ KINDS = {
     "wrong_crc": wrong_crc,
     "reset": reset,
     "delay": delay,
+    "slow_head": slow_head,
     "gzip": compress,
     "page_size": page_size,
     "empty_pages": empty_pages,
@@ -255,7 +263,7 @@ KINDS = {
 }
 
 # The outermost first. What is not named stands between the two: it answers instead of the server.
-AROUND = ("delay", "cut", "wrong_crc", "gzip", "policy")
+AROUND = ("delay", "slow_head", "cut", "wrong_crc", "gzip", "policy")
 WITHIN = ("alter", "page_size", "unprocessed", "empty_pages")
 ANSWERS = tuple(kind for kind in KINDS if kind not in AROUND + WITHIN)
 LAYERS = {kind: layer for layer, kind in enumerate(AROUND)}

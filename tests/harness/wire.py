@@ -30,7 +30,8 @@ class Request:
 
 class Response:
     """One response on its way to the client. A header that is None is not sent. CUT is how many
-    body bytes are sent before the connection closes; RESET closes it with RST and sends nothing."""
+    body bytes are sent before the connection closes; RESET closes it with RST and sends nothing. PACE_S
+    passes between any two bytes of the head."""
 
     def __init__(self, status, body, headers=None):
         self.status = status
@@ -38,6 +39,7 @@ class Response:
         self.headers = {"content-type": JSON_TYPE, **(headers or {})}
         self.cut = None
         self.reset = False
+        self.pace_s = 0
 
     def json(self):
         return json.loads(self.body)
@@ -85,7 +87,10 @@ def send_response(connection, response):
     sent = [(name, value) for name, value in response.headers.items() if value is not None]
     lines += [f"{name}: {value}" for name, value in sent]
     head = "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n"
-    connection.sendall(head + response.body[: response.cut])
+    for byte in head if response.pace_s else b"":
+        connection.sendall(bytes([byte]))
+        time.sleep(response.pace_s)
+    connection.sendall((b"" if response.pace_s else head) + response.body[: response.cut])
     return response.cut is None
 
 

@@ -226,22 +226,6 @@ def test_a_page_that_fails_half_way_is_an_error(mount, branch, proxy, kind, expe
     assert caught.value.errno == expected and f"/{path}" in m.errors()
 
 
-def test_a_failed_listing_is_not_remembered(mount, proxy):
-    m = mount("--timeout", "2")
-    proxy.fault("denied", op="Query", times=None)
-    with pytest.raises(PermissionError):
-        os.listdir(m / LATEST)
-    proxy.heal()
-    assert os.listdir(m / LATEST)
-
-
-def test_a_batch_that_fails_is_an_error(mount, proxy):
-    m = mount("--timeout", "2")
-    proxy.fault("denied", op="BatchGetItem", times=None)
-    with pytest.raises(PermissionError):
-        os.listdir(m / BY_STATUS)
-
-
 # Cost.
 
 
@@ -291,16 +275,6 @@ def test_names_of_an_index_are_hydrated_by_hundreds(mount, branch):
     for entry in entries:
         pathlib.Path(entry.path).read_bytes()
     assert m.counts() == {"Query": 1, "BatchGetItem": 3}
-
-
-def test_unprocessed_keys_are_asked_for_again(mount, branch, proxy):
-    branch.put_jobs(60)
-    m = mount()
-    proxy.fault("unprocessed", op="BatchGetItem", times=2)
-    path = f"{branch.name}/jobs/by-status/acct-index/FAILED"
-    for entry in list(os.scandir(m / path)):
-        assert b"job_id" in pathlib.Path(entry.path).read_bytes()
-    assert "GetItem" not in m.counts() and m.counts()["BatchGetItem"] >= 2
 
 
 # What cannot be listed.

@@ -414,46 +414,6 @@ def test_a_deleted_record_is_gone_after_refresh(mount, branch, boto):
 
 # Failures.
 
-FAULTS = [
-    ("throttle", {}, errno.EAGAIN),
-    ("denied", {}, errno.EACCES),
-    ("expired", {}, errno.EKEYEXPIRED),
-    ("html", {}, errno.EBADMSG),
-    ("wrong_crc", {}, errno.EBADMSG),
-    ("raw", {"body": b"{]"}, errno.EBADMSG),
-    ("raw", {"body": b"{}", "content_type": "text/html"}, errno.EBADMSG),
-    ("raw", {"body": b'{"Item":{"pk":{"S":"x"},"sk":{"S":"y"}}}'}, errno.EBADMSG),
-    ("alter", {"change": lambda body: body["Item"].update(n={"N": "abc"})}, errno.EBADMSG),
-    ("reset", {}, errno.ECONNRESET),
-    ("server_error", {}, errno.EIO),
-    ("error", {}, errno.EINVAL),
-    ("error", {"code": "ResourceNotFoundException"}, errno.ENODEV),
-]
-
-
-@pytest.mark.parametrize("kind, options, expected", FAULTS)
-def test_each_fault_has_its_errno_and_a_reason(mount, proxy, kind, options, expected):
-    m = mount("--timeout", "3")
-    fault = proxy.fault(kind, op="GetItem", times=None, **options)
-    with pytest.raises(OSError) as caught:
-        (m / SETTINGS).read_bytes()
-    assert errno.errorcode[caught.value.errno] == errno.errorcode[expected]
-    assert fault.met >= 1
-    line = m.errors().splitlines()[-1]
-    assert errno.errorcode[expected] in line and f"/{SETTINGS}" in line
-    assert f"pid={os.getpid()} " in line
-
-
-@pytest.mark.parametrize("kind, options, expected", FAULTS)
-def test_no_error_is_remembered(mount, proxy, oracle, kind, options, expected):
-    m = mount("--timeout", "3")
-    proxy.fault(kind, op="GetItem", times=None, **options)
-    with pytest.raises(OSError):
-        (m / SETTINGS).read_bytes()
-    proxy.heal()
-    assert (m / SETTINGS).read_bytes() == oracle(f"/{SETTINGS}")
-
-
 @pytest.fixture
 def opened(mount, branch, quick):
     """A record that has been read by a mount where it is good for a second, and is so no more."""
@@ -512,14 +472,6 @@ def test_a_read_that_fails_is_asked_for_once(mount, branch, proxy):
         assert first.read(100)
 
 
-def test_a_cut_answer_is_no_miss(mount, proxy):
-    m = mount("--timeout", "3")
-    proxy.fault("cut", op="GetItem", times=None)
-    with pytest.raises(OSError) as caught:
-        os.stat(m / SETTINGS)
-    assert caught.value.errno in (errno.EBADMSG, errno.ECONNRESET)
-
-
 def test_a_server_that_is_gone_refuses(mount, proxy):
     m = mount("--timeout", "2")
     proxy.close()
@@ -545,21 +497,6 @@ def test_a_missing_table_is_no_device(mount, branch):
     with pytest.raises(OSError) as caught:
         os.stat(mount() / f"{branch.name}/shops/a.example/SETTINGS")
     assert caught.value.errno == errno.ENODEV
-
-
-def test_an_expired_session_says_what_to_do(mount, proxy):
-    m = mount()
-    proxy.fault("expired", op="GetItem", times=None)
-    with pytest.raises(OSError):
-        os.stat(m / SETTINGS)
-    assert "ExpiredTokenException" in m.errors()
-
-
-def test_a_fault_that_passes_is_not_seen(mount, proxy, oracle):
-    m = mount()
-    proxy.fault("throttle", op="GetItem", times=1)
-    assert (m / SETTINGS).read_bytes() == oracle(f"/{SETTINGS}")
-    assert m.counts() == {"GetItem": 2}
 
 
 def test_readers_of_many_threads_all_get_theirs(mount, branch):

@@ -425,10 +425,19 @@ static void html_is_named_with_its_endpoint(void)
 
 static void an_empty_answer_is_not_understood(void)
 {
-    struct error err = error_of(DYNAMO_QUERY, 503, "");
+    struct error err = error_of(DYNAMO_QUERY, 403, "");
     CHECK_INT(err.kind, ERROR_BAD_ANSWER);
+    CHECK_INT(err.http_status, 403);
+    CHECK_HAS(err.text, "HTTP 403, empty");
+}
+
+static void a_balancer_s_answer_is_a_failing_service(void)
+{
+    struct error err = error_of(DYNAMO_QUERY, 503, "");
+    CHECK_INT(err.kind, ERROR_SERVICE);
     CHECK_INT(err.http_status, 503);
-    CHECK_HAS(err.text, "HTTP 503, empty");
+    CHECK_HAS(err.text, "the service failed (HTTP 503, empty");
+    CHECK_INT(error_of(DYNAMO_QUERY, 502, "<html>").kind, ERROR_SERVICE);
 }
 
 static void a_code_may_stand_in_the_header(void)
@@ -585,6 +594,7 @@ static const struct check_test tests[] = {
     {"the longest honest item is read", the_longest_honest_item_is_read},
     {"HTML is named with its endpoint", html_is_named_with_its_endpoint},
     {"an empty answer is not understood", an_empty_answer_is_not_understood},
+    {"a balancer's answer is a failing service", a_balancer_s_answer_is_a_failing_service},
     {"a code may stand in the header", a_code_may_stand_in_the_header},
     {"a code may be called code", a_code_may_be_called_code},
     {"a missing table is named", a_missing_table_is_named},
