@@ -1,0 +1,265 @@
+"""The AWS tools as oracle: in environments by the hundred, `ddbfs config` names the region, the
+endpoint, the source and the key that their next request would have.
+
+How many: DDBFS_ORACLE_CASES (300), from which on: DDBFS_ORACLE_SEED (1). Which tools: those that this
+Python has, and the botocore of DDBFS_ORACLE_PYTHON, another interpreter. A case alone:
+DDBFS_ORACLE_CASES=1 DDBFS_ORACLE_SEED=17.
+"""
+
+import collections
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from harness import aws_cases, places, runner, services
+from harness.signer import key_of
+
+SEED = int(os.environ.get("DDBFS_ORACLE_SEED", 1))
+CASES = int(os.environ.get("DDBFS_ORACLE_CASES", 300))
+PROGRAM = pathlib.Path(aws_cases.__file__).with_name("aws_answers.py")
+
+
+def soon():
+    return (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=6)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def sts(request):
+    """Credentials of any role, in the form that is asked for."""
+    form = request.form()
+    signer = form.get("WebIdentityToken") or key_of(request)
+    key, action = aws_cases.key_of_role(form["RoleArn"], signer), form["Action"]
+    found = {"AccessKeyId": key, "SecretAccessKey": "s", "SessionToken": "t", "Expiration": soon()}
+    user = {"AssumedRoleId": "A:me", "Arn": form["RoleArn"].replace(":iam:", ":sts:")}
+    if "json" in request.headers.get("accept", ""):
+        found["Expiration"] = int(datetime.datetime.now().timestamp()) + 20000
+        answer = {f"{action}Response": {f"{action}Result": {"Credentials": found, "AssumedRoleUser": user}}}
+        return 200, answer, {"Content-Type": "application/json"}
+    tags = lambda of: "".join(f"<{name}>{value}</{name}>" for name, value in of.items())
+    body = (f'<{action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><{action}Result><Credentials>'
+            f"{tags(found)}</Credentials><AssumedRoleUser>{tags(user)}</AssumedRoleUser></{action}Result>"
+            f"</{action}Response>")  # fmt: skip
+    return 200, body, {"Content-Type": "text/xml"}
+
+
+def container(_request):
+    found = {"AccessKeyId": "ASIACONTAINER0000C0NT", "SecretAccessKey": "s", "Token": "t", "Expiration": soon()}
+    return 200, found
+
+
+def machine(request):
+    if request.method == "PUT":
+        return 200, "a-token", {"X-aws-ec2-metadata-token-ttl-seconds": "21600"}
+    if request.path.endswith("/security-credentials/"):
+        return 200, "the-role"
+    if request.path.endswith("/placement/availability-zone/") or request.path.endswith("/placement/availability-zone"):
+        return 200, "ap-south-1b"
+    found = {"Code": "Success", "AccessKeyId": "ASIAMACHINE000000MACH", "SecretAccessKey": "s", "Token": "t",
+             "Expiration": soon(), "LastUpdated": "2026-01-01T00:00:00Z", "Type": "AWS-HMAC"}  # fmt: skip
+    return 200, found
+
+
+@pytest.fixture(scope="module")
+def cases():
+    with services.Service(sts) as a, services.Service(container) as b, services.Service(machine) as c:
+        yield [
+            aws_cases.place(aws_cases.make(seed), STS=a.url, CONTAINER=b.url, MACHINE=c.url)
+            for seed in range(SEED, SEED + CASES)
+        ]
+
+
+# Asking them.
+
+
+def tools():
+    """(name, interpreter) of the AWS tools here."""
+    found = []
+    for name in ("awscli", "botocore"):
+        probe = "import awscli; assert awscli.__version__[0] == '2'" if name == "awscli" else "import botocore"
+        if subprocess.run([sys.executable, "-c", probe], capture_output=True).returncode == 0:
+            found.append((name, sys.executable))
+    if os.environ.get("DDBFS_ORACLE_PYTHON"):
+        found.append(("botocore", os.environ["DDBFS_ORACLE_PYTHON"]))
+    return found
+
+
+class Tool:
+    def __init__(self, name, knows):
+        self.name = name
+        self.knows = knows
+
+    def __repr__(self):
+        return f"{self.name} {self.knows['version']}"
+
+
+def as_cli_v2(case):
+    """botocore alone reads other variables than version 2 of the CLI: AWS_REGION and the order of the
+    two that name the profile."""
+    env = dict(case["env"])
+    if env.get("AWS_REGION"):
+        env["AWS_DEFAULT_REGION"] = env["AWS_REGION"]
+    if env.get("AWS_PROFILE"):
+        env.pop("AWS_DEFAULT_PROFILE", None)
+    return {**case, "env": env}
+
+
+def ask_tool(name, interpreter, cases):
+    text = "".join(json.dumps(case if name == "awscli" else as_cli_v2(case)) + "\n" for case in cases)
+    done = subprocess.run([interpreter, PROGRAM, name], input=text, capture_output=True, text=True, timeout=3600)
+    knows, *answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(answers) == len(cases), done.stderr
+    return Tool(name, knows), answers
+
+
+def ask_ddbfs(case, home):
+    for name, text in case["files"].items():
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace("{HOME}", str(home)))
+    given = {name: value.replace("{HOME}", str(home)) for name, value in case["env"].items()}
+    options = [word for name in ("profile", "region", "endpoint") if case[name]
+               for word in ("--endpoint-url" if name == "endpoint" else f"--{name}", case[name])]  # fmt: skip
+    binary = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")
+    env = {"HOME": str(home), "PATH": runner.PATH, **runner.SANITIZERS, **given}
+    result = runner.run([str(binary), *options, "config", "--json"], env)
+    return json.loads(result.text)
+
+
+# Comparing.
+
+
+def ours(told):
+    value = lambda name: told.get(name, {}).get("value")
+    if "error" in told:
+        return {"error": told["error"]["text"], "region": value("region")}
+    return {"error": None, "region": value("region"), "endpoint": value("endpoint"),
+            "method": value("credentials"), "key": value("access_key_id")[-4:]}  # fmt: skip
+
+
+def theirs(answer):
+    if answer["error"]:
+        return {"error": answer["error"], "region": answer["region"]}
+    return {"error": None, "region": answer["region"], "endpoint": answer["endpoint"].removesuffix("/"),
+            "method": answer["method"], "key": answer["key"][-4:]}  # fmt: skip
+
+
+def differences(mine, its):
+    """Names of what differs. Of two errors the words do."""
+    if mine["error"] and its["error"]:
+        return []
+    if mine["error"] or its["error"]:
+        return ["error"]
+    return [name for name in mine if mine[name] != its[name]]
+
+
+ENDPOINT_WORDS = ("endpoint_url", "services = ", "services=", "AWS_ENDPOINT_URL_DYNAMODB", '"AWS_ENDPOINT_URL"',
+                  "ignore_configured", "IGNORE_CONFIGURED")  # fmt: skip
+
+
+def knows_no_addresses(tool, case, mine, differs):
+    said = any(word in json.dumps(case) for word in ENDPOINT_WORDS)
+    about_it = differs == ["endpoint"] or "[services" in (mine["error"] or "")
+    return not tool.knows["configured endpoints"] and said and about_it
+
+
+def knows_no_accounts(tool, case, mine, differs):
+    told = mine["error"] or differs == ["endpoint"] and mine["endpoint"] or ""
+    return not tool.knows["accounts"] and (".ddb." in told or "account_id_endpoint_mode" in told)
+
+
+def partition_of(mine):
+    prefixes = {"us-iso-": "aws-iso", "us-isob-": "aws-iso-b", "eu-isoe-": "aws-iso-e", "us-isof-": "aws-iso-f",
+                "eusc-": "aws-eusc"}  # fmt: skip
+    return next((name for prefix, name in prefixes.items() if (mine["region"] or "").startswith(prefix)), "aws")
+
+
+def is_dual_stack(mine):
+    return ".api." in mine.get("endpoint", "")
+
+
+def knows_no_partition(tool, case, mine, differs):
+    known = tool.knows["dual stack" if is_dual_stack(mine) else "partitions"]
+    return differs in (["endpoint"], ["error"]) and partition_of(mine) not in known
+
+
+def has_no_variant(tool, case, mine, differs):
+    return differs == ["error"] and partition_of(mine) in ("aws-iso-e", "aws-iso-f") and is_dual_stack(mine)
+
+
+def knows_other_local_hosts(tool, case, mine, differs):
+    return not tool.knows["accounts"] and "region local has no" in (mine["error"] or "")
+
+
+def has_an_empty_variable(tool, case, mine, differs):
+    return "" in (case["env"].get("AWS_PROFILE"), case["env"].get("AWS_REGION"))
+
+
+def has_an_empty_key(tool, case, mine, differs):
+    return "aws_access_key_id, but nothing in it" in (mine["error"] or "")
+
+
+def is_not_built(tool, case, mine, differs):
+    in_environment = "AWS_WEB_IDENTITY_TOKEN_FILE" in case["env"] and not case["profile"]
+    return "which this version cannot use yet" in (mine["error"] or "") or in_environment
+
+
+def asks_container_or_machine(tool, case, mine, differs):
+    told = mine["error"] or ""
+    return "no credentials" in told or "no region" in told
+
+
+# (what is otherwise, and where that is written; of what it is so)
+EXCEPTIONS = [
+    # Of older tools.
+    ("no address is configurable in tools before July 2023", knows_no_addresses),
+    ("no host goes by the account in tools before 2024", knows_no_accounts),
+    ("a partition is younger than the tool", knows_no_partition),
+    ("region local is taken for one that may have other hosts by tools before 2024", knows_other_local_hosts),
+    # Of botocore: it looks into its older table too, which lacks what its rules have.
+    ("dual-stack in iso-e and iso-f is in the rules, and not in the older table", has_no_variant),
+    # Of ddbfs, docs/credentials.md: "A variable that is empty counts as none", also where it would
+    # be an error in the AWS CLI; "An id that is there and empty, or without its secret, is an error".
+    ("an empty AWS_PROFILE or AWS_REGION counts as none", has_an_empty_variable),
+    ("an empty access key id is told, not sent", has_an_empty_key),
+    # Not there yet.
+    ("to be built", is_not_built),
+    ("container and machine are to be built", asks_container_or_machine),
+]
+
+
+@pytest.fixture(scope="module")
+def answers(cases, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("homes")
+    found = []
+    for number, case in enumerate(cases):
+        home = folder / str(number)
+        home.mkdir()
+        found.append(ours(ask_ddbfs(case, home)))
+    return found
+
+
+def exception_for(*of):
+    return next((name for name, applies in EXCEPTIONS if applies(*of)), None)
+
+
+@pytest.mark.parametrize("name, interpreter", tools(), ids=lambda part: str(part))
+def test_as_the_aws_tools(cases, answers, name, interpreter):
+    tool, said = ask_tool(name, interpreter, cases)
+    wrong, excused = [], {}
+    for number, (case, mine, answer) in enumerate(zip(cases, answers, said)):
+        its = theirs(answer)
+        differs = differences(mine, its)
+        if not differs:
+            continue
+        why = exception_for(tool, case, mine, differs)
+        if why:
+            excused[why] = excused.get(why, 0) + 1
+        else:
+            wrong.append(f"seed {SEED + number}: {differs}\n  ddbfs {mine}\n  {tool} {its}\n  {json.dumps(case)}")
+    methods = collections.Counter(mine.get("method") for mine in answers)
+    print(f"{tool}: {len(cases)} cases {dict(methods)}, {len(wrong)} wrong, exceptions: {excused}")
+    assert not wrong, f"{len(wrong)} of {len(cases)}\n" + "\n".join(wrong[:50])
