@@ -149,8 +149,6 @@ static bool tell_credentials(struct configured_environment *to,
                              const struct credentials *credentials)
 {
     const struct aws_settings *settings = aws_session_settings(to->session);
-    tell(to, CONFIGURED_REGION, settings->region,
-         aws_settings_origin(settings, AWS_SETTING_REGION));
     bool of_environment = credentials->method && strcmp(credentials->method, "env") == 0;
     tell(to, CONFIGURED_CREDENTIALS, credentials->method, credentials->origin);
     tell_key(to, credentials->access_key_id);
@@ -198,7 +196,11 @@ static void end(struct configured_environment *to)
 static void take_credentials(void *arg, const struct credentials_answer *answer)
 {
     struct configured_environment *to = arg;
+    const struct aws_settings *settings = aws_session_settings(to->session);
     to->asking = NULL;
+    /* It may have been asked of the machine. */
+    tell(to, CONFIGURED_REGION, settings->region,
+         aws_settings_origin(settings, AWS_SETTING_REGION));
     if (answer->found == CREDENTIALS_FOUND)
         tell_credentials(to, &answer->credentials);
     else
