@@ -31,7 +31,11 @@ struct tree_entry *entries_add(struct entries *entries, struct span name, bool d
     }
     struct tree_entry *entry = &entries->items[entries->count];
     *entry = (struct tree_entry){
-        .name = arena_copy(&entries->arena, name), .directory = directory, .size = -1};
+        .name = arena_copy(&entries->arena, name),
+        .directory = directory,
+        .size = -1,
+        .ttl_left_ms = MAP_STRUCTURE_TTL_MS,
+    };
     entries->failed = entries->failed || entries->arena.failed;
     if (entries->failed)
         return NULL;

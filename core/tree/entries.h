@@ -20,8 +20,8 @@ void entries_clean_up(struct entries *entries);
 /* Empties the page; names given out are gone. */
 void entries_clear(struct entries *entries);
 
-/* Adds an entry of unknown size (NAME is copied) and returns it; NULL when memory ran out. The
- * pointer is valid until the next addition. */
+/* Adds an entry of unknown size (NAME is copied), good for as long as what the map alone tells, and
+ * returns it; NULL when memory ran out. The pointer is valid until the next addition. */
 struct tree_entry *entries_add(struct entries *entries, struct span name, bool directory);
 
 bool entries_have(const struct entries *entries, struct span name);

@@ -244,6 +244,7 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
     struct tree_entry *added = entries_add(&listing->entries, buf_span(&name), false);
     if (!added)
         return false;
+    added->ttl_left_ms = listing->plan->pattern->ttl_ms;
     if (listing->full && !listing->plan->reads_again) {
         describe(listing, added, item);
     } else if (listing->full &&
@@ -502,7 +503,7 @@ static void take_attributes(void *arg, struct record *record, double found_units
                             int64_t ttl_left_ms, const struct error *err)
 {
     struct tree_listing *listing = arg;
-    (void)ttl_left_ms, (void)found_units;
+    (void)found_units;
     listing->fetch = NULL;
     if (err) {
         fail(listing, err);
@@ -521,6 +522,7 @@ static void take_attributes(void *arg, struct record *record, double found_units
             break;
         entry->secret = model_is_secret(listing->place->table, buf_span(&text));
         entry->mtime_ms = file_mtime_ms(listing->place->route->file, item);
+        entry->ttl_left_ms = ttl_left_ms;
         if (file_write_attribute(listing->tree, listing->place->table, buf_span(&text), item,
                                  &bytes))
             entry->size = (int64_t)bytes.size;
@@ -552,6 +554,7 @@ static void take_proof(void *arg, struct span name, const struct tree_file *file
         return;
     entry->secret = file->secret;
     entry->mtime_ms = file->mtime_ms;
+    entry->ttl_left_ms = file->ttl_left_ms;
     entry->size = (int64_t)file->bytes.size;
     entry->content = arena_copy(&listing->contents, file->bytes);
 }

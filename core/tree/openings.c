@@ -21,6 +21,15 @@ static void take_opened(void *arg, const struct tree_file *file, const struct er
         all->done(all->arg);
 }
 
+/* For how long an item that the listing brought on an earlier page is still good. */
+static int64_t ttl_left_ms(const struct tree *tree, const struct proof *proof)
+{
+    struct clock *clock = loop_clock(tree->loop);
+    int64_t age_ms = clock->now_ms(clock) - record_origin(proof->finder.best)->fetched_ms;
+    int64_t ttl_ms = proof->plan->pattern->ttl_ms;
+    return age_ms < ttl_ms ? ttl_ms - age_ms : 0;
+}
+
 /* What the listing's items have told of a covered file. */
 static void judge_covered(struct openings *openings, const struct tree *tree, struct proof *proof)
 {
@@ -32,6 +41,8 @@ static void judge_covered(struct openings *openings, const struct tree *tree, st
                  (plan->kind != PLAN_KEY ||
                   plan_holds(plan, &plan->key, record_item(proof->finder.best), &why)) &&
                  file_make(tree, proof->place, proof->finder.best, 0, NULL, &bytes, &file, &why);
+    if (there)
+        file.ttl_left_ms = ttl_left_ms(tree, proof);
     if (there || why.kind != ERROR_NONE)
         openings->fn(openings->arg, proof->name, there ? &file : NULL, &why);
 }

@@ -700,9 +700,8 @@ static bool keep_entry(struct listing *listing, const struct tree_entry *entry, 
         return error_set(err, ERROR_BAD_ANSWER, "a name is longer than a file's can be");
     if (find_entry(listing, entry->name))
         return true;
-    int64_t ttl_ms = entry->directory ? MAP_STRUCTURE_TTL_MS : records_ttl_ms(listing->place);
     return add_entry(listing, entry->name, entry->directory, node_of(listing, entry),
-                     now_ms(listing) + ttl_ms) ||
+                     now_ms(listing) + entry->ttl_left_ms) ||
            error_no_memory(err);
 }
 

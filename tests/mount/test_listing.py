@@ -1,6 +1,7 @@
 """Directories of a live mount: complete, each name once, at the cost that they say."""
 
 import errno
+import json
 import os
 import pathlib
 import subprocess
@@ -415,6 +416,23 @@ def test_listed_attributes_are_no_older_than_their_record_may_be(mount, branch, 
     plan = m / f"{path}@/plan"
     mounts.wait_until(lambda: plan.read_text() == "new\n", "the new attribute")
     mounts.wait_until(lambda: "added" in os.listdir(m / f"{path}@"), "the added attribute")
+
+
+@pytest.mark.parametrize("beside", ['"list": "api_key", "ttl": 3600', None])
+def test_a_listed_file_is_no_older_than_its_own_path_says(mount, branch, make_map, beside):
+    """Whatever the listing's own time is, or the map's where the directory has no listing."""
+    listing = f'"own/{{domain}}/": {{ {beside} }},' if beside else ""
+    paths = f'''{listing} "own/{{domain}}/SETTINGS": {{ "record": "settings", "ttl": 0 }},
+                "own/{{domain}}/plan": {{ "record": "settings", "attribute": "plan", "ttl": 0 }},
+                "{{domain}}/": '''
+    path = branch.put_settings(plan="old").replace("/shops/", "/shops/own/")
+    m = mount(map_file=make_map(lambda text: text.replace('"{domain}/": ', paths)))
+    folder = (m / path).parent
+    assert {"SETTINGS", "plan"} <= {entry.name for entry in os.scandir(folder) if entry.stat()}
+    branch.put_settings(plan="new")
+    time.sleep(0.25)  # twice the least for which the kernel is told anything
+    assert (folder / "plan").read_text() == "new\n"
+    assert json.loads((folder / "SETTINGS").read_text())["plan"] == "new"
 
 
 def test_the_attributes_of_a_record_that_is_not_there_are_an_error(mount):
