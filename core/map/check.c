@@ -91,6 +91,18 @@ static const char *projection_word(enum projection projection)
     return projection == PROJECTS_KEYS ? "keys" : projection == PROJECTS_SOME ? "some" : "all";
 }
 
+static bool index_holds(const struct index_info *info, const char *attribute)
+{
+    bool held = info->projection == PROJECTS_ALL;
+    for (size_t i = 0; i < info->keys.partition_count; i++)
+        held = held || span_is(info->keys.partition[i].name, attribute);
+    for (size_t i = 0; i < info->keys.sort_count; i++)
+        held = held || span_is(info->keys.sort[i].name, attribute);
+    for (size_t i = 0; i < info->included_count; i++)
+        held = held || span_is(info->included[i], attribute);
+    return held;
+}
+
 static void check_index(const struct check *check, const struct map_index *mine)
 {
     struct attribute theirs[KEY_MAX_ATTRIBUTES] = {0};
@@ -109,6 +121,9 @@ static void check_index(const struct check *check, const struct map_index *mine)
              whose, count, mine->partition_count);
     count = sort_of(&info->keys, theirs);
     check_side(check, mine->line, whose, "sort", mine->sort, mine->sort_count, theirs, count);
+    for (size_t i = 0; i < mine->include_count; i++)
+        if (!index_holds(info, mine->includes[i]) && !model_is_key(check->table, mine->includes[i]))
+            tell(check, mine->line, "%s does not include %s", whose, mine->includes[i]);
     if (mine->local && !info->local)
         tell(check, mine->line, "%s is a global one; take \"local\" away", whose);
 }
@@ -126,26 +141,16 @@ static void check_projection(const struct check *check, const struct map_pattern
          pattern->path, pattern->index->name, check->name, projection_word(info->projection));
 }
 
-static bool index_holds(const struct index_info *info, const char *attribute)
-{
-    bool held = info->projection == PROJECTS_ALL;
-    for (size_t i = 0; i < info->keys.partition_count; i++)
-        held = held || span_is(info->keys.partition[i].name, attribute);
-    for (size_t i = 0; i < info->keys.sort_count; i++)
-        held = held || span_is(info->keys.sort[i].name, attribute);
-    for (size_t i = 0; i < info->included_count; i++)
-        held = held || span_is(info->included[i], attribute);
-    return held;
-}
-
 static void check_held(const struct check *check, const struct map_pattern *pattern,
                        const struct index_info *info, const char *member, const char *attribute)
 {
     if (index_holds(info, attribute) || model_is_key(check->table, attribute))
         return;
-    tell(check, pattern->line,
-         "\"%s\" of \"%s\" looks at %s, which index %s of %s does not hold, so it finds none",
-         member, pattern->path, attribute, pattern->index->name, check->name);
+    tell(
+        check, pattern->line,
+        "\"%s\" of \"%s\" looks at %s, which index %s of %s does not hold, so it takes each record "
+        "for one without it",
+        member, pattern->path, attribute, pattern->index->name, check->name);
 }
 
 struct look {
@@ -161,7 +166,8 @@ static bool check_look(void *arg, const char *attribute)
     return true;
 }
 
-/* A filter on what the index does not hold would leave all out, and a pick would be any. */
+/* The map may say that the index holds what it does not. A filter would then judge each record as
+ * one without the attribute, and a pick would end in an error. */
 static void check_looks(const struct check *check, const struct map_pattern *pattern)
 {
     const struct index_info *info =

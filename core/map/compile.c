@@ -129,6 +129,9 @@ static bool make_indexes(struct making *making)
         index->partition_count = from->partition_count;
         index->sort_count = from->sort_count;
         index->projects = from->projects;
+        index->includes = arena_array(&model->arena, from->include_count, sizeof *index->includes);
+        for (size_t i = 0; index->includes && i < from->include_count; i++)
+            index->includes[index->include_count++] = keep(making, from->includes[i]);
         index->line = from->line;
         index->local = from->local;
         make_side(making, from->partition, from->partition_count, index->partition);

@@ -45,6 +45,8 @@ struct declared_index {
     size_t partition_count;
     size_t sort_count;
     enum projection projects;
+    const char **includes; /* of PROJECTS_SOME: what it holds beside keys; NULL when not said */
+    size_t include_count;
     bool local;
     bool broken;
     unsigned line;

@@ -169,3 +169,21 @@ bool draft_common(struct draft *draft, const struct format *a, const struct form
     }
     return true;
 }
+
+bool draft_check_held(struct draft *draft, const char *member, const char *attribute)
+{
+    const struct map_index *index = draft->pattern->index;
+    if (!index || model_index_holds(draft->model, index, attribute))
+        return true;
+    if (index->projects == PROJECTS_KEYS)
+        return draft_fail(
+            draft, "\"%s\" looks at %s, but index %s holds keys alone, so nothing would answer",
+            member, attribute, index->name);
+    if (index->include_count > 0)
+        return draft_fail(draft, "\"%s\" looks at %s, which index %s does not include", member,
+                          attribute, index->name);
+    return draft_fail(draft,
+                      "\"%s\" looks at %s, and the map does not say that index %s includes it; say "
+                      "all that it includes: \"projects\": [\"%s\"]",
+                      member, attribute, index->name, attribute);
+}

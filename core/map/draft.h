@@ -36,6 +36,11 @@ const struct declared_condition *draft_where(const struct draft *draft, const ch
 bool draft_check_known(struct draft *draft, unsigned line, const char *target,
                        const struct format *value);
 
+/* Whether what is asked is known to hold ATTRIBUTE, at which MEMBER of the path looks: the service
+ * filters what the index holds, and takes what is not in it for what the record lacks. False with a
+ * finding. */
+bool draft_check_held(struct draft *draft, const char *member, const char *attribute);
+
 /* What the path, together with the equalities of "where", says of one key attribute. */
 struct said_text {
     struct format text; /* as far as it is said, in terms of the path's parameters; scratch */

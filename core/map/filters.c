@@ -52,18 +52,6 @@ static bool filter_by_partition(struct draft *draft)
     return true;
 }
 
-/* Whether what is asked may hold ATTRIBUTE: an index of keys holds those alone, and a filter on
- * anything else would leave all out. */
-static bool check_held(struct draft *draft, const char *member, const char *attribute)
-{
-    const struct map_index *index = draft->pattern->index;
-    return !index || index->projects != PROJECTS_KEYS || model_is_index_key(index, attribute) ||
-           model_is_key(draft->model, attribute) ||
-           draft_fail(draft,
-                      "\"%s\" looks at %s, but index %s holds keys alone, so nothing would answer",
-                      member, attribute, index->name);
-}
-
 static bool check_attribute(struct draft *draft, const char *attribute)
 {
     const struct map_index *index = draft->pattern->index;
@@ -72,7 +60,7 @@ static bool check_attribute(struct draft *draft, const char *attribute)
                           "\"filter\" on %s, a key attribute: the service lets only \"where\" look "
                           "at it",
                           attribute);
-    return check_held(draft, "filter", attribute);
+    return draft_check_held(draft, "filter", attribute);
 }
 
 static const char *type_word(enum value_type type)
@@ -270,5 +258,5 @@ bool filters_compile(struct draft *draft)
     }
     if (filtering.expression > MAX_EXPRESSION)
         return draft_fail(draft, "\"filter\" says more than the service takes in one expression");
-    return !pattern->pick || check_held(draft, "pick", pattern->pick_attribute);
+    return !pattern->pick || draft_check_held(draft, "pick", pattern->pick_attribute);
 }

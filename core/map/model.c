@@ -72,3 +72,15 @@ bool model_is_index_key(const struct map_index *index, const char *attribute)
             return true;
     return false;
 }
+
+bool model_index_holds(const struct model *model, const struct map_index *index,
+                       const char *attribute)
+{
+    if (index->projects == PROJECTS_ALL || model_is_key(model, attribute) ||
+        model_is_index_key(index, attribute))
+        return true;
+    for (size_t i = 0; i < index->include_count; i++)
+        if (strcmp(index->includes[i], attribute) == 0)
+            return true;
+    return false;
+}

@@ -46,6 +46,8 @@ struct map_index {
     size_t partition_count;
     size_t sort_count;
     enum projection projects;
+    const char **includes; /* of PROJECTS_SOME, beside keys; none where the map does not say */
+    size_t include_count;
     bool local;
     unsigned line;
     struct map_index *next;
@@ -182,5 +184,9 @@ bool model_is_key(const struct model *model, const char *attribute);
 
 /* Whether ATTRIBUTE is of the index's key. */
 bool model_is_index_key(const struct map_index *index, const char *attribute);
+
+/* Whether INDEX, of MODEL's table, is known to hold ATTRIBUTE of its records. */
+bool model_index_holds(const struct model *model, const struct map_index *index,
+                       const char *attribute);
 
 #endif

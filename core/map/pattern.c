@@ -329,6 +329,9 @@ static bool compile(struct draft *draft, const struct declared_table *table)
     const char *wrong = contradiction(draft);
     if (wrong)
         return draft_fail(draft, "%s", wrong);
+    if (pattern->attribute && !pattern->hydrates &&
+        !draft_check_held(draft, "attribute", pattern->attribute))
+        return false;
     return (!pattern->list || entry_names_compile(draft)) && keep(draft);
 }
 

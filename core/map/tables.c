@@ -160,8 +160,13 @@ static bool read_projects(struct map_reader *reader, struct json value, void *ta
         index->projects = PROJECTS_SOME;
     else if (json_string_is(value, SPAN_LITERAL("keys")))
         index->projects = PROJECTS_KEYS;
+    else if (!json_is(value, JSON_ARRAY))
+        return map_fail(reader, value,
+                        "\"projects\" is \"all\", \"some\", \"keys\", or a list of the attributes "
+                        "that are included");
     else
-        return map_fail(reader, value, "\"projects\" is \"all\", \"some\" or \"keys\"");
+        return map_read_texts(reader, value, "\"projects\"", &index->includes,
+                              &index->include_count);
     return true;
 }
 

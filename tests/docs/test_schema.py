@@ -99,6 +99,7 @@ GOOD = {
     "several key attributes": changed(
         "tables.jobs.indexes.Several", {"partition": ["id", "shop"], "sort": {"x": "{created}"}}
     ),
+    "list of what an index includes": with_index({"partition": "id", "projects": ["a", "b"]}),
     "number key": changed("tables.jobs.types", {"created": "N"}),
     "separator": changed("tables.jobs.separator", "|"),
     "secret": changed("tables.jobs.secret", ["token"]),
@@ -203,6 +204,7 @@ BAD = {
     "index of five attributes": with_index({"partition": ["a", "b", "c", "d", "e"]}),
     "index attribute that is no parameter": with_index({"partition": "a.b"}),
     "projects what is none": with_index({"partition": "id", "projects": "KEYS_ONLY"}),
+    "projects nothing": with_index({"partition": "id", "projects": []}),
     "type that is none": changed("tables.jobs.types", {"created": "NULL"}),
     "parameter of a type that is none": changed("tables.jobs.params.shop.type", "number"),
     "local that is no flag": with_index({"partition": "id", "local": "yes"}),

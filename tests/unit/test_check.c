@@ -181,7 +181,7 @@ static void test_a_filter_on_what_the_index_does_not_hold(void)
 {
     static const char table[] =
         "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},\"indexes\":{"
-        "\"I\":{\"partition\":\"x\",\"sort\":\"n\"}},\"paths\":{\n"
+        "\"I\":{\"partition\":\"x\",\"sort\":\"n\",\"projects\":[\"e\",\"f\"]}},\"paths\":{\n"
         "\"{x}/\":{\"index\":\"I\",\"filter\":{\"e\":\"1\",\"sk\":\"2\"}},\n"
         "\"{x}/most\":{\"index\":\"I\",\"pick\":{\"greatest\":\"f\"}}}";
     static const struct span both[] = {{"e", 1}, {"f", 1}};
@@ -190,10 +190,12 @@ static void test_a_filter_on_what_the_index_does_not_hold(void)
     live.index.projection = PROJECTS_SOME;
     check_findings_of(
         table, &live,
+        "2: index I of prod-T does not include e\n"
+        "2: index I of prod-T does not include f\n"
         "3: \"filter\" of \"{x}/\" looks at e, which index I of prod-T does not hold, "
-        "so it finds none\n"
+        "so it takes each record for one without it\n"
         "4: \"pick\" of \"{x}/most\" looks at f, which index I of prod-T does not "
-        "hold, so it finds none\n");
+        "hold, so it takes each record for one without it\n");
     live.index.included = both;
     live.index.included_count = 2;
     check_findings_of(table, &live, "");

@@ -440,8 +440,10 @@ static void test_an_index_needs_its_partition(void)
 
 static void test_projects_is_one_of_three(void)
 {
-    check_table("\"indexes\":{\"I\":{\"partition\":\"a\",\n\"projects\":\"ALL\"}}",
-                "map.json:3: \"projects\" is \"all\", \"some\" or \"keys\"");
+    check_table(
+        "\"indexes\":{\"I\":{\"partition\":\"a\",\n\"projects\":\"ALL\"}}",
+        "map.json:3: \"projects\" is \"all\", \"some\", \"keys\", or a list of the attributes "
+        "that are included");
 }
 
 static void test_an_index_has_four_attributes_a_side_at_most(void)
@@ -906,6 +908,28 @@ static void test_an_index_of_keys_is_asked_for_no_other_attribute(void)
                 "nothing would answer");
 }
 
+#define INDEX_OF(projects) "\"indexes\":{\"I\":{\"partition\":\"x\"" projects "}},"
+
+/* The service takes what an index does not include for what the record lacks. */
+static void test_a_filter_looks_at_what_the_index_is_known_to_include(void)
+{
+    check_table(
+        RECORDS INDEX_OF("") PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"a\":\"1\"}"),
+        "map.json:3: \"{x}/\": \"filter\" looks at a, and the map does not say that index I "
+        "includes it; say all that it includes: \"projects\": [\"a\"]");
+    check_table(RECORDS INDEX_OF(",\"projects\":[\"b\",\"c\"]")
+                    PATHS("{x}/", "\"index\":\"I\",\"filter\":{\"a\":{\"!=\":\"1\"}}"),
+                "map.json:3: \"{x}/\": \"filter\" looks at a, which index I does not include");
+    check_table(RECORDS INDEX_OF(",\"projects\":[\"b\"]")
+                    PATHS("{x}", "\"index\":\"I\",\"pick\":{\"least\":\"a\"}"),
+                "map.json:3: \"{x}\": \"pick\" looks at a, which index I does not include");
+    check_table(RECORDS INDEX_OF(",\"projects\":[\"b\"]")
+                    PATHS("{x}", "\"index\":\"I\",\"attribute\":\"a\",\"hydrate\":false"),
+                "map.json:3: \"{x}\": \"attribute\" looks at a, which index I does not include");
+    map_unref(good_table(RECORDS INDEX_OF(",\"projects\":[\"b\",\"a\"]") PATHS(
+        "{x}/", "\"index\":\"I\",\"filter\":{\"a.deep\":\"1\",\"pk\":\"P\",\"b\":\"2\"}")));
+}
+
 static void test_a_part_said_twice(void)
 {
     check_table(RECORDS PATHS("{a}/{b}/", "\"where\":{\"a\":\"x\"}"),
@@ -1318,10 +1342,12 @@ static void test_all_that_is_wrong_is_told(void)
 /* One fault has no others in its wake. */
 static void test_what_refers_to_a_fault_is_no_fault(void)
 {
-    check_all(KINDS "\"indexes\":{\"I\":{\"partition\":\"x\",\"projects\":\"half\"}},"
-                    "\"types\":{\"x\":\"N\"},"
-                    "\"paths\":{\"{x}\":{\"index\":\"I\",\"record\":\"one\"}}",
-              "map.json:3: \"projects\" is \"all\", \"some\" or \"keys\"\n");
+    check_all(
+        KINDS "\"indexes\":{\"I\":{\"partition\":\"x\",\"projects\":\"half\"}},"
+              "\"types\":{\"x\":\"N\"},"
+              "\"paths\":{\"{x}\":{\"index\":\"I\",\"record\":\"one\"}}",
+        "map.json:3: \"projects\" is \"all\", \"some\", \"keys\", or a list of the attributes "
+        "that are included\n");
     check_all("\"table\":\"T\",\"records\":{\"one\":{\"pk\":\"{a}{b}\"}},"
               "\"types\":{\"pk\":\"N\"},"
               "\"paths\":{\"{a}/{b}\":{\"record\":\"one\"},\"x/{a}/\":{\"list\":\"*\"}}",
@@ -1426,6 +1452,8 @@ static const struct check_test tests[] = {
     {"unknown_member_of_an_index", test_unknown_member_of_an_index},
     {"an_index_needs_its_partition", test_an_index_needs_its_partition},
     {"projects_is_one_of_three", test_projects_is_one_of_three},
+    {"a_filter_looks_at_what_the_index_is_known_to_include",
+     test_a_filter_looks_at_what_the_index_is_known_to_include},
     {"an_index_has_four_attributes_a_side_at_most",
      test_an_index_has_four_attributes_a_side_at_most},
     {"a_key_attribute_with_a_strange_name_needs_a_format",
