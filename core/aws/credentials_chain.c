@@ -8,7 +8,7 @@
 #include "core/aws/credentials_env.h"
 #include "core/aws/credentials_login.h"
 #include "core/aws/credentials_metadata.h"
-#include "core/aws/credentials_pending.h"
+#include "core/aws/credentials_process.h"
 #include "core/aws/credentials_role.h"
 #include "core/aws/credentials_sso.h"
 #include "core/aws/credentials_static.h"
@@ -32,7 +32,7 @@ static const struct {
     {credentials_sso_new, OF_PROFILE},
     {credentials_static_new_credentials_file, OF_PROFILE},
     {credentials_login_new, OF_PROFILE},
-    {credentials_pending_new_process, OF_PROFILE},
+    {credentials_process_new, OF_PROFILE},
     {credentials_static_new_config_file, OF_PROFILE},
     {credentials_container_new, NOT_FOR_SOURCES},
     {credentials_metadata_new, NOT_FOR_SOURCES},

@@ -207,7 +207,8 @@ def without_comments(text):
                          ids=name_of)  # fmt: skip
 def test_core_neither_exits_nor_sleeps(path):
     calls = r"\b(_?exit|_Exit|quick_exit|abort|assert|err|errx|sleep|usleep|nanosleep)\s*\("
-    assert re.findall(calls, without_comments(path.read_text())) == []
+    in_a_child = ["_exit"] * 2 if name_of(path) == "core/base/child.c" else []
+    assert re.findall(calls, without_comments(path.read_text())) == in_a_child
 
 
 @pytest.mark.parametrize("path", PRODUCT, ids=name_of)

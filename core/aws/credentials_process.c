@@ -1,0 +1,317 @@
+/* Running the program, and reading what it printed. */
+#include "core/aws/credentials_process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/aws/document.h"
+#include "core/base/child.h"
+#include "core/base/instant.h"
+#include "core/base/printable.h"
+#include "core/base/shell.h"
+
+enum { MOST_SHOWN = 600 }; /* of its standard error; the end of it tells most */
+
+struct process_provider {
+    struct credentials_provider base; /* first: a provider is cast to it */
+    const struct credentials_context *context;
+    /* The command that failed last, when, and how. */
+    struct buf failed; /* owned; a secret, perhaps */
+    int64_t failed_ms;
+    struct error why;
+};
+
+/* A question waits for its timer first, since nothing is answered from within it, and then for the
+ * program. */
+struct credentials_get {
+    struct process_provider *provider;
+    struct loop_timer *timer;
+    struct child *child;
+    struct buf command; /* owned */
+    struct buf program; /* owned; its first word */
+    struct buf origin;  /* owned; where the profile stands */
+    credentials_fn *fn;
+    void *arg;
+};
+
+static void free_get(struct credentials_get *get)
+{
+    buf_clean_up_secret(&get->command);
+    buf_clean_up_secret(&get->program);
+    buf_clean_up(&get->origin);
+    free(get);
+}
+
+static void tell(struct credentials_get *get, struct credentials_answer *answer)
+{
+    credentials_fn *fn = get->fn;
+    void *arg = get->arg;
+    free_get(get);
+    fn(arg, answer);
+    credentials_clean_up(&answer->credentials);
+}
+
+static int64_t now_ms(const struct process_provider *provider)
+{
+    struct clock *clock = loop_clock(provider->context->loop);
+    return clock->now_ms(clock);
+}
+
+/* The failure is remembered. Its text begins with what has failed. */
+static void tell_failure(struct credentials_get *get, const struct error *why)
+{
+    struct process_provider *provider = get->provider;
+    struct credentials_answer answer = {.found = CREDENTIALS_FAILED};
+    error_set(&answer.err, why->kind, "the credential_process of profile %.100s (%.100s) %s",
+              provider->context->profile, buf_text(&get->program), why->text);
+    buf_truncate(&provider->failed, 0);
+    buf_add_span(&provider->failed, buf_span(&get->command));
+    provider->failed_ms = now_ms(provider);
+    provider->why = answer.err;
+    tell(get, &answer);
+}
+
+/* What it printed. */
+
+static bool copy(char **out, const char *text)
+{
+    *out = text && *text ? strdup(text) : NULL;
+    return *out || !text || !*text;
+}
+
+/* The account that it names, else the profile's. */
+static bool copy_account(const struct credentials_get *get, const struct document *document,
+                         char **out)
+{
+    const struct credentials_context *context = get->provider->context;
+    const char *named = document_word(document, "AccountId");
+    struct span account;
+    if (named && *named)
+        return copy(out, named);
+    if (!profiles_get(context->profiles, context->profile, "aws_account_id", &account) ||
+        account.size == 0)
+        return true;
+    *out = strndup(account.data, account.size);
+    return *out != NULL;
+}
+
+static bool take_expiry(const struct credentials_get *get, const struct document *document,
+                        int64_t *out, struct error *err)
+{
+    struct clock *clock = loop_clock(get->provider->context->loop);
+    const char *text = document_text(document, "Expiration");
+    if (!document_has(document, "Expiration"))
+        return true;
+    *out = instant_parse(span_text(text));
+    if (*out == 0)
+        return error_set(err, ERROR_DENIED,
+                         "printed an Expiration that is no point in time, such as "
+                         "2026-04-16T10:15:00Z");
+    if (*out <= clock->wall_ms(clock))
+        return error_set(err, ERROR_EXPIRED,
+                         "printed credentials that have expired already (%.40s); run it by hand "
+                         "and see whether it needs signing in, or whether this machine's clock is "
+                         "wrong",
+                         text);
+    return true;
+}
+
+static bool take(struct credentials_get *get, const struct document *document,
+                 struct credentials *out, struct error *err)
+{
+    static const char *const needed[] = {"AccessKeyId", "SecretAccessKey"};
+    int64_t version = 0;
+    if (!document_number(document, "Version", &version) || version != 1)
+        return error_set(err, ERROR_DENIED, "printed JSON whose Version is not the number 1");
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (!document_word(document, needed[i]) || !*document_word(document, needed[i]))
+            return error_set(err, ERROR_DENIED, "printed JSON with no %s that could be one",
+                             needed[i]);
+    if (document_has(document, "SessionToken") && !document_word(document, "SessionToken"))
+        return error_set(err, ERROR_DENIED, "printed JSON with a SessionToken that is none");
+    if (!take_expiry(get, document, &out->expires_wall_ms, err))
+        return false;
+    out->method = "custom-process";
+    out->origin = buf_steal(&get->origin, NULL);
+    return (out->origin && copy(&out->access_key_id, document_text(document, "AccessKeyId")) &&
+            copy(&out->secret_access_key, document_text(document, "SecretAccessKey")) &&
+            copy(&out->session_token, document_text(document, "SessionToken")) &&
+            copy_account(get, document, &out->account_id)) ||
+           error_no_memory(err);
+}
+
+static void read_output(struct credentials_get *get, struct span output)
+{
+    struct credentials_answer answer = {.found = CREDENTIALS_FOUND};
+    CLEAN_UP(document_clean_up) struct document *document = NULL;
+    struct error why = {0};
+    document = document_parse(output, "what it printed", &why);
+    if (document && take(get, document, &answer.credentials, &why)) {
+        tell(get, &answer);
+        return;
+    }
+    credentials_clean_up(&answer.credentials);
+    if (!document)
+        error_set(&why, ERROR_DENIED,
+                  "printed no JSON object with credentials; run it by hand to see what it prints");
+    tell_failure(get, &why);
+}
+
+/* How it ended. */
+
+/* The last lines, as one. */
+static void add_errors(struct error *err, struct span errors)
+{
+    CLEAN_UP(buf_clean_up) struct buf line = {0};
+    char shown[MOST_SHOWN];
+    bool cut = errors.size >= sizeof shown;
+    if (cut)
+        errors = span_from(errors, errors.size - sizeof shown + 1);
+    for (size_t i = 0; i < errors.size; i++)
+        if (errors.data[i] != '\n' && errors.data[i] != '\r')
+            buf_add_char(&line, errors.data[i]);
+        else if (line.size > 0 && line.data[line.size - 1] != ' ')
+            buf_add_char(&line, ' ');
+    while (line.size > 0 && line.data[line.size - 1] == ' ')
+        buf_truncate(&line, line.size - 1);
+    printable_copy(shown, sizeof shown, buf_span(&line), "");
+    error_add(err, line.size > 0 ? ": %s%s" : ", and said nothing", cut ? "…" : "", shown);
+}
+
+static void on_end(void *arg, const struct child_end *end)
+{
+    struct credentials_get *get = arg;
+    struct error why;
+    get->child = NULL;
+    if (end->outcome == CHILD_EXITED && end->number == 0) {
+        read_output(get, end->output);
+        return;
+    }
+    switch (end->outcome) {
+    case CHILD_NOT_STARTED:
+        error_set(&why, ERROR_DENIED, "cannot be run: %s%s", strerror(end->number),
+                  end->number == ENOENT ? "; install it, or write where it is (~ does not count)"
+                                        : "");
+        break;
+    case CHILD_TOO_LONG:
+        error_set(&why, ERROR_TIMED_OUT, "took longer than %d minutes, and was ended",
+                  PROCESS_MS / 60000);
+        break;
+    case CHILD_TOO_MUCH:
+        error_set(&why, ERROR_DENIED, "printed more than 1 MB, which are no credentials");
+        break;
+    case CHILD_KILLED:
+        error_set(&why, ERROR_DENIED, "was ended by signal %d (%s)", end->number,
+                  strsignal(end->number));
+        add_errors(&why, end->errors);
+        break;
+    default:
+        error_set(&why, ERROR_DENIED, "failed with exit status %d", end->number);
+        add_errors(&why, end->errors);
+    }
+    tell_failure(get, &why);
+}
+
+/* Starting it. */
+
+static bool start(struct credentials_get *get, struct error *err)
+{
+    struct loop *loop = get->provider->context->loop;
+    CLEAN_UP(buf_clean_up_secret) struct buf words = {0};
+    size_t count;
+    if (!shell_split(&words, buf_span(&get->command), &count))
+        return error_set(err, ERROR_DENIED,
+                         "has a quote without its end, or a backslash at the end");
+    if (count == 0)
+        return error_set(err, ERROR_DENIED, "has nothing in it");
+    const char **argv = calloc(count + 1, sizeof *argv);
+    const char *word = words.data;
+    for (size_t i = 0; argv && !words.failed && i < count; i++) {
+        argv[i] = word;
+        word += strlen(word) + 1;
+    }
+    if (argv && !words.failed) {
+        buf_add_text(&get->program, argv[0]);
+        get->child = child_start(loop, argv, PROCESS_MS, on_end, get);
+    }
+    free(argv);
+    return get->child ||
+           error_set(err, ERROR_NO_MEMORY, "cannot be run: out of memory, descriptors or threads");
+}
+
+static bool has_just_failed(const struct credentials_get *get)
+{
+    const struct process_provider *provider = get->provider;
+    return span_equal(buf_span(&provider->failed), buf_span(&get->command)) &&
+           now_ms(provider) - provider->failed_ms < PROCESS_PAUSE_MS;
+}
+
+static void begin(void *arg)
+{
+    struct credentials_get *get = arg;
+    struct process_provider *provider = get->provider;
+    const struct credentials_context *context = provider->context;
+    struct credentials_answer answer = {.found = CREDENTIALS_ABSENT};
+    struct span command, in_credentials;
+    struct error why;
+    get->timer = NULL;
+    if (!profiles_get(context->profiles, context->profile, "credential_process", &command)) {
+        tell(get, &answer);
+        return;
+    }
+    bool is_there = profile_get(&context->profiles->credentials, context->profile,
+                                "credential_process", &in_credentials);
+    profiles_origin(context->profiles, is_there ? PROFILE_CREDENTIALS : PROFILE_CONFIG,
+                    context->profile, &get->origin);
+    buf_add_span(&get->command, command);
+    if (has_just_failed(get)) {
+        answer.found = CREDENTIALS_FAILED;
+        answer.err = provider->why;
+        tell(get, &answer);
+    } else if (!start(get, &why)) {
+        tell_failure(get, &why);
+    }
+}
+
+/* As a provider. */
+
+static struct credentials_get *process_get(struct credentials_provider *base, credentials_fn *fn,
+                                           void *arg)
+{
+    struct process_provider *provider = (struct process_provider *)base;
+    struct credentials_get *get = calloc(1, sizeof *get);
+    if (!get)
+        return NULL;
+    *get = (struct credentials_get){.provider = provider, .fn = fn, .arg = arg};
+    get->timer = loop_add_timer(provider->context->loop, 0, begin, get);
+    if (get->timer)
+        return get;
+    free(get);
+    return NULL;
+}
+
+static void process_cancel(struct credentials_get *get)
+{
+    loop_remove_timer(get->timer);
+    child_cancel(get->child);
+    free_get(get);
+}
+
+static void process_destroy(struct credentials_provider *base)
+{
+    struct process_provider *provider = (struct process_provider *)base;
+    buf_clean_up_secret(&provider->failed);
+    free(provider);
+}
+
+struct credentials_provider *credentials_process_new(const struct credentials_context *context)
+{
+    static const struct credentials_provider_ops ops = {process_get, process_cancel,
+                                                        process_destroy};
+    struct process_provider *provider = calloc(1, sizeof *provider);
+    if (!provider)
+        return NULL;
+    *provider =
+        (struct process_provider){.base = {&ops}, .context = context, .failed_ms = INT64_MIN / 2};
+    return &provider->base;
+}

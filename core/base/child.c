@@ -1,0 +1,353 @@
+/* A thread a child: it starts the program, waits for it and reaps it, which may each take long. It
+ * shares RUN with the loop's side, which reads the pipes.
+ *
+ * The program is started by vfork, which copies no memory, and holds up the thread alone. It is
+ * told to die with the thread, which only ends before it when the whole process does.
+ */
+#include "core/base/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { READ_ROOM = 16 * 1024, STACK_SIZE = 256 * 1024 };
+
+/* Of the thread and the loop's side: the last one frees it. */
+struct run {
+    pthread_mutex_t lock; /* for HOLDERS and INFO, and against killing what is being reaped */
+    unsigned holders;
+    atomic_int target;     /* what to kill: its number, negative for its group; 0 for nothing */
+    atomic_bool cancelled; /* nobody wants it any more */
+    int start_errno;       /* of one that could not be started; the child's word, read at the end */
+    siginfo_t info;        /* how it ended */
+    char **argv;           /* owned; into WORDS */
+    struct buf words;      /* owned; may hold a secret */
+    int output, errors, over; /* the ends that the thread closes */
+};
+
+struct stream {
+    struct child *child;
+    int fd; /* -1 once it has ended */
+    struct loop_io *io;
+    struct buf text; /* owned; a secret */
+    size_t most;
+};
+
+struct child {
+    struct loop *loop;
+    struct run *run;
+    struct stream output, errors;
+    struct stream over; /* says nothing, and ends when the child has ended */
+    struct loop_timer *deadline;
+    enum child_outcome cut; /* CHILD_EXITED unless it was ended from here */
+    child_fn *fn;
+    void *arg;
+};
+
+/* The thread's side. */
+
+static void drop(struct run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    bool last = --run->holders == 0;
+    pthread_mutex_unlock(&run->lock);
+    if (!last)
+        return;
+    pthread_mutex_destroy(&run->lock);
+    buf_clean_up_secret(&run->words);
+    free(run->argv);
+    free(run);
+}
+
+/* Under the lock. */
+static void kill_run(struct run *run)
+{
+    int target = atomic_load(&run->target);
+    if (target)
+        kill(target, SIGKILL);
+}
+
+/* In the child, in memory that is still the parent's: only system calls. Where there is a terminal
+ * it stays in the group that the terminal knows, so that it may ask there, and gets its Ctrl-C. It
+ * says itself whom to kill, because starting may hang: in a mount of this very process, say. */
+static _Noreturn void become(struct run *run)
+{
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    sigemptyset(&none);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &plain, NULL);
+    int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    bool is_leader = terminal < 0 && setpgid(0, 0) == 0;
+    atomic_store(&run->target, is_leader ? -getpid() : getpid());
+    if (atomic_load(&run->cancelled))
+        _exit(127);
+    if (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(run->output, STDOUT_FILENO) >= 0 &&
+        dup2(run->errors, STDERR_FILENO) >= 0) {
+        closefrom(STDERR_FILENO + 1);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        execvp(run->argv[0], run->argv);
+    }
+    run->start_errno = errno;
+    _exit(127);
+}
+
+static pid_t launch(struct run *run)
+{
+    pid_t pid = vfork();
+    if (pid == 0)
+        become(run);
+    return pid;
+}
+
+static void close_ends(const struct run *run)
+{
+    close(run->output);
+    close(run->errors);
+}
+
+/* Between its end and its reaping nobody else can have its number, so that it may be killed until
+ * then. */
+static void wait_for(struct run *run, pid_t pid)
+{
+    siginfo_t info = {0};
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
+        continue;
+    pthread_mutex_lock(&run->lock);
+    run->info = info;
+    atomic_store(&run->target, 0);
+    pthread_mutex_unlock(&run->lock);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+static void *follow(void *arg)
+{
+    struct run *run = arg;
+    pid_t pid = launch(run);
+    if (pid < 0)
+        run->start_errno = errno;
+    close_ends(run);
+    if (pid > 0)
+        wait_for(run, pid);
+    close(run->over);
+    drop(run);
+    return NULL;
+}
+
+/* Signals are for the loop. */
+static bool start_thread(struct run *run)
+{
+    sigset_t all, before;
+    pthread_attr_t how;
+    pthread_t thread;
+    if (pthread_attr_init(&how) != 0)
+        return false;
+    pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&how, STACK_SIZE);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool ok = pthread_create(&thread, &how, follow, run) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&how);
+    return ok;
+}
+
+/* The loop's side. */
+
+static void end_stream(struct stream *stream)
+{
+    loop_remove_io(stream->io);
+    stream->io = NULL;
+    if (stream->fd >= 0)
+        close(stream->fd);
+    stream->fd = -1;
+}
+
+static void free_child(struct child *child)
+{
+    loop_remove_timer(child->deadline);
+    end_stream(&child->output);
+    end_stream(&child->errors);
+    end_stream(&child->over);
+    buf_clean_up_secret(&child->output.text);
+    buf_clean_up_secret(&child->errors.text);
+    free(child);
+}
+
+static void stop(struct run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    atomic_store(&run->cancelled, true);
+    kill_run(run);
+    pthread_mutex_unlock(&run->lock);
+}
+
+void child_cancel(struct child *child)
+{
+    if (!child)
+        return;
+    stop(child->run);
+    drop(child->run);
+    free_child(child);
+}
+
+static struct child_end end_of(const struct child *child)
+{
+    struct child_end end = {.outcome = child->cut,
+                            .output = buf_span(&child->output.text),
+                            .errors = buf_span(&child->errors.text)};
+    struct run *run = child->run;
+    pthread_mutex_lock(&run->lock);
+    if (child->cut != CHILD_EXITED) {
+        end.number = 0;
+    } else if (run->start_errno) {
+        end.outcome = CHILD_NOT_STARTED;
+        end.number = run->start_errno;
+    } else {
+        if (run->info.si_code == CLD_KILLED || run->info.si_code == CLD_DUMPED)
+            end.outcome = CHILD_KILLED;
+        end.number = run->info.si_status;
+    }
+    pthread_mutex_unlock(&run->lock);
+    if (child->output.text.failed) {
+        end.outcome = CHILD_NOT_STARTED;
+        end.number = ENOMEM;
+    }
+    return end;
+}
+
+static void tell(struct child *child)
+{
+    struct child_end end = end_of(child);
+    struct child held = *child; /* its texts stay until they have been told */
+    child->output.text = child->errors.text = (struct buf){0};
+    drop(child->run);
+    free_child(child);
+    held.fn(held.arg, &end);
+    buf_clean_up_secret(&held.output.text);
+    buf_clean_up_secret(&held.errors.text);
+}
+
+/* Ended from here: nobody waits for whoever still holds its pipes. */
+static void cut_short(struct child *child, enum child_outcome outcome)
+{
+    stop(child->run);
+    child->cut = outcome;
+    tell(child);
+}
+
+static void on_deadline(void *arg)
+{
+    struct child *child = arg;
+    child->deadline = NULL;
+    cut_short(child, CHILD_TOO_LONG);
+}
+
+static void take(struct stream *stream, const char *data, size_t size)
+{
+    if (size > stream->most - stream->text.size)
+        size = stream->most - stream->text.size;
+    buf_add(&stream->text, data, size);
+}
+
+static void on_readable(void *arg, uint32_t events)
+{
+    struct stream *stream = arg;
+    struct child *child = stream->child;
+    char data[READ_ROOM];
+    (void)events;
+    ssize_t got = read(stream->fd, data, sizeof data);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got > 0) {
+        bool too_much =
+            stream == &child->output && (size_t)got > CHILD_MAX_OUTPUT - stream->text.size;
+        take(stream, data, (size_t)got);
+        explicit_bzero(data, sizeof data);
+        if (too_much)
+            cut_short(child, CHILD_TOO_MUCH);
+        return;
+    }
+    end_stream(stream);
+    if (child->output.fd < 0 && child->errors.fd < 0 && child->over.fd < 0)
+        tell(child);
+}
+
+/* The end that is read never blocks; the one that the child writes to does, as it expects. */
+static bool open_stream(struct child *child, struct stream *stream, size_t most, int *end)
+{
+    int ends[2];
+    stream->child = child;
+    stream->most = most;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    stream->fd = ends[0];
+    *end = ends[1];
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    stream->io = loop_add_io(child->loop, ends[0], EPOLLIN, on_readable, stream);
+    return stream->io != NULL;
+}
+
+static bool copy_words(struct run *run, const char *const *argv)
+{
+    size_t count = 0;
+    while (argv[count]) {
+        buf_add(&run->words, argv[count], strlen(argv[count]) + 1);
+        count++;
+    }
+    run->argv = calloc(count + 1, sizeof *run->argv);
+    if (!run->argv || run->words.failed)
+        return false;
+    char *word = run->words.data;
+    for (size_t i = 0; i < count; i++) {
+        run->argv[i] = word;
+        word += strlen(word) + 1;
+    }
+    return true;
+}
+
+static bool open_all(struct child *child, const char *const *argv, int64_t timeout_ms)
+{
+    struct run *run = child->run;
+    if (!copy_words(run, argv) ||
+        !open_stream(child, &child->output, CHILD_MAX_OUTPUT, &run->output) ||
+        !open_stream(child, &child->errors, CHILD_MAX_ERRORS, &run->errors) ||
+        !open_stream(child, &child->over, 0, &run->over))
+        return false;
+    child->deadline = loop_add_timer(child->loop, timeout_ms, on_deadline, child);
+    return child->deadline != NULL;
+}
+
+struct child *child_start(struct loop *loop, const char *const *argv, int64_t timeout_ms,
+                          child_fn *fn, void *arg)
+{
+    struct child *child = calloc(1, sizeof *child);
+    struct run *run = calloc(1, sizeof *run);
+    if (!child || !run || pthread_mutex_init(&run->lock, NULL) != 0) {
+        free(child);
+        free(run);
+        return NULL;
+    }
+    run->holders = 2;
+    run->output = run->errors = run->over = -1;
+    *child = (struct child){.loop = loop, .run = run, .fn = fn, .arg = arg};
+    child->output.fd = child->errors.fd = child->over.fd = -1;
+    if (open_all(child, argv, timeout_ms) && start_thread(run))
+        return child;
+    close_ends(run);
+    close(run->over);
+    drop(run); /* for the thread that there is not */
+    drop(run);
+    free_child(child);
+    return NULL;
+}
