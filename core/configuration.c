@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "core/aws/sts.h"
 #include "core/base/instant.h"
 #include "core/map/environment.h"
 
@@ -9,6 +10,7 @@ struct configuration {
     struct loop *loop;
     struct sources *sources;
     int64_t deadline_ms;
+    bool whoami;
     struct configured_environment *environments; /* owned */
     size_t count;
     size_t under_way;
@@ -27,6 +29,8 @@ const char *configured_name(enum configured which)
         [CONFIGURED_ACCESS_KEY_ID] = "access_key_id",
         [CONFIGURED_EXPIRES] = "expires",
         [CONFIGURED_ACCOUNT_ID] = "account_id",
+        [CONFIGURED_ARN] = "arn",
+        [CONFIGURED_USER_ID] = "user_id",
         [CONFIGURED_FIPS] = "use_fips_endpoint",
         [CONFIGURED_DUAL_STACK] = "use_dualstack_endpoint",
         [CONFIGURED_ACCOUNT_MODE] = "account_id_endpoint_mode",
@@ -150,6 +154,7 @@ static bool tell_credentials(struct configured_environment *to,
 {
     const struct aws_settings *settings = aws_session_settings(to->session);
     bool of_environment = credentials->method && strcmp(credentials->method, "env") == 0;
+    to->method = credentials->method;
     tell(to, CONFIGURED_CREDENTIALS, credentials->method, credentials->origin);
     tell_key(to, credentials->access_key_id);
     tell_expiry(to, credentials->expires_wall_ms);
@@ -193,18 +198,47 @@ static void end(struct configured_environment *to)
         tell_done(to->configuration);
 }
 
+/* What STS refuses about the credentials is told as DynamoDB's refusals are. */
+static void take_identity(void *arg, const struct sts_identity *found, const struct error *err)
+{
+    struct configured_environment *to = arg;
+    const struct aws_settings *settings = aws_session_settings(to->session);
+    to->whoami = NULL;
+    if (found) {
+        tell(to, CONFIGURED_ACCOUNT_ID, found->account, "STS");
+        tell(to, CONFIGURED_ARN, found->arn, "STS");
+        tell(to, CONFIGURED_USER_ID, found->user_id, "STS");
+    } else if (!sts_fault_of_identity(err, to->method, aws_settings_profile(settings), &to->err)) {
+        to->err = *err;
+    } else {
+        memcpy(to->err.code, err->code, sizeof err->code);
+        memcpy(to->err.request_id, err->request_id, sizeof err->request_id);
+    }
+    end(to);
+}
+
+static bool ask_who_it_is(struct configured_environment *to)
+{
+    to->sts = aws_session_sts(to->session);
+    to->whoami = sts_get_caller_identity(&to->sts, aws_session_settings(to->session), take_identity,
+                                         to, &to->err);
+    return to->whoami;
+}
+
 static void take_credentials(void *arg, const struct credentials_answer *answer)
 {
     struct configured_environment *to = arg;
     const struct aws_settings *settings = aws_session_settings(to->session);
+    bool found = answer->found == CREDENTIALS_FOUND;
     to->asking = NULL;
     /* It may have been asked of the machine. */
     tell(to, CONFIGURED_REGION, settings->region,
          aws_settings_origin(settings, AWS_SETTING_REGION));
-    if (answer->found == CREDENTIALS_FOUND)
-        tell_credentials(to, &answer->credentials);
-    else
+    if (!found)
         to->err = answer->err;
+    if (found && tell_credentials(to, &answer->credentials) && to->configuration->whoami &&
+        ask_who_it_is(to))
+        return;
     end(to);
 }
 
@@ -213,12 +247,15 @@ static void give_up(void *arg)
     struct configured_environment *to = arg;
     struct credentials_provider *provider = aws_session_credentials(to->session);
     to->deadline = NULL;
-    provider->ops->cancel(to->asking);
-    to->asking = NULL;
     error_set(&to->err, ERROR_TIMED_OUT,
-              "finding credentials took longer than %lld s; see where they come from (docs/"
-              "credentials.md), or give it more time: --timeout",
-              (long long)(to->configuration->deadline_ms / 1000));
+              "%s took longer than %.1f s; check the network, or give it more time: --timeout",
+              to->whoami ? "asking STS" : "finding credentials",
+              (double)to->configuration->deadline_ms / 1000);
+    if (to->asking)
+        provider->ops->cancel(to->asking);
+    sts_call_end(to->whoami);
+    to->asking = NULL;
+    to->whoami = NULL;
     end(to);
 }
 
@@ -299,6 +336,7 @@ struct configuration *configuration_start(const struct configuration_options *op
     *in = (struct configuration){.loop = options->loop,
                                  .sources = options->sources,
                                  .deadline_ms = options->deadline_ms,
+                                 .whoami = options->whoami,
                                  .done = done,
                                  .arg = arg};
     if (!choose(in, options, err)) {
@@ -321,6 +359,7 @@ static void forget(struct configured_environment *to)
     loop_remove_timer(to->deadline);
     if (to->asking)
         aws_session_credentials(to->session)->ops->cancel(to->asking);
+    sts_call_end(to->whoami);
     buf_clean_up(&to->name);
     for (size_t i = 0; i < CONFIGURED; i++) {
         buf_clean_up(&to->facts[i].value);

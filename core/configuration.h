@@ -14,6 +14,8 @@ enum configured {
     CONFIGURED_ACCESS_KEY_ID,
     CONFIGURED_EXPIRES,
     CONFIGURED_ACCOUNT_ID,
+    CONFIGURED_ARN, /* this and the next as STS says, where it is asked */
+    CONFIGURED_USER_ID,
     CONFIGURED_FIPS,
     CONFIGURED_DUAL_STACK,
     CONFIGURED_ACCOUNT_MODE,
@@ -42,7 +44,10 @@ struct configured_environment {
     int64_t left_ms;  /* until the credentials expire, where CONFIGURED_EXPIRES is known */
     struct error err; /* what kept the rest from being known; of no kind when nothing did */
     struct aws_session *session;    /* borrowed */
-    struct credentials_get *asking; /* NULL while nothing is asked */
+    struct credentials_get *asking; /* one of both is under way, or none */
+    struct sts_call *whoami;
+    struct aws_client sts; /* of WHOAMI */
+    const char *method;    /* of the credentials; NULL when it is not known */
     struct loop_timer *deadline;
 };
 
@@ -52,6 +57,7 @@ struct configuration_options {
     const struct map *map;   /* NULL: whatever holds without one */
     const char *environment; /* the only one (core/map/environment.h); NULL: all */
     int64_t deadline_ms;     /* for each environment */
+    bool whoami;             /* STS is asked, too, whose the credentials are */
 };
 
 typedef void configuration_fn(void *arg);

@@ -1,10 +1,9 @@
 /* Words for roles that are refused. */
 #include "core/aws/role_fault.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "core/aws/fault.h"
+#include "core/aws/sts.h"
 
 /* What credential_source names, as its owner calls it, and what to say where it has none. */
 static const struct {
@@ -52,26 +51,13 @@ static void explain_denied(const struct role_plan *plan, size_t at, const char *
                                       "mfa_serial in the profile)");
 }
 
-/* What STS said, without its code, which is told in another place then. */
-static void copy_sentence(struct aws_fault *fault, const struct error *why)
-{
-    char mark[80];
-    snprintf(mark, sizeof mark, " (%s, HTTP", why->code);
-    const char *end = strstr(why->text, mark);
-    snprintf(fault->sentence, sizeof fault->sentence, "%.*s",
-             (int)(end ? end - why->text : (long)strlen(why->text)), why->text);
-}
-
 /* Of the signer's credentials. False when it is about something else. */
 static bool explain_identity(const struct role_plan *plan, size_t at, const char *method,
                              const struct error *why, struct error *err)
 {
-    struct aws_fault fault = {.status = why->http_status};
     const char *profile = at + 1 < plan->count ? plan->roles[at + 1].profile : plan->source;
     CLEAN_UP(buf_clean_up) struct buf signer = {0};
-    memcpy(fault.code, why->code, sizeof fault.code);
-    copy_sentence(&fault, why);
-    if (!aws_fault_of_identity(&fault, method, profile, err))
+    if (!sts_fault_of_identity(why, method, profile, err))
         return false;
     write_signer(&signer, plan, at);
     error_add(err, " (it is %s that signs for the role)", buf_text(&signer));

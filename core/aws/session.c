@@ -6,6 +6,7 @@
 
 #include "core/aws/credentials_cache.h"
 #include "core/aws/credentials_chain.h"
+#include "core/aws/sts.h"
 
 /* An address, and whose it is. */
 struct located {
@@ -106,4 +107,9 @@ const struct aws_settings *aws_session_settings(const struct aws_session *sessio
 struct credentials_provider *aws_session_credentials(struct aws_session *session)
 {
     return session->credentials;
+}
+
+struct aws_client aws_session_sts(struct aws_session *session)
+{
+    return sts_client(&session->context, session->credentials);
 }

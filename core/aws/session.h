@@ -3,6 +3,7 @@
 #ifndef DDBFS_CORE_AWS_SESSION_H
 #define DDBFS_CORE_AWS_SESSION_H
 
+#include "core/aws/call.h"
 #include "core/aws/credentials.h"
 #include "core/aws/endpoint.h"
 #include "core/aws/settings.h"
@@ -33,5 +34,8 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
 
 /* The session's credentials, through its cache (credentials_cache.h). */
 struct credentials_provider *aws_session_credentials(struct aws_session *session);
+
+/* What asks STS (sts.h) on behalf of the session's credentials. It must not outlive the session. */
+struct aws_client aws_session_sts(struct aws_session *session);
 
 #endif

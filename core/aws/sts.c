@@ -1,11 +1,13 @@
 /* Asking STS, and reading what it answers. */
 #include "core/aws/sts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/aws/arn.h"
 #include "core/aws/document.h"
 #include "core/aws/endpoint.h"
+#include "core/aws/fault.h"
 #include "core/aws/url.h"
 #include "core/base/instant.h"
 
@@ -225,4 +227,25 @@ struct sts_call *sts_get_caller_identity(struct aws_client *client,
     *call = (struct sts_call){.loop = client->loop, .whoami_fn = fn, .arg = arg};
     buf_add_text(&form, "Action=GetCallerIdentity&Version=2011-06-15");
     return begin(call, client, settings, &form, NULL, on_identity, err);
+}
+
+/* Refusals. */
+
+/* What STS said, without its code, which is told in another place then. */
+static void copy_sentence(struct aws_fault *fault, const struct error *why)
+{
+    char mark[80];
+    snprintf(mark, sizeof mark, " (%s, HTTP", why->code);
+    const char *end = strstr(why->text, mark);
+    snprintf(fault->sentence, sizeof fault->sentence, "%.*s",
+             (int)(end ? end - why->text : (long)strlen(why->text)), why->text);
+}
+
+bool sts_fault_of_identity(const struct error *why, const char *method, const char *profile,
+                           struct error *err)
+{
+    struct aws_fault fault = {.status = why->http_status};
+    memcpy(fault.code, why->code, sizeof fault.code);
+    copy_sentence(&fault, why);
+    return aws_fault_of_identity(&fault, method, profile, err);
 }

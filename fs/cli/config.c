@@ -1,4 +1,5 @@
-/* ddbfs config [--env NAME] [--json] [MAP]: whose credentials ask where, and who said so. */
+/* ddbfs config [--env NAME] [--json] [--whoami] [MAP]: whose credentials ask where, and who said
+ * so. */
 #include "core/configuration.h"
 
 #include <stdio.h>
@@ -155,6 +156,7 @@ static void ask_and_print(struct app *app)
         .map = app->map,
         .environment = app->options->environment,
         .deadline_ms = app->options->timeout_ms,
+        .whoami = app->options->whoami,
     };
     struct configuration *configuration = configuration_start(&options, stop, app, &why);
     if (configuration) {

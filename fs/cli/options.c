@@ -120,6 +120,13 @@ static bool set_environment(struct options *options, const char *value)
     return value[0] != '\0';
 }
 
+static bool set_whoami(struct options *options, const char *value)
+{
+    (void)value;
+    options->whoami = true;
+    return true;
+}
+
 static bool set_offline(struct options *options, const char *value)
 {
     (void)value;
@@ -250,6 +257,10 @@ static const struct option table[] = {
      .set = set_environment,
      .commands = "policy config",
      .help = "of this environment alone"},
+    {.name = "whoami",
+     .set = set_whoami,
+     .commands = "config",
+     .help = "ask STS, too, whose the credentials are"},
     {.name = "offline",
      .set = set_offline,
      .commands = "check",

@@ -24,6 +24,7 @@ struct options {
     bool version;
     bool list_long;
     bool json;
+    bool whoami;
     bool offline;
     bool sampled;    /* --sample was given */
     uint32_t sample; /* records of each path */

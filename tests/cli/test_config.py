@@ -62,6 +62,17 @@ dev-{branch}
   access_key_id  ****************LT01
   max_attempts   2                                                        ~/.aws/config [default]
 """
+ME = {"Account": "123456789012", "UserId": "AIDAME", "Arn": "arn:aws:iam::123456789012:user/me"}
+
+
+def identity(_request):
+    return 200, {"GetCallerIdentityResponse": {"GetCallerIdentityResult": ME}}
+
+
+def refusal(code, status=403):
+    return lambda _: (status, {"Error": {"Code": code, "Message": "So it is.", "Type": "Sender"}, "RequestId": "R"})
+
+
 SSO = """
 [profile sso]
 region = us-east-1
@@ -272,3 +283,47 @@ def test_a_source_that_does_not_answer_ends_with_the_timeout(told, home):
     assert found["staging"]["error"]["errno"] == "ETIMEDOUT"
     assert "error" not in found["prod"]
 
+
+
+def test_who_one_is(config, told):
+    with services.Service(identity) as sts:
+        env = {"AWS_ENDPOINT_URL_STS": sts.url}
+        found = told("--env", "prod", "--whoami", env=env)["prod"]
+        text = config("--env", "prod", "--whoami", env=env).text
+    assert found["account_id"] == {"value": ME["Account"], "origin": "STS"}
+    assert found["arn"] == {"value": ME["Arn"], "origin": "STS"}
+    assert found["user_id"] == {"value": ME["UserId"], "origin": "STS"}
+    assert re.search(r"\n  arn +arn:aws:iam::123456789012:user/me +STS\n", text)
+    assert b"Action=GetCallerIdentity" in sts.requests[0].body
+    assert "AKIACONTROLLERCTRL77" in sts.requests[0].headers["authorization"]
+
+
+def test_without_whoami_nobody_is_asked(told):
+    with services.Service(identity) as sts:
+        told(env={"AWS_ENDPOINT_URL_STS": sts.url})
+    assert sts.requests == []
+
+
+# What STS says -> the errno, and what is said to do.
+REFUSALS = {
+    "ExpiredToken": ("EKEYEXPIRED", "the session has expired: STS says: So it is"),
+    "InvalidClientTokenId": ("EACCES", "check the profile's credentials and the region"),
+    "SignatureDoesNotMatch": ("EACCES", "check the secret access key and this machine's clock"),
+    "AccessDenied": ("EACCES", "STS says: So it is"),
+}
+
+
+@pytest.mark.parametrize("code", REFUSALS)
+def test_who_one_is_not(told, code):
+    errno, says = REFUSALS[code]
+    with services.Service(refusal(code)) as sts:
+        found = told("--env", "prod", "--whoami", env={"AWS_ENDPOINT_URL_STS": sts.url}, expect=1)["prod"]
+    assert found["error"]["errno"] == errno and says in found["error"]["text"]
+    assert found["error"]["code"] == code and found["access_key_id"]["value"].endswith("RL77")
+
+
+def test_sts_that_is_not_there_is_told(told):
+    with services.Service(identity) as gone:
+        pass
+    found = told("--env", "prod", "--whoami", env={"AWS_ENDPOINT_URL_STS": gone.url}, expect=1)["prod"]
+    assert found["error"]["errno"] == "ECONNREFUSED"
