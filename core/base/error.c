@@ -43,6 +43,7 @@ static const struct {
     [ERROR_NONE] = {"none", 0},
     [ERROR_NOT_FOUND] = {"not-found", ENOENT},
     [ERROR_NOT_LISTABLE] = {"not-listable", EOPNOTSUPP},
+    [ERROR_LONG_NAME] = {"long-name", ENAMETOOLONG},
     [ERROR_IS_DIRECTORY] = {"is-directory", EISDIR},
     [ERROR_NOT_DIRECTORY] = {"not-directory", ENOTDIR},
     [ERROR_AMBIGUOUS] = {"ambiguous", ENOTUNIQ},

@@ -228,7 +228,7 @@ static void take_listing(void *arg, const struct tree_entry *entries, size_t cou
     CLEAN_UP(buf_clean_up) struct buf bytes = {0};
     struct error why;
     (void)entries, (void)count;
-    bool unlisted = err && err->kind == ERROR_NOT_LISTABLE;
+    bool unlisted = err && (err->kind == ERROR_NOT_LISTABLE || err->kind == ERROR_LONG_NAME);
     if (more) {
         tree_list_more(call->listing);
         return;

@@ -54,7 +54,7 @@ void followers_add(struct followers *followers, const struct place *place,
         if (written && name_is_shortened(buf_span(&name), &mark, &shown)) {
             /* Nobody could tell which one it is: it is not listed, which the end says. */
             if (left_out->kind == ERROR_NONE)
-                error_set(left_out, ERROR_NOT_LISTABLE,
+                error_set(left_out, ERROR_LONG_NAME,
                           "a directory is left out, whose name is longer than %d bytes and begins "
                           "with \"%.*s\"; commands take the whole name",
                           NAME_LIMIT, shown.size > 60 ? 60 : (int)shown.size, shown.data);

@@ -547,7 +547,7 @@ static bool tell(struct listing *listing, struct telling *telling, off_t at)
         return false;
     telling->used += added;
     if (param.ino)
-        nodes_look_up(entry->node);
+        nodes_look_up(mount_of(listing)->nodes, entry->node);
     return true;
 }
 
@@ -705,7 +705,8 @@ static bool keep_entry(struct listing *listing, const struct tree_entry *entry, 
            error_no_memory(err);
 }
 
-/* A listing is whole, or it ends in an error: too many entries would fill the memory. */
+/* A listing is whole, or it ends in an error: too many entries would fill the memory. Not in
+ * EOVERFLOW, after which `ls` reads on, and on. */
 static void fail_when_too_large(struct listing *listing)
 {
     struct error why;
@@ -715,7 +716,7 @@ static void fail_when_too_large(struct listing *listing)
     error_set(&why, ERROR_INVALID,
               "more than %u entries; ask for fewer of them, or allow more with --max-entries",
               (unsigned)most);
-    fail(listing, EOVERFLOW, &why);
+    fail(listing, EFBIG, &why);
 }
 
 /* Goes on with what the whole listing before told, if all that has come so far is how that one

@@ -26,6 +26,7 @@ struct inode {
     struct dict_node by_name;    /* in the dict: of the first of those of one name */
     struct inode *next_version;  /* of the same name; NULL for the last */
     uint64_t lookups;            /* by the kernel */
+    uint32_t named_in;           /* the epoch in which the kernel got its name; 0: it has not */
     uint32_t pins;               /* by this process, its children among them */
     bool keep;                   /* its bytes stay as long as it does */
     char *bytes;                 /* owned; NULL when dropped, or for a directory */
@@ -42,6 +43,7 @@ struct nodes {
     struct dict by_name;
     struct inode *root;
     uint64_t next_ino;
+    uint32_t epoch; /* one ends when the kernel drops all names */
     struct budget *budget;
     struct inode *newest, *oldest; /* of those with bytes that may be dropped */
     struct nodes_stats stats;
@@ -284,6 +286,7 @@ struct nodes *nodes_new(struct place *root_place, struct budget *budget)
     struct identity identity = {.kind = NODE_DIRECTORY};
     if (nodes) {
         nodes->next_ino = ROOT_INO;
+        nodes->epoch = 1;
         nodes->budget = budget;
         nodes->by_ino = calloc(FIRST_CHAINS, sizeof(struct inode *));
         nodes->chain_count = nodes->by_ino ? FIRST_CHAINS : 0;
@@ -367,12 +370,19 @@ struct node *nodes_file(struct nodes *nodes, struct node *parent, struct span na
     return &inode->node;
 }
 
-bool nodes_kernel_knows(const struct nodes *nodes, const struct node *parent, struct span name)
+bool nodes_lose_name(struct nodes *nodes, const struct node *parent, struct span name)
 {
-    const struct inode *inode = find_name(nodes, parent, name);
-    while (inode && inode->lookups == 0)
-        inode = inode->next_version;
-    return inode;
+    bool had = false;
+    for (struct inode *inode = find_name(nodes, parent, name); inode; inode = inode->next_version) {
+        had = had || inode->named_in == nodes->epoch;
+        inode->named_in = 0;
+    }
+    return had;
+}
+
+void nodes_lose_all_names(struct nodes *nodes)
+{
+    nodes->epoch++;
 }
 
 void nodes_pin(struct node *node)
@@ -388,9 +398,10 @@ void nodes_unpin(struct nodes *nodes, struct node *node)
     release(nodes, node);
 }
 
-void nodes_look_up(struct node *node)
+void nodes_look_up(struct nodes *nodes, struct node *node)
 {
     inode_of(node)->lookups++;
+    inode_of(node)->named_in = nodes->epoch;
 }
 
 void nodes_forget(struct nodes *nodes, uint64_t ino, uint64_t lookups)
@@ -400,6 +411,8 @@ void nodes_forget(struct nodes *nodes, uint64_t ino, uint64_t lookups)
         return;
     struct inode *inode = inode_of(node);
     inode->lookups -= lookups < inode->lookups ? lookups : inode->lookups;
+    if (inode->lookups == 0)
+        inode->named_in = 0;
     release(nodes, node);
 }
 

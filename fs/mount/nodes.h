@@ -60,13 +60,17 @@ struct node_file {
 struct node *nodes_file(struct nodes *nodes, struct node *parent, struct span name,
                         const struct node_file *file);
 
-/* Whether the kernel knows some version of what is called NAME in PARENT. */
-bool nodes_kernel_knows(const struct nodes *nodes, const struct node *parent, struct span name);
+/* The kernel drops what is called NAME in PARENT, as it does when a look-up fails and when it is
+ * told to forget. Returns whether it had that name. */
+bool nodes_lose_name(struct nodes *nodes, const struct node *parent, struct span name);
+
+/* The kernel drops all names. */
+void nodes_lose_all_names(struct nodes *nodes);
 
 /* A node lives while the kernel has looked it up or somebody here has it pinned. */
 void nodes_pin(struct node *node);
 void nodes_unpin(struct nodes *nodes, struct node *node); /* NULL is fine */
-void nodes_look_up(struct node *node);
+void nodes_look_up(struct nodes *nodes, struct node *node);
 void nodes_forget(struct nodes *nodes, uint64_t ino, uint64_t lookups);
 
 /* LISTING (NULL: none) is what the next to open the directory may share. */

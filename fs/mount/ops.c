@@ -61,7 +61,7 @@ static struct node_file file_of(const struct place *place, const struct tree_fil
     return (struct node_file){
         .kind = NODE_FILE,
         .bytes = file->bytes,
-        .keep = place->kind == PLACE_INFO,
+        .keep = place->kind == PLACE_INFO || place->kind == PLACE_LIST_INFO,
         .secret = file->secret,
         .mtime_ms = file->mtime_ms,
     };
@@ -72,7 +72,8 @@ static void answer_lookup(struct parked *parked, fuse_req_t req, const struct tr
     struct mount *mount = parked->mount;
     struct node *parent = parked->node;
     struct node_file made = file_of(parked->place, file);
-    remember(mount, parent, parked->name);
+    if (parked->place->kind != PLACE_README) /* which is listed where nothing else is */
+        remember(mount, parent, parked->name);
     remember(mount, parent->parent, parent->name);
     give_node(req, nodes_file(mount->nodes, parent, parked->name, &made), file->ttl_left_ms);
 }

@@ -8,6 +8,10 @@
 #include "fs/mount/journal.h"
 #include "fs/mount/listing.h"
 
+/* How long a question goes on that nobody waits for: long enough for the kernel to let in who has
+ * queued behind its caller. It may be one of a thousand pages. */
+enum { ABANDONED_MS = 1000 };
+
 static void parked_free(struct parked *parked)
 {
     struct mount *mount = parked->mount;
@@ -16,6 +20,7 @@ static void parked_free(struct parked *parked)
         parked->next->previous = parked->previous;
     tree_resolve_cancel(parked->resolution);
     tree_cancel(parked->call);
+    loop_remove_timer(parked->abandoned);
     nodes_unpin(mount->nodes, parked->node);
     place_destroy(parked->place);
     free((void *)(uintptr_t)parked->name.data);
@@ -83,21 +88,37 @@ static void tell_failure(const struct parked *parked, int error)
 {
     struct mount *mount = parked->mount;
     struct failures_request request = as_request(parked, parked->waiting.pid);
+    if (error == EINTR || error == ENOMEM) { /* the kernel keeps the name, and asks no more */
+        failures_add(mount->failures, &request, error, parked->waiting.since_ms, false);
+        return;
+    }
     bool is_repeated =
-        !parked->name.size || nodes_kernel_knows(mount->nodes, parked->node, parked->name);
+        !parked->name.size || nodes_lose_name(mount->nodes, parked->node, parked->name);
     if (error != ENOENT)
         failures_add(mount->failures, &request, error, parked->waiting.since_ms, is_repeated);
 }
 
-/* After an interrupt the answer still comes, for those whom the kernel lets ask for the same name
- * one by one: the next of them joins the question that is under way. */
+static void on_abandoned(void *arg)
+{
+    struct parked *parked = arg;
+    parked->abandoned = NULL;
+    parked_free(parked);
+}
+
+/* After an interrupt the answer may still come, for those whom the kernel lets ask for the same
+ * name one by one: the next of them joins the question that is under way. */
 static void give_up(void *arg, int error)
 {
     struct parked *parked = arg;
     struct error why;
     tell_failure(parked, error);
-    if (error == EINTR)
+    if (error == EINTR) {
+        parked->abandoned =
+            loop_add_timer(parked->mount->app->loop, ABANDONED_MS, on_abandoned, parked);
+        if (!parked->abandoned)
+            parked_free(parked);
         return;
+    }
     error_set(&why, ERROR_TIMED_OUT, "no answer in time");
     note(parked, NULL, &why);
     parked_free(parked);

@@ -1,6 +1,7 @@
 /* Requests of the kernel that wait for the tree: look-ups, and reads of bytes that had been
- * dropped. When the caller has gone away the question goes on without a request: others may wait
- * for the same, and the next asker joins it. docs/internals/parked-requests.md tells more. */
+ * dropped. When the caller has gone away the question goes on for a moment without a request:
+ * others may wait in the kernel for the same, and the next of them joins it.
+ * docs/internals/parked-requests.md tells more. */
 #ifndef DDBFS_FS_MOUNT_PARKED_H
 #define DDBFS_FS_MOUNT_PARKED_H
 
@@ -29,6 +30,7 @@ struct parked {
     parked_error_fn *fail;
     struct tree_resolution *resolution; /* first, unless PLACE was known */
     struct tree_call *call;             /* then */
+    struct loop_timer *abandoned;       /* ends the question of a caller who has gone away */
     struct parked *previous, *next;
 };
 

@@ -150,6 +150,7 @@ static struct search search_for(struct span path, struct order *order)
 /* Without memory for it, its TTL has to pass. */
 static void doom_name(struct order *order, const struct node *parent, struct span name)
 {
+    nodes_lose_name(order->refresher->mount->nodes, parent, name);
     struct doomed *doomed = calloc(1, sizeof *doomed + name.size + 1);
     if (!doomed)
         return;
@@ -204,6 +205,8 @@ static bool forget_all(struct refresher *refresher)
     if (refresher->cannot_forget_all)
         return false;
     bool done = channel_forget_all(refresher->mount->session);
+    if (done)
+        nodes_lose_all_names(refresher->mount->nodes);
     refresher->cannot_forget_all = !done && errno == EINVAL;
     return done;
 }

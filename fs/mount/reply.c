@@ -60,7 +60,7 @@ void reply_entry(fuse_req_t req, const struct mount *mount, struct node *node, i
     struct fuse_entry_param entry;
     reply_fill_entry(mount, node, ttl_ms, &entry);
     if (fuse_reply_entry(req, &entry) == 0)
-        nodes_look_up(node);
+        nodes_look_up(mount->nodes, node);
 }
 
 void reply_lookup_error(fuse_req_t req, const struct error *err)

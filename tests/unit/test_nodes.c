@@ -157,7 +157,7 @@ static void what_the_kernel_knows_stays_until_it_has_forgotten_all(void)
     struct node *file = make_file(&scene, scene.root, "a", "x");
     uint64_t ino = file->ino;
     for (int i = 0; i < 5; i++)
-        nodes_look_up(file);
+        nodes_look_up(scene.nodes, file);
     nodes_unpin(scene.nodes, file);
     nodes_forget(scene.nodes, ino, 2);
     nodes_forget(scene.nodes, ino, 2);
@@ -173,7 +173,7 @@ static void forgetting_more_than_was_known_is_harmless(void)
     open_scene(&scene);
     struct node *file = make_file(&scene, scene.root, "a", "x");
     uint64_t ino = file->ino;
-    nodes_look_up(file);
+    nodes_look_up(scene.nodes, file);
     nodes_unpin(scene.nodes, file);
     nodes_forget(scene.nodes, ino, UINT64_MAX);
     nodes_forget(scene.nodes, ino, 1);
@@ -188,7 +188,7 @@ static void a_pinned_node_outlives_its_forgetting(void)
     struct span bytes;
     open_scene(&scene);
     struct node *file = make_file(&scene, scene.root, "a", "x");
-    nodes_look_up(file);
+    nodes_look_up(scene.nodes, file);
     nodes_forget(scene.nodes, file->ino, 1);
     CHECK(nodes_content(scene.nodes, file, &bytes));
     nodes_unpin(scene.nodes, file);
@@ -410,21 +410,35 @@ static void the_versions_of_a_name_come_and_go_in_any_order(void)
     close_scene(&scene);
 }
 
-static void the_kernel_knows_a_name_as_long_as_it_has_any_version_of_it(void)
+static bool lose(struct scene *scene, const char *name)
+{
+    return nodes_lose_name(scene->nodes, scene->root, span_text(name));
+}
+
+static void the_kernel_has_a_name_until_it_drops_it_or_the_last_version(void)
 {
     struct scene scene;
     open_scene(&scene);
     struct node *old = make_file(&scene, scene.root, "a", "old");
     struct node *new = make_file(&scene, scene.root, "a", "new");
-    CHECK(!nodes_kernel_knows(scene.nodes, scene.root, span_text("a")));
-    nodes_look_up(old);
-    CHECK(nodes_kernel_knows(scene.nodes, scene.root, span_text("a")));
-    CHECK(!nodes_kernel_knows(scene.nodes, scene.root, span_text("b")));
-    nodes_look_up(new);
-    nodes_forget(scene.nodes, old->ino, 1);
-    CHECK(nodes_kernel_knows(scene.nodes, scene.root, span_text("a")));
-    nodes_forget(scene.nodes, new->ino, 1);
-    CHECK(!nodes_kernel_knows(scene.nodes, scene.root, span_text("a")));
+    CHECK(!lose(&scene, "a"));
+    nodes_look_up(scene.nodes, old);
+    CHECK(!lose(&scene, "b"));
+    CHECK(lose(&scene, "a"));
+    CHECK(!lose(&scene, "a")); /* it is the kernel's no more, though the inode is */
+
+    nodes_look_up(scene.nodes, old);
+    nodes_look_up(scene.nodes, new);
+    nodes_forget(scene.nodes, old->ino, 2);
+    CHECK(lose(&scene, "a"));
+
+    nodes_look_up(scene.nodes, new);
+    nodes_lose_all_names(scene.nodes);
+    CHECK(!lose(&scene, "a"));
+
+    nodes_look_up(scene.nodes, new);
+    nodes_forget(scene.nodes, new->ino, 3);
+    CHECK(!lose(&scene, "a"));
     close_scene(&scene);
 }
 
@@ -507,8 +521,8 @@ static const struct check_test tests[] = {
     {"bytes_that_can_t_be_read_again_are_kept", bytes_that_can_t_be_read_again_are_kept},
     {"the_versions_of_a_name_come_and_go_in_any_order",
      the_versions_of_a_name_come_and_go_in_any_order},
-    {"the_kernel_knows_a_name_as_long_as_it_has_any_version_of_it",
-     the_kernel_knows_a_name_as_long_as_it_has_any_version_of_it},
+    {"the_kernel_has_a_name_until_it_drops_it_or_the_last_version",
+     the_kernel_has_a_name_until_it_drops_it_or_the_last_version},
     {"a_deep_path_is_written_without_recursion", a_deep_path_is_written_without_recursion},
     {"the_root_is_number_one_and_stays", the_root_is_number_one_and_stays},
     {"the_same_bytes_are_the_same_inode", the_same_bytes_are_the_same_inode},

@@ -45,6 +45,7 @@ static void every_kind_of_error_has_its_own_errno(void)
         {ERROR_NONE, 0},
         {ERROR_NOT_FOUND, ENOENT},
         {ERROR_NOT_LISTABLE, EOPNOTSUPP},
+        {ERROR_LONG_NAME, ENAMETOOLONG},
         {ERROR_IS_DIRECTORY, EISDIR},
         {ERROR_NOT_DIRECTORY, ENOTDIR},
         {ERROR_AMBIGUOUS, ENOTUNIQ},
@@ -214,6 +215,7 @@ static void a_reply_that_fails_is_no_look_up(void)
     struct budget budget = {.limit = 100};
     struct nodes *nodes = nodes_new(place_root(NULL), &budget);
     CHECK(nodes);
+    mount.nodes = nodes;
     struct node_file file = {.kind = NODE_FILE, .bytes = span_text("x")};
     struct node *node = nodes_file(nodes, nodes_root(nodes), span_text("a"), &file);
     last = (struct reply){.outcome = -ENOENT};
@@ -226,6 +228,7 @@ static void a_reply_that_fails_is_no_look_up(void)
     nodes_unpin(nodes, node);
     CHECK_INT(nodes_stats(nodes).files, 1);
     nodes_destroy(nodes);
+    mount.nodes = NULL;
 }
 
 static const struct check_test tests[] = {
