@@ -1,145 +1,230 @@
-"""A mount that is kept alive across the ends of its credentials, with readers who never rest: nobody sees an
-error, and each end costs one question, however many readers there are."""
+"""Credentials that end stay fresh for as long as the mount is there: under a clock that the test sets,
+whatever gives them, and asked for once however many wait. The proxy takes none that have ended."""
 
+import datetime
 import errno
+import json
+import threading
+import time
 
 import pytest
 
-from harness import mounts, readers, signin
+from harness import machine, mounts, sigv4
 
-PORTAL, TOKEN, SIGNIN = "/federation/credentials", "/token", "/v1/token"
-MINUTE_S, HOUR_S = 60, 3600
-EXPIRIES = 10
-
-
-class Source:
-    """Credentials that LAST_S; fresh ones cost a question to QUESTION. Each is told what is left when it
-    is asked for again: early, while the old are used, or late, when all readers wait for it."""
-
-    def __init__(self, config, question, lasts_s, left_s):
-        self.config, self.question = config, question
-        self.lasts_s, self.left_s = lasts_s, left_s
+RECORDS = ("prod/shops/cool-store.myshopify.com/SETTINGS", "staging/shops/cool-store.myshopify.com/SETTINGS")
+NAME_TTL_S = 0.15  # the least for which the kernel keeps a name, and a little
+LASTS_S = 3600
+EARLY_S, LEAST_S = 15 * 60, 10 * 60  # as the AWS CLI has them
+READERS = 8
 
 
-SOURCES = {
-    "sso, early": Source(signin.SSO_SESSION, PORTAL, HOUR_S, 14 * MINUTE_S),
-    "sso, with little left": Source(signin.SSO_SESSION, PORTAL, HOUR_S, 5 * MINUTE_S),
-    "sso, when they are over": Source(signin.SSO_SESSION, PORTAL, HOUR_S, -MINUTE_S),
-    "aws login, with little left": Source(signin.LOGIN, SIGNIN, 15 * MINUTE_S, 4 * MINUTE_S),
-    "aws login, when they are over": Source(signin.LOGIN, SIGNIN, 15 * MINUTE_S, -MINUTE_S),
-}
+class Rotating:
+    """Gives another key each time it is asked, which lasts for an hour of the test's clock."""
+
+    def __init__(self, home, proxy):
+        self.home, self.proxy = home, proxy
+        self.given = []
+
+    def new_keys(self):
+        number = len(self.given) + 1
+        key, secret, token = f"DEMOROTATING{number:08}", f"secret/{number}", f"token/{number}=="
+        ends_s = self.proxy.now_s() + LASTS_S
+        self.proxy.keys[key] = sigv4.Key(secret, token, ends_s)
+        self.given.append(key)
+        ends = datetime.datetime.fromtimestamp(ends_s, datetime.timezone.utc)
+        return {"AccessKeyId": key, "SecretAccessKey": secret, "Expiration": f"{ends:%Y-%m-%dT%H:%M:%SZ}",
+                "Token": token, "SessionToken": token}  # fmt: skip
+
+    def asked(self):
+        return len(self.given)
+
+    def fails(self, failing=True):
+        self.failing = failing
+
+
+class Container(Rotating, machine.Container):
+    failing = False
+
+    def __init__(self, home, proxy):
+        machine.Container.__init__(self)
+        Rotating.__init__(self, home, proxy)
+
+    def give(self, request):
+        return (500, "") if self.failing else (200, self.new_keys())
+
+
+class Machine(Rotating, machine.Machine):
+    failing = False
+
+    def __init__(self, home, proxy):
+        machine.Machine.__init__(self)
+        Rotating.__init__(self, home, proxy)
+
+    def give(self, request):
+        if self.failing:
+            return 500, ""
+        if request.path == machine.ROLES + "the-role":
+            return 200, self.new_keys()
+        return machine.Machine.give(self, request)
+
+
+class Program(Rotating):
+    """It prints what the test has written last, and each run counts."""
+
+    def __init__(self, home, proxy):
+        super().__init__(home, proxy)
+        self.runs, self.printed = home.folder / "runs", home.folder / "printed"
+        home.config.write_text(
+            "[default]\nregion = us-east-1\ncredential_process = "
+            f"sh -c 'echo x >>{self.runs}; cat {self.printed}'\n"
+        )
+        self.environment = {}
+        self.rotate()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def rotate(self):
+        self.printed.write_text(json.dumps({"Version": 1, **self.new_keys()}))
+
+    def fails(self, failing=True):
+        if failing:
+            self.printed.write_text("{}")
+        else:
+            self.rotate()
+
+    def asked(self):
+        return len(self.runs.read_text().splitlines())
+
+
+@pytest.fixture(params=[Container, Machine, Program], ids=lambda kind: kind.__name__.lower())
+def source(request, home, proxy):
+    home.credentials.write_text("")
+    home.config.write_text("[default]\nregion = us-east-1\n")
+    with request.param(home, proxy) as started:
+        yield started
 
 
 @pytest.fixture
-def services(home, proxy):
-    with signin.SignIn(home, proxy) as played:
-        yield played
+def m(mount, source, clock, make_map):
+    """Its records are asked for again and again, with credentials of no profile that is named."""
+    own = make_map(
+        lambda text: text.replace('"profile": "controller", ', "").replace('"mtime"', '"ttl": 0, "mtime"')
+    )
+    mounted = mount("--timeout", "60", map_file=own, env={**clock.env, **source.environment})
+    read_by_many(mounted)
+    return mounted
 
 
-@pytest.fixture
-def start(mount, services, clock, tmp_path):
-    """start(source): a live mount with its credentials; the token lasts for days."""
-
-    def begin(source):
-        services.use(source.config)
-        services.role_lasts_s = services.login_lasts_s = source.lasts_s
-        services.sign_in(30 * 24 * HOUR_S)
-        key = signin.make_key(tmp_path / "session-key.pem")
-        services.open_session(key, source.lasts_s)
-        m = mount(env={**services.environment, **clock.env})
-        services.asked()
-        return m
-
-    return begin
+def passes(clock, source, seconds):
+    clock.passes(seconds)
+    if isinstance(source, Program):
+        source.rotate()
 
 
-def key_in_use(proxy):
-    return proxy.requests[-1].access_key
+def read_by_many(m):
+    """All at once: what each got, a size or an errno. Both environments share one session."""
+    time.sleep(NAME_TTL_S)
+    outcomes, start = [], threading.Barrier(READERS)
+
+    def read(number):
+        start.wait()
+        try:
+            outcomes.append(len((m / RECORDS[number % 2]).read_bytes()))
+        except OSError as why:
+            outcomes.append(-why.errno)
+
+    threads = [threading.Thread(target=read, args=(number,)) for number in range(READERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcomes
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_alive_across_ten_expiries(start, services, clock, proxy, name):
-    source = SOURCES[name]
-    m = start(source)
-    with readers.Readers(m) as busy:
-        busy.go_on()
-        for _ in range(EXPIRIES):
-            before = key_in_use(proxy)
-            with busy.at_rest():
-                clock.passes(source.lasts_s - source.left_s)
-                if source.left_s <= 0:
-                    proxy.keys.pop(before)  # whoever used it now would be told so
-            mounts.wait_until(lambda: services.service.requests, "fresh credentials")
-            mounts.wait_until(lambda: key_in_use(proxy) != before, "the use of them")
-            busy.go_on()
-            assert services.asked() == [source.question]
-    assert not busy.failures and not proxy.refusals
-    assert len({request.access_key for request in proxy.requests}) == EXPIRIES + 1
-    assert {request.status for request in proxy.requests} == {200} and m.errors() == ""
+def check_good(outcomes):
+    assert len(outcomes) == READERS and min(outcomes) > 200, outcomes
 
 
-def fail(_request):
-    return 503, {"message": "Busy"}
+def signers(proxy):
+    return {request.access_key for request in proxy.requests}
 
 
-def test_an_early_failure_harms_nobody_and_is_not_repeated(start, services, clock):
-    """With fifteen minutes left the old ones are kept; with ten, fresh ones are insisted on."""
-    source = SOURCES["sso, early"]
-    m = start(source)
-    services.portal = fail
-    with readers.Readers(m) as busy:
-        with busy.at_rest():
-            clock.passes(source.lasts_s - 14 * MINUTE_S)
-        mounts.wait_until(lambda: len(services.service.requests) == 4, "a question, tried again thrice")
-        mounts.wait_until(lambda: "could not be refreshed early" in m.log(), "its end")
-        busy.go_on()
-        assert len(services.asked()) == 4, "within the minute nobody asks again"
-        with busy.at_rest():
-            clock.passes(MINUTE_S)
-        mounts.wait_until(lambda: m.log().count("could not be refreshed early") == 2, "another")
-        busy.go_on()
-        assert len(services.asked()) == 4
-    assert not busy.failures
-    assert "those in use last 8" in m.log(), m.log()  # 840 s, then 780
-    clock.passes(4 * MINUTE_S)
-    assert busy.look_up(m / "prod/shops/late.example/SETTINGS").endswith(": EIO")
-    assert "the SSO portal failed" in m.errors()
-    services.portal = services.give_role
-    assert busy.look_up(m / "prod/shops/well.example/SETTINGS") is None
+def test_ten_expiries(m, source, proxy, clock):
+    for _ in range(10):
+        before = source.asked()
+        proxy.clear()
+        passes(clock, source, LASTS_S - LEAST_S / 2)
+        check_good(read_by_many(m))
+        assert source.asked() == before + 1
+        assert signers(proxy) == {source.given[-1]}, "nobody goes on with the old ones"
+        assert {request.status for request in proxy.requests} == {200}
+    assert m.log() == "" and "pid" not in m.errors()
 
 
-REFUSALS = {
-    "ExpiredTokenException": lambda proxy, key: setattr(proxy.keys[key], "expires_s", 0),
-    "UnrecognizedClientException": lambda proxy, key: proxy.keys.pop(key),
-}
+def test_ten_expiries_slept_through(m, source, proxy, clock):
+    for _ in range(10):
+        before = source.asked()
+        proxy.clear()
+        clock.sleeps(8 * LASTS_S)
+        passes(clock, source, 0)
+        check_good(read_by_many(m))
+        assert source.asked() == before + 1 and signers(proxy) == {source.given[-1]}
+        assert {request.status for request in proxy.requests} == {200}
+    assert "pid" not in m.errors()
 
 
-@pytest.mark.parametrize("code", REFUSALS)
-def test_a_refusal_leads_to_one_question(start, services, proxy, code):
-    """As when somebody has revoked the session: the clock tells nothing of it."""
-    m = start(SOURCES["sso, early"])
-    proxy.allow_refusals = True
-    with readers.Readers(m) as busy:
-        busy.go_on()
-        before = key_in_use(proxy)
-        with busy.at_rest():
-            REFUSALS[code](proxy, before)
-        mounts.wait_until(lambda: services.service.requests, "fresh credentials")
-        busy.go_on()
-        assert services.asked() == [PORTAL]
-    assert not busy.failures
-    assert {refusal.split(": ")[1] for refusal in proxy.refusals} == {code}
-    assert len(proxy.refusals) <= len(busy.threads), "each reader's request at the most once"
+def test_early_ones_keep_nobody_waiting(m, source, proxy, clock):
+    for _ in range(3):
+        before, old = source.asked(), signers(proxy)
+        passes(clock, source, LASTS_S - (EARLY_S + LEAST_S) / 2)
+        proxy.clear()
+        check_good(read_by_many(m))
+        assert signers(proxy) <= {*old, source.given[-1]}
+        mounts.wait_until(lambda: source.asked() == before + 1, "new ones")
+
+        def are_used():
+            proxy.clear()
+            check_good(read_by_many(m))
+            return signers(proxy) == {source.given[-1]}
+
+        mounts.wait_until(are_used, "their use")
+        assert source.asked() == before + 1
 
 
-def test_what_is_refused_for_ever_is_told(start, services, proxy):
-    """Fresh ones are no better: a question for each read, and no more."""
-    m = start(SOURCES["sso, early"])
-    proxy.fault("expired", times=None)
-    for n in range(3):
-        with pytest.raises(OSError) as caught:
-            (m / f"prod/shops/s{n}.example/SETTINGS").stat()
-        assert caught.value.errno == errno.EKEYEXPIRED
-        assert services.asked() == [PORTAL]
-    assert "sign in again: aws sso login --profile controller" in m.errors()
-    assert len(proxy.requests) == 6
+def test_a_refusal_is_one_fresh_question(m, source, proxy, clock):
+    for _ in range(3):
+        before = source.asked()
+        passes(clock, source, 60)
+        old = next(iter(signers(proxy)))
+        proxy.fault("expired", access_key=old, times=None)
+        proxy.clear()
+        check_good(read_by_many(m))
+        assert source.asked() == before + 1
+        assert signers(proxy) <= {old, source.given[-1]}
+        refused = [request for request in proxy.requests if request.access_key == old]
+        assert 1 <= len(refused) <= READERS and {request.status for request in refused} == {400}
+        proxy.clear()
+        check_good(read_by_many(m))
+        assert source.asked() == before + 1 and signers(proxy) == {source.given[-1]}
+    assert "pid" not in m.errors()
+
+
+def test_who_gives_none_for_a_while(m, source, proxy, clock):
+    """The old ones are used while they last; then it is said why, and it heals."""
+    source.fails()
+    clock.passes(LASTS_S - (EARLY_S + LEAST_S) / 2)
+    check_good(read_by_many(m))
+    mounts.wait_until(lambda: "could not be refreshed early" in m.log(), "the warning")
+    clock.passes(LEAST_S)
+    outcomes = read_by_many(m)
+    assert set(outcomes) == {-errno.EACCES}
+    before = source.asked()
+    source.fails(False)
+    clock.passes(60)
+    proxy.clear()
+    check_good(read_by_many(m))
+    assert source.asked() == before + 1 and signers(proxy) == {source.given[-1]}
