@@ -74,8 +74,8 @@ static void fail_absent(const struct credentials_context *context, struct error 
                   context->profile, context->profile);
     else
         error_set(err, ERROR_DENIED,
-                  "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a "
-                  "profile with keys (aws configure)");
+                  "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or make a "
+                  "profile: aws configure for keys, aws configure sso or aws login to sign in");
 }
 
 /* The files are read for one question, and wiped after it. */

@@ -144,6 +144,9 @@ bool aws_fault_of_identity(const struct aws_fault *fault, const char *method, co
                   fault->code, buf_text(&advice));
         return true;
     }
+    /* The service's own words, when the region that signs is not the one that is asked. */
+    if (IS_ONE_OF(fault->code, signature_codes) && strstr(fault->sentence, "valid region"))
+        return set_denied(fault, "check the region (--region, AWS_REGION, the profile's)", err);
     if (IS_ONE_OF(fault->code, signature_codes))
         return set_denied(fault, "check the secret access key and this machine's clock", err);
     if (IS_ONE_OF(fault->code, unknown_key_codes))

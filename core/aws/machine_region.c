@@ -6,6 +6,7 @@
 #include "core/aws/credentials_metadata.h"
 #include "core/aws/local_call.h"
 #include "core/aws/metadata.h"
+#include "core/aws/sign_in.h"
 
 struct region_provider {
     struct credentials_provider base; /* first: a provider is cast to it */
@@ -45,11 +46,13 @@ static void tell(struct credentials_get *get, const struct credentials_answer *a
 static void tell_none(struct credentials_get *get, const struct error *why)
 {
     struct credentials_answer answer = {.found = CREDENTIALS_FAILED};
-    error_set(
-        &answer.err, ERROR_INVALID,
-        "no region: give --region, set AWS_REGION, or give profile %s a region (aws configure "
-        "set region REGION)",
-        get->provider->context->profile);
+    const char *profile = get->provider->context->profile;
+    CLEAN_UP(buf_clean_up) struct buf option = {0};
+    aws_add_profile_option(&option, profile);
+    error_set(&answer.err, ERROR_INVALID,
+              "no region: give --region, set AWS_REGION, or give profile %s a region (aws "
+              "configure set region REGION%s)",
+              profile, buf_text(&option));
     if (why)
         error_add(&answer.err, "; %s", why->text);
     tell(get, &answer);

@@ -6,9 +6,10 @@
 #include <strings.h>
 
 #include "core/aws/retry_settings.h"
+#include "core/aws/sign_in.h"
 #include "core/aws/url.h"
 #include "core/base/buf.h"
-#include "core/base/shell.h"
+#include "core/base/nearest.h"
 #include "core/base/span.h"
 
 /* As the AWS CLI's variables and the sections [services …] name the services. */
@@ -146,6 +147,42 @@ static void write_whereabouts(struct buf *out, const char *path, const struct pr
         buf_printf(out, " (which is %s)", file->instead);
 }
 
+/* A section of the config file that was meant for NAME: [x], which is to read [profile x]. */
+static bool lacks_the_word(const struct profile_file *config, const char *name)
+{
+    for (size_t i = 0; i < config->ini.section_count; i++)
+        if (span_is(config->ini.sections[i].header, name))
+            return true;
+    return false;
+}
+
+/* What to do about a profile that is not there. */
+static void write_cure(const struct lookup *in, struct buf *out)
+{
+    const struct profiles *profiles = in->profiles;
+    const char *wanted = in->settings->profile;
+    const struct profile_file *files[] = {&profiles->config, &profiles->credentials};
+    CLEAN_UP(buf_clean_up) struct buf names = {0};
+    struct nearest nearest = nearest_to(span_text(wanted));
+    struct span name;
+    profiles_names(profiles, &names);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t at = 0; profile_next_name(files[i], &at, &name);)
+            nearest_offer(&nearest, name);
+    if (lacks_the_word(&profiles->config, wanted)) {
+        buf_printf(out, "; [%.100s] there is to read [profile %.100s]", wanted, wanted);
+        return;
+    }
+    if (names.size > 0) {
+        buf_printf(out, "; profiles there: %s", buf_text(&names));
+        nearest_write(&nearest, out);
+    }
+    buf_printf(out, "; %smake it: aws configure", names.size > 0 ? "name one of them, or " : "");
+    aws_add_profile_option(out, wanted);
+    if (in->settings->asked_for && variable("AWS_ACCESS_KEY_ID"))
+        buf_add_text(out, "; AWS_ACCESS_KEY_ID is not used where a profile is named so");
+}
+
 static bool check_profile(const struct lookup *in, struct error *err)
 {
     const struct aws_settings *settings = in->settings;
@@ -158,22 +195,13 @@ static bool check_profile(const struct lookup *in, struct error *err)
                          "%s is set and empty, which the AWS CLI takes for the name of a profile; "
                          "unset it, or name a profile",
                          named_by ? named_by : "AWS_PROFILE");
-    CLEAN_UP(buf_clean_up) struct buf names = {0}, who = {0}, word = {0};
-    CLEAN_UP(buf_clean_up) struct buf config = {0}, credentials = {0};
+    CLEAN_UP(buf_clean_up) struct buf config = {0}, credentials = {0}, cure = {0};
     write_whereabouts(&config, profiles->config_path, &profiles->config);
     write_whereabouts(&credentials, profiles->credentials_path, &profiles->credentials);
-    profiles_names(profiles, &names);
-    buf_printf(&who, " (named by %s)", named_by ? named_by : "");
-    shell_word(&word, span_text(settings->profile));
-    return error_set(
-        err, ERROR_DENIED,
-        "profile %s%s is in neither %s nor %s; profiles there: %s; name one of them, or "
-        "make it: aws configure --profile %s%s",
-        settings->profile, buf_text(&who), buf_text(&config), buf_text(&credentials),
-        names.size > 0 ? buf_text(&names) : "none", buf_text(&word),
-        settings->asked_for && variable("AWS_ACCESS_KEY_ID")
-            ? "; AWS_ACCESS_KEY_ID is not used where a profile is named so"
-            : "");
+    write_cure(in, &cure);
+    return error_set(err, ERROR_DENIED, "profile %s (named by %s) is in neither %s nor %s%s",
+                     settings->profile, named_by ? named_by : "", buf_text(&config),
+                     buf_text(&credentials), buf_text(&cure));
 }
 
 /* Region. */

@@ -88,6 +88,14 @@ void sign_in_prepare(void)
     installed.looked = true;
 }
 
+void aws_add_profile_option(struct buf *out, const char *profile)
+{
+    if (!profile || strcmp(profile, "default") == 0)
+        return;
+    buf_add_text(out, " --profile ");
+    shell_word(out, span_text(profile));
+}
+
 void sign_in_write_command(struct buf *out, const char *verb, const char *profile)
 {
     sign_in_prepare();
@@ -95,10 +103,7 @@ void sign_in_write_command(struct buf *out, const char *verb, const char *profil
     bool sso = strcmp(verb, "sso login") == 0;
     const char *needed = sso ? "2" : "2.32"; /* which knows that command */
     buf_printf(out, "aws %s", verb);
-    if (profile && strcmp(profile, "default") != 0) {
-        buf_add_text(out, " --profile ");
-        shell_word(out, span_text(profile));
-    }
+    aws_add_profile_option(out, profile);
     if (!cli->path[0])
         buf_printf(out, " (of the AWS CLI, version %s; none is in the PATH here)", needed);
     else if (cli->major == 0)

@@ -18,6 +18,9 @@ void aws_cli_find(const char *path, struct aws_cli *out);
 /* Looks for the AWS CLI now, and not when it is needed: for who will serve a mount then. */
 void sign_in_prepare(void);
 
+/* Appends " --profile PROFILE", as a shell reads it; nothing for the default one, or NULL. */
+void aws_add_profile_option(struct buf *out, const char *profile);
+
 /* Appends "aws VERB --profile PROFILE" ("sso login", "login"); and in brackets, where the AWS CLI
  * that is installed does not know that command, which one does. */
 void sign_in_write_command(struct buf *out, const char *verb, const char *profile);

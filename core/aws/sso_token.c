@@ -31,6 +31,7 @@ struct kept {
     char *start_url;            /* owned; what the login has */
     char *region;               /* owned */
     struct document *draft;     /* owned; the token as it was read, then the new one */
+    bool was_valid;             /* the token was: nobody else tells that it was not refreshed */
     struct sso_waiter *waiters; /* each belongs to whoever waits */
     /* The last refresh: of which file, when, and what came of it. */
     struct stored_stamp tried;
@@ -290,8 +291,8 @@ static void on_refreshed(void *arg, struct document *answer, const struct error 
     document_free(answer);
     end_refresh(kept);
     if (kept->why.kind != ERROR_NONE)
-        log_line(kept->log, LOG_LEVEL_WARNING, "an SSO token was not refreshed: %s",
-                 kept->why.text);
+        log_line(kept->log, kept->was_valid ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
+                 "an SSO token was not refreshed: %s", kept->why.text);
     tell_all(kept);
 }
 
@@ -310,11 +311,11 @@ static bool write_question(struct buf *out, const struct document *token)
 static bool start_refresh(struct kept *kept, const struct credentials_context *context,
                           const struct sso_login *login, struct document *draft, struct error *err)
 {
-    bool valid = instant_parse(span_text(document_text(draft, "expiresAt"))) > wall_ms(kept);
     CLEAN_UP(buf_clean_up_secret) struct buf body = {0};
     CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
     end_refresh(kept);
     kept->draft = draft;
+    kept->was_valid = instant_parse(span_text(document_text(draft, "expiresAt"))) > wall_ms(kept);
     kept->start_url = strdup(login->start_url);
     kept->region = strdup(login->region);
     if (!kept->start_url || !kept->region || !write_question(&body, draft))
@@ -329,7 +330,7 @@ static bool start_refresh(struct kept *kept, const struct credentials_context *c
         .query = "",
         .content_type = "application/json",
         .body = buf_span(&body),
-        .within_ms = valid ? SHORT_REFRESH_MS : TOKEN_CALL_MS,
+        .within_ms = kept->was_valid ? SHORT_REFRESH_MS : TOKEN_CALL_MS,
     };
     kept->call = token_call_start(&kept->client, &question, on_refreshed, kept);
     return kept->call || error_no_memory(err);

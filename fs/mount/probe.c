@@ -85,12 +85,25 @@ static bool is_asked_already(const struct probe *probe, const struct source *sou
     return false;
 }
 
-static bool failed_so_already(const struct probe *probe, const struct error *err)
+static bool same_text(const char *a, const char *b)
 {
-    for (size_t i = 0; i < probe->count; i++)
-        if (probe->calls[i].state == PROBE_FAILED &&
-            strcmp(probe->calls[i].err.text, err->text) == 0)
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Settings that came to nothing, for the reason ERR: those of another environment were the same, or
+ * what is wrong with them was. */
+static bool failed_already(const struct probe *probe, const struct map_environment *environment,
+                           const struct error *err)
+{
+    for (size_t i = 0; i < probe->count; i++) {
+        const struct probe_call *call = &probe->calls[i];
+        const struct map_environment *other = call->environment;
+        if (!call->source && (strcmp(call->err.text, err->text) == 0 ||
+                              (same_text(other->profile, environment->profile) &&
+                               same_text(other->region, environment->region) &&
+                               same_text(other->endpoint_url, environment->endpoint_url))))
             return true;
+    }
     return false;
 }
 
@@ -103,7 +116,7 @@ static void start_call(struct probe *probe, const struct map_environment *enviro
     char *name = table ? place_table_name(table) : NULL;
     struct error err = {0};
     struct source *source = sources_for(app->sources, table ? table : &any, &err);
-    if (source ? !is_asked_already(probe, source) : !failed_so_already(probe, &err)) {
+    if (source ? !is_asked_already(probe, source) : !failed_already(probe, environment, &err)) {
         *call = (struct probe_call){
             .probe = probe, .environment = environment, .source = source, .err = err};
         if (source)

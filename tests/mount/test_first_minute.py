@@ -143,3 +143,94 @@ def test_keys_in_the_environment_that_are_not_used_are_named(ddbfs, make_map):
     env = {"AWS_ACCESS_KEY_ID": "DEMODEFAULTKEY000001", "AWS_SECRET_ACCESS_KEY": "x"}
     result = ddbfs("--map", own, "cat", f"/{SETTINGS}", env=env, expect=1)
     assert "AWS_ACCESS_KEY_ID is not used where a profile is named so" in result.stderr
+
+
+# What a new user meets: one line, that says what to type.
+
+
+class Minute:
+    """CONFIG and CREDENTIALS are the files, None for one that is not there; ENV changes the environment;
+    SAYS is the whole reason, with HOME for the home folder, or a part of it where it ends in "…"."""
+
+    def __init__(self, says, config=None, credentials=None, env=None, bare=True):
+        self.says, self.config, self.credentials = says, config, credentials
+        self.env = env or {}
+        self.bare = bare  # the map names neither profile nor region
+
+
+NEITHER = "is in neither HOME/.aws/config nor HOME/.aws/credentials"
+NONE = (
+    "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or make a profile: aws configure for "
+    "keys, aws configure sso or aws login to sign in"
+)
+KEYS = "aws_access_key_id = DEMOCONTROLLERKEY001\naws_secret_access_key = demo/controller+secret/0001\n"
+MINUTES = {
+    "no files": Minute(NONE),
+    "empty files": Minute(NONE, "", ""),
+    "no files, and a map that names a profile": Minute(
+        f"profile controller (named by the map's environment prod) {NEITHER}; make it: aws configure "
+        "--profile controller",
+        bare=False,
+    ),
+    "a slip in AWS_PROFILE": Minute(
+        f"profile contoller (named by AWS_PROFILE) {NEITHER}; profiles there: controller, prod "
+        '(did you mean "controller"?); name one of them, or make it: aws configure --profile contoller',
+        "[profile controller]\n", f"[controller]\n{KEYS}[prod]\n", {"AWS_PROFILE": "contoller"},
+    ),
+    "a section without its word": Minute(
+        f"profile controller (named by the map's environment prod) {NEITHER}; [controller] there is to "
+        "read [profile controller]",
+        "[controller]\nregion = us-east-1\n", bare=False,
+    ),
+    "no region": Minute(
+        "no region: give --region, set AWS_REGION, or give profile default a region (aws configure set "
+        "region REGION)",
+        None, f"[default]\n{KEYS}", {"AWS_REGION": None},
+    ),
+    "a profile without a region": Minute(
+        "no region: give --region, set AWS_REGION, or give profile x y a region (aws configure set region "
+        "REGION --profile 'x y')",
+        None, f"[x y]\n{KEYS}", {"AWS_REGION": None, "AWS_PROFILE": "x y"},
+    ),
+    "a profile with a region alone": Minute(
+        "profile x has no credentials: …", "[profile x]\nregion = us-east-1\n", env={"AWS_PROFILE": "x"},
+    ),
+    "a region with a slip": Minute(
+        "the name of dynamodb.us-esat-1.amazonaws.com:443 cannot be resolved; check the endpoint, the region "
+        "and the network (tried …",
+        None, f"[default]\n{KEYS}", {"AWS_REGION": "us-esat-1", "AWS_ENDPOINT_URL_DYNAMODB": None},
+    ),
+    "a region that the endpoint does not serve": Minute(
+        "Credential should be scoped to a valid region, not 'eu-west-1' (InvalidSignatureException); check "
+        "the region (--region, AWS_REGION, the profile's) (tried 2 times)…",
+        None, f"[default]\n{KEYS}", {"AWS_REGION": "eu-west-1"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MINUTES)
+def test_what_a_new_user_is_told(ddbfs, home, proxy, make_map, tmp_path, name):
+    minute = MINUTES[name]
+    proxy.allow_refusals = True
+    own = '"profile": "controller", "region": "us-east-1"'
+    map_file = make_map(lambda text: text.replace(f", {own}", "") if minute.bare else text)
+    for file, text in ((home.config, minute.config), (home.credentials, minute.credentials)):
+        file.unlink()
+        if text is not None:
+            file.write_text(text)
+    (tmp_path / "mnt").mkdir()
+    for command, before in ((["cat", f"/{SETTINGS}"], f"/{SETTINGS}: "), (["mount", tmp_path / "mnt"], "")):
+        told = ddbfs("--map", map_file, *command, env=minute.env, expect=1).stderr
+        assert told.count("\n") == 1 and told.startswith(f"ddbfs: {before}")
+        reason = told.removeprefix(f"ddbfs: {before}").rstrip("\n").replace(str(home.folder), "HOME")
+        part = minute.says.partition("…")[0]
+        assert reason.startswith(part) if "…" in minute.says else reason == part
+
+
+def test_a_clock_that_is_wrong_by_an_hour_is_a_warning(ddbfs, proxy, tmp_path):
+    proxy.clock_offset_s = 3600
+    proxy.allow_refusals = True
+    (tmp_path / "mnt").mkdir()
+    told = ddbfs("cat", f"/{SETTINGS}").stderr
+    assert told.startswith("ddbfs: warning: this machine's clock differs from the service's by 3")
+    assert told.endswith(" s; signing with the service's\n") and told.count("\n") == 1
