@@ -177,9 +177,12 @@ static bool open_source(struct sources *sources, struct opened *opened,
         return false;
     struct aws_session_parts parts = {sources->options.loop, sources->transport,
                                       sources->options.log, sources->tokens};
+    mfa_ask_fn *ask = sources->options.ask_code;
     opened->session = aws_session_new(settings, &parts);
     if (!opened->session)
         return error_no_memory(err);
+    if (ask && !aws_session_ask_codes(opened->session, &sources->profiles, ask, NULL, err))
+        return false;
     struct dynamo_options dynamo = {
         .loop = sources->options.loop,
         .transport = sources->transport,
@@ -233,6 +236,11 @@ struct aws_session *sources_session(struct sources *sources,
 {
     struct opened *opened = opened_for(sources, environment ? environment : &nowhere, err);
     return opened ? opened->session : NULL;
+}
+
+void sources_ask_nobody(struct sources *sources)
+{
+    sources->options.ask_code = NULL;
 }
 
 struct source_stats sources_stats(const struct sources *sources)

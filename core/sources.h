@@ -4,6 +4,7 @@
 #ifndef DDBFS_CORE_SOURCES_H
 #define DDBFS_CORE_SOURCES_H
 
+#include "core/aws/mfa.h"
 #include "core/aws/session.h"
 #include "core/aws/settings.h"
 #include "core/base/log.h"
@@ -19,11 +20,17 @@ struct sources_options {
     int64_t deadline_ms;     /* for each answer, retries included */
     struct aws_options over; /* what was said on the command line goes before the map */
     const char *user_agent;
+    /* Whom to ask for codes of MFA devices when an environment is asked for that needs some; NULL:
+     * nobody. It may wait, and so may whoever asks for an environment the first time. */
+    mfa_ask_fn *ask_code;
 };
 
 /* OPTIONS and what it points to are borrowed, but for itself. NULL when memory ran out. */
 struct sources *sources_new(const struct sources_options *options);
 void sources_destroy(struct sources *sources); /* NULL is fine */
+
+/* Nobody is asked for codes any more: from here on nothing may wait. */
+void sources_ask_nobody(struct sources *sources);
 
 /* What has been asked of all sources together. Operations that nobody used yet are there too. */
 struct source_stats sources_stats(const struct sources *sources);

@@ -34,6 +34,7 @@ bool credentials_copy(struct credentials *out, const struct credentials *from);
 bool credentials_check(const struct credentials *credentials, struct error *err);
 
 struct sso_tokens;
+struct mfa_codes;
 struct credentials_provider;
 
 /* What providers work with, and on whose behalf. All borrowed, and outlives the provider. */
@@ -45,6 +46,7 @@ struct credentials_context {
      * a region that nobody named. */
     struct aws_settings *settings;
     struct sso_tokens *sso_tokens; /* of all sessions together; NULL: each has its own */
+    struct mfa_codes *mfa_codes;   /* that were typed for its roles; NULL: none */
     const char *profile;           /* whose credentials are wanted; "default" when none was named */
     bool asked_for; /* it was named by an option: the environment's credentials are off */
     /* They are to sign for the role of another profile: only what the profile itself says counts,

@@ -12,6 +12,7 @@
 #include "core/aws/credentials_env.h"
 #include "core/aws/credentials_metadata.h"
 #include "core/aws/fault.h"
+#include "core/aws/mfa.h"
 #include "core/aws/role_fault.h"
 #include "core/aws/role_plan.h"
 #include "core/aws/stored.h"
@@ -315,6 +316,12 @@ static void stamp_question(struct credentials_get *get, const struct sts_role *a
     get->asking = stored_stamp_of(buf_span(&text));
 }
 
+static bool take_code(struct role_provider *provider, const struct role *role, struct buf *out)
+{
+    struct mfa_codes *codes = provider->context->mfa_codes;
+    return codes && mfa_codes_take(codes, role->mfa_serial, out);
+}
+
 /* SIGNER is NULL for a web identity. */
 static void ask_sts(struct credentials_get *get, const struct credentials *signer,
                     struct credentials_provider *signers, const char *web_identity)
@@ -334,11 +341,13 @@ static void ask_sts(struct credentials_get *get, const struct credentials *signe
         .mfa_serial = role->mfa_serial,
         .web_identity = web_identity,
     };
-    if (role->mfa_serial) {
+    CLEAN_UP(buf_clean_up_secret) struct buf code = {0};
+    if (role->mfa_serial && !take_code(provider, role, &code)) {
         role_fault_no_code(role, provider->given.is_set, &err);
         fail_or_give_again(get, &err);
         return;
     }
+    asked.mfa_code = role->mfa_serial ? buf_text(&code) : NULL;
     stamp_question(get, &asked, signer);
     if (stored_same(&get->asking, &provider->refused) &&
         now_ms(provider) - provider->refused_ms < TOKEN_REFUSED_MS) {

@@ -17,7 +17,8 @@ struct located {
 
 struct aws_session {
     const struct aws_settings *settings;
-    struct credentials_context context;       /* what the providers borrow */
+    struct credentials_context context; /* what the providers borrow */
+    struct mfa_codes codes;
     struct credentials_provider *credentials; /* owned; the cache */
     struct located *located;                  /* owned; all that were asked for */
 };
@@ -34,6 +35,7 @@ struct aws_session *aws_session_new(struct aws_settings *settings,
         .transport = parts->transport,
         .log = parts->log,
         .sso_tokens = parts->sso_tokens,
+        .mfa_codes = &session->codes,
         .settings = settings,
         .profile = aws_settings_profile_in_force(settings),
         .asked_for = settings->asked_for,
@@ -60,6 +62,7 @@ void aws_session_destroy(struct aws_session *session)
         return;
     if (session->credentials)
         session->credentials->ops->destroy(session->credentials);
+    mfa_codes_clean_up(&session->codes);
     for (struct located *each = session->located, *next; each; each = next) {
         next = each->next;
         free_located(each);
@@ -97,6 +100,14 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
     located->next = session->located;
     session->located = located;
     return &located->endpoint;
+}
+
+bool aws_session_ask_codes(struct aws_session *session, const struct profiles *profiles,
+                           mfa_ask_fn *ask, void *arg, struct error *err)
+{
+    struct credentials_context context = session->context;
+    context.profiles = profiles;
+    return mfa_codes_ask(&session->codes, &context, ask, arg, err);
 }
 
 const struct aws_settings *aws_session_settings(const struct aws_session *session)

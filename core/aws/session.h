@@ -6,6 +6,7 @@
 #include "core/aws/call.h"
 #include "core/aws/credentials.h"
 #include "core/aws/endpoint.h"
+#include "core/aws/mfa.h"
 #include "core/aws/settings.h"
 
 struct aws_session;
@@ -23,6 +24,11 @@ struct aws_session_parts {
 struct aws_session *aws_session_new(struct aws_settings *settings,
                                     const struct aws_session_parts *parts);
 void aws_session_destroy(struct aws_session *session); /* NULL is fine */
+
+/* Asks for what the session's credentials can't be had without (mfa.h). PROFILES may be without
+ * their secrets. False with ERR filled. */
+bool aws_session_ask_codes(struct aws_session *session, const struct profiles *profiles,
+                           mfa_ask_fn *ask, void *arg, struct error *err);
 
 const struct aws_settings *aws_session_settings(const struct aws_session *session);
 

@@ -10,6 +10,7 @@
 #include "core/base/printable.h"
 #include "core/sources.h"
 #include "core/tree/resolve.h"
+#include "fs/cli/code_prompt.h"
 #include "fs/cli/mounts.h"
 
 static void write_log(void *arg, enum log_level level, const char *line)
@@ -72,6 +73,7 @@ static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
                  .region = options->region,
                  .endpoint_url = options->endpoint_url},
         .user_agent = "ddbfs/" DDBFS_VERSION,
+        .ask_code = code_prompt,
     };
     app->sources = sources_new(&sources);
     return (app->cache && app->sources) || error_no_memory(err);

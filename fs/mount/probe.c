@@ -169,10 +169,21 @@ static void tell(const struct probe *probe, const struct probe_call *call)
         fprintf(stderr, "ddbfs: %s\n", why);
 }
 
+/* Before any time runs, and the only time that somebody is asked. What fails is told by the call.
+ */
+static void ask_for_codes(struct app *app)
+{
+    struct error ignored;
+    for (const struct map_environment *each = app->map->environments; each; each = each->next)
+        sources_session(app->sources, each, &ignored);
+    sources_ask_nobody(app->sources);
+}
+
 bool probe(struct app *app)
 {
     struct probe probe = {.app = app};
     sources_prepare();
+    ask_for_codes(app);
     start_calls(&probe);
     if (!probe.calls)
         fprintf(stderr, "ddbfs: out of memory\n");

@@ -105,8 +105,10 @@ def run(command, environment, stdin=None, timeout_s=60, cwd=None):
     """Fails when a sanitizer has spoken, whatever the exit code was asked for."""
     given = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
     done = subprocess.run(
-        command, env=environment, capture_output=True, timeout=timeout_s, cwd=cwd, **given
-    )
+        command, env=environment, capture_output=True, timeout=timeout_s, cwd=cwd,
+        start_new_session=True,  # without the terminal of whoever runs the tests
+        **given,
+    )  # fmt: skip
     result = Result(command, done)
     assert not any(report in result.stderr for report in REPORTS), result
     return result

@@ -11,7 +11,7 @@ import types
 
 import pytest
 
-from harness import machine, mounts, signin, sigv4
+from harness import machine, mounts, services, signin, sigv4
 
 SETTINGS = "prod/shops/cool-store.myshopify.com/SETTINGS"
 HOUR_S = 3600
@@ -127,9 +127,43 @@ def process(home, _add):
     return {}
 
 
+BASE_SECRET = "suite-secret/of+who-signs/for-the-role-0005"
+WEB_TOKEN = "eyJzdWl0ZSI6InRva2VuIn0.of-the-web-identity_0006"
+
+
+def sts(add):
+    def answer(request):
+        action = request.form()["Action"]
+        keys = {"AccessKeyId": KEY, "SecretAccessKey": SECRET, "SessionToken": TOKEN, "Expiration": 4e9}
+        return 200, {f"{action}Response": {f"{action}Result": {"Credentials": keys}}}
+
+    return {"AWS_ENDPOINT_URL_STS": add(services.Service(answer)).url}
+
+
+ROLE = "[default]\nregion = us-east-1\nrole_arn = arn:aws:iam::123456789012:role/reader\n"
+
+
+def role(home, add):
+    home.config.write_text(f"{ROLE}source_profile = base\n")
+    home.credentials.write_text(
+        f"[base]\naws_access_key_id = BASE\naws_secret_access_key = {BASE_SECRET}\n"
+    )
+    return sts(add)
+
+
+def web_identity(home, add):
+    path = home.folder / "token"
+    path.write_text(WEB_TOKEN)
+    home.config.write_text(f"{ROLE}web_identity_token_file = {path}\n")
+    home.credentials.write_text("")
+    return sts(add)
+
+
 SOURCES = {
     "the environment": Source(environment),
     "a profile": Source(profile),
+    "a role": Source(role, [BASE_SECRET]),
+    "web identity": Source(web_identity, [WEB_TOKEN]),
     "a profile without a token": Source(profile_without_a_token, token=None),
     "a program": Source(process),
     "a container": Source(container, more=[SHOWN]),

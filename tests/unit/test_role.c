@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/aws/mfa.h"
 #include "core/base/digest.h"
 #include "tests/unit/check.h"
 #include "tests/unit/provider_scene.h"
@@ -454,6 +455,70 @@ static void a_code_that_nobody_can_type(void)
     check_sent(&scene, 0);
 }
 
+/* Somebody at a terminal, or nobody. */
+struct typist {
+    enum mfa_asked asked;
+    int times;
+};
+
+static enum mfa_asked type(void *arg, const char *serial, struct buf *code, struct error *err)
+{
+    struct typist *typist = arg;
+    CHECK_TEXT(serial, "arn:aws:iam::1:mfa/me");
+    buf_printf(code, "%06d", ++typist->times);
+    if (typist->asked == MFA_FAILED)
+        error_set(err, ERROR_DENIED, "nothing was typed");
+    return typist->asked;
+}
+
+static void a_code_that_was_typed(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    CLEAN_UP(mfa_codes_clean_up) struct mfa_codes codes = {0};
+    struct typist typist = {MFA_TYPED, 0};
+    open_scene(&scene, credentials_role_new, with_mfa);
+    scene.context.mfa_codes = &codes;
+    CHECK(mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    script_answer(scene.script, 503, "", "<html>");
+    script_answer(scene.script, 200, "", ROLE("ASIA1"));
+    check_found(&scene, "ASIA1");
+    check_sent_by(&scene, 1, "BASE",
+                  "&SerialNumber=arn%3Aaws%3Aiam%3A%3A1%3Amfa%2Fme"
+                  "&TokenCode=000001");
+    /* It is good once; what it gave is kept. */
+    CHECK(mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK_INT(typist.times, 1);
+    virtual_clock_pass(&scene.clock, 4 * 60 * MINUTE_MS);
+    check_failed(&scene, ERROR_EXPIRED, "needs a code of the MFA device");
+    check_sent(&scene, 2);
+}
+
+static void who_is_asked_for_a_code(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    CLEAN_UP(mfa_codes_clean_up) struct mfa_codes codes = {0};
+    CLEAN_UP(buf_clean_up_secret) struct buf code = {0};
+    struct typist typist = {MFA_NOBODY, 0};
+    open_scene(&scene, credentials_role_new, with_mfa);
+    CHECK(mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(!codes.first);
+    typist.asked = MFA_FAILED;
+    CHECK(!mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK_TEXT(scene.err.text, "nothing was typed");
+    CHECK(!codes.first);
+    setenv("AWS_ACCESS_KEY_ID", "ENV", 1);
+    CHECK(mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK_INT(typist.times, 2);
+    scene.context.asked_for = true; /* which turns the environment off */
+    typist.asked = MFA_TYPED;
+    CHECK(mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    unsetenv("AWS_ACCESS_KEY_ID");
+    CHECK(!mfa_codes_take(&codes, "another", &code));
+    CHECK(mfa_codes_take(&codes, "arn:aws:iam::1:mfa/me", &code));
+    CHECK_TEXT(buf_text(&code), "000003");
+    CHECK(!mfa_codes_take(&codes, "arn:aws:iam::1:mfa/me", &code));
+}
+
 /* Web identity. */
 
 #define WEB(id) GIVEN("AssumeRoleWithWebIdentity", id)
@@ -632,6 +697,8 @@ static const struct check_test tests[] = {
     {"a refusal is remembered for a while", a_refusal_is_remembered_for_a_while},
     {"mended keys are used at once", mended_keys_are_used_at_once},
     {"a code that nobody can type", a_code_that_nobody_can_type},
+    {"a code that was typed", a_code_that_was_typed},
+    {"who is asked for a code", who_is_asked_for_a_code},
     {"a role for a token", a_role_for_a_token},
     {"a token of the environment", a_token_of_the_environment},
     {"an environment without a role", an_environment_without_a_role},

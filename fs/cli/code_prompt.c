@@ -1,0 +1,100 @@
+/* A line from the terminal, unseen. */
+#include "fs/cli/code_prompt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "core/base/printable.h"
+
+enum { LONGEST_CODE = 64 };
+
+/* Which of those below came while somebody was typing; 0 for none. */
+static volatile sig_atomic_t came;
+
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+enum { ENDS = sizeof ends / sizeof ends[0] };
+
+static void note(int number)
+{
+    came = number;
+}
+
+/* Signals that end the process interrupt the reading instead, for a terminal that shows nothing
+ * must not be left behind. */
+static void catch_ends(struct sigaction old[ENDS])
+{
+    struct sigaction action = {.sa_handler = note};
+    came = 0;
+    for (int i = 0; i < ENDS; i++)
+        sigaction(ends[i], &action, &old[i]);
+}
+
+static void release_ends(const struct sigaction old[ENDS])
+{
+    for (int i = 0; i < ENDS; i++)
+        sigaction(ends[i], &old[i], NULL);
+    if (came)
+        raise(came);
+}
+
+/* Up to the line's end, without it; what is beyond LONGEST_CODE is none. False when nothing was
+ * typed. */
+static bool read_line(int terminal, struct buf *code)
+{
+    char c = '\0';
+    buf_reserve(code, LONGEST_CODE);
+    while (c != '\n') {
+        ssize_t size = read(terminal, &c, 1);
+        if (size < 0 && errno == EINTR && !came)
+            continue;
+        if (size <= 0)
+            break;
+        if (c > ' ' && code->size < LONGEST_CODE)
+            buf_add_char(code, c);
+    }
+    explicit_bzero(&c, sizeof c);
+    return !came && code->size > 0;
+}
+
+static bool ask(int terminal, const char *serial, struct buf *code)
+{
+    struct termios shown, hidden;
+    struct sigaction old[ENDS];
+    char device[256], prompt[320];
+    printable_copy(device, sizeof device, span_text(serial), "");
+    int length = snprintf(prompt, sizeof prompt, "Enter MFA code for %s: ", device);
+    if (tcgetattr(terminal, &shown) != 0)
+        return false;
+    hidden = shown;
+    hidden.c_lflag &= ~(tcflag_t)ECHO;
+    catch_ends(old);
+    bool typed = tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 &&
+                 write(terminal, prompt, (size_t)length) == length && read_line(terminal, code);
+    tcsetattr(terminal, TCSAFLUSH, &shown);
+    if (write(terminal, "\n", 1) != 1)
+        typed = false;
+    release_ends(old);
+    return typed;
+}
+
+enum mfa_asked code_prompt(void *arg, const char *serial, struct buf *code, struct error *err)
+{
+    int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    (void)arg;
+    if (terminal < 0)
+        return MFA_NOBODY;
+    bool typed = ask(terminal, serial, code);
+    close(terminal);
+    if (typed)
+        return MFA_TYPED;
+    error_set(err, ERROR_DENIED,
+              "no code of the MFA device %.300s was typed, and the role is not to be had without",
+              serial);
+    return MFA_FAILED;
+}

@@ -1,0 +1,50 @@
+"""A program at a terminal of its own, where somebody types."""
+
+import fcntl
+import os
+import pty
+import select
+import subprocess
+import termios
+import time
+
+
+class Terminal:
+    """with Terminal(command, env) as t: t.wait_for("text"); t.type("line"); t.end() -> exit code. Standard
+    output and error go elsewhere: STDOUT, STDERR, after the end."""
+
+    def __init__(self, command, environment):
+        self.ours, self.theirs = pty.openpty()
+        self.shown = ""
+        control = lambda: fcntl.ioctl(self.theirs, termios.TIOCSCTTY, 0)  # noqa: E731
+        self.process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, start_new_session=True, preexec_fn=control,
+        )  # fmt: skip
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+        os.close(self.theirs)
+        os.close(self.ours)
+
+    def wait_for(self, text, deadline_s=90):
+        end = time.monotonic() + deadline_s
+        while text not in self.shown:
+            ready, _, _ = select.select([self.ours], [], [], max(0, end - time.monotonic()))
+            assert ready, f"{self.shown!r} has no {text!r}"
+            self.shown += os.read(self.ours, 4096).decode()
+
+    def type(self, text):
+        os.write(self.ours, text.encode())
+
+    def echoes(self):
+        return bool(termios.tcgetattr(self.ours)[3] & termios.ECHO)
+
+    def end(self):
+        self.stdout, self.stderr = (each.decode() for each in self.process.communicate(timeout=90))
+        return self.process.returncode
