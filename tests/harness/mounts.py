@@ -78,7 +78,7 @@ def has_ended(pid):
 class Mount:
     """Made by the fixture `mount`. ROOT is the mountpoint; `m / "prod/..."` is a path in it."""
 
-    def __init__(self, ddbfs, folder, proxy, options=(), map_file=None, env=None):
+    def __init__(self, ddbfs, folder, proxy, options=(), map_file=None, env=None, network=None):
         self.ddbfs = ddbfs
         self.proxy = proxy
         self.root = folder / "mnt"
@@ -89,9 +89,10 @@ class Mount:
         if map_file:
             words += ["--map", str(map_file)]
         with open(self.log_file, "ab") as log:
-            self.process = ddbfs.start(
-                *words, self.root, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
+            ends = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+            if network:
+                ends["preexec_fn"] = network.enter
+            self.process = ddbfs.start(*words, self.root, env=env, **ends)
 
     def __truediv__(self, path):
         return self.root / path
