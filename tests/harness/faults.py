@@ -14,15 +14,17 @@ from . import iam, wire
 
 
 class Fault:
-    """A fault and whom it meets. TIMES counts the requests it still meets; None: all of them."""
+    """A fault and whom it meets. TIMES counts the requests it still meets; None: all of them. CHANCE is the
+    share of requests that it meets, by lot."""
 
-    def __init__(self, kind, times, match, options):
+    def __init__(self, kind, times, match, options, chance=1.0):
         if kind not in KINDS:
             raise ValueError(f"{kind} is no fault; there are {', '.join(sorted(KINDS))}")
         self.kind = kind
         self.times = times
         self.match = match
         self.options = options
+        self.chance = chance
         self.met = 0
 
     @property
@@ -30,7 +32,7 @@ class Fault:
         return LAYERS[self.kind]
 
     def meets(self, record):
-        if self.times is not None and self.met >= self.times:
+        if self.times is not None and self.met >= self.times or record.lot >= self.chance:
             return False
         wanted = {name: value for name, value in self.match.items() if value is not None}
         return all(getattr(record, name) == value for name, value in wanted.items())

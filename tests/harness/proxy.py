@@ -8,6 +8,7 @@ the end of the test and of the whole run.
 import itertools
 import http.client
 import json
+import random
 import socket
 import threading
 import time
@@ -19,6 +20,9 @@ TARGET = "DynamoDB_20120810."
 
 # What no proxy of this process has been forgiven: the last word of the run.
 VIOLATIONS = []
+
+# Drawn by each request, for faults that meet some of them. The same in each run.
+LOTS = random.Random(1)
 
 KEYS = {
     "DEMOCONTROLLERKEY001": sigv4.Key("demo/controller+secret/0001"),
@@ -33,6 +37,7 @@ class Record:
     def __init__(self, request, connection):
         target = request.header("x-amz-target") or ""
         self.connection = connection
+        self.lot = LOTS.random()
         self.target = target
         self.op = target[len(TARGET) :] if target.startswith(TARGET) else None
         self.body = parsed(request.body)
@@ -173,10 +178,10 @@ class Proxy:
 
     # What a test asks and says.
 
-    def fault(self, kind, op=None, table=None, index=None, access_key=None, times=1, **options):
+    def fault(self, kind, op=None, table=None, index=None, access_key=None, times=1, chance=1.0, **options):
         """The next TIMES requests (None: all) that match meet this fault; see faults.py."""
         match = {"op": op, "table": table, "index": index, "access_key": access_key}
-        fault = faults.Fault(kind, times, match, options)
+        fault = faults.Fault(kind, times, match, options, chance)
         with self.lock:
             self.faults.append(fault)
         return fault

@@ -70,6 +70,18 @@ def all_pages(client, **query):
         start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
 
 
+# Lots.
+
+
+def test_a_fault_meets_a_share_of_requests(proxy, client):
+    fault = proxy.fault("gzip", times=None, chance=0.5)
+    for _ in range(40):
+        client.get_item(**SETTINGS)
+    drawn = [each.lot < 0.5 for each in proxy.requests]
+    assert fault.met == sum(drawn) and 0 < fault.met < len(drawn)
+    assert [bool(each.faults) for each in proxy.requests] == drawn
+
+
 # Signatures.
 
 
