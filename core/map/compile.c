@@ -335,6 +335,8 @@ static bool make_params(struct making *making)
         param->name = keep(making, from->name);
         param->values = values;
         param->value_count = from->value_count;
+        param->only = from->only;
+        param->owner = keep(making, from->owner);
         param->hint = keep(making, from->hint);
         param->typed = from->typed;
         param->type = from->type;
@@ -346,6 +348,24 @@ static bool make_params(struct making *making)
             return false;
     }
     return true;
+}
+
+/* A parameter's owner is a kind of record whose key has the parameter, so that a listing of these
+ * has all of its values. */
+static void check_owners(struct making *making)
+{
+    struct model *model = making->model;
+    for (const struct map_param *param = model->params; param; param = param->next) {
+        const struct map_kind *kind = param->owner ? model_find_kind(model, param->owner) : NULL;
+        bool said = false;
+        for (size_t i = 0; kind && i < model->key_count; i++)
+            said = said || format_has(&kind->keys[i], param->name);
+        if (param->owner && !said && !making->broken)
+            findings_add(making->findings, param->line,
+                         "the \"owner\" of {%s} is a kind of record whose key has {%s}, and \"%s\" "
+                         "is none",
+                         param->name, param->name, param->owner);
+    }
 }
 
 static void make_patterns(struct making *making)
@@ -402,6 +422,7 @@ static bool make(struct making *making)
         return false;
     set_types(making);
     set_format_types(making);
+    check_owners(making);
     make_patterns(making);
     model->root = route_build(model, &model->arena, !making->broken, making->findings);
     return model->root;

@@ -66,6 +66,8 @@ struct declared_param {
     const char *name;
     const char **values;
     size_t value_count;
+    bool only;
+    const char *owner; /* or NULL */
     const char *match; /* or NULL */
     unsigned match_line;
     const char *hint; /* or NULL */

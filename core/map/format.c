@@ -171,6 +171,20 @@ bool format_equal(const struct format *a, const struct format *b)
     return true;
 }
 
+bool format_starts(const struct format *format, const struct format *prefix)
+{
+    if (prefix->count > format->count)
+        return false;
+    for (size_t i = 0; i < prefix->count; i++) {
+        const struct format_piece *piece = &format->pieces[i], *wanted = &prefix->pieces[i];
+        bool last = i + 1 == prefix->count;
+        if (!piece_equal(piece, wanted) && (!last || piece->param || wanted->param ||
+                                            !span_starts(piece->literal, wanted->literal)))
+            return false;
+    }
+    return true;
+}
+
 bool format_expand(const struct format *format, const struct bindings *bindings, struct buf *out)
 {
     for (size_t i = 0; i < format->count; i++) {

@@ -14,6 +14,13 @@ const struct map_param *listable_values(const struct model *table, const struct 
     return param && param->value_count ? param : NULL;
 }
 
+/* Whether the values that the map knows of CHILD's parameter are all there are. */
+static bool has_all_values(const struct model *table, const struct route *child)
+{
+    const struct map_param *param = listable_values(table, child);
+    return param && param->only;
+}
+
 /* Whether each parameter of A stands in B too, or in the path. */
 static bool is_said_by(const struct format *a, const struct format *b, const struct bindings *path)
 {
@@ -71,13 +78,75 @@ static bool shows_some_of(const struct map_pattern *list, const struct route *st
     return true;
 }
 
+bool listable_shows(const struct route *child, const struct map_kind *kind)
+{
+    if ((child->list && has_kind(child->list, kind)) ||
+        (child->file && has_kind(child->file, kind)))
+        return true;
+    for (const struct route *each = child->children; each; each = each->next)
+        if (!each->entry && listable_shows(each, kind))
+            return true;
+    return false;
+}
+
+/* Whether the query of LIST, which is of the table itself, gives all records of KIND in its
+ * partition, be they of its own kinds or not. */
+static bool reads_all(const struct map_pattern *list, const struct map_kind *kind)
+{
+    if (list->index || list->limit || list->filter_count || list->kinds[0] == list->table->any ||
+        !format_equal(&list->kinds[0]->keys[0], &kind->keys[0]))
+        return false;
+    return list->where_count == 1 || (list->where_count == 2 && list->where[1].op == COND_BEGINS &&
+                                      format_starts(&kind->keys[1], &list->where[1].value));
+}
+
+/* Whether LIST has all records of KIND in its partition as entries. */
+static bool lists_all(const struct map_pattern *list, const struct map_kind *kind)
+{
+    const struct map_index *index = list->index;
+    if (!has_kind(list, kind) || list->limit || list->filter_count)
+        return false;
+    return index ? index->partition_count == 1 && list->where_count == 1 &&
+                       strcmp(index->partition[0].attribute, list->table->keys[0].attribute) == 0
+                 : reads_all(list, kind);
+}
+
+/* Whether each record that is found in CHILD or below it has, by the map, an entry of LIST with the
+ * same parts: then the directories that come with these are all there are. */
+static bool has_owners(const struct map_pattern *list, const struct route *child,
+                       const struct bindings *path)
+{
+    for (size_t i = 0; i < child->segment.count; i++) {
+        const char *name = child->segment.pieces[i].param;
+        const struct map_param *param = name ? model_find_param(list->table, name) : NULL;
+        const struct map_kind *owner =
+            param && param->owner ? model_find_kind(list->table, param->owner) : NULL;
+        if (name && !bindings_find(path, name) && !(owner && lists_all(list, owner)))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the directories CHILD that come with the entries of LIST are all there are. "The latest
+ * N" are by their name no more than that, and their directories neither. */
+static bool follow_all(const struct map_pattern *list, const struct route *child,
+                       const struct bindings *path)
+{
+    if (list->limit || has_owners(list, child, path))
+        return true;
+    for (const struct map_kind *kind = list->table->kinds; kind; kind = kind->next)
+        if (listable_shows(child, kind) && !reads_all(list, kind))
+            return false;
+    return true;
+}
+
 const struct route *listable_missing(const struct model *table, const struct route *directory,
                                      const struct bindings *path)
 {
     const struct map_pattern *list = directory->list;
     for (const struct route *child = directory->children; child; child = child->next)
-        if (!child->entry && !format_is_literal(&child->segment) &&
-            !listable_values(table, child) && !listable_follows_some(child, path) &&
+        if (!child->entry && !format_is_literal(&child->segment) && !has_all_values(table, child) &&
+            !(listable_follows_some(child, path) && follow_all(list, child, path)) &&
             !(list && list->whole && shows_some_of(list, child)))
             return child;
     return NULL;

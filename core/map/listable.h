@@ -5,7 +5,8 @@
 
 #include "core/map/route.h"
 
-/* The parameter of CHILD whose values the map knows, when it is the only one; or NULL. */
+/* The parameter of CHILD whose values the map knows, when it is the only one; or NULL. There may be
+ * other values, unless the map says that there are not. */
 const struct map_param *listable_values(const struct model *table, const struct route *child);
 
 /* Whether names of the directory CHILD follow from the parts of ENTRY, so that each entry brings
@@ -16,9 +17,13 @@ bool listable_follows(const struct route *child, const struct route *entry,
 /* The same for whichever entry of its directory's listing. */
 bool listable_follows_some(const struct route *child, const struct bindings *path);
 
-/* The step below DIRECTORY that nothing lists: neither known values nor its listing; NULL when the
- * directory can be listed as a whole. It can also where its listing has all records, and parameters
- * only open windows on some of them ("{from}..{to}/"). */
+/* Whether records of KIND are found in the directory CHILD, or below it. */
+bool listable_shows(const struct route *child, const struct map_kind *kind);
+
+/* The step below DIRECTORY that nothing lists, or not all of it: neither values of which the map
+ * says that there are no others, nor its listing; NULL when the directory can be listed as a whole.
+ * It can also where its listing has all records, and parameters only open windows on some of them
+ * ("{from}..{to}/"). */
 const struct route *listable_missing(const struct model *table, const struct route *directory,
                                      const struct bindings *path);
 

@@ -46,6 +46,14 @@ const struct map_param *model_find_param(const struct model *model, const char *
     return NULL;
 }
 
+bool model_param_has(const struct map_param *param, struct span value)
+{
+    for (size_t i = 0; param->only && i < param->value_count; i++)
+        if (span_equal(param->values[i], value))
+            return true;
+    return !param->only;
+}
+
 bool model_is_secret(const struct model *model, struct span attribute)
 {
     for (size_t i = 0; i < model->secret_count; i++)

@@ -58,6 +58,8 @@ struct map_param {
     const char *name;
     const struct span *values; /* the known ones, listed by directories */
     size_t value_count;
+    bool only;         /* there are no others */
+    const char *owner; /* the kind of which each value has a record, or NULL */
     const char *match; /* an extended regular expression, or NULL */
     regex_t regex;     /* compiled when MATCH is set; owned */
     const char *hint;  /* what to say when MATCH fails, or NULL */
@@ -175,6 +177,10 @@ void model_unref(const struct model *model);
 const struct map_kind *model_find_kind(const struct model *model, const char *name);
 const struct map_index *model_find_index(const struct model *model, const char *name);
 const struct map_param *model_find_param(const struct model *model, const char *name);
+
+/* Whether VALUE is one that PARAM can have: of a parameter that has only known values, one of them.
+ */
+bool model_param_has(const struct map_param *param, struct span value);
 
 /* Whether the attribute is masked in records. */
 bool model_is_secret(const struct model *model, struct span attribute);

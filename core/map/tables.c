@@ -238,6 +238,18 @@ static bool read_values(struct map_reader *reader, struct json value, void *targ
     return map_read_texts(reader, value, "\"values\"", &param->values, &param->value_count);
 }
 
+static bool read_only(struct map_reader *reader, struct json value, void *target)
+{
+    struct declared_param *param = target;
+    return map_read_flag(reader, value, "\"only\"", &param->only);
+}
+
+static bool read_owner(struct map_reader *reader, struct json value, void *target)
+{
+    struct declared_param *param = target;
+    return map_read_text(reader, value, "\"owner\"", &param->owner);
+}
+
 static bool read_match(struct map_reader *reader, struct json value, void *target)
 {
     struct declared_param *param = target;
@@ -263,6 +275,8 @@ static bool read_param(struct map_reader *reader, const char *name, struct json 
 {
     static const struct map_member members[] = {
         {"values", read_values},
+        {"only", read_only},
+        {"owner", read_owner},
         {"match", read_match},
         {"hint", read_hint},
         {"type", read_param_type},
@@ -275,6 +289,11 @@ static bool read_param(struct map_reader *reader, const char *name, struct json 
     *param = (struct declared_param){.name = name, .line = map_line(reader, at), .next = *list};
     *list = param;
     param->broken = !map_read_members(reader, value, "a parameter", members, param);
+    if (!param->broken && param->only && param->value_count == 0)
+        param->broken = !map_fail(reader, at,
+                                  "{%s} has \"only\" the \"values\" that are listed, and "
+                                  "none is: say them, or take \"only\" away",
+                                  name);
     return !param->broken;
 }
 

@@ -159,6 +159,22 @@ static const struct format *index_format(const struct map_key *key, const struct
     return key->format.count > 0 ? &key->format : NULL;
 }
 
+/* With what the map says of parameters that can have no other values. */
+static void compare_values(struct sample *sample, const struct bindings *parts, const char *whose)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct binding *part = &parts->items[i];
+        const struct map_param *param = model_find_param(sample->table, part->param);
+        if (param && !model_param_has(param, part->value))
+            tell(
+                sample, param->line,
+                "{%s} of %s is \"%.*s\", which is none of its \"values\": add it, or take \"only\" "
+                "away",
+                part->param, whose, (int)(part->value.size < 80 ? part->value.size : 80),
+                part->value.data);
+    }
+}
+
 static bool compare_index_key(struct sample *sample, const struct map_index *index,
                               const struct map_key *key, const struct map_kind *kind,
                               const struct bindings *parts, const char *whose, struct json item)
@@ -174,12 +190,19 @@ static bool compare_index_key(struct sample *sample, const struct map_index *ind
              key->attribute, whose, value_type_name(key->type), index->name);
         return !bytes.failed;
     }
-    if (!format || format_whole_param(format) || model_is_key(sample->table, key->attribute))
+    if (!format || model_is_key(sample->table, key->attribute))
         return true; /* the map says no more than what it is called, or the kind has been compared
                       */
-    struct bindings captures = *parts;
+    struct bindings captures = *parts, whole = {0};
+    const char *param = format_whole_param(format);
+    if (param && bindings_add(&whole, param, value.bytes))
+        compare_values(sample, &whole, whose);
+    if (param)
+        return true;
     bool fits = format_match_key(format, value.bytes, sample->table->separator, &captures) &&
                 bindings_agree(&captures, &captures);
+    if (fits)
+        compare_values(sample, &captures, whose);
     if (fits)
         return true;
     format_write(format, &wanted);
@@ -297,6 +320,8 @@ bool sample_add(struct sample *sample, const struct plan *plan, struct json item
     else if (!shows(plan->pattern, table->any))
         tell(sample, table->kinds->line, "the record with %s fits none of the map's \"records\"",
              buf_text(&whose));
+    if (kind)
+        compare_values(sample, &parts, buf_text(&whose));
     if (kind && !compare_indexes(sample, kind, &parts, buf_text(&whose), item))
         return false;
     return compare_paths(sample, kind ? kind : table->any, buf_text(&whose), item) &&

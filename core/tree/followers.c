@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/map/listable.h"
+#include "core/plan/sieve.h"
 
 struct follower {
     struct dict_node node; /* first, so that a node is a follower */
@@ -38,28 +39,67 @@ static bool add(struct followers *followers, struct span name, struct entries *e
     return entries_add(entries, name, true);
 }
 
+/* Adds the directory CHILD of PLACE that is named by PARTS. */
+static void add_child(struct followers *followers, const struct place *place,
+                      const struct route *child, const struct bindings *parts,
+                      const struct place_options *names, struct entries *entries,
+                      struct error *left_out)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    enum name_mark mark;
+    struct span shown;
+    bool written = place_write_name(place, child, parts, 0, names, &name, &entries->why);
+    if (written && name_is_shortened(buf_span(&name), &mark, &shown)) {
+        /* Nobody could tell which one it is: it is not listed, which the end says. */
+        if (left_out->kind == ERROR_NONE)
+            error_set(left_out, ERROR_LONG_NAME,
+                      "a directory is left out, whose name is longer than %d bytes and begins "
+                      "with \"%.*s\"; commands take the whole name",
+                      NAME_LIMIT, shown.size > 60 ? 60 : (int)shown.size, shown.data);
+    } else if (!written || !add(followers, buf_span(&name), entries)) {
+        entries->failed = true;
+    }
+}
+
+static bool is_follower(const struct route *child)
+{
+    return !child->entry && !child->file && !format_is_literal(&child->segment);
+}
+
 void followers_add(struct followers *followers, const struct place *place,
                    const struct route *entry, const struct bindings *parts,
                    const struct place_options *names, struct entries *entries,
                    struct error *left_out)
 {
+    for (const struct route *child = place->route->children; child; child = child->next)
+        if (is_follower(child) && listable_follows(child, entry, &place->bindings))
+            add_child(followers, place, child, parts, names, entries, left_out);
+}
+
+/* Whether STEP, or a step below it, shows the record KEY; PARTS gets what it is made of. */
+static bool shows(const struct route *step, const struct place *place, const struct key *key,
+                  struct bindings *parts)
+{
+    const struct bindings *path = &place->bindings;
+    if (step->list && sieve_entry(place->table, step->list, key, path, parts))
+        return true;
+    for (size_t i = 0; step->file && i < step->file->kind_count; i++)
+        if (sieve_is_kind(place->table, step->file->kinds[i], key, path, parts))
+            return true;
+    for (const struct route *child = step->children; child; child = child->next)
+        if (!child->entry && shows(child, place, key, parts))
+            return true;
+    return false;
+}
+
+void followers_add_finding(struct followers *followers, const struct place *place,
+                           const struct key *key, const struct place_options *names,
+                           struct entries *entries, struct error *left_out)
+{
     for (const struct route *child = place->route->children; child; child = child->next) {
-        if (child->entry || child->file || format_is_literal(&child->segment) ||
-            !listable_follows(child, entry, &place->bindings))
-            continue;
-        CLEAN_UP(buf_clean_up) struct buf name = {0};
-        enum name_mark mark;
-        struct span shown;
-        bool written = place_write_name(place, child, parts, 0, names, &name, &entries->why);
-        if (written && name_is_shortened(buf_span(&name), &mark, &shown)) {
-            /* Nobody could tell which one it is: it is not listed, which the end says. */
-            if (left_out->kind == ERROR_NONE)
-                error_set(left_out, ERROR_LONG_NAME,
-                          "a directory is left out, whose name is longer than %d bytes and begins "
-                          "with \"%.*s\"; commands take the whole name",
-                          NAME_LIMIT, shown.size > 60 ? 60 : (int)shown.size, shown.data);
-        } else if (!written || !add(followers, buf_span(&name), entries)) {
-            entries->failed = true;
-        }
+        struct bindings parts = {0};
+        if (is_follower(child) && listable_follows_some(child, &place->bindings) &&
+            shows(child, place, key, &parts))
+            add_child(followers, place, child, &parts, names, entries, left_out);
     }
 }

@@ -22,4 +22,10 @@ void followers_add(struct followers *followers, const struct place *place,
                    const struct place_options *names, struct entries *entries,
                    struct error *left_out);
 
+/* Adds those in which the record KEY is found, though the listing has no entry of its parts: what
+ * is read anyway leads to it, be there an "{index}" or not. */
+void followers_add_finding(struct followers *followers, const struct place *place,
+                           const struct key *key, const struct place_options *names,
+                           struct entries *entries, struct error *left_out);
+
 #endif

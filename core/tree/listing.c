@@ -2,6 +2,7 @@
  * files that the map declares and that can be opened. */
 #include <stdlib.h>
 
+#include "core/map/listable.h"
 #include "core/plan/sieve.h"
 #include "core/tree/ask.h"
 #include "core/tree/entries.h"
@@ -177,10 +178,14 @@ static void say_unlisted(struct tree_listing *listing, const struct route *child
     CLEAN_UP(buf_clean_up) struct buf segment = {0};
     format_write(&child->segment, &segment);
     const char *slash = child->file ? "" : "/", *hint = hint_for(listing->place, child);
-    error_set(&why, ERROR_NOT_LISTABLE,
-              "%s%s can't be listed, since no key leads to all of them; type one: …/%s%s%s%s",
-              buf_text(&segment), slash, buf_text(&segment), slash, hint ? "; " : "",
-              hint ? hint : "");
+    const char *reason = listable_values(listing->place->table, child)
+                             ? "is listed as far as the map knows its values, and it does not say "
+                               "that these are \"only\" them"
+                         : listable_follows_some(child, &listing->place->bindings)
+                             ? "is listed as far as entries lead to it, and there may be others"
+                             : "can't be listed, since no key leads to all of them";
+    error_set(&why, ERROR_NOT_LISTABLE, "%s%s %s; type one: …/%s%s%s%s", buf_text(&segment), slash,
+              reason, buf_text(&segment), slash, hint ? "; " : "", hint ? hint : "");
     fail(listing, &why);
 }
 
@@ -279,6 +284,9 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
             return false;
         break;
     }
+    if (!listing->entries.failed)
+        followers_add_finding(&listing->followers, listing->place, &sifted.key,
+                              &listing->tree->names, &listing->entries, &listing->failed);
     if (listing->proofs.count > 0) {
         ask_origin(listing->tree->loop, page, &origin);
         proofs_consider(&listing->proofs, &sifted.key, item, &origin);

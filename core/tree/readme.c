@@ -1,6 +1,7 @@
 #include "core/tree/readme.h"
 
 #include "core/base/printable.h"
+#include "core/map/listable.h"
 #include "core/tree/entries.h"
 
 /* The path of ROUTE within its table, as the map writes it. */
@@ -75,28 +76,37 @@ static void write_hints(const struct place *place, struct buf *out)
     for (const struct map_param *param = place->table->params; param; param = param->next) {
         if (!is_below(place->route, param->name))
             continue;
-        if (param->value_count)
+        if (param->only)
+            buf_printf(out, "\nOf {%s} there are, by the map, only:", param->name);
+        else if (param->value_count)
             buf_printf(out, "\nOf {%s} the map knows, and directories list:", param->name);
         for (size_t i = 0; i < param->value_count; i++) {
             buf_add_text(out, i ? ", " : " ");
             buf_add_span(out, param->values[i]);
         }
         if (param->value_count)
-            buf_add_text(out, ". Another value may be typed all the same.\n");
+            buf_add_text(out, param->only ? ".\n" : ". Another value may be typed all the same.\n");
         if (param->hint)
             buf_printf(out, "\n%s\n", param->hint);
     }
 }
 
-static void write_unlisted(const struct route *child, struct buf *out)
+static void write_unlisted(const struct place *directory, const struct route *child,
+                           struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf segment = {0};
     format_write(&child->segment, &segment);
+    const char *reason =
+        listable_values(directory->table, child)
+            ? "is listed as far as the map knows its values; records may have others."
+        : listable_follows_some(child, &directory->bindings)
+            ? "is listed as far as entries lead to it; there may be others."
+            : "can't be listed here: no key leads to all of them, and this never scans.";
     buf_printf(out,
-               "%s can't be listed here: no key leads to all of them, and this never scans.\n"
+               "%s %s\n"
                "So what is shown ends in an error (EOPNOTSUPP). Type the name.\n"
                "In a mount, /.ddbfs/recent has the paths that were opened lately.\n\n",
-               buf_text(&segment));
+               buf_text(&segment), reason);
 }
 
 bool readme_write(const struct place *directory, struct buf *out)
@@ -104,7 +114,7 @@ bool readme_write(const struct place *directory, struct buf *out)
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     const struct route *unlisted = entries_unlisted(directory);
     if (unlisted)
-        write_unlisted(unlisted, &text);
+        write_unlisted(directory, unlisted, &text);
     buf_printf(&text, "Paths of %s%s, and what each costs:\n\n", directory->table_prefix,
                directory->table->base_name);
     write_patterns(directory->route, &text);

@@ -42,7 +42,7 @@ MAP = """\
       "indexes": {
         "ByShop": { "partition": "shop_id", "sort": { "state": "S#{state}" }, "projects": "keys" }
       },
-      "params": { "part": { "values": ["1", "2"] } },
+      "params": { "part": { "values": ["1", "2"], "only": true }, "state": { "values": ["new"], "only": true }, "shop_id": { "values": ["a"], "only": true } },
       "mtime": "created_at",
       "secret": ["token"],
       "paths": {
@@ -98,13 +98,25 @@ def findings(lines):
 
 def test_records_that_fit(check, proxy):
     lines = check({}, expect=0)
-    assert lines[0] == "reading of 8 paths up to 10 records each: at most 16 requests"
+    assert lines[0] == "reading of 9 paths up to 10 records each: at most 18 requests"
     asked = [each for each in proxy.requests if each.op in ("Query", "GetItem", "BatchGetItem")]
-    assert lines[1].endswith(" records were read: 8 requests, 4 capacity units") or asked
-    assert len(asked) <= 16 and lines[2].endswith("1 table fits the map")
+    assert lines[1].endswith(" records were read: 9 requests, 4.5 capacity units") or asked
+    assert len(asked) <= 18 and lines[2].endswith("1 table fits the map")
 
 
 CHANGES = {
+    "another value": (
+        {"JOB#1": {"state": {"S": "S#gone"}}},
+        '"params": {',
+        '{state} of pk = "P#1" and sk = "JOB#1" is "gone", which is none of its "values": add it, or '
+        'take "only" away',
+    ),
+    "another value of a whole key": (
+        {"JOB#1": {"shop_id": {"S": "b"}}},
+        '"params": {',
+        '{shop_id} of pk = "P#1" and sk = "JOB#1" is "b", which is none of its "values": add it, or '
+        'take "only" away',
+    ),
     "of no kind": (
         {"THING#1": {}},
         '"job": {',
@@ -208,7 +220,7 @@ def test_the_example_fits_its_records(ddbfs):
 def test_findings_are_json(check):
     lines = check({"THING#1": {}}, "--sample", "--json", expect=1)
     each = [json.loads(line) for line in lines]
-    assert each[0] == {"paths": 8, "records_a_path": 10, "requests_at_most": 16}
+    assert each[0] == {"paths": 9, "records_a_path": 10, "requests_at_most": 18}
     assert set(each[1]) == {"file", "line", "text"} and set(each[-1]) == {
         "records", "requests", "capacity",
     }  # fmt: skip

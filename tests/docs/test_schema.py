@@ -100,6 +100,9 @@ GOOD = {
         "tables.jobs.indexes.Several", {"partition": ["id", "shop"], "sort": {"x": "{created}"}}
     ),
     "list of what an index includes": with_index({"partition": "id", "projects": ["a", "b"]}),
+    "values that are all": changed(
+        "tables.jobs.params.shop", {"values": ["a", "b"], "only": True, "owner": "job"}
+    ),
     "number key": changed("tables.jobs.types", {"created": "N"}),
     "separator": changed("tables.jobs.separator", "|"),
     "secret": changed("tables.jobs.secret", ["token"]),
@@ -211,6 +214,8 @@ BAD = {
     "formats of no kind": with_index({"partition": {"g1": {}}}),
     "unknown member of a parameter": changed("tables.jobs.params.shop.regex", "x"),
     "values that are none": changed("tables.jobs.params.shop.values", []),
+    "only that is no flag": changed("tables.jobs.params.shop", {"values": ["a"], "only": "yes"}),
+    "owner that is no text": changed("tables.jobs.params.shop.owner", ["job"]),
     "values that are no list": changed("tables.jobs.params.shop.values", "a"),
     "separator of two characters": changed("tables.jobs.separator", "##"),
     "separator beyond ASCII": changed("tables.jobs.separator", "§"),

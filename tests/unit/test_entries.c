@@ -104,13 +104,13 @@ static void test_values_are_encoded_and_told_once(void)
     check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
                 "\"params\":{\"a\":{\"values\":[\"x/y\",\".z\"]}},"
                 "\"paths\":{\"{a}/\":{},\"{a}/{b}.d/\":{}}",
-                "/prod/t", "README x%2Fy/ %2Ez/");
+                "/prod/t", "README x%2Fy/ %2Ez/ ?{a}");
 }
 
 static void test_a_literal_and_a_value_of_one_name_are_one_entry(void)
 {
     check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
-                "\"params\":{\"a\":{\"values\":[\"x\",\"y\"]}},"
+                "\"params\":{\"a\":{\"values\":[\"x\",\"y\"],\"only\":true}},"
                 "\"paths\":{\"{a}/\":{},\"x/{a}/\":{}}",
                 "/prod/t", "README x/ y/");
 }

@@ -528,8 +528,27 @@ static void test_types_reach_the_table_and_its_indexes(void)
 static void test_unknown_member_of_a_parameter(void)
 {
     check_table("\"params\":{\"a\":{\"regex\":\"x\"}}",
-                "map.json:2: a parameter has no member \"regex\"; it may have: values, match, "
-                "hint, type");
+                "map.json:2: a parameter has no member \"regex\"; it may have: values, only, "
+                "owner, match, hint, type");
+}
+
+static void test_only_goes_with_values(void)
+{
+    check_table(
+        "\"params\":{\n\"a\":{\"only\":true}}",
+        "map.json:3: {a} has \"only\" the \"values\" that are listed, and none is: say them, "
+        "or take \"only\" away");
+}
+
+static void test_an_owner_is_a_kind_that_has_the_parameter(void)
+{
+    check_table(
+        RECORDS "\"params\":{\"d\":{\"owner\":\"job\"}}," PATHS("{a}/", ""),
+        "map.json:3: the \"owner\" of {d} is a kind of record whose key has {d}, and \"job\" "
+        "is none");
+    check_table(RECORDS "\"params\":{\"b\":{\"owner\":\"jobs\"}}," PATHS("{a}/", ""),
+                "map.json:3: the \"owner\" of {b} is a kind of record whose key has {b}, and "
+                "\"jobs\" is none");
 }
 
 static void test_values_are_a_list_of_texts(void)
@@ -1465,6 +1484,8 @@ static const struct check_test tests[] = {
     {"types_are_of_key_attributes", test_types_are_of_key_attributes},
     {"types_reach_the_table_and_its_indexes", test_types_reach_the_table_and_its_indexes},
     {"unknown_member_of_a_parameter", test_unknown_member_of_a_parameter},
+    {"only_goes_with_values", test_only_goes_with_values},
+    {"an_owner_is_a_kind_that_has_the_parameter", test_an_owner_is_a_kind_that_has_the_parameter},
     {"values_are_a_list_of_texts", test_values_are_a_list_of_texts},
     {"match_is_a_regular_expression", test_match_is_a_regular_expression},
     {"a_match_before_a_fault_is_freed", test_a_match_before_a_fault_is_freed},

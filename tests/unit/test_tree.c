@@ -1101,6 +1101,72 @@ static void test_two_entries_bring_one_directory(void)
     close_scene();
 }
 
+#define LISTED_BY_INDEX(params)                                                                    \
+    TWO_KINDS                                                                                      \
+    "\"indexes\":{\"I\":{\"partition\":\"pk\",\"sort\":\"n\",\"projects\":\"all\"}}," params       \
+    "\"paths\":{\"{a}/\":{\"list\":\"root\",\"index\":\"I\"},"                                     \
+    "\"{a}/{i}.d/\":{\"list\":\"sub\"}}"
+
+/* Nobody may think that "4.d" is not there because there is no "4". */
+static void test_a_record_without_its_entry_brings_its_directory_too(void)
+{
+    static const struct fake_item indexed[] = {
+        {"prod-Table", "I", "{\"pk\":{\"S\":\"A\"},\"sk\":{\"S\":\"I#1\"},\"n\":{\"S\":\"1\"}}"},
+        {0}};
+    open_table(TWO_KINDS "\"paths\":{\"{a}/\":{\"list\":\"root\"},"
+                         "\"{a}/{i}.d/\":{\"list\":\"sub\"}}",
+               two_kinds);
+    check_list("/prod/t/A", "1\n1.d/\n2\n2.d/\n3.d/\n3\n4.d/\n");
+    close_scene();
+    open_table(TWO_KINDS "\"paths\":{\"{a}/\":{\"list\":\"root\",\"newest\":1},"
+                         "\"{a}/{i}.d/\":{\"list\":\"sub\"}}",
+               two_kinds);
+    check_list("/prod/t/A", "4.d/\n3\n3.d/\n");
+    close_scene();
+    open_table(LISTED_BY_INDEX(""), indexed);
+    check_list_fails("/prod/t/A", "README\n1\n1.d/\n", ERROR_NOT_LISTABLE,
+                     "{i}.d/ is listed as far as entries lead to it, and there may be others; type "
+                     "one: …/{i}.d/");
+    close_scene();
+    open_table(LISTED_BY_INDEX("\"params\":{\"i\":{\"owner\":\"root\"}},"), indexed);
+    check_list("/prod/t/A", "1\n1.d/\n");
+    close_scene();
+}
+
+/* What the map knows of a parameter's values is all there is when it says so. */
+static void test_known_values_may_not_be_all(void)
+{
+#define BY_PART(only)                                                                              \
+    TWO_KINDS "\"params\":{\"a\":{\"values\":[\"A\",\"B\"]" only "}},"                             \
+              "\"paths\":{\"x/{a}/\":{\"list\":\"root\"}}"
+    open_table(BY_PART(""), two_kinds);
+    check_list_fails("/prod/t/x", "README\nA/\nB/\n", ERROR_NOT_LISTABLE,
+                     "{a}/ is listed as far as the map knows its values, and it does not say that "
+                     "these are \"only\" them; type one: …/{a}/");
+    check_list("/prod/t/x/C", "");
+    close_scene();
+    open_table(BY_PART(",\"only\":true"), two_kinds);
+    check_list("/prod/t/x", "A/\nB/\n");
+    struct error err = {0};
+    CHECK(!place_resolve(scene.map, span_text("/prod/t/x/other"), &scene.tree.names, &err));
+    CHECK_INT(err.kind, ERROR_INVALID);
+    CHECK_TEXT(err.text,
+               "\"other\": of {a} there are, by the map, only \"A\", \"B\"; should records have "
+               "another, add it to its \"values\"");
+    close_scene();
+}
+
+/* A listing shows what the service has, and what it shows opens. */
+static void test_an_entry_with_another_value_opens_by_its_listed_name(void)
+{
+    open_table(TWO_KINDS "\"params\":{\"i\":{\"values\":[\"1\",\"2\"],\"only\":true}},"
+                         "\"paths\":{\"{a}/\":{\"list\":\"root\"}}",
+               two_kinds);
+    check_list("/prod/t/A", "1\n2\n%33\n");
+    check_file("/prod/t/A/%33", "{\n  \"pk\": \"A\",\n  \"sk\": \"I#3\"\n}\n");
+    close_scene();
+}
+
 static void test_before_leaves_the_end_itself_out(void)
 {
     static const struct fake_item items[] = {
@@ -1501,6 +1567,11 @@ static const struct check_test tests[] = {
     {"a_declared_record_is_an_entry_of_its_listing",
      test_a_declared_record_is_an_entry_of_its_listing},
     {"two_entries_bring_one_directory", test_two_entries_bring_one_directory},
+    {"a_record_without_its_entry_brings_its_directory_too",
+     test_a_record_without_its_entry_brings_its_directory_too},
+    {"known_values_may_not_be_all", test_known_values_may_not_be_all},
+    {"an_entry_with_another_value_opens_by_its_listed_name",
+     test_an_entry_with_another_value_opens_by_its_listed_name},
     {"before_leaves_the_end_itself_out", test_before_leaves_the_end_itself_out},
     {"the_attributes_of_a_record", test_the_attributes_of_a_record},
     {"the_attributes_of_a_record_that_is_not_there",
