@@ -296,7 +296,7 @@ static bool send_envelope(struct aws_call *call, const struct aws_request *to,
         .max_body = call->request.max_answer,
         .share = call->request.share,
         .no_proxy = call->request.no_proxy,
-        .ca_bundle = call->request.ca_bundle,
+        .ca_bundle = call->client->ca_bundle,
     };
     call->sent_ms = now_ms(call);
     call->sent_wall_ms = wall_ms(call);

@@ -24,8 +24,9 @@ struct aws_client {
     const struct aws_endpoint *(*locate)(void *arg, const struct credentials *credentials,
                                          struct error *err);
     void *locate_arg;
-    struct retry retry; /* of requests that name no quota of their own */
-    int64_t skew_ms;    /* what to add to the wall clock to get the service's time */
+    const char *ca_bundle; /* authorities to trust; see core/net/transport.h; may be NULL */
+    struct retry retry;    /* of requests that name no quota of their own */
+    int64_t skew_ms;       /* what to add to the wall clock to get the service's time */
 };
 
 /* One attempt, when it is over. */

@@ -30,7 +30,6 @@ struct aws_request {
     size_t header_count;              /* at most AWS_MAX_HEADERS */
     struct span body;
     size_t max_answer;          /* a larger answer, as it is sent, is ERROR_BAD_ANSWER */
-    const char *ca_bundle;      /* authorities to trust; see core/net/transport.h; may be NULL */
     const char *share;          /* whose share of the connections; see core/net/transport.h */
     bool no_proxy;              /* ask the host itself, whatever proxy is set */
     int64_t connect_timeout_ms; /* 0: as usual */

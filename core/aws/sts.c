@@ -72,7 +72,6 @@ static struct sts_call *begin(struct sts_call *call, struct aws_client *client,
             .secret_value = web_identity,
             .body = buf_span(form),
             .is_open = true,
-            .ca_bundle = settings->ca_bundle,
             .within_ms = TOKEN_CALL_MS,
         };
         if (!form->failed)

@@ -34,6 +34,7 @@ struct aws_client token_call_client(const struct credentials_context *context)
         .loop = context->loop,
         .transport = context->transport,
         .log = context->log,
+        .ca_bundle = context->settings->ca_bundle,
         .retry = {.tokens = RETRY_TOKENS,
                   .seed = (unsigned)clock->wall_ms(clock),
                   .attempts = context->settings->max_attempts},
@@ -235,7 +236,6 @@ struct token_call *token_call_start(struct aws_client *client,
         .header_count = call->header_count,
         .body = question->body,
         .max_answer = MAX_ANSWER,
-        .ca_bundle = question->ca_bundle,
         .share = buf_text(&call->host),
     };
     if (!call->url.failed && !call->path.failed && !call->host.failed && !call->query.failed &&

@@ -22,7 +22,6 @@ struct token_question {
     const char *secret_value; /* also one that stands in the body; NULL for none */
     struct span body;         /* a secret, unless … */
     bool is_open;             /* … but for the secret above, all of it may be shown */
-    const char *ca_bundle;    /* borrowed, until the end; see core/net/transport.h; may be NULL */
     int64_t within_ms;        /* how long it may take, all tries together */
 };
 

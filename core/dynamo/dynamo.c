@@ -376,6 +376,7 @@ struct source *dynamo_new(const struct dynamo_options *options)
         .log = options->log,
         .locate = exchange_locate,
         .locate_arg = &dynamo->link,
+        .ca_bundle = aws_session_settings(options->session)->ca_bundle,
     };
     dynamo->deadline_ms = options->deadline_ms;
     dynamo->inventory = inventory_new(&dynamo->link);

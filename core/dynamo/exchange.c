@@ -133,7 +133,6 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
         .header_count = 2,
         .body = wanted->body,
         .max_answer = answer_limit(question),
-        .ca_bundle = aws_session_settings(link->session)->ca_bundle,
         .share = exchange->share,
         .retry = wanted->retry,
         .most_tries = wanted->most_tries,

@@ -178,12 +178,8 @@ def partition_of(mine):
     return next((name for prefix, name in prefixes.items() if (mine["region"] or "").startswith(prefix)), "aws")
 
 
-def is_dual_stack(mine):
-    return ".api." in mine.get("endpoint", "")
-
-
 def knows_no_partition(tool, case, mine, differs):
-    known = tool.knows["dual stack" if is_dual_stack(mine) else "partitions"]
+    known = tool.knows["dual stack" if "dualstack" in json.dumps(case).lower() else "partitions"]
     return differs in (["endpoint"], ["error"]) and partition_of(mine) not in known
 
 
@@ -202,11 +198,6 @@ def has_an_empty_variable(tool, case, mine, differs):
 
 def has_an_empty_key(tool, case, mine, differs):
     return "aws_access_key_id, but nothing in it" in (mine["error"] or "")
-
-
-def is_not_built(tool, case, mine, differs):
-    in_environment = "AWS_WEB_IDENTITY_TOKEN_FILE" in case["env"] and not case["profile"]
-    return "which this version cannot use yet" in (mine["error"] or "") or in_environment
 
 
 def asks_no_machine_for_the_region(tool, case, mine, differs):
@@ -228,8 +219,6 @@ EXCEPTIONS = [
     # be an error in the AWS CLI; "An id that is there and empty, or without its secret, is an error".
     ("an empty AWS_PROFILE or AWS_REGION counts as none", has_an_empty_variable),
     ("an empty access key id is told, not sent", has_an_empty_key),
-    # Not there yet.
-    ("to be built", is_not_built),
 ]
 
 

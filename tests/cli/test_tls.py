@@ -1,8 +1,10 @@
 """TLS: a peer that cannot be trusted is asked for once and told nothing; what may heal is tried again."""
 
+import hashlib
+
 import pytest
 
-from harness import tls
+from harness import runner, services, signin, tls
 
 SETTINGS = "/prod/shops/cool-store.myshopify.com/SETTINGS"
 PLAIN_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
@@ -85,6 +87,24 @@ def test_an_authority_that_the_profile_names_is_trusted(ddbfs, home, authority, 
     assert proxy.ops == ["GetItem"]
     said = ddbfs("--profile", "session", "cat", SETTINGS, env={**env, "AWS_CA_BUNDLE": "/nowhere.pem"}, expect=1)
     assert "check AWS_CA_BUNDLE" in said.stderr, "the variable goes before the profile"
+
+
+def test_sso_and_sts_trust_it_too(home, authority):
+    """Of the profile's authorities, and of nobody else's."""
+    keys = {"accessKeyId": "ASIASSO", "secretAccessKey": "s", "sessionToken": "t", "expiration": 4e12}
+    me = {"GetCallerIdentityResponse": {"GetCallerIdentityResult": {"Account": "1", "Arn": "me", "UserId": "u"}}}
+    answer = lambda request: (200, me if request.method == "POST" else {"roleCredentials": keys})
+    signin.Cache(home.folder / ".aws/sso/cache" / f"{hashlib.sha1(b'corp').hexdigest()}.json").write(
+        {"accessToken": "T", "expiresAt": signin.instant(3600)}
+    )
+    with services.Service(answer, tls=authority.context()) as service:
+        env = {"AWS_ENDPOINT_URL": service.url, "AWS_PROFILE": "controller", "DDBFS_MAP": None}
+        ask = lambda **how: runner.Ddbfs(home)("config", "--whoami", "--json", env=env, **how).text
+        home.config.write_text(signin.SSO_SESSION)
+        assert "is not trusted" in ask(expect=1)
+        trusting = f"sso_session = corp\nca_bundle = {authority.bundle}"
+        home.config.write_text(signin.SSO_SESSION.replace("sso_session = corp", trusting))
+        assert '"arn":{"value":"me"' in ask()
 
 
 def test_a_session_is_resumed(ddbfs, authority, make_proxy, server):

@@ -25,6 +25,8 @@ class Maker:
         self.files = {}
         self.env = {}
         self.profiles = []  # that the files have
+        # Who ignores addresses would ask AWS's own STS for roles.
+        self.has_roles = self.chance(0.5)
 
     def chance(self, probability):
         return self.random.random() < probability
@@ -94,7 +96,7 @@ class Maker:
             ("use_fips_endpoint", BOOLEANS, 0.1),
             ("use_dualstack_endpoint", BOOLEANS, 0.1),
             ("account_id_endpoint_mode", MODES, 0.12),
-            ("ignore_configured_endpoint_urls", BOOLEANS, 0.06),
+            ("ignore_configured_endpoint_urls", BOOLEANS, 0 if self.has_roles else 0.1),
         ]:
             if self.chance(probability):
                 lines.append(f"{name} = {self.pick(values)}")
@@ -107,8 +109,8 @@ class Maker:
         if in_config:
             lines += [f"region = {self.pick(REGIONS)}"] if self.chance(0.6) else []
             lines += self.process() if self.chance(0.12) else []
-            lines += self.role() if self.chance(0.12) else []
-            lines += self.web_identity() if self.chance(0.05) else []
+            lines += self.role() if self.has_roles and self.chance(0.3) else []
+            lines += self.web_identity() if self.has_roles and self.chance(0.1) else []
             lines += self.places(True)
         else:
             lines += [f"region = {self.pick(REGIONS)}"] if self.chance(0.12) else []
@@ -163,7 +165,7 @@ class Maker:
         self.say(0.5, "AWS_DEFAULT_REGION", REGIONS)
         self.say(0.06, "AWS_ENDPOINT_URL", "http://general.example:84")
         self.say(0.06, "AWS_ENDPOINT_URL_DYNAMODB", ["http://dynamo.example:85", "https://dynamo.example/a/path"])
-        self.say(0.05, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", BOOLEANS)
+        self.say(0 if self.has_roles else 0.1, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", BOOLEANS)
         self.say(0.08, "AWS_USE_FIPS_ENDPOINT", BOOLEANS)
         self.say(0.08, "AWS_USE_DUALSTACK_ENDPOINT", BOOLEANS)
         self.say(0.08, "AWS_ACCOUNT_ID_ENDPOINT_MODE", MODES)
@@ -171,7 +173,7 @@ class Maker:
             self.env["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "{CONTAINER}/keys"
         if self.chance(0.85):
             self.env["AWS_EC2_METADATA_DISABLED"] = "true"
-        if self.chance(0.04):
+        if self.has_roles and self.chance(0.08):
             self.files["token"] = "a.web.token"
             self.env["AWS_WEB_IDENTITY_TOKEN_FILE"] = "{HOME}/token"
             self.env["AWS_ROLE_ARN"] = f"arn:aws:iam::{self.pick(ACCOUNTS)}:role/e{self.random.randrange(1000)}"

@@ -32,7 +32,7 @@ class Request:
 class Service:
     """with Service(answer) as service: … service.url … service.requests"""
 
-    def __init__(self, answer, host="127.0.0.1"):
+    def __init__(self, answer, host="127.0.0.1", tls=None):
         self.answer = answer
         self.requests = []
         service = self
@@ -63,8 +63,10 @@ class Service:
 
         self.server = http.server.ThreadingHTTPServer((host, 0), Handler)
         self.server.daemon_threads = True
+        if tls:
+            self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
         self.port = self.server.server_address[1]
-        self.url = f"http://{host}:{self.port}"
+        self.url = f"https://localhost:{self.port}" if tls else f"http://{host}:{self.port}"
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
 
     def __enter__(self):
