@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/net/inflow.h"
 #include "core/net/proxy.h"
 #include "core/net/shares.h"
 #include "core/net/transport.h"
@@ -26,6 +27,7 @@ enum {
     MAX_CONNECT_MS = 5000, /* so that a retry still fits the asker's deadline */
     WHOLE = 4,             /* the bound of all connections, in shares */
     MAX_PEER = 300,        /* a host name and a port */
+    MAX_INFLOW = 32 << 20, /* bytes of all answers that are not whole yet */
     MAX_IDLE_S = 86400, /* of a connection; the service ends most long before, which is noticed */
     KEEP_ALIVE_S = 60, /* so often an idle connection is tried; routers forget them after minutes */
     KEEP_ALIVE_AGAIN_S = 15,
@@ -46,6 +48,7 @@ struct http {
     struct loop_timer *timer;   /* libcurl has one timer; NULL when it asks for none */
     struct transfer *transfers; /* under way, and those that wait for their turn */
     struct shares shares;       /* of the connections */
+    struct inflow inflow;       /* of the answers */
     CURL *idle[MAX_IDLE];       /* owned */
     size_t idle_count;
     CURLSH *sessions; /* of TLS, to be resumed by whichever handle comes next; owned */
@@ -86,6 +89,7 @@ struct transfer {
     bool head_complete;
     bool too_large;
     struct buf body;
+    struct incoming incoming;     /* what BODY has, as long as libcurl has the transfer */
     char reason[CURL_ERROR_SIZE]; /* libcurl's words */
 };
 
@@ -171,6 +175,8 @@ static size_t on_body(char *data, size_t unit, size_t count, void *arg)
     struct transfer *transfer = arg;
     size_t size = unit * count;
     transfer->too_large = size > transfer->max_body - transfer->body.size;
+    if (!transfer->too_large && !inflow_take(&transfer->http->inflow, &transfer->incoming, size))
+        return CURL_WRITEFUNC_PAUSE; /* libcurl keeps these bytes, and asks for no more */
     if (transfer->too_large || !make_room(transfer, size))
         return 0;
     buf_add(&transfer->body, data, size);
@@ -461,6 +467,17 @@ static CURL *take_idle(struct http *http)
 
 static void start_waiting(struct http *http);
 
+/* Those whose answers wait for room go on, as far as there is some. */
+static void resume_waiting(struct http *http)
+{
+    struct incoming *next;
+    while ((next = inflow_next(&http->inflow))) {
+        struct transfer *transfer =
+            (struct transfer *)((char *)next - offsetof(struct transfer, incoming));
+        curl_easy_pause(transfer->easy, CURLPAUSE_CONT);
+    }
+}
+
 /* Takes it from libcurl, the loop and the list: nothing will call it any more. Its turn is
  * another's then. */
 static void detach(struct transfer *transfer)
@@ -479,6 +496,8 @@ static void detach(struct transfer *transfer)
     put_idle(http, transfer->easy);
     transfer->easy = NULL;
     shares_leave(&http->shares, &transfer->turn);
+    inflow_leave(&http->inflow, &transfer->incoming);
+    resume_waiting(http);
     if (had_turn)
         start_waiting(http);
 }
@@ -969,6 +988,7 @@ static bool init(struct http *http, struct loop *loop, const struct http_options
     http->uses = calloc(http->use_count, sizeof *http->uses);
     http->ca_over = variable("AWS_CA_BUNDLE");
     http->ca_else = variable("REQUESTS_CA_BUNDLE");
+    inflow_init(&http->inflow, MAX_INFLOW);
     bool shared =
         shares_init(&http->shares, options->max_connections, WHOLE * options->max_connections);
     return http->multi && http->sessions && http->uses && shared &&

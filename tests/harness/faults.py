@@ -243,6 +243,13 @@ def unprocessed(exchange, go_on, keep=None):
     return response
 
 
+def slow_body(_exchange, go_on, piece_s=0.2):
+    """The body comes in large pieces, with a pause behind each."""
+    response = go_on()
+    response.piece_s = piece_s
+    return response
+
+
 KINDS = {
     "throttle": throttle,
     "server_error": server_error,
@@ -258,6 +265,7 @@ KINDS = {
     "reset": reset,
     "delay": delay,
     "slow_head": slow_head,
+    "slow_body": slow_body,
     "gzip": compress,
     "page_size": page_size,
     "empty_pages": empty_pages,
@@ -265,7 +273,7 @@ KINDS = {
 }
 
 # The outermost first. What is not named stands between the two: it answers instead of the server.
-AROUND = ("delay", "slow_head", "cut", "wrong_crc", "gzip", "policy")
+AROUND = ("delay", "slow_head", "slow_body", "cut", "wrong_crc", "gzip", "policy")
 WITHIN = ("alter", "page_size", "unprocessed", "empty_pages")
 ANSWERS = tuple(kind for kind in KINDS if kind not in AROUND + WITHIN)
 LAYERS = {kind: layer for layer, kind in enumerate(AROUND)}

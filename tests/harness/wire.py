@@ -40,6 +40,7 @@ class Response:
         self.cut = None
         self.reset = False
         self.pace_s = 0
+        self.piece_s = 0  # a pause behind each piece of the body
 
     def json(self):
         return json.loads(self.body)
@@ -77,6 +78,9 @@ def add_own_headers(response, now_s):
     headers["date"] = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(now_s))
 
 
+PIECE = 200_000  # bytes of a body that comes slowly
+
+
 def send_response(connection, response):
     """False when the connection must not be used again."""
     if response.reset:
@@ -90,7 +94,11 @@ def send_response(connection, response):
     for byte in head if response.pace_s else b"":
         connection.sendall(bytes([byte]))
         time.sleep(response.pace_s)
-    connection.sendall((b"" if response.pace_s else head) + response.body[: response.cut])
+    rest = (b"" if response.pace_s else head) + response.body[: response.cut]
+    for at in range(0, len(rest), PIECE) if response.piece_s else ():
+        connection.sendall(rest[at : at + PIECE])
+        time.sleep(response.piece_s)
+    connection.sendall(b"" if response.piece_s else rest)
     return response.cut is None
 
 

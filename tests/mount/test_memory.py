@@ -50,3 +50,25 @@ def test_big_records_do_not_fill_the_memory(mount, branch, view):
     used = peak(m.pid)
     assert used < (8 + promised_mb()) * MB, f"{used / MB:.0f} MB"
     print(f"{view}: {used / MB:.0f} MB")
+
+
+def test_answers_that_come_in_together_do_not_fill_the_memory(mount, branch, proxy):
+    """36 batches of 3.8 MB at once, over three tables, each with connections of its own."""
+    branches = [branch, type(branch)(branch.boto), type(branch)(branch.boto)]
+    shops = [f"acct-{number}" for number in range(12)]
+    try:
+        for each in branches:
+            for shop in shops:
+                each.put_jobs(10, shop=shop, padding=380_000)
+        m = mount("--cache-size", "1M", "--timeout", "60")
+        proxy.fault("slow_body", op="BatchGetItem", times=None)
+        listings = [m / f"{each.name}/jobs/by-status/{s}/FAILED" for each in branches for s in shops]
+        readers = [subprocess.Popen(["ls", "-l", path], stdout=subprocess.PIPE) for path in listings]
+        lines = [reader.communicate()[0].count(b"\n") for reader in readers]
+        assert lines == [1 + 10] * len(readers)
+        used = peak(m.pid)
+        assert used < (1 + promised_mb()) * MB, f"{used / MB:.0f} MB"
+        assert m.counts()["BatchGetItem"] == len(listings)
+    finally:
+        for each in branches[1:]:
+            each.drop()
