@@ -159,7 +159,7 @@ static void read_output(struct credentials_get *get, struct span output)
 
 /* How it ended. */
 
-/* The last lines, as one. */
+/* The last lines, as one, and what to do. */
 static void add_errors(struct error *err, struct span errors)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
@@ -176,6 +176,7 @@ static void add_errors(struct error *err, struct span errors)
         buf_truncate(&line, line.size - 1);
     printable_copy(shown, sizeof shown, buf_span(&line), "");
     error_add(err, line.size > 0 ? ": %s%s" : ", and said nothing", cut ? "…" : "", shown);
+    error_add(err, "; run it by hand");
 }
 
 static void on_end(void *arg, const struct child_end *end)
@@ -194,8 +195,10 @@ static void on_end(void *arg, const struct child_end *end)
                                         : "");
         break;
     case CHILD_TOO_LONG:
-        error_set(&why, ERROR_TIMED_OUT, "took longer than %d minutes, and was ended",
-                  PROCESS_MS / 60000);
+        error_set(
+            &why, ERROR_TIMED_OUT,
+            "took longer than %d minutes, and was ended; run it by hand to see what it waits for",
+            PROCESS_MS / 60000);
         break;
     case CHILD_TOO_MUCH:
         error_set(&why, ERROR_DENIED, "printed more than 1 MB, which are no credentials");

@@ -34,7 +34,8 @@ struct sso_provider {
     /* Digests of what was of no use: a token that the portal refused, and the key id that was given
      * last, for which nobody would ask again who could use it. */
     uint8_t refused[DIGEST_SIZE], given[DIGEST_SIZE];
-    bool has_refused, has_given;
+    bool has_given;
+    struct error refusal; /* of that token; of no kind before there was one */
     int64_t refused_ms;
 };
 
@@ -329,7 +330,7 @@ static void on_portal(void *arg, struct document *answer, const struct error *er
     credentials_clean_up(&found);
     if (err) {
         explain(get, err, &why);
-        provider->has_refused = err->http_status == 401;
+        provider->refusal = err->http_status == 401 ? *err : (struct error){0};
         provider->refused_ms = now_ms(provider);
         memcpy(provider->refused, get->token, sizeof provider->refused);
     }
@@ -385,11 +386,10 @@ static void take_token(struct credentials_get *get, struct sso_waiter *waiter)
         return;
     case SSO_TOKEN_VALID:
         digest_of(buf_text(&token), get->token);
-        if (provider->has_refused && now_ms(provider) - provider->refused_ms < TOKEN_REFUSED_MS &&
+        if (provider->refusal.kind != ERROR_NONE &&
+            now_ms(provider) - provider->refused_ms < TOKEN_REFUSED_MS &&
             memcmp(provider->refused, get->token, sizeof get->token) == 0) {
-            struct error refused = {.kind = ERROR_DENIED, .http_status = 401};
-            snprintf(refused.text, sizeof refused.text, "the SSO portal has refused this token");
-            explain(get, &refused, &err);
+            explain(get, &provider->refusal, &err);
         } else if (ask_portal(get, buf_text(&token), &err)) {
             return;
         }

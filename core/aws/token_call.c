@@ -135,11 +135,12 @@ static void set_refusal(const struct token_call *call, const struct http_respons
                   throttled                 ? ERROR_THROTTLED
                   : response->status >= 500 ? ERROR_SERVICE
                                             : ERROR_DENIED,
-                  "%s %s: %s (%s%sHTTP %d)", call->what,
+                  "%s %s: %s (%s%sHTTP %d)%s", call->what,
                   throttled                 ? "is throttled"
                   : response->status >= 500 ? "failed"
                                             : "says",
-                  sentence, code, code[0] ? ", " : "", response->status);
+                  sentence, code, code[0] ? ", " : "", response->status,
+                  throttled || response->status >= 500 ? "; try again later" : "");
     memcpy(err->code, code, sizeof code);
 }
 

@@ -2,7 +2,9 @@
 what it tells programs, the errno at the mount, and what /.ddbfs/errors and the log keep of it. Every
 reason ends in what to do."""
 
+import contextlib
 import errno
+import hashlib
 import json
 import os
 import re
@@ -10,7 +12,7 @@ import time
 
 import pytest
 
-from harness import places, sigv4
+from harness import machine, places, services, signin, sigv4
 
 SHOP = "staging/shops/cool-store.myshopify.com/SETTINGS"
 JOB = "staging/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
@@ -21,14 +23,15 @@ JOBS = "staging-EcomIndexerJobsTable"
 class Row:
     """KIND, ERRNO and STATUS are what is told; WORDS stand in the reason, TODO behind them. What makes
     it happen: FAULT of the proxy, STAGING instead of the map's second environment, FILES (a function
-    of the home), KEYS (a function of the proxy)."""
+    of the home), KEYS (a function of the proxy), SERVE (a function of home and answers(function), which
+    gives the environment that leads to services)."""
 
     def __init__(self, kind, number, words, todo, fault=None, options=None, staging=None, files=None,
-                 keys=None, path=SHOP, code=None, asked=True, index=None, table=None, status=1, swap=None):  # fmt: skip
+                 keys=None, path=SHOP, code=None, asked=True, index=None, table=None, status=1, swap=None, serve=None):  # fmt: skip
         self.kind, self.number, self.words, self.todo = kind, number, words, todo
         self.fault, self.options, self.staging, self.files = fault, options or {}, staging, files
         self.keys, self.path, self.code, self.asked = keys, path, code, asked
-        self.index, self.status, self.swap = index, status, swap
+        self.index, self.status, self.swap, self.serve = index, status, swap, serve
         self.table = table or (JOBS if path == JOB else TABLE)
 
     @property
@@ -50,11 +53,67 @@ def other_secret(proxy):
     proxy.keys["DEMOCONTROLLERKEY001"] = sigv4.Key("another/secret")
 
 
+def add_profile(home, text):
+    with open(home.config, "a", encoding="ascii") as file:
+        file.write(text.replace("profile controller]", "profile other]"))
+
+
+def sso(answer=None, lasts_s=3600):
+    """Credentials through SSO; with an ANSWER of the portal, somebody is signed in."""
+
+    def serve(home, answers):
+        add_profile(home, signin.SSO_SESSION)
+        cache = signin.Cache(home.folder / f".aws/sso/cache/{hashlib.sha1(b'corp').hexdigest()}.json")
+        if answer:
+            cache.write({"accessToken": "t" * 40, "expiresAt": signin.instant(lasts_s)})
+        url = answers(answer or (500, "")).url
+        return {name: url for name in ("AWS_ENDPOINT_URL_SSO", "AWS_ENDPOINT_URL_SSO_OIDC")}
+
+    return serve
+
+
+def login(home, _answers):
+    add_profile(home, signin.LOGIN)
+    return {}
+
+
+def role(code, text="line = value"):
+    """A role that STS does not give, for this reason."""
+
+    def serve(home, answers):
+        add_profile(home, f"[profile other]\nregion = us-east-1\nrole_arn = {ROLE}\n{text}\n")
+        (home.folder / "token").write_text("a.web.token")
+        refusal = {"Error": {"Code": code, "Message": "Not authorized"}, "RequestId": REQUEST_ID}
+        return {"AWS_ENDPOINT_URL_STS": answers((403, refusal, {"x-amzn-RequestId": REQUEST_ID})).url}
+
+    return serve
+
+
+def process(home, _answers):
+    add_profile(home, "[profile other]\nregion = us-east-1\ncredential_process = sh -c 'exit 7'\n")
+    return {}
+
+
+def container(home, answers):
+    add_profile(home, "[profile other]\nregion = us-east-1\n")
+    url = answers((404, {"message": "no such task"})).url
+    return {"AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{url}/v2/credentials"}
+
+
+def metadata(home, answers):
+    add_profile(home, "[profile other]\nregion = us-east-1\n")
+    service = answers((500, ""))
+    service.answer = lambda asked: (200, "token") if asked.path == machine.TOKEN else (500, "")
+    return {"AWS_EC2_METADATA_SERVICE_ENDPOINT": service.url, machine.OFF: None}
+
+
 def no_key(proxy):
     proxy.allow_refusals = True
     del proxy.keys["DEMOCONTROLLERKEY001"]
 
 
+ROLE = "arn:aws:iam::123456789012:role/Reader"
+REQUEST_ID = "0f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
 OTHER = '"prefix": "staging-", "profile": "other", "region": "us-east-1"'
 ELSEWHERE = '"prefix": "staging-", "profile": "controller", "region": "us-east-1", "endpoint": "%s"'
 MISSING = "ResourceNotFoundException"
@@ -94,6 +153,75 @@ ROWS = {
     "no such profile": Row(
         "denied", errno.EACCES, "profile other (named by the map's environment staging) is in neither",
         "aws configure --profile other", staging=OTHER, asked=False,
+    ),
+    "nobody signed in by SSO": Row(
+        "expired", errno.EKEYEXPIRED, "nobody is signed in to SSO session corp",
+        "; sign in: aws sso login --profile other", staging=OTHER, serve=sso(),
+    ),
+    "an SSO token that has expired": Row(
+        "expired", errno.EKEYEXPIRED, "the sign-in to SSO session corp has expired",
+        "; sign in: aws sso login --profile other", staging=OTHER, serve=sso((500, ""), -1),
+    ),
+    "an SSO token that is refused": Row(
+        "expired", errno.EKEYEXPIRED, "the sign-in to SSO session corp is no longer valid",
+        "; sign in: aws sso login --profile other", staging=OTHER, code="UnauthorizedException",
+        serve=sso((401, {"message": "m"}, {"x-amzn-ErrorType": "UnauthorizedException",
+                                           "x-amzn-RequestId": REQUEST_ID})),
+    ),
+    "a role that SSO does not give": Row(
+        "denied", errno.EACCES, "you have no role Reader in account 123456789012 by SSO",
+        "check sso_role_name and sso_account_id of profile other, or ask for the role",
+        staging=OTHER, code="ForbiddenException",
+        serve=sso((403, {"message": "No access"}, {"x-amzn-ErrorType": "ForbiddenException",
+                                                   "x-amzn-RequestId": REQUEST_ID})),
+    ),
+    "a portal that fails": Row(
+        "service", errno.EIO, "the SSO portal failed", "try again later", staging=OTHER,
+        serve=sso((500, "")),
+    ),
+    "another's answer for the portal": Row(
+        "bad-answer", errno.EBADMSG, "the answer is not that of the SSO portal",
+        "its endpoint, or does a proxy answer in its place?", staging=OTHER,
+        serve=sso((403, "<html>")),
+    ),
+    "nobody logged in": Row(
+        "expired", errno.EKEYEXPIRED, "nobody is signed in to this profile's login_session",
+        "; sign in: aws login --profile other", staging=OTHER, serve=login,
+    ),
+    "a role that may not be assumed": Row(
+        "denied", errno.EACCES, "could not be assumed by profile controller", "allows sts:AssumeRole",
+        staging=OTHER, code="AccessDenied", serve=role("AccessDenied", "source_profile = controller"),
+    ),
+    "a role whose signer has expired": Row(
+        "expired", errno.EKEYEXPIRED, "the session has expired", "signs for the role",
+        staging=OTHER, code="ExpiredToken", serve=role("ExpiredToken", "source_profile = controller"),
+    ),
+    "a role without a signer": Row(
+        "denied", errno.EACCES, "there are no credentials to sign for the role of profile other",
+        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+        staging=OTHER, serve=role("", "credential_source = Environment"),
+    ),
+    "a token file that is not there": Row(
+        "denied", errno.EACCES, "/no/such/token is not there",
+        "check the path, and who writes that file",
+        staging=OTHER, serve=role("", "web_identity_token_file = /no/such/token"),
+    ),
+    "a web identity that has expired": Row(
+        "expired", errno.EKEYEXPIRED, "has expired", "who writes that file has to renew it",
+        staging=OTHER, code="ExpiredTokenException",
+        serve=role("ExpiredTokenException", "web_identity_token_file = ~/token"),
+    ),
+    "a process that fails": Row(
+        "denied", errno.EACCES, "the credential_process of profile other (sh) failed with exit status 7",
+        "; run it by hand", staging=OTHER, serve=process,
+    ),
+    "a container that has no role": Row(
+        "denied", errno.EACCES, "refuses (HTTP 404): no such task", "CONTAINER", staging=OTHER,
+        serve=container,
+    ),
+    "a metadata service that fails": Row(
+        "denied", errno.EACCES, "profile other has no credentials: ",
+        "the machine's metadata service at", staging=OTHER, serve=metadata,
     ),
     "an expired session": Row(
         "expired", errno.EKEYEXPIRED, "the session has expired",
@@ -179,22 +307,31 @@ def says(row, text):
     return row.words in text and row.todo in text.partition(row.words)[2]
 
 
+@pytest.fixture
+def answers():
+    """answers((status, body, headers)): a service that says nothing else."""
+    with contextlib.ExitStack() as started:
+        yield lambda answer: started.enter_context(services.Service(lambda _: answer))
+
+
 @pytest.mark.parametrize("name", ROWS)
-def test_row(mount, ddbfs, home, proxy, make_map, name):
+def test_row(mount, ddbfs, home, proxy, make_map, answers, name):
     row = ROWS[name]
+    (home.folder / "bin/aws").write_bytes(b"\x7fELF")  # version 2
+    env = row.serve(home, answers) if row.serve else {}
     quick = ["--timeout", "1"] if row.kind == "timed-out" else []
     map_file = own_map(row, make_map, proxy)
-    m = mount(*quick, map_file=map_file)
+    m = mount(*quick, map_file=map_file, env=env)
     arm(row, proxy, home)
     number = errno.errorcode[row.number]
 
     # The command line.
-    told = ddbfs("--map", map_file, *quick, "cat", f"/{row.path}", expect=row.status)
+    told = ddbfs("--map", map_file, *quick, "cat", f"/{row.path}", env=env, expect=row.status)
     assert told.stdout == b"" and told.stderr.count("\n") == 1, told
     assert told.stderr.startswith(f"ddbfs: /{row.path}: ") and says(row, told.stderr), told
 
     # Programs.
-    told = ddbfs("--map", map_file, *quick, "cat", "--json", f"/{row.path}", expect=row.status)
+    told = ddbfs("--map", map_file, *quick, "cat", "--json", f"/{row.path}", env=env, expect=row.status)
     error = json.loads(told.stderr)
     assert (error["path"], error["kind"], error["errno"]) == (f"/{row.path}", row.kind, number)
     assert says(row, error["text"]), error
