@@ -50,6 +50,20 @@ static bool strip_suffix(struct span *name, const struct place_options *options)
     return true;
 }
 
+/* Whether a part of a key would hold the separator, which ends it: no record of that kind is so. */
+static bool holds_separator(const struct names_directory *directory, const struct route *child,
+                            const struct bindings *values)
+{
+    for (size_t i = 0; child->entry && i < child->segment.count; i++) {
+        const struct format_piece *piece = &child->segment.pieces[i];
+        const struct span *value = piece->param ? bindings_find(values, piece->param) : NULL;
+        if (value && !piece->open && piece->type == VALUE_S && value->size > 0 &&
+            memchr(value->data, directory->table->separator, value->size))
+            return true;
+    }
+    return false;
+}
+
 /* Steps are tried the more specific first. "match" is a word to who types: a key that the service
  * has opens even if it does not match, by a name with an escape in it, unless another step takes
  * that. */
@@ -79,9 +93,9 @@ static bool find_step(const struct names_directory *directory, struct span name,
             *refusal = (struct refusal){A_SECRET, NULL};
             return false;
         }
-        if (taken == TAKEN)
+        if (taken == TAKEN && !holds_separator(directory, child, &found->values))
             return true;
-        if (taken == UNSUITED && !unsuited.route &&
+        if ((taken == TAKEN || taken == UNSUITED) && !unsuited.route &&
             (child->entry || listable_follows_some(child, directory->path)))
             unsuited = *found;
     }

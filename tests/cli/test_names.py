@@ -366,3 +366,21 @@ def test_a_key_that_is_all_that_others_begin_with_has_a_name(ddbfs, things, writ
     for name in ("ORDER#", "ORDER#1"):
         shown = ddbfs("cat", f"/any/things/all/box/{name}@typed", env=things.env)
         assert json.loads(shown.text)["sk"] == {"S": name}
+
+
+def test_a_kind_takes_no_name_of_a_key_that_it_cannot_have(ddbfs, things, write_map, ls):
+    """No part holds the separator, so "a#~" is no "{stem}~", though it ends so."""
+    write_map(
+        tables.plain_map(
+            records={
+                "copy": {"pk": "{box}", "sk": "{stem}~"},
+                "pair": {"pk": "{box}", "sk": "{first}#{second}"},
+            },
+            paths={"{box}/": {"list": ["copy", "pair"]}},
+        )
+    )
+    for name in ("a#~", "a~"):
+        things.put(name)
+    names = ls("/any/things/box", env=things.env)
+    shown = [ddbfs("cat", f"/any/things/box/{name}@typed", env=things.env) for name in names]
+    assert [json.loads(each.text)["sk"]["S"] for each in shown] == ["a#~", "a~"]

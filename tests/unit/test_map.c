@@ -1256,6 +1256,8 @@ static void test_a_match_is_bounded(void)
     check_match("a{1,100}{1,100}", large);
     check_match("[[:alpha:]-]{2000}", large);
     check_match("(a{1,40}b){30,}", large);
+    check_match("a{1001}", large);
+    check_match("a{500}b{501}", large);
     check_match("(a)\\\\1", "can't be used: it refers back (\\1), which can take for ever");
 }
 
@@ -1266,6 +1268,8 @@ static void test_a_match_of_a_sensible_size_is_none_too_large(void)
     check_match("^(([0-9]{1,3}\\\\.){3}[0-9]{1,3}|[^]]+|a{3}|[[:alnum:]_]{5,})$", NULL);
     check_match("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$", NULL);
     check_match("a{,5}", NULL);
+    check_match("a{1000}", NULL);
+    check_match("a{999}b{0}", NULL);
     check_match("", "is written as a text in quotes");
 }
 

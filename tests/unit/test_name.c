@@ -173,7 +173,7 @@ static void test_only_a_mark_and_a_digest_is_shortened(void)
 
 static void test_what_is_no_escape_is_no_name(void)
 {
-    static const char *const wrong[] = {"a%", "%2", "%G0", "%0G", "%%", "a%~"};
+    static const char *const wrong[] = {"a%", "%2", "%G0", "%0G", "%2G", "%G2", "%%", "a%~"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         CLEAN_UP(buf_clean_up) struct buf back = {0};
         buf_add_text(&back, "before");

@@ -244,6 +244,15 @@ static void test_noise_is_no_environment(void)
     close_map();
 }
 
+static void test_no_such_environment_but_one_like_it(void)
+{
+    load_example();
+    check_refused("/prodd", ERROR_NOT_FOUND,
+                  "the map has no environment \"prodd\" (did you mean \"prod\"?); it has prod, "
+                  "staging, dev-{branch}");
+    close_map();
+}
+
 static void test_no_such_table(void)
 {
     load_example();
@@ -538,6 +547,7 @@ static const struct check_test tests[] = {
     {"a_literal_environment_comes_first", test_a_literal_environment_comes_first},
     {"no_such_environment", test_no_such_environment},
     {"noise_is_no_environment", test_noise_is_no_environment},
+    {"no_such_environment_but_one_like_it", test_no_such_environment_but_one_like_it},
     {"no_such_table", test_no_such_table},
     {"no_such_name", test_no_such_name},
     {"the_hint_of_a_parameter", test_the_hint_of_a_parameter},
