@@ -152,7 +152,6 @@ static void tell_expiry(struct configured_environment *to, int64_t expires_wall_
 static bool tell_credentials(struct configured_environment *to,
                              const struct credentials *credentials)
 {
-    const struct aws_settings *settings = aws_session_settings(to->session);
     bool of_environment = credentials->method && strcmp(credentials->method, "env") == 0;
     to->method = credentials->method;
     tell(to, CONFIGURED_CREDENTIALS, credentials->method, credentials->origin);
@@ -163,7 +162,7 @@ static bool tell_credentials(struct configured_environment *to,
     const struct aws_endpoint *endpoint = aws_session_endpoint(to->session, credentials, &to->err);
     if (!endpoint)
         return false;
-    tell_endpoint(to, settings, endpoint,
+    tell_endpoint(to, &to->settings, endpoint,
                   credentials->account_id && strncmp(endpoint->host, credentials->account_id,
                                                      strlen(credentials->account_id)) == 0);
     return true;
@@ -231,9 +230,9 @@ static void take_credentials(void *arg, const struct credentials_answer *answer)
     const struct aws_settings *settings = aws_session_settings(to->session);
     bool found = answer->found == CREDENTIALS_FOUND;
     to->asking = NULL;
-    /* It may have been asked of the machine. */
-    tell(to, CONFIGURED_REGION, settings->region,
-         aws_settings_origin(settings, AWS_SETTING_REGION));
+    if (!to->settings.region) /* the machine may have been asked */
+        tell(to, CONFIGURED_REGION, settings->region,
+             aws_settings_origin(settings, AWS_SETTING_REGION));
     if (!found)
         to->err = answer->err;
     if (found && tell_credentials(to, &answer->credentials) && to->configuration->whoami &&
@@ -277,11 +276,10 @@ static bool ask_for_credentials(struct configured_environment *to)
 
 static void look_at(struct configured_environment *to)
 {
-    struct aws_settings settings;
-    bool settled = sources_settle(to->configuration->sources, to->environment, &settings, &to->err);
-    tell_settings(to, &settings);
-    tell_plain_endpoint(to, &settings);
-    aws_settings_clean_up(&settings);
+    struct sources *sources = to->configuration->sources;
+    bool settled = sources_settle(sources, to->environment, &to->settings, &to->err);
+    tell_settings(to, &to->settings);
+    tell_plain_endpoint(to, &to->settings);
     if (settled && ask_for_credentials(to))
         to->configuration->under_way++;
     else
@@ -361,6 +359,7 @@ static void forget(struct configured_environment *to)
         aws_session_credentials(to->session)->ops->cancel(to->asking);
     sts_call_end(to->whoami);
     buf_clean_up(&to->name);
+    aws_settings_clean_up(&to->settings);
     for (size_t i = 0; i < CONFIGURED; i++) {
         buf_clean_up(&to->facts[i].value);
         buf_clean_up(&to->facts[i].origin);

@@ -41,6 +41,9 @@ struct configured_environment {
     const struct map_environment *environment; /* NULL: there is no map */
     struct buf name;                           /* as it was asked for, or as the map writes it */
     struct configured_fact facts[CONFIGURED];
+    /* As this environment says them: in a session, which others may share, stands who said them
+     * first. */
+    struct aws_settings settings;
     int64_t left_ms;  /* until the credentials expire, where CONFIGURED_EXPIRES is known */
     struct error err; /* what kept the rest from being known; of no kind when nothing did */
     struct aws_session *session;    /* borrowed */

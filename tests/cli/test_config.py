@@ -158,6 +158,14 @@ def test_as_json(told):
     }  # fmt: skip
 
 
+def test_environments_that_come_to_the_same_are_told_each_by_its_own_words(told, write_map):
+    same = {"profile": "controller", "region": "eu-west-1", "endpoint": "http://127.0.0.1:8000"}
+    both = write_map({**MAP, "environments": {"prod": same, "staging": dict(same)}})
+    for name, facts in told("--map", both).items():
+        for which in ("profile", "region", "endpoint"):
+            assert facts[which]["origin"] == f"the map's environment {name}"
+
+
 def test_no_secret_is_in_it(config):
     for options in ([], ["--json"], ["-v"]):
         result = config(*options)
