@@ -16,10 +16,11 @@ class Sts(services.Service):
     """KEYS are those that may sign; each role's key is added to them. A test changes LASTS_S, puts
     (status, code, message) into REFUSALS by the role's name, or a function of the request in ANSWERS."""
 
-    def __init__(self, keys=None, know=lambda key, secret, token: None):
+    def __init__(self, keys=None, know=lambda key, secret, token: None, now_s=time.time):
         super().__init__(self.answer)
         self.keys = {"BASE": sigv4.Key("secret/of+it")} if keys is None else keys
         self.know = know  # told of each key that is given
+        self.now_s = now_s
         self.lasts_s = 4 * 3600
         self.refusals = {}
         self.answers = {}
@@ -67,7 +68,7 @@ class Sts(services.Service):
         try:
             headers = list(request.headers.items())
             arguments = (request.method, request.path, headers, request.body, self.keys)
-            sigv4.verify(*arguments, {"us-east-1", "eu-west-1"}, time.time(), service="sts")
+            sigv4.verify(*arguments, {"us-east-1", "eu-west-1"}, self.now_s(), service="sts")
         except sigv4.Refused as refused:
             codes = {"UnrecognizedClientException": "InvalidClientTokenId",
                      "InvalidSignatureException": "SignatureDoesNotMatch"}  # fmt: skip
@@ -86,7 +87,7 @@ class Sts(services.Service):
         secret, token = f"secret/of+{key}", f"token-of-{key}=="
         self.keys[key] = sigv4.Key(secret, token)
         self.know(key, secret, token)
-        expires = int(time.time()) + self.lasts_s
+        expires = int(self.now_s()) + self.lasts_s
         arn = f"arn:aws:sts::{ACCOUNT}:assumed-role/{name}/{form['RoleSessionName']}"
         return {
             "Credentials": {"AccessKeyId": key, "SecretAccessKey": secret, "SessionToken": token,

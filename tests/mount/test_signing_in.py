@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from harness import mounts, signin
+from harness import mounts, signin, sigv4, sts
 
 SETTINGS = "prod/shops/cool-store.myshopify.com/SETTINGS"
 PORTAL, TOKEN, SIGNIN = "/federation/credentials", "/token", "/v1/token"
@@ -78,12 +78,25 @@ class Login(Way):
             self.services.refresh = "another one"
 
 
-WAYS = {"sso-session": Session, "without a session": Legacy, "aws login": Login}
+class RoleOverSession(Session):
+    """A role of another account, for which a profile of SSO signs."""
+
+    config = signin.SSO_SESSION.replace("profile controller", "profile base") + (
+        f"\n[profile controller]\nregion = us-east-1\nrole_arn = {sts.ARN}reader\nsource_profile = base\n"
+    )
+    command = "aws sso login --profile base"
+
+
+WAYS = {"role over sso": RoleOverSession, "sso-session": Session, "without a session": Legacy, "aws login": Login}
 
 
 @pytest.fixture
 def services(home, proxy):
-    with signin.SignIn(home, proxy) as played:
+    def know(key, secret, token):
+        proxy.keys[key] = sigv4.Key(secret, token)
+
+    with signin.SignIn(home, proxy) as played, sts.Sts(proxy.keys, know, proxy.now_s) as roles:
+        played.roles_service = roles
         yield played
 
 
@@ -113,7 +126,7 @@ def way(request, services, tmp_path, install_aws):
 @pytest.fixture
 def signed_in(mount, way, clock, services):
     """A mount that has read something with what the sign-in gave."""
-    m = mount(env={**services.environment, **clock.env})
+    m = mount(env={**services.environment, **services.roles_service.environment, **clock.env})
     assert read(m)
     services.asked()
     return m
@@ -193,7 +206,7 @@ def test_version_1_is_named(mount, services, clock, install_aws, home):
     install_aws(1)
     services.use(signin.SSO_SESSION)
     services.sign_in()
-    m = mount(env={**services.environment, **clock.env})
+    m = mount(env={**services.environment, **services.roles_service.environment, **clock.env})
     services.sso.remove()
     services.role.remove()
     clock.passes(6 * HOUR_S)
@@ -228,7 +241,7 @@ def test_profiles_of_one_session_refresh_its_token_once(mount, make_map, service
     services.use(TWO)
     services.roles.add(("Viewer", signin.ACCOUNT))
     services.sign_in(2 * HOUR_S, mine={"number": 9007199254740993})
-    m = mount(map_file=make_map(of_viewer), env={**services.environment, **clock.env})
+    m = mount(map_file=make_map(of_viewer), env={**services.environment, **services.roles_service.environment, **clock.env})
     assert read(m)
     services.asked()
     both = threading.Event()
