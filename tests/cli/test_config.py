@@ -160,8 +160,11 @@ def test_as_json(told):
 
 def test_environments_that_come_to_the_same_are_told_each_by_its_own_words(told, write_map):
     same = {"profile": "controller", "region": "eu-west-1", "endpoint": "http://127.0.0.1:8000"}
-    both = write_map({**MAP, "environments": {"prod": same, "staging": dict(same)}})
-    for name, facts in told("--map", both).items():
+    environments = {name: {"prefix": f"{name}-", **same} for name in ("prod", "staging")}
+    both = write_map(json.dumps({**json.loads(MAP), "environments": environments}))
+    facts_of = told("--map", both)
+    assert list(facts_of) == ["prod", "staging"]
+    for name, facts in facts_of.items():
         for which in ("profile", "region", "endpoint"):
             assert facts[which]["origin"] == f"the map's environment {name}"
 
