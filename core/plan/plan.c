@@ -454,8 +454,16 @@ void plan_identity(const struct plan *plan, struct buf *out)
     add_sized(out, span_text(pattern->pick ? pattern->pick_attribute : ""));
     if (plan->kind_of)
         add_kind(plan, plan->kind_of, out);
-    for (size_t i = 0; !plan->kind_of && i < pattern->entry_count; i++)
+    bool by_name = plan->kind == PLAN_SEARCH;
+    for (size_t i = 0; (by_name || !plan->kind_of) && i < pattern->entry_count; i++)
         add_kind(plan, pattern->entries[i].kind, out);
+    for (size_t i = 0; by_name && i < pattern->entry_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        format_write(&pattern->entries[i].name, &name);
+        add_sized(out, buf_span(&name));
+        out->failed = out->failed || name.failed;
+    }
+    add_sized(out, plan->shortened);
     for (size_t i = 0; i < plan->path.count; i++) {
         add_sized(out, span_text(plan->path.items[i].param));
         add_sized(out, plan->path.items[i].value);

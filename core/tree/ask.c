@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "core/plan/finder.h"
+#include "core/plan/sieve.h"
+#include "core/tree/shortened.h"
 
 /* A question under way: belongs to the cache's flight, and may outlive who asked it first. */
 struct flight {
@@ -13,12 +15,15 @@ struct flight {
     struct cache_flight *cache_flight;
     struct source_call *call; /* NULL before it starts and after it ended */
     struct finder finder;
+    struct place *place; /* owned; of PLAN_SEARCH, else NULL */
+    struct place_options names;
 };
 
 static void flight_release(void *arg)
 {
     struct flight *flight = arg;
     finder_clean_up(&flight->finder);
+    place_destroy(flight->place);
     read_destroy(flight->read);
     plan_unref(flight->plan);
     free(flight);
@@ -73,10 +78,32 @@ void ask_origin(struct loop *loop, const struct page *page, struct record_origin
     strncpy(out->request_id, page->request_id, sizeof out->request_id - 1);
 }
 
-/* A read by one key gives that one record, or none; of a query, the finder chooses. */
+/* Takes the item in when it is the one whose name was shortened so. One that can't be taken apart
+ * may be it: that ends the search, as it ends the listing. */
+static bool search(struct flight *flight, struct json item, const struct record_origin *origin,
+                   struct error *err)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct key key;
+    bool failed = false;
+    bool keyed = sieve_key(flight->plan->table, item, &arena, &key);
+    bool meant = keyed && shortened_means(flight->place, &flight->names, &key, &failed);
+    if (failed || arena.failed)
+        return error_no_memory(err);
+    if (!keyed)
+        return sieve_complain(flight->plan, item, err);
+    if (meant)
+        flight->finder.best = record_new(item, origin, err);
+    return !meant || flight->finder.best;
+}
+
+/* A read by one key gives that one record, or none; of a query, the finder chooses, or the name
+ * that is looked for. */
 static bool consider(struct flight *flight, struct json item, const struct record_origin *origin,
                      struct error *err)
 {
+    if (flight->place)
+        return search(flight, item, origin, err);
     if (!flight->read)
         return finder_consider(&flight->finder, item, origin, err);
     record_unref(flight->finder.best);
@@ -100,7 +127,9 @@ static void take_page(void *arg, const struct page *page, const struct error *er
             fail(flight, &why);
             return;
         }
-        done = !flight->read && finder_is_done(&flight->finder);
+        done = flight->place  ? flight->finder.best != NULL
+               : flight->read ? false
+                              : finder_is_done(&flight->finder);
     }
     if (page->more && !done)
         flight->source->ops->more(flight->call);
@@ -141,8 +170,13 @@ struct cache_wait *ask_record(const struct ask *ask, cache_done_fn *done, void *
         .read = ask->read,
         .finder = {.plan = ask->plan},
     };
+    bool searches = !ask->read && ask->plan->kind == PLAN_SEARCH;
+    if (searches) {
+        flight->place = place_copy(ask->place);
+        flight->names = *ask->names;
+    }
     write_key(flight, &key);
-    if (key.failed) {
+    if (key.failed || (searches && !flight->place)) {
         flight_release(flight);
         return NULL;
     }

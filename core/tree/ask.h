@@ -6,6 +6,7 @@
 #include "core/plan/plan.h"
 #include "core/source/source.h"
 #include "core/tree/cache.h"
+#include "core/tree/place.h"
 
 struct ask {
     struct cache *cache;
@@ -16,6 +17,10 @@ struct ask {
     struct plan *plan; /* borrowed; the question keeps its own reference */
     struct read *read; /* of one record by its key; handed over, whatever becomes of the question.
                         * NULL: the plan's query, of which the finder chooses */
+    /* Of PLAN_SEARCH, whose item is the one with the place's shortened name; borrowed and copied.
+     */
+    const struct place *place;
+    const struct place_options *names;
 };
 
 /* DONE gets a borrowed struct record, or NULL for a proven miss, as cache.h says. Ends early with

@@ -7,14 +7,13 @@
 #include "core/plan/sieve.h"
 #include "core/tree/ask.h"
 
-/* What is under way. Moves: STARTS → one of FINDS, SEARCHES, READS or FAILS; FINDS and SEARCHES →
- * READS, where records are read again. Each of them may also be the last. */
+/* What is under way. Moves: STARTS → one of FINDS, READS or FAILS; FINDS → READS, where records are
+ * read again. Each of them may also be the last. */
 enum fetch_state {
     FETCH_STARTS,
-    FETCH_FINDS,    /* the query is asked, through the cache: WAIT */
-    FETCH_SEARCHES, /* the listing is read page by page: CALL */
-    FETCH_READS,    /* the record is read by its key, through the cache: WAIT */
-    FETCH_FAILS,    /* the reason was found at once and is told in the next round: TIMER */
+    FETCH_FINDS, /* the query is asked, through the cache: WAIT */
+    FETCH_READS, /* the record is read by its key, through the cache: WAIT */
+    FETCH_FAILS, /* the reason was found at once and is told in the next round: TIMER */
 };
 
 struct fetch {
@@ -28,7 +27,6 @@ struct fetch {
     int64_t ttl_limit_ms;     /* what is left of the index's word for the key */
     double found_units;       /* what the query took that found the key */
     struct cache_wait *wait;  /* of FETCH_FINDS and FETCH_READS */
-    struct source_call *call; /* of FETCH_SEARCHES */
     struct loop_timer *timer; /* of FETCH_FAILS */
     struct error why;
     struct error outage; /* with a kind: what was told is too old, and why */
@@ -40,8 +38,6 @@ static void fetch_destroy(struct fetch *fetch)
 {
     if (fetch->wait)
         cache_leave(fetch->wait);
-    if (fetch->call)
-        fetch->source->ops->end(fetch->call);
     loop_remove_timer(fetch->timer);
     plan_unref(fetch->plan);
     arena_clean_up(&fetch->arena);
@@ -156,6 +152,8 @@ static bool ask(struct fetch *fetch, struct read *read, cache_done_fn *done)
         .in_outage = fetch->outage.kind != ERROR_NONE,
         .plan = fetch->plan,
         .read = read,
+        .place = fetch->place,
+        .names = &fetch->tree->names,
     };
     fetch->wait = ask_record(&ask, done, fetch);
     return fetch->wait || error_no_memory(&fetch->why);
@@ -194,79 +192,6 @@ static void take_found(void *arg, void *data, int64_t ttl_left_ms, const struct 
     }
 }
 
-/* Whether the key is the one whose name was shortened to the place's. FAILED is set when memory ran
- * out. */
-static bool has_shortened_name(const struct fetch *fetch, const struct key *key, bool *failed)
-{
-    const struct place *place = fetch->place;
-    const struct route *listing = place->route->parent;
-    struct bindings parts = {0};
-    CLEAN_UP(buf_clean_up) struct buf name = {0};
-    const struct map_entry *entry =
-        sieve_entry(place->table, listing->list, key, &place->bindings, &parts);
-    const struct route *route = entry ? route_of_entry(listing, entry) : NULL;
-    if (!route)
-        return false;
-    struct error why;
-    struct span suffix = span_text(fetch->tree->names.suffix);
-    bool named = place_write_name(place, route, &parts, 1, &fetch->tree->names, &name, &why);
-    struct span bare = span_of(name.data, named ? name.size - suffix.size : 0);
-    *failed = !named && why.kind == ERROR_NO_MEMORY;
-    return named && names_skip_rank(route, &bare) && span_equal(bare, place->shortened);
-}
-
-/* What the index holds of the record is the file, as the listing shows it. */
-static void take_item(struct fetch *fetch, const struct page *page, struct json item)
-{
-    struct record_origin origin;
-    ask_origin(fetch->tree->loop, page, &origin);
-    struct record *record = record_new(item, &origin, &fetch->why);
-    if (record)
-        finish(fetch, record, fetch->plan->pattern->ttl_ms, NULL);
-    else
-        fail(fetch);
-    record_unref(record);
-}
-
-static void take_search_page(void *arg, const struct page *page, const struct error *err)
-{
-    struct fetch *fetch = arg;
-    if (err) {
-        finish(fetch, NULL, 0, err);
-        return;
-    }
-    for (size_t i = 0; i < page->item_count; i++) {
-        CLEAN_UP(arena_clean_up) struct arena arena = {0};
-        struct key key;
-        bool failed = false;
-        bool keyed = sieve_key(fetch->plan->table, page->items[i], &arena, &key);
-        bool same = keyed && has_shortened_name(fetch, &key, &failed);
-        if (same)
-            sieve_key(fetch->plan->table, page->items[i], &fetch->arena, &fetch->key);
-        bool unreadable = !keyed && !arena.failed;
-        failed = failed || arena.failed || fetch->arena.failed;
-        if (!same && !failed && !unreadable)
-            continue;
-        fetch->source->ops->end(fetch->call);
-        fetch->call = NULL;
-        if (failed)
-            error_no_memory(&fetch->why);
-        else if (unreadable) /* it may be the one that is looked for: the listing ends so, too */
-            sieve_complain(fetch->plan, page->items[i], &fetch->why);
-        else if (!fetch->plan->reads_again) {
-            take_item(fetch, page, page->items[i]);
-            return;
-        }
-        if (failed || unreadable || !read_by_key(fetch))
-            fail(fetch);
-        return;
-    }
-    if (page->more)
-        fetch->source->ops->more(fetch->call);
-    else
-        miss_by_query(fetch, lesser(fetch->plan->pattern->ttl_ms, MAP_MISSING_TTL_MS));
-}
-
 static bool begin(struct fetch *fetch)
 {
     const struct tree *tree = fetch->tree;
@@ -281,9 +206,6 @@ static bool begin(struct fetch *fetch)
         fetch->key = fetch->plan->key;
         return read_by_key(fetch);
     case PLAN_SEARCH:
-        fetch->state = FETCH_SEARCHES;
-        fetch->call = source_start(fetch->source, fetch->plan->query, take_search_page, fetch);
-        return fetch->call || error_no_memory(&fetch->why);
     case PLAN_FIND:
     case PLAN_LIST: /* of directories, which are not fetched */
         break;

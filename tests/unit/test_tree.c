@@ -1296,6 +1296,7 @@ static void test_a_shortened_entry_opens(void)
     const char *second = strrchr(buf_text(&names.bytes), 'A');
     CHECK(second != NULL);
     buf_printf(&path, "/prod/shops/s.example/%.*s", (int)strlen(second) - 1, second);
+    unsigned before = scene.fake.started;
     CHECK(scene_read(&scene, buf_text(&path), &file));
     if (file.err.kind != ERROR_NONE)
         CHECK_FAIL("%s", file.err.text);
@@ -1304,6 +1305,12 @@ static void test_a_shortened_entry_opens(void)
     buf_add_text(&path, "@/pk");
     CHECK(scene_read(&scene, buf_text(&path), &attribute));
     CHECK_TEXT(buf_text(&attribute.bytes), "SHOP#s.example\n");
+    CHECK_INT(scene.fake.started, before + 3); /* the search, the record, its one attribute */
+    told_clean_up(&attribute);
+    attribute = (struct told){0};
+    CHECK(scene_read(&scene, buf_text(&path), &attribute));
+    CHECK_TEXT(buf_text(&attribute.bytes), "SHOP#s.example\n");
+    CHECK_INT(scene.fake.started, before + 3);
     close_scene();
 }
 

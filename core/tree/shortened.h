@@ -1,0 +1,13 @@
+/* Records whose names are too long to be shown whole: which of a listing's records is meant by a
+ * name that shows a beginning and a digest alone. */
+#ifndef DDBFS_CORE_TREE_SHORTENED_H
+#define DDBFS_CORE_TREE_SHORTENED_H
+
+#include "core/tree/place.h"
+
+/* Whether KEY is the one whose name was shortened to PLACE's. FAILED is set, and the answer means
+ * nothing, when memory ran out. */
+bool shortened_means(const struct place *place, const struct place_options *names,
+                     const struct key *key, bool *failed);
+
+#endif
