@@ -184,8 +184,39 @@ static const struct map_kind *kind_at(const struct plan *plan, size_t i)
     return plan->kind_of ? plan->kind_of : plan->pattern->entries[i].kind;
 }
 
-/* Appends a jq filter from all items to those that count; nothing when all do. */
-static void write_sift(struct buf *out, const struct plan *plan)
+/* The value that the plan's own key has for ATTRIBUTE; NULL when it is none of the key's. */
+static const struct value *value_in_key(const struct plan *plan, struct span attribute)
+{
+    for (size_t i = 0; i < plan->key.count; i++)
+        if (span_equal(plan->key.attributes[i].name, attribute))
+            return &plan->key.attributes[i].value;
+    return NULL;
+}
+
+/* Adds those of CONDS to the jq condition ALL that the key alone does not decide. False when the
+ * key alone says no. */
+static bool add_conds(const struct plan *plan, const struct map_cond *conds, size_t count,
+                      struct buf *all)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    for (size_t i = 0; i < count; i++) {
+        struct cond cond;
+        struct error ignored;
+        bool ok = condition_expand(&conds[i], &plan->path, &arena, &cond, &ignored);
+        all->failed = all->failed || !ok;
+        const struct value *own = ok ? value_in_key(plan, cond.attribute) : NULL;
+        if (own && !cond_admits(&cond, *own))
+            return false;
+        if (ok && !own) {
+            buf_add_text(all, all->size ? " and " : "");
+            jq_write_cond(&cond, all);
+        }
+    }
+    return true;
+}
+
+/* Appends a jq condition: an item is of a kind that counts. Nothing when all are. */
+static void write_kinds(struct buf *out, const struct plan *plan)
 {
     CLEAN_UP(buf_clean_up) struct buf any = {0};
     size_t count = kind_count(plan);
@@ -199,9 +230,43 @@ static void write_sift(struct buf *out, const struct plan *plan)
         buf_printf(&any, "%s%s%s%s", i ? " or " : "", count > 1 ? "(" : "", buf_text(&one),
                    count > 1 ? ")" : "");
     }
-    if (count)
-        buf_printf(out, "map(select(%s))", buf_text(&any));
+    buf_add_span(out, buf_span(&any));
     out->failed = out->failed || any.failed;
+}
+
+/* Appends a jq condition: an item is not the record of OWN, which has a name of its own. */
+static void write_not_own(struct buf *out, const struct plan *own)
+{
+    CLEAN_UP(buf_clean_up) struct buf all = {0};
+    for (size_t i = 0; i < own->key.count; i++) {
+        struct cond same = {.attribute = own->key.attributes[i].name,
+                            .op = COND_EQ,
+                            .value = own->key.attributes[i].value};
+        buf_add_text(&all, i ? " and " : "");
+        jq_write_cond(&same, &all);
+    }
+    if (add_conds(own, own->pattern->filter, own->pattern->filter_count, &all))
+        buf_printf(out, "%s((%s) | not)", out->size ? " and " : "", buf_text(&all));
+    out->failed = out->failed || all.failed;
+}
+
+/* Appends a jq filter from all items to those that count; nothing when all do. */
+static void write_sift(struct buf *out, const struct command_of *command)
+{
+    CLEAN_UP(buf_clean_up) struct buf all = {0};
+    write_kinds(&all, command->plan);
+    if (all.size && command->own_count) {
+        CLEAN_UP(buf_clean_up) struct buf kinds = {0};
+        buf_printf(&kinds, "(%s)", buf_text(&all));
+        buf_truncate(&all, 0);
+        buf_add_span(&all, buf_span(&kinds));
+        all.failed = all.failed || kinds.failed;
+    }
+    for (size_t i = 0; i < command->own_count; i++)
+        write_not_own(&all, command->own[i]);
+    if (all.size)
+        buf_printf(out, "map(select(%s))", buf_text(&all));
+    out->failed = out->failed || all.failed;
 }
 
 /* Whether the map knows records that the query may give and that don't count: then no number of
@@ -265,12 +330,12 @@ static void write_key(struct buf *out, const struct model *table)
 }
 
 /* The plan's query, and of its answer what counts, as keys when these are read again. */
-static void write_query(const struct plan *plan, const struct source_ops *source,
-                        const char *options, struct buf *out)
+static void write_query(const struct command_of *command, struct buf *out)
 {
+    const struct plan *plan = command->plan;
     CLEAN_UP(buf_clean_up) struct buf sift = {0}, choose = {0};
     bool keys = plan->reads_again && plan->kind != PLAN_SEARCH;
-    write_sift(&sift, plan);
+    write_sift(&sift, command);
     if (plan->kind == PLAN_FIND)
         write_choice(&choose, plan);
     else if (plan->query->limit)
@@ -282,48 +347,17 @@ static void write_query(const struct plan *plan, const struct source_ops *source
     else if (plan->kind == PLAN_FIND && plan->attribute.size)
         write_bare(&choose, plan->attribute);
     struct source_command how = {
-        .options = options,
+        .options = command->options,
         .sift = sift.size ? buf_text(&sift) : NULL,
         .choose = buf_text(&choose),
         .flags = keys                                              ? "-ac"
                  : plan->kind == PLAN_FIND && plan->attribute.size ? "-r"
                                                                    : "-c",
-        .first_suffice =
-            !others_may_come(plan) && (plan->kind == PLAN_LIST || plan->query->limit == 1),
+        .first_suffice = !others_may_come(plan) && command->own_count == 0 &&
+                         (plan->kind == PLAN_LIST || plan->query->limit == 1),
     };
-    source->write_command(plan->query, &how, out);
+    command->source->write_command(plan->query, &how, out);
     out->failed = out->failed || sift.failed || choose.failed;
-}
-
-/* The value that the plan's own key has for ATTRIBUTE; NULL when it is none of the key's. */
-static const struct value *value_in_key(const struct plan *plan, struct span attribute)
-{
-    for (size_t i = 0; i < plan->key.count; i++)
-        if (span_equal(plan->key.attributes[i].name, attribute))
-            return &plan->key.attributes[i].value;
-    return NULL;
-}
-
-/* Adds those of CONDS to the jq condition ALL that the key alone does not decide. False when the
- * key alone says no. */
-static bool add_conds(const struct plan *plan, const struct map_cond *conds, size_t count,
-                      struct buf *all)
-{
-    CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    for (size_t i = 0; i < count; i++) {
-        struct cond cond;
-        struct error ignored;
-        bool ok = condition_expand(&conds[i], &plan->path, &arena, &cond, &ignored);
-        all->failed = all->failed || !ok;
-        const struct value *own = ok ? value_in_key(plan, cond.attribute) : NULL;
-        if (own && !cond_admits(&cond, *own))
-            return false;
-        if (ok && !own) {
-            buf_add_text(all, all->size ? " and " : "");
-            jq_write_cond(&cond, all);
-        }
-    }
-    return true;
 }
 
 /* Appends a jq filter from the record of the plan's own key to those that are the path's: it may be
@@ -342,12 +376,11 @@ static void write_doubts(const struct plan *plan, struct buf *out)
 }
 
 /* The record that is read by its key: KEY is a shell's word, or NULL when the Read says it. */
-static void write_get(const struct plan *plan, const struct read *items,
-                      const struct source_ops *source, const char *options, const char *key,
-                      struct buf *out)
+static void write_get(const struct command_of *command, const char *key, struct buf *out)
 {
+    const struct plan *plan = command->plan;
     CLEAN_UP(buf_clean_up) struct buf sift = {0}, choose = {0};
-    struct source_command how = {.options = options, .key = key, .flags = "-c"};
+    struct source_command how = {.options = command->options, .key = key, .flags = "-c"};
     if (plan->kind == PLAN_KEY)
         write_doubts(plan, &sift);
     if (sift.size)
@@ -361,22 +394,22 @@ static void write_get(const struct plan *plan, const struct read *items,
         how.choose = buf_text(&choose);
         how.flags = plan->attribute.size ? "-r" : "-c";
     }
-    source->write_command(items, &how, out);
+    command->source->write_command(command->items, &how, out);
     out->failed = out->failed || sift.failed || choose.failed;
 }
 
-void command_write(const struct plan *plan, const struct read *items,
-                   const struct source_ops *source, const char *options, struct buf *out)
+void command_write(const struct command_of *command, struct buf *out)
 {
+    const struct plan *plan = command->plan;
     if (plan->kind == PLAN_KEY) {
-        write_get(plan, items, source, options, NULL, out);
+        write_get(command, NULL, out);
         return;
     }
-    write_query(plan, source, options, out);
+    write_query(command, out);
     if (plan->kind == PLAN_SEARCH || !plan->reads_again)
         return;
     /* Where the query finds nothing, nothing more is asked. */
     buf_add_text(out, " | while IFS= read -r key; do ");
-    write_get(plan, items, source, options, "\"$key\"", out);
+    write_get(command, "\"$key\"", out);
     buf_add_text(out, "; done");
 }

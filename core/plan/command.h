@@ -5,11 +5,19 @@
 
 #include "core/plan/plan.h"
 
-/* Appends it. ITEMS is the plan's Read by key, if it has one (see enum read_keys); OPTIONS is where
- * SOURCE is asked. A record is printed in its typed form, a listing as one record a line, an
- * attribute bare. Nothing is printed where there is no such file. Of a shortened name every record
- * is printed that it can stand for. */
-void command_write(const struct plan *plan, const struct read *items,
-                   const struct source_ops *source, const char *options, struct buf *out);
+struct command_of {
+    const struct plan *plan;
+    const struct read *items; /* the plan's Read by key (see enum read_keys); NULL: it has none */
+    const struct source_ops *source;
+    const char *options;           /* where SOURCE is asked */
+    const struct plan *const *own; /* of a listing: records that are no entries of it, since the
+                                    * map gives them names of their own beside; of PLAN_KEY */
+    size_t own_count;
+};
+
+/* Appends it. All is borrowed. A record is printed in its typed form, a listing as one record a
+ * line, an attribute bare. Nothing is printed where there is no such file. Of a shortened name
+ * every record is printed that it can stand for. */
+void command_write(const struct command_of *command, struct buf *out);
 
 #endif

@@ -1,26 +1,26 @@
 #include "core/tree/explain.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/base/digest.h"
 #include "core/base/instant.h"
 #include "core/plan/command.h"
-#include "core/tree/proof.h"
+#include "core/tree/price.h"
 
-/* A place's plan with all that is told of it. Without a plan the map alone tells what is there. */
-struct told {
-    const struct place *place;
-    struct plan *plan;    /* owned reference, or NULL */
-    struct proofs proofs; /* of a directory's own files */
-    struct read *items;   /* owned: the plan's read by key; NULL when it has none */
-    struct cost cost;
+/* A place's plan with all that is told of it. */
+struct explanation {
+    struct price price;
+    struct read *items;      /* owned: the plan's read by key; NULL when it has none */
+    const struct plan **own; /* owned: files that are records of the listing by other names */
+    size_t own_count;
 };
 
-static void told_clean_up(struct told *told)
+static void explanation_clean_up(struct explanation *explanation)
 {
-    read_destroy(told->items);
-    proofs_clean_up(&told->proofs);
-    plan_unref(told->plan);
+    read_destroy(explanation->items);
+    free(explanation->own);
+    price_clean_up(&explanation->price);
 }
 
 /* A key of the right shape, for a Read whose key only the query will tell. */
@@ -33,32 +33,25 @@ static struct key unknown_key(const struct model *table)
     return key;
 }
 
-static bool told_init(struct told *told, const struct tree *tree, const struct place *place,
-                      struct error *err)
+static bool explanation_init(struct explanation *explanation, const struct tree *tree,
+                             const struct place *place, struct error *err)
 {
-    *told = (struct told){.place = place};
-    if (place_is_read(place)) {
-        told->plan = place_plan(place, err);
-        if (!told->plan)
-            return false;
-        told->cost = told->plan->cost;
-    }
-    if (told->plan && (told->plan->kind == PLAN_KEY || told->plan->reads_again)) {
+    struct price *price = &explanation->price;
+    *explanation = (struct explanation){0};
+    if (!price_init(price, place, &tree->names, err))
+        return false;
+    const struct plan *plan = price->plan;
+    if (plan && (plan->kind == PLAN_KEY || plan->reads_again)) {
         struct key unknown = unknown_key(place->table);
-        told->items =
-            plan_items(told->plan, told->plan->reads_again ? &unknown : &told->plan->key, 1, err);
-        if (!told->items)
+        explanation->items = plan_items(plan, plan->reads_again ? &unknown : &plan->key, 1, err);
+        if (!explanation->items)
             return false;
     }
-    if (place->kind == PLACE_ROOT)
-        for (const struct map_environment *each = place->map->environments; each; each = each->next)
-            told->cost.tables |= !format_is_literal(&each->name);
-    if (place->kind == PLACE_DIRECTORY) {
-        if (!proofs_init(&told->proofs, place, &tree->names, told->plan, err))
-            return false;
-        proofs_add_cost(&told->proofs, &told->cost);
-    }
-    return true;
+    explanation->own = calloc(price->proofs.count + 1, sizeof *explanation->own);
+    for (size_t i = 0; explanation->own && i < price->proofs.count; i++)
+        if (proof_is_record(&price->proofs.items[i]))
+            explanation->own[explanation->own_count++] = price->proofs.items[i].plan;
+    return explanation->own || error_no_memory(err);
 }
 
 static void write_param_lines(struct buf *out, const struct place *place)
@@ -96,34 +89,44 @@ static void words_clean_up(struct words *words)
 
 /* False when memory ran out. */
 static bool find_words(struct words *words, const struct tree *tree, const struct place *place,
-                       const struct told *told)
+                       const struct explanation *explanation)
 {
     CLEAN_UP(buf_clean_up) struct buf options = {0};
-    cost_write(&told->cost, &words->cost);
-    cost_write_exception(&told->cost, &words->exception);
-    cost_write_json(&told->cost, &words->bound);
+    cost_write(&explanation->price.cost, &words->cost);
+    cost_write_exception(&explanation->price.cost, &words->exception);
+    cost_write_json(&explanation->price.cost, &words->bound);
     place_write_doubt(place, &words->doubt);
-    if (told->plan) {
+    if (explanation->price.plan) {
         const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
-        if (told->plan->query)
-            source->write_words(told->plan->query, KEYS_OF_READ,
+        if (explanation->price.plan->query)
+            source->write_words(explanation->price.plan->query, KEYS_OF_READ,
                                 &words->steps[words->step_count++]);
-        if (told->items) {
-            bool each = told->plan->kind == PLAN_LIST;
+        if (explanation->items) {
+            bool each = explanation->price.plan->kind == PLAN_LIST;
             enum read_keys again = each ? KEYS_FROM_ANSWER : KEY_FROM_ANSWER;
             struct buf *step = &words->steps[words->step_count++];
-            source->write_words(told->items, told->plan->reads_again ? again : KEYS_OF_READ, step);
+            source->write_words(explanation->items,
+                                explanation->price.plan->reads_again ? again : KEYS_OF_READ, step);
             buf_add_text(step, each ? ", for contents and sizes" : "");
         }
-        command_write(told->plan, told->items, source, buf_text(&options), &words->command);
+        struct command_of command = {
+            .plan = explanation->price.plan,
+            .items = explanation->items,
+            .source = source,
+            .options = buf_text(&options),
+            .own = explanation->own,
+            .own_count = explanation->own_count,
+        };
+        command_write(&command, &words->command);
     }
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
            !words->exception.failed && !words->bound.failed && !words->command.failed &&
            !words->doubt.failed && !options.failed;
 }
 
-static void write_text(struct buf *out, const struct place *place, const struct told *told,
-                       struct span path, const struct words *words)
+static void write_text(struct buf *out, const struct place *place,
+                       const struct explanation *explanation, struct span path,
+                       const struct words *words)
 {
     buf_add_span(out, path);
     buf_add_char(out, '\n');
@@ -137,7 +140,7 @@ static void write_text(struct buf *out, const struct place *place, const struct 
         buf_printf(out, "       %s\n", buf_text(&words->exception));
     if (words->step_count)
         buf_printf(out, "       %s read unit for each started 4 KB that is read\n",
-                   told->cost.consistent ? "1" : "0.5");
+                   explanation->price.cost.consistent ? "1" : "0.5");
     if (words->command.size)
         buf_printf(out, "aws    %s\n", buf_text(&words->command));
 }
@@ -179,16 +182,16 @@ static void write_json(struct buf *out, const struct place *place, struct span p
 bool explain_write(const struct tree *tree, const struct place *place, struct span path, bool json,
                    struct buf *out, struct error *err)
 {
-    CLEAN_UP(told_clean_up) struct told told = {0};
+    CLEAN_UP(explanation_clean_up) struct explanation explanation = {0};
     CLEAN_UP(words_clean_up) struct words words = {0};
-    if (!told_init(&told, tree, place, err))
+    if (!explanation_init(&explanation, tree, place, err))
         return false;
-    if (!find_words(&words, tree, place, &told))
+    if (!find_words(&words, tree, place, &explanation))
         return error_no_memory(err);
     if (json)
         write_json(out, place, path, &words);
     else
-        write_text(out, place, &told, path, &words);
+        write_text(out, place, &explanation, path, &words);
     return !out->failed || error_no_memory(err);
 }
 
@@ -250,16 +253,16 @@ bool explain_write_info(const struct tree *tree, const struct place *place,
                         const struct record *record, double found_units, const struct error *stale,
                         struct buf *out)
 {
-    CLEAN_UP(told_clean_up) struct told told = {0};
+    CLEAN_UP(explanation_clean_up) struct explanation explanation = {0};
     CLEAN_UP(words_clean_up) struct words words = {0};
     const char *index = place->route->file->index ? place->route->file->index->name : NULL;
-    if (!told_init(&told, tree, place, NULL))
+    if (!explanation_init(&explanation, tree, place, NULL))
         return false;
-    if (!find_words(&words, tree, place, &told))
+    if (!find_words(&words, tree, place, &explanation))
         return false;
     buf_add_text(out, "{\n  \"table\": ");
-    json_write_string(out, span_text(told.plan->table_name));
-    if (told.plan->query && index)
+    json_write_string(out, span_text(explanation.price.plan->table_name));
+    if (explanation.price.plan->query && index)
         write_member(out, "index", span_text(index));
     write_key(out, place->table, record_item(record));
     buf_add_text(out, ",\n  \"reads\": [");
@@ -280,18 +283,19 @@ bool explain_write_list_info(const struct tree *tree, const struct place *place,
                              const struct tree_listing *listing, const struct error *unlisted,
                              struct buf *out)
 {
-    CLEAN_UP(told_clean_up) struct told told = {0};
+    CLEAN_UP(explanation_clean_up) struct explanation explanation = {0};
     CLEAN_UP(words_clean_up) struct words words = {0};
     CLEAN_UP(buf_clean_up) struct buf when = {0};
     struct tree_list_stats stats = tree_list_stats(listing);
     struct clock *clock = loop_clock(tree->loop);
     struct error note;
-    if (!told_init(&told, tree, place, NULL) || !find_words(&words, tree, place, &told))
+    if (!explanation_init(&explanation, tree, place, NULL) ||
+        !find_words(&words, tree, place, &explanation))
         return false;
     buf_add_text(out, "{\n  \"table\": ");
-    json_write_string(out, span_text(told.plan->table_name));
-    if (told.plan->query->index)
-        write_member(out, "index", span_text(told.plan->query->index));
+    json_write_string(out, span_text(explanation.price.plan->table_name));
+    if (explanation.price.plan->query->index)
+        write_member(out, "index", span_text(explanation.price.plan->query->index));
     buf_add_text(out, ",\n  \"reads\": [");
     for (size_t i = 0; i < words.step_count; i++) {
         buf_add_text(out, i ? ", " : "");

@@ -210,7 +210,7 @@ static void give_readme(void *arg)
     CLEAN_UP(buf_clean_up) struct buf bytes = {0};
     struct error why;
     free(arg);
-    if (!readme_write(call.place, &bytes)) {
+    if (!readme_write(call.place, &call.tree->names, &bytes)) {
         error_no_memory(&why);
         call.done(call.arg, NULL, &why);
         return;

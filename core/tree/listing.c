@@ -199,10 +199,8 @@ static bool has_own_name(const struct tree_listing *listing, const struct key *k
         struct error ignored;
         const struct proof *proof = &listing->proofs.items[i];
         const struct plan *plan = proof->plan;
-        if (plan->kind != PLAN_KEY || plan->pattern->attribute || key_compare(&plan->key, key) != 0)
-            continue;
-        if (plan->pattern->filter_count == 0 ||
-            (proof->covered && plan_holds(plan, key, item, &ignored)))
+        if (proof_is_record(proof) && key_compare(&plan->key, key) == 0 &&
+            (plan->pattern->filter_count == 0 || plan_holds(plan, key, item, &ignored)))
             return true;
     }
     return false;
@@ -591,8 +589,7 @@ static bool prepare(struct tree_listing *listing, struct error *err)
     }
     if (place->kind == PLACE_ROOT)
         listing->environment = next_parametric(place->map->environments);
-    return place->kind != PLACE_DIRECTORY ||
-           proofs_init(&listing->proofs, place, &listing->tree->names, listing->plan, err);
+    return proofs_init(&listing->proofs, place, &listing->tree->names, listing->plan, err);
 }
 
 static bool start_declared(struct tree_listing *listing, struct error *err)

@@ -1,5 +1,6 @@
 #include "core/tree/place.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/nearest.h"
@@ -258,6 +259,42 @@ struct place *place_table(const struct place *environment, const struct model *m
         return NULL;
     enter_table(place, model);
     return place;
+}
+
+/* A number, which a text and a binary may be too; no two are the same, and each is greater than the
+ * one before, so that a range ends behind its beginning. */
+static void stand_in(struct place *place, const struct format *segment)
+{
+    for (size_t i = 0; i < segment->count; i++) {
+        char value[16];
+        const char *param = segment->pieces[i].param;
+        if (!param || bindings_find(&place->bindings, param))
+            continue;
+        snprintf(value, sizeof value, "7%03zu", place->bindings.count);
+        bindings_add(&place->bindings, param, arena_copy(&place->arena, span_text(value)));
+    }
+}
+
+static void enter_step(struct place *place, const struct route *directory, const struct route *step)
+{
+    if (step != directory)
+        enter_step(place, directory, step->parent);
+    place->kind = step->file ? file_kind(step, COMPANION_NONE) : PLACE_DIRECTORY;
+    place->route = step;
+    stand_in(place, &step->segment);
+    bind_said(place, step->file ? step->file : step->list);
+}
+
+struct place *place_example(const struct place *directory, const struct route *step)
+{
+    struct place *place = place_new(directory);
+    if (!place)
+        return NULL;
+    enter_step(place, directory->route, step);
+    if (!place->arena.failed)
+        return place;
+    place_destroy(place);
+    return NULL;
 }
 
 bool place_next_segment(struct span *path, struct span *segment)

@@ -57,6 +57,11 @@ struct place *place_child(const struct place *place, struct span name,
 /* The directory of the table that MODEL is of, in ENVIRONMENT. NULL when memory ran out. */
 struct place *place_table(const struct place *environment, const struct model *model);
 
+/* The place at STEP, which is DIRECTORY's own or below it, where something stands in for each
+ * parameter that DIRECTORY's path does not say: for what is the same whatever is typed. NULL when
+ * memory ran out. */
+struct place *place_example(const struct place *directory, const struct route *step);
+
 /* Takes the next segment off a path, and the slashes before it; false at its end. */
 bool place_next_segment(struct span *path, struct span *segment);
 

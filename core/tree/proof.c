@@ -44,7 +44,11 @@ bool proofs_init(struct proofs *proofs, const struct place *place,
                  const struct place_options *names, const struct plan *list, struct error *err)
 {
     CLEAN_UP(entries_clean_up) struct entries files = {0};
+    struct place directory = *place; /* borrows all that PLACE owns */
     *proofs = (struct proofs){0};
+    if (place->kind == PLACE_LIST_INFO)
+        directory.kind = PLACE_DIRECTORY;
+    place = &directory;
     entries_add_files(&files, place, names);
     if (files.why.kind != ERROR_NONE) {
         *err = files.why;
@@ -78,6 +82,13 @@ void proofs_consider(struct proofs *proofs, const struct key *key, struct json i
         else if (admitted)
             finder_consider(&proof->finder, item, origin, &proof->failed);
     }
+}
+
+bool proof_is_record(const struct proof *proof)
+{
+    const struct plan *plan = proof->plan;
+    return plan->kind == PLAN_KEY && !plan->pattern->attribute &&
+           (plan->pattern->filter_count == 0 || proof->covered);
 }
 
 void proofs_add_cost(const struct proofs *proofs, struct cost *cost)

@@ -22,9 +22,10 @@ struct proofs {
     struct arena arena; /* owns the names */
 };
 
-/* Finds the files that the map declares in the directory PLACE. LIST is the plan of its listing, or
- * NULL. A file whose plan can't be made for the path's values is none. False with ERR filled when
- * one has no name that opens it, or memory ran out. To be cleaned up in either case. */
+/* Finds the files that the map declares in PLACE, a directory or the companion of one; in others
+ * are none. LIST is the plan of its listing, or NULL. A file whose plan can't be made for the
+ * path's values is none. False with ERR filled when one has no name that opens it, or memory ran
+ * out. To be cleaned up in either case. */
 bool proofs_init(struct proofs *proofs, const struct place *place,
                  const struct place_options *names, const struct plan *list, struct error *err);
 void proofs_clean_up(struct proofs *proofs);
@@ -32,6 +33,11 @@ void proofs_clean_up(struct proofs *proofs);
 /* An item of the directory's listing, as it comes. */
 void proofs_consider(struct proofs *proofs, const struct key *key, struct json item,
                      const struct record_origin *origin);
+
+/* Whether the proof's file is a record of the listing under a name of its own, as far as its key
+ * tells: then it is no entry as well. Where it is a file only of records that pass a filter, the
+ * listing must show enough of them to know. */
+bool proof_is_record(const struct proof *proof);
 
 /* Adds what the listing does not cover to a directory's cost. */
 void proofs_add_cost(const struct proofs *proofs, struct cost *cost);

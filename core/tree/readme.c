@@ -3,6 +3,7 @@
 #include "core/base/printable.h"
 #include "core/map/listable.h"
 #include "core/tree/entries.h"
+#include "core/tree/price.h"
 
 /* The path of ROUTE within its table, as the map writes it. */
 static void write_path(const struct route *route, struct buf *out)
@@ -15,30 +16,32 @@ static void write_path(const struct route *route, struct buf *out)
     format_write(&route->segment, out);
 }
 
-/* Adds what it takes to know whether the files are there that the map puts beside the listing's
- * records: nothing where the listing holds these (core/tree/proof.h). */
-static void add_files(const struct route *listing, struct cost *cost)
+/* What PATTERN costs at ROUTE, below DIRECTORY, whatever is typed for its parameters. False when
+ * memory ran out. */
+static bool find_cost(const struct place *directory, const struct route *route,
+                      const struct map_pattern *pattern, const struct place_options *names,
+                      struct cost *out)
 {
-    for (const struct route *child = listing->children; child; child = child->next) {
-        struct cost more;
-        bool held = child->file && listing->list->whole && !child->file->index &&
-                    child->file->consistent == listing->list->consistent;
-        if (!child->file || child->entry || held || !format_is_literal(&child->segment))
-            continue;
-        cost_of_pattern(child->file, NULL, &more);
-        cost_add(cost, &more);
-    }
+    CLEAN_UP(price_clean_up) struct price price = {0};
+    struct error why = {0};
+    struct place *place = place_example(directory, route);
+    bool found = place && price_init(&price, place, names, &why);
+    place_destroy(place);
+    if (found)
+        *out = price.cost;
+    else /* nothing that could stand in for what is typed suits it */
+        cost_of_pattern(pattern, NULL, out);
+    return place && why.kind != ERROR_NO_MEMORY;
 }
 
-static void write_pattern(const struct route *route, const struct map_pattern *pattern,
+static void write_pattern(const struct place *directory, const struct route *route,
+                          const struct map_pattern *pattern, const struct place_options *names,
                           struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0}, words = {0};
     struct cost cost;
     write_path(route, &path);
-    cost_of_pattern(pattern, NULL, &cost);
-    if (pattern->list)
-        add_files(route, &cost);
+    out->failed = out->failed || !find_cost(directory, route, pattern, names, &cost);
     cost_write(&cost, &words);
     buf_printf(out, "  %s%s\n      %s\n", buf_text(&path), pattern->list ? "/" : "",
                buf_text(&words));
@@ -51,15 +54,16 @@ static void write_pattern(const struct route *route, const struct map_pattern *p
                           "ls -t sorts by date\n");
 }
 
-static void write_patterns(const struct route *route, struct buf *out)
+static void write_patterns(const struct place *directory, const struct route *route,
+                           const struct place_options *names, struct buf *out)
 {
     if (route->list)
-        write_pattern(route, route->list, out);
+        write_pattern(directory, route, route->list, names, out);
     if (route->file && !route->entry)
-        write_pattern(route, route->file, out);
+        write_pattern(directory, route, route->file, names, out);
     for (const struct route *child = route->children; child; child = child->next)
         if (!child->entry)
-            write_patterns(child, out);
+            write_patterns(directory, child, names, out);
 }
 
 /* Whether PARAM is asked for somewhere below ROUTE. */
@@ -109,7 +113,7 @@ static void write_unlisted(const struct place *directory, const struct route *ch
                buf_text(&segment), reason);
 }
 
-bool readme_write(const struct place *directory, struct buf *out)
+bool readme_write(const struct place *directory, const struct place_options *names, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     const struct route *unlisted = entries_unlisted(directory);
@@ -117,7 +121,7 @@ bool readme_write(const struct place *directory, struct buf *out)
         write_unlisted(directory, unlisted, &text);
     buf_printf(&text, "Paths of %s%s, and what each costs:\n\n", directory->table_prefix,
                directory->table->base_name);
-    write_patterns(directory->route, &text);
+    write_patterns(directory, directory->route, names, &text);
     write_hints(directory, &text);
     printable_add_lines(out, buf_span(&text));
     out->failed = out->failed || text.failed;

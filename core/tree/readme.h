@@ -5,7 +5,8 @@
 
 #include "core/tree/place.h"
 
-/* Appends it. False when memory ran out. */
-bool readme_write(const struct place *directory, struct buf *out);
+/* Appends it: what things are called by NAMES. False when memory ran out. */
+bool readme_write(const struct place *directory, const struct place_options *names,
+                  struct buf *out);
 
 #endif

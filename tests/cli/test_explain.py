@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import plain
+from harness import plain, tables
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
@@ -247,3 +247,70 @@ def test_json_of_several_paths_is_one_object_each(ddbfs):
         found.append(value["path"])
         at = re.compile(r"\s*").match(text, at).end()
     assert found == ["/prod/shops/a.example", "/prod/shops/b.example"]
+
+
+# Files that the map puts beside a listing
+
+BESIDE = {
+    "w/{b}/": {"list": "a"},
+    "w/{b}/set.own": {"record": "s"},
+    "r/{b}/{from}..{to}/": {"list": "a", "where": {"n": "{from}..{to}"}},
+    "q/{b}/": {"list": ["a", "s"]},
+    "q/{b}/set.own": {"record": "s"},
+    "f/{b}/": {"list": "a", "filter": {"w": "k"}},
+    "f/{b}/last.own": {"record": "last"},
+    "n/{b}/": {"list": "a"},
+    "n/{b}/new.own": {"record": "a", "newest": 1},
+    "p/{b}/": {"list": "a"},
+    "p/{b}/picked.own": {"record": "a", "pick": {"greatest": "w"}},
+    "l/{b}/": {"list": ["a", "last"], "newest": 2},
+    "l/{b}/last.own": {"record": "last"},
+    "l/{b}/set.own": {"record": "s", "filter": {"w": "k"}},
+}
+
+
+@pytest.fixture
+def beside(table, write_map):
+    """The environment of a map that names some records of its listings in another way, too."""
+    names = ("A#1", "A#2", "A#3", "A#LAST", "SET")
+    table(tables.plain(), [{"pk": {"S": "B"}, "sk": {"S": name}, "w": {"S": "k"}} for name in names])
+    records = {
+        "a": {"pk": "{b}", "sk": "A#{n}"},
+        "s": {"pk": "{b}", "sk": "SET"},
+        "last": {"pk": "{b}", "sk": "A#LAST"},
+    }
+    return {"DDBFS_MAP": str(write_map(tables.plain_map(records=records, paths=BESIDE)))}
+
+
+@pytest.mark.parametrize("path", BESIDE)
+def test_a_readme_tells_the_cost_that_explain_tells(ddbfs, beside, path):
+    lines = ddbfs("cat", "/any/things/README", env=beside).text.splitlines()
+    real = path.replace("{b}", "B").replace("{from}..{to}", "1..2")
+    told = explained(ddbfs, f"/any/things/{real}", env=beside)["cost"]
+    assert lines[lines.index(f"  {path}") + 1].strip() == told
+
+
+LISTS = [path for path in BESIDE if path.endswith("{b}/")]
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_the_info_of_a_listing_agrees_with_it(ddbfs, ls, proxy, beside, path):
+    folder = "/any/things/" + path.replace("{b}/", "B")
+    proxy.clear()
+    records = [name for name in ls(folder, env=beside) if not name.endswith(".own")]
+    asked = list(proxy.ops)
+    proxy.clear()
+    info = json.loads(ddbfs("cat", f"{folder}@info", env=beside).text)
+    assert info["records"] == len(records) > 0
+    assert proxy.ops == asked
+    assert info["cost"] == explained(ddbfs, f"{folder}/", env=beside)["cost"]
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_the_command_of_a_listing_gives_its_records(ddbfs, ls, shell, beside, path):
+    """Those that have names of their own have commands of their own."""
+    folder = "/any/things/" + path.replace("{b}/", "B")
+    line = explained(ddbfs, f"{folder}/", env=beside)["aws"]
+    given = [json.loads(each)["sk"]["S"] for each in shell(line).text.splitlines()]
+    names = [name for name in ls(folder, env=beside) if not name.endswith(".own")]
+    assert [name.removeprefix("A#") for name in given] == [name.removeprefix("A#") for name in names]

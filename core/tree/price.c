@@ -1,0 +1,27 @@
+#include "core/tree/price.h"
+
+void price_clean_up(struct price *price)
+{
+    proofs_clean_up(&price->proofs);
+    plan_unref(price->plan);
+    *price = (struct price){0};
+}
+
+bool price_init(struct price *price, const struct place *place, const struct place_options *names,
+                struct error *err)
+{
+    *price = (struct price){0};
+    if (place_is_read(place)) {
+        price->plan = place_plan(place, err);
+        if (!price->plan)
+            return false;
+        price->cost = price->plan->cost;
+    }
+    if (place->kind == PLACE_ROOT)
+        for (const struct map_environment *each = place->map->environments; each; each = each->next)
+            price->cost.tables |= !format_is_literal(&each->name);
+    if (!proofs_init(&price->proofs, place, names, price->plan, err))
+        return false;
+    proofs_add_cost(&price->proofs, &price->cost);
+    return true;
+}
