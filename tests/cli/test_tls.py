@@ -5,6 +5,7 @@ import hashlib
 import pytest
 
 from harness import runner, services, signin, tls
+from harness.signer import keys
 
 SETTINGS = "/prod/shops/cool-store.myshopify.com/SETTINGS"
 PLAIN_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
@@ -57,18 +58,77 @@ def test_who_answers_tls_in_plain_text_is_told_nothing(ddbfs):
     assert "TLS with localhost" in result.stderr and peer.was_told_nothing()
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])
+def moved_to(url, status=307):
+    lines = [f"HTTP/1.1 {status} Moved", f"Location: {url}", "Content-Length: 0", "Connection: close"]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n"
+
+
+@pytest.mark.parametrize("to", ["http://localhost", "https://localhost", "http://127.0.0.1", "https://127.0.0.1"])
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_nobody_is_sent_elsewhere(ddbfs, authority, status, scheme):
+def test_nobody_is_sent_elsewhere(ddbfs, authority, status, to):
     with tls.Peer(answer=PLAIN_ANSWER) as other:
-        lines = [f"HTTP/1.1 {status} Moved", f"Location: {scheme}://localhost:{other.port}/",
-                 "Content-Length: 0", "Connection: close"]  # fmt: skip
-        answer = "\r\n".join(lines).encode() + b"\r\n\r\n"
-        with tls.Peer(authority.context(), answer) as peer:
+        with tls.Peer(authority.context(), moved_to(f"{to}:{other.port}/", status)) as peer:
             env = trusting(authority)
             result = ddbfs("--endpoint-url", peer.url, "cat", SETTINGS, env=env, expect=1)
     assert f"not DynamoDB's (HTTP {status}" in result.stderr
     assert peer.accepted == 1 and other.accepted == 0
+
+
+# Those who give credentials: STS, SSO's portal and its token service, and AWS Sign-In. What they are told is
+# a secret, or signed.
+
+ROLE = f"[profile controller]\nrole_arn = arn:aws:iam::{signin.ACCOUNT}:role/Reader\nsource_profile = base\n"
+GIVERS = {
+    "STS": ("AWS_ENDPOINT_URL_STS", lambda givers, _: givers.use(f"{ROLE}[profile base]\n{keys('BASE')}")),
+    "the portal": ("AWS_ENDPOINT_URL_SSO", lambda givers, _: givers.sign_in()),
+    "SSO's tokens": ("AWS_ENDPOINT_URL_SSO_OIDC", lambda givers, _: givers.sign_in(-60)),
+    "AWS Sign-In": ("AWS_ENDPOINT_URL_SIGNIN", lambda givers, file: givers.open_session(file, -60)),
+}
+PEERS = {
+    "unknown authority": (True, {}, False),
+    "wrong host": (True, {"names": "DNS:example.org"}, True),
+    "expired": (True, {"days": -1}, True),
+    "plain text": (False, {}, True),
+}
+
+
+@pytest.fixture
+def givers(home, proxy, tmp_path):
+    """givers(kind, url): the environment of a profile whose credentials that one gives, who is asked at URL.
+    Everybody else is the good service, which nothing leads to."""
+    with signin.SignIn(home, proxy) as good:
+
+        def use(kind, url):
+            name, begin = GIVERS[kind]
+            good.use(signin.LOGIN if kind == "AWS Sign-In" else signin.SSO_SESSION)
+            begin(good, signin.make_key(tmp_path / "session-key.pem"))
+            return {**good.environment, name: url}
+
+        yield use
+        assert good.asked() == []
+
+
+@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("kind", GIVERS)
+def test_a_giver_of_credentials_that_is_not_trusted_is_told_nothing(ddbfs, proxy, authority, givers, kind, peer):
+    speaks_tls, made, trusted = PEERS[peer]
+    context = authority.context(**made) if speaks_tls else None
+    with tls.Peer(context, PLAIN_ANSWER) as giver:
+        env = {**givers(kind, giver.url), **(trusting(authority) if trusted else {})}
+        result = ddbfs("cat", SETTINGS, env=env, expect=1)
+    assert giver.accepted >= 1 and giver.was_told_nothing(), result
+    assert f"localhost:{giver.port}" in result.stderr and proxy.requests == []
+
+
+@pytest.mark.parametrize("to", ["http://localhost", "https://127.0.0.1"])
+@pytest.mark.parametrize("kind", GIVERS)
+def test_a_giver_of_credentials_sends_nobody_elsewhere(ddbfs, proxy, authority, givers, kind, to):
+    with tls.Peer(answer=PLAIN_ANSWER) as other:
+        with tls.Peer(authority.context(), moved_to(f"{to}:{other.port}/")) as giver:
+            env = {**givers(kind, giver.url), **trusting(authority)}
+            ddbfs("cat", SETTINGS, env=env, expect=1)
+    assert giver.accepted >= 1 and not giver.was_told_nothing()
+    assert other.accepted == 0 and proxy.requests == []
 
 
 @pytest.mark.parametrize("named", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"])
