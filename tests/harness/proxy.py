@@ -250,8 +250,7 @@ class Proxy:
         upstream = wire.Upstream("127.0.0.1", self.server.port)
         try:
             if self.tls:
-                connection = self.tls.wrap_socket(connection, server_side=True)
-                self.resumed += connection.session_reused
+                connection = self.secure(connection)
             with connection, connection.makefile("rb") as stream:
                 while self.serve_one(connection, stream, number, upstream):
                     pass
@@ -261,6 +260,15 @@ class Proxy:
             upstream.close()
             with self.lock:
                 self.sockets.discard(connection)
+
+    def secure(self, plain):
+        """The connection as it is known from now on."""
+        connection = self.tls.wrap_socket(plain, server_side=True)
+        with self.lock:
+            self.sockets.discard(plain)
+            self.sockets.add(connection)
+            self.resumed += connection.session_reused
+        return connection
 
     def serve_one(self, connection, stream, number, upstream):
         request = wire.read_request(stream)

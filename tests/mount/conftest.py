@@ -187,6 +187,12 @@ def old_kernel(tmp_path_factory):
     return environment
 
 
+@pytest.fixture(scope="session")
+def stalled_names(tmp_path_factory):
+    """The environment of a daemon whose name server does not answer for names under .stalled."""
+    return preload(tmp_path_factory.mktemp("stalled-names"), "stalled_names")
+
+
 class Clock:
     """The clocks of a daemon that is started with `env`; they jump when the test says so. PROXY, the
     service, knows what time it is."""

@@ -4,6 +4,7 @@ Counted, not timed: the requests that hang are open while the others are answere
 import contextlib
 import errno
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -12,7 +13,7 @@ import time
 
 import pytest
 
-from harness import mounts
+from harness import mounts, tls
 
 CALLERS = 64
 SHARE = 16  # connections of one table and region
@@ -156,7 +157,56 @@ def test_an_address_that_does_not_answer_does_not_cost_the_deadline(mount, make_
         assert (m / SETTINGS).read_bytes()
 
 
+def open_clock_tls(make_proxy, server, authority, clock):
+    """A proxy that speaks TLS, whose service knows what time it is, and what a daemon needs for it."""
+    front = make_proxy(server, tls=authority.context())
+    clock.proxy = front
+    env = {**clock.env, "AWS_CA_BUNDLE": str(authority.bundle)}
+    return front, env
+
+
+def test_a_handshake_that_is_needed_resumes_the_session(mount, make_proxy, server, clock, short, tmp_path):
+    """None at all while the service keeps the connection, and a short one where it has ended it."""
+    front, env = open_clock_tls(make_proxy, server, tls.Authority(tmp_path / "tls"), clock)
+    m = mount("--endpoint-url", front.url, map_file=short, env=env)
+    read_anew(m)
+    made, resumed = front.accepted, front.resumed
+    clock.passes(HOUR_S)
+    read_anew(m)
+    assert (front.accepted, front.resumed) == (made, resumed)
+    for times in range(1, 4):
+        front.drop()
+        clock.passes(HOUR_S)
+        read_anew(m)
+        assert (front.accepted, front.resumed) == (made + times, resumed + times)
+    assert "pid" not in m.errors()
+
+
 # Names.
+
+
+def test_a_name_server_that_does_not_answer_delays_nobody_else(mount, proxy, make_map, short, stalled_names, tmp_path):
+    """One environment's name is being looked for; all others are read meanwhile, those from memory and
+    those that have to be asked for; and the daemon ends without waiting for it."""
+    own = '"prefix": "staging-", "profile": "controller", "region": "us-east-1", "endpoint": "http://service.stalled"'
+    text = re.sub(r'"staging": +\{[^}]*\}', lambda _: f'"staging": {{ {own} }}', short.read_text("utf-8"))
+    stall = tmp_path / "stall"
+    asked = tmp_path / "stall.asked"
+    stall.touch()
+    m = mount("--timeout", "30", map_file=make_map(lambda _: text), env={**stalled_names, "STALLED_NAMES_FILE": stall})
+    known = (m / SETTINGS).read_bytes()
+    asked.unlink(missing_ok=True)
+    outcomes = []
+    caller = threading.Thread(target=look_up, args=(m / SETTINGS.replace("prod", "staging"), outcomes))
+    caller.start()
+    mounts.wait_until(asked.exists, "somebody who looks for the name")
+    proxy.clear()
+    assert (m / "prod/jobs/README").read_bytes() and m.stats()["uptime_seconds"] >= 0
+    assert read_anew(m) == known and "GetItem" in proxy.ops
+    assert outcomes == [], "the name is being looked for still"
+    stall.unlink()
+    caller.join()
+    assert outcomes == [errno.EHOSTUNREACH]
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="there is no strace")
