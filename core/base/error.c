@@ -22,6 +22,8 @@ bool error_set(struct error *err, enum error_kind kind, const char *format, ...)
 
 void error_add(struct error *err, const char *format, ...)
 {
+    if (!err)
+        return;
     char more[2 * sizeof err->text], text[sizeof err->text + sizeof more];
     va_list args;
     va_start(args, format);

@@ -51,7 +51,7 @@ struct error {
 bool error_set(struct error *err, enum error_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Appends to ERR's text, as far as there is room: what is cut off ends in "…". */
+/* Appends to ERR's text (ERR may be NULL), as far as there is room: what is cut off ends in "…". */
 void error_add(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 bool error_no_memory(struct error *err);

@@ -267,6 +267,13 @@ def test_a_map_that_is_named_is_used(config, write_map):
     assert "one map" in config("a", "b", expect=2).stderr
 
 
+def test_roles_in_a_circle_are_told(told, home):
+    role = "[profile {}]\nrole_arn = arn:aws:iam::123456789012:role/r\nsource_profile = {}\nregion = us-east-1\n"
+    home.config.write_text(role.format("one", "two") + role.format("two", "three") + role.format("three", "two"))
+    found = told("--env", "dev-x", env={"AWS_PROFILE": "one"}, expect=1)["dev-x"]
+    assert found["error"]["errno"] == "EACCES" and "two" in found["error"]["text"]
+
+
 def test_files_that_are_broken_are_told(told, home):
     home.credentials.write_text("[default\n")
     found = told("--env", "prod", expect=1)["prod"]
