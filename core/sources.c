@@ -25,6 +25,8 @@ struct opened {
 struct settled {
     char *profile, *region, *endpoint_url; /* the options; owned, NULL for none */
     struct aws_settings settings;
+    bool is_provisional; /* a profile file could not be read, and so was left out of it */
+    bool is_over;        /* it counts no more, and is kept for the session that has its settings */
     struct opened *opened; /* NULL until it is asked for */
     struct settled *next;
 };
@@ -129,17 +131,37 @@ bool sources_settle(struct sources *sources, const struct map_environment *envir
            readable;
 }
 
+static bool is_for(const struct settled *settled, const struct aws_options *options)
+{
+    return !settled->is_over && same_text(settled->profile, options->profile) &&
+           same_text(settled->region, options->region) &&
+           same_text(settled->endpoint_url, options->endpoint_url);
+}
+
+/* What was worked out before. What was worked out without a file is over when that can be read. */
+static struct settled *find_settled(struct sources *sources, const struct aws_options *options)
+{
+    for (struct settled *each = sources->settled; each; each = each->next) {
+        if (!is_for(each, options))
+            continue;
+        if (each->is_provisional)
+            profiles_refresh(&sources->profiles, NULL);
+        each->is_over = each->is_provisional && sources->profiles.unreadable.kind == ERROR_NONE;
+        return each->is_over ? NULL : each;
+    }
+    return NULL;
+}
+
 /* What the environment's options come to: worked out once, when it succeeds. NULL with ERR filled.
  */
 static struct settled *settle(struct sources *sources, const struct map_environment *environment,
                               struct error *err)
 {
     struct aws_options options = options_for(sources, environment);
-    for (struct settled *each = sources->settled; each; each = each->next)
-        if (same_text(each->profile, options.profile) && same_text(each->region, options.region) &&
-            same_text(each->endpoint_url, options.endpoint_url))
-            return each;
-    struct settled *settled = calloc(1, sizeof *settled);
+    struct settled *settled = find_settled(sources, &options);
+    if (settled)
+        return settled;
+    settled = calloc(1, sizeof *settled);
     if (!settled) {
         error_no_memory(err);
         return NULL;
@@ -153,6 +175,7 @@ static struct settled *settle(struct sources *sources, const struct map_environm
         free_settled(settled);
         return NULL;
     }
+    settled->is_provisional = sources->profiles.unreadable.kind != ERROR_NONE;
     settled->next = sources->settled;
     sources->settled = settled;
     return settled;

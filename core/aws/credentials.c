@@ -21,6 +21,14 @@ void credentials_clean_up(struct credentials *credentials)
     *credentials = (struct credentials){0};
 }
 
+bool credentials_is_visible(struct span text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] <= ' ' || text.data[i] > '~')
+            return false;
+    return true;
+}
+
 static bool copy_text(char **out, const char *text)
 {
     *out = text ? strdup(text) : NULL;
@@ -40,13 +48,9 @@ bool credentials_copy(struct credentials *out, const struct credentials *from)
     return false;
 }
 
-/* Visible ASCII only. */
 static bool is_visible(const char *text)
 {
-    for (; text && *text; text++)
-        if (*text <= ' ' || *text > '~')
-            return false;
-    return true;
+    return credentials_is_visible(span_text(text));
 }
 
 bool credentials_check(const struct credentials *credentials, struct error *err)

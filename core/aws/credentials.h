@@ -26,6 +26,10 @@ struct credentials {
 /* Wipes and frees. */
 void credentials_clean_up(struct credentials *credentials);
 
+/* Whether there is nothing in TEXT but visible ASCII: what else came along with a copied key would
+ * break the request's head. */
+bool credentials_is_visible(struct span text);
+
 /* False when memory ran out; OUT, which must be empty, then stays so. */
 bool credentials_copy(struct credentials *out, const struct credentials *from);
 

@@ -76,6 +76,8 @@ static void fail_absent(const struct credentials_context *context, struct error 
         error_set(err, ERROR_DENIED,
                   "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or make a "
                   "profile: aws configure for keys, aws configure sso or aws login to sign in");
+    if (context->profiles->unreadable.kind != ERROR_NONE)
+        error_add(err, "; %s", context->profiles->unreadable.text);
 }
 
 /* The files are read for one question, and wiped after it. */

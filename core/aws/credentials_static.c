@@ -13,6 +13,26 @@ static bool copy(char **out, struct span value)
     return *out || value.size == 0;
 }
 
+/* One of the two files, for looking into it. */
+struct place {
+    const struct profile_file *file;
+    const char *path;
+    const char *profile;
+    struct error *err;
+};
+
+/* VALUE gets what the profile says of NAME, and stays as it is when it says nothing. */
+static bool take_value(const struct place *in, const char *name, struct span *value)
+{
+    return !profile_get(in->file, in->profile, name, value) || credentials_is_visible(*value) ||
+           error_set(
+               in->err, ERROR_DENIED,
+               "%s, line %u: the %s of profile %s has a blank, a line end or another character "
+               "in it that none has; a comment behind it would be a part of it, as in the AWS "
+               "CLI: it takes a line of its own",
+               in->path, profile_line(in->file, *value), name, in->profile);
+}
+
 /* As in the AWS CLI, a key that is there counts, whatever its value: an empty id is a mistake to
  * tell of, since another source in its place would be another user's. */
 static enum credentials_found take_keys(const struct credentials_context *context,
@@ -23,29 +43,40 @@ static enum credentials_found take_keys(const struct credentials_context *contex
     const char *profile = context->profile;
     const struct profile_file *file =
         dialect == PROFILE_CONFIG ? &profiles->config : &profiles->credentials;
-    struct span id, secret = span_text(NULL), token = secret, account = secret;
+    const struct place in = {
+        .file = file,
+        .path = dialect == PROFILE_CONFIG ? profiles->config_path : profiles->credentials_path,
+        .profile = profile,
+        .err = err,
+    };
+    struct span none = span_text(NULL), id, secret = none, token = none, account = none, other;
     /* Docker makes a folder of a file that it is to mount and that is not there. */
     if (dialect == PROFILE_CREDENTIALS && file->instead)
-        log_line(context->log, LOG_LEVEL_WARNING, "%s is %s, and so no profile file",
-                 profiles->credentials_path, file->instead);
+        log_line(context->log, LOG_LEVEL_WARNING, "%s is %s, and so no profile file", in.path,
+                 file->instead);
+    if (dialect == PROFILE_CREDENTIALS && profiles->unreadable.kind != ERROR_NONE)
+        log_line(context->log, LOG_LEVEL_INFO, "%s; it counts as missing",
+                 profiles->unreadable.text);
     if (!profile_get(file, profile, "aws_access_key_id", &id))
         return CREDENTIALS_ABSENT;
-    profile_get(file, profile, "aws_secret_access_key", &secret);
+    /* The older name of the token wins. */
+    const char *token_name = profile_get(file, profile, "aws_security_token", &other)
+                                 ? "aws_security_token"
+                                 : "aws_session_token";
+    if (!take_value(&in, "aws_access_key_id", &id) ||
+        !take_value(&in, "aws_secret_access_key", &secret) ||
+        !take_value(&in, token_name, &token) || !take_value(&in, "aws_account_id", &account))
+        return CREDENTIALS_FAILED;
     if (id.size == 0 || secret.size == 0) {
         error_set(err, ERROR_DENIED,
                   "%s, line %u: profile %s has %saws_access_key_id, but %s; "
                   "give it both",
-                  dialect == PROFILE_CONFIG ? profiles->config_path : profiles->credentials_path,
-                  profile_line(file, id), profile, id.size > 0 ? "" : "an ",
+                  in.path, profile_line(file, id), profile, id.size > 0 ? "" : "an ",
                   id.size > 0 ? "no aws_secret_access_key" : "nothing in it");
         return CREDENTIALS_FAILED;
     }
     CLEAN_UP(buf_clean_up) struct buf origin = {0};
     profiles_origin(profiles, dialect, profile, &origin);
-    /* The older name of the token wins. */
-    if (!profile_get(file, profile, "aws_security_token", &token))
-        profile_get(file, profile, "aws_session_token", &token);
-    profile_get(file, profile, "aws_account_id", &account);
     out->method = dialect == PROFILE_CONFIG ? "config-file" : "shared-credentials-file";
     out->origin = buf_steal(&origin, NULL);
     if (copy(&out->access_key_id, id) && copy(&out->secret_access_key, secret) &&

@@ -241,8 +241,11 @@ static bool add_key(struct parser *parser, struct span parent, struct span name,
     if (!make_room(&keys, ini->key_count, &ini->key_capacity, sizeof *ini->keys))
         return error_no_memory(parser->err);
     ini->keys = keys;
-    ini->keys[ini->key_count] =
-        (struct ini_key){parser->section, parent, name, value, parser->line};
+    ini->keys[ini->key_count] = (struct ini_key){.section = parser->section,
+                                                 .parent = parent,
+                                                 .name = name,
+                                                 .value = value,
+                                                 .line = parser->line};
     if (!slots_put(&ini->by_key, hash_of_key(&wanted), is_key, &wanted, (uint32_t)ini->key_count,
                    &before))
         return error_no_memory(parser->err);
@@ -314,10 +317,13 @@ static bool add_nested(struct parser *parser, struct span parent, struct span li
 static bool continue_key(struct parser *parser, struct span line)
 {
     struct ini_key *key = &parser->ini->keys[parser->key];
-    if (key->value.size == 0)
-        return add_nested(parser, key->name, line);
-    continue_value(parser, key, line);
-    return true;
+    if (key->value.size > 0 && !key->has_nested) {
+        continue_value(parser, key, line);
+        return true;
+    }
+    key->has_nested = true;
+    key->value.size = (size_t)(line.data + line.size - key->value.data);
+    return add_nested(parser, key->name, line);
 }
 
 static void overwrite(struct ini *ini, struct span text)

@@ -17,7 +17,9 @@ struct ini_key {
     size_t section;     /* its number */
     struct span parent; /* the key that it is nested under; empty for a plain one */
     struct span name;   /* of a plain key the case does not matter; of a nested one it does */
-    struct span value;  /* empty for a key that has others nested under it */
+    struct span
+        value; /* of a key that has others nested under it: their lines, as they stand there */
+    bool has_nested;
     unsigned line;
 };
 

@@ -53,6 +53,9 @@ static void tell_none(struct credentials_get *get, const struct error *why)
               "no region: give --region, set AWS_REGION, or give profile %s a region (aws "
               "configure set region REGION%s)",
               profile, buf_text(&option));
+    const struct error *unreadable = &get->provider->context->profiles->unreadable;
+    if (unreadable->kind != ERROR_NONE)
+        answer.err = *unreadable;
     if (why)
         error_add(&answer.err, "; %s", why->text);
     tell(get, &answer);

@@ -57,25 +57,42 @@ static void close_fd(const int *fd)
 
 static bool fail_open(const char *path, struct error *err)
 {
-    return error_set(err, ERROR_DENIED,
+    bool no_descriptors = errno == EMFILE || errno == ENFILE;
+    return error_set(err, no_descriptors ? ERROR_NO_DESCRIPTORS : ERROR_DENIED,
                      "cannot read %s: %s; ddbfs runs as user %u, who must be able to", path,
                      strerror(errno), (unsigned)geteuid());
 }
 
-/* A pipe or a terminal would keep the loop waiting for whoever writes there. */
-static bool read_file(struct profile_file *file, struct profiles_stamp *stamp,
-                      enum profile_dialect dialect, const char *path, struct error *err)
+/* What the AWS CLI goes on without: the file, or the way to it, is closed to this user. */
+static bool is_closed(int code)
 {
+    return code == EACCES || code == EPERM || code == ELOOP || code == ENAMETOOLONG;
+}
+
+/* A pipe or a terminal would keep the loop waiting for whoever writes there. */
+static bool read_file(struct profiles *profiles, enum profile_dialect dialect, struct error *err)
+{
+    bool is_config = dialect == PROFILE_CONFIG;
+    const char *path = is_config ? profiles->config_path : profiles->credentials_path;
+    struct profile_file *file = is_config ? &profiles->config : &profiles->credentials;
+    struct profiles_stamp *stamp =
+        is_config ? &profiles->config_stamp : &profiles->credentials_stamp;
     CLEAN_UP(close_fd)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat stat_now;
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;
-    struct stat stat;
-    if (fd < 0 || fstat(fd, &stat) != 0)
+    if (fd < 0 && is_closed(errno)) {
+        fail_open(path, &profiles->unreadable);
+        if (stat(path, &stat_now) == 0)
+            *stamp = stamp_of(&stat_now);
+        return true;
+    }
+    if (fd < 0 || fstat(fd, &stat_now) != 0)
         return fail_open(path, err);
-    *stamp = stamp_of(&stat);
-    if (!S_ISREG(stat.st_mode)) {
-        file->instead = S_ISDIR(stat.st_mode) ? "a directory" : "no regular file";
+    *stamp = stamp_of(&stat_now);
+    if (!S_ISREG(stat_now.st_mode)) {
+        file->instead = S_ISDIR(stat_now.st_mode) ? "a directory" : "no regular file";
         return true;
     }
     return profile_parse_fd(file, dialect, fd, path, err);
@@ -96,10 +113,8 @@ bool profiles_load(struct profiles *profiles, struct error *err)
     };
     if (!profiles->config_path || !profiles->credentials_path)
         return error_no_memory(err);
-    return read_file(&profiles->config, &profiles->config_stamp, PROFILE_CONFIG,
-                     profiles->config_path, err) &&
-           read_file(&profiles->credentials, &profiles->credentials_stamp, PROFILE_CREDENTIALS,
-                     profiles->credentials_path, err);
+    return read_file(profiles, PROFILE_CONFIG, err) &&
+           read_file(profiles, PROFILE_CREDENTIALS, err);
 }
 
 void profiles_clean_up(struct profiles *profiles)

@@ -23,11 +23,13 @@ struct profiles {
     struct profile_file config;
     struct profile_file credentials;
     struct profiles_stamp config_stamp, credentials_stamp;
-    struct error failed; /* why they could not be read; of profiles_refresh */
+    struct error unreadable; /* which of them this user may not read, and so counts as missing */
+    struct error failed;     /* why they could not be read; of profiles_refresh */
 };
 
-/* Reads both; a missing file is an empty one, and so is what is no file. PROFILES is to be cleaned
- * up in either case. */
+/* Reads both; a missing file is an empty one, and so is what is no file, or may not be read, as in
+ * the AWS CLI: what comes from elsewhere does not need it. Who needs it in vain tells UNREADABLE.
+ * PROFILES is to be cleaned up in either case. */
 bool profiles_load(struct profiles *profiles, struct error *err);
 void profiles_clean_up(struct profiles *profiles);
 

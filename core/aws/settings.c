@@ -188,13 +188,21 @@ static bool check_profile(const struct lookup *in, struct error *err)
     const struct aws_settings *settings = in->settings;
     const struct profiles *profiles = in->profiles;
     const char *named_by = settings->origins[AWS_SETTING_PROFILE];
-    if (!settings->profile || profiles_has(profiles, settings->profile))
+    if (!settings->profile)
         return true;
     if (!settings->profile[0] && !settings->asked_for)
         return error_set(err, ERROR_DENIED,
                          "%s is set and empty, which the AWS CLI takes for the name of a profile; "
                          "unset it, or name a profile",
                          named_by ? named_by : "AWS_PROFILE");
+    if (profiles_has(profiles, settings->profile))
+        return true;
+    if (profiles->unreadable.kind != ERROR_NONE) {
+        error_set(err, profiles->unreadable.kind, "%s", profiles->unreadable.text);
+        error_add(err, "; profile %s (named by %s) is nowhere else", settings->profile,
+                  named_by ? named_by : "");
+        return false;
+    }
     CLEAN_UP(buf_clean_up) struct buf config = {0}, credentials = {0}, cure = {0};
     write_whereabouts(&config, profiles->config_path, &profiles->config);
     write_whereabouts(&credentials, profiles->credentials_path, &profiles->credentials);

@@ -45,6 +45,24 @@ CASES = [
      "[default]\naws_access_key_id = FILE\n", {}, [], "but no aws_secret_access_key"),
     ("a secret alone in a file is none", f"[default]\n{keys('CONFIG')}",
      "[default]\naws_secret_access_key = s\n", {}, [], "CONFIG"),
+    ("a comment behind a key is a part of it", "",
+     "[default]\naws_access_key_id = K # mine\naws_secret_access_key = s\n", {}, [],
+     "credentials, line 2: the aws_access_key_id of profile default has a blank"),
+    ("a key over several lines is none", "[default]\naws_access_key_id = K\naws_secret_access_key = a\n  b\n",
+     "", {}, [], "config, line 3: the aws_secret_access_key of profile default has a blank"),
+    ("a token with keys nested under it is none", "", f"[default]\n{keys('K')}aws_session_token =\n  a = b\n",
+     {}, [], "credentials, line 4: the aws_session_token of profile default has a blank"),
+    ("an empty token is none", "", f"[default]\n{keys('K', token='N')}aws_security_token =\n", {}, [], "K"),
+    ("the last of two sections of one name stands alone",
+     f"[default]\n{keys('A')}\n[profile default]\noutput = json\n", "", {}, [], "no credentials"),
+    ("[DEFAULT] is every section's", "", f"[DEFAULT]\n{keys('K')}[x]\n", {"AWS_PROFILE": "x"}, [], "K"),
+    ("a name with a blank", f"[profile 'a b']\n{keys('K')}", "", {"AWS_PROFILE": "a b"}, [], "K"),
+    ("a profile without a name", f'[profile ""]\n{keys("K")}', "", {"AWS_PROFILE": ""}, [],
+     "AWS_PROFILE is set and empty"),
+    ("an empty AWS_CONFIG_FILE is no file", f"[default]\n{keys('CONFIG')}", "",
+     {"AWS_CONFIG_FILE": ""}, [], "no credentials"),
+    ("variables in a path", "", f"[default]\n{keys('FILE')}",
+     {"AWS_SHARED_CREDENTIALS_FILE": "${HOME}/.aws/$NAME", "NAME": "credentials"}, [], "FILE"),
     ("expired environment", "", f"[default]\n{keys('FILE')}",
      {**ENV, "AWS_CREDENTIAL_EXPIRATION": PAST}, [], "have expired"),
     ("environment that will expire", "", "", {**ENV, "AWS_CREDENTIAL_EXPIRATION": FUTURE}, [],
@@ -78,6 +96,22 @@ def test_a_profile_of_the_map_turns_the_environment_off(signer):
     assert signer(env=ENV) == "X"
     signer.map_profile("y")
     assert "profile y (named by the map's environment any) is in neither" in signer(env=ENV)
+
+
+def test_the_environment_needs_no_file_that_may_not_be_read(signer):
+    """A link to itself can't be read by root either."""
+    signer.credentials.unlink()
+    signer.credentials.symlink_to(signer.credentials)
+    assert signer(env=ENV) == "ENV"
+    told = signer()
+    assert f"cannot read {signer.credentials}" in told and "no credentials" in told
+    told = signer(env={"AWS_PROFILE": "x"})
+    assert f"cannot read {signer.credentials}" in told and "profile x (named by AWS_PROFILE) is nowhere else" in told
+    signer.config.unlink()
+    signer.config.symlink_to(signer.config)
+    signer.credentials.unlink()
+    signer.credentials.write_text(f"[default]\n{keys('FILE')}")
+    assert signer() == "FILE"
 
 
 @pytest.mark.parametrize("place", ["environment", "file"])

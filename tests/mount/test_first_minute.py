@@ -36,19 +36,61 @@ def refused(m, path):
     return errno.errorcode[caught.value.errno], line
 
 
-def test_a_secret_that_is_mended_under_the_same_key_id_heals_at_once(mount, proxy, home, oracle):
+def write_over(path, text):
+    path.write_text(text)
+
+
+def write_so_that_nothing_but_the_bytes_is_new(path, text):
+    before = path.stat()
+    assert before.st_size == len(text.encode())
+    path.write_text(text)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def replace(path, text):
+    new = path.with_name("new")
+    new.write_text(text)
+    new.rename(path)
+
+
+def point_elsewhere(path, text):
+    """As folders of versions do, whose links are swapped."""
+    elsewhere = path.parent / "elsewhere"
+    elsewhere.write_text(text)
+    new = path.with_name("new")
+    new.symlink_to(elsewhere)
+    new.rename(path)
+
+
+MENDINGS = [write_over, write_so_that_nothing_but_the_bytes_is_new, replace, point_elsewhere]
+
+
+@pytest.mark.parametrize("mend", MENDINGS, ids=lambda mend: mend.__name__)
+def test_a_secret_that_is_mended_under_the_same_key_id_heals_at_once(mount, proxy, home, oracle, mend):
     """The old one is held in memory: only the service knows that it is good no more."""
     m = mount()
-    key = "DEMOCONTROLLERKEY001"
+    key, old, new = "DEMOCONTROLLERKEY001", "demo/controller+secret/0001", "a/new+secret/of-the-key/001"
     good = home.credentials.read_text()
     wanted = oracle(f"/{SETTINGS}")
-    proxy.keys[key] = sigv4.Key("a/new+secret/of-the-same-key")
+    proxy.keys[key] = sigv4.Key(new)
     proxy.allow_refusals = True
     code, line = refused(m, SETTINGS)
     assert code == "EACCES" and "InvalidSignatureException" in line
     assert len(proxy.requests) == 2, "once more with what the file says now, and no more often"
-    home.credentials.write_text(good.replace("demo/controller+secret/0001", "a/new+secret/of-the-same-key"))
+    mend(home.credentials, good.replace(old, new))
     assert (m / SETTINGS).read_bytes() == wanted
+
+
+@pytest.mark.parametrize("mend", MENDINGS, ids=lambda mend: mend.__name__)
+def test_a_profile_that_is_mended_heals_at_once(mount, home, other, oracle, mend):
+    """What the files said is kept, as long as they are the same ones."""
+    m = mount(map_file=other)
+    good = home.credentials.read_text().replace("[controller]", "[other]")
+    home.credentials.write_text("?" + good[1:])
+    code, line = refused(m, OTHERS)
+    assert code == "EACCES" and "credentials, line 1: " in line
+    mend(home.credentials, good)
+    assert (m / OTHERS).read_bytes() == oracle(f"/{OTHERS}")
 
 
 BROKEN = {

@@ -183,6 +183,12 @@ static void nested_keys_are_kept_apart(void)
     CHECK_SPAN(value, span_text("http://h:1"));
 }
 
+/* Who asks for the key itself gets what is no region, no key and no address. */
+static void a_key_with_nested_keys_has_their_lines(void)
+{
+    check_one("[default]\nregion =\n  a = b\n\n  c = d\n[x]\n", "\n  a = b\n\n  c = d");
+}
+
 static void a_value_may_go_on(void)
 {
     check_one("[default]\nregion = a\n  b\noutput = c\n", "a\nb");
@@ -349,16 +355,18 @@ static void a_pipe_counts_as_missing(void)
     CHECK(!profiles_has(&profiles, "default"));
 }
 
-static void unreadable_file_is_an_error(void)
+/* A link to itself can't be read by root either. */
+static void what_may_not_be_read_counts_as_missing_and_is_told(void)
 {
     CLEAN_UP(folder_clean_up) struct folder folder;
     CLEAN_UP(profiles_clean_up) struct profiles profiles = {0};
-    struct error err = {0};
     open_folder(&folder);
+    write_file(&folder.credentials, "[x]\n");
     CHECK_INT(symlink(buf_text(&folder.config), buf_text(&folder.config)), 0);
-    CHECK(!profiles_load(&profiles, &err));
-    CHECK_INT(err.kind, ERROR_DENIED);
-    CHECK_HAS(err.text, buf_text(&folder.config));
+    CHECK(profiles_load(&profiles, NULL));
+    CHECK(profiles_has(&profiles, "x"));
+    CHECK_INT(profiles.unreadable.kind, ERROR_DENIED);
+    CHECK_HAS(profiles.unreadable.text, buf_text(&folder.config));
 }
 
 static void binary_file_is_an_error(void)
@@ -453,6 +461,7 @@ static const struct check_test tests[] = {
     {"key names have no case", key_names_have_no_case},
     {"indented sections", indented_sections},
     {"nested keys are kept apart", nested_keys_are_kept_apart},
+    {"a key with nested keys has their lines", a_key_with_nested_keys_has_their_lines},
     {"a value may go on", a_value_may_go_on},
     {"absent things", absent_things},
     {"malformed files name the line", malformed_files_name_the_line},
@@ -463,7 +472,8 @@ static const struct check_test tests[] = {
     {"an empty variable names no file", an_empty_variable_names_no_file},
     {"directory counts as missing", directory_counts_as_missing},
     {"a pipe counts as missing", a_pipe_counts_as_missing},
-    {"an unreadable file is an error", unreadable_file_is_an_error},
+    {"what may not be read counts as missing, and is told",
+     what_may_not_be_read_counts_as_missing_and_is_told},
     {"binary file is an error", binary_file_is_an_error},
     {"lines are counted", lines_are_counted},
     {"a malformed file is named", malformed_file_is_named},

@@ -94,9 +94,34 @@ static void what_fails_is_looked_at_again(void)
     CHECK(source_of(&scene, 4));
 }
 
+/* The config file is a link to itself at first, which nobody can read. */
+static void what_was_settled_without_a_file_is_settled_again(void)
+{
+    char credentials[] = "/tmp/ddbfs-sources-XXXXXX", config[] = "/tmp/ddbfs-sources-XXXXXX";
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    close(mkstemp(credentials));
+    close(mkstemp(config));
+    open_scene(&scene, credentials);
+    unlink(config);
+    bool linked = symlink(config, config) == 0;
+    setenv("AWS_CONFIG_FILE", config, 1);
+    struct source *before = source_of(&scene, 0), *still = source_of(&scene, 0);
+    unlink(config);
+    FILE *file = fopen(config, "w");
+    bool wrote = file && fputs("[default]\nuse_dualstack_endpoint = true\n", file) >= 0;
+    if (file)
+        fclose(file);
+    struct source *after = source_of(&scene, 0), *again = source_of(&scene, 0);
+    unlink(config);
+    CHECK(linked && wrote && before && after);
+    CHECK(still == before && after != before && again == after);
+}
+
 static const struct check_test tests[] = {
     {"environments that come to the same share a source",
      environments_that_come_to_the_same_share_a_source},
     {"what fails is looked at again", what_fails_is_looked_at_again},
+    {"what was settled without a file is settled again",
+     what_was_settled_without_a_file_is_settled_again},
 };
 CHECK_MAIN(tests)
