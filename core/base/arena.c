@@ -50,7 +50,8 @@ static struct arena_block *block_with_room(struct arena *arena, size_t size)
     return block;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+/* SIZE bytes of whatever was there before. */
+static void *take(struct arena *arena, size_t size)
 {
     if (arena->failed || size > SIZE_MAX / 2) {
         arena->failed = true;
@@ -65,8 +66,13 @@ void *arena_alloc(struct arena *arena, size_t size)
     }
     void *memory = (char *)block->data + block->used;
     block->used += rounded;
-    memset(memory, 0, rounded);
     return memory;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    void *memory = take(arena, size);
+    return memory ? memset(memory, 0, size) : NULL;
 }
 
 void *arena_array(struct arena *arena, size_t count, size_t size)
@@ -80,9 +86,12 @@ void *arena_array(struct arena *arena, size_t count, size_t size)
 
 char *arena_text(struct arena *arena, struct span span)
 {
-    char *copy = arena_alloc(arena, span.size + 1);
-    if (copy && span.size)
+    char *copy = take(arena, span.size + 1);
+    if (!copy)
+        return NULL;
+    if (span.size)
         memcpy(copy, span.data, span.size);
+    copy[span.size] = '\0';
     return copy;
 }
 

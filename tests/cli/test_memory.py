@@ -1,10 +1,11 @@
 """What a listing of large records takes."""
 
+import re
 import sys
 
 import pytest
 
-from harness import runner
+from harness import places, runner
 
 RECORDS = 100
 RECORD_BYTES = 300_000
@@ -81,3 +82,30 @@ def test_large_records_are_held_an_answer_at_a_time(ddbfs_release, proxy, large)
     assert len(done.text.splitlines()) == RECORDS
     assert proxy.ops.count("BatchGetItem") >= 2
     assert int(done.stderr) < LIMIT_KB
+
+
+def promised_mb():
+    """What docs/mount.md states beside the usual constant."""
+    text = (places.REPO / "docs/mount.md").read_text("utf-8")
+    return int(re.search(r"before it has taken (\d+) MB", text)[1])
+
+
+BATCH = b'{"Responses":{"any-Large":[%s]}}'
+HOSTILE = {
+    "values": lambda: BATCH % (b"0," * (31 << 20) + b"0"),
+    "one text": lambda: BATCH % (b'"' + b"x" * (62 << 20) + b'"'),
+    "levels": lambda: b"[" * (62 << 20),
+    "items": lambda: BATCH % (b"{}," * (20 << 20) + b"{}"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_what_only_a_hostile_server_sends_is_refused_in_time(ddbfs_release, proxy, large, kind):
+    proxy.fault("raw", op="BatchGetItem", times=None, body=HOSTILE[kind]())
+    command = [sys.executable, "-I", "-S", "-c", MEASURE, str(ddbfs_release.binary)]
+    done = runner.run(
+        [*command, "--timeout", "60", "ls", "-l", "/any/large/tagged/all"],
+        ddbfs_release.home.environment(large),
+    )
+    assert done.code == 1 and done.text == "", done
+    assert int(done.stderr.split()[-1]) < promised_mb() << 10
