@@ -79,8 +79,9 @@ bool mfa_codes_ask(struct mfa_codes *codes, const struct credentials_context *co
     CLEAN_UP(role_plan_clean_up) struct role_plan plan = {0};
     const char *key = getenv("AWS_ACCESS_KEY_ID");
     enum mfa_asked asked = MFA_TYPED;
+    struct error ignored;
     if ((key && *key && !context->asked_for) ||
-        role_plan_of_sources(&plan, context, NULL) != CREDENTIALS_FOUND)
+        role_plan_of_sources(&plan, context, &ignored) != CREDENTIALS_FOUND)
         return true; /* it is another's affair, or whoever asks for credentials tells why not */
     for (size_t i = 0; asked == MFA_TYPED && i < plan.count; i++) {
         if (is_kept(context, &plan.roles[i]))

@@ -493,6 +493,19 @@ static void a_code_that_was_typed(void)
     check_sent(&scene, 2);
 }
 
+/* What is wrong with it is told by who asks for credentials. */
+static void nobody_is_asked_for_a_role_that_makes_no_sense(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    CLEAN_UP(mfa_codes_clean_up) struct mfa_codes codes = {0};
+    struct typist typist = {MFA_TYPED, 0};
+    open_scene(&scene, credentials_role_new,
+               P "role_arn = r\nsource_profile = p\nmfa_serial = arn:aws:iam::1:mfa/me\n");
+    CHECK(mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK_INT(typist.times, 0);
+    check_failed(&scene, ERROR_DENIED, "goes in a circle");
+}
+
 static void who_is_asked_for_a_code(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
@@ -699,6 +712,8 @@ static const struct check_test tests[] = {
     {"a code that nobody can type", a_code_that_nobody_can_type},
     {"a code that was typed", a_code_that_was_typed},
     {"who is asked for a code", who_is_asked_for_a_code},
+    {"nobody is asked for a role that makes no sense",
+     nobody_is_asked_for_a_role_that_makes_no_sense},
     {"a role for a token", a_role_for_a_token},
     {"a token of the environment", a_token_of_the_environment},
     {"an environment without a role", an_environment_without_a_role},
