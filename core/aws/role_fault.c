@@ -41,14 +41,15 @@ static void explain_denied(const struct role_plan *plan, size_t at, const char *
                   "once: type the next one",
                   name, why->text, role->mfa_serial);
     else
-        error_set(err, ERROR_DENIED,
-                  "%.400s could not be assumed by %.300s: %.400s; who signs needs a policy that "
-                  "allows sts:AssumeRole on the role, and the role's trust policy a statement that "
-                  "names who signs%s",
-                  name, buf_text(&signer), why->text,
-                  role->external_id ? " and this external_id"
-                                    : " (one with sts:ExternalId or MFA wants external_id or "
-                                      "mfa_serial in the profile)");
+        error_set(
+            err, ERROR_DENIED,
+            "%.400s could not be assumed by %.300s: %.400s; who signs needs a policy with "
+            "{\"Effect\":\"Allow\",\"Action\":\"sts:AssumeRole\",\"Resource\":\"%.300s\"}, and "
+            "the role's trust policy a statement that names who signs%s",
+            name, buf_text(&signer), why->text, role->arn,
+            role->external_id ? " and this external_id"
+                              : " (one with sts:ExternalId or MFA wants external_id or "
+                                "mfa_serial in the profile)");
 }
 
 /* Of the signer's credentials. False when it is about something else. */

@@ -189,7 +189,7 @@ ROWS = {
         "; sign in: aws login --profile other", staging=OTHER, serve=login,
     ),
     "a role that may not be assumed": Row(
-        "denied", errno.EACCES, "could not be assumed by profile controller", "allows sts:AssumeRole",
+        "denied", errno.EACCES, "could not be assumed by profile controller", "sts:AssumeRole",
         staging=OTHER, code="AccessDenied", serve=role("AccessDenied", "source_profile = controller"),
     ),
     "a role whose signer has expired": Row(

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from harness import machine, mounts, sigv4
+from harness import machine, mounts, services, sigv4, sts
 
 RECORDS = ("prod/shops/cool-store.myshopify.com/SETTINGS", "staging/shops/cool-store.myshopify.com/SETTINGS")
 NAME_TTL_S = 0.15  # the least for which the kernel keeps a name, and a little
@@ -68,6 +68,30 @@ class Machine(Rotating, machine.Machine):
         return machine.Machine.give(self, request)
 
 
+class Role(Rotating, services.Service):
+    """STS, which gives a role to a profile's keys. What was given is in the AWS CLI's cache, too."""
+
+    failing = False
+    source = "source_profile = base\n[profile base]\naws_access_key_id = B\naws_secret_access_key = S\n"
+
+    def __init__(self, home, proxy):
+        services.Service.__init__(self, self.give)
+        Rotating.__init__(self, home, proxy)
+        home.config.write_text(f"[default]\nregion = us-east-1\nrole_arn = {sts.ARN}reader\n{self.source}")
+        (home.folder / "token").write_text("a.web.token")
+        self.environment = {"AWS_ENDPOINT_URL_STS": self.url}
+
+    def give(self, request):
+        if self.failing:
+            return 403, {"Error": {"Code": "AccessDenied", "Message": "not now"}}
+        action = request.form()["Action"]
+        return 200, {f"{action}Response": {f"{action}Result": {"Credentials": self.new_keys()}}}
+
+
+class WebIdentity(Role):
+    source = "web_identity_token_file = ~/token\n"
+
+
 class Program(Rotating):
     """It prints what the test has written last, and each run counts."""
 
@@ -100,7 +124,7 @@ class Program(Rotating):
         return len(self.runs.read_text().splitlines())
 
 
-@pytest.fixture(params=[Container, Machine, Program], ids=lambda kind: kind.__name__.lower())
+@pytest.fixture(params=[Container, Machine, Role, WebIdentity, Program], ids=lambda kind: kind.__name__.lower())
 def source(request, home, proxy):
     home.credentials.write_text("")
     home.config.write_text("[default]\nregion = us-east-1\n")

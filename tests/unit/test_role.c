@@ -358,9 +358,12 @@ static void what_sts_refuses(void)
                   "role " ARN("reader") " of profile p could not be assumed by profile base: STS "
                                         "says: User: arn:aws:iam::123456789012:user/me is not "
                                         "authorized");
-    check_refused(with_source, 403, denied, ERROR_DENIED,
-                  "who signs needs a policy that allows sts:AssumeRole on the role, and the role's "
-                  "trust policy a statement that names who signs (one with sts:ExternalId");
+    check_refused(
+        with_source, 403, denied, ERROR_DENIED,
+        "who signs needs a policy with {\"Effect\":\"Allow\",\"Action\":\"sts:AssumeRole\","
+        "\"Resource\":\"" ARN(
+            "reader") "\"}, and the role's "
+                      "trust policy a statement that names who signs (one with sts:ExternalId");
     check_refused(P "role_arn = r\nsource_profile = p\nexternal_id = x\n" KEYS("K"), 403, denied,
                   ERROR_DENIED, "names who signs and this external_id");
     check_refused(
