@@ -37,6 +37,7 @@ struct sources {
     struct transport *transport; /* NULL until the first is opened */
     struct sso_tokens *tokens;   /* owned */
     struct settled *settled;     /* owned */
+    struct settled *retired;     /* owned; edited since, but sessions may borrow their settings */
     struct opened *opened;       /* owned */
 };
 
@@ -73,6 +74,14 @@ static void free_settled(struct settled *settled)
     free(settled);
 }
 
+static void free_all_settled(struct settled *first)
+{
+    for (struct settled *each = first, *next; each; each = next) {
+        next = each->next;
+        free_settled(each);
+    }
+}
+
 static void close_one(struct opened *opened)
 {
     if (opened->source)
@@ -89,10 +98,8 @@ void sources_destroy(struct sources *sources)
         next = each->next;
         close_one(each);
     }
-    for (struct settled *each = sources->settled, *next; each; each = next) {
-        next = each->next;
-        free_settled(each);
-    }
+    free_all_settled(sources->settled);
+    free_all_settled(sources->retired);
     sso_tokens_destroy(sources->tokens);
     if (sources->transport)
         sources->transport->ops->destroy(sources->transport);
@@ -179,6 +186,48 @@ static struct settled *settle(struct sources *sources, const struct map_environm
     settled->next = sources->settled;
     sources->settled = settled;
     return settled;
+}
+
+/* Whether the same options come to something else now. A region that was found elsewhere is not
+ * looked for again. */
+static bool was_edited(struct sources *sources, const struct settled *settled, struct error *err)
+{
+    const struct aws_settings *old = &settled->settings;
+    CLEAN_UP(aws_settings_clean_up) struct aws_settings now = {0};
+    const struct aws_options options = {
+        .profile = settled->profile,
+        .profile_named_by = aws_settings_origin(old, AWS_SETTING_PROFILE),
+        .region = settled->region,
+        .region_named_by = aws_settings_origin(old, AWS_SETTING_REGION),
+        .endpoint_url = settled->endpoint_url,
+        .endpoint_named_by = aws_settings_origin(old, AWS_SETTING_URLS),
+    };
+    bool ok = profiles_refresh(&sources->profiles, err) &&
+              aws_settings_init(&now, &options, &sources->profiles, err);
+    if (ok && !now.region && old->region_is_found)
+        ok = aws_settings_find_region(&now, span_text(old->region), options.region_named_by, err);
+    return ok && !aws_settings_equal(old, &now);
+}
+
+void sources_reload(struct sources *sources)
+{
+    for (struct settled **link = &sources->settled, *each; (each = *link);) {
+        struct error err = {0};
+        const char *profile = aws_settings_profile_in_force(&each->settings);
+        bool edited = was_edited(sources, each, &err);
+        if (err.kind)
+            log_line(sources->options.log, LOG_LEVEL_ERROR,
+                     "the settings of profile %s stay as they were: %s", profile, err.text);
+        if (!edited) {
+            link = &each->next;
+            continue;
+        }
+        log_line(sources->options.log, LOG_LEVEL_WARNING,
+                 "the settings of profile %s have been read again", profile);
+        *link = each->next;
+        each->next = sources->retired;
+        sources->retired = each;
+    }
 }
 
 static bool open_transport(struct sources *sources, struct error *err)

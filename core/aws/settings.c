@@ -269,6 +269,7 @@ bool aws_settings_find_region(struct aws_settings *settings, struct span region,
     free(settings->region);
     free(settings->origins[AWS_SETTING_REGION]);
     settings->region = name;
+    settings->region_is_found = true;
     settings->origins[AWS_SETTING_REGION] = origin;
     return true;
 }

@@ -54,6 +54,7 @@ struct aws_settings {
     char *region;    /* owned; without the "fips-" that some names have, which is in FIPS then. NULL
                       * where nobody names one: then the machine's counts, if it is known there */
     bool of_machine; /* so it is, whether it is known yet or not */
+    bool region_is_found; /* by aws_settings_find_region */
     bool fips;
     bool dual_stack;
     enum aws_account_mode account_mode;

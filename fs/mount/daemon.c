@@ -11,6 +11,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "core/sources.h"
 #include "fs/mount/ahead.h"
 #include "fs/mount/channel.h"
 #include "fs/mount/control.h"
@@ -75,13 +76,15 @@ static void take_requests(void *arg, uint32_t events)
         loop_stop(mount->app->loop);
 }
 
-/* Reads the map's file again and drops what is known; the old map stays when the new one is wrong,
- * and goes when the last directory, request or open listing that is of it lets go. */
+/* Reads the map's file and the settings of profiles again, and drops what is known; the old map
+ * stays when the new one is wrong, and goes when the last directory, request or open listing that
+ * is of it lets go. */
 static void reload(struct mount *mount)
 {
     struct error why;
     struct app *app = mount->app;
     const struct map *map = map_load_again(app->map->file, &why);
+    sources_reload(app->sources);
     if (map && !names_suit(map, &app->tree.names, &why)) {
         map_unref(map);
         map = NULL;

@@ -276,6 +276,38 @@ def test_sighup_waits_for_no_writer_of_a_pipe(mount, make_map, oracle, kind):
     assert (m / SETTINGS).read_bytes() == oracle(f"/{SETTINGS}")
 
 
+def test_sighup_reads_the_settings_of_profiles_again(mount, home, server, make_proxy, proxy):
+    """Another address in the profile, and at last a file that is none."""
+    other, text = make_proxy(server), home.config.read_text()
+    at = "[profile controller]\nendpoint_url = {}\n"
+    home.config.write_text(text.replace("[profile controller]\n", at.format(proxy.url)))
+    m = mount(env={"AWS_ENDPOINT_URL_DYNAMODB": None})
+    home.config.write_text(text.replace("[profile controller]\n", at.format(other.url)))
+    m.refresh()
+    assert (m / SETTINGS).read_bytes() and proxy.requests and not other.requests
+    proxy.clear()
+    m.signal(signal.SIGHUP)
+    mounts.wait_until(lambda: "profile controller have been read again" in m.log(), "the new settings")
+    mounts.wait_until(lambda: (m / SETTINGS).read_bytes() and other.requests, "a request elsewhere")
+    home.config.write_text("[profile controller")
+    m.signal(signal.SIGHUP)
+    mounts.wait_until(lambda: "profile controller stay as they were" in m.log(), "the complaint")
+    before = len(other.requests)
+    home.config.write_text(text.replace("[profile controller]\n", at.format(other.url)))
+    m.refresh()
+    assert (m / SETTINGS).read_bytes() and len(other.requests) > before and not proxy.requests
+
+
+def test_sighup_that_changes_nothing_keeps_connections(mount, proxy):
+    m = mount()
+    assert (m / SETTINGS).read_bytes()
+    connections = len({each.connection for each in proxy.requests})
+    m.signal(signal.SIGHUP)
+    mounts.wait_until(lambda: "the map has been read again" in m.log(), "the new map")
+    assert (m / SETTINGS).read_bytes() and "settings of profile" not in m.log()
+    assert len({each.connection for each in proxy.requests}) == connections
+
+
 def test_sighup_drops_what_is_known(mount, branch, make_map):
     path = branch.put_settings(text="old")
     own = make_map(lambda text: re.sub(r'("table":\s*"\w+",)', r'\1 "ttl": 3600,', text))
