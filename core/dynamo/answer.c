@@ -199,13 +199,15 @@ static struct json of_table(struct json tables, const struct read *read, bool *o
     return *ok && json_present(name) ? json_next(name) : (struct json){0};
 }
 
+/* Records that are not there are missing from the table's list, which may then be empty. An answer
+ * that speaks of the table neither there nor among what it left undone says nothing of them. */
 static bool read_batch(struct answer *answer, const struct read *read, struct json root)
 {
     bool ok = true;
     struct json left = json_member(root, "UnprocessedKeys");
     struct json items = of_table(json_member(root, "Responses"), read, &ok);
     struct json unprocessed = json_present(left) ? of_table(left, read, &ok) : left;
-    if (!ok)
+    if (!ok || (!json_present(items) && !json_present(unprocessed)))
         return false;
     if (json_present(unprocessed)) {
         struct json keys = json_member(unprocessed, "Keys");

@@ -1,6 +1,7 @@
 /* Records: counted copies of items, with where they came from. */
 #include "core/item/record.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct record {
@@ -33,22 +34,46 @@ static struct record *copy_text(struct span text)
     return record;
 }
 
-/* No digest could be had of ITEM. Printing it tells whether it could be a record. */
-static void refuse(struct json item, struct error *err)
+/* Appends the name of the first attribute that has no value of DynamoDB's. */
+static void find_fault(struct json item, struct buf *out)
+{
+    struct json value;
+    for (struct json name = json_first(item); json_present(name); name = json_next(value)) {
+        CLEAN_UP(buf_clean_up_secret) struct buf scratch = {0};
+        value = json_next(name);
+        bool understood = item_write_value(value, true, &scratch);
+        out->failed = out->failed || scratch.failed;
+        if (out->failed || understood)
+            continue;
+        json_read_string(name, out);
+        return;
+    }
+}
+
+/* Printing ITEM tells whether it could be a record. */
+bool record_refuse(struct json item, const char *request_id, struct error *err)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf scratch = {0};
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
     struct record_view plain = {.compact = true};
     if (item_write(item, &plain, &scratch) || scratch.failed)
-        error_no_memory(err);
-    else
-        error_set(err, ERROR_BAD_ANSWER, "the item that came is not understood");
+        return error_no_memory(err);
+    find_fault(item, &name);
+    if (name.failed)
+        return error_no_memory(err);
+    error_set(err, ERROR_BAD_ANSWER, "the item that came is not understood%s%s%s",
+              name.size ? ": its attribute \"" : "", buf_text(&name),
+              name.size ? "\" has no value of DynamoDB's" : "");
+    if (err)
+        snprintf(err->request_id, sizeof err->request_id, "%s", request_id);
+    return false;
 }
 
 struct record *record_new(struct json item, const struct record_origin *origin, struct error *err)
 {
     struct version version;
     if (!item_version(item, &version)) {
-        refuse(item, err);
+        record_refuse(item, origin->request_id, err);
         return NULL;
     }
     struct record *record = copy_text(json_raw(item));

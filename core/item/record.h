@@ -23,6 +23,9 @@ struct record_origin {
 
 /* Copies the item's bytes. The caller holds one reference. NULL with ERR filled when memory ran
  * out, or when ITEM is no typed item (ERROR_BAD_ANSWER). */
+/* Fills ERR: why ITEM, which came with the answer REQUEST_ID, can't be shown. Returns false. */
+bool record_refuse(struct json item, const char *request_id, struct error *err);
+
 struct record *record_new(struct json item, const struct record_origin *origin, struct error *err);
 struct record *record_ref(struct record *record);
 void record_unref(struct record *record); /* NULL is fine */

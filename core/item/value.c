@@ -169,6 +169,12 @@ static size_t count_digits(struct span digits)
     return counted;
 }
 
+bool number_is(struct span text)
+{
+    struct decimal decimal;
+    return read_decimal(text, &decimal);
+}
+
 const char *number_fault(struct span text)
 {
     enum { MAX_DIGITS = 38, MIN_MAGNITUDE = -130, MAX_MAGNITUDE = 125 };
@@ -182,6 +188,21 @@ const char *number_fault(struct span text)
     if (decimal.magnitude < MIN_MAGNITUDE)
         return "is closer to zero than the numbers of DynamoDB, which begin at 1E-130";
     return count_digits(decimal.digits) > MAX_DIGITS ? "has more than 38 digits" : NULL;
+}
+
+void number_write(struct span text, struct buf *out)
+{
+    struct span mantissa;
+    size_t point = 0, zeros = 0;
+    buf_add_text(out, take_sign(&text) ? "-" : "");
+    take_mantissa(&text, &mantissa, &point);
+    while (zeros + 1 < point && mantissa.data[zeros] == '0')
+        zeros++;
+    buf_add_text(out, point ? "" : "0");
+    if (point + 1 == mantissa.size)
+        mantissa.size--; /* nothing stands behind the point */
+    buf_add_span(out, span_from(mantissa, zeros));
+    buf_add_span(out, text);
 }
 
 /* The digits that count and the power of ten of the first: 100, 1E2 and 1.0e+2 are all "+1e2". */

@@ -29,9 +29,15 @@ int value_compare(struct value a, struct value b);
 /* Exact order of two decimal texts such as "-1.50E+3"; text that is no number sorts first. */
 int number_compare(struct span a, struct span b);
 
+/* Whether TEXT is a number, however it is written ("+0100", "1E2"), and however large. */
+bool number_is(struct span text);
+
 /* What is wrong with TEXT as a number of the service ("is no number", "has more than 38 digits",
  * …), or NULL when nothing is. */
 const char *number_fault(struct span text);
+
+/* Appends the number TEXT, which has no fault, as JSON spells it: "+0100" is "100". */
+void number_write(struct span text, struct buf *out);
 
 /* Appends a text that two values share if and only if they are equal: numbers in one spelling,
  * however they came. */

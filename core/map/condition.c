@@ -91,10 +91,10 @@ bool condition_check_value(const char *what, enum value_type type, struct span t
         return utf8_valid(text) ||
                error_set(err, ERROR_INVALID, "%s is UTF-8 text, which this is not", what);
     case VALUE_N:
-        if (!json_is_number(text))
+        fault = number_fault(text);
+        if (fault && !number_is(text))
             return error_set(err, ERROR_INVALID, "%s is a number, which \"%.*s\" is not", what,
                              size, text.data);
-        fault = number_fault(text);
         return !fault || error_set(err, ERROR_INVALID, "%s is a number, but %.*s %s", what, size,
                                    text.data, fault);
     case VALUE_BOOL:
@@ -119,6 +119,34 @@ bool condition_check_key(const char *attribute, enum value_type type, struct spa
            error_set(err, ERROR_INVALID, "no key is longer than %d bytes", MAX_PARTITION_BYTES);
 }
 
+bool condition_check_bound(const struct map_bound *bound, struct span text, struct error *err)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        bool harms = bound->begins ? text.data[i] == bound->end
+                                   : (unsigned char)text.data[i] <= (unsigned char)bound->end;
+        if (harms)
+            return error_set(
+                err, ERROR_INVALID,
+                "{%s} can't be compared with \"%.*s\": in the key a \"%c\" follows it, so "
+                "the order of keys is another where a value holds %s; compare with one "
+                "that does not",
+                bound->param, text.size > MAX_SHOWN_BYTES ? MAX_SHOWN_BYTES : (int)text.size,
+                text.data, bound->end,
+                bound->begins ? "it" : "it, a blank or what else comes before it");
+    }
+    return true;
+}
+
+struct span condition_keep_value(struct arena *arena, enum value_type type, struct span text)
+{
+    CLEAN_UP(buf_clean_up) struct buf number = {0};
+    if (type != VALUE_N)
+        return arena_copy(arena, text);
+    number_write(text, &number);
+    arena->failed = arena->failed || number.failed;
+    return arena_copy(arena, buf_span(&number));
+}
+
 static bool expand_value(const struct map_cond *cond, enum value_type type,
                          const struct format *text, const struct bindings *path,
                          struct arena *arena, struct value *out, struct error *err)
@@ -126,12 +154,14 @@ static bool expand_value(const struct map_cond *cond, enum value_type type,
     CLEAN_UP(buf_clean_up) struct buf value = {0};
     if (!format_expand(text, path, &value))
         return error_set(err, ERROR_INVALID, "the path does not say all that is asked for");
-    *out = (struct value){type, arena_copy(arena, buf_span(&value))};
-    if (value.failed || arena->failed)
+    if (value.failed)
         return error_no_memory(err);
     const char *what = cond->written ? cond->written : cond->attribute;
-    return cond->on_key ? condition_check_key(what, type, out->bytes, err)
-                        : condition_check_value(what, type, out->bytes, err);
+    if (!(cond->on_key ? condition_check_key(what, type, buf_span(&value), err)
+                       : condition_check_value(what, type, buf_span(&value), err)))
+        return false;
+    *out = (struct value){type, condition_keep_value(arena, type, buf_span(&value))};
+    return !arena->failed || error_no_memory(err);
 }
 
 static bool expand_children(const struct map_cond *from, const struct bindings *path,

@@ -19,6 +19,13 @@ bool condition_check_value(const char *what, enum value_type type, struct span t
 bool condition_check_key(const char *attribute, enum value_type type, struct span text,
                          struct error *err);
 
+/* Whether a part of a key can be compared with TEXT, which BOUND's value stands for. False with ERR
+ * filled: ERROR_INVALID. */
+bool condition_check_bound(const struct map_bound *bound, struct span text, struct error *err);
+
+/* TEXT, which was checked, as it is asked for: a number as JSON spells it. In ARENA. */
+struct span condition_keep_value(struct arena *arena, enum value_type type, struct span text);
+
 /* FROM with the values of a path in it; all that OUT points to is FROM's or ARENA's. False with ERR
  * filled: ERROR_INVALID when a value is none of its type, or that memory ran out. */
 bool condition_expand(const struct map_cond *from, const struct bindings *path, struct arena *arena,

@@ -154,11 +154,41 @@ static bool is_base_part(const struct draft *draft, const char *param)
     return false;
 }
 
+/* Where text follows the part in the key, the key's order is the part's own only against values of
+ * which no byte comes before that text: "1#" stands behind "1 ", though "1" stands before it. */
+static bool add_bound(struct draft *draft, const struct format *format,
+                      const struct said_text *said, const struct format *value, bool begins)
+{
+    struct map_pattern *pattern = draft->pattern;
+    if (said->pieces + 1 >= format->count)
+        return true; /* the key ends with the part */
+    const struct format_piece *part = &format->pieces[said->pieces];
+    struct map_bound bound = {.param = part->param,
+                              .value = *value,
+                              .end = format->pieces[said->pieces + 1].literal.data[0],
+                              .begins = begins};
+    if (begins && part->open)
+        return true;
+    pattern->bounds[pattern->bound_count++] = bound;
+    struct error err;
+    return !format_is_literal(value) ||
+           condition_check_bound(&bound, format_literal(value), &err) ||
+           draft_fail(draft, "\"where\" on %s: %s", part->param, err.text);
+}
+
+static bool add_bounds(struct draft *draft, const struct format *format,
+                       const struct said_text *said, const struct declared_condition *where)
+{
+    return add_bound(draft, format, said, &where->value, where->op == COND_BEGINS) &&
+           (where->op != COND_BETWEEN || add_bound(draft, format, said, &where->upper, false));
+}
+
 /* A condition on the first part that the path does not say becomes one on the whole sort key.
  * An interval that is open on one side still ends with the prefix. A part is compared by its
  * beginning: "to 2026-04-16" includes that day. */
 static bool compile_range(struct draft *draft, const struct map_key *key,
-                          const struct said_text *said, const struct declared_condition *where)
+                          const struct format *format, const struct said_text *said,
+                          const struct declared_condition *where)
 {
     const struct format *prefix = &said->text, *value = &where->value;
     struct map_cond cond = {.attribute = key->attribute, .type = key->type, .op = COND_BETWEEN};
@@ -167,7 +197,7 @@ static bool compile_range(struct draft *draft, const struct map_key *key,
         return prefix->count == 0
                    ? add_plain(draft, key, where)
                    : draft_fail(draft, "%s is no text: it has no parts", key->attribute);
-    if (!check_range(draft, key, where, true))
+    if (!check_range(draft, key, where, true) || !add_bounds(draft, format, said, where))
         return false;
     /* A range that begins with a prefix takes its end in, which a listing leaves out of what came
      * back (pattern->excluded); one record can't. */
@@ -267,7 +297,8 @@ static bool compile_sort_key(struct draft *draft, const struct map_key *key, boo
     }
     mark_said(draft, format, &said);
     where = draft_where(draft, said.stop);
-    return where ? compile_range(draft, key, &said, where) : add_prefix(draft, key, &said.text);
+    return where ? compile_range(draft, key, format, &said, where)
+                 : add_prefix(draft, key, &said.text);
 }
 
 bool key_conditions_compile(struct draft *draft)

@@ -98,6 +98,16 @@ struct map_part {
     struct format value;
 };
 
+/* What a part of a key is compared with, where text follows the part in the key: as keys are in the
+ * order of their bytes, it works with values that hold no byte up to END, with which that text
+ * begins. */
+struct map_bound {
+    const char *param; /* the part */
+    struct format value;
+    char end;
+    bool begins; /* only END itself does harm */
+};
+
 enum map_pick { PICK_NONE, PICK_GREATEST, PICK_LEAST };
 
 /* One kind of entry of a listing, and how it is named. */
@@ -132,6 +142,8 @@ struct map_pattern {
     struct map_part *excluded; /* A range takes both its ends in: records whose part is just this
                                 * are left out of what comes back. */
     size_t excluded_count;
+    struct map_bound bounds[2];
+    size_t bound_count;
     bool descending;
     uint32_t limit; /* 0: all */
     enum map_pick pick;

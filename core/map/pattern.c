@@ -288,6 +288,12 @@ static bool keep(struct draft *draft)
     pattern->filter = keep_conds(arena, pattern->filter, pattern->filter_count);
     pattern->said = keep_parts(draft, COND_EQ, &pattern->said_count);
     pattern->excluded = keep_parts(draft, COND_LT, &pattern->excluded_count);
+    for (size_t i = 0; i < pattern->bound_count; i++) {
+        struct map_bound *bound = &pattern->bounds[i];
+        struct format value = bound->value;
+        bound->param = keep_text(arena, bound->param);
+        format_copy(arena, &value, &bound->value);
+    }
     for (size_t i = 0; i < pattern->entry_count; i++) {
         struct map_entry *entry = &pattern->entries[i];
         struct format name = entry->name, prefix = entry->sort_prefix;

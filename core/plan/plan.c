@@ -31,8 +31,9 @@ static bool expand_key(struct plan *plan, size_t i, struct key_attribute *out, s
                          text.size > 200 ? 200 : (int)text.size, buf_text(&text), table->separator);
     if (i == 1 && text.size > MAX_SORT_BYTES)
         return error_set(err, ERROR_INVALID, "no sort key is longer than %d bytes", MAX_SORT_BYTES);
-    *out = (struct key_attribute){span_text(key->attribute),
-                                  {key->type, arena_copy(&plan->arena, buf_span(&text))}};
+    *out = (struct key_attribute){
+        span_text(key->attribute),
+        {key->type, condition_keep_value(&plan->arena, key->type, buf_span(&text))}};
     return !plan->arena.failed || error_no_memory(err);
 }
 
@@ -55,6 +56,21 @@ static bool add_conds(const struct plan *plan, const struct map_cond *conds, siz
         if (!condition_expand(&conds[i], &plan->path, &arena, &cond, err))
             return false;
         add(plan->query, &cond);
+    }
+    return true;
+}
+
+/* A range that the service would understand in another way than the map is refused. */
+static bool check_bounds(const struct plan *plan, struct error *err)
+{
+    const struct map_pattern *pattern = plan->pattern;
+    for (size_t i = 0; i < pattern->bound_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf text = {0};
+        if (format_expand(&pattern->bounds[i].value, &plan->path, &text) &&
+            !condition_check_bound(&pattern->bounds[i], buf_span(&text), err))
+            return false;
+        if (text.failed)
+            return error_no_memory(err);
     }
     return true;
 }
@@ -192,6 +208,8 @@ static bool make_steps(struct plan *plan, const struct question *question, struc
     const struct map_pattern *pattern = plan->pattern;
     plan->reads_again = plan->kind == PLAN_SEARCH ? !cost_index_alone(pattern) : pattern->hydrates;
     bool ok = false;
+    if (!check_bounds(plan, err))
+        return false;
     switch (plan->kind) {
     case PLAN_KEY:
         plan->reads_again = false;

@@ -49,7 +49,7 @@ static void take_page(void *arg, const struct page *page, const struct error *er
         return;
     }
     for (size_t i = 0; i < page->item_count; i++)
-        hydrate->item(hydrate->arg, page->items[i]);
+        hydrate->item(hydrate->arg, page->items[i], page->request_id);
     if (page->more)
         hydrate->source->ops->more(chunk->call);
     else if (--hydrate->pending == 0)

@@ -8,7 +8,7 @@
 struct hydrate;
 
 /* One record that was found. ITEM is borrowed. */
-typedef void hydrate_item_fn(void *arg, struct json item);
+typedef void hydrate_item_fn(void *arg, struct json item, const char *request_id);
 /* All have been read, or ERR says why not. The hydrate is gone before that. */
 typedef void hydrate_done_fn(void *arg, const struct error *err);
 

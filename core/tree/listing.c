@@ -208,15 +208,15 @@ static bool has_own_name(const struct tree_listing *listing, const struct key *k
 
 /* An item that can't be shown ends the listing in an error: it must not pass for one that is
  * gone. */
-static void describe(struct tree_listing *listing, struct tree_entry *entry, struct json item)
+static void describe(struct tree_listing *listing, struct tree_entry *entry, struct json item,
+                     const char *request_id)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
     const struct place *place = listing->place;
     if (!file_write_record(listing->tree, place->table, item, &bytes)) {
         listing->entries.failed = listing->entries.failed || bytes.failed;
         if (!bytes.failed)
-            error_set(&listing->refused, ERROR_BAD_ANSWER,
-                      "an item of the listing is not understood");
+            record_refuse(item, request_id, &listing->refused);
         return;
     }
     listing->content_bytes += bytes.size;
@@ -234,7 +234,7 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
 }
 
 static bool add_entry(struct tree_listing *listing, const struct sifted *sifted, struct json item,
-                      size_t page_size)
+                      const struct page *page)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     const struct place *place = listing->place;
@@ -249,9 +249,9 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
         return false;
     added->ttl_left_ms = listing->plan->pattern->ttl_ms;
     if (listing->full && !listing->plan->reads_again) {
-        describe(listing, added, item);
-    } else if (listing->full &&
-               !slices_add(&listing->slices, &sifted->key, listing->entries.count - 1, page_size)) {
+        describe(listing, added, item, page->request_id);
+    } else if (listing->full && !slices_add(&listing->slices, &sifted->key,
+                                            listing->entries.count - 1, page->item_count)) {
         return false;
     }
     listing->stats.entries++;
@@ -277,8 +277,7 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
     case SIEVE_OTHER:
         break;
     case SIEVE_COUNTS:
-        if (!has_own_name(listing, &sifted.key, item) &&
-            !add_entry(listing, &sifted, item, page->item_count))
+        if (!has_own_name(listing, &sifted.key, item) && !add_entry(listing, &sifted, item, page))
             return false;
         break;
     }
@@ -294,7 +293,7 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
 
 /* The index told of it; what the record itself says now decides, as when it is asked for by its
  * name: the index may be behind, or hold less than a filter looks at. */
-static void take_record(void *arg, struct json item)
+static void take_record(void *arg, struct json item, const char *request_id)
 {
     struct tree_listing *listing = arg;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
@@ -309,7 +308,7 @@ static void take_record(void *arg, struct json item)
     }
     if (slices_find(&listing->slices, &key, &entry) &&
         plan_admits(listing->plan, &key, item, &failed))
-        describe(listing, &listing->entries.items[entry], item);
+        describe(listing, &listing->entries.items[entry], item, request_id);
     listing->entries.failed = listing->entries.failed || failed;
 }
 

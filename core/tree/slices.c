@@ -60,10 +60,10 @@ static size_t slice_size(const struct slices *slices)
     return size < SLICE_MAX ? size : SLICE_MAX;
 }
 
-static void take_item(void *arg, struct json item)
+static void take_item(void *arg, struct json item, const char *request_id)
 {
     struct slices *slices = arg;
-    slices->item(slices->arg, item);
+    slices->item(slices->arg, item, request_id);
 }
 
 static void take_end(void *arg, const struct error *err)

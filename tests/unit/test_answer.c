@@ -160,11 +160,26 @@ static void a_batch_tells_what_was_left(void)
 
 static void a_batch_may_find_nothing(void)
 {
-    struct scene scene =
-        scene_of(DYNAMO_BATCH_GET_ITEM, 200, "{\"Responses\":{},\"UnprocessedKeys\":{}}");
+    struct scene scene = scene_of(DYNAMO_BATCH_GET_ITEM, 200,
+                                  "{\"Responses\":{\"jobs\":[]},\"UnprocessedKeys\":{}}");
     CHECK(take(&scene));
     CHECK_INT(scene.answer->item_count, 0);
     CHECK(!json_present(scene.answer->resume));
+    close_scene(&scene);
+}
+
+/* It is no proof that none of them is there. */
+static void a_batch_that_says_nothing_of_its_table_is_not_understood(void)
+{
+    struct scene scene =
+        scene_of(DYNAMO_BATCH_GET_ITEM, 200, "{\"Responses\":{},\"UnprocessedKeys\":{}}");
+    CHECK(!take(&scene));
+    close_scene(&scene);
+    scene = scene_of(
+        DYNAMO_BATCH_GET_ITEM, 200,
+        "{\"Responses\":{},\"UnprocessedKeys\":{\"jobs\":{\"Keys\":[{\"a\":{\"S\":\"1\"}}]}}}");
+    CHECK(take(&scene));
+    CHECK(json_present(scene.answer->resume));
     close_scene(&scene);
 }
 
@@ -579,6 +594,8 @@ static const struct check_test tests[] = {
      a_page_that_says_two_things_is_not_understood},
     {"a batch tells what was left", a_batch_tells_what_was_left},
     {"a batch may find nothing", a_batch_may_find_nothing},
+    {"a batch that says nothing of its table is not understood",
+     a_batch_that_says_nothing_of_its_table_is_not_understood},
     {"tables are named", tables_are_named},
     {"a table has keys", a_table_has_keys},
     {"a table has indexes of both kinds", a_table_has_indexes_of_both_kinds},

@@ -192,9 +192,47 @@ static void test_number_keys(void)
     load_table(NUMBERS "\"paths\":{\"{a}/\":{},\"by-x/{x}/\":{\"index\":\"I\"}}");
     check_key("/prod/t/1/5", "pk=1 n=N:5");
     check_key("/prod/t/1/-1.5e3", "pk=1 n=N:-1.5e3");
+    check_key("/prod/t/1/+0100", "pk=1 n=N:100");
+    check_key("/prod/t/1/-.50", "pk=1 n=N:-0.50");
+    check_key("/prod/t/1/00", "pk=1 n=N:0");
+    check_key("/prod/t/1/5.", "pk=1 n=N:5");
+    check_key("/prod/t/1/+", "n is a number, which \"+\" is not");
+    check_query("/prod/t/by-x/+01E+2", "prod-T/I: x = N:1E+2");
     check_key("/prod/t/1/five", "n is a number, which \"five\" is not");
     check_query("/prod/t/by-x/7", "prod-T/I: x = N:7");
     check_no_query("/prod/t/by-x/seven", "x is a number, which \"seven\" is not");
+    close_map();
+}
+
+#define BOUND(value)                                                                               \
+    "{d} can't be compared with \"" value "\": in the key a \"#\" follows it, so the order of "    \
+    "keys is another where a value holds it, a blank or what else comes before it; compare with "  \
+    "one that does not"
+
+/* In the order of keys "1#" stands behind "1 ", though "1" stands before it. */
+static void test_a_range_of_parts_is_not_compared_with_what_comes_before_the_separator(void)
+{
+#define WHERE(condition) "{\"where\":{\"d\":" condition "}}"
+    load_table(
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"J#{d}#{b}\"}},\"paths\":{"
+        "\"to/{a}/{x}/\":" WHERE("{\"<=\":\"{x}\"}") ",\"from/{a}/{x}/\":" WHERE(
+            "{\">\":\"{x}\"}") ","
+                               "\"in/{a}/{x}..{y}/\":" WHERE(
+                                   "\"{x}..{y}\"") ",\"on/{a}/{x}/\":" WHERE("\"{x}*\"") "}");
+    check_query("/prod/t/to/1/2-", "prod-T: pk = 1 and sk between J#..J#2-\xF4\x8F\xBF\xBF");
+    check_no_query("/prod/t/to/1/2 3", BOUND("2 3"));
+    check_no_query("/prod/t/from/1/2%23", BOUND("2#"));
+    check_no_query("/prod/t/in/1/1!..2", BOUND("1!"));
+    check_no_query("/prod/t/in/1/1..2!", BOUND("2!"));
+    check_query("/prod/t/on/1/2 3", "prod-T: pk = 1 and sk begins with J#2 3");
+    check_no_query(
+        "/prod/t/on/1/2%233",
+        "{d} can't be compared with \"2#3\": in the key a \"#\" follows it, so the order of "
+        "keys is another where a value holds it; compare with one that does not");
+    close_map();
+    load_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"J#{d}\"}},\"paths\":{"
+               "\"to/{a}/{x}/\":" WHERE("{\"<=\":\"{x}\"}") "}");
+    check_query("/prod/t/to/1/2 3", "prod-T: pk = 1 and sk between J#..J#2 3\xF4\x8F\xBF\xBF");
     close_map();
 }
 
@@ -537,6 +575,8 @@ static const struct check_test tests[] = {
     {"text_keys_are_utf8", test_text_keys_are_utf8},
     {"keys_have_a_greatest_length", test_keys_have_a_greatest_length},
     {"number_keys", test_number_keys},
+    {"a_range_of_parts_is_not_compared_with_what_comes_before_the_separator",
+     test_a_range_of_parts_is_not_compared_with_what_comes_before_the_separator},
     {"binary_keys_are_their_bytes", test_binary_keys_are_their_bytes},
     {"a_file_by_query_asks_for_two_to_notice_a_second",
      test_a_file_by_query_asks_for_two_to_notice_a_second},

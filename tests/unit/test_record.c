@@ -104,7 +104,23 @@ static void memory_counts_text_and_tape(void)
     CHECK(record_memory(large) > text.size && record_memory(large) < text.size + 1000);
 }
 
+/* Who has to look for it wants to know where. */
+static void what_is_not_understood_is_named(void)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc;
+    struct error err = {0};
+    static const char text[] = "{\"a\":{\"S\":\"x\"},\"b c\":{\"N\":\"abc\"}}";
+    CHECK(json_parse(&doc, span_text(text), JSON_STRICT, NULL));
+    CHECK(!record_new(json_root(&doc), &ORIGIN, &err));
+    CHECK_INT(err.kind, ERROR_BAD_ANSWER);
+    CHECK_TEXT(err.text,
+               "the item that came is not understood: its attribute \"b c\" has no value of "
+               "DynamoDB's");
+    CHECK_TEXT(err.request_id, "R1");
+}
+
 static const struct check_test tests[] = {
+    {"what is not understood is named", what_is_not_understood_is_named},
     {"bytes outlive their answer", bytes_outlive_their_answer},
     {"the item can be read", the_item_can_be_read},
     {"the origin is kept", the_origin_is_kept},
