@@ -24,11 +24,14 @@ static const char what[] = "the container's credentials endpoint";
 struct container_provider {
     struct credentials_provider base; /* first: a provider is cast to it */
     const struct credentials_context *context;
+    int64_t failed_ms; /* when the endpoint failed last, and how */
+    struct error why;
 };
 
 /* A question waits for its timer first, since nothing is answered from within it, and then for the
  * endpoint. */
 struct credentials_get {
+    struct container_provider *provider;
     const struct credentials_context *context;
     struct loop_timer *timer;
     struct local_call *call;
@@ -44,6 +47,12 @@ static void free_get(struct credentials_get *get)
     buf_clean_up(&get->url);
     buf_clean_up_secret(&get->token);
     free(get);
+}
+
+static int64_t now_ms(const struct credentials_get *get)
+{
+    struct clock *clock = loop_clock(get->context->loop);
+    return clock->now_ms(clock);
 }
 
 static void tell(struct credentials_get *get, struct credentials_answer *answer)
@@ -149,14 +158,6 @@ static bool find_token(struct credentials_get *get, struct error *err)
 
 /* What it says. */
 
-static bool is_document(const struct http_response *response)
-{
-    CLEAN_UP(document_clean_up) struct document *document = NULL;
-    if (response->status == 200)
-        document = document_parse(response->body, what, NULL);
-    return document != NULL;
-}
-
 /* Its own words, unless they quote the token. */
 static void refuse(const struct credentials_get *get, const struct http_response *response,
                    struct error *err)
@@ -226,6 +227,10 @@ static void on_response(void *arg, const struct http_response *response, const s
         else
             credentials_clean_up(&answer.credentials);
     }
+    if (answer.found == CREDENTIALS_FAILED) {
+        get->provider->failed_ms = now_ms(get);
+        get->provider->why = answer.err;
+    }
     tell(get, &answer);
 }
 
@@ -234,6 +239,8 @@ static void on_response(void *arg, const struct http_response *response, const s
 static bool start(struct credentials_get *get, struct error *err)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf token = {0};
+    if (get->url.failed)
+        return error_no_memory(err);
     if (!check_url(get, err) || !find_token(get, err))
         return false;
     bool shown = getenv(TOKEN_FILE) || getenv(TOKEN);
@@ -246,7 +253,7 @@ static bool start(struct credentials_get *get, struct error *err)
         .timeout_ms = CONTAINER_TIMEOUT_MS,
         .attempts = CONTAINER_ATTEMPTS,
         .pause_ms = CONTAINER_PAUSE_MS,
-        .is_good = is_document,
+        .is_good = local_call_has_document,
     };
     if (!get->url.failed && !token.failed)
         get->call = local_call_start(get->context, &question, on_response, get);
@@ -259,8 +266,11 @@ static void begin(void *arg)
     struct credentials_answer answer = {.found = CREDENTIALS_ABSENT};
     get->timer = NULL;
     if (find_url(get)) {
-        if (start(get, &answer.err))
+        bool just_failed = now_ms(get) - get->provider->failed_ms < CONTAINER_REST_MS;
+        if (!just_failed && start(get, &answer.err))
             return;
+        if (just_failed)
+            answer.err = get->provider->why;
         answer.found = CREDENTIALS_FAILED;
     }
     tell(get, &answer);
@@ -273,7 +283,8 @@ static struct credentials_get *container_get(struct credentials_provider *base, 
     struct credentials_get *get = calloc(1, sizeof *get);
     if (!get)
         return NULL;
-    *get = (struct credentials_get){.context = provider->context, .fn = fn, .arg = arg};
+    *get = (struct credentials_get){
+        .provider = provider, .context = provider->context, .fn = fn, .arg = arg};
     get->timer = loop_add_timer(provider->context->loop, 0, begin, get);
     if (get->timer)
         return get;
@@ -300,6 +311,7 @@ struct credentials_provider *credentials_container_new(const struct credentials_
     struct container_provider *provider = calloc(1, sizeof *provider);
     if (!provider)
         return NULL;
-    *provider = (struct container_provider){.base = {&ops}, .context = context};
+    *provider =
+        (struct container_provider){.base = {&ops}, .context = context, .failed_ms = INT64_MIN / 2};
     return &provider->base;
 }

@@ -8,7 +8,10 @@
 enum {
     CONTAINER_ATTEMPTS = 3,
     CONTAINER_TIMEOUT_MS = 2000,
-    CONTAINER_PAUSE_MS = 1000,
+    CONTAINER_PAUSE_MS = 1000, /* between them */
+    /* How long an endpoint that has failed is not asked again: one file that cannot be read may be
+     * followed by thousands. */
+    CONTAINER_REST_MS = 5 * 1000,
 };
 
 /* AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or AWS_CONTAINER_CREDENTIALS_FULL_URI; absent without

@@ -69,14 +69,6 @@ static void tell_without(struct credentials_get *get, const struct metadata_answ
 
 /* Credentials. */
 
-static bool is_document(const struct http_response *response)
-{
-    CLEAN_UP(document_clean_up) struct document *document = NULL;
-    if (local_call_has_body(response))
-        document = document_parse(response->body, what, NULL);
-    return document != NULL;
-}
-
 /* Instead of credentials it may say why there are none: with the status 200, too. */
 static enum credentials_found explain(const struct document *document, const char *missing,
                                       struct error *err)
@@ -184,7 +176,8 @@ static void on_role(void *arg, const struct metadata_answer *from)
         return;
     }
     buf_printf(&path, ROLES "%s", get->role);
-    if (path.failed || !metadata_ask(get->metadata, path.data, is_document, on_credentials, get)) {
+    if (path.failed ||
+        !metadata_ask(get->metadata, path.data, local_call_has_document, on_credentials, get)) {
         error_no_memory(&failed.err);
         tell_without(get, &failed);
     }

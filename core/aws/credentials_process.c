@@ -151,7 +151,7 @@ static void read_output(struct credentials_get *get, struct span output)
         return;
     }
     credentials_clean_up(&answer.credentials);
-    if (!document)
+    if (!document && why.kind != ERROR_NO_MEMORY)
         error_set(&why, ERROR_DENIED,
                   "printed no JSON object with credentials; run it by hand to see what it prints");
     tell_failure(get, &why);
@@ -190,7 +190,8 @@ static void on_end(void *arg, const struct child_end *end)
     }
     switch (end->outcome) {
     case CHILD_NOT_STARTED:
-        error_set(&why, ERROR_DENIED, "cannot be run: %s%s", strerror(end->number),
+        error_set(&why, end->number == ENOMEM ? ERROR_NO_MEMORY : ERROR_DENIED,
+                  "cannot be run: %s%s", strerror(end->number),
                   end->number == ENOENT ? "; install it, or write where it is (~ does not count)"
                                         : "");
         break;
@@ -222,6 +223,8 @@ static bool start(struct credentials_get *get, struct error *err)
     struct loop *loop = get->provider->context->loop;
     CLEAN_UP(buf_clean_up_secret) struct buf words = {0};
     size_t count;
+    if (get->command.failed || get->origin.failed)
+        return error_set(err, ERROR_NO_MEMORY, "cannot be run: out of memory");
     if (!shell_split(&words, buf_span(&get->command), &count))
         return error_set(err, ERROR_DENIED,
                          "has a quote without its end, or a backslash at the end");

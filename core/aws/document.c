@@ -17,9 +17,14 @@ static void wiping_free(void *memory)
     free(memory);
 }
 
+/* cJSON does not tell a text that is none from memory that ran out. */
+static bool ran_out;
+
 static void *allocate(size_t size)
 {
-    return malloc(size);
+    void *memory = malloc(size);
+    ran_out = ran_out || !memory;
+    return memory;
 }
 
 /* cJSON keeps them for the whole process; it has no other user. Given hooks, it grows a buffer by
@@ -120,11 +125,14 @@ struct document *document_parse(struct span text, const char *what, struct error
     const char *end = NULL;
     cJSON *object = NULL;
     set_memory();
+    ran_out = false;
     if (text.size > 0 && !has_zero(text))
         object = cJSON_ParseWithLengthOpts(text.data, text.size, &end, false);
     if (object && cJSON_IsObject(object) && is_blank(span_from(text, (size_t)(end - text.data)))) {
         if (keep_digits(object->child, &text))
             return (struct document *)object;
+        error_no_memory(err);
+    } else if (ran_out) {
         error_no_memory(err);
     } else {
         error_set(err, ERROR_BAD_ANSWER, "%s is no JSON object", what);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "core/aws/document.h"
+
 enum { MAX_ANSWER = 1024 * 1024 }; /* the largest has some kilobytes */
 
 struct local_call {
@@ -21,6 +23,15 @@ struct local_call {
 bool local_call_has_body(const struct http_response *response)
 {
     return response->status == 200 && response->body.size > 0;
+}
+
+bool local_call_has_document(const struct http_response *response)
+{
+    CLEAN_UP(document_clean_up) struct document *document = NULL;
+    struct error err = {0};
+    if (local_call_has_body(response))
+        document = document_parse(response->body, "the answer", &err);
+    return document || err.kind == ERROR_NO_MEMORY;
 }
 
 static void free_call(struct local_call *call)

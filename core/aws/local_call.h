@@ -35,7 +35,9 @@ struct local_call *local_call_start(const struct credentials_context *context,
 /* Ends it without a call. NULL is fine. */
 void local_call_end(struct local_call *call);
 
-/* An answer with status 200 and a body. */
+/* An answer with status 200 and a body; one whose body is a document, too (where memory runs out it
+ * is taken for one: whoever reads it says so). */
 bool local_call_has_body(const struct http_response *response);
+bool local_call_has_document(const struct http_response *response);
 
 #endif

@@ -56,7 +56,9 @@ static void tell_none(struct credentials_get *get, const struct error *why)
     const struct error *unreadable = &get->provider->context->profiles->unreadable;
     if (unreadable->kind != ERROR_NONE)
         answer.err = *unreadable;
-    if (why)
+    if (why && why->kind == ERROR_NO_MEMORY)
+        answer.err = *why;
+    else if (why)
         error_add(&answer.err, "; %s", why->text);
     tell(get, &answer);
 }
@@ -66,19 +68,18 @@ static void on_zone(void *arg, const struct metadata_answer *from)
     struct credentials_get *get = arg;
     struct region_provider *provider = get->provider;
     struct credentials_answer answer = {.found = CREDENTIALS_ABSENT};
-    bool somebody = from->is_there || from->found == METADATA_FAILED;
-    if (from->found != METADATA_FOUND) {
-        if (!somebody)
-            provider->absent_until_ms = now_ms(provider) + METADATA_ABSENT_MS;
-        tell_none(get, somebody ? &from->err : NULL);
-    } else if (aws_settings_find_region(provider->context->settings,
-                                        span_of(from->text.data, from->text.size - 1),
-                                        "instance metadata", &answer.err)) {
+    struct error why = from->err;
+    bool nobody = from->found == METADATA_ABSENT && !from->is_there;
+    if (from->found == METADATA_FOUND &&
+        aws_settings_find_region(provider->context->settings,
+                                 span_of(from->text.data, from->text.size - 1), "instance metadata",
+                                 &why)) {
         tell(get, &answer);
-    } else {
-        struct error err = answer.err;
-        tell_none(get, &err);
+        return;
     }
+    if (nobody)
+        provider->absent_until_ms = now_ms(provider) + METADATA_ABSENT_MS;
+    tell_none(get, nobody ? NULL : &why);
 }
 
 static void tell_at_once(void *arg)

@@ -60,6 +60,9 @@ class Machine(Rotating, machine.Machine):
         machine.Machine.__init__(self)
         Rotating.__init__(self, home, proxy)
 
+    def asked_for(self):
+        return machine.Machine.asked(self)
+
     def give(self, request):
         if self.failing:
             return 500, ""
@@ -252,3 +255,19 @@ def test_who_gives_none_for_a_while(m, source, proxy, clock):
     proxy.clear()
     check_good(read_by_many(m))
     assert source.asked() == before + 1 and signers(proxy) == {source.given[-1]}
+
+
+# The region of the machine, which is asked for before anything is signed.
+
+
+def test_a_mount_in_the_region_of_its_machine(mount, home, proxy, make_map):
+    home.credentials.write_text("")
+    home.config.write_text("")
+    nowhere = make_map(lambda text: text.replace(', "profile": "controller", "region": "us-east-1"', ''))
+    with Machine(home, proxy) as service:
+        service.texts[machine.ZONE] = "us-east-1b"  # the proxy takes no signature for another one
+        m = mount(map_file=nowhere, env={**service.environment, "AWS_REGION": None})
+        check_good(read_by_many(m))
+        zones = [path for _, path in service.asked_for() if path == machine.ZONE]
+        assert len(zones) == 1 and signers(proxy) == {service.given[0]}
+    assert m.log() == ""

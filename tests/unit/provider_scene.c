@@ -119,11 +119,17 @@ static void on_answer(void *arg, const struct credentials_answer *answer)
     put(scene->method, sizeof scene->method, credentials->method);
 }
 
-void start(struct scene *scene)
+bool scene_begin(struct scene *scene, struct credentials_provider *provider)
 {
     scene->answers = 0;
-    scene->get = scene->provider->ops->get(scene->provider, on_answer, scene);
-    CHECK(scene->get && scene->answers == 0);
+    scene->get = provider->ops->get(provider, on_answer, scene);
+    CHECK_INT(scene->answers, 0);
+    return scene->get != NULL;
+}
+
+void start(struct scene *scene)
+{
+    CHECK(scene_begin(scene, scene->provider));
 }
 
 void ask(struct scene *scene)

@@ -47,7 +47,10 @@ void check_file(const struct scene *scene, const char *name, const char *want);
 void change_file_after(struct scene *scene, int64_t after_ms, const char *file, const char *then);
 void run_for(struct scene *scene, int64_t ms);
 
-/* Asks, and does not wait. */
+/* Asks PROVIDER, and does not wait; false when memory ran out. */
+bool scene_begin(struct scene *scene, struct credentials_provider *provider);
+
+/* The same of the scene's own, which has memory. */
 void start(struct scene *scene);
 void call_off(struct scene *scene);
 void ask(struct scene *scene);

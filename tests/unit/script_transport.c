@@ -1,11 +1,12 @@
 /* Steps, transfers, and what was sent. */
 #include "tests/unit/script_transport.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/base/buf.h"
 
-enum { MAX_STEPS = 64, MAX_HEADERS = 16 };
+enum { MAX_STEPS = 64, MAX_HEADERS = 16, MAX_HEAD = 4096 };
 
 struct step {
     int status; /* 0: no answer */
@@ -85,7 +86,8 @@ static size_t split_headers(char *text, struct http_header *out)
 static void answer(const struct transfer *transfer)
 {
     struct http_header headers[MAX_HEADERS];
-    char *text = strdup(transfer->step.headers);
+    char text[MAX_HEAD];
+    snprintf(text, sizeof text, "%s", transfer->step.headers);
     struct http_response response = {
         .status = transfer->step.status,
         .headers = headers,
@@ -94,7 +96,6 @@ static void answer(const struct transfer *transfer)
         .elapsed_ms = transfer->step.delay_ms,
     };
     transfer->done(transfer->arg, &response, NULL);
-    free(text);
 }
 
 static void finish(void *arg)

@@ -195,6 +195,20 @@ static void answers_that_are_none(void)
                 ERROR_BAD_ANSWER, "has no AccessKeyId", 1);
 }
 
+static void one_that_failed_is_not_asked_again_at_once(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_container(&scene, FULL, "http://localhost/x");
+    for (size_t i = 0; i < 3; i++)
+        script_answer(scene.script, 500, "", "");
+    check_failed(&scene, ERROR_DENIED, "refuses (HTTP 500)");
+    check_failed(&scene, ERROR_DENIED, "refuses (HTTP 500)");
+    check_sent(&scene, 3);
+    run_for(&scene, CONTAINER_REST_MS);
+    script_answer(scene.script, 200, "", answer);
+    check_found(&scene, "ASIA1");
+}
+
 static void the_third_try_counts(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
@@ -244,6 +258,7 @@ static const struct check_test tests[] = {
     {"paths that leave the host", paths_that_leave_the_host},
     {"three tries", three_tries},
     {"answers that are none", answers_that_are_none},
+    {"one that failed is not asked again at once", one_that_failed_is_not_asked_again_at_once},
     {"the third try counts", the_third_try_counts},
     {"nobody answers", nobody_answers},
     {"called off at every step", called_off_at_every_step},
