@@ -144,6 +144,19 @@ static void set_refusal(const struct token_call *call, const struct http_respons
     memcpy(err->code, code, sizeof code);
 }
 
+/* What came in place of JSON, where that can be seen. */
+static void add_language(const struct token_call *call, struct span body, struct error *err)
+{
+    while (body.size > 0 && memchr(" \t\r\n", body.data[0], 4))
+        body = span_from(body, 1);
+    if (err->kind == ERROR_BAD_ANSWER && span_starts(body, SPAN_LITERAL("<")))
+        error_add(
+            err,
+            ", but XML or HTML, though JSON was asked for; is %s its endpoint (some emulators "
+            "know XML alone), or does a proxy answer in its place?",
+            buf_text(&call->url));
+}
+
 static void *decode(void *arg, const struct http_response *response, struct error *err)
 {
     struct token_call *call = arg;
@@ -160,10 +173,12 @@ static void *decode(void *arg, const struct http_response *response, struct erro
     struct document *document = document_parse(body, name, &why);
     if (document && response->status == 200)
         return document;
-    if (response->status == 200)
+    if (response->status == 200) {
         *err = why;
-    else
+        add_language(call, body, err);
+    } else {
         set_refusal(call, response, document, err);
+    }
     err->http_status = response->status;
     aws_request_id(response, err->request_id);
     document_free(document);

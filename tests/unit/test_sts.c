@@ -177,7 +177,9 @@ static void answers_of_no_use(void)
         const char *why;
     } cases[] = {
         {200, "", ERROR_BAD_ANSWER, "is no JSON object"},
-        {200, "<AssumeRoleResponse/>", ERROR_BAD_ANSWER, "the answer of STS is no JSON object"},
+        {200, " \n<AssumeRoleResponse/>", ERROR_BAD_ANSWER,
+         "the answer of STS is no JSON object, but XML or HTML, though JSON was asked for; is "
+         "https://sts.eu-west-1.amazonaws.com/ its endpoint"},
         {200, "{}", ERROR_BAD_ANSWER, "has not all of AccessKeyId"},
         {200, ANSWER("AssumeRole", ""), ERROR_BAD_ANSWER, "has not all of"},
         {200, ANSWER("AssumeRole", CREDENTIALS("")), ERROR_BAD_ANSWER, "Expiration"},
