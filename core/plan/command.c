@@ -303,10 +303,13 @@ static void write_choice(struct buf *out, const struct plan *plan)
         return;
     }
     json_write_ascii(&name, span_text(pattern->pick_attribute));
-    /* Among equals the first one is meant; max_by takes the last. */
-    buf_printf(out, "%s(.%s.S // (.%s.N | tonumber)) // empty",
-               pattern->pick == PICK_GREATEST ? "reverse | max_by" : "min_by", buf_text(&name),
-               buf_text(&name));
+    /* Among equals the first one is meant; max_by takes the last. Of a text and a number neither is
+     * greater. */
+    buf_printf(out,
+               "if (map(.%s | keys) | unique | length) > 1 then error(\"of several types\") else "
+               "%s(.%s.S // (.%s.N | tonumber)) // empty end",
+               buf_text(&name), pattern->pick == PICK_GREATEST ? "reverse | max_by" : "min_by",
+               buf_text(&name), buf_text(&name));
     out->failed = out->failed || name.failed;
 }
 

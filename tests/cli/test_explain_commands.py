@@ -162,6 +162,9 @@ def crowd(table, write_map):
         }
         for sort in SORTS
     ]
+    for box, other in (("mixed", {"score": {"S": "9"}}), ("partly", {})):
+        for sort, score in (("JOB#1", {"score": {"N": "10"}}), ("JOB#2", other)):
+            items.append({"pk": {"S": box}, "sk": {"S": sort}, **score})
     table(tables.table("any-Crowd"), items)
     return {"DDBFS_MAP": str(write_map(CROWD))}
 
@@ -178,6 +181,15 @@ def test_the_one_that_is_meant_is_chosen(ddbfs, shell, crowd, kind):
     path = f"/any/crowd/{kind}/box"
     (item,) = answer(shell, command(ddbfs, path, env=crowd))
     assert plain.render(item) == ddbfs("cat", path, env=crowd).stdout
+
+
+@pytest.mark.parametrize("box", ["mixed", "partly"])
+@pytest.mark.parametrize("kind", ["best", "least", "score"])
+def test_where_none_can_be_chosen_the_command_chooses_none(ddbfs, shell, crowd, kind, box):
+    path = f"/any/crowd/{kind}/{box}"
+    ddbfs("cat", path, env=crowd, expect=1)
+    result = shell(command(ddbfs, path, env=crowd), expect=None)
+    assert result.code != 0 and result.stdout == b""
 
 
 def test_a_number_is_bare(ddbfs, shell, crowd):

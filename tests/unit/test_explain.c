@@ -135,8 +135,11 @@ static void test_a_pick(void)
         "\"last_updated\"}' --expression-attribute-values "
         "'{\":v0\":{\"S\":\"SHOP#s.example\"},\":v1\":{\"S\":\"USER#\"},\":v2\":{\"S\":\"SESSION\"}"
         "}' --profile p | jq -r '.Items | map(select((.\"sk\".S | "
-        "test(\"\\\\AUSER#[^#]*\\\\z\")))) | reverse | max_by(.\"last_updated\".S // "
-        "(.\"last_updated\".N | tonumber)) // empty | .\"access_token\" // empty | .S // .N // .B "
+        "test(\"\\\\AUSER#[^#]*\\\\z\")))) | if (map(.\"last_updated\" | keys) | unique | length) "
+        "> 1 "
+        "then error(\"of several types\") else reverse | max_by(.\"last_updated\".S // "
+        "(.\"last_updated\".N | tonumber)) // empty end | .\"access_token\" // empty | .S // .N // "
+        ".B "
         "// (if has(\"BOOL\") then .BOOL elif has(\"NULL\") then null else . end)'\n");
 }
 
