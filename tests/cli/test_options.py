@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from harness import mounts, places, runner
+from harness import mounts, places, runner, services
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
 SETTINGS = f"{SHOP}/SETTINGS"
@@ -119,12 +119,14 @@ def profile_signs(bench):
 
 @effect_of("--region")
 def region_signs(bench):
+    """Asked without an eye on what the policy grants, which is of one region."""
+    ddbfs = runner.Ddbfs(bench.home)
     bench.proxy.allow_refusals = True
-    result = bench.ddbfs("--region", "eu-west-1", "cat", SETTINGS, expect=1)
+    result = ddbfs("--region", "eu-west-1", "cat", SETTINGS, expect=1)
     assert "us-east-1" in result.stderr or "eu-west-1" in result.stderr
     bench.proxy.regions = {"eu-west-1"}
-    assert bench.text("--region", "eu-west-1", "cat", SETTINGS)
-    bench.ddbfs("cat", SETTINGS, expect=1)
+    assert ddbfs("--region", "eu-west-1", "cat", SETTINGS).text
+    ddbfs("cat", SETTINGS, expect=1)
 
 
 @effect_of("--endpoint-url")
@@ -278,6 +280,24 @@ def max_entries_ends_a_listing_in_an_error(bench):
     assert "--max-entries takes 1 to" in bench.ddbfs(
         "mount", "--max-entries", "0", bench.folder, expect=2
     ).stderr  # fmt: skip
+
+
+@effect_of("--env")
+def one_environment_is_told(bench):
+    policy = bench.text("policy", "--env", "staging")
+    assert "staging-" in policy and "prod-" not in policy and "prod-" in bench.text("policy")
+    told = bench.text("config", "--json", "--env", "staging")
+    assert [json.loads(line)["environment"] for line in told.splitlines()] == ["staging"]
+
+
+@effect_of("--whoami")
+def sts_is_asked_who_one_is(bench):
+    with services.Service(lambda _: (403, {"Error": {"Code": "AccessDenied", "Message": "no"}})) as sts:
+        env = {"AWS_ENDPOINT_URL_STS": sts.url}
+        bench.ddbfs("config", "--env", "prod", env=env)
+        assert sts.requests == []
+        bench.ddbfs("config", "--env", "prod", "--whoami", env=env, expect=1)
+        assert [request.form()["Action"] for request in sts.requests] == ["GetCallerIdentity"]
 
 
 @effect_of("--stale-if-error")
