@@ -51,6 +51,8 @@ struct tree_listing {
 
     struct slices slices;  /* of LISTING_CONTENTS: the page's keys */
     size_t told;           /* entries of the page that have been delivered */
+    size_t found;          /* records that were read again, and are still there */
+    struct error unnamed;  /* of a record beyond the newest N, which may yet be wanted */
     struct arena contents; /* of the entries that are being delivered */
     size_t content_bytes;  /* in there */
     bool more;             /* the source has a page after that in hand */
@@ -313,14 +315,17 @@ static void take_record(void *arg, struct json item, const char *request_id)
 }
 
 /* Takes entries whose records have gone, or changed, since the index told of them out of the range,
- * and returns how many are left in it. */
+ * and those that are more than the listing wants, and returns how many are left in it. */
 static size_t drop_vanished(struct tree_listing *listing, size_t from, size_t to)
 {
     struct tree_entry *items = listing->entries.items;
-    size_t kept = from;
-    for (size_t i = from; i < to; i++)
-        if (items[i].directory || items[i].size >= 0)
+    size_t limit = listing->plan->query->limit, kept = from;
+    for (size_t i = from; i < to && (limit == 0 || listing->found < limit); i++) {
+        bool there = items[i].size >= 0;
+        listing->found += there;
+        if (items[i].directory || there)
             items[kept++] = items[i];
+    }
     return kept - from;
 }
 
@@ -345,7 +350,13 @@ static void take_all_records(void *arg, const struct error *err)
     if (last)
         listing->told = listing->entries.count;
     size_t count = drop_vanished(listing, from, listing->told);
-    if (last) {
+    size_t limit = listing->plan->query->limit;
+    bool enough = limit > 0 && listing->found >= limit;
+    bool cut = !enough && last && listing->unnamed.kind != ERROR_NONE;
+    if (cut)
+        listing->failed = listing->unnamed;
+    listing->more = listing->more && !enough && !cut;
+    if (last || enough) {
         slices_clear(&listing->slices);
         end_page(listing);
     }
@@ -355,8 +366,10 @@ static void take_all_records(void *arg, const struct error *err)
 /* Reads the records of the next slice of the page. */
 static bool start_slice(struct tree_listing *listing, struct error *err)
 {
-    return slices_start(&listing->slices, listing->plan, listing->source, take_record,
-                        take_all_records, listing, err);
+    size_t limit = listing->plan->query->limit;
+    return slices_start(&listing->slices, listing->plan, listing->source,
+                        limit ? limit - listing->found : 0, take_record, take_all_records, listing,
+                        err);
 }
 
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
@@ -387,10 +400,12 @@ bool tree_list_note(const struct tree_listing *listing, struct error *out)
 static void work(struct tree_listing *listing);
 
 /* Takes the page's items in; ENOUGH is set when no further one is wanted. "The latest N" are N
- * entries, whatever else stands between them. False when memory ran out. */
+ * entries, whatever else stands between them. Where records are read again, some of these may have
+ * gone, so all of the page are taken in, and read until N are there. False when memory ran out. */
 static bool add_page(struct tree_listing *listing, const struct page *page, bool *enough)
 {
     uint32_t limit = listing->plan->query->limit;
+    bool may_have_gone = listing->full && listing->plan->reads_again;
     listing->stats.pages++;
     listing->stats.requests += page->requests;
     if (page->capacity >= 0)
@@ -398,7 +413,15 @@ static bool add_page(struct tree_listing *listing, const struct page *page, bool
     for (size_t i = 0; i < page->item_count && !*enough && !listing->entries.failed; i++) {
         if (!add_item(listing, page, page->items[i]))
             return false;
-        *enough = limit > 0 && listing->stats.entries >= limit;
+        *enough = !may_have_gone && limit > 0 && listing->stats.entries >= limit;
+        if (may_have_gone && limit > 0 && listing->stats.entries >= limit &&
+            listing->entries.why.kind == ERROR_INVALID) {
+            /* Its rank does not fit, say, which matters when it is wanted. */
+            listing->unnamed = listing->entries.why;
+            listing->entries.why = (struct error){0};
+            listing->entries.failed = false;
+            break;
+        }
     }
     return true;
 }

@@ -75,9 +75,13 @@ static void take_end(void *arg, const struct error *err)
 
 /* Sorted, so that an answer's keys, which come in any order, are found among them. */
 bool slices_start(struct slices *slices, const struct plan *plan, struct source *source,
-                  hydrate_item_fn *item, hydrate_done_fn *done, void *arg, struct error *err)
+                  size_t wanted, hydrate_item_fn *item, hydrate_done_fn *done, void *arg,
+                  struct error *err)
 {
     size_t left = slices->count - slices->to, most = slice_size(slices);
+    size_t enough = (wanted + READ_MAX_KEYS - 1) / READ_MAX_KEYS * READ_MAX_KEYS;
+    if (wanted > 0 && enough < most)
+        most = enough;
     size_t count = left < most ? left : most;
     struct wanted *slice = slices->wanted + slices->to;
     struct key *keys = calloc(count, sizeof *keys);

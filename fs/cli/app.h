@@ -70,6 +70,10 @@ int app_usage(const char *what, const char *command);
 /* The commands; each returns the exit status. ARGV are the words after the command and its
  * options. */
 typedef int command_fn(const struct options *options, int argc, char **argv);
+/* Whether this ddbfs has the mount, and what goes with it; else mount_command says that it has not.
+ */
+extern const bool mount_is_built;
+
 command_fn cat_command, ls_command, explain_command, check_command, mount_command, refresh_command,
     umount_command, policy_command, config_command;
 

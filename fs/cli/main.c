@@ -45,6 +45,12 @@ static const struct command commands[] = {
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
+/* Without the mount its commands are not offered, and say so to who tries them. */
+static bool is_offered(const struct command *command)
+{
+    return mount_is_built || (command->run != mount_command && command->run != umount_command);
+}
+
 /* Columns are of characters, and "…" is one of three bytes. */
 static void print_command(const struct command *command)
 {
@@ -63,9 +69,10 @@ static void print_help(void)
     printf("usage: ddbfs [OPTION…] COMMAND [ARGUMENT…]\n\n"
            "Reads DynamoDB by paths: ddbfs cat /prod/jobs/by-id/1f3c…\n\ncommands\n");
     for (size_t i = 0; i < COMMANDS; i++)
-        print_command(&commands[i]);
+        if (is_offered(&commands[i]))
+            print_command(&commands[i]);
     printf("\noptions\n");
-    options_print_help(stdout, NULL);
+    options_print_help(stdout, NULL, mount_is_built ? NULL : "mount");
     printf("\n%s", exit_statuses);
 }
 
@@ -73,7 +80,7 @@ static void print_help_of(const struct command *command)
 {
     printf("usage: ddbfs %s %s\n\n%s; for example:\n\n  %s\n\noptions\n", command->name,
            command->arguments, command->help, command->example);
-    options_print_help(stdout, command->name);
+    options_print_help(stdout, command->name, NULL);
     printf("\n%s", exit_statuses);
 }
 
@@ -90,7 +97,8 @@ static int no_such_command(const char *word)
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     struct nearest nearest = nearest_to(span_text(word));
     for (size_t i = 0; i < COMMANDS; i++)
-        nearest_offer(&nearest, span_text(commands[i].name));
+        if (is_offered(&commands[i]))
+            nearest_offer(&nearest, span_text(commands[i].name));
     buf_printf(&text, "no such command: %s", word);
     nearest_write(&nearest, &text);
     return app_usage(buf_text(&text), NULL);

@@ -4,6 +4,8 @@
 
 #include "fs/cli/app.h"
 
+const bool mount_is_built = false;
+
 int mount_command(const struct options *options, int argc, char **argv)
 {
     (void)options;

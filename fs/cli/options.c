@@ -519,11 +519,12 @@ static void print_option(FILE *out, const struct option *option, bool tell_comma
 /* The commands that ask nobody, and so have no use for a map, a profile or a time-out. */
 static const char ask_nobody[] = "umount refresh help";
 
-void options_print_help(FILE *out, const char *command)
+void options_print_help(FILE *out, const char *command, const char *without)
 {
     if (!command)
         for (size_t i = 0; i < COUNT; i++)
-            print_option(out, &table[i], true);
+            if (!without || !table[i].commands || strcmp(table[i].commands, without) != 0)
+                print_option(out, &table[i], true);
     for (size_t i = 0; command && i < COUNT; i++) /* its own first */
         if (table[i].commands && has_word(table[i].commands, command))
             print_option(out, &table[i], false);

@@ -52,7 +52,8 @@ enum options_outcome options_set(struct options *options, struct span name, cons
 /* As -o VALUE does. False when there are too many. */
 bool options_add_mount(struct options *options, const char *value);
 
-/* One line an option: of those that go with COMMAND, or of all (NULL). */
-void options_print_help(FILE *out, const char *command);
+/* One line an option: of those that go with COMMAND, or of all (NULL) but those of WITHOUT alone, a
+ * command that is not there (NULL: all are). */
+void options_print_help(FILE *out, const char *command, const char *without);
 
 #endif

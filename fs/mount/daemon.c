@@ -402,6 +402,8 @@ static int mount_at(const struct options *options, const struct mount_options *m
     return status;
 }
 
+const bool mount_is_built = true;
+
 int mount_command(const struct options *given, int argc, char **argv)
 {
     struct options options = *given;

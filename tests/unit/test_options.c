@@ -196,7 +196,7 @@ static void the_help_tells_every_option(void)
     char text[8192] = "";
     FILE *out = fmemopen(text, sizeof text, "w");
     CHECK(out);
-    options_print_help(out, NULL);
+    options_print_help(out, NULL, NULL);
     fclose(out);
     CHECK_HAS(text, "--cache-size BYTES");
     CHECK_HAS(text, "(256M)");

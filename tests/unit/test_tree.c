@@ -1260,6 +1260,49 @@ static void check_hydrated(size_t count, unsigned requests, unsigned most_open)
     close_scene();
 }
 
+/* Of six that the index tells of two have gone, among them the newest. */
+static void check_newest(const char *pattern, const char *want, enum error_kind kind)
+{
+#define THIN "{\"pk\":{\"S\":\"P\"},\"sk\":{\"S\":\""
+#define THICK "\"},\"x\":{\"S\":\"1\"}}"
+#define OLD(n)                                                                                     \
+    {                                                                                              \
+        "prod-T", "I", THIN n THICK                                                                \
+    }
+#define BOTH(n)                                                                                    \
+    OLD(n),                                                                                        \
+    {                                                                                              \
+        "prod-T", NULL, THIN n THICK                                                               \
+    }
+    static const struct fake_item items[] = {BOTH("1"), BOTH("2"), BOTH("3"), OLD("4"),
+                                             BOTH("5"), OLD("6"),  {0}};
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
+    for (size_t page_size = 0; page_size < 7; page_size++) {
+        buf_truncate(&table, 0);
+        buf_printf(
+            &table,
+            "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"P\",\"sk\":\"{b}\"}},"
+            "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"sk\",\"projects\":\"keys\"}},"
+            "\"paths\":{\"{x}/\":{\"index\":\"I\",%s}}",
+            pattern);
+        open_table(buf_text(&table), items);
+        scene.fake.page_size = page_size;
+        CLEAN_UP(told_clean_up) struct told told = {.full = true};
+        CHECK(scene_list(&scene, "/prod/t/1", &told));
+        CHECK_TEXT(buf_text(&told.bytes), want);
+        CHECK_INT(told.err.kind, kind);
+        close_scene();
+    }
+}
+
+static void test_the_newest_are_as_many_as_are_there(void)
+{
+    check_newest("\"newest\":2", "5 41 0\n3 41 0\n", ERROR_NONE);
+    check_newest("\"newest\":4", "5 41 0\n3 41 0\n2 41 0\n1 41 0\n", ERROR_NONE);
+    check_newest("\"newest\":5", "5 41 0\n3 41 0\n2 41 0\n1 41 0\n", ERROR_NONE);
+    check_newest("\"newest\":2,\"name\":\"{rank}_{b}\"", "2_5 41 0\n4_3 41 0\n", ERROR_NONE);
+}
+
 static void test_more_records_than_one_request_holds(void)
 {
     check_hydrated(250, 4, 3);
@@ -1584,6 +1627,7 @@ static const struct check_test tests[] = {
     {"the_attributes_of_a_record_that_is_not_there",
      test_the_attributes_of_a_record_that_is_not_there},
     {"items_of_no_declared_kind_are_told_of", test_items_of_no_declared_kind_are_told_of},
+    {"the_newest_are_as_many_as_are_there", test_the_newest_are_as_many_as_are_there},
     {"more_records_than_one_request_holds", test_more_records_than_one_request_holds},
     {"records_are_read_in_slices", test_records_are_read_in_slices},
     {"a_shortened_entry_opens", test_a_shortened_entry_opens},
