@@ -219,7 +219,7 @@ static void open_stage(struct stage *stage, unsigned max_connections, struct scr
     struct error err = {0};
     signal(SIGPIPE, SIG_IGN);
     leave_proxies_out();
-    *stage = (struct stage){.server.script = script, .clock = {jumping_now_ms, jumping_wall_ms}};
+    *stage = (struct stage){.server.script = script, .clock = {jumping_now_ms, jumping_wall_ms, 0}};
     start_server(&stage->server);
     stage->loop = loop_new(&stage->clock);
     stage->transport = http_new(stage->loop, &options, &err);
