@@ -12,10 +12,15 @@ import importlib
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 
 NAME = sys.argv[1]
+# Of all cases, one after the other: where the caches lie is looked up but once.
+HOME = tempfile.mkdtemp()
+PATH = os.environ["PATH"]
+os.environ["HOME"] = HOME
 importlib.import_module("awscli.clidriver" if NAME == "awscli" else "botocore")
 
 
@@ -28,8 +33,8 @@ def load(name):
 
 
 def prepare():
-    """Descriptions of services are read once; a library that knows no variable for STS's address is
-    told it otherwise."""
+    """Descriptions of services are read once; a library that knows no variables for addresses is
+    told those of STS and SSO otherwise."""
     loader = load("loaders").JSONFileLoader
     loader.load_file = functools.lru_cache(maxsize=None)(functools.partial(loader.load_file, loader()))
     loader.load_file = staticmethod(loader.load_file)
@@ -39,8 +44,8 @@ def prepare():
     create = session.create_client
 
     def create_client(self, service_name, *args, **named):
-        if service_name == "sts":
-            named["endpoint_url"] = os.environ["AWS_ENDPOINT_URL_STS"]
+        if service_name in ("sts", "sso"):
+            named["endpoint_url"] = os.environ[f"AWS_ENDPOINT_URL_{service_name.upper()}"]
         return create(self, service_name, *args, **named)
 
     session.create_client = create_client
@@ -106,26 +111,29 @@ def ask(case):
     return answer
 
 
-def write_files(case, home):
+def write_files(case):
+    shutil.rmtree(HOME)
+    os.mkdir(HOME)
     for name, text in case["files"].items():
-        path = os.path.join(home, name)
+        path = os.path.join(HOME, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(text.replace("{HOME}", home))
+            file.write(text.replace("{HOME}", HOME))
 
 
 def main():
-    keep = dict(os.environ)
     prepare()
     print(json.dumps(knows()), flush=True)
     for line in sys.stdin:
         case = json.loads(line)
-        with tempfile.TemporaryDirectory() as home:
-            write_files(case, home)
-            os.environ.clear()
-            given = {name: value.replace("{HOME}", home) for name, value in case["env"].items()}
-            os.environ.update({"PATH": keep["PATH"], "HOME": home, **given})
-            print(json.dumps(ask(case)), flush=True)
+        write_files(case)
+        given = {name: value.replace("{HOME}", HOME) for name, value in case["env"].items()}
+        os.environ.clear()
+        os.environ.update({"PATH": PATH, "HOME": HOME, **given})
+        print(json.dumps(ask(case)), flush=True)
 
 
-main()
+try:
+    main()
+finally:
+    shutil.rmtree(HOME)

@@ -1,6 +1,6 @@
 """Environments and files by the hundred, as a seed has them: all that decides whose credentials ask
 where. A case is plain data: env, files (below the home folder), and the options profile, region and
-endpoint. {HOME}, {STS}, {CONTAINER} and {MACHINE} in it stand for what is known when it is run."""
+endpoint. {HOME}, {STS}, {SSO}, {CONTAINER} and {MACHINE} in it stand for what is known when it is run."""
 
 import hashlib
 import json
@@ -15,6 +15,7 @@ PROFILES = ["default", "work", "two words"]
 BOOLEANS = ["true", "true", "True", "false", "1", "yes"]
 MODES = ["preferred"] * 3 + ["disabled"] * 3 + ["required"] * 2 + ["Disabled", "nonsense"]
 ACCOUNTS = ["111122223333", "444455556666"]
+START_URL = "https://corp.awsapps.com/start"
 FUTURE, PAST = "2999-01-01T00:00:00Z", "2020-01-01T00:00:00Z"
 
 
@@ -86,6 +87,22 @@ class Maker:
             "web_identity_token_file = {HOME}/token",
         ]
 
+    def sso(self):
+        lines = [f"sso_account_id = {self.pick(ACCOUNTS)}", f"sso_role_name = s{self.random.randrange(1000)}"]
+        if self.chance(0.1):
+            lines.pop(self.random.randrange(2))
+        if self.chance(0.7):
+            return lines + ["sso_session = corp"]
+        return lines + [f"sso_start_url = {START_URL}", "sso_region = eu-west-1"]
+
+    def sso_tokens(self):
+        """One for the session, one for profiles of the older kind; nobody may be signed in."""
+        for name in ("corp", START_URL):
+            token = {"accessToken": f"token-of-{name[:4]}", "expiresAt": FUTURE, "region": "eu-west-1"}
+            path = f".aws/sso/cache/{hashlib.sha1(name.encode()).hexdigest()}.json"
+            if self.chance(0.85):
+                self.files[path] = json.dumps(token)
+
     def places(self, with_services):
         lines = []
         if self.chance(0.1):
@@ -111,6 +128,7 @@ class Maker:
             lines += self.process() if self.chance(0.12) else []
             lines += self.role() if self.has_roles and self.chance(0.3) else []
             lines += self.web_identity() if self.has_roles and self.chance(0.1) else []
+            lines += self.sso() if self.has_roles and self.chance(0.25) else []
             lines += self.places(True)
         else:
             lines += [f"region = {self.pick(REGIONS)}"] if self.chance(0.12) else []
@@ -136,6 +154,11 @@ class Maker:
             for line in self.profile(name, in_config):
                 text += self.pick([line, line, line.replace(" = ", "=", 1)]) + "\n"
             text += "\n"
+        if in_config and "sso_session" in text:
+            text += f"[sso-session corp]\nsso_region = eu-west-1\nsso_start_url = {START_URL}\n"
+            text += "sso_registration_scopes = sso:account:access\n\n"
+        if in_config and "sso_" in text:
+            self.sso_tokens()
         if in_config and self.chance(0.85):
             text += "[services one]\n"
             if self.chance(0.8):
@@ -179,6 +202,7 @@ class Maker:
             self.env["AWS_ROLE_ARN"] = f"arn:aws:iam::{self.pick(ACCOUNTS)}:role/e{self.random.randrange(1000)}"
         self.env["AWS_EC2_METADATA_SERVICE_ENDPOINT"] = "{MACHINE}/"
         self.env["AWS_ENDPOINT_URL_STS"] = "{STS}"
+        self.env["AWS_ENDPOINT_URL_SSO"] = "{SSO}"
 
     def case(self):
         if self.chance(0.9):
