@@ -14,6 +14,7 @@
 #include "core/aws/credentials_static.h"
 #include "core/aws/machine_region.h"
 #include "core/aws/profiles.h"
+#include "core/aws/sign_in.h"
 
 /* Whether a provider is asked too for a profile that is to sign for the role of another one: then
  * only what the profile itself says counts. Its roles are the other one's affair, which knows the
@@ -61,21 +62,25 @@ struct credentials_get {
 
 static void fail_absent(const struct credentials_context *context, struct error *err)
 {
+    CLEAN_UP(buf_clean_up) struct buf steps = {0}, option = {0};
+    sign_in_write_first_steps(&steps);
+    aws_add_profile_option(&option, context->profile);
     if (context->is_source)
         error_set(err, ERROR_DENIED,
                   "profile %s, which is to sign for another's role (source_profile), has no "
                   "credentials itself, and the environment's do not count for it: give it some "
-                  "(aws configure --profile %s)",
-                  context->profile, context->profile);
+                  "(aws configure%s)",
+                  context->profile, buf_text(&option));
     else if (context->asked_for || strcmp(context->profile, "default") != 0)
         error_set(err, ERROR_DENIED,
                   "profile %s has no credentials: give it aws_access_key_id and "
-                  "aws_secret_access_key (aws configure --profile %s)",
-                  context->profile, context->profile);
+                  "aws_secret_access_key (aws configure%s)",
+                  context->profile, buf_text(&option));
     else
         error_set(err, ERROR_DENIED,
                   "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or make a "
-                  "profile: aws configure for keys, aws configure sso or aws login to sign in");
+                  "profile: %s",
+                  buf_text(&steps));
     if (context->profiles->unreadable.kind != ERROR_NONE)
         error_add(err, "; %s", context->profiles->unreadable.text);
 }

@@ -116,6 +116,14 @@ void sign_in_write_command(struct buf *out, const char *verb, const char *profil
                    cli->minor);
 }
 
+void sign_in_write_first_steps(struct buf *out)
+{
+    sign_in_prepare();
+    buf_add_text(out, installed.cli.major == 1
+                          ? "aws configure"
+                          : "aws configure for keys, aws configure sso or aws login to sign in");
+}
+
 void sign_in_write_advice(struct buf *out, const char *method, const char *profile)
 {
     static const struct {

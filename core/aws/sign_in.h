@@ -25,6 +25,9 @@ void aws_add_profile_option(struct buf *out, const char *profile);
  * that is installed does not know that command, which one does. */
 void sign_in_write_command(struct buf *out, const char *verb, const char *profile);
 
+/* Appends how to come by a profile in the first place, with what the AWS CLI here knows. */
+void sign_in_write_first_steps(struct buf *out);
+
 /* Appends what to do about credentials of PROFILE that have ended and were had by METHOD (see
  * struct credentials; NULL when it is not known). */
 void sign_in_write_advice(struct buf *out, const char *method, const char *profile);

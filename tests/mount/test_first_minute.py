@@ -269,6 +269,15 @@ def test_what_a_new_user_is_told(ddbfs, home, proxy, make_map, tmp_path, name):
         assert reason.startswith(part) if "…" in minute.says else reason == part
 
 
+def test_version_1_of_the_aws_cli_signs_nobody_in(ddbfs, home, make_map):
+    for file in (home.config, home.credentials):
+        file.unlink()
+    (home.folder / "lib/python3/dist-packages/awscli-1.22.34.egg-info").mkdir(parents=True)
+    map_file = make_map(lambda text: text.replace('"profile": "controller", ', ""))
+    told = ddbfs("--map", map_file, "cat", f"/{SETTINGS}", expect=1).stderr
+    assert told.endswith("or make a profile: aws configure\n")
+
+
 def test_a_clock_that_is_wrong_by_an_hour_is_a_warning(ddbfs, proxy, tmp_path):
     proxy.clock_offset_s = 3600
     proxy.allow_refusals = True
