@@ -38,6 +38,7 @@ struct credentials_get {
     char *path;                /* owned; the session's file */
     struct stored_stamp stamp; /* of the file as it was read */
     struct document *session;  /* owned; what the file has, then what it will have */
+    bool again;                /* it was read again, since somebody else has refreshed it */
     credentials_fn *fn;
     void *arg;
 };
@@ -246,6 +247,18 @@ static void explain(const struct credentials_get *get, const struct error *why, 
     err->http_status = why->http_status;
 }
 
+/* Another process, or another environment of ours, was faster, and the refresh token is used up. */
+static bool was_refreshed_elsewhere(const struct credentials_get *get)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
+    if (get->again || stored_read(get->path, &text, NULL) != STORED_READ)
+        return false;
+    struct stored_stamp now = stored_stamp_of(buf_span(&text));
+    return !stored_same(&now, &get->stamp);
+}
+
+static void use_session(struct credentials_get *get);
+
 static void on_answer(void *arg, struct document *answer, const struct error *err)
 {
     struct credentials_get *get = arg;
@@ -256,6 +269,13 @@ static void on_answer(void *arg, struct document *answer, const struct error *er
     if (owned && take_answer(get, owned, &why)) {
         write_back(get);
         give(get);
+        return;
+    }
+    if (err && err->kind == ERROR_DENIED && was_refreshed_elsewhere(get)) {
+        get->again = true;
+        document_free(get->session);
+        get->session = NULL;
+        use_session(get);
         return;
     }
     if (err)
@@ -349,22 +369,29 @@ static enum credentials_found read_profile(struct credentials_get *get, struct e
     return CREDENTIALS_FAILED;
 }
 
+static void use_session(struct credentials_get *get)
+{
+    struct error err = {0};
+    if (!read_session(get, &err) || !check_session(get, &err))
+        tell_failure(get, &err);
+    else if (expires_ms(get->session) - wall_ms(get->provider) > LOGIN_EARLY_MS)
+        give(get);
+    else if (was_refused(get))
+        tell_failure(get, &get->provider->why);
+    else if (!start_refresh(get, &err))
+        tell_failure(get, &err);
+}
+
 static void begin(void *arg)
 {
     struct credentials_get *get = arg;
     struct credentials_answer answer = {0};
     get->timer = NULL;
     answer.found = read_profile(get, &answer.err);
-    if (answer.found != CREDENTIALS_FOUND)
+    if (answer.found == CREDENTIALS_FOUND)
+        use_session(get);
+    else
         tell(get, &answer);
-    else if (!read_session(get, &answer.err) || !check_session(get, &answer.err))
-        tell_failure(get, &answer.err);
-    else if (expires_ms(get->session) - wall_ms(get->provider) > LOGIN_EARLY_MS)
-        give(get);
-    else if (was_refused(get))
-        tell_failure(get, &get->provider->why);
-    else if (!start_refresh(get, &answer.err))
-        tell_failure(get, &answer.err);
 }
 
 /* As a provider. */

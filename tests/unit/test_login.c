@@ -251,6 +251,32 @@ static void somebody_signs_in_or_out_meanwhile(void)
     }
 }
 
+/* Refresh tokens are good once, and another process showed this one first. */
+static void somebody_refreshes_meanwhile(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_signed_in(&scene, "17:00:00Z");
+    script_answer(scene.script, 401, "", "{\"error\":\"TOKEN_EXPIRED\"}");
+    script_delay(scene.script, 1000);
+    change_file_after(&scene, 500, session_file(), session_until("19:00:00Z"));
+    check_found(&scene, "ASIA1");
+    check_sent(&scene, 1);
+}
+
+/* Whoever refreshed it left one that is over as well: that is looked at once, and not for ever. */
+static void somebody_refreshes_in_vain(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_signed_in(&scene, "17:00:00Z");
+    for (int i = 0; i < 2; i++) {
+        script_answer(scene.script, 401, "", "{\"error\":\"TOKEN_EXPIRED\"}");
+        script_delay(scene.script, 1000);
+    }
+    change_file_after(&scene, 500, session_file(), session_until("17:30:00Z"));
+    check_failed(&scene, ERROR_EXPIRED, "TOKEN_EXPIRED");
+    check_sent(&scene, 2);
+}
+
 static void a_session_that_cannot_be_kept(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
@@ -293,6 +319,8 @@ static const struct check_test tests[] = {
     {"a refused session is not shown again", a_refused_session_is_not_shown_again},
     {"without a network", without_a_network},
     {"somebody signs in or out meanwhile", somebody_signs_in_or_out_meanwhile},
+    {"somebody refreshes meanwhile", somebody_refreshes_meanwhile},
+    {"somebody refreshes in vain", somebody_refreshes_in_vain},
     {"a session that cannot be kept", a_session_that_cannot_be_kept},
     {"called off at every step", called_off_at_every_step},
 };
