@@ -68,7 +68,7 @@ def nothing_at_one_position(body):
 # By mount: its --timeout, and its rows. Each table's retries have a budget of 500, of which a row takes 42
 # at the most (15 where it is throttled), so that no mount's rows use it up.
 GROUPS = {
-    "throttled": ("1", {
+    "throttled": ("2", {
         code: Row("throttle", errno.EAGAIN, f"{SHOPS} is throttled", code=code) for code in THROTTLES
     }),
     "failing": ("5", {
@@ -92,7 +92,7 @@ GROUPS = {
         "wrong checksum": Row("wrong_crc", errno.EBADMSG, "checksum is wrong", MOST),
         "unprocessed keys for ever": Row("unprocessed", errno.EAGAIN, "throttled", None, "BatchGetItem", BATCH, keep=0),
     }),
-    "slow": ("1", {
+    "slow": ("2", {
         "a stall": Row("delay", errno.ETIMEDOUT, "no answer from", 1, seconds=60),
         "a stalled listing": Row("delay", errno.ETIMEDOUT, "no answer from", 1, "Query", LIST, seconds=60),
         "slow headers": Row("slow_head", errno.ETIMEDOUT, "no answer from", 1),
