@@ -41,11 +41,6 @@ struct loop {
     uint64_t sequence; /* of the next timer */
 };
 
-static int64_t now_ms(struct loop *loop)
-{
-    return loop->clock->now_ms(loop->clock);
-}
-
 struct loop *loop_new(struct clock *clock)
 {
     struct loop *loop = calloc(1, sizeof *loop);
@@ -76,6 +71,11 @@ void loop_destroy(struct loop *loop)
     close(loop->epoll);
     free(loop->heap);
     free(loop);
+}
+
+int64_t loop_now_ms(struct loop *loop)
+{
+    return loop->clock->now_ms(loop->clock);
 }
 
 struct clock *loop_clock(struct loop *loop)
@@ -183,7 +183,7 @@ struct loop_timer *loop_add_timer(struct loop *loop, int64_t delay_ms, loop_fn *
         return NULL;
     int64_t delay = delay_ms < 0 ? 0 : delay_ms < MAX_DELAY_MS ? delay_ms : MAX_DELAY_MS;
     *timer = (struct loop_timer){.loop = loop, .fn = fn, .arg = arg};
-    timer->due_ms = now_ms(loop) + delay;
+    timer->due_ms = loop_now_ms(loop) + delay;
     timer->sequence = loop->sequence++;
     place(loop, timer, loop->timer_count++);
     sift_up(loop, timer);
@@ -218,7 +218,7 @@ static void fire(struct loop_timer *timer)
  * callback that adds itself again would keep the descriptors from ever being looked at. */
 static void fire_due(struct loop *loop)
 {
-    int64_t now = now_ms(loop);
+    int64_t now = loop_now_ms(loop);
     uint64_t first_new = loop->sequence;
     while (!loop->stopping && loop->timer_count > 0) {
         struct loop_timer *timer = loop->heap[0];
@@ -233,7 +233,7 @@ static int64_t until_timer(struct loop *loop)
 {
     if (loop->timer_count == 0)
         return -1;
-    int64_t left = loop->heap[0]->due_ms - now_ms(loop);
+    int64_t left = loop->heap[0]->due_ms - loop_now_ms(loop);
     return left > 0 ? left : 0;
 }
 

@@ -21,6 +21,8 @@ struct loop *loop_new(struct clock *clock);
 void loop_destroy(struct loop *loop);
 
 struct clock *loop_clock(struct loop *loop);
+/* What that clock says, which does not jump. */
+int64_t loop_now_ms(struct loop *loop);
 
 /* Runs until loop_stop, or until nothing is left to wait for; false when epoll failed. */
 bool loop_run(struct loop *loop);

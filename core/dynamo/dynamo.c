@@ -52,8 +52,7 @@ static bool ask(struct source_call *call);
 
 static int64_t now_ms(const struct source_call *call)
 {
-    struct clock *clock = loop_clock(call->dynamo->link.client.loop);
-    return clock->now_ms(clock);
+    return loop_now_ms(call->dynamo->link.client.loop);
 }
 
 static void drop_answer(struct source_call *call)

@@ -41,8 +41,7 @@ struct inventory {
 
 static int64_t now_ms(const struct inventory *inventory)
 {
-    struct clock *clock = loop_clock(inventory->link->client.loop);
-    return clock->now_ms(clock);
+    return loop_now_ms(inventory->link->client.loop);
 }
 
 struct inventory *inventory_new(struct exchange_link *link)

@@ -102,8 +102,7 @@ struct watch {
 
 static int64_t now_ms(const struct http *http)
 {
-    struct clock *clock = loop_clock(http->loop);
-    return clock->now_ms(clock);
+    return loop_now_ms(http->loop);
 }
 
 /* The answer as it comes in. */

@@ -63,8 +63,7 @@ static void value_unref(const struct cache_value *value)
 
 static int64_t now_ms(const struct cache *cache)
 {
-    struct clock *clock = loop_clock(cache->loop);
-    return clock->now_ms(clock);
+    return loop_now_ms(cache->loop);
 }
 
 /* When an answer that was read at READ_MS is too old for who asked. An age may be "any"; the sum

@@ -24,8 +24,7 @@ static void take_opened(void *arg, const struct tree_file *file, const struct er
 /* For how long an item that the listing brought on an earlier page is still good. */
 static int64_t ttl_left_ms(const struct tree *tree, const struct proof *proof)
 {
-    struct clock *clock = loop_clock(tree->loop);
-    int64_t age_ms = clock->now_ms(clock) - record_origin(proof->finder.best)->fetched_ms;
+    int64_t age_ms = loop_now_ms(tree->loop) - record_origin(proof->finder.best)->fetched_ms;
     int64_t ttl_ms = proof->plan->pattern->ttl_ms;
     return age_ms < ttl_ms ? ttl_ms - age_ms : 0;
 }

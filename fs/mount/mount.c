@@ -6,8 +6,7 @@ enum { ANSWERS_IN_A_ROW = 3 };
 
 int64_t mount_now_ms(const struct mount *mount)
 {
-    struct clock *clock = loop_clock(mount->app->loop);
-    return clock->now_ms(clock);
+    return loop_now_ms(mount->app->loop);
 }
 
 int64_t mount_longest_wait_ms(const struct mount *mount)
