@@ -25,8 +25,8 @@ struct opened {
 struct settled {
     char *profile, *region, *endpoint_url; /* the options; owned, NULL for none */
     struct aws_settings settings;
-    bool is_provisional; /* a profile file could not be read, and so was left out of it */
-    bool is_over;        /* it counts no more, and is kept for the session that has its settings */
+    bool is_provisional;   /* a profile file could not be read, or none says which region */
+    unsigned reads;        /* as of which reading of the profile files */
     struct opened *opened; /* NULL until it is asked for */
     struct settled *next;
 };
@@ -140,35 +140,26 @@ bool sources_settle(struct sources *sources, const struct map_environment *envir
 
 static bool is_for(const struct settled *settled, const struct aws_options *options)
 {
-    return !settled->is_over && same_text(settled->profile, options->profile) &&
+    return same_text(settled->profile, options->profile) &&
            same_text(settled->region, options->region) &&
            same_text(settled->endpoint_url, options->endpoint_url);
 }
 
-/* What was worked out before. What was worked out without a file is over when that can be read. */
-static struct settled *find_settled(struct sources *sources, const struct aws_options *options)
+static struct settled *find_settled(const struct sources *sources,
+                                    const struct aws_options *options)
 {
-    for (struct settled *each = sources->settled; each; each = each->next) {
-        if (!is_for(each, options))
-            continue;
-        if (each->is_provisional)
-            profiles_refresh(&sources->profiles, NULL);
-        each->is_over = each->is_provisional && sources->profiles.unreadable.kind == ERROR_NONE;
-        return each->is_over ? NULL : each;
-    }
+    for (struct settled *each = sources->settled; each; each = each->next)
+        if (is_for(each, options))
+            return each;
     return NULL;
 }
 
-/* What the environment's options come to: worked out once, when it succeeds. NULL with ERR filled.
- */
-static struct settled *settle(struct sources *sources, const struct map_environment *environment,
-                              struct error *err)
+/* Works out what the environment's options come to. NULL with ERR filled. */
+static struct settled *settle_now(struct sources *sources,
+                                  const struct map_environment *environment, struct error *err)
 {
     struct aws_options options = options_for(sources, environment);
-    struct settled *settled = find_settled(sources, &options);
-    if (settled)
-        return settled;
-    settled = calloc(1, sizeof *settled);
+    struct settled *settled = calloc(1, sizeof *settled);
     if (!settled) {
         error_no_memory(err);
         return NULL;
@@ -182,7 +173,50 @@ static struct settled *settle(struct sources *sources, const struct map_environm
         free_settled(settled);
         return NULL;
     }
-    settled->is_provisional = sources->profiles.unreadable.kind != ERROR_NONE;
+    settled->is_provisional =
+        sources->profiles.unreadable.kind != ERROR_NONE || settled->settings.of_machine;
+    settled->reads = sources->profiles.reads;
+    return settled;
+}
+
+/* Whether the files, which are looked at, say more than they did when SETTLED was worked out. */
+static bool has_news(struct sources *sources, const struct settled *settled)
+{
+    if (!settled->is_provisional)
+        return false;
+    profiles_refresh(&sources->profiles, NULL);
+    return settled->reads != sources->profiles.reads;
+}
+
+static void retire(struct sources *sources, struct settled *settled)
+{
+    struct settled **link = &sources->settled;
+    while (*link != settled)
+        link = &(*link)->next;
+    *link = settled->next;
+    settled->next = sources->retired;
+    sources->retired = settled;
+}
+
+/* The same, worked out once when it succeeds with all that it needs. */
+static struct settled *settle(struct sources *sources, const struct map_environment *environment,
+                              struct error *err)
+{
+    struct aws_options options = options_for(sources, environment);
+    struct settled *before = find_settled(sources, &options);
+    if (before && !has_news(sources, before))
+        return before;
+    struct settled *settled = settle_now(sources, environment, err);
+    if (before && settled && aws_settings_equal(&before->settings, &settled->settings)) {
+        before->is_provisional = settled->is_provisional;
+        before->reads = settled->reads;
+        free_settled(settled);
+        return before;
+    }
+    if (!settled)
+        return NULL;
+    if (before)
+        retire(sources, before);
     settled->next = sources->settled;
     sources->settled = settled;
     return settled;
@@ -211,22 +245,19 @@ static bool was_edited(struct sources *sources, const struct settled *settled, s
 
 void sources_reload(struct sources *sources)
 {
-    for (struct settled **link = &sources->settled, *each; (each = *link);) {
+    for (struct settled *each = sources->settled, *next; each; each = next) {
         struct error err = {0};
+        next = each->next;
         const char *profile = aws_settings_profile_in_force(&each->settings);
         bool edited = was_edited(sources, each, &err);
         if (err.kind)
             log_line(sources->options.log, LOG_LEVEL_ERROR,
                      "the settings of profile %s stay as they were: %s", profile, err.text);
-        if (!edited) {
-            link = &each->next;
+        if (!edited)
             continue;
-        }
         log_line(sources->options.log, LOG_LEVEL_WARNING,
                  "the settings of profile %s have been read again", profile);
-        *link = each->next;
-        each->next = sources->retired;
-        sources->retired = each;
+        retire(sources, each);
     }
 }
 

@@ -53,9 +53,13 @@ static void tell_none(struct credentials_get *get, const struct error *why)
               "no region: give --region, set AWS_REGION, or give profile %s a region (aws "
               "configure set region REGION%s)",
               profile, buf_text(&option));
-    const struct error *unreadable = &get->provider->context->profiles->unreadable;
-    if (unreadable->kind != ERROR_NONE)
-        answer.err = *unreadable;
+    const struct profiles *profiles = get->provider->context->profiles;
+    if (profiles->unreadable.kind != ERROR_NONE) {
+        answer.err = profiles->unreadable;
+    } else if (profiles->config.is_empty) {
+        answer.err.kind = ERROR_DENIED; /* the region may have stood there, as credentials may */
+        error_add(&answer.err, "; %s is empty", profiles->config_path);
+    }
     if (why && why->kind == ERROR_NO_MEMORY)
         answer.err = *why;
     else if (why)

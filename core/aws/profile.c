@@ -142,7 +142,9 @@ bool profile_parse_fd(struct profile_file *file, enum profile_dialect dialect, i
             return error_set(err, ERROR_DENIED, "%s is larger than %d MB, and so no profile file",
                              path, MAX_FILE_MB);
     } while (got > 0);
-    return parse_own_text(file, dialect, path, err);
+    bool ok = parse_own_text(file, dialect, path, err);
+    file->is_empty = ok && file->ini.section_count == 0;
+    return ok;
 }
 
 void profile_clean_up(struct profile_file *file)

@@ -24,6 +24,7 @@ struct profile_file {
     struct arena names;               /* owned */
     struct profile_section *sections; /* owned; one for each of the INI's */
     struct slots by_name; /* of several sections of one name the last one stands alone */
+    bool is_empty;        /* the file is there, and has no section: half-written, perhaps */
     const char *instead; /* what stands there and is no file: "a directory"; it counts as missing */
 };
 

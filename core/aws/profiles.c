@@ -132,6 +132,7 @@ bool profiles_refresh(struct profiles *profiles, struct error *err)
     if (first || has_changed(&profiles->config_stamp, profiles->config_path) ||
         has_changed(&profiles->credentials_stamp, profiles->credentials_path)) {
         struct error why = {0};
+        unsigned reads = profiles->reads + 1;
         profiles_clean_up(profiles);
         if (!profiles_load(profiles, &why)) {
             profile_clean_up(&profiles->config);
@@ -140,6 +141,7 @@ bool profiles_refresh(struct profiles *profiles, struct error *err)
         }
         profile_wipe_secrets(&profiles->config);
         profile_wipe_secrets(&profiles->credentials);
+        profiles->reads = reads;
     }
     if (err && profiles->failed.kind != ERROR_NONE)
         *err = profiles->failed;

@@ -25,6 +25,7 @@ struct profiles {
     struct profiles_stamp config_stamp, credentials_stamp;
     struct error unreadable; /* which of them this user may not read, and so counts as missing */
     struct error failed;     /* why they could not be read; of profiles_refresh */
+    unsigned reads;          /* how often profiles_refresh has read them */
 };
 
 /* Reads both; a missing file is an empty one, and so is what is no file, or may not be read, as in

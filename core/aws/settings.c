@@ -143,8 +143,8 @@ static void pick_profile(struct lookup *in)
 static void write_whereabouts(struct buf *out, const char *path, const struct profile_file *file)
 {
     buf_add_text(out, path[0] ? path : "\"\"");
-    if (file->instead)
-        buf_printf(out, " (which is %s)", file->instead);
+    if (file->instead || file->is_empty)
+        buf_printf(out, " (which is %s)", file->instead ? file->instead : "empty");
 }
 
 /* A section of the config file that was meant for NAME: [x], which is to read [profile x]. */

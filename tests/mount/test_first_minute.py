@@ -93,6 +93,22 @@ def test_a_profile_that_is_mended_heals_at_once(mount, home, other, oracle, mend
     assert (m / OTHERS).read_bytes() == oracle(f"/{OTHERS}")
 
 
+def test_a_config_file_that_was_emptied_is_eacces_and_heals(mount, home, make_map, oracle):
+    """The region of another profile stood there."""
+    places = ('"controller", "region": "us-east-1" },\n    // One', '"other" },\n    // One')
+    own = make_map(lambda text: text.replace(*places))
+    secrets = home.credentials.read_text()
+    keys = secrets.partition("[controller]")[2].partition("[")[0]
+    home.credentials.write_text(f"{secrets}\n[other]{keys}")
+    config = home.config.read_text() + "[profile other]\nregion = us-east-1\n"
+    m = mount(map_file=own, env={"AWS_REGION": None})
+    home.config.write_text("")
+    code, line = refused(m, OTHERS)
+    assert code == "EACCES" and "no region" in line and f"{home.config} is empty" in line
+    home.config.write_text(config)
+    assert (m / OTHERS).read_bytes() == oracle(f"/{OTHERS}")
+
+
 BROKEN = {
     "empty": (b"", "profile other (named by the map's environment staging) is in neither"),
     "half of a header": (b"[other]\naws_access_key_id = A\n[oth", "credentials, line 3: "),

@@ -117,11 +117,36 @@ static void what_was_settled_without_a_file_is_settled_again(void)
     CHECK(still == before && after != before && again == after);
 }
 
+/* Where no file names a region, it is the machine's, until a file does. */
+static void a_region_that_comes_into_a_file_counts(void)
+{
+    char credentials[] = "/tmp/ddbfs-sources-XXXXXX", config[] = "/tmp/ddbfs-sources-XXXXXX";
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    close(mkstemp(credentials));
+    close(mkstemp(config));
+    open_scene(&scene, credentials);
+    setenv("AWS_CONFIG_FILE", config, 1);
+    unsetenv("AWS_REGION");
+    unsetenv("AWS_DEFAULT_REGION");
+    struct aws_session *before = sources_session(scene.sources, NULL, &scene.err);
+    struct aws_session *still = sources_session(scene.sources, NULL, &scene.err);
+    FILE *file = fopen(config, "w");
+    bool wrote = file && fputs("[default]\nregion = eu-west-3\n", file) >= 0;
+    if (file)
+        fclose(file);
+    struct aws_session *after = sources_session(scene.sources, NULL, &scene.err);
+    struct aws_session *again = sources_session(scene.sources, NULL, &scene.err);
+    unlink(config);
+    CHECK(wrote && before && still == before && after && after != before && again == after);
+    CHECK_TEXT(aws_session_settings(after)->region, "eu-west-3");
+}
+
 static const struct check_test tests[] = {
     {"environments that come to the same share a source",
      environments_that_come_to_the_same_share_a_source},
     {"what fails is looked at again", what_fails_is_looked_at_again},
     {"what was settled without a file is settled again",
      what_was_settled_without_a_file_is_settled_again},
+    {"a region that comes into a file counts", a_region_that_comes_into_a_file_counts},
 };
 CHECK_MAIN(tests)
