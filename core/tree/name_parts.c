@@ -14,7 +14,7 @@ static bool suits(const struct model *table, const char *name, struct span value
 {
     const struct map_param *param = model_find_param(table, name);
     if (!param || !param->match)
-        return !param || model_param_has(param, value);
+        return true;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     buf_add_span(&text, value);
     arena->failed = arena->failed || text.failed;
@@ -22,7 +22,7 @@ static bool suits(const struct model *table, const char *name, struct span value
         return false;
     int unlike = regexec(&param->regex, buf_text(&text), 0, NULL, 0);
     arena->failed = arena->failed || unlike == REG_ESPACE;
-    return unlike == 0 && model_param_has(param, value);
+    return unlike == 0;
 }
 
 /* What a piece of a name stands for; false when it holds a % that is no escape. */

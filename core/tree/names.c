@@ -213,25 +213,10 @@ static bool say_missing(const struct names_directory *directory, struct span nam
                      suffix[0] ? ", and records end in " : "", suffix);
 }
 
-/* TYPED stands for what the map refuses. */
 static bool say_unmatched(const struct names_directory *directory, const char *name,
-                          struct span typed, struct error *err)
+                          struct error *err)
 {
     const struct map_param *param = model_find_param(directory->table, name);
-    CLEAN_UP(buf_clean_up) struct buf known = {0}, hint = {0};
-    struct nearest nearest = nearest_to(typed);
-    for (size_t i = 0; param->only && i < param->value_count; i++) {
-        nearest_offer(&nearest, param->values[i]);
-        buf_add_text(&known, i ? ", " : "");
-        json_write_string(&known, param->values[i]);
-    }
-    nearest_write(&nearest, &hint);
-    if (known.size)
-        return error_set(err, ERROR_INVALID,
-                         "\"%.*s\": of {%s} there are, by the map, only %s%s; should records have "
-                         "another, add it to its \"values\"",
-                         (int)typed.size, typed.data, param->name, buf_text(&known),
-                         buf_text(&hint));
     if (param->hint)
         return error_set(err, ERROR_INVALID, "%s", param->hint);
     return error_set(err, ERROR_INVALID, "%s does not match %s", param->name, param->match);
@@ -258,7 +243,7 @@ static bool say_refusal(const struct names_directory *directory, struct span nam
         return error_set(err, ERROR_INVALID, "{%s} in \"%.*s\" is not what the path says before",
                          refusal->param, (int)name.size, name.data);
     case NO_MATCH:
-        return say_unmatched(directory, refusal->param, name, err);
+        return say_unmatched(directory, refusal->param, err);
     case A_SECRET:
         return error_set(err, ERROR_DENIED,
                          "this is a secret, and others may read here; --show-secrets allows it");

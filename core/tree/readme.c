@@ -89,7 +89,7 @@ static void write_hints(const struct place *place, struct buf *out)
             buf_add_span(out, param->values[i]);
         }
         if (param->value_count)
-            buf_add_text(out, param->only ? ".\n" : ". Another value may be typed all the same.\n");
+            buf_add_text(out, ". Another value may be typed all the same.\n");
         if (param->hint)
             buf_printf(out, "\n%s\n", param->hint);
     }
