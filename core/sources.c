@@ -6,6 +6,7 @@
 #include "core/aws/arn.h"
 #include "core/aws/sign_in.h"
 #include "core/aws/sso_token.h"
+#include "core/aws/url.h"
 #include "core/dynamo/command.h"
 #include "core/dynamo/dynamo.h"
 #include "core/net/http.h"
@@ -368,8 +369,13 @@ static const char *region_of(const struct settled *settled)
 const struct source_ops *sources_describe(void *arg, const struct place *place, struct buf *options)
 {
     struct sources *sources = arg;
+    CLEAN_UP(buf_clean_up) struct buf url = {0};
     struct aws_options said = options_for(sources, place->environment);
     const struct settled *settled = settle(sources, place->environment, NULL);
+    if (!settled && said.endpoint_url) {
+        aws_url_write_told(&url, span_text(said.endpoint_url));
+        said.endpoint_url = buf_text(&url);
+    }
     if (settled) {
         said.profile = aws_settings_profile(&settled->settings);
         said.region = region_of(settled);

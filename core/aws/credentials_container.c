@@ -106,17 +106,19 @@ static bool check_url(const struct credentials_get *get, struct error *err)
     const char *text = buf_text(&get->url);
     size_t path_size = strcspn(text, "?");
     struct aws_url url;
+    CLEAN_UP(buf_clean_up) struct buf told = {0};
+    aws_url_write_told(&told, buf_span(&get->url));
     if (!aws_url_parse(span_of(text, path_size), &url) || !is_query(span_text(text + path_size)))
         return error_set(err, ERROR_DENIED,
                          "%s comes to \"%.200s\", which is no address: http:// or https://, a "
                          "host, and a path, such as http://" ECS_HOST "/v2/credentials",
-                         get->origin, text);
+                         get->origin, buf_text(&told));
     if (!url.tls && !is_near(url.host))
         return error_set(err, ERROR_DENIED,
                          "%s comes to \"%.200s\", and credentials are not asked for in plain text "
                          "there: it has to be https://, or http:// at 127.0.0.1, [::1], "
                          "localhost, " ECS_HOST ", 169.254.170.23 or [fd00:ec2::23]",
-                         get->origin, text);
+                         get->origin, buf_text(&told));
     return true;
 }
 

@@ -127,11 +127,14 @@ static bool find_url(struct metadata *metadata, struct error *err)
         find(metadata, "AWS_EC2_METADATA_SERVICE_ENDPOINT", "ec2_metadata_service_endpoint", &by);
     if (text.size == 0)
         text = span_text(ipv6 ? "http://[fd00:ec2::254]/" : "http://169.254.169.254/");
-    if (!aws_url_parse(text, &url))
+    if (!aws_url_parse(text, &url)) {
+        CLEAN_UP(buf_clean_up) struct buf told = {0};
+        aws_url_write_told(&told, text);
         return error_set(err, ERROR_INVALID,
-                         "\"%.*s\" (%s) is no address: http:// or https://, a host, perhaps a port "
-                         "and a path, such as http://169.254.169.254/",
-                         (int)(text.size < 200 ? text.size : 200), text.data, by);
+                         "\"%.200s\" (%s) is no address: http:// or https://, a host, perhaps a "
+                         "port and a path, such as http://169.254.169.254/",
+                         buf_text(&told), by);
+    }
     buf_add_span(&metadata->url, text);
     if (!span_ends(text, SPAN_LITERAL("/")))
         buf_add_text(&metadata->url, "/");

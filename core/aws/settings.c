@@ -416,11 +416,15 @@ bool aws_settings_url(const struct aws_settings *settings, enum aws_service serv
 {
     struct aws_url parts;
     *url = settings->urls[service];
-    if (*url && !aws_url_parse(span_text(*url), &parts))
+    if (*url && !aws_url_parse(span_text(*url), &parts)) {
+        CLEAN_UP(buf_clean_up) struct buf told = {0};
+        aws_url_write_told(&told, span_text(*url));
         return error_set(err, ERROR_INVALID,
                          "\"%.200s\" is no endpoint (%s): http:// or https://, a host, perhaps a "
                          "port and a path, such as http://127.0.0.1:8000",
-                         *url, aws_settings_origin(settings, AWS_SETTING_URLS + service));
+                         buf_text(&told),
+                         aws_settings_origin(settings, AWS_SETTING_URLS + service));
+    }
     if (!*url && settings->missing_services)
         return error_set(err, ERROR_INVALID,
                          "profile %s names a section [services %s] that is not there, or empty; "

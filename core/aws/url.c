@@ -110,6 +110,22 @@ bool aws_url_parse(struct span text, struct aws_url *url)
     return is_path(text);
 }
 
+/* A password may hold a slash that nobody encoded, so what stands before the last @ of all goes. */
+void aws_url_write_told(struct buf *out, struct span text)
+{
+    static const char scheme_end[] = "://";
+    const char *at = memrchr(text.data, '@', text.size);
+    const char *secret = memmem(text.data, text.size, scheme_end, strlen(scheme_end));
+    if (!at) {
+        buf_add_span(out, text);
+        return;
+    }
+    secret = secret && secret < at ? secret + strlen(scheme_end) : text.data;
+    buf_add(out, text.data, (size_t)(secret - text.data));
+    buf_add_text(out, "…");
+    buf_add_span(out, span_from(text, (size_t)(at - text.data)));
+}
+
 void aws_url_write_host(struct buf *out, const struct aws_url *url)
 {
     for (size_t i = 0; i < url->host.size; i++)

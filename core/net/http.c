@@ -322,6 +322,15 @@ static const struct cause bad_proxy = {
 static const struct cause bad_scheme = {
     CURLE_UNSUPPORTED_PROTOCOL, ERROR_INVALID, "", ": ", true, "; an endpoint is http or https"};
 
+static const struct cause bad_proxy_address = {
+    CURLE_COULDNT_CONNECT,
+    ERROR_INVALID,
+    "the proxy for ",
+    " has no address that can be used",
+    false,
+    "; check HTTPS_PROXY and HTTP_PROXY: they take http://, https:// or socks5h://, a host and a "
+    "port"};
+
 static bool proxy_refused(CURL *easy)
 {
     long status = 0;
@@ -334,6 +343,13 @@ static bool never_connected(CURL *easy)
     long port = 0;
     curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &port);
     return port == 0;
+}
+
+/* libcurl has several codes for it, and words that quote the address with its password. */
+static bool is_proxy_address_refused(const struct transfer *transfer)
+{
+    static const char start[] = "Unsupported proxy";
+    return transfer->proxied && strncmp(transfer->reason, start, strlen(start)) == 0;
 }
 
 static const struct cause *connect_cause(const struct transfer *transfer)
@@ -359,6 +375,8 @@ static const struct cause *find_cause(const struct transfer *transfer, CURLcode 
         return listed_cause(CURLE_GOT_NOTHING);
     if (proxy_refused(transfer->easy))
         return &bad_proxy;
+    if (is_proxy_address_refused(transfer))
+        return &bad_proxy_address;
     if (code == CURLE_COULDNT_CONNECT)
         return connect_cause(transfer);
     if (code == CURLE_UNSUPPORTED_PROTOCOL && never_connected(transfer->easy))
@@ -373,7 +391,8 @@ static bool fail_for(const struct transfer *transfer, const struct cause *cause,
 {
     char peer[MAX_PEER];
     write_peer(transfer->url, peer);
-    const char *reason = transfer->reason[0] ? transfer->reason : curl_easy_strerror(code);
+    bool is_told = transfer->reason[0] && !(transfer->proxied && strchr(transfer->reason, '@'));
+    const char *reason = is_told ? transfer->reason : curl_easy_strerror(code);
     return error_set(err, cause->kind, "%s%s%s%s%s", cause->before, peer, cause->after,
                      cause->with_reason ? reason : "", cause->advice);
 }

@@ -106,11 +106,13 @@ def test_an_endpoint_that_says_nothing(signer):
 @pytest.mark.parametrize(
     "url",
     ["http://example.com/x", "http://169.254.169.254/x", "ftp://127.0.0.1/x", "x", "",
-     "http://127.0.0.1@example.com/", "http://localhost.example.com/"],
+     "http://127.0.0.1@example.com/", "http://localhost.example.com/",
+     "http://user:Secr3t@127.0.0.1/x", "https://user:Secr3t@h?/x@y"],
 )  # fmt: skip
 def test_addresses_that_are_refused(signer, url):
     told = signer(env={FULL: url, TOKEN: "of-the-variable"})
-    assert f"{FULL} comes to" in told and "of-the-variable" not in told
+    assert f"{FULL} comes to" in told
+    assert "of-the-variable" not in told and "Secr3t" not in told
 
 
 def test_the_relative_address_comes_first(signer, container):

@@ -301,6 +301,19 @@ def test_endpoint_that_is_none(fails, url):
     assert "http" in fails("--endpoint-url", url, "cat", SETTINGS)
 
 
+@pytest.mark.parametrize(
+    "url", ["https://user:Secr3t@h/", "https://user:Secr3t/Secr3t@h/", "user:Secr3t@h/"]
+)
+def test_a_password_in_an_endpoint_is_not_told(fails, url):
+    why = fails("--endpoint-url", url, "cat", SETTINGS)
+    assert "…@h/" in why and "Secr3t" not in why
+
+
+def test_a_password_in_an_endpoint_is_in_no_printed_command(ddbfs):
+    result = ddbfs("--endpoint-url", "https://user:Secr3t@h/", "explain", SETTINGS)
+    assert "…@h/" in result.text and "Secr3t" not in result.stderr + result.text
+
+
 def test_tls_where_none_is_spoken(fails, proxy):
     url = proxy.url.replace("http:", "https:")
     assert fails("--timeout", "3", "--endpoint-url", url, "cat", SETTINGS)

@@ -74,6 +74,7 @@ def test_settings_of_a_profile(signer, ec2):
     "name, value, why",
     [
         (ENDPOINT, "nowhere", "is no address"),
+        (ENDPOINT, "http://user:Secr3t@h/", "is no address"),
         (ENDPOINT + "_MODE", "IPv5", "takes IPv4 or IPv6"),
         ("AWS_METADATA_SERVICE_TIMEOUT", "0.5", "takes a whole number"),
         ("AWS_METADATA_SERVICE_TIMEOUT", "-1", "takes a whole number"),
@@ -82,7 +83,7 @@ def test_settings_of_a_profile(signer, ec2):
 )
 def test_settings_that_are_none(signer, ec2, name, value, why):
     told = signer(env={**ec2.environment, name: value})
-    assert why in told and name in told
+    assert why in told and name in told and "Secr3t" not in told
     assert agrees(signer, ec2, {name: value}) == ""
 
 

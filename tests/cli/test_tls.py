@@ -218,6 +218,17 @@ def test_a_proxy_is_left_out(ddbfs, proxy, kind):
     assert proxy.ops == ["GetItem"]
 
 
+@pytest.mark.parametrize(
+    "address", ["socks9://user:Secr3t@h:1", "http://user:Secr3t@[h", "http://user:Secr3t@h:x"]
+)
+def test_a_proxy_whose_address_is_none_is_told_without_it(ddbfs, address):
+    env = {"HTTPS_PROXY": address, "AWS_MAX_ATTEMPTS": "1"}
+    url = "https://dynamodb.example.invalid"
+    result = ddbfs("-vv", "--endpoint-url", url, "cat", SETTINGS, env=env, expect=1)
+    assert "the proxy for dynamodb.example.invalid:443 has no address" in result.stderr
+    assert "HTTPS_PROXY" in result.stderr and "Secr3t" not in result.stderr
+
+
 def test_a_proxy_that_is_not_there_is_named(ddbfs):
     env = {"HTTPS_PROXY": "http://127.0.0.1:1", "AWS_MAX_ATTEMPTS": "1"}
     url = "https://dynamodb.example.invalid"
