@@ -396,7 +396,7 @@ static struct span find_account(const struct sources *sources, const struct aws_
     struct span account = span_text(""), file = span_text(getenv("AWS_WEB_IDENTITY_TOKEN_FILE"));
     const char *profile = aws_settings_profile_in_force(settings);
     const char *of_token = file.size && !settings->asked_for ? getenv("AWS_ROLE_ARN") : NULL;
-    if (!settings->asked_for && getenv("AWS_ACCESS_KEY_ID"))
+    if (!settings->asked_for && span_text(getenv("AWS_ACCESS_KEY_ID")).size > 0)
         return span_text(getenv("AWS_ACCOUNT_ID"));
     bool has_role = profiles_get(&sources->profiles, profile, "role_arn", &account);
     if (of_token &&

@@ -27,6 +27,7 @@
 #include "fs/mount/probe.h"
 #include "fs/mount/recent.h"
 #include "fs/mount/refresh.h"
+#include "fs/mount/rooted.h"
 
 /* Of --cache-size, half is for records as they came, and half for files as they are read. */
 enum { CACHE_SHARES = 2 };
@@ -365,22 +366,6 @@ static void find_strays(int device, struct buf *out)
         closedir(folder);
 }
 
-/* FILE from the root on, for the daemon leaves this folder. Links stay in it: a map behind one that
- * is pointed elsewhere (as Kubernetes does with a ConfigMap) is the new one at the next SIGHUP.
- * NULL when there is no folder, or no memory. */
-static char *absolute(const char *file)
-{
-    struct buf path = {0};
-    char *folder = file[0] == '/' ? NULL : getcwd(NULL, 0);
-    if (folder)
-        buf_printf(&path, "%s/", folder);
-    buf_add_text(&path, file);
-    if (path.failed || (file[0] != '/' && !folder))
-        buf_clean_up(&path);
-    free(folder);
-    return path.size > 0 ? buf_steal(&path, NULL) : NULL;
-}
-
 static int mount_at(const struct options *options, const struct mount_options *mount,
                     const char *mountpoint)
 {
@@ -391,11 +376,13 @@ static int mount_at(const struct options *options, const struct mount_options *m
         !app_find_map(options, &found))
         return EXIT_FAILURE;
     /* The daemon leaves this folder; it reads the map again on SIGHUP, and unmounts at its end. */
-    char *map = absolute(buf_text(&found));
+    char *map = rooted(buf_text(&found));
     char *folder = device >= 0 ? NULL : realpath(mountpoint, NULL);
     struct start wanted = {
         options,     mount, map ? map : buf_text(&found), folder ? folder : mountpoint,
         device >= 0, strays};
+    if (!options->foreground)
+        rooted_variables();
     int status = options->foreground ? serve(&wanted, -1) : serve_in_background(&wanted);
     free(folder);
     free(map);

@@ -137,6 +137,13 @@ def test_the_account_is_the_profiles(plain, home, key):
     assert all(each.startswith("arn:aws:dynamodb:us-east-1:111122223333:table/prod-") for each in found)
 
 
+def test_an_empty_key_of_the_environment_is_nobody_s(plain, home, write_map, example_map):
+    home.config.write_text("[default]\nregion = us-east-1\n" + ACCOUNTS["aws_account_id"])
+    example_map["environments"] = {"prod": {"prefix": "prod-"}}
+    found = resources(policy_of(plain, "--map", write_map(example_map), env={"AWS_ACCESS_KEY_ID": ""}))
+    assert all(":111122223333:table/prod-" in each for each in found)
+
+
 @pytest.mark.parametrize(
     "region, partition",
     [("eu-central-1", "aws"), ("cn-north-1", "aws-cn"), ("us-gov-west-1", "aws-us-gov")],

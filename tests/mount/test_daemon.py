@@ -102,6 +102,20 @@ def test_a_map_may_come_from_a_descriptor(ddbfs, root, make_map):
     assert done.returncode == 0 and (root / SETTINGS).read_bytes(), done
 
 
+def test_a_daemon_reads_the_credentials_of_the_folder_it_was_started_in(ddbfs, root, proxy):
+    """It leaves that folder; who rotates the keys in the file heals the mount."""
+    home = ddbfs.home
+    keys = home.folder / "keys"
+    home.credentials.rename(keys)
+    ddbfs("mount", root, env={"AWS_SHARED_CREDENTIALS_FILE": "keys"}, cwd=home.folder)
+    assert (root / SETTINGS).read_bytes()
+    proxy.allow_refusals = True
+    proxy.keys["ROTATED"] = proxy.keys.pop("DEMOCONTROLLERKEY001")
+    keys.write_text(keys.read_text().replace("DEMOCONTROLLERKEY001", "ROTATED"))
+    assert (root / SHOP / "access-token").read_bytes()
+    assert proxy.requests[-1].access_key == "ROTATED"
+
+
 # A device that somebody else has mounted.
 
 
