@@ -78,6 +78,19 @@ static bool hold(struct cache *cache, const struct credentials *found, struct er
     return true;
 }
 
+/* Of a failure that nobody waits for, or no longer. */
+static void tell_log(const struct cache *cache, const struct error *err)
+{
+    int64_t left = left_ms(cache, &cache->held);
+    if (left > 0)
+        log_line(cache->log, LOG_LEVEL_WARNING,
+                 "credentials could not be refreshed early: %s; those in use last %lld s more",
+                 err->text, (long long)(left / 1000));
+    else
+        log_line(cache->log, LOG_LEVEL_WARNING,
+                 "credentials that nobody waits for any more could not be had: %s", err->text);
+}
+
 static void on_fetched(void *arg, const struct credentials_answer *answer)
 {
     struct cache *cache = arg;
@@ -89,10 +102,8 @@ static void on_fetched(void *arg, const struct credentials_answer *answer)
     }
     if (answer->found == CREDENTIALS_FOUND)
         failed.found = CREDENTIALS_FAILED;
-    if (cache->held.access_key_id && !cache->first)
-        log_line(cache->log, LOG_LEVEL_WARNING,
-                 "credentials could not be refreshed early: %s; those in use last %lld s more",
-                 failed.err.text, (long long)(left_ms(cache, &cache->held) / 1000));
+    if (!cache->first)
+        tell_log(cache, &failed.err);
     answer_all(cache, &failed);
 }
 
@@ -129,9 +140,10 @@ void credentials_cache_refuse(struct credentials_provider *provider, unsigned ag
 
 /* As a provider. */
 
+/* The fetch goes on: it has bounds of its own, and may take longer than anybody waits, or have used
+ * up what nobody types twice. */
 static void cache_cancel(struct credentials_get *get)
 {
-    struct cache *cache = get->cache;
     loop_remove_timer(get->timer);
     if (get->link) {
         *get->link = get->next;
@@ -139,12 +151,6 @@ static void cache_cancel(struct credentials_get *get)
             get->next->link = get->link;
     }
     free(get);
-    /* Nobody waits, and nothing is held that a fetch would replace in time: call it off. */
-    unsigned age;
-    if (!cache->first && cache->fetch && !credentials_cache_held(&cache->base, &age)) {
-        cache->provider->ops->cancel(cache->fetch);
-        cache->fetch = NULL;
-    }
 }
 
 static bool wait_for_fetch(struct credentials_get *get)

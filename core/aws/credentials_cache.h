@@ -1,5 +1,6 @@
 /* The one cache of a session's credentials, around any provider: one question at a time however
- * many ask, and a new one before what is held expires. It is a provider itself. */
+ * many ask, and a new one before what is held expires. One that has begun goes on when nobody waits
+ * any more, and ends with the cache. It is a provider itself. */
 #ifndef DDBFS_CORE_AWS_CREDENTIALS_CACHE_H
 #define DDBFS_CORE_AWS_CREDENTIALS_CACHE_H
 

@@ -169,7 +169,7 @@ def is_running(path):
 SLEEPS = "echo $$ >{pid}.new; mv {pid}.new {pid}; exec sleep 1000"
 
 
-def test_the_deadline_ends_it(process, tmp_path):
+def test_it_does_not_outlive_the_deadline_of_a_command(process, tmp_path):
     pid = tmp_path / "pid"
     told = process(SLEEPS.format(pid=pid), "--profile", "x", "--timeout", "2")
     assert "no credentials came in time" in told

@@ -34,7 +34,8 @@ struct scene {
     struct aws_call *call;
     bool fails; /* the provider has none */
     int64_t slow_ms;
-    int questions, cancelled;
+    int questions;
+    int64_t done_ms; /* when the last call ended */
     int sent, attempted, done, bugs;
     unsigned tries;
     char answer[64];
@@ -69,7 +70,6 @@ static struct credentials_get *slow_get(struct credentials_provider *provider, c
 
 static void slow_cancel(struct credentials_get *get)
 {
-    get->scene->cancelled++;
     loop_remove_timer(get->timer);
     free(get);
 }
@@ -146,6 +146,7 @@ static void done(void *arg, void *result, const struct error *err, unsigned trie
     CHECK(!result == (err != NULL));
     scene->call = NULL;
     scene->done++;
+    scene->done_ms = scene->clock.now_ms;
     scene->tries = tries;
     if (err)
         scene->err = *err;
@@ -257,8 +258,13 @@ static void the_deadline_holds_while_credentials_are_waited_for(void)
     CHECK_INT(scene.err.kind, ERROR_TIMED_OUT);
     CHECK_HAS(scene.err.text, "before the request could be sent");
     CHECK_HAS(scene.err.text, "no credentials came in time");
-    CHECK_INT(scene.clock.now_ms, began_ms + 10000);
-    CHECK_INT(scene.cancelled, 1);
+    CHECK_INT(scene.done_ms, began_ms + 10000);
+    /* They come all the same, for whoever is next. */
+    scene.done = 0;
+    script_answer(scene.script, 200, "", "good");
+    run(&scene, &request);
+    CHECK_TEXT(scene.answer, "good");
+    CHECK_INT(scene.questions, 1);
 }
 
 static void stop(void *arg)
@@ -286,7 +292,7 @@ static void ended_in_each_of_its_states(void)
     open_scene(&identifying);
     identifying.slow_ms = 1000;
     check_ended_after(&identifying, 500);
-    CHECK_INT(identifying.cancelled, 1);
+    CHECK_INT(identifying.sent, 0);
     open_scene(&sent_off);
     script_answer(sent_off.script, 200, "", "good");
     script_delay(sent_off.script, 1000);

@@ -282,7 +282,7 @@ static void held_ones_refused_before_they_were_told(void)
     CHECK_TEXT(asker.key, "B");
 }
 
-static void the_last_who_leaves_calls_it_off(void)
+static void what_was_begun_lands_when_all_have_left(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
     struct asker one, other;
@@ -292,16 +292,30 @@ static void the_last_who_leaves_calls_it_off(void)
     scene.cache->ops->cancel(one.get);
     CHECK_INT(scene.cancelled, 0);
     scene.cache->ops->cancel(other.get);
-    CHECK_INT(scene.cancelled, 1);
-    CHECK(one.answers == 0 && other.answers == 0);
-    ask(&scene, &one);
-    CHECK_INT(scene.questions, 2);
+    CHECK_INT(scene.cancelled, 0);
+    ask(&scene, &one); /* waits for the same */
+    scene.cache->ops->cancel(one.get);
     give(&scene, "A", 0);
-    CHECK_TEXT(one.key, "A");
+    CHECK(one.answers == 0 && other.answers == 0);
+    check_held(&scene, "A");
+    CHECK_INT(scene.questions, 1);
     ask(&scene, &one); /* one that would be told at once */
     scene.cache->ops->cancel(one.get);
     CHECK(loop_run(scene.loop));
     CHECK_INT(one.answers, 0);
+}
+
+static void what_fails_when_all_have_left_is_asked_for_anew(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    struct asker one;
+    open_scene(&scene);
+    ask(&scene, &one);
+    scene.cache->ops->cancel(one.get);
+    fail(&scene);
+    CHECK_INT(one.answers, 0);
+    hold(&scene, "A", 0);
+    CHECK_INT(scene.questions, 2);
 }
 
 static void destroyed_while_it_asks(void)
@@ -328,7 +342,9 @@ static const struct check_test tests[] = {
     {"the refused are dropped but not their successors",
      the_refused_are_dropped_but_not_their_successors},
     {"held ones refused before they were told", held_ones_refused_before_they_were_told},
-    {"the last who leaves calls it off", the_last_who_leaves_calls_it_off},
+    {"what was begun lands when all have left", what_was_begun_lands_when_all_have_left},
+    {"what fails when all have left is asked for anew",
+     what_fails_when_all_have_left_is_asked_for_anew},
     {"destroyed while it asks", destroyed_while_it_asks},
 };
 CHECK_MAIN(tests)
