@@ -150,14 +150,17 @@ static void fail_without_memory(struct aws_call *call)
 /* What the last attempt met says more than that the time is over. */
 static void fail_late(struct aws_call *call)
 {
-    if (call->last.kind == ERROR_NONE)
+    bool no_credentials = call->state == CALL_IDENTIFYING;
+    if (call->last.kind == ERROR_NONE) {
         error_set(&call->last, ERROR_TIMED_OUT,
                   "the deadline passed before the request could be sent%s%s%s",
                   call->request.url ? " to " : "", call->request.url ? call->request.url : "",
-                  call->state == CALL_IDENTIFYING
+                  no_credentials
                       ? ": no credentials came in time; check where they come from (a process, a "
                         "sign-in, another service)"
                       : "");
+        call->last.unsigned_yet = no_credentials;
+    }
     finish(call, NULL, &call->last);
 }
 
@@ -246,12 +249,11 @@ static void recover(struct aws_call *call, const struct http_response *response)
 {
     int64_t delay_ms = 0;
     bool mended = mend_clock(call, response) || mend_identity(call);
-    if (!has_tries_left(call)) {
-        finish(call, NULL, &call->last);
-    } else if (mended) {
+    bool has_more = has_tries_left(call);
+    if (has_more && mended) {
         call->attempt--;
         attempt_later(call, 0);
-    } else if (may_try_again(call, response, &delay_ms)) {
+    } else if (has_more && may_try_again(call, response, &delay_ms)) {
         attempt_later(call, delay_ms);
     } else {
         finish(call, NULL, &call->last);

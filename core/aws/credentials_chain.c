@@ -16,10 +16,10 @@
 #include "core/aws/profiles.h"
 #include "core/aws/sign_in.h"
 
-/* Whether a provider is asked too for a profile that is to sign for the role of another one: then
- * only what the profile itself says counts. Its roles are the other one's affair, which knows the
- * way from role to role. */
-enum scope { OF_PROFILE, NOT_FOR_SOURCES };
+/* What a provider looks at. For a profile that is to sign for the role of another one only what the
+ * profile itself says counts; its roles are the other one's affair, which knows the way from role
+ * to role. */
+enum scope { OF_PROFILE, NOT_FOR_SOURCES, OF_MACHINE };
 
 /* In the order of the AWS CLI. A provider is one line here. */
 static const struct {
@@ -35,8 +35,8 @@ static const struct {
     {credentials_login_new, OF_PROFILE},
     {credentials_process_new, OF_PROFILE},
     {credentials_static_new_config_file, OF_PROFILE},
-    {credentials_container_new, NOT_FOR_SOURCES},
-    {credentials_metadata_new, NOT_FOR_SOURCES},
+    {credentials_container_new, OF_MACHINE},
+    {credentials_metadata_new, OF_MACHINE},
 };
 
 enum { PROVIDERS = sizeof constructors / sizeof constructors[0] };
@@ -47,7 +47,9 @@ struct chain {
     struct profiles profiles;           /* while a question is under way, unless they are lent */
     bool owns_profiles;
     struct credentials_provider *providers[PROVIDERS]; /* owned */
+    enum scope scopes[PROVIDERS];                      /* of these */
     size_t count;
+    bool had_own; /* credentials that were not the machine's were found once */
 };
 
 /* A question to the chain: a question to one of its providers at a time. */
@@ -112,18 +114,36 @@ static void tell_failure(struct credentials_get *get, const struct error *err)
     tell(get, &failed);
 }
 
+/* The user's own credentials are gone: a file is being written, say. A mount that went on with the
+ * machine's would be somebody else, and stay so for hours. */
+static void fail_gone(const struct credentials_context *context, struct error *err)
+{
+    error_set(err, ERROR_DENIED,
+              "profile %.200s had credentials of its own, and has none any more (%s, %s); those of "
+              "the machine or its container are another identity's, and are not taken in their "
+              "place: put them back, or begin anew (mount again)",
+              context->profile, context->profiles->config_path,
+              context->profiles->credentials_path);
+}
+
 static bool ask(struct credentials_get *get);
 
 static void on_answer(void *arg, const struct credentials_answer *answer)
 {
     struct credentials_get *get = arg;
+    struct chain *chain = get->chain;
     struct error err = {0};
     get->get = NULL;
     if (answer->found == CREDENTIALS_FOUND && !credentials_check(&answer->credentials, &err)) {
         tell_failure(get, &err);
     } else if (answer->found != CREDENTIALS_ABSENT) {
+        bool is_found = answer->found == CREDENTIALS_FOUND;
+        chain->had_own = chain->had_own || (is_found && chain->scopes[get->at] != OF_MACHINE);
         tell(get, answer);
-    } else if (++get->at == get->chain->count) {
+    } else if (++get->at < chain->count && chain->had_own && chain->scopes[get->at] == OF_MACHINE) {
+        fail_gone(&chain->context, &err);
+        tell_failure(get, &err);
+    } else if (get->at == chain->count) {
         fail_absent(&get->chain->context, &err);
         if (answer->err.kind != ERROR_NONE)
             error_add(&err, "; %s", answer->err.text);
@@ -198,13 +218,14 @@ struct credentials_provider *credentials_chain_new(const struct credentials_cont
     if (chain->owns_profiles)
         chain->context.profiles = &chain->profiles;
     for (size_t i = 0; i < PROVIDERS; i++) {
-        if (context->is_source && constructors[i].scope == NOT_FOR_SOURCES)
+        if (context->is_source && constructors[i].scope != OF_PROFILE)
             continue;
         struct credentials_provider *provider = constructors[i].make(&chain->context);
         if (!provider) {
             chain_destroy(&chain->base);
             return NULL;
         }
+        chain->scopes[chain->count] = constructors[i].scope;
         chain->providers[chain->count++] = provider;
     }
     return &chain->base;

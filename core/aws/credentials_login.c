@@ -372,14 +372,16 @@ static enum credentials_found read_profile(struct credentials_get *get, struct e
 static void use_session(struct credentials_get *get)
 {
     struct error err = {0};
-    if (!read_session(get, &err) || !check_session(get, &err))
-        tell_failure(get, &err);
-    else if (expires_ms(get->session) - wall_ms(get->provider) > LOGIN_EARLY_MS)
+    bool is_usable = read_session(get, &err) && check_session(get, &err);
+    if (is_usable && expires_ms(get->session) - wall_ms(get->provider) > LOGIN_EARLY_MS) {
         give(get);
-    else if (was_refused(get))
-        tell_failure(get, &get->provider->why);
-    else if (!start_refresh(get, &err))
-        tell_failure(get, &err);
+        return;
+    }
+    if (is_usable && was_refused(get))
+        err = get->provider->why;
+    else if (is_usable && start_refresh(get, &err))
+        return;
+    tell_failure(get, &err);
 }
 
 static void begin(void *arg)

@@ -283,11 +283,10 @@ static void begin(void *arg)
     struct metadata_answer off = {.found = METADATA_ABSENT};
     struct error err;
     metadata->timer = NULL;
-    if (is_true(span_text(getenv("AWS_EC2_METADATA_DISABLED"))))
-        tell(metadata, &off);
-    else if (!metadata->is_open && !open(metadata, &err))
+    bool is_off = is_true(span_text(getenv("AWS_EC2_METADATA_DISABLED")));
+    if (!is_off && !metadata->is_open && !open(metadata, &err))
         tell_failure(metadata, &err);
-    else if (metadata->attempts == 0)
+    else if (is_off || metadata->attempts == 0)
         tell(metadata, &off);
     else if (metadata->has_token)
         ask_with_token(metadata);

@@ -505,7 +505,7 @@ bool aws_settings_equal(const struct aws_settings *a, const struct aws_settings 
     if (a->of_machine != b->of_machine || (!a->of_machine && !same_text(a->region, b->region)) ||
         a->fips != b->fips || a->dual_stack != b->dual_stack ||
         a->account_mode != b->account_mode || a->max_attempts != b->max_attempts ||
-        !same_text(a->ca_bundle, b->ca_bundle) ||
+        !same_text(a->ca_bundle, b->ca_bundle) || a->asked_for != b->asked_for ||
         !same_text(a->missing_services, b->missing_services) || environment != uses_environment(b))
         return false;
     return environment ||

@@ -71,11 +71,12 @@ const char *error_word(enum error_kind kind)
     return kinds[kind].word;
 }
 
-bool error_is_outage(enum error_kind kind)
+bool error_is_outage(const struct error *err)
 {
-    switch (kind) {
-    case ERROR_THROTTLED:
+    switch (err->kind) {
     case ERROR_TIMED_OUT:
+        return !err->unsigned_yet;
+    case ERROR_THROTTLED:
     case ERROR_UNREACHABLE:
     case ERROR_REFUSED:
     case ERROR_RESET:

@@ -36,6 +36,7 @@ enum error_kind {
 struct error {
     enum error_kind kind;
     bool authenticated;    /* of ERROR_DENIED: the service knows who asks, and says no to this */
+    bool unsigned_yet;     /* of ERROR_TIMED_OUT: no credentials came, and so nothing was asked */
     int http_status;       /* 0 when no answer came */
     int ttl_left_ms;       /* of ERROR_NOT_FOUND: how long it may be believed; 0 when not known */
     const char *operation; /* what was asked of the service, such as "Query"; static, or NULL */
@@ -61,7 +62,7 @@ const char *error_word(enum error_kind kind);
 
 /* Whether nobody could be asked: what was known before may hold still. Not where the service, or
  * whoever gives credentials, has said no. */
-bool error_is_outage(enum error_kind kind);
+bool error_is_outage(const struct error *err);
 
 /* The errno that tells it to a program: each kind has its own. */
 int error_errno(enum error_kind kind);

@@ -49,9 +49,9 @@ struct exchange_request {
     int64_t deadline_at_ms;           /* of the monotonic clock */
 };
 
-/* Sends REQUEST; what it borrows, and LINK, must stay until the end. FN is called once, later,
- * never from within. NULL when memory ran out. */
-struct exchange *exchange_start(struct exchange_link *link, const struct exchange_request *request,
+/* Sends what is WANTED; what it borrows, and LINK, must stay until the end. FN is called once,
+ * later, never from within. NULL when memory ran out. */
+struct exchange *exchange_start(struct exchange_link *link, const struct exchange_request *wanted,
                                 exchange_done_fn *fn, void *arg);
 /* Ends it without a call. NULL is fine. */
 void exchange_end(struct exchange *exchange);

@@ -118,7 +118,7 @@ static bool set_fault(const struct answer_question *q, const struct aws_fault *f
         return false;
     write_needs(q, &needs);
     if (aws_fault_of_permission(fault, buf_text(&needs), err)) {
-        if (err && err->authenticated)
+        if (err->authenticated)
             add_grant(q, fault->sentence, err);
         return false;
     }

@@ -58,13 +58,27 @@ static size_t find_key(const struct read *read, struct json item, struct arena *
     return found;
 }
 
+static bool verify_left(struct verify *verify, struct json left, struct arena *arena,
+                        struct error *err)
+{
+    const struct read *read = verify->question->read;
+    for (struct json each = json_first(left); json_present(each); each = json_next(each)) {
+        size_t key = find_key(read, each, arena);
+        if (key == read->key_count || json_count(each) != read->keys[0].count)
+            return refuse(verify, err, "unprocessed keys that were not asked for");
+        if (verify->keys[key] != KEY_ASKED)
+            return refuse(verify, err, "unprocessed keys that had been answered already");
+        verify->keys[key] = KEY_LEFT;
+    }
+    return true;
+}
+
 /* Each item is one that this request asked for, and none comes twice. What was left is what this
  * request asked for and did not get. All other keys have been answered: there is no such item. */
 static bool verify_items(struct verify *verify, const struct answer *answer, struct arena *arena,
                          struct error *err)
 {
     const struct read *read = verify->question->read;
-    struct json left = answer->resume;
     for (size_t i = 0; i < answer->item_count; i++) {
         size_t key = find_key(read, answer->items[i], arena);
         verify->bytes += json_raw(answer->items[i]).size;
@@ -77,14 +91,8 @@ static bool verify_items(struct verify *verify, const struct answer *answer, str
     if (verify->question->op == DYNAMO_BATCH_GET_ITEM &&
         verify->bytes > answer_limit_of_rounds(verify->question))
         return refuse(verify, err, "more than its records can have");
-    for (struct json each = json_first(left); json_present(each); each = json_next(each)) {
-        size_t key = find_key(read, each, arena);
-        if (key == read->key_count || json_count(each) != read->keys[0].count)
-            return refuse(verify, err, "unprocessed keys that were not asked for");
-        if (verify->keys[key] != KEY_ASKED)
-            return refuse(verify, err, "unprocessed keys that had been answered already");
-        verify->keys[key] = KEY_LEFT;
-    }
+    if (!verify_left(verify, answer->resume, arena, err))
+        return false;
     for (size_t key = 0; key < read->key_count; key++) {
         if (verify->keys[key] == KEY_ASKED)
             verify->keys[key] = KEY_ABSENT;

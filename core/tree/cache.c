@@ -282,7 +282,7 @@ void cache_land(struct cache_flight *flight, const struct cache_value *value)
 void cache_fail(struct cache_flight *flight, const struct error *err)
 {
     const struct error copy = *err;
-    bool may_excuse = error_is_outage(err->kind) && !flight->dropped;
+    bool may_excuse = error_is_outage(err) && !flight->dropped;
     struct entry *known = may_excuse ? find_entry(flight->cache, flight->node.key) : NULL;
     const struct cache_value value = known ? known->value : (struct cache_value){0};
     int64_t read_ms = known ? known->read_ms : 0;

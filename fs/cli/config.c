@@ -29,9 +29,10 @@ static void add_cell(struct buf *out, const struct buf *text, size_t width)
 /* "54 min", "11 h 59 min", "3 days" */
 static void add_duration(struct buf *out, int64_t ms)
 {
+    enum { DAY = 24 * 60 };
     long long minutes = ms / 60000;
-    if (minutes >= 2 * 24 * 60)
-        buf_printf(out, "%lld days", minutes / (24 * 60));
+    if (minutes >= 2LL * DAY)
+        buf_printf(out, "%lld days", minutes / DAY);
     else if (minutes >= 60)
         buf_printf(out, "%lld h %lld min", minutes / 60, minutes % 60);
     else

@@ -762,7 +762,7 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
         become(listing, more ? LISTING_IDLE : LISTING_WHOLE);
     else if (err->kind == ERROR_NOT_LISTABLE) /* its README tells why: no failure to be noted */
         become(listing, LISTING_UNLISTABLE);
-    else if (!error_is_outage(err->kind) || !stand_in(listing, err))
+    else if (!error_is_outage(err) || !stand_in(listing, err))
         fail(listing, listing_errno(err->kind), err);
     fail_when_too_large(listing);
     count_memory(listing);

@@ -66,30 +66,39 @@ static bool set_own(struct mount_options *mount, struct options *options, struct
     return outcome != OPTIONS_WRONG || complain(word, "has a value that it can't have");
 }
 
-static bool take_word(struct mount_options *mount, struct options *options, struct span word)
+static bool is_about_modes(struct span word)
 {
-    unsigned long number;
-    bool own = false;
+    return span_starts(word, SPAN_LITERAL("uid=")) || span_starts(word, SPAN_LITERAL("gid=")) ||
+           span_starts(word, SPAN_LITERAL("umask="));
+}
+
+/* Whose files are, and what others may do with them. */
+static bool take_modes(struct mount_options *mount, struct span word)
+{
     struct span uid = SPAN_LITERAL("uid="), gid = SPAN_LITERAL("gid="),
                 umask = SPAN_LITERAL("umask=");
+    bool is_uid = span_starts(word, uid), is_gid = span_starts(word, gid);
+    unsigned long number;
+    if (!read_number(word, is_uid ? uid : is_gid ? gid : umask, is_uid || is_gid ? 10 : 8, &number))
+        return false;
+    if (is_uid)
+        mount->uid = (uid_t)number;
+    else if (is_gid)
+        mount->gid = (gid_t)number;
+    else
+        mount->umask = (mode_t)number & 0777;
+    return true;
+}
+
+static bool take_word(struct mount_options *mount, struct options *options, struct span word)
+{
+    bool own = false;
     if (word.size == 0 || is_for_others(word))
         return true;
     if (span_is(word, "unlistable=quiet"))
         return mount->unlistable_quiet = true;
-    if (span_starts(word, uid) && read_number(word, uid, 10, &number)) {
-        mount->uid = (uid_t)number;
-        return true;
-    }
-    if (span_starts(word, gid) && read_number(word, gid, 10, &number)) {
-        mount->gid = (gid_t)number;
-        return true;
-    }
-    if (span_starts(word, umask) && read_number(word, umask, 8, &number)) {
-        mount->umask = (mode_t)number & 0777;
-        return true;
-    }
-    if (span_starts(word, uid) || span_starts(word, gid) || span_starts(word, umask))
-        return false;
+    if (is_about_modes(word))
+        return take_modes(mount, word);
     if (span_starts(word, SPAN_LITERAL("max_read=")))
         return complain(word, "does not go with ddbfs"); /* libfuse would end at the greeting */
     /* ddbfs refresh and umount know its mounts by their type; with blkdev it is fuseblk's. */

@@ -132,7 +132,7 @@ static bool stand_in(struct parked *parked, const struct error *err)
     struct clock *clock = loop_clock(mount->app->loop);
     int64_t ttl_ms, read_ms;
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    struct node *node = parked->name.size > 0 && error_is_outage(err->kind)
+    struct node *node = parked->name.size > 0 && error_is_outage(err)
                             ? listing_find_stale(parked->node, parked->name, &ttl_ms, &read_ms)
                             : NULL;
     fuse_req_t req = node ? waiting_take(&parked->waiting) : NULL;

@@ -141,7 +141,7 @@ static void start_calls(struct probe *probe)
     size_t count = 0;
     for (each = first; each; each = each->next)
         count++;
-    probe->calls = calloc(count, sizeof *probe->calls);
+    probe->calls = calloc(count + 1, sizeof *probe->calls);
     for (each = first; probe->calls && each; each = each->next)
         if (format_is_literal(&each->name))
             start_call(probe, each);

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from harness import sigv4
+from harness import machine, sigv4
 
 SHOP = "shops/cool-store.myshopify.com"
 SETTINGS = f"prod/{SHOP}/SETTINGS"
@@ -107,6 +107,23 @@ def test_a_config_file_that_was_emptied_is_eacces_and_heals(mount, home, make_ma
     assert code == "EACCES" and "no region" in line and f"{home.config} is empty" in line
     home.config.write_text(config)
     assert (m / OTHERS).read_bytes() == oracle(f"/{OTHERS}")
+
+
+def test_keys_that_are_gone_for_a_moment_make_nobody_of_the_machine(mount, proxy, home, oracle):
+    """Whoever writes a file may empty it first. The machine's role would be another identity, and
+    good for hours."""
+    good = home.credentials.read_text()
+    with machine.Machine() as service:
+        m = mount(env=service.environment)
+        wanted = (m / SETTINGS).read_bytes()
+        proxy.fault("expired", op="GetItem")
+        home.credentials.write_text("[controller]\n")
+        m.refresh()
+        code, line = refused(m, SETTINGS)
+        assert code == "EACCES" and "had credentials of its own, and has none any more" in line
+        home.credentials.write_text(good)
+        assert (m / SETTINGS).read_bytes() == wanted
+        assert service.requests == []
 
 
 BROKEN = {

@@ -190,8 +190,12 @@ class Player:
         content = bytearray(size)
         offsets = list(range(0, size, piece))
         for offset in self.random.sample(offsets, len(offsets)) + offsets[:1]:
-            got = os.pread(fd, piece, offset)
-            content[offset : offset + len(got)] = got
+            end = min(offset + piece, size)
+            while offset < end:  # what the kernel has comes first, and an error behind it
+                got = os.pread(fd, end - offset, offset)
+                assert got, f"{size} bytes were promised, and at {offset} nothing comes"
+                content[offset : offset + len(got)] = got
+                offset += len(got)
         assert os.pread(fd, 10, size) == b""
         return bytes(content)
 

@@ -641,8 +641,9 @@ static void settings_that_come_to_the_same(void)
     struct aws_options in_x_and_r = {.profile = "x", .region = "r"};
     struct aws_options elsewhere = {.profile = "x", .endpoint_url = "http://h:1"};
     CHECK(come_to_the_same(no_options, no_options));
-    CHECK(come_to_the_same(no_options, in_default));
     CHECK(come_to_the_same(in_x, in_x_and_r));
+    /* Who names a profile turns off what the environment may give: keys, or a token's file. */
+    CHECK(!come_to_the_same(no_options, in_default));
     CHECK(!come_to_the_same(in_x, no_options));
     CHECK(!come_to_the_same(in_x, in_y));
     CHECK(!come_to_the_same(in_x, elsewhere));

@@ -10,10 +10,11 @@
 static const char map_text[] =
     "{\"environments\":{"
     "\"one\":{\"prefix\":\"one-\",\"region\":\"eu-west-1\"},"
-    "\"two\":{\"prefix\":\"two-\",\"region\":\"eu-west-1\",\"profile\":\"default\"},"
+    "\"two\":{\"prefix\":\"two-\",\"region\":\"eu-west-1\"},"
     "\"other-region\":{\"prefix\":\"p-\",\"region\":\"eu-west-2\"},"
     "\"other-profile\":{\"prefix\":\"p-\",\"region\":\"eu-west-1\",\"profile\":\"x\"},"
-    "\"nobody\":{\"prefix\":\"p-\",\"region\":\"eu-west-1\",\"profile\":\"nobody\"}},"
+    "\"nobody\":{\"prefix\":\"p-\",\"region\":\"eu-west-1\",\"profile\":\"nobody\"},"
+    "\"named\":{\"prefix\":\"p-\",\"region\":\"eu-west-1\",\"profile\":\"default\"}},"
     "\"tables\":{\"t\":{\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\"}},\"paths\":{\"{a}\":{}}"
     "}}}";
 
@@ -77,6 +78,8 @@ static void environments_that_come_to_the_same_share_a_source(void)
     CHECK(source_of(&scene, 1) == one);
     CHECK(source_of(&scene, 2) && source_of(&scene, 2) != one);
     CHECK(source_of(&scene, 3) && source_of(&scene, 3) != one);
+    /* The environment may have something for the one that nobody named. */
+    CHECK(source_of(&scene, 5) && source_of(&scene, 5) != one);
 }
 
 /* A profile that is not there yet may come: the failure is not kept. */
