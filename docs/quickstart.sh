@@ -144,6 +144,7 @@ go_on() {
 own_tables() {
     echo "Your own tables: write a map like docs/examples/ecommerce.map.json (docs/map.md says how),"
     echo "and prove it with: ddbfs check FILE. All commands and options: ddbfs --help"
+    echo "Ask your own account in a fresh shell: one with the exports of the demo asks the demo's server."
 }
 
 case ${1:-} in

@@ -101,7 +101,7 @@ void sign_in_write_command(struct buf *out, const char *verb, const char *profil
     sign_in_prepare();
     const struct aws_cli *cli = &installed.cli;
     bool sso = strcmp(verb, "sso login") == 0;
-    const char *needed = sso ? "2" : "2.32"; /* which knows that command */
+    const char *needed = sso ? "2" : "2.32 or later"; /* which knows that command */
     buf_printf(out, "aws %s", verb);
     aws_add_profile_option(out, profile);
     if (!cli->path[0])

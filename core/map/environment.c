@@ -1,5 +1,7 @@
 #include "core/map/environment.h"
 
+#include "core/base/nearest.h"
+
 static bool fits(const struct map_environment *each, const char *name, struct bindings *values)
 {
     CLEAN_UP(buf_clean_up) struct buf written = {0};
@@ -33,11 +35,15 @@ bool environment_is_meant(const struct map *map, const struct map_environment *e
 
 bool environment_fail(const struct map *map, const char *name, struct error *err)
 {
-    CLEAN_UP(buf_clean_up) struct buf names = {0};
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    struct nearest nearest = nearest_to(span_text(name));
     for (const struct map_environment *each = map->environments; each; each = each->next) {
         buf_add_text(&names, names.size ? ", " : "");
         format_write(&each->name, &names);
+        if (format_is_literal(&each->name))
+            nearest_offer(&nearest, each->name.pieces[0].literal);
     }
-    return error_set(err, ERROR_INVALID, "the map has no environment \"%s\"; it has %s", name,
-                     buf_text(&names));
+    nearest_write(&nearest, &hint);
+    return error_set(err, ERROR_INVALID, "the map has no environment \"%s\"%s; it has %s", name,
+                     buf_text(&hint), buf_text(&names));
 }

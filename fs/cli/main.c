@@ -38,7 +38,7 @@ static const struct command commands[] = {
      "ddbfs check my.map.json /prod/shops/cool-store.myshopify.com", check_command},
     {"policy", "[--env NAME] [--json] [MAP]", "print the IAM policy that a map needs",
      "ddbfs policy --env prod my.map.json", policy_command},
-    {"config", "[--whoami] [--json] [MAP]", "say whose credentials ask where, and who said so",
+    {"config", "[--env NAME] [OPTION…] [MAP]", "say whose credentials ask where, and who said so",
      "ddbfs config --env prod", config_command},
     {"help", "[COMMAND]", "say how a command is used", "ddbfs help ls", help_command},
 };

@@ -16,8 +16,8 @@ static void unescape(const char *text, struct buf *out)
 }
 
 /* Takes a line of /proc/self/mountinfo apart, which is changed: the mountpoint is the fifth field,
- * the type the first behind "-". NULL for a mount of something else. */
-static char *our_mountpoint(char *line)
+ * the type the first behind "-"; LEFT is what follows it. NULL for a mount of something else. */
+static char *our_mountpoint(char *line, char **left)
 {
     char *rest = NULL, *mountpoint = NULL;
     unsigned number = 0;
@@ -28,6 +28,7 @@ static char *our_mountpoint(char *line)
             break;
     }
     const char *type = strtok_r(NULL, " ", &rest);
+    *left = rest;
     return type && strcmp(type, "fuse.ddbfs") == 0 ? mountpoint : NULL;
 }
 
@@ -39,12 +40,12 @@ static bool is_within(const char *path, const char *folder)
 
 bool mounts_find(const char *path, struct buf *mountpoint)
 {
-    char *line = NULL;
+    char *line = NULL, *left;
     size_t room = 0, longest = 0;
     FILE *table = fopen("/proc/self/mountinfo", "re");
     while (table && getline(&line, &room, table) > 0) {
         CLEAN_UP(buf_clean_up) struct buf each = {0};
-        const char *escaped = our_mountpoint(line);
+        const char *escaped = our_mountpoint(line, &left);
         if (!escaped)
             continue;
         unescape(escaped, &each);
@@ -58,6 +59,32 @@ bool mounts_find(const char *path, struct buf *mountpoint)
     if (table)
         fclose(table);
     return longest > 0 && !mountpoint->failed;
+}
+
+/* Of several on one folder the last in the table is the one on top. */
+bool mounts_owner(const char *mountpoint, uid_t *owner)
+{
+    static const char name[] = "user_id=";
+    char *line = NULL, *left;
+    size_t room = 0;
+    bool found = false;
+    FILE *table = fopen("/proc/self/mountinfo", "re");
+    while (table && getline(&line, &room, table) > 0) {
+        CLEAN_UP(buf_clean_up) struct buf each = {0};
+        const char *escaped = our_mountpoint(line, &left);
+        const char *user = escaped && left ? strstr(left, name) : NULL;
+        if (!user)
+            continue;
+        unescape(escaped, &each);
+        if (strcmp(buf_text(&each), mountpoint) != 0)
+            continue;
+        *owner = (uid_t)strtoul(user + strlen(name), NULL, 10);
+        found = true;
+    }
+    free(line);
+    if (table)
+        fclose(table);
+    return found;
 }
 
 char *mounts_absolute(const char *path)

@@ -3,11 +3,17 @@
 #ifndef DDBFS_FS_CLI_MOUNTS_H
 #define DDBFS_FS_CLI_MOUNTS_H
 
+#include <sys/types.h>
+
 #include "core/base/buf.h"
 
 /* The mountpoint of the mount of ddbfs that PATH, which is absolute, is in; false when it is in
  * none. */
 bool mounts_find(const char *path, struct buf *mountpoint);
+
+/* The user for whom the mount at MOUNTPOINT was made; false when there is none, or it is not
+ * told. */
+bool mounts_owner(const char *mountpoint, uid_t *owner);
 
 /* PATH made absolute, with links resolved above its last segment, which need not be there and is
  * not looked at. NULL when the folder is not there; the caller frees. */

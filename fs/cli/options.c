@@ -489,10 +489,22 @@ int options_parse(struct options *options, int argc, char **argv)
     return kept;
 }
 
+static bool goes_with_mount(const struct option *option)
+{
+    return option->name && (!option->commands || has_word(option->commands, "mount"));
+}
+
+void options_offer(struct nearest *nearest)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if (goes_with_mount(&table[i]))
+            nearest_offer(nearest, span_text(table[i].name));
+}
+
 enum options_outcome options_set(struct options *options, struct span name, const char *value)
 {
     const struct option *option = find_long(name.data, name.size);
-    if (!option || (option->commands && !has_word(option->commands, "mount")))
+    if (!option || !goes_with_mount(option))
         return OPTIONS_UNKNOWN;
     if (!option->argument != !value)
         return OPTIONS_WRONG;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/base/span.h"
+#include "core/base/nearest.h"
 
 struct options {
     const char *map;
@@ -48,6 +48,9 @@ int options_parse(struct options *options, int argc, char **argv);
  * outlive OPTIONS. Only what goes with `mount` is known. */
 enum options_outcome { OPTIONS_SET, OPTIONS_WRONG, OPTIONS_UNKNOWN };
 enum options_outcome options_set(struct options *options, struct span name, const char *value);
+
+/* Takes the names that options_set knows into account. */
+void options_offer(struct nearest *nearest);
 
 /* As -o VALUE does. False when there are too many. */
 bool options_add_mount(struct options *options, const char *value);

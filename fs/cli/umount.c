@@ -104,10 +104,17 @@ static bool unmount_by_helper(const char *mountpoint)
 static int unmount(const char *mountpoint)
 {
     bool root = geteuid() == 0;
+    uid_t owner;
     if (root ? umount2(mountpoint, UMOUNT_NOFOLLOW) == 0 : unmount_by_helper(mountpoint))
         return EXIT_SUCCESS;
     if (root && errno != EBUSY) {
         fprintf(stderr, "ddbfs: %s: %s\n", mountpoint, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    if (!root && mounts_owner(mountpoint, &owner) && owner != getuid()) {
+        fprintf(stderr,
+                "ddbfs: %s was mounted by user %u; only that user or root can take it away\n",
+                mountpoint, (unsigned)owner);
         return EXIT_FAILURE;
     }
     fprintf(stderr,

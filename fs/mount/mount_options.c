@@ -5,6 +5,34 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/base/nearest.h"
+#include "core/base/printable.h"
+
+/* What libfuse knows; with an equals sign where it takes a value. */
+static const char *const words_of_fuse[] = {
+    "allow_other", "auto_unmount", "debug",       "default_permissions",
+    "dirsync",     "symfollow",    "nosymfollow", "nostrictatime",
+    "fsname=",     "subtype=",     "blksize=",    "user=",
+    "context=",    "fscontext=",   "defcontext=", "rootcontext=",
+};
+
+/* Without the equals sign. */
+static struct span name_of(const char *word)
+{
+    return span_of(word, strcspn(word, "="));
+}
+
+static bool is_for_fuse(struct span word)
+{
+    for (size_t i = 0; i < sizeof words_of_fuse / sizeof words_of_fuse[0]; i++) {
+        struct span known = span_text(words_of_fuse[i]);
+        if (span_equal(word, known) ||
+            (span_ends(known, SPAN_LITERAL("=")) && span_starts(word, known)))
+            return true;
+    }
+    return false;
+}
+
 /* Words of mount(8) and of fstab that say nothing to a read-only FUSE mount. */
 static bool is_for_others(struct span word)
 {
@@ -24,6 +52,29 @@ static bool complain(struct span word, const char *why)
 {
     fprintf(stderr, "ddbfs: -o %.*s %s\n", (int)word.size, word.data, why);
     return false;
+}
+
+static bool complain_of_unknown(struct span word)
+{
+    static const char *const own[] = {"uid", "gid", "umask", "unlistable"};
+    CLEAN_UP(buf_clean_up) struct buf why = {0}, safe = {0};
+    const char *equals = memchr(word.data, '=', word.size);
+    struct nearest nearest =
+        nearest_to(equals ? span_of(word.data, (size_t)(equals - word.data)) : word);
+    options_offer(&nearest);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        nearest_offer(&nearest, span_text(own[i]));
+    for (size_t i = 0; i < sizeof words_of_fuse / sizeof words_of_fuse[0]; i++)
+        nearest_offer(&nearest, name_of(words_of_fuse[i]));
+    if (span_equal(nearest.best, word)) {
+        buf_add_text(&why, "needs a value: NAME=VALUE");
+    } else {
+        buf_add_text(&why, "is no option of a mount");
+        nearest_write(&nearest, &why);
+        buf_add_text(&why, "; see ddbfs mount --help");
+    }
+    printable_add(&safe, word, "");
+    return complain(buf_span(&safe), buf_text(&why));
 }
 
 /* The number behind NAME= in WORD. */
@@ -113,6 +164,8 @@ static bool take_word(struct mount_options *mount, struct options *options, stru
         return false;
     if (own)
         return true;
+    if (!is_for_fuse(word))
+        return complain_of_unknown(word);
     mount->allow_other = mount->allow_other || span_is(word, "allow_other");
     return add_fuse(mount, word);
 }

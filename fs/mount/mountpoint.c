@@ -41,13 +41,12 @@ bool mountpoint_is_free(const char *mountpoint)
     if (!answers && errno == ENOTCONN) {
         fprintf(stderr,
                 "ddbfs: %s is a mount whose daemon is gone; take it away first: "
-                "fusermount3 -u %s\n",
+                "ddbfs umount %s\n",
                 mountpoint, mountpoint);
         return false;
     }
     if (answers || is_in_table(mountpoint)) {
-        fprintf(stderr,
-                "ddbfs: %s is a live mount already; take it away first: fusermount3 -u %s\n",
+        fprintf(stderr, "ddbfs: %s is a live mount already; take it away first: ddbfs umount %s\n",
                 mountpoint, mountpoint);
         return false;
     }

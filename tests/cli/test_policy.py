@@ -121,6 +121,9 @@ def test_an_environment_of_a_parameter_as_the_map_has_it(plain):
 def test_an_environment_that_the_map_has_not(plain):
     said = plain("policy", "--env", "nope", expect=1).stderr
     assert 'no environment "nope"; it has prod, staging, dev-{branch}' in said
+    for command in ("policy", "config"):
+        said = plain(command, "--env", "prd", expect=1).stderr
+        assert 'no environment "prd" (did you mean "prod"?); it has prod, ' in said
 
 
 ACCOUNTS = {

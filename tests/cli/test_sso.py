@@ -344,7 +344,7 @@ def test_a_session_elsewhere(cat, login, key_file, tmp_path):
 
 
 def test_nobody_has_logged_in(fails, login, cat, key_file):
-    fails("nobody is signed in", "sign in: aws login --profile controller")
+    fails("nobody is signed in", "sign in: aws login --profile controller (of the AWS CLI, version 2.32 or later")
     login.open_session(key_file)
     cat()
 

@@ -416,7 +416,13 @@ def test_there_is_room(mount):
         ("cache-size=1", "has a value that it can't have"),
         ("subtype=other", "does not go with ddbfs, whose mounts are known by their type"),
         ("blkdev", "does not go with ddbfs, whose mounts are known by their type"),
+        ("regin=x", 'is no option of a mount (did you mean "region"?); see ddbfs mount --help'),
+        ("alow_other", 'is no option of a mount (did you mean "allow_other"?); see ddbfs mount --help'),
+        ("umsk=077", 'is no option of a mount (did you mean "umask"?); see ddbfs mount --help'),
+        ("fsname", "needs a value: NAME=VALUE"),
+        ("something%0A", "is no option of a mount; see ddbfs mount --help"),
     ],
 )
 def test_what_is_wrong_with_an_option_of_the_mount_is_told(ddbfs, tmp_path, word, why):
-    assert ddbfs("mount", "-o", word, tmp_path, expect=2).stderr == f"ddbfs: -o {word} {why}\n"
+    typed = word.replace("%0A", "\n")
+    assert ddbfs("mount", "-o", typed, tmp_path, expect=2).stderr == f"ddbfs: -o {word} {why}\n"

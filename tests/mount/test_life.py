@@ -414,7 +414,7 @@ def test_after_kill_9_under_load_the_mount_says_so_and_can_be_made_again(mount, 
     mounts.wait_until(lambda: is_dead(m.root), "the root's attributes to be asked for again")
     proxy.heal()
     result = ddbfs("mount", m.root, expect=1)
-    assert "fusermount3 -u" in result.stderr and str(m.root) in result.stderr
+    assert f"ddbfs umount {m.root}\n" in result.stderr
     subprocess.run(["fusermount3", "-u", m.root], check=True)
     ddbfs("mount", m.root)
     assert (m / SETTINGS).read_bytes()

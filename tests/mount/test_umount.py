@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 
+import pytest
+
 from harness import mounts
 
 SETTINGS = "prod/shops/cool-store.myshopify.com/SETTINGS"
@@ -45,6 +47,21 @@ def test_who_keeps_it_is_told(mount, ddbfs):
     finally:
         stander.kill()
         stander.wait()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+def test_that_of_somebody_else_stays(mount, ddbfs):
+    m = mount("-o", "allow_other")
+    for each in (ddbfs.home.folder, *m.root.parents):
+        if os.stat(each).st_uid == 0 and each != each.parent:
+            each.chmod(os.stat(each).st_mode | 0o055)
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    done = subprocess.run(
+        [*nobody, ddbfs.binary, "umount", m.root], env=ddbfs.home.environment(),
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 1 and mounts.is_mounted(m.root)
+    assert f"{m.root} was mounted by user 0; only that user or root can take it away\n" in done.stderr
 
 
 def test_what_is_no_mount_stays(mount, ddbfs, tmp_path):
