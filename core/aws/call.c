@@ -215,8 +215,7 @@ static bool mend_identity(struct aws_call *call)
         !aws_fault_may_be_credentials(call->last.code))
         return false;
     call->identity_mended = true;
-    credentials_cache_refuse(call->client->credentials, call->age);
-    return true;
+    return credentials_cache_refuse(call->client->credentials, call->age);
 }
 
 static int64_t server_delay_ms(const struct http_response *response)

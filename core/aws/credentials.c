@@ -65,6 +65,12 @@ bool credentials_check(const struct credentials *credentials, struct error *err)
                              bad);
 }
 
+bool credentials_stand_in_file(const struct credentials *credentials)
+{
+    const char *method = credentials->method ? credentials->method : "";
+    return strcmp(method, "shared-credentials-file") == 0 || strcmp(method, "config-file") == 0;
+}
+
 /* A provider that looks at once. */
 
 struct looking_provider {

@@ -37,6 +37,9 @@ bool credentials_copy(struct credentials *out, const struct credentials *from);
  * may not. False with ERR filled. */
 bool credentials_check(const struct credentials *credentials, struct error *err);
 
+/* Whether they stand in a profile file as they are: then it costs nobody anything to look again. */
+bool credentials_stand_in_file(const struct credentials *credentials);
+
 struct sso_tokens;
 struct mfa_codes;
 struct credentials_provider;

@@ -11,6 +11,8 @@ struct cache {
     struct credentials held;               /* empty at first, and after a refusal */
     unsigned age;                          /* counts the credentials that were ever held */
     int64_t held_since_ms;
+    bool refused;                  /* the last were: what comes next is what that led to … */
+    bool after_refusal;            /* … as are those held */
     int64_t asked_ms;              /* when the provider was asked last */
     struct credentials_get *fetch; /* the provider's; NULL while it is not asked */
     struct credentials_get *first; /* who waits for its answer; each belongs to its asker */
@@ -74,6 +76,8 @@ static bool hold(struct cache *cache, const struct credentials *found, struct er
     credentials_clean_up(&cache->held);
     cache->held = copy;
     cache->held_since_ms = now_ms(cache);
+    cache->after_refusal = cache->refused;
+    cache->refused = false;
     cache->age++;
     return true;
 }
@@ -131,11 +135,17 @@ const struct credentials *credentials_cache_held(struct credentials_provider *pr
     return &cache->held;
 }
 
-void credentials_cache_refuse(struct credentials_provider *provider, unsigned age)
+bool credentials_cache_refuse(struct credentials_provider *provider, unsigned age)
 {
     struct cache *cache = (struct cache *)provider;
-    if (age == cache->age)
-        credentials_clean_up(&cache->held);
+    bool just_asked = now_ms(cache) - cache->held_since_ms < CREDENTIALS_REFUSED_MS;
+    if (age != cache->age || !cache->held.access_key_id)
+        return true;
+    if (cache->after_refusal && just_asked && !credentials_stand_in_file(&cache->held))
+        return false;
+    credentials_clean_up(&cache->held);
+    cache->refused = true;
+    return true;
 }
 
 /* As a provider. */

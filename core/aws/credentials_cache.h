@@ -13,6 +13,9 @@ enum {
     CREDENTIALS_LEAST_MS = 10 * 60 * 1000,
     /* How long a provider is left alone that failed early, or whose fresh ones last no longer. */
     CREDENTIALS_PAUSE_MS = 60 * 1000,
+    /* How long those are kept that a refusal has led to, though they are refused, too: one session
+     * that is no good may be followed by thousands of reads. */
+    CREDENTIALS_REFUSED_MS = 5 * 1000,
 };
 
 /* PROVIDER is the cache's from here on, in case of failure too. NULL when memory ran out. */
@@ -24,7 +27,9 @@ struct credentials_provider *credentials_cache_new(struct loop *loop, const stru
 const struct credentials *credentials_cache_held(struct credentials_provider *provider,
                                                  unsigned *age);
 
-/* The service refused the credentials of AGE: they are dropped, unless there are others already. */
-void credentials_cache_refuse(struct credentials_provider *provider, unsigned age);
+/* The service refused the credentials of AGE: they are dropped, unless there are others already.
+ * False when others are not to be had so soon: these are kept, and not worth another try. What
+ * stands in a profile file is read anew each time, for somebody may have mended it. */
+bool credentials_cache_refuse(struct credentials_provider *provider, unsigned age);
 
 #endif

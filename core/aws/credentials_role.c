@@ -217,11 +217,9 @@ static void drop_stale(struct role_provider *provider)
     const struct credentials *held = credentials_cache_held(signers, &age);
     if (!held)
         return;
-    bool in_file = strcmp(held->method, "shared-credentials-file") == 0 ||
-                   strcmp(held->method, "config-file") == 0;
     bool refused =
         provider->refused.is_set && now_ms(provider) - provider->refused_ms >= TOKEN_REFUSED_MS;
-    if (in_file || refused)
+    if (credentials_stand_in_file(held) || refused)
         credentials_cache_refuse(signers, age);
 }
 

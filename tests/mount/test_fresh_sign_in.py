@@ -132,14 +132,23 @@ def test_a_refusal_leads_to_one_question(start, services, proxy, code):
     assert len(proxy.refusals) <= len(busy.threads), "each reader's request at the most once"
 
 
-def test_what_is_refused_for_ever_is_told(start, services, proxy):
-    """Fresh ones are no better: a question for each read, and no more."""
+def test_what_is_refused_for_ever_is_told(start, services, proxy, clock):
+    """Fresh ones are no better: that is not asked about again for five seconds, however many read."""
     m = start(SOURCES["sso, early"])
     proxy.fault("expired", times=None)
-    for n in range(3):
+    reads = 12
+
+    def read(n):
         with pytest.raises(OSError) as caught:
             (m / f"prod/shops/s{n}.example/SETTINGS").stat()
         assert caught.value.errno == errno.EKEYEXPIRED
-        assert services.asked() == [PORTAL]
+
+    for n in range(reads):
+        read(n)
+    asked = services.asked()
+    assert asked == [PORTAL] * len(asked) and 1 <= len(asked) < reads
     assert "sign in again: aws sso login --profile controller" in m.errors()
-    assert len(proxy.requests) == 6
+    assert len(proxy.requests) == reads + len(asked), "with what is asked for, one more try"
+    clock.passes(5)
+    read(reads)
+    assert services.asked() == [PORTAL]

@@ -326,6 +326,29 @@ static void the_refused_are_asked_for_once(void)
     CHECK_INT(scene.bugs, 0);
 }
 
+/* Thousands of reads with a session that is no good do not ask for another one each. */
+static void fresh_ones_that_are_refused_too_are_not_asked_for_anew_at_once(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    struct aws_request request = request_to_sts();
+    for (int i = 0; i < 5; i++)
+        script_answer(scene.script, 400, "", "ExpiredToken");
+    for (int i = 0; i < 4; i++) {
+        scene.done = 0;
+        run(&scene, &request);
+        CHECK_TEXT(scene.err.code, "ExpiredToken");
+    }
+    CHECK(scene.questions == 2 && scene.sent == 5);
+    virtual_clock_pass(&scene.clock, CREDENTIALS_REFUSED_MS);
+    script_answer(scene.script, 400, "", "ExpiredToken");
+    script_answer(scene.script, 200, "", "good");
+    scene.done = 0;
+    run(&scene, &request);
+    CHECK_TEXT(scene.answer, "good");
+    CHECK_INT(scene.questions, 3);
+}
+
 /* Whatever it meets, in whatever order: expired credentials, a wrong clock, failures. */
 static void all_that_is_sent_is_counted(void)
 {
@@ -377,6 +400,8 @@ static const struct check_test tests[] = {
      the_deadline_holds_while_credentials_are_waited_for},
     {"ended in each of its states", ended_in_each_of_its_states},
     {"the refused are asked for once", the_refused_are_asked_for_once},
+    {"fresh ones that are refused too are not asked for anew at once",
+     fresh_ones_that_are_refused_too_are_not_asked_for_anew_at_once},
     {"all that is sent is counted", all_that_is_sent_is_counted},
     {"what one try has shown helps the next", what_one_try_has_shown_helps_the_next},
     {"nothing to end", nothing_to_end},

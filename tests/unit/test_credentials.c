@@ -27,6 +27,7 @@ struct scene {
     struct credentials_provider *cache;
     struct played played;
     struct credentials_get *asked; /* the question under way */
+    const char *method;            /* of what it gives */
     int questions, cancelled, destroyed;
 };
 
@@ -111,6 +112,7 @@ static void give(struct scene *scene, const char *key, int64_t lasts_ms)
         .found = CREDENTIALS_FOUND,
         .credentials = {.access_key_id = id,
                         .secret_access_key = secret,
+                        .method = scene->method,
                         .expires_wall_ms = lasts_ms ? scene->clock.wall_ms + lasts_ms : 0},
     };
     CHECK(scene->asked);
@@ -266,6 +268,46 @@ static void the_refused_are_dropped_but_not_their_successors(void)
     check_held(&scene, "B");
 }
 
+/* The service refuses what is held, as it did with KEY before; whether others are to be had. */
+static bool refuse(struct scene *scene)
+{
+    unsigned age;
+    CHECK(credentials_cache_held(scene->cache, &age));
+    return credentials_cache_refuse(scene->cache, age);
+}
+
+static void what_a_refusal_led_to_is_kept_for_a_while(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    hold(&scene, "A", 0);
+    CHECK(refuse(&scene)); /* whatever their age: nobody has looked again so far */
+    hold(&scene, "B", 0);
+    CHECK(!refuse(&scene));
+    virtual_clock_pass(&scene.clock, CREDENTIALS_REFUSED_MS - 1);
+    CHECK(!refuse(&scene));
+    check_held(&scene, "B");
+    CHECK_INT(scene.questions, 2);
+    virtual_clock_pass(&scene.clock, 1);
+    CHECK(refuse(&scene));
+    check_held(&scene, NULL);
+    hold(&scene, "C", 0);
+    CHECK(!refuse(&scene));
+}
+
+static void what_stands_in_a_file_is_looked_at_again_each_time(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    scene.method = "shared-credentials-file";
+    hold(&scene, "A", 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK(refuse(&scene));
+        check_held(&scene, NULL);
+        hold(&scene, "A", 0);
+    }
+}
+
 static void held_ones_refused_before_they_were_told(void)
 {
     CLEAN_UP(scene_clean_up) struct scene scene;
@@ -341,6 +383,9 @@ static const struct check_test tests[] = {
     {"what has expired already is an error", what_has_expired_already_is_an_error},
     {"the refused are dropped but not their successors",
      the_refused_are_dropped_but_not_their_successors},
+    {"what a refusal led to is kept for a while", what_a_refusal_led_to_is_kept_for_a_while},
+    {"what stands in a file is looked at again each time",
+     what_stands_in_a_file_is_looked_at_again_each_time},
     {"held ones refused before they were told", held_ones_refused_before_they_were_told},
     {"what was begun lands when all have left", what_was_begun_lands_when_all_have_left},
     {"what fails when all have left is asked for anew",
