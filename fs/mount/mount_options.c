@@ -10,10 +10,11 @@
 
 /* What libfuse knows; with an equals sign where it takes a value. */
 static const char *const words_of_fuse[] = {
-    "allow_other", "auto_unmount", "debug",       "default_permissions",
-    "dirsync",     "symfollow",    "nosymfollow", "nostrictatime",
-    "fsname=",     "subtype=",     "blksize=",    "user=",
-    "context=",    "fscontext=",   "defcontext=", "rootcontext=",
+    "allow_other",   "auto_unmount", "debug",       "default_permissions",
+    "dirsync",       "symfollow",    "nosymfollow", "norelatime",
+    "nostrictatime", "fsname=",      "subtype=",    "blksize=",
+    "user=",         "context=",     "fscontext=",  "defcontext=",
+    "rootcontext=",
 };
 
 /* Without the equals sign. */
