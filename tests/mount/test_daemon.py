@@ -16,7 +16,7 @@ import uuid
 
 import pytest
 
-from harness import mounts, places
+from harness import mounts, places, tls
 
 SHOP = "prod/shops/cool-store.myshopify.com"
 SETTINGS = f"{SHOP}/SETTINGS"
@@ -114,6 +114,22 @@ def test_a_daemon_reads_the_credentials_of_the_folder_it_was_started_in(ddbfs, r
     keys.write_text(keys.read_text().replace("DEMOCONTROLLERKEY001", "ROTATED"))
     assert (root / SHOP / "access-token").read_bytes()
     assert proxy.requests[-1].access_key == "ROTATED"
+
+
+def test_a_daemon_trusts_the_authority_of_the_folder_it_was_started_in(
+    ddbfs, root, make_map, make_proxy, server, tmp_path
+):
+    """An authority is read with the first connection by TLS: here, long after the start."""
+    authority = tls.Authority(tmp_path)
+    url = make_proxy(server, tls=authority.context()).url
+    late = '"environments": { "late": { "prefix": "prod-", "region": "us-east-1", "endpoint": "%s" },' % url
+    env = {"AWS_CA_BUNDLE": os.path.relpath(authority.bundle, tmp_path)}
+    ddbfs("mount", "--map", make_map(), root, env=env, cwd=tmp_path)
+    make_map(lambda text: text.replace('"environments": {', late, 1))
+    (pid,) = daemons_of(root)
+    os.kill(pid, signal.SIGHUP)
+    mounts.wait_until(lambda: "late" in os.listdir(root), "the map to be read again")
+    assert (root / SETTINGS.replace("prod", "late", 1)).read_bytes()
 
 
 # A device that somebody else has mounted.
