@@ -373,15 +373,16 @@ static struct sso_tokens *tokens_of(const struct sso_provider *provider)
     return provider->own_tokens ? provider->own_tokens : provider->context->sso_tokens;
 }
 
-/* WAITER is NULL for whoever does not wait for a refresh any more. */
-static void take_token(struct credentials_get *get, struct sso_waiter *waiter)
+static void take_token(void *arg)
 {
+    struct credentials_get *get = arg;
     struct sso_provider *provider = get->provider;
     CLEAN_UP(buf_clean_up_secret) struct buf token = {0};
     struct sso_login login = login_of(get);
     struct error err = {0};
     get->state = SSO_AWAITS_TOKEN;
-    switch (sso_tokens_take(tokens_of(provider), provider->context, &login, waiter, &token, &err)) {
+    switch (sso_tokens_take(tokens_of(provider), provider->context, &login, &get->waiter, &token,
+                            &err)) {
     case SSO_TOKEN_REFRESHING:
         return;
     case SSO_TOKEN_VALID:
@@ -398,11 +399,6 @@ static void take_token(struct credentials_get *get, struct sso_waiter *waiter)
         break;
     }
     fail_or_give_again(get, &err);
-}
-
-static void on_refreshed(void *arg)
-{
-    take_token(arg, NULL);
 }
 
 static void begin(void *arg)
@@ -422,8 +418,8 @@ static void begin(void *arg)
         return;
     }
     credentials_clean_up(&kept);
-    get->waiter = (struct sso_waiter){.fn = on_refreshed, .arg = get};
-    take_token(get, &get->waiter);
+    get->waiter = (struct sso_waiter){.fn = take_token, .arg = get};
+    take_token(get);
 }
 
 /* As a provider. */

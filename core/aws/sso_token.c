@@ -25,9 +25,10 @@ struct kept {
     char *path; /* owned; never NULL */
     struct loop *loop;
     const struct log *log;
-    struct aws_client client;
-    /* The refresh under way; of no meaning without a call. */
+    /* The refresh under way, on behalf of who asked first; of no meaning without a call. */
     struct token_call *call;
+    struct aws_client client;
+    char *ca_bundle;            /* owned; the client's, who may outlive whose it was */
     char *start_url;            /* owned; what the login has */
     char *region;               /* owned */
     struct document *draft;     /* owned; the token as it was read, then the new one */
@@ -60,9 +61,10 @@ static void end_refresh(struct kept *kept)
     document_free(kept->draft);
     free(kept->start_url);
     free(kept->region);
+    free(kept->ca_bundle);
     kept->call = NULL;
     kept->draft = NULL;
-    kept->start_url = kept->region = NULL;
+    kept->start_url = kept->region = kept->ca_bundle = NULL;
 }
 
 void sso_tokens_destroy(struct sso_tokens *tokens)
@@ -307,6 +309,24 @@ static bool write_question(struct buf *out, const struct document *token)
     return whole && !out->failed;
 }
 
+/* Profiles of one session may trust different authorities, and each may be the one whose turn it is
+ * to refresh. */
+static bool take_client(struct kept *kept, const struct credentials_context *context)
+{
+    const char *ca_bundle = context->settings->ca_bundle;
+    kept->client = token_call_client(context);
+    kept->ca_bundle = ca_bundle ? strdup(ca_bundle) : NULL;
+    kept->client.ca_bundle = kept->ca_bundle;
+    return kept->ca_bundle || !ca_bundle;
+}
+
+/* One with others may fail where this asker's does not. */
+static bool has_authorities_of(const struct kept *kept, const struct credentials_context *context)
+{
+    const char *mine = context->settings->ca_bundle;
+    return mine && kept->ca_bundle ? strcmp(mine, kept->ca_bundle) == 0 : mine == kept->ca_bundle;
+}
+
 /* DRAFT is the refresh's from here on, in case of failure too. */
 static bool start_refresh(struct kept *kept, const struct credentials_context *context,
                           const struct sso_login *login, struct document *draft, struct error *err)
@@ -318,7 +338,8 @@ static bool start_refresh(struct kept *kept, const struct credentials_context *c
     kept->was_valid = instant_parse(span_text(document_text(draft, "expiresAt"))) > wall_ms(kept);
     kept->start_url = strdup(login->start_url);
     kept->region = strdup(login->region);
-    if (!kept->start_url || !kept->region || !write_question(&body, draft))
+    if (!kept->start_url || !kept->region || !take_client(kept, context) ||
+        !write_question(&body, draft))
         return error_no_memory(err);
     if (!aws_endpoint_init(&endpoint, context->settings, AWS_SSO_OIDC, login->region, NULL, err))
         return false;
@@ -354,14 +375,14 @@ static enum sso_token_state fail_expired(const struct kept *kept, const struct s
     return fail(login, ERROR_EXPIRED, "the sign-in to ", after, err);
 }
 
-/* Begins a refresh, or joins the one under way; false when there is to be none. */
+/* Begins a refresh for WAITER, or joins the one under way; false when there is to be none. */
 static bool refresh(struct kept *kept, const struct credentials_context *context,
-                    const struct sso_login *login, struct document **document,
-                    const struct stored_stamp *stamp, bool valid)
+                    const struct sso_login *login, const struct sso_waiter *waiter,
+                    struct document **document, const struct stored_stamp *stamp, bool valid)
 {
     if (kept->call && stored_same(stamp, &kept->tried))
         return !valid; /* whoever has a valid token does not wait for it */
-    if (!can_refresh(kept, login, *document) || is_paused(kept, stamp, valid))
+    if (waiter->served || !can_refresh(kept, login, *document) || is_paused(kept, stamp, valid))
         return false;
     struct document *draft = *document;
     *document = NULL;
@@ -389,7 +410,6 @@ static struct kept *find_kept(struct sso_tokens *tokens, const struct credential
         .path = path,
         .loop = context->loop,
         .log = context->log,
-        .client = token_call_client(context),
         .next = tokens->kept,
     };
     path = NULL;
@@ -415,7 +435,8 @@ enum sso_token_state sso_tokens_take(struct sso_tokens *tokens,
         return SSO_TOKEN_FAILED;
     int64_t left_ms = expires_ms - wall_ms(kept);
     if (waiter && left_ms < SSO_TOKEN_EARLY_MS &&
-        refresh(kept, context, login, &document, &stamp, left_ms > 0)) {
+        refresh(kept, context, login, waiter, &document, &stamp, left_ms > 0)) {
+        waiter->served = waiter->served || has_authorities_of(kept, context);
         wait_for(&kept->waiters, waiter);
         return SSO_TOKEN_REFRESHING;
     }

@@ -40,13 +40,14 @@ struct sso_waiter {
     void *arg;
     struct sso_waiter *next;
     struct sso_waiter **link; /* what points to it; NULL while it does not wait */
+    bool served; /* it has waited for a refresh with its own authorities: it begins no other */
 };
 
 /* FN is not called any more. */
 void sso_waiter_leave(struct sso_waiter *waiter);
 
 /* Appends a valid token to OUT (a secret), fills ERR, or lets WAITER wait, which is to ask again
- * then without one: NULL gets what there is. A refresh goes on even if nobody waits for it any
+ * then as the same one. NULL gets what there is. A refresh goes on even if nobody waits for it any
  * more, since the service may have replaced the refresh token already. CONTEXT is the asker's; its
  * loop, transport and log outlive TOKENS. */
 enum sso_token_state sso_tokens_take(struct sso_tokens *tokens,

@@ -58,6 +58,7 @@ static void remember(struct script *script, const struct http_request *request)
         .url = strdup(request->url),
         .headers = joined(request),
         .body = strndup(request->body.size ? request->body.data : "", request->body.size),
+        .ca_bundle = request->ca_bundle ? strdup(request->ca_bundle) : NULL,
     };
 }
 
@@ -167,6 +168,7 @@ void script_destroy(struct script *script)
         free(script->sent[i].url);
         free(script->sent[i].headers);
         free(script->sent[i].body);
+        free(script->sent[i].ca_bundle);
     }
     free(script);
 }

@@ -16,6 +16,7 @@ struct script_sent {
     char *url;
     char *headers; /* one a line */
     char *body;
+    char *ca_bundle; /* NULL for none */
 };
 
 /* NULL when memory ran out. A request beyond the script's end gets ERROR_BAD_ANSWER. */

@@ -337,6 +337,56 @@ static void profiles_of_one_session_refresh_once(void)
     check_shared(2, 1);
 }
 
+static void check_trusted(const struct scene *scene, size_t i, const char *ca_bundle)
+{
+    const char *sent = script_sent(scene->script, i)->ca_bundle;
+    CHECK_TEXT(sent ? sent : "the system's", ca_bundle ? ca_bundle : "the system's");
+}
+
+/* Who asks first of the profiles of a session decides for nobody else whom to trust. */
+static void check_authorities(bool at_once)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    struct other other = {.found = CREDENTIALS_ABSENT};
+    open_scene(&scene, credentials_sso_new, with_session);
+    scene.settings.max_attempts = 1;
+    char own[] = "/own.pem";
+    struct aws_settings settings = scene.settings;
+    struct credentials_context context = scene.context;
+    scene.context.sso_tokens = context.sso_tokens = sso_tokens_new();
+    settings.ca_bundle = own;
+    context.settings = &settings;
+    another_process(&scene);
+    other.provider = credentials_sso_new(&context);
+    CHECK(scene.context.sso_tokens && other.provider);
+    write_file(&scene, token_file("corp"), token_until("17:00:00Z"));
+    script_fail(scene.script, ERROR_TLS);
+    script_delay(scene.script, 1000);
+    script_answer(scene.script, 200, "", oidc_answer);
+    script_answer(scene.script, 200, "", portal_answer);
+    script_answer(scene.script, 200, "", portal_answer);
+    if (at_once)
+        start(&scene);
+    else
+        check_failed(&scene, ERROR_TLS, "has expired, and is not renewed");
+    run_for(&scene, 500);
+    other.get = other.provider->ops->get(other.provider, on_other, &other);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(other.found, CREDENTIALS_FOUND);
+    check_trusted(&scene, 0, scene.settings.ca_bundle);
+    check_trusted(&scene, 1, own);
+    CHECK_TEXT(script_sent(scene.script, 1)->url, OIDC);
+    CHECK(scene.answers == 1);
+    other.provider->ops->destroy(other.provider);
+    sso_tokens_destroy(scene.context.sso_tokens);
+}
+
+static void each_trusts_its_own_authorities(void)
+{
+    check_authorities(false);
+    check_authorities(true);
+}
+
 /* Without a new refresh token, the old one is used up. */
 static void a_token_without_another_refresh(void)
 {
@@ -692,6 +742,7 @@ static const struct check_test tests[] = {
     {"an expired token that is refused", an_expired_token_that_is_refused},
     {"an expired token without a network", an_expired_token_without_a_network},
     {"profiles of one session refresh once", profiles_of_one_session_refresh_once},
+    {"each trusts its own authorities", each_trusts_its_own_authorities},
     {"a token without another refresh", a_token_without_another_refresh},
     {"tokens that hardly last", tokens_that_hardly_last},
     {"somebody signs in while a token is refreshed", somebody_signs_in_while_a_token_is_refreshed},
