@@ -165,14 +165,15 @@ def page_size(exchange, go_on, items=1):
 
 
 def made_up_value(value, number, forward):
-    """Just before VALUE in the order of the query, and each time a little nearer."""
+    """Just before VALUE in the order of the query, and each time a little nearer, for as many times as
+    a client that is in no hurry to give up may ask."""
     (tag, content), = value.items()
     if tag == "S" and forward:
-        return {"S": f"{content[:-1]}{chr(ord(content[-1]) - 1)}~{number:04d}"}
+        return {"S": f"{content[:-1]}{chr(ord(content[-1]) - 1)}~{number:08d}"}
     if tag == "S":
-        return {"S": f"{content}~{9999 - number:04d}"}
+        return {"S": f"{content}~{99999999 - number:08d}"}
     if tag == "N":
-        step = decimal.Decimal(f"0.{5000 - number:04d}")
+        step = decimal.Decimal(f"0.{50000000 - number:08d}")
         return {"N": str(decimal.Decimal(content) - (step if forward else -step))}
     return value
 
