@@ -73,12 +73,6 @@ static void move(struct aws_call *call, enum call_state state)
                  (int)from, (int)state);
 }
 
-static int64_t now_ms(const struct aws_call *call)
-{
-    struct clock *clock = loop_clock(call->client->loop);
-    return clock->now_ms(clock);
-}
-
 static int64_t wall_ms(const struct aws_call *call)
 {
     struct clock *clock = loop_clock(call->client->loop);
@@ -236,7 +230,7 @@ static bool may_try_again(struct aws_call *call, const struct http_response *res
     unsigned paid;
     if (!retry_again(retry, &call->last, call->attempt, server_delay_ms(response), delay_ms, &paid))
         return false;
-    if (*delay_ms >= call->deadline_at_ms - now_ms(call)) {
+    if (*delay_ms >= call->deadline_at_ms - loop_now_ms(call->client->loop)) {
         retry_succeeded(retry, paid);
         return false;
     }
@@ -264,7 +258,7 @@ static void recover(struct aws_call *call, const struct http_response *response)
 static void on_response(void *arg, const struct http_response *response, const struct error *err)
 {
     struct aws_call *call = arg;
-    struct aws_attempt attempt = {.took_ms = now_ms(call) - call->sent_ms};
+    struct aws_attempt attempt = {.took_ms = loop_now_ms(call->client->loop) - call->sent_ms};
     void *result = NULL;
     call->transfer = NULL;
     if (response)
@@ -292,14 +286,14 @@ static bool send_envelope(struct aws_call *call, const struct aws_request *to,
         .headers = envelope->headers,
         .header_count = envelope->header_count,
         .body = buf_span(&call->body),
-        .timeout_ms = call->deadline_at_ms - now_ms(call),
+        .timeout_ms = call->deadline_at_ms - loop_now_ms(call->client->loop),
         .connect_timeout_ms = call->request.connect_timeout_ms,
         .max_body = call->request.max_answer,
         .share = call->request.share,
         .no_proxy = call->request.no_proxy,
         .ca_bundle = call->client->ca_bundle,
     };
-    call->sent_ms = now_ms(call);
+    call->sent_ms = loop_now_ms(call->client->loop);
     call->sent_wall_ms = wall_ms(call);
     call->transfer = transport->ops->send(transport, &request, on_response, call);
     return call->transfer != NULL;
@@ -326,7 +320,7 @@ static void send_attempt(struct aws_call *call, const struct credentials *creden
     CLEAN_UP(envelope_clean_up) struct envelope envelope = {0};
     struct aws_request request = call->request;
     struct error err;
-    if (now_ms(call) >= call->deadline_at_ms) {
+    if (loop_now_ms(call->client->loop) >= call->deadline_at_ms) {
         fail_late(call);
         return;
     }
@@ -381,7 +375,8 @@ static void begin_attempt(void *arg)
         return;
     }
     call->timer =
-        loop_add_timer(call->client->loop, call->deadline_at_ms - now_ms(call), on_deadline, call);
+        loop_add_timer(call->client->loop, call->deadline_at_ms - loop_now_ms(call->client->loop),
+                       on_deadline, call);
     call->get = provider->ops->get(provider, on_credentials, call);
     if (call->timer && call->get)
         move(call, CALL_IDENTIFYING);

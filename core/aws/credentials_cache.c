@@ -28,12 +28,6 @@ struct credentials_get {
     void *arg;
 };
 
-static int64_t now_ms(const struct cache *cache)
-{
-    struct clock *clock = loop_clock(cache->loop);
-    return clock->now_ms(clock);
-}
-
 /* For how long CREDENTIALS are valid; not positive when they have expired, or are none. */
 static int64_t left_ms(const struct cache *cache, const struct credentials *credentials)
 {
@@ -75,7 +69,7 @@ static bool hold(struct cache *cache, const struct credentials *found, struct er
         return error_no_memory(err);
     credentials_clean_up(&cache->held);
     cache->held = copy;
-    cache->held_since_ms = now_ms(cache);
+    cache->held_since_ms = loop_now_ms(cache->loop);
     cache->after_refusal = cache->refused;
     cache->refused = false;
     cache->age++;
@@ -114,7 +108,7 @@ static void on_fetched(void *arg, const struct credentials_answer *answer)
 static bool fetch(struct cache *cache)
 {
     if (!cache->fetch) {
-        cache->asked_ms = now_ms(cache);
+        cache->asked_ms = loop_now_ms(cache->loop);
         cache->fetch = cache->provider->ops->get(cache->provider, on_fetched, cache);
     }
     return cache->fetch != NULL;
@@ -125,12 +119,13 @@ const struct credentials *credentials_cache_held(struct credentials_provider *pr
 {
     struct cache *cache = (struct cache *)provider;
     int64_t left = left_ms(cache, &cache->held);
-    bool just_fetched = now_ms(cache) - cache->held_since_ms < CREDENTIALS_PAUSE_MS;
+    bool just_fetched = loop_now_ms(cache->loop) - cache->held_since_ms < CREDENTIALS_PAUSE_MS;
     *age = cache->age;
     if (left <= 0 || (left <= CREDENTIALS_LEAST_MS && !just_fetched))
         return NULL;
     /* Whether this succeeds is looked at when it has to. */
-    if (left <= CREDENTIALS_EARLY_MS && now_ms(cache) - cache->asked_ms >= CREDENTIALS_PAUSE_MS)
+    if (left <= CREDENTIALS_EARLY_MS &&
+        loop_now_ms(cache->loop) - cache->asked_ms >= CREDENTIALS_PAUSE_MS)
         fetch(cache);
     return &cache->held;
 }
@@ -138,7 +133,7 @@ const struct credentials *credentials_cache_held(struct credentials_provider *pr
 bool credentials_cache_refuse(struct credentials_provider *provider, unsigned age)
 {
     struct cache *cache = (struct cache *)provider;
-    bool just_asked = now_ms(cache) - cache->held_since_ms < CREDENTIALS_REFUSED_MS;
+    bool just_asked = loop_now_ms(cache->loop) - cache->held_since_ms < CREDENTIALS_REFUSED_MS;
     if (age != cache->age || !cache->held.access_key_id)
         return true;
     if (cache->after_refusal && just_asked && !credentials_stand_in_file(&cache->held))

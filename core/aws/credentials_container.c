@@ -49,12 +49,6 @@ static void free_get(struct credentials_get *get)
     free(get);
 }
 
-static int64_t now_ms(const struct credentials_get *get)
-{
-    struct clock *clock = loop_clock(get->context->loop);
-    return clock->now_ms(clock);
-}
-
 static void tell(struct credentials_get *get, struct credentials_answer *answer)
 {
     credentials_fn *fn = get->fn;
@@ -230,7 +224,7 @@ static void on_response(void *arg, const struct http_response *response, const s
             credentials_clean_up(&answer.credentials);
     }
     if (answer.found == CREDENTIALS_FAILED) {
-        get->provider->failed_ms = now_ms(get);
+        get->provider->failed_ms = loop_now_ms(get->context->loop);
         get->provider->why = answer.err;
     }
     tell(get, &answer);
@@ -268,7 +262,8 @@ static void begin(void *arg)
     struct credentials_answer answer = {.found = CREDENTIALS_ABSENT};
     get->timer = NULL;
     if (find_url(get)) {
-        bool just_failed = now_ms(get) - get->provider->failed_ms < CONTAINER_REST_MS;
+        bool just_failed =
+            loop_now_ms(get->context->loop) - get->provider->failed_ms < CONTAINER_REST_MS;
         if (!just_failed && start(get, &answer.err))
             return;
         if (just_failed)

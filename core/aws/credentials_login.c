@@ -73,12 +73,6 @@ static int64_t wall_ms(const struct login_provider *provider)
     return clock->wall_ms(clock);
 }
 
-static int64_t now_ms(const struct login_provider *provider)
-{
-    struct clock *clock = loop_clock(provider->context->loop);
-    return clock->now_ms(clock);
-}
-
 /* Every failure that signing in can mend ends in the command. */
 static bool fail(const struct credentials_get *get, enum error_kind kind, const char *what,
                  struct error *err)
@@ -282,7 +276,7 @@ static void on_answer(void *arg, struct document *answer, const struct error *er
         explain(get, err, &why);
     if (err && err->kind == ERROR_DENIED) {
         provider->refused = get->stamp;
-        provider->refused_ms = now_ms(provider);
+        provider->refused_ms = loop_now_ms(provider->context->loop);
         provider->why = why;
     }
     tell_failure(get, &why);
@@ -338,7 +332,7 @@ static bool was_refused(const struct credentials_get *get)
 {
     const struct login_provider *provider = get->provider;
     return stored_same(&get->stamp, &provider->refused) &&
-           now_ms(provider) - provider->refused_ms < TOKEN_REFUSED_MS;
+           loop_now_ms(provider->context->loop) - provider->refused_ms < TOKEN_REFUSED_MS;
 }
 
 /* CREDENTIALS_FOUND: the profile has a session, and GET its file's path. */

@@ -31,12 +31,6 @@ struct credentials_get {
     void *arg;
 };
 
-static int64_t now_ms(const struct credentials_get *get)
-{
-    struct clock *clock = loop_clock(get->provider->context->loop);
-    return clock->now_ms(clock);
-}
-
 static void free_get(struct credentials_get *get)
 {
     metadata_destroy(get->metadata);
@@ -58,7 +52,8 @@ static void tell_without(struct credentials_get *get, const struct metadata_answ
         .found = from->found == METADATA_FAILED ? CREDENTIALS_FAILED : CREDENTIALS_ABSENT,
         .err = from->err};
     if (from->found == METADATA_ABSENT && !from->is_there) {
-        get->provider->absent_until_ms = now_ms(get) + METADATA_ABSENT_MS;
+        get->provider->absent_until_ms =
+            loop_now_ms(get->provider->context->loop) + METADATA_ABSENT_MS;
         answer.err = (struct error){0};
     } else if (from->found == METADATA_ABSENT && from->err.http_status == 404 && !get->role[0]) {
         error_set(&answer.err, ERROR_DENIED, "%s has no role for it (HTTP 404): attach one to it",
@@ -196,7 +191,7 @@ static void tell_absent(void *arg)
 static bool start(struct credentials_get *get)
 {
     struct metadata_provider *provider = get->provider;
-    if (now_ms(get) < provider->absent_until_ms) {
+    if (loop_now_ms(get->provider->context->loop) < provider->absent_until_ms) {
         get->timer = loop_add_timer(provider->context->loop, 0, tell_absent, get);
         return get->timer != NULL;
     }

@@ -51,12 +51,6 @@ static void tell(struct credentials_get *get, struct credentials_answer *answer)
     credentials_clean_up(&answer->credentials);
 }
 
-static int64_t now_ms(const struct process_provider *provider)
-{
-    struct clock *clock = loop_clock(provider->context->loop);
-    return clock->now_ms(clock);
-}
-
 /* The failure is remembered. Its text begins with what has failed. */
 static void tell_failure(struct credentials_get *get, const struct error *why)
 {
@@ -66,7 +60,7 @@ static void tell_failure(struct credentials_get *get, const struct error *why)
               provider->context->profile, buf_text(&get->program), why->text);
     buf_truncate(&provider->failed, 0);
     buf_add_span(&provider->failed, buf_span(&get->command));
-    provider->failed_ms = now_ms(provider);
+    provider->failed_ms = loop_now_ms(provider->context->loop);
     provider->why = answer.err;
     tell(get, &answer);
 }
@@ -249,7 +243,7 @@ static bool has_just_failed(const struct credentials_get *get)
 {
     const struct process_provider *provider = get->provider;
     return span_equal(buf_span(&provider->failed), buf_span(&get->command)) &&
-           now_ms(provider) - provider->failed_ms < PROCESS_PAUSE_MS;
+           loop_now_ms(provider->context->loop) - provider->failed_ms < PROCESS_PAUSE_MS;
 }
 
 static void begin(void *arg)

@@ -73,12 +73,6 @@ struct credentials_get {
     void *arg;
 };
 
-static int64_t now_ms(const struct role_provider *provider)
-{
-    struct clock *clock = loop_clock(provider->context->loop);
-    return clock->now_ms(clock);
-}
-
 static void drop_step(struct credentials_get *get)
 {
     if (get->step_signers)
@@ -217,8 +211,8 @@ static void drop_stale(struct role_provider *provider)
     const struct credentials *held = credentials_cache_held(signers, &age);
     if (!held)
         return;
-    bool refused =
-        provider->refused.is_set && now_ms(provider) - provider->refused_ms >= TOKEN_REFUSED_MS;
+    bool refused = provider->refused.is_set &&
+                   loop_now_ms(provider->context->loop) - provider->refused_ms >= TOKEN_REFUSED_MS;
     if (credentials_stand_in_file(held) || refused)
         credentials_cache_refuse(signers, age);
 }
@@ -292,7 +286,7 @@ static void on_role(void *arg, const struct credentials *found, const struct err
     }
     if (err && err->http_status >= 400 && err->http_status < 500) {
         provider->refused = get->asking;
-        provider->refused_ms = now_ms(provider);
+        provider->refused_ms = loop_now_ms(provider->context->loop);
         provider->refusal = why;
     }
     fail_or_give_again(get, &why);
@@ -348,7 +342,7 @@ static void ask_sts(struct credentials_get *get, const struct credentials *signe
     asked.mfa_code = role->mfa_serial ? buf_text(&code) : NULL;
     stamp_question(get, &asked, signer);
     if (stored_same(&get->asking, &provider->refused) &&
-        now_ms(provider) - provider->refused_ms < TOKEN_REFUSED_MS) {
+        loop_now_ms(provider->context->loop) - provider->refused_ms < TOKEN_REFUSED_MS) {
         err = provider->refusal;
         fail_or_give_again(get, &err);
         return;

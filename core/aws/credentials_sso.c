@@ -60,12 +60,6 @@ struct credentials_get {
     void *arg;
 };
 
-static int64_t now_ms(const struct sso_provider *provider)
-{
-    struct clock *clock = loop_clock(provider->context->loop);
-    return clock->now_ms(clock);
-}
-
 static void free_get(struct credentials_get *get)
 {
     for (size_t i = 0; i < KEYS; i++)
@@ -331,7 +325,7 @@ static void on_portal(void *arg, struct document *answer, const struct error *er
     if (err) {
         explain(get, err, &why);
         provider->refusal = err->http_status == 401 ? *err : (struct error){0};
-        provider->refused_ms = now_ms(provider);
+        provider->refused_ms = loop_now_ms(provider->context->loop);
         memcpy(provider->refused, get->token, sizeof provider->refused);
     }
     fail_or_give_again(get, &why);
@@ -388,7 +382,7 @@ static void take_token(void *arg)
     case SSO_TOKEN_VALID:
         digest_of(buf_text(&token), get->token);
         if (provider->refusal.kind != ERROR_NONE &&
-            now_ms(provider) - provider->refused_ms < TOKEN_REFUSED_MS &&
+            loop_now_ms(provider->context->loop) - provider->refused_ms < TOKEN_REFUSED_MS &&
             memcmp(provider->refused, get->token, sizeof get->token) == 0) {
             explain(get, &provider->refusal, &err);
         } else if (ask_portal(get, buf_text(&token), &err)) {

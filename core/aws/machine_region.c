@@ -22,12 +22,6 @@ struct credentials_get {
     void *arg;
 };
 
-static int64_t now_ms(const struct region_provider *provider)
-{
-    struct clock *clock = loop_clock(provider->context->loop);
-    return clock->now_ms(clock);
-}
-
 static void free_get(struct credentials_get *get)
 {
     metadata_destroy(get->metadata);
@@ -82,7 +76,7 @@ static void on_zone(void *arg, const struct metadata_answer *from)
         return;
     }
     if (nobody)
-        provider->absent_until_ms = now_ms(provider) + METADATA_ABSENT_MS;
+        provider->absent_until_ms = loop_now_ms(provider->context->loop) + METADATA_ABSENT_MS;
     tell_none(get, nobody ? NULL : &why);
 }
 
@@ -100,7 +94,8 @@ static void tell_at_once(void *arg)
 static bool start(struct credentials_get *get)
 {
     const struct region_provider *provider = get->provider;
-    if (provider->context->settings->region || now_ms(provider) < provider->absent_until_ms) {
+    if (provider->context->settings->region ||
+        loop_now_ms(provider->context->loop) < provider->absent_until_ms) {
         get->timer = loop_add_timer(provider->context->loop, 0, tell_at_once, get);
         return get->timer != NULL;
     }

@@ -129,12 +129,6 @@ static int64_t wall_ms(const struct kept *kept)
     return clock->wall_ms(clock);
 }
 
-static int64_t now_ms(const struct kept *kept)
-{
-    struct clock *clock = loop_clock(kept->loop);
-    return clock->now_ms(clock);
-}
-
 /* Files. */
 
 /* NULL when memory or OpenSSL failed. */
@@ -233,7 +227,7 @@ static bool can_refresh(const struct kept *kept, const struct sso_login *login,
  * has expired, only a refusal counts: a network that is gone may be back. */
 static bool is_paused(const struct kept *kept, const struct stored_stamp *stamp, bool valid)
 {
-    int64_t since_ms = now_ms(kept) - kept->tried_ms;
+    int64_t since_ms = loop_now_ms(kept->loop) - kept->tried_ms;
     bool tried = stored_same(stamp, &kept->tried);
     if (valid)
         return (tried || stored_same(stamp, &kept->written)) && since_ms < SSO_TOKEN_PAUSE_MS;
@@ -387,7 +381,7 @@ static bool refresh(struct kept *kept, const struct credentials_context *context
     struct document *draft = *document;
     *document = NULL;
     kept->tried = *stamp;
-    kept->tried_ms = now_ms(kept);
+    kept->tried_ms = loop_now_ms(kept->loop);
     kept->why = (struct error){0};
     if (start_refresh(kept, context, login, draft, &kept->why))
         return true;
