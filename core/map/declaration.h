@@ -1,7 +1,8 @@
 /* What somebody says of a table, before anything is made of it: the map's file (tables.h), or
  * whatever else describes a table. Compiling (compile.h) copies all it needs, so a declaration and
  * what it points to may go as soon as the model is made. Lines are the file's, for errors; 0 where
- * there is no file. */
+ * there is no file. A NOTE is for people, in whole sentences: the map's reader leaves it NULL, and
+ * who prints a declaration as a map (core/author/write.h) prints it as a comment. */
 #ifndef DDBFS_CORE_MAP_DECLARATION_H
 #define DDBFS_CORE_MAP_DECLARATION_H
 
@@ -35,6 +36,7 @@ struct declared_record {
     struct declared_key keys[2]; /* the first record's order is the table's: partition, sort */
     size_t key_count;
     bool broken;
+    const char *note; /* or NULL */
     unsigned line;
     struct declared_record *next;
 };
@@ -49,6 +51,7 @@ struct declared_index {
     size_t include_count;
     bool local;
     bool broken;
+    const char *note; /* or NULL */
     unsigned line;
     struct declared_index *next;
 };
@@ -74,6 +77,7 @@ struct declared_param {
     bool typed;
     enum value_type type; /* when TYPED */
     bool broken;
+    const char *note; /* or NULL */
     unsigned line;
     struct declared_param *next;
 };
@@ -125,6 +129,7 @@ struct declared_path {
     bool consistent;
     int64_t ttl_ms;    /* less than 0: the table's */
     const char *mtime; /* NULL: the table's */
+    const char *note;  /* or NULL */
     struct declared_path *next;
 };
 
@@ -141,10 +146,29 @@ struct declared_table {
     const char *mtime; /* or NULL */
     int64_t ttl_ms;
     struct declared_path *paths;
-    bool has_paths; /* "paths" was said, were it none */
-    bool broken;    /* "table" or "records" may have been said, but could not be read */
+    bool has_paths;   /* "paths" was said, were it none */
+    bool broken;      /* "table" or "records" may have been said, but could not be read */
+    const char *note; /* or NULL */
     unsigned line;
     struct declared_table *next;
+};
+
+/* All in it are texts as a map has them; NULL where nothing is said. */
+struct declared_environment {
+    const char *name;
+    const char *prefix;
+    const char *profile;
+    const char *region;
+    const char *endpoint;
+    const char *note;
+    struct declared_environment *next;
+};
+
+/* A whole map, for who writes one. */
+struct declared_map {
+    const char *note; /* stands at the top; or NULL */
+    struct declared_environment *environments;
+    struct declared_table *tables;
 };
 
 #endif
