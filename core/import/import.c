@@ -1,0 +1,90 @@
+#include "core/import/import.h"
+
+#include "core/import/reading.h"
+
+/* Every format that is known: a model is of exactly one of them. */
+static const struct import_format *const formats[] = {
+    NULL,
+};
+
+/* The format that recognises ROOT; NULL with an error when none does, or several do. */
+static const struct import_format *recognise(const char *file, struct json root, struct error *err)
+{
+    const struct import_format *found = NULL;
+    size_t count = 0;
+    for (size_t i = 0; formats[i]; i++) {
+        if (!formats[i]->recognises(root))
+            continue;
+        found = formats[i];
+        count++;
+    }
+    if (count == 1)
+        return found;
+    error_set(err, ERROR_INVALID,
+              count ? "%s: this could be more than one model: make it one of"
+                    : "%s: this is no model that can be imported; these can:",
+              file);
+    for (size_t i = 0, told = 0; formats[i]; i++)
+        if (count == 0 || formats[i]->recognises(root))
+            error_add(err, "%s %s (%s)", told++ ? ";" : "", formats[i]->name,
+                      formats[i]->looks_for);
+    return NULL;
+}
+
+/* That some notes were not kept is itself one. */
+static void count_notes(struct reading *reading)
+{
+    if (reading->notes <= IMPORT_MAX_NOTES)
+        return;
+    CLEAN_UP(buf_clean_up) struct buf why = {0};
+    buf_printf(&why, "%zu more were left out, which are not listed",
+               reading->notes - IMPORT_MAX_NOTES);
+    struct left_out *note = arena_alloc(reading->arena, sizeof *note);
+    if (note)
+        *note = (struct left_out){"everywhere", arena_text(reading->arena, buf_span(&why)), NULL};
+    *reading->next_left_out = note;
+}
+
+static bool read_model(struct arena *arena, const char *file, const struct json_doc *doc,
+                       struct imported *out, struct error *err)
+{
+    const struct import_format *format = recognise(file, json_root(doc), err);
+    if (!format)
+        return false;
+    *out = (struct imported){.format = format->name};
+    struct reading reading = {.arena = arena,
+                              .doc = doc,
+                              .out = out,
+                              .next_table = &out->tables,
+                              .next_left_out = &out->left_out};
+    format->read(&reading, json_root(doc));
+    count_notes(&reading);
+    if (arena->failed)
+        return error_no_memory(err);
+    if (!out->tables && out->left_out)
+        return error_set(err, ERROR_INVALID, "%s: this %s has nothing that can be imported: %s: %s",
+                         file, format->name, out->left_out->where, out->left_out->why);
+    return out->tables ||
+           error_set(err, ERROR_INVALID, "%s: this %s describes no table", file, format->name);
+}
+
+bool import_model(struct arena *arena, const char *file, struct span text, struct imported *out,
+                  struct error *err)
+{
+    struct json_doc doc;
+    struct json_fault fault = {0};
+    if (text.size > IMPORT_MAX_BYTES)
+        return error_set(err, ERROR_INVALID, "%s: a model has at most %d MB", file,
+                         IMPORT_MAX_BYTES >> 20);
+    bool read = json_parse_within(&doc, text, IMPORT_MAX_VALUES, &fault);
+    bool done = false;
+    if (read)
+        done = read_model(arena, file, &doc, out, err);
+    else if (strcmp(fault.what, "out of memory") == 0)
+        error_no_memory(err);
+    else
+        error_set(err, ERROR_INVALID, "%s:%u: this is no JSON: %s", file,
+                  json_line(&doc, fault.offset), fault.what);
+    json_clean_up(&doc);
+    return done;
+}

@@ -1,0 +1,68 @@
+#include "core/import/part_names.h"
+
+#include "core/base/buf.h"
+
+struct part_name {
+    struct dict_node by_attribute; /* first: what dict_find gives is cast to it */
+    struct dict_node taken;
+    const char *name;
+};
+
+bool part_names_init(struct part_names *names, struct arena *arena)
+{
+    *names = (struct part_names){.arena = arena};
+    if (!dict_init(&names->by_attribute) || !dict_init(&names->taken))
+        arena->failed = true;
+    return !arena->failed;
+}
+
+void part_names_clean_up(struct part_names *names)
+{
+    dict_clean_up(&names->by_attribute);
+    dict_clean_up(&names->taken);
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_later_letter(char c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
+}
+
+static void add_valid(struct buf *out, struct span attribute)
+{
+    if (!is_letter(attribute.data[0]) && is_later_letter(attribute.data[0]))
+        buf_add_char(out, '_');
+    for (size_t i = 0; i < attribute.size; i++)
+        buf_add_char(out, is_later_letter(attribute.data[i]) ? attribute.data[i] : '_');
+}
+
+const char *part_names_of(struct part_names *names, struct span attribute)
+{
+    struct dict_node *known = dict_find(&names->by_attribute, attribute);
+    if (known)
+        return ((struct part_name *)known)->name;
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    add_valid(&name, attribute);
+    size_t stem = name.size;
+    for (unsigned number = 2; !name.failed && dict_find(&names->taken, buf_span(&name)); number++) {
+        buf_truncate(&name, stem);
+        buf_printf(&name, "_%u", number);
+    }
+    struct part_name *part = arena_alloc(names->arena, sizeof *part);
+    struct span source = arena_copy(names->arena, attribute);
+    if (part)
+        part->name = arena_text(names->arena, buf_span(&name));
+    if (!part || names->arena->failed || name.failed) {
+        names->arena->failed = true;
+        return NULL;
+    }
+    part->by_attribute.key = source;
+    part->taken.key = span_text(part->name);
+    dict_add(&names->by_attribute, &part->by_attribute);
+    dict_add(&names->taken, &part->taken);
+    return part->name;
+}

@@ -1,0 +1,249 @@
+#include "core/import/reading.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/map/name.h"
+
+/* Names and indexes of the way from FROM down to AT, as "models.User.sk". */
+static void add_way(struct json from, size_t at, struct buf *out)
+{
+    bool object = json_is(from, JSON_OBJECT);
+    size_t number = 0;
+    for (struct json each = json_first(from), value; json_present(each);
+         each = json_next(value), number++) {
+        value = object ? json_next(each) : each;
+        if (json_offset(value) + json_raw(value).size <= at)
+            continue;
+        if (json_offset(each) > at)
+            return;
+        if (out->size > 200) {
+            buf_add_text(out, "…");
+            return;
+        }
+        if (object) {
+            struct span name = json_raw(each);
+            buf_printf(out, "%s%.*s", out->size ? "." : "", (int)(name.size - 2), name.data + 1);
+        } else {
+            buf_printf(out, "[%zu]", number);
+        }
+        if (json_offset(each) < at)
+            add_way(value, at, out);
+        return;
+    }
+}
+
+unsigned reading_line(struct reading *reading, struct json at)
+{
+    size_t offset = json_offset(at);
+    if (offset < reading->line_offset)
+        reading->line_offset = reading->lines_before = 0;
+    const char *text = reading->doc->text, *end;
+    while ((end = memchr(text + reading->line_offset, '\n', offset - reading->line_offset))) {
+        reading->line_offset = (size_t)(end - text) + 1;
+        reading->lines_before++;
+    }
+    reading->line_offset = offset;
+    return reading->lines_before + 1;
+}
+
+static const char *where_stands(struct reading *reading, struct json at)
+{
+    CLEAN_UP(buf_clean_up) struct buf way = {0};
+    CLEAN_UP(buf_clean_up) struct buf where = {0};
+    add_way(json_root(reading->doc), json_offset(at), &way);
+    buf_printf(&where, "line %u", reading_line(reading, at));
+    if (way.size > 0)
+        buf_printf(&where, ", %s", buf_text(&way));
+    if (way.failed || where.failed)
+        reading->arena->failed = true;
+    return arena_text(reading->arena, buf_span(&where));
+}
+
+static void add_note(struct reading *reading, const char *where, const char *why)
+{
+    struct left_out *note = arena_alloc(reading->arena, sizeof *note);
+    if (!note)
+        return;
+    *note = (struct left_out){.where = where, .why = why};
+    *reading->next_left_out = note;
+    reading->next_left_out = &note->next;
+}
+
+void reading_leave_out(struct reading *reading, struct json at, const char *why, ...)
+{
+    char text[512];
+    if (++reading->notes > IMPORT_MAX_NOTES)
+        return;
+    va_list args;
+    va_start(args, why);
+    vsnprintf(text, sizeof text, why, args);
+    va_end(args);
+    add_note(reading, where_stands(reading, at), arena_text(reading->arena, span_text(text)));
+}
+
+const char *reading_text(struct reading *reading, struct json value)
+{
+    CLEAN_UP(buf_clean_up) struct buf unescaped = {0};
+    if (!json_read_string(value, &unescaped))
+        return NULL;
+    struct span text = buf_span(&unescaped);
+    if (unescaped.failed)
+        reading->arena->failed = true;
+    if (unescaped.failed || text.size == 0 || memchr(text.data, '\0', text.size))
+        return NULL;
+    return arena_text(reading->arena, text);
+}
+
+static bool has_table(const struct reading *reading, const char *path_name)
+{
+    for (struct declared_table *each = reading->out->tables; each; each = each->next)
+        if (strcmp(each->path_name, path_name) == 0)
+            return true;
+    return strcmp(path_name, "tables") == 0; /* where all tables stand without a map */
+}
+
+/* A directory's name, as like WANTED as can be, that no other table has. */
+static const char *free_path_name(struct reading *reading, struct span wanted)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    if (wanted.size > NAME_LIMIT - 8)
+        wanted.size = 0;
+    buf_add_span(&name, wanted);
+    if (!name_can_hold(buf_span(&name)) || buf_text(&name)[0] == '.' ||
+        name_ending(buf_span(&name)) < name.size || name.size == 0) {
+        buf_truncate(&name, 0);
+        buf_add_text(&name, "table");
+    }
+    size_t stem = name.size;
+    for (unsigned number = 2; !name.failed && has_table(reading, buf_text(&name)); number++) {
+        buf_truncate(&name, stem);
+        buf_printf(&name, "-%u", number);
+    }
+    if (name.failed)
+        reading->arena->failed = true;
+    return arena_text(reading->arena, buf_span(&name));
+}
+
+struct declared_table *reading_add_table(struct reading *reading, struct json at,
+                                         const char *path_name, const char *base_name)
+{
+    if (++reading->tables > IMPORT_MAX_TABLES) {
+        reading_leave_out(reading, at, "a model has at most %d tables", IMPORT_MAX_TABLES);
+        return NULL;
+    }
+    struct declared_table *table = arena_alloc(reading->arena, sizeof *table);
+    const char *name = free_path_name(reading, span_text(path_name));
+    if (!table || !name)
+        return NULL;
+    *table = (struct declared_table){
+        .path_name = name, .base_name = base_name, .separator = '#', .ttl_ms = MAP_TTL_MS};
+    table->line = reading_line(reading, at);
+    *reading->next_table = table;
+    reading->next_table = &table->next;
+    return table;
+}
+
+static bool has_room(struct reading *reading, struct json at, bool found, size_t count,
+                     const char *what, const char *name)
+{
+    if (found)
+        reading_leave_out(reading, at, "there is another %s called \"%s\"", what, name);
+    else if (count >= IMPORT_MAX_MEMBERS)
+        reading_leave_out(reading, at, "a table of a map has at most %d of these",
+                          IMPORT_MAX_MEMBERS);
+    return !found && count < IMPORT_MAX_MEMBERS;
+}
+
+struct declared_record *reading_add_record(struct reading *reading, struct json at,
+                                           struct declared_table *table, const char *name)
+{
+    struct declared_record **last = &table->records;
+    bool found = false;
+    size_t count = 0;
+    for (; *last && !found; last = &(*last)->next, count++)
+        found = strcmp((*last)->name, name) == 0;
+    if (!has_room(reading, at, found, count, "kind of record", name))
+        return NULL;
+    struct declared_record *record = arena_alloc(reading->arena, sizeof *record);
+    if (record)
+        *record = (struct declared_record){.name = name, .line = reading_line(reading, at)};
+    return *last = record;
+}
+
+struct declared_key *reading_add_record_key(struct reading *reading, struct json at,
+                                            struct declared_record *record, const char *attribute)
+{
+    if (record->key_count == 2) {
+        reading_leave_out(reading, at, "a table's key has one or two attributes");
+        return NULL;
+    }
+    struct declared_key *key = &record->keys[record->key_count++];
+    *key = (struct declared_key){.attribute = attribute, .line = reading_line(reading, at)};
+    return key;
+}
+
+struct declared_index *reading_add_index(struct reading *reading, struct json at,
+                                         struct declared_table *table, const char *name)
+{
+    struct declared_index **last = &table->indexes;
+    bool found = false;
+    size_t count = 0;
+    for (; *last && !found; last = &(*last)->next, count++)
+        found = strcmp((*last)->name, name) == 0;
+    if (!has_room(reading, at, found, count, "index", name))
+        return NULL;
+    struct declared_index *index = arena_alloc(reading->arena, sizeof *index);
+    if (index)
+        *index = (struct declared_index){
+            .name = name, .projects = PROJECTS_SOME, .line = reading_line(reading, at)};
+    return *last = index;
+}
+
+struct declared_index *reading_find_index(struct declared_table *table, const char *name)
+{
+    for (struct declared_index *index = table->indexes; index; index = index->next)
+        if (strcmp(index->name, name) == 0)
+            return index;
+    return NULL;
+}
+
+struct declared_key *reading_add_index_key(struct reading *reading, struct json at,
+                                           struct declared_index *index, bool sort,
+                                           const char *attribute)
+{
+    size_t *count = sort ? &index->sort_count : &index->partition_count;
+    if (*count == KEY_MAX_ATTRIBUTES) {
+        reading_leave_out(reading, at, "a side of an index has at most four attributes");
+        return NULL;
+    }
+    struct declared_key *key = sort ? &index->sort[*count] : &index->partition[*count];
+    ++*count;
+    *key = (struct declared_key){.attribute = attribute, .line = reading_line(reading, at)};
+    return key;
+}
+
+void reading_add_kind_format(struct reading *reading, struct declared_key *key, const char *kind,
+                             const struct format *format)
+{
+    struct declared_kind_format **last = &key->by_kind;
+    while (*last)
+        last = &(*last)->next;
+    struct declared_kind_format *added = arena_alloc(reading->arena, sizeof *added);
+    if (added)
+        *added = (struct declared_kind_format){.kind = kind, .format = *format};
+    *last = added;
+}
+
+void reading_add_type(struct reading *reading, struct declared_table *table, const char *attribute,
+                      enum value_type type)
+{
+    struct declared_type **last = &table->types;
+    for (; *last; last = &(*last)->next)
+        if (strcmp((*last)->attribute, attribute) == 0)
+            return;
+    struct declared_type *added = arena_alloc(reading->arena, sizeof *added);
+    if (added)
+        *added = (struct declared_type){.attribute = attribute, .type = type};
+    *last = added;
+}

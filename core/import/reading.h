@@ -1,0 +1,82 @@
+/* Inside the import: what the readers of formats have in common. A reader walks the model and adds
+ * tables, records and indexes; what it can't add it leaves out with a note and goes on. Memory that
+ * runs out marks the arena FAILED, and import_model tells it: a helper that gives NULL has either
+ * noted why, or marked the arena, so that readers just go on. */
+#ifndef DDBFS_CORE_IMPORT_READING_H
+#define DDBFS_CORE_IMPORT_READING_H
+
+#include "core/import/imported.h"
+#include "core/json/json.h"
+
+enum {
+    /* As many as a map may have; without a bound what compares each with each could take for ever.
+     */
+    IMPORT_MAX_MEMBERS = 2000,
+    IMPORT_MAX_TABLES = 256,
+    /* So many notes are kept; the last one counts the others. */
+    IMPORT_MAX_NOTES = 2000,
+};
+
+struct reading {
+    struct arena *arena; /* borrowed, as all here */
+    const struct json_doc *doc;
+    struct imported *out;
+    struct declared_table **next_table;
+    struct left_out **next_left_out;
+    size_t tables, notes;
+    size_t line_offset;    /* where the line was asked for last, and */
+    unsigned lines_before; /* how many lines end before it */
+};
+
+/* One format of models: each is a file of its own. */
+struct import_format {
+    const char *name;      /* "OneTable schema" */
+    const char *looks_for; /* by what it is recognised, in words */
+    bool (*recognises)(struct json root);
+    void (*read)(struct reading *reading, struct json root);
+};
+
+/* Notes that what stands at AT is left out, and why. */
+void reading_leave_out(struct reading *reading, struct json at, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The line of a value: cheap when they are asked for in the order of the file. */
+unsigned reading_line(struct reading *reading, struct json at);
+
+/* A string as a C string in the arena; NULL when VALUE is none, is empty, or holds a NUL. */
+const char *reading_text(struct reading *reading, struct json value);
+
+/* A table, whose name at the service is BASE_NAME; IMPORT_NO_TABLE_NAME when the model does not
+ * say it. Its directory is called PATH_NAME as far as a name can hold that, and another one each.
+ * NULL beyond IMPORT_MAX_TABLES. */
+struct declared_table *reading_add_table(struct reading *reading, struct json at,
+                                         const char *path_name, const char *base_name);
+
+/* A kind of record, without its keys. NULL when there is one of that name, or too many. */
+struct declared_record *reading_add_record(struct reading *reading, struct json at,
+                                           struct declared_table *table, const char *name);
+
+/* The next key attribute of a record, for the caller to fill in; the format is empty yet. */
+struct declared_key *reading_add_record_key(struct reading *reading, struct json at,
+                                            struct declared_record *record, const char *attribute);
+
+/* An index, without its keys. NULL when there is one of that name, or too many. */
+struct declared_index *reading_add_index(struct reading *reading, struct json at,
+                                         struct declared_table *table, const char *name);
+struct declared_index *reading_find_index(struct declared_table *table, const char *name);
+
+/* The next attribute of an index's partition key or, with SORT, of its sort key, for the caller
+ * to give a format, or formats by kind. NULL when the side has four. */
+struct declared_key *reading_add_index_key(struct reading *reading, struct json at,
+                                           struct declared_index *index, bool sort,
+                                           const char *attribute);
+
+/* How records of KIND write a key of an index. */
+void reading_add_kind_format(struct reading *reading, struct declared_key *key, const char *kind,
+                             const struct format *format);
+
+/* That an attribute is a number, binary, … Said once; the first time counts. */
+void reading_add_type(struct reading *reading, struct declared_table *table, const char *attribute,
+                      enum value_type type);
+
+#endif

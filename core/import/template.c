@@ -1,0 +1,89 @@
+#include "core/import/template.h"
+
+static const char *add_piece(struct arena *arena, struct format *format, struct format_piece piece)
+{
+    if (!format->pieces)
+        format->pieces = arena_array(arena, FORMAT_MAX_PIECES, sizeof *format->pieces);
+    if (!format->pieces)
+        return "out of memory";
+    if (format->count == FORMAT_MAX_PIECES)
+        return "a format has at most 16 pieces";
+    format->pieces[format->count++] = piece;
+    return NULL;
+}
+
+const char *template_add_literal(struct arena *arena, struct format *format, struct span text)
+{
+    if (text.size == 0)
+        return NULL;
+    if (memchr(text.data, '{', text.size) || memchr(text.data, '}', text.size))
+        return "a format's text can't hold { or }";
+    struct format_piece *last = format->count ? &format->pieces[format->count - 1] : NULL;
+    if (!last || last->param)
+        return add_piece(arena, format, (struct format_piece){.literal = arena_copy(arena, text)});
+    char *joined = arena_alloc(arena, last->literal.size + text.size + 1);
+    if (!joined)
+        return "out of memory";
+    memcpy(joined, last->literal.data, last->literal.size);
+    memcpy(joined + last->literal.size, text.data, text.size);
+    last->literal = span_of(joined, last->literal.size + text.size);
+    return NULL;
+}
+
+const char *template_add_part(struct part_names *names, struct format *format,
+                              struct span attribute)
+{
+    const char *name = part_names_of(names, attribute);
+    if (!name)
+        return "out of memory";
+    if (format->count > 0 && format->pieces[format->count - 1].param)
+        return "two parts have no text between them, so that no key could be taken apart";
+    if (format_has(format, name))
+        return "a part stands twice in it";
+    return add_piece(names->arena, format, (struct format_piece){.param = name});
+}
+
+/* What stands between the braces: a name, perhaps with a size and a character to pad with. */
+static const char *add_reference(struct part_names *names, struct format *format,
+                                 struct span reference)
+{
+    if (reference.size == 0)
+        return "a part has no name";
+    if (memchr(reference.data, ':', reference.size))
+        return "a part is padded, which a format does not do yet";
+    if (memchr(reference.data, '.', reference.size) || memchr(reference.data, '[', reference.size))
+        return "a part comes from within another attribute";
+    return template_add_part(names, format, reference);
+}
+
+static const char *parse(struct part_names *names, struct span opening, struct span text,
+                         struct format *out)
+{
+    const char *wrong = NULL;
+    while (text.size > 0 && !wrong) {
+        const char *open = memmem(text.data, text.size, opening.data, opening.size);
+        size_t before = open ? (size_t)(open - text.data) : text.size;
+        wrong = template_add_literal(names->arena, out, span_of(text.data, before));
+        text = span_from(text, before);
+        if (!open || wrong)
+            continue;
+        const char *close = memchr(text.data, '}', text.size);
+        if (!close)
+            return "a { without its }";
+        size_t end = (size_t)(close - text.data);
+        wrong = add_reference(names, out, span_of(text.data + opening.size, end - opening.size));
+        text = span_from(text, end + 1);
+    }
+    return wrong;
+}
+
+const char *template_parse(struct part_names *names, enum template_notation notation,
+                           struct span text, struct format *out)
+{
+    struct span opening = notation == TEMPLATE_DOLLAR ? SPAN_LITERAL("${") : SPAN_LITERAL("{");
+    *out = (struct format){0};
+    const char *wrong = text.size ? parse(names, opening, text, out) : "it is empty";
+    if (wrong)
+        *out = (struct format){0};
+    return wrong;
+}

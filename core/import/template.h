@@ -1,0 +1,27 @@
+/* Templates of keys as other tools write them, "USER#${id}" or "USER#{id}", as formats. */
+#ifndef DDBFS_CORE_IMPORT_TEMPLATE_H
+#define DDBFS_CORE_IMPORT_TEMPLATE_H
+
+#include "core/import/part_names.h"
+#include "core/map/format.h"
+
+enum template_notation {
+    TEMPLATE_DOLLAR, /* ${name}, ${name:size:pad} */
+    TEMPLATE_BRACES, /* {name} */
+};
+
+/* What becomes of letters as the tool writes a key. */
+enum template_case { TEMPLATE_CASE_KEPT, TEMPLATE_CASE_LOWER, TEMPLATE_CASE_UPPER };
+
+/* Adds literal text, or a part, to FORMAT, whose pieces have room for FORMAT_MAX_PIECES (or which
+ * is {0}). Each returns NULL, or a static phrase that says why no format can say it. */
+const char *template_add_literal(struct arena *arena, struct format *format, struct span text);
+const char *template_add_part(struct part_names *names, struct format *format,
+                              struct span attribute);
+
+/* Parses TEXT. Returns NULL, or a static phrase that says why it can't be a format: then OUT is
+ * empty. */
+const char *template_parse(struct part_names *names, enum template_notation notation,
+                           struct span text, struct format *out);
+
+#endif
