@@ -28,6 +28,8 @@ enum {
     BESIDES = MB, /* what is no item: a position, unprocessed keys, consumed capacity */
     MAX_TABLE = 4 * MB,
     MAX_NAMES = MB,
+    MAX_OBJECT = 64 * KB,     /* one small object of a table's */
+    MAX_BACKUPS = MB * 3 / 2, /* the service says: 1 MB a page */
     MAX_REFUSAL = MB,
 };
 
@@ -46,6 +48,11 @@ size_t answer_limit(const struct answer_question *question)
         return MAX_TABLE;
     case DYNAMO_LIST_TABLES:
         return MAX_NAMES;
+    case DYNAMO_LIST_BACKUPS:
+        return MAX_BACKUPS;
+    case DYNAMO_DESCRIBE_TIME_TO_LIVE:
+    case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
+        return MAX_OBJECT;
     }
     return MAX_REFUSAL;
 }
@@ -330,6 +337,67 @@ static bool read_included(struct answer *answer, struct json owner, struct index
     return true;
 }
 
+/* What need not be told; where it is told it is a text. */
+static bool read_word(struct answer *answer, struct json value, struct span *out)
+{
+    *out = span_text("");
+    return !json_present(value) || json_is(value, JSON_NULL) || copy_text(answer, value, out);
+}
+
+/* Likewise a count. */
+static bool read_count(struct json value, int64_t *out)
+{
+    *out = -1;
+    return !json_present(value) || json_is(value, JSON_NULL) ||
+           (json_read_int(value, out) && *out >= 0);
+}
+
+/* False when VALUE is no number that a double can hold. */
+static bool read_double(struct json value, double *out)
+{
+    struct span raw = json_raw(value);
+    char text[40] = "";
+    if (!json_is(value, JSON_NUMBER) || raw.size >= sizeof text)
+        return false;
+    memcpy(text, raw.data, raw.size);
+    *out = strtod(text, NULL);
+    return isfinite(*out);
+}
+
+/* Seconds since 1970, with a fraction. */
+static bool read_date(struct json value, int64_t *out_ms)
+{
+    double seconds = 0;
+    if (json_present(value) && !json_is(value, JSON_NULL) &&
+        (!read_double(value, &seconds) || fabs(seconds) > 1e12))
+        return false;
+    *out_ms = (int64_t)(seconds * 1000);
+    return true;
+}
+
+/* A table that was never billed on demand says nothing of a mode: it has units of its own. */
+static bool read_billing(struct answer *answer, struct json table, struct table_info *info)
+{
+    struct json mode = json_member(json_member(table, "BillingModeSummary"), "BillingMode");
+    struct json units =
+        json_member(json_member(table, "ProvisionedThroughput"), "ReadCapacityUnits");
+    int64_t count;
+    if (!read_word(answer, mode, &info->billing_mode))
+        return false;
+    if (info->billing_mode.size == 0 && json_read_int(units, &count) && count > 0)
+        info->billing_mode = SPAN_LITERAL("PROVISIONED");
+    return true;
+}
+
+static bool read_state(struct answer *answer, struct json table, struct table_info *info)
+{
+    return read_word(answer, json_member(table, "TableStatus"), &info->status) &&
+           read_count(json_member(table, "ItemCount"), &info->item_count) &&
+           read_count(json_member(table, "TableSizeBytes"), &info->size_bytes) &&
+           read_date(json_member(table, "CreationDateTime"), &info->created_ms) &&
+           read_billing(answer, table, info);
+}
+
 static bool read_indexes(struct answer *answer, struct json array, struct json definitions,
                          bool local, struct index_info *indexes, size_t *count)
 {
@@ -338,6 +406,7 @@ static bool read_indexes(struct answer *answer, struct json array, struct json d
         index->local = local;
         if (!read_projection(each, &index->projection) ||
             !copy_text(answer, json_member(each, "IndexName"), &index->name) ||
+            !read_word(answer, json_member(each, "IndexStatus"), &index->status) ||
             !read_included(answer, each, index) ||
             !read_schema(answer, each, definitions, &index->keys))
             return false;
@@ -358,10 +427,33 @@ static bool read_table(struct answer *answer, const struct read *read, struct js
         return true;
     info->indexes = indexes;
     answer->table = info;
+    answer->description = table;
     return json_string_is(json_member(table, "TableName"), span_text(read->table)) &&
            read_schema(answer, table, definitions, &info->keys) &&
            read_indexes(answer, global, definitions, false, indexes, &info->index_count) &&
-           read_indexes(answer, local, definitions, true, indexes, &info->index_count);
+           read_indexes(answer, local, definitions, true, indexes, &info->index_count) &&
+           read_state(answer, table, info);
+}
+
+/* What is said of a table in one object, which is told as it came. */
+static bool read_description(struct answer *answer, struct json root, const char *name)
+{
+    answer->description = json_member(root, name);
+    return json_is(answer->description, JSON_OBJECT);
+}
+
+/* An empty position is the end, too. Backups of another table would be shown as this one's. */
+static bool read_backups(struct answer *answer, const struct read *read, struct json root)
+{
+    if (!read_resume(answer, root, "LastEvaluatedBackupArn", JSON_STRING) ||
+        !collect_items(answer, json_member(root, "BackupSummaries")))
+        return false;
+    if (json_string_is(answer->resume, span_text("")))
+        answer->resume = (struct json){0};
+    for (size_t i = 0; i < answer->item_count; i++)
+        if (!json_string_is(json_member(answer->items[i], "TableName"), span_text(read->table)))
+            return false;
+    return true;
 }
 
 static bool read_content(struct answer *answer, const struct answer_question *question,
@@ -379,6 +471,12 @@ static bool read_content(struct answer *answer, const struct answer_question *qu
         return read_table(answer, read, root);
     case DYNAMO_LIST_TABLES:
         return read_names(answer, root);
+    case DYNAMO_DESCRIBE_TIME_TO_LIVE:
+        return read_description(answer, root, "TimeToLiveDescription");
+    case DYNAMO_LIST_BACKUPS:
+        return read_backups(answer, read, root);
+    case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
+        return read_description(answer, root, "ContinuousBackupsDescription");
     }
     return false;
 }
@@ -391,15 +489,9 @@ static bool read_capacity(struct answer *answer, struct json root)
     if (json_is(consumed, JSON_ARRAY))
         consumed = json_first(consumed);
     struct json units = json_member(consumed, "CapacityUnits");
-    struct span raw = json_raw(units);
-    char text[40] = "";
     if (!json_present(units))
         return true;
-    if (!json_is(units, JSON_NUMBER) || raw.size >= sizeof text)
-        return false;
-    memcpy(text, raw.data, raw.size);
-    answer->capacity = strtod(text, NULL);
-    return answer->capacity >= 0 && isfinite(answer->capacity);
+    return read_double(units, &answer->capacity) && answer->capacity >= 0;
 }
 
 /* DynamoDB's own type of content. Others' JSON may look like an answer that says nothing. */

@@ -21,6 +21,7 @@ struct answer {
     struct span *names; /* of tables */
     size_t name_count;
     struct table_info *table; /* NULL unless one was asked for */
+    struct json description;  /* of a table, its expiry or its recovery; absent unless asked for */
     struct json resume;       /* what request_place goes on from; absent at the end */
     double capacity;          /* read capacity units; < 0 when not told */
     char request_id[64];

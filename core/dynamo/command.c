@@ -67,6 +67,12 @@ static const char *command_of(enum dynamo_op op)
         return "query";
     case DYNAMO_DESCRIBE_TABLE:
         return "describe-table";
+    case DYNAMO_DESCRIBE_TIME_TO_LIVE:
+        return "describe-time-to-live";
+    case DYNAMO_LIST_BACKUPS:
+        return "list-backups";
+    case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
+        return "describe-continuous-backups";
     case DYNAMO_LIST_TABLES:
         break;
     }
@@ -128,6 +134,8 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         add_word(out, "--index-name", request.index);
         if (request.op == DYNAMO_GET_ITEM)
             add_keys(out, &request, how);
+        if (request.op == DYNAMO_LIST_BACKUPS)
+            add_word(out, "--backup-type", "ALL");
         add_expressions(out, &request);
         if (limit)
             buf_printf(out, " --max-items %lu", (unsigned long)limit);

@@ -127,6 +127,7 @@ static void deliver(struct source_call *call)
         .names = answer->names,
         .name_count = answer->name_count,
         .table = answer->table,
+        .description = json_raw(answer->description),
         .more = call->resume.size > 0,
         .requests = call->requests,
         .capacity = call->capacity,

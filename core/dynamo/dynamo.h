@@ -1,4 +1,4 @@
-/* The source that asks DynamoDB: a closed set of five reading operations, signed, retried,
+/* The source that asks DynamoDB: a closed set of eight reading operations, signed, retried,
  * checked and decoded. There is no code here that could build any other operation. */
 #ifndef DDBFS_CORE_DYNAMO_DYNAMO_H
 #define DDBFS_CORE_DYNAMO_DYNAMO_H

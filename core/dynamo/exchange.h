@@ -8,7 +8,6 @@
 #include "core/dynamo/answer.h"
 
 /* What has been sent since the source was made. */
-enum { DYNAMO_OPS = 5 };
 struct dynamo_stats {
     uint64_t requests[DYNAMO_OPS]; /* by operation, retries included; see dynamo_op_name */
     uint64_t failures;             /* requests that were not answered with what was asked for */

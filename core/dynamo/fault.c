@@ -36,7 +36,7 @@ static bool is_missing_index(const struct aws_fault *fault)
 static void write_needs(const struct answer_question *q, struct buf *out)
 {
     buf_printf(out, "dynamodb:%s on %s%s in %s", dynamo_op_name(q->op),
-               q->op == DYNAMO_LIST_TABLES ? "all tables" : q->read->table,
+               dynamo_op_is_of_account(q->op) ? "all tables" : q->read->table,
                q->read->index ? " and its indexes" : "", q->region);
 }
 
@@ -54,7 +54,7 @@ static void write_statement(const struct answer_question *q, const char *sentenc
     struct span action = word_behind(sentence, "is not authorized to perform: ");
     struct span resource = word_behind(sentence, " on resource: ");
     CLEAN_UP(buf_clean_up) struct buf arn = {0};
-    arn_write(&arn, q->region, NULL, q->op == DYNAMO_LIST_TABLES ? NULL : q->read->table,
+    arn_write(&arn, q->region, NULL, dynamo_op_is_of_account(q->op) ? NULL : q->read->table,
               q->read->index);
     buf_add_text(out, "{\"Effect\": \"Allow\", \"Action\": \"");
     if (action.size)
@@ -62,7 +62,7 @@ static void write_statement(const struct answer_question *q, const char *sentenc
     else
         buf_printf(out, "dynamodb:%s", dynamo_op_name(q->op));
     buf_add_text(out, "\", \"Resource\": \"");
-    buf_add_span(out, resource.size && q->op != DYNAMO_LIST_TABLES ? resource : buf_span(&arn));
+    buf_add_span(out, resource.size && !dynamo_op_is_of_account(q->op) ? resource : buf_span(&arn));
     buf_add_text(out, "\"}");
 }
 
@@ -99,6 +99,11 @@ static bool set_refused(const struct answer_question *q, const struct aws_fault 
         return error_set(err, ERROR_SERVICE,
                          "the service failed (HTTP %d): %s (%s); try again later", fault->status,
                          fault->sentence, fault->code);
+    if (strcmp(fault->code, "UnknownOperationException") == 0)
+        return error_set(err, ERROR_INVALID,
+                         "%s does not know %s (%s): a local server often knows less than the "
+                         "service does",
+                         q->endpoint, dynamo_op_name(q->op), fault->code);
     return error_set(err, ERROR_INVALID,
                      "the service refuses this %s%s%s: %s (%s); ddbfs check tells whether the map "
                      "fits the table",

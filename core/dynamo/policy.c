@@ -12,15 +12,10 @@ struct policy_grant {
     unsigned ops;   /* bits, 1 << enum dynamo_op */
 };
 
-static bool reads_records(enum dynamo_op op)
-{
-    return op != DYNAMO_DESCRIBE_TABLE && op != DYNAMO_LIST_TABLES;
-}
-
 void policy_grant(struct policy *policy, enum dynamo_op op, struct span resource)
 {
     unsigned records = 1u << DYNAMO_GET_ITEM | 1u << DYNAMO_BATCH_GET_ITEM | 1u << DYNAMO_QUERY;
-    unsigned alike = reads_records(op) ? records : 1u << op;
+    unsigned alike = dynamo_op_reads_records(op) ? records : 1u << op;
     for (size_t i = 0; i < policy->count; i++)
         if ((policy->grants[i].ops & alike) && span_is(resource, policy->grants[i].resource)) {
             policy->grants[i].ops |= 1u << op;
@@ -59,7 +54,7 @@ static void write_ops(struct buf *out, unsigned ops, const char *before, const c
                       const char *between)
 {
     bool first = true;
-    for (unsigned op = DYNAMO_GET_ITEM; op <= DYNAMO_LIST_TABLES; op++) {
+    for (unsigned op = 0; op < DYNAMO_OPS; op++) {
         if (!(ops & 1u << op))
             continue;
         buf_printf(out, "%s%s%s%s", first ? "" : between, before,

@@ -17,8 +17,24 @@ const char *dynamo_op_name(enum dynamo_op op)
         return "DescribeTable";
     case DYNAMO_LIST_TABLES:
         return "ListTables";
+    case DYNAMO_DESCRIBE_TIME_TO_LIVE:
+        return "DescribeTimeToLive";
+    case DYNAMO_LIST_BACKUPS:
+        return "ListBackups";
+    case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
+        return "DescribeContinuousBackups";
     }
     return "";
+}
+
+bool dynamo_op_reads_records(enum dynamo_op op)
+{
+    return op <= DYNAMO_QUERY;
+}
+
+bool dynamo_op_is_of_account(enum dynamo_op op)
+{
+    return op == DYNAMO_LIST_TABLES || op == DYNAMO_LIST_BACKUPS;
 }
 
 enum dynamo_op request_op(const struct read *read)
@@ -30,6 +46,12 @@ enum dynamo_op request_op(const struct read *read)
         return DYNAMO_QUERY;
     case READ_TABLES:
         return DYNAMO_LIST_TABLES;
+    case READ_EXPIRY:
+        return DYNAMO_DESCRIBE_TIME_TO_LIVE;
+    case READ_BACKUPS:
+        return DYNAMO_LIST_BACKUPS;
+    case READ_RECOVERY:
+        return DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS;
     case READ_TABLE:
         break;
     }
@@ -373,14 +395,22 @@ bool request_write(const struct request *request, struct span resume, struct buf
         write_query(request, resume, out);
         break;
     case DYNAMO_DESCRIBE_TABLE:
+    case DYNAMO_DESCRIBE_TIME_TO_LIVE:
+    case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
         add_string(out, "TableName", span_text(request->table));
         break;
     case DYNAMO_LIST_TABLES:
         if (resume.size)
             add_json(out, "ExclusiveStartTableName", resume);
         break;
+    case DYNAMO_LIST_BACKUPS:
+        add_string(out, "TableName", span_text(request->table));
+        add_string(out, "BackupType", SPAN_LITERAL("ALL")); /* not only those that users made */
+        if (resume.size)
+            add_json(out, "ExclusiveStartBackupArn", resume);
+        break;
     }
-    if (request->op <= DYNAMO_QUERY)
+    if (dynamo_op_reads_records(request->op))
         add_string(out, "ReturnConsumedCapacity", SPAN_LITERAL("TOTAL"));
     buf_add_char(out, '}');
     return !out->failed;

@@ -1,4 +1,4 @@
-/* A Read as the service understands it: one of five operations, and what it says. The one writer
+/* A Read as the service understands it: one of eight operations, and what it says. The one writer
  * of expressions stands here; the JSON body and the printed command (core/dynamo/command.h) are
  * two ways to print what it wrote. */
 #ifndef DDBFS_CORE_DYNAMO_REQUEST_H
@@ -14,10 +14,20 @@ enum dynamo_op {
     DYNAMO_QUERY,
     DYNAMO_DESCRIBE_TABLE,
     DYNAMO_LIST_TABLES,
+    DYNAMO_DESCRIBE_TIME_TO_LIVE,
+    DYNAMO_LIST_BACKUPS,
+    DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS,
 };
+enum { DYNAMO_OPS = DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS + 1 };
 
 /* The operation's name in the protocol. */
 const char *dynamo_op_name(enum dynamo_op op);
+
+/* Whether it reads records, and so consumes capacity; the others tell of tables. */
+bool dynamo_op_reads_records(enum dynamo_op op);
+
+/* Whether an access policy can grant it on "*" alone, and on no table. */
+bool dynamo_op_is_of_account(enum dynamo_op op);
 
 /* The operation that answers READ. */
 enum dynamo_op request_op(const struct read *read);
@@ -44,8 +54,8 @@ bool request_init(struct request *request, const struct read *read);
 void request_clean_up(struct request *request);
 
 /* Appends the body. RESUME is where the last answer stopped, JSON as the service wrote it:
- * LastEvaluatedKey, LastEvaluatedTableName, or the array of unprocessed Keys; empty at the start.
- * False when memory ran out. */
+ * LastEvaluatedKey, LastEvaluatedTableName, LastEvaluatedBackupArn, or the array of unprocessed
+ * Keys; empty at the start. False when memory ran out. */
 bool request_write(const struct request *request, struct span resume, struct buf *out);
 
 #endif

@@ -253,8 +253,9 @@ static bool verify_position(struct verify *verify, struct json resume, struct ar
         return false;
     if (!is_new_position(verify, &position))
         return refuse(verify, err, "a position (%s) where it had been before",
-                      verify->question->op == DYNAMO_QUERY ? "LastEvaluatedKey"
-                                                           : "LastEvaluatedTableName");
+                      verify->question->op == DYNAMO_QUERY         ? "LastEvaluatedKey"
+                      : verify->question->op == DYNAMO_LIST_TABLES ? "LastEvaluatedTableName"
+                                                                   : "LastEvaluatedBackupArn");
     return !position.failed || error_no_memory(err);
 }
 
@@ -340,7 +341,12 @@ bool verify_answer(struct verify *verify, const struct answer *answer, struct er
     case DYNAMO_LIST_TABLES:
         ok = verify_names(verify, answer, &arena, err);
         break;
+    case DYNAMO_LIST_BACKUPS:
+        ok = !json_present(answer->resume) || verify_position(verify, answer->resume, &arena, err);
+        break;
     case DYNAMO_DESCRIBE_TABLE:
+    case DYNAMO_DESCRIBE_TIME_TO_LIVE:
+    case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
         break;
     }
     if (arena.failed || verify->arena.failed || verify->position.failed || verify->mark.failed ||

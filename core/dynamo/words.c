@@ -44,10 +44,13 @@ void dynamo_write_words(const struct read *read, enum read_keys keys, struct buf
         write_items(read, keys, out);
         break;
     case READ_TABLES:
-    case READ_TABLE:
         buf_add_text(out, dynamo_op_name(request_op(read)));
-        if (read->kind == READ_TABLE)
-            buf_printf(out, " of %s", read->table);
+        break;
+    case READ_TABLE:
+    case READ_EXPIRY:
+    case READ_BACKUPS:
+    case READ_RECOVERY:
+        buf_printf(out, "%s of %s", dynamo_op_name(request_op(read)), read->table);
         break;
     }
     buf_add_text(out, read->consistent ? ", consistently" : "");

@@ -9,10 +9,13 @@
 #include "core/source/cond.h"
 
 enum read_kind {
-    READ_ITEMS,  /* items by their full keys, in any order */
-    READ_QUERY,  /* items of one partition of a table or index, in sort-key order */
-    READ_TABLES, /* the names of all tables */
-    READ_TABLE,  /* one table's keys and indexes */
+    READ_ITEMS,    /* items by their full keys, in any order */
+    READ_QUERY,    /* items of one partition of a table or index, in sort-key order */
+    READ_TABLES,   /* the names of all tables */
+    READ_TABLE,    /* one table's keys and indexes, and what else is told of it */
+    READ_EXPIRY,   /* by which attribute a table's items expire */
+    READ_BACKUPS,  /* a table's backups that were made on demand */
+    READ_RECOVERY, /* whether and from when on a table can be put back to a point in time */
 };
 
 struct key_attribute {

@@ -26,21 +26,31 @@ struct index_info {
     enum projection projection;
     const struct span *included; /* beside the keys, of PROJECTS_SOME */
     size_t included_count;
+    struct span status; /* "ACTIVE", "CREATING", …; empty where none is told, as of local ones */
 };
 
+/* Counts are some six hours old when they are told. */
 struct table_info {
     struct key_schema keys;
     const struct index_info *indexes;
     size_t index_count;
+    int64_t item_count;       /* -1 when not told */
+    int64_t size_bytes;       /* of all items; -1 when not told */
+    int64_t created_ms;       /* since 1970; 0 when not told */
+    struct span status;       /* "ACTIVE", "CREATING", …; empty when not told */
+    struct span billing_mode; /* "PAY_PER_REQUEST", "PROVISIONED"; empty when not told */
 };
 
 /* One page of an answer, borrowed for the time of the callback. */
 struct page {
-    const struct json *items; /* typed items: READ_ITEMS, READ_QUERY */
+    const struct json *items; /* typed items: READ_ITEMS, READ_QUERY; of READ_BACKUPS objects of the
+                               * source's own, one a backup */
     size_t item_count;
     const struct span *names; /* READ_TABLES */
     size_t name_count;
     const struct table_info *table; /* READ_TABLE */
+    struct span description;        /* READ_TABLE, READ_EXPIRY, READ_RECOVERY: the JSON object that
+                                     * the source answered with, byte by byte */
     bool more;                      /* a further page can be asked for; this one may be empty */
     unsigned requests;              /* sent for this page, retries included */
     double capacity;                /* read capacity units it consumed; < 0 when not told */

@@ -30,11 +30,11 @@ static void read_clean_up(struct read **read)
 
 static struct read *read_for(enum dynamo_op op)
 {
-    static const enum read_kind kinds[] = {[DYNAMO_GET_ITEM] = READ_ITEMS,
-                                           [DYNAMO_BATCH_GET_ITEM] = READ_ITEMS,
-                                           [DYNAMO_QUERY] = READ_QUERY,
-                                           [DYNAMO_DESCRIBE_TABLE] = READ_TABLE,
-                                           [DYNAMO_LIST_TABLES] = READ_TABLES};
+    static const enum read_kind kinds[] = {
+        [DYNAMO_GET_ITEM] = READ_ITEMS,       [DYNAMO_BATCH_GET_ITEM] = READ_ITEMS,
+        [DYNAMO_QUERY] = READ_QUERY,          [DYNAMO_DESCRIBE_TABLE] = READ_TABLE,
+        [DYNAMO_LIST_TABLES] = READ_TABLES,   [DYNAMO_DESCRIBE_TIME_TO_LIVE] = READ_EXPIRY,
+        [DYNAMO_LIST_BACKUPS] = READ_BACKUPS, [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = READ_RECOVERY};
     struct value text = {.type = VALUE_S, .bytes = SPAN_LITERAL("a")};
     struct key key = {.attributes = {{SPAN_LITERAL("pk"), text}}, .count = 1};
     struct cond cond = {.attribute = SPAN_LITERAL("pk"), .op = COND_EQ, .value = text};
@@ -69,6 +69,7 @@ static void use_answer(const struct answer *answer)
     for (size_t i = 0; i < answer->name_count; i++)
         require(answer->names[i].data != NULL);
     require(!answer->table || answer->table->keys.partition_count > 0);
+    require(!answer->table || json_is(answer->description, JSON_OBJECT));
 }
 
 static size_t list_headers(struct http_header *headers, uint8_t flags, const char *sum)
@@ -118,6 +119,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .header_count = list_headers(headers, data[2], sum),
         .body = body,
     };
-    ask((enum dynamo_op)(data[0] % (DYNAMO_LIST_TABLES + 1)), &response);
+    ask((enum dynamo_op)(data[0] % DYNAMO_OPS), &response);
     return 0;
 }

@@ -1,6 +1,6 @@
 """The recording proxy between a client under test and a server.
 
-It verifies every signature, records every request, lets through the five reading operations and
+It verifies every signature, records every request, lets through the eight reading operations and
 no other, and makes faults on demand. A forbidden operation is refused, and kept in VIOLATIONS for
 the end of the test and of the whole run.
 """
@@ -15,7 +15,11 @@ import time
 
 from . import faults, sigv4, wire
 
-ALLOWED = {"GetItem", "BatchGetItem", "Query", "DescribeTable", "ListTables"}
+ALLOWED = {"GetItem", "BatchGetItem", "Query", "DescribeTable", "ListTables"} | {
+    "DescribeTimeToLive",
+    "ListBackups",
+    "DescribeContinuousBackups",
+}
 TARGET = "DynamoDB_20120810."
 
 # What no proxy of this process has been forgiven: the last word of the run.

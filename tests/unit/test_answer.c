@@ -243,6 +243,122 @@ static void a_table_has_indexes_of_both_kinds(void)
     close_scene(&scene);
 }
 
+#define KEYS                                                                                       \
+    "\"AttributeDefinitions\":[{\"AttributeName\":\"pk\",\"AttributeType\":\"S\"}],"               \
+    "\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}]"
+
+static void what_else_is_told_of_a_table_is_kept(void)
+{
+    struct scene scene =
+        scene_of(DYNAMO_DESCRIBE_TABLE, 200,
+                 "{ \"Table\" : {\"TableName\":\"jobs\", " KEYS ",\"TableStatus\":\"UPDATING\","
+                 "\"ItemCount\":12,\"TableSizeBytes\":3456,\"CreationDateTime\":1.7E9,"
+                 "\"BillingModeSummary\":{\"BillingMode\":\"PAY_PER_REQUEST\"},"
+                 "\"ProvisionedThroughput\":{\"ReadCapacityUnits\":0},"
+                 "\"GlobalSecondaryIndexes\":[{\"IndexName\":\"g\",\"IndexStatus\":\"CREATING\","
+                 "\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}],"
+                 "\"Projection\":{\"ProjectionType\":\"ALL\"}}]} }");
+    CHECK(take(&scene));
+    const struct table_info *info = scene.answer->table;
+    CHECK(info->item_count == 12 && info->size_bytes == 3456);
+    CHECK(info->created_ms == 1700000000000);
+    CHECK_SPAN(info->status, SPAN_LITERAL("UPDATING"));
+    CHECK_SPAN(info->billing_mode, SPAN_LITERAL("PAY_PER_REQUEST"));
+    CHECK_SPAN(info->indexes[0].status, SPAN_LITERAL("CREATING"));
+    struct span told = json_raw(scene.answer->description);
+    CHECK(span_starts(told, SPAN_LITERAL("{\"TableName\":\"jobs\", \"Attr")));
+    CHECK(span_ends(told, SPAN_LITERAL("\"ProjectionType\":\"ALL\"}}]}")));
+    close_scene(&scene);
+}
+
+static void what_is_not_told_of_a_table_is_called_so(void)
+{
+    struct scene scene =
+        scene_of(DYNAMO_DESCRIBE_TABLE, 200, "{\"Table\":{\"TableName\":\"jobs\"," KEYS "}}");
+    CHECK(take(&scene));
+    const struct table_info *info = scene.answer->table;
+    CHECK(info->item_count == -1 && info->size_bytes == -1 && info->created_ms == 0);
+    CHECK(info->status.size == 0 && info->billing_mode.size == 0);
+    close_scene(&scene);
+    scene = scene_of(DYNAMO_DESCRIBE_TABLE, 200,
+                     "{\"Table\":{\"TableName\":\"jobs\"," KEYS
+                     ",\"ProvisionedThroughput\":{\"ReadCapacityUnits\":5}}}");
+    CHECK(take(&scene));
+    CHECK_SPAN(scene.answer->table->billing_mode, SPAN_LITERAL("PROVISIONED"));
+    close_scene(&scene);
+}
+
+static void counts_and_dates_that_are_none_are_not_understood(void)
+{
+    static const char *const bad[] = {"\"ItemCount\":-1",          "\"ItemCount\":\"1\"",
+                                      "\"TableSizeBytes\":1.5",    "\"CreationDateTime\":\"today\"",
+                                      "\"CreationDateTime\":1e99", "\"TableStatus\":7"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char body[512];
+        snprintf(body, sizeof body, "{\"Table\":{\"TableName\":\"jobs\"," KEYS ",%s}}", bad[i]);
+        CHECK_INT(error_of(DYNAMO_DESCRIBE_TABLE, 200, body).kind, ERROR_BAD_ANSWER);
+    }
+}
+
+static void expiry_and_recovery_are_told_as_they_came(void)
+{
+    struct scene scene =
+        scene_of(DYNAMO_DESCRIBE_TIME_TO_LIVE, 200,
+                 "{\"TimeToLiveDescription\": {\"TimeToLiveStatus\" :\"ENABLED\"}}");
+    CHECK(take(&scene));
+    CHECK_SPAN(json_raw(scene.answer->description),
+               SPAN_LITERAL("{\"TimeToLiveStatus\" :\"ENABLED\"}"));
+    close_scene(&scene);
+    scene = scene_of(DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS, 200,
+                     "{\"ContinuousBackupsDescription\":{\"x\":1}}");
+    CHECK(take(&scene));
+    CHECK_SPAN(json_raw(scene.answer->description), SPAN_LITERAL("{\"x\":1}"));
+    close_scene(&scene);
+    CHECK_INT(error_of(DYNAMO_DESCRIBE_TIME_TO_LIVE, 200, "{}").kind, ERROR_BAD_ANSWER);
+    CHECK_INT(
+        error_of(DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS, 200, "{\"ContinuousBackupsDescription\":[]}")
+            .kind,
+        ERROR_BAD_ANSWER);
+}
+
+static void backups_are_listed(void)
+{
+    struct scene scene = scene_of(DYNAMO_LIST_BACKUPS, 200,
+                                  "{\"BackupSummaries\":[{\"TableName\":\"jobs\",\"x\":1}],"
+                                  "\"LastEvaluatedBackupArn\":\"arn:1\"}");
+    CHECK(take(&scene));
+    CHECK_INT(scene.answer->item_count, 1);
+    CHECK_SPAN(json_raw(scene.answer->items[0]), SPAN_LITERAL("{\"TableName\":\"jobs\",\"x\":1}"));
+    CHECK_SPAN(json_raw(scene.answer->resume), SPAN_LITERAL("\"arn:1\""));
+    close_scene(&scene);
+    scene = scene_of(DYNAMO_LIST_BACKUPS, 200,
+                     "{\"BackupSummaries\":[],\"LastEvaluatedBackupArn\":\"\"}");
+    CHECK(take(&scene));
+    CHECK(scene.answer->item_count == 0 && !json_present(scene.answer->resume));
+    close_scene(&scene);
+}
+
+static void backups_of_another_table_are_not_taken(void)
+{
+    static const char *const bad[] = {
+        "{\"BackupSummaries\":[{\"TableName\":\"shops\"}]}",
+        "{\"BackupSummaries\":[{}]}",
+        "{\"BackupSummaries\":{}}",
+        "{\"BackupSummaries\":[],\"LastEvaluatedBackupArn\":7}",
+        "{}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK_INT(error_of(DYNAMO_LIST_BACKUPS, 200, bad[i]).kind, ERROR_BAD_ANSWER);
+}
+
+static void an_operation_that_is_not_known_says_so(void)
+{
+    struct error err = error_of(DYNAMO_LIST_BACKUPS, 400,
+                                "{\"__type\":\"a#UnknownOperationException\",\"message\":\"\"}");
+    CHECK_INT(err.kind, ERROR_INVALID);
+    CHECK_HAS(err.text, "https://ddb.test/ does not know ListBackups");
+}
+
 static void a_key_without_a_type_is_not_understood(void)
 {
     struct error err =
@@ -599,6 +715,14 @@ static const struct check_test tests[] = {
     {"tables are named", tables_are_named},
     {"a table has keys", a_table_has_keys},
     {"a table has indexes of both kinds", a_table_has_indexes_of_both_kinds},
+    {"what else is told of a table is kept", what_else_is_told_of_a_table_is_kept},
+    {"what is not told of a table is called so", what_is_not_told_of_a_table_is_called_so},
+    {"counts and dates that are none are not understood",
+     counts_and_dates_that_are_none_are_not_understood},
+    {"expiry and recovery are told as they came", expiry_and_recovery_are_told_as_they_came},
+    {"backups are listed", backups_are_listed},
+    {"backups of another table are not taken", backups_of_another_table_are_not_taken},
+    {"an operation that is not known says so", an_operation_that_is_not_known_says_so},
     {"a key without a type is not understood", a_key_without_a_type_is_not_understood},
     {"five key attributes are too many", five_key_attributes_are_too_many},
     {"the checksum is checked", the_checksum_is_checked},

@@ -234,6 +234,14 @@ static void test_tables(void)
 {
     struct source_command how = {.options = " --region r"};
     check_command(new_read(READ_TABLES, "", NULL), &how, "aws dynamodb list-tables --region r");
+    check_command(new_read(READ_TABLE, "T", NULL), &how,
+                  "aws dynamodb describe-table --table-name T --region r");
+    check_command(new_read(READ_EXPIRY, "T", NULL), &how,
+                  "aws dynamodb describe-time-to-live --table-name T --region r");
+    check_command(new_read(READ_BACKUPS, "T", NULL), &how,
+                  "aws dynamodb list-backups --table-name T --backup-type ALL --region r");
+    check_command(new_read(READ_RECOVERY, "T", NULL), &how,
+                  "aws dynamodb describe-continuous-backups --table-name T --region r");
 }
 
 static void test_a_nested_command_gives_the_key(void)

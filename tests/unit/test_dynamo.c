@@ -115,9 +115,10 @@ static struct seen seen_of(const struct page *page)
                         .more = page->more,
                         .requests = page->requests,
                         .capacity = page->capacity};
-    struct span first = page->item_count   ? json_raw(page->items[0])
-                        : page->name_count ? page->names[0]
-                                           : span_of("", 0);
+    struct span first = page->item_count         ? json_raw(page->items[0])
+                        : page->name_count       ? page->names[0]
+                        : page->description.size ? page->description
+                                                 : span_of("", 0);
     snprintf(seen.first, sizeof seen.first, "%.*s", (int)first.size, first.data);
     snprintf(seen.request_id, sizeof seen.request_id, "%s", page->request_id);
     return seen;
@@ -599,6 +600,42 @@ static void tables_come_page_by_page(void)
     "{\"IndexName\":\"" name "\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}]," \
     "\"Projection\":{\"ProjectionType\":\"ALL\"}}"
 
+#define BACKUP(n, position)                                                                        \
+    "{\"BackupSummaries\":[{\"TableName\":\"jobs\",\"n\":" n                                       \
+    "}],\"LastEvaluatedBackupArn\":\"" position "\"}"
+
+static void backups_come_page_by_page_and_never_in_a_circle(void)
+{
+    struct scene scene;
+    open_scene(&scene, read_new(READ_BACKUPS, "jobs", NULL));
+    scene.all = true;
+    answer(&scene, 200, BACKUP("1", "arn:1"));
+    answer(&scene, 200, BACKUP("2", "arn:2"));
+    answer(&scene, 200, BACKUP("3", "arn:2"));
+    run(&scene);
+    CHECK_INT(scene.page_count, 2);
+    CHECK_TEXT(scene.pages[1].first, "{\"TableName\":\"jobs\",\"n\":2}");
+    CHECK_HAS(sent(&scene, 1)->headers, ".ListBackups");
+    CHECK_TEXT(sent(&scene, 1)->body,
+               "{\"TableName\":\"jobs\",\"BackupType\":\"ALL\",\"ExclusiveStartBackupArn\":"
+               "\"arn:1\"}");
+    CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+    CHECK_HAS(scene.err.text, "LastEvaluatedBackupArn");
+    close_scene(&scene);
+}
+
+static void a_page_has_the_description_as_it_came(void)
+{
+    struct scene scene;
+    open_scene(&scene, read_new(READ_EXPIRY, "jobs", NULL));
+    answer(&scene, 200, "{\"TimeToLiveDescription\":{\"TimeToLiveStatus\" : \"DISABLED\"}}");
+    run(&scene);
+    CHECK_INT(scene.page_count, 1);
+    CHECK_TEXT(scene.pages[0].first, "{\"TimeToLiveStatus\" : \"DISABLED\"}");
+    CHECK_TEXT(sent(&scene, 0)->body, "{\"TableName\":\"jobs\"}");
+    close_scene(&scene);
+}
+
 static void a_missing_table_is_an_error_that_names_those_there_are(void)
 {
     struct scene scene;
@@ -1078,6 +1115,9 @@ static const struct check_test tests[] = {
     {"an answer to another question is no page", an_answer_to_another_question_is_no_page},
     {"pages that lead in a circle end", pages_that_lead_in_a_circle_end},
     {"tables come page by page", tables_come_page_by_page},
+    {"backups come page by page and never in a circle",
+     backups_come_page_by_page_and_never_in_a_circle},
+    {"a page has the description as it came", a_page_has_the_description_as_it_came},
     {"a missing table is an error that names those there are",
      a_missing_table_is_an_error_that_names_those_there_are},
     {"what there is is asked for once a minute", what_there_is_is_asked_for_once_a_minute},

@@ -211,6 +211,16 @@ static void tables_are_listed_and_described(void)
                   "{\"ExclusiveStartTableName\":\"last\"}");
 }
 
+static void what_is_said_of_a_table_is_asked_by_its_name(void)
+{
+    check_body(read_new(READ_EXPIRY, "t", NULL), "{\"TableName\":\"t\"}");
+    check_body(read_new(READ_RECOVERY, "t", NULL), "{\"TableName\":\"t\"}");
+    check_body(read_new(READ_BACKUPS, "t", NULL), "{\"TableName\":\"t\",\"BackupType\":\"ALL\"}");
+    check_body_at(read_new(READ_BACKUPS, "t", NULL), SPAN_LITERAL("\"arn\""),
+                  "{\"TableName\":\"t\",\"BackupType\":\"ALL\",\"ExclusiveStartBackupArn\":"
+                  "\"arn\"}");
+}
+
 static void the_set_of_operations_is_closed(void)
 {
     CHECK_TEXT(dynamo_op_name(DYNAMO_GET_ITEM), "GetItem");
@@ -218,7 +228,10 @@ static void the_set_of_operations_is_closed(void)
     CHECK_TEXT(dynamo_op_name(DYNAMO_QUERY), "Query");
     CHECK_TEXT(dynamo_op_name(DYNAMO_DESCRIBE_TABLE), "DescribeTable");
     CHECK_TEXT(dynamo_op_name(DYNAMO_LIST_TABLES), "ListTables");
-    CHECK_INT(DYNAMO_LIST_TABLES, 4);
+    CHECK_TEXT(dynamo_op_name(DYNAMO_DESCRIBE_TIME_TO_LIVE), "DescribeTimeToLive");
+    CHECK_TEXT(dynamo_op_name(DYNAMO_LIST_BACKUPS), "ListBackups");
+    CHECK_TEXT(dynamo_op_name(DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS), "DescribeContinuousBackups");
+    CHECK_INT(DYNAMO_OPS, 8);
 }
 
 static const struct check_test tests[] = {
@@ -237,6 +250,7 @@ static const struct check_test tests[] = {
     {"consistency is asked wherever the Read says so",
      consistency_is_asked_wherever_the_read_says_so},
     {"tables are listed and described", tables_are_listed_and_described},
+    {"what is said of a table is asked by its name", what_is_said_of_a_table_is_asked_by_its_name},
     {"the set of operations is closed", the_set_of_operations_is_closed},
 };
 CHECK_MAIN(tests)
