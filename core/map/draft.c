@@ -127,18 +127,6 @@ bool draft_said(struct draft *draft, const struct format *format, struct said_te
     return true;
 }
 
-const struct format *draft_key_format(const struct draft *draft, const struct map_key *key,
-                                      const struct map_kind *kind)
-{
-    for (size_t i = 0; i < draft->model->key_count; i++)
-        if (strcmp(draft->model->keys[i].attribute, key->attribute) == 0)
-            return &kind->keys[i];
-    for (size_t i = 0; i < key->by_kind_count; i++)
-        if (key->by_kind[i].kind == kind)
-            return &key->by_kind[i].format;
-    return key->by_kind_count ? NULL : &key->format;
-}
-
 struct span draft_cut_after_separator(const struct draft *draft, struct span text)
 {
     while (text.size > 0 && text.data[text.size - 1] != draft->model->separator)

@@ -51,11 +51,6 @@ struct said_text {
 /* Cuts FORMAT before the first parameter that is not said. False when there is no room. */
 bool draft_said(struct draft *draft, const struct format *format, struct said_text *out);
 
-/* The format of a key attribute for records of KIND: the kind's own for a base key. NULL when the
- * index holds no records of KIND. */
-const struct format *draft_key_format(const struct draft *draft, const struct map_key *key,
-                                      const struct map_kind *kind);
-
 /* Appends to a format that draft_append made, or to an empty one; literals that meet become one.
  * False when there is no room. */
 bool draft_append(struct draft *draft, struct format *format, const struct format_piece *piece);

@@ -181,11 +181,9 @@ static bool is_known(const struct draft *draft, const struct map_kind *kind, con
 static bool is_of_index(const struct draft *draft, const struct map_kind *kind, const char *param)
 {
     const struct map_index *index = draft->pattern->index;
-    for (size_t i = 0; index && i < index->partition_count + index->sort_count; i++) {
-        const struct map_key *key = i < index->partition_count
-                                        ? &index->partition[i]
-                                        : &index->sort[i - index->partition_count];
-        const struct format *format = draft_key_format(draft, key, kind);
+    const struct map_key *key;
+    for (size_t i = 0; index && (key = model_index_key(index, i)); i++) {
+        const struct format *format = model_key_format(draft->model, key, kind);
         if (format && format_has(format, param))
             return true;
     }

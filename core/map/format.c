@@ -107,9 +107,21 @@ bool format_copy(struct arena *arena, const struct format *from, struct format *
             .param = piece->param ? arena_text(arena, span_text(piece->param)) : NULL,
             .open = piece->open,
             .type = piece->type,
+            .letters = piece->letters,
+            .pad = piece->pad,
         };
     }
     return !arena->failed;
+}
+
+static void write_param(const struct format_piece *piece, struct buf *out)
+{
+    static const char *const letters[] = {
+        [FORMAT_ANY_CASE] = "", [FORMAT_LOWER] = ":lower", [FORMAT_UPPER] = ":upper"};
+    buf_printf(out, "{%s%s%s", piece->param, piece->open ? "*" : "", letters[piece->letters]);
+    if (piece->pad)
+        buf_printf(out, ":0%u", piece->pad);
+    buf_add_char(out, '}');
 }
 
 void format_write(const struct format *format, struct buf *out)
@@ -117,7 +129,7 @@ void format_write(const struct format *format, struct buf *out)
     for (size_t i = 0; i < format->count; i++) {
         const struct format_piece *piece = &format->pieces[i];
         if (piece->param)
-            buf_printf(out, "{%s%s}", piece->param, piece->open ? "*" : "");
+            write_param(piece, out);
         else
             buf_add_span(out, piece->literal);
     }

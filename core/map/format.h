@@ -10,12 +10,18 @@
 
 enum { FORMAT_MAX_PIECES = 16, BINDINGS_MAX = 24 };
 
+/* In which letters a key holds a part: {email:lower}. */
+enum format_case { FORMAT_ANY_CASE, FORMAT_LOWER, FORMAT_UPPER };
+
 /* Literal text, or a parameter. */
 struct format_piece {
-    struct span literal;  /* empty for a parameter */
-    const char *param;    /* NULL for a literal */
-    bool open;            /* {name*}: a part that may hold separators */
-    enum value_type type; /* of the key that the part is the whole of; else VALUE_S */
+    struct span literal;      /* empty for a parameter */
+    const char *param;        /* NULL for a literal */
+    bool open;                /* {name*}: a part that may hold separators */
+    enum value_type type;     /* of the key that the part is the whole of; else VALUE_S */
+    enum format_case letters; /* of a key's format alone, as */
+    unsigned pad; /* {score:05}: in the key the number has so many digits, with zeros in front; 0
+                   * for none */
 };
 
 struct format {

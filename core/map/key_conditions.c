@@ -32,7 +32,7 @@ static bool add_equality(struct draft *draft, const struct map_key *key, const s
 static const struct format *format_for(struct draft *draft, const struct map_key *key,
                                        const struct map_kind *kind)
 {
-    const struct format *format = draft_key_format(draft, key, kind);
+    const struct format *format = model_key_format(draft->model, key, kind);
     if (!format)
         draft_fail(draft, "index %s has no format for %s of \"%s\", so it holds no such record",
                    draft->pattern->index->name, key->attribute, kind->name);
@@ -130,7 +130,7 @@ static bool compile_partition_key(struct draft *draft, const struct map_key *key
             return draft_fail(draft, "one listing is one partition, but its kinds differ in %s",
                               key->attribute);
     }
-    mark_said(draft, draft_key_format(draft, key, pattern->kinds[0]), &first);
+    mark_said(draft, model_key_format(draft->model, key, pattern->kinds[0]), &first);
     return add_equality(draft, key, &first.text);
 }
 

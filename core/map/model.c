@@ -70,15 +70,33 @@ bool model_is_key(const struct model *model, const char *attribute)
     return false;
 }
 
+const struct map_key *model_index_key(const struct map_index *index, size_t i)
+{
+    if (i < index->partition_count)
+        return &index->partition[i];
+    i -= index->partition_count;
+    return i < index->sort_count ? &index->sort[i] : NULL;
+}
+
 bool model_is_index_key(const struct map_index *index, const char *attribute)
 {
-    for (size_t i = 0; i < index->partition_count; i++)
-        if (strcmp(index->partition[i].attribute, attribute) == 0)
-            return true;
-    for (size_t i = 0; i < index->sort_count; i++)
-        if (strcmp(index->sort[i].attribute, attribute) == 0)
+    const struct map_key *key;
+    for (size_t i = 0; (key = model_index_key(index, i)); i++)
+        if (strcmp(key->attribute, attribute) == 0)
             return true;
     return false;
+}
+
+const struct format *model_key_format(const struct model *model, const struct map_key *key,
+                                      const struct map_kind *kind)
+{
+    for (size_t i = 0; i < model->key_count; i++)
+        if (strcmp(model->keys[i].attribute, key->attribute) == 0)
+            return &kind->keys[i];
+    for (size_t i = 0; i < key->by_kind_count; i++)
+        if (key->by_kind[i].kind == kind)
+            return &key->by_kind[i].format;
+    return key->by_kind_count ? NULL : &key->format;
 }
 
 bool model_index_holds(const struct model *model, const struct map_index *index,

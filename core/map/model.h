@@ -115,6 +115,8 @@ struct map_entry {
     const struct map_kind *kind;
     struct map_rank rank; /* what stands before NAME */
     struct format name;
+    struct format indexed; /* the parts in NAME that are of the index's key alone: an item tells
+                            * them, and they lead to no key */
     /* The sort key is what SORT_PREFIX says (in terms of the path's parameters), followed by what
      * the name says. */
     bool has_sort_prefix;
@@ -202,6 +204,14 @@ bool model_is_key(const struct model *model, const char *attribute);
 
 /* Whether ATTRIBUTE is of the index's key. */
 bool model_is_index_key(const struct map_index *index, const char *attribute);
+
+/* The key attributes of INDEX one after another, partition first; NULL when there are no more. */
+const struct map_key *model_index_key(const struct map_index *index, size_t i);
+
+/* How records of KIND write KEY, of MODEL's table or one of its indexes. NULL when the index holds
+ * no records of KIND. */
+const struct format *model_key_format(const struct model *model, const struct map_key *key,
+                                      const struct map_kind *kind);
 
 /* Whether INDEX, of MODEL's table, is known to hold ATTRIBUTE of its records. */
 bool model_index_holds(const struct model *model, const struct map_index *index,

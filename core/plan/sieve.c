@@ -2,19 +2,25 @@
 
 #include "core/item/item.h"
 
+/* The value that ITEM has for KEY; false when it is missing or of a wrong type. */
+static bool read_key(const struct map_key *key, struct json item, struct arena *arena,
+                     struct value *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    bool read = value_read(item_attribute(item, span_text(key->attribute)), &bytes, out);
+    arena->failed = arena->failed || bytes.failed;
+    if (!read || out->type != key->type)
+        return false;
+    out->bytes = arena_copy(arena, out->bytes);
+    return !arena->failed;
+}
+
 bool sieve_key(const struct model *table, struct json item, struct arena *arena, struct key *out)
 {
     *out = (struct key){.count = table->key_count};
     for (size_t i = 0; i < table->key_count; i++) {
-        CLEAN_UP(buf_clean_up) struct buf bytes = {0};
-        struct key_attribute *attribute = &out->attributes[i];
-        attribute->name = span_text(table->keys[i].attribute);
-        bool read = value_read(item_attribute(item, attribute->name), &bytes, &attribute->value);
-        arena->failed = arena->failed || bytes.failed;
-        if (!read || attribute->value.type != table->keys[i].type)
-            return false;
-        attribute->value.bytes = arena_copy(arena, attribute->value.bytes);
-        if (arena->failed)
+        out->attributes[i].name = span_text(table->keys[i].attribute);
+        if (!read_key(&table->keys[i], item, arena, &out->attributes[i].value))
             return false;
     }
     return true;
@@ -93,6 +99,46 @@ enum sieve_verdict sieve_item(const struct plan *plan, struct json item, struct 
     if (counts)
         return SIEVE_COUNTS;
     return is_declared(plan->table, &out->key) ? SIEVE_OTHER : SIEVE_UNDECLARED;
+}
+
+/* Whether a part of FORMAT stands in WANTED and is not in PARTS. */
+static bool adds_parts(const struct format *format, const struct format *wanted,
+                       const struct bindings *parts)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        const char *param = format->pieces[i].param;
+        if (param && format_has(wanted, param) && !bindings_find(parts, param))
+            return true;
+    }
+    return false;
+}
+
+bool sieve_index_parts(const struct model *table, const struct map_index *index,
+                       const struct map_kind *kind, const struct format *wanted, struct json item,
+                       struct arena *arena, struct bindings *parts)
+{
+    const struct map_key *key;
+    for (size_t i = 0; (key = model_index_key(index, i)); i++) {
+        struct value value;
+        struct bindings own = {0};
+        const struct format *format = model_key_format(table, key, kind);
+        if (!read_key(key, item, arena, &value) || !format)
+            return false;
+        if (!adds_parts(format, wanted, parts))
+            continue;
+        if (!format_match_key(format, value.bytes, table->separator, &own) ||
+            !bindings_agree(&own, &own))
+            return false;
+        for (size_t k = 0; k < own.count; k++) {
+            const struct binding *part = &own.items[k];
+            if (!format_has(wanted, part->param) || bindings_find(parts, part->param))
+                continue;
+            if (!bindings_add(parts, part->param, part->value))
+                return false;
+            parts->items[parts->count - 1].type = part->type;
+        }
+    }
+    return true;
 }
 
 bool sieve_complain(const struct plan *plan, struct json item, struct error *err)

@@ -85,6 +85,23 @@ static void check_written(const char *text)
     CHECK_TEXT(buf_text(&out), text);
 }
 
+static void test_how_a_key_spells_its_parts_is_written(void)
+{
+    struct format_piece pieces[] = {
+        {.param = "email", .letters = FORMAT_LOWER},
+        {.literal = SPAN_LITERAL("#")},
+        {.param = "all", .open = true, .letters = FORMAT_UPPER},
+        {.literal = SPAN_LITERAL("#")},
+        {.param = "score", .pad = 5},
+    };
+    struct format format = {pieces, 5}, copy;
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    CHECK(format_copy(&arena, &format, &copy));
+    format_write(&copy, &out);
+    arena_clean_up(&arena);
+    CHECK_TEXT(buf_text(&out), "{email:lower}#{all*:upper}#{score:05}");
+}
+
 static void test_what_is_parsed_is_written_the_same(void)
 {
     check_written("");
@@ -309,6 +326,7 @@ static void test_overlap_looks_at_both_ends(void)
 }
 
 static const struct check_test tests[] = {
+    {"how_a_key_spells_its_parts_is_written", test_how_a_key_spells_its_parts_is_written},
     {"what_is_parsed_is_written_the_same", test_what_is_parsed_is_written_the_same},
     {"a_brace_needs_its_partner", test_a_brace_needs_its_partner},
     {"a_parameter_has_a_name", test_a_parameter_has_a_name},

@@ -341,6 +341,45 @@ static void test_a_part_that_stands_twice_agrees_with_itself(void)
     close_map();
 }
 
+/* "part=value …" of WANTED that ITEM, of kind "r", has in index I; "none" when it is not in it. */
+static void check_index_parts(const char *wanted, const char *item, const char *want)
+{
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    CLEAN_UP(buf_clean_up) struct buf got = {0};
+    const struct model *table = map->models[0];
+    struct bindings parts = {.items = {{.param = "id", .value = SPAN_LITERAL("7")}}, .count = 1};
+    struct format format;
+    parse_item(item, &doc);
+    CHECK(format_parse(&arena, span_text(wanted), &format) == NULL);
+    bool in = sieve_index_parts(table, table->indexes, table->kinds, &format, json_root(&doc),
+                                &arena, &parts);
+    for (size_t i = 0; i < parts.count; i++)
+        buf_printf(&got, "%s%s=%.*s", i ? " " : "", parts.items[i].param,
+                   (int)parts.items[i].value.size, parts.items[i].value.data);
+    CHECK_TEXT(in ? buf_text(&got) : "none", want);
+}
+
+static void test_the_parts_of_an_index_come_from_the_item(void)
+{
+    load_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"U#{id}\"}},\"types\":{\"n\":\"N\"},"
+               "\"indexes\":{\"I\":{\"partition\":{\"p\":\"{id}\"},"
+               "\"sort\":{\"s\":\"{state}#{when}\",\"n\":\"{n}\"}}},"
+               "\"paths\":{\"{id}/\":{\"index\":\"I\"}}");
+    const char *item = "{\"pk\":{\"S\":\"U#7\"},\"p\":{\"S\":\"8\"},\"s\":{\"S\":\"NEW#2026\"},"
+                       "\"n\":{\"N\":\"5\"}}";
+    check_index_parts("{when},{id}", item, "id=7 when=2026");
+    check_index_parts("{n}-{state}", item, "id=7 state=NEW n=5");
+    check_index_parts("{n}", "{\"p\":{\"S\":\"8\"},\"s\":{\"S\":\"NEW\"},\"n\":{\"N\":\"5\"}}",
+                      "id=7 n=5"); /* whose other attribute is of no format */
+    check_index_parts("{when}", "{\"p\":{\"S\":\"8\"},\"s\":{\"S\":\"NEW\"},\"n\":{\"N\":\"5\"}}",
+                      "none");
+    check_index_parts("{when}", "{\"s\":{\"S\":\"NEW#1\"},\"n\":{\"N\":\"5\"}}", "none");
+    check_index_parts("{when}", "{\"p\":{\"S\":\"8\"},\"s\":{\"S\":\"NEW#1\"},\"n\":{\"S\":\"5\"}}",
+                      "none");
+    close_map();
+}
+
 static enum sieve_verdict verdict_on(const char *path, const char *item)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
@@ -587,6 +626,7 @@ static const struct check_test tests[] = {
      test_a_key_that_contradicts_the_path_is_no_entry},
     {"a_part_that_stands_twice_agrees_with_itself",
      test_a_part_that_stands_twice_agrees_with_itself},
+    {"the_parts_of_an_index_come_from_the_item", test_the_parts_of_an_index_come_from_the_item},
     {"what_counts_of_a_listing", test_what_counts_of_a_listing},
     {"conditions_hold_or_not", test_conditions_hold_or_not},
     {"one_attribute_travels_with_what_is_checked", test_one_attribute_travels_with_what_is_checked},
