@@ -8,7 +8,7 @@
 #include "core/base/span.h"
 #include "core/item/value.h"
 
-enum { FORMAT_MAX_PIECES = 16, BINDINGS_MAX = 24 };
+enum { FORMAT_MAX_PIECES = 24, BINDINGS_MAX = 24 };
 
 /* In which letters a key holds a part: {email:lower}. */
 enum format_case { FORMAT_ANY_CASE, FORMAT_LOWER, FORMAT_UPPER };

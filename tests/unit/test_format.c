@@ -137,8 +137,8 @@ static void test_two_parameters_need_a_text_between(void)
 
 static void test_there_is_a_most_of_pieces(void)
 {
-    check_written("{a}-{b}-{c}-{d}-{e}-{f}-{g}-{h}-");
-    check_refused("{a}-{b}-{c}-{d}-{e}-{f}-{g}-{h}-{i}", "too many parameters");
+    check_written("{a}-{b}-{c}-{d}-{e}-{f}-{g}-{h}-{i}-{j}-{k}-{l}-");
+    check_refused("{a}-{b}-{c}-{d}-{e}-{f}-{g}-{h}-{i}-{j}-{k}-{l}-{m}", "too many parameters");
 }
 
 static void test_an_open_part_says_so(void)

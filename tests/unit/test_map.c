@@ -1122,7 +1122,8 @@ static void test_a_name_has_parts_of_the_key_alone(void)
 static void test_too_many_parameters_in_a_path(void)
 {
     struct error err = {0};
-    CHECK(!sample_table(RECORDS PATHS("{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}/", ""), &err));
+    CHECK(!sample_table(RECORDS PATHS("{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}/{j}/{k}/{l}/{m}/", ""),
+                        &err));
     CHECK_HAS(err.text, "too many parameters");
 }
 
