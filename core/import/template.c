@@ -7,7 +7,7 @@ static const char *add_piece(struct arena *arena, struct format *format, struct 
     if (!format->pieces)
         return "out of memory";
     if (format->count == FORMAT_MAX_PIECES)
-        return "a format has at most 16 pieces";
+        return "a format has at most 24 pieces";
     format->pieces[format->count++] = piece;
     return NULL;
 }

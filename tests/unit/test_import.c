@@ -41,8 +41,8 @@ static void test_templates_that_no_format_can_say(void)
                    "a part comes from within another attribute");
     parse_template(TEMPLATE_BRACES, "{a}{b}",
                    "two parts have no text between them, so that no key could be taken apart");
-    parse_template(TEMPLATE_BRACES, "{a}#{b}#{c}#{d}#{e}#{f}#{g}#{h}#{i}",
-                   "a format has at most 16 pieces");
+    parse_template(TEMPLATE_BRACES, "{a}#{b}#{c}#{d}#{e}#{f}#{g}#{h}#{i}#{j}#{k}#{l}#{m}",
+                   "a format has at most 24 pieces");
 }
 
 static void test_parts_have_a_name_each(void)
