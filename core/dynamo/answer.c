@@ -43,6 +43,7 @@ size_t answer_limit(const struct answer_question *question)
     case DYNAMO_BATCH_GET_ITEM:
         return (items < batch ? items : batch) + BESIDES;
     case DYNAMO_QUERY:
+    case DYNAMO_SCAN:
         return (size_t)(MB + ITEM_SIZE) * MOST_JSON + BESIDES;
     case DYNAMO_DESCRIBE_TABLE:
         return MAX_TABLE;
@@ -247,7 +248,7 @@ static bool agrees(struct json root, const char *name, size_t count)
     return !json_present(value) || (json_read_int(value, &told) && told == (int64_t)count);
 }
 
-static bool read_query(struct answer *answer, struct json root)
+static bool read_items(struct answer *answer, struct json root)
 {
     return read_resume(answer, root, "LastEvaluatedKey", JSON_OBJECT) &&
            collect_items(answer, json_member(root, "Items")) &&
@@ -466,7 +467,8 @@ static bool read_content(struct answer *answer, const struct answer_question *qu
     case DYNAMO_BATCH_GET_ITEM:
         return read_batch(answer, read, root);
     case DYNAMO_QUERY:
-        return read_query(answer, root);
+    case DYNAMO_SCAN:
+        return read_items(answer, root);
     case DYNAMO_DESCRIBE_TABLE:
         return read_table(answer, read, root);
     case DYNAMO_LIST_TABLES:

@@ -65,6 +65,8 @@ static const char *command_of(enum dynamo_op op)
         return "batch-get-item";
     case DYNAMO_QUERY:
         return "query";
+    case DYNAMO_SCAN:
+        return "scan";
     case DYNAMO_DESCRIBE_TABLE:
         return "describe-table";
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:

@@ -22,6 +22,7 @@ struct dynamo {
     struct quotas quotas;        /* one a table; of an endpoint, as the whole source is */
     struct inventory *inventory; /* owned */
     int64_t deadline_ms;
+    bool may_scan;
 };
 
 struct source_call {
@@ -35,7 +36,7 @@ struct source_call {
     struct buf resume; /* JSON: where the next request goes on; empty at the end */
     struct exchange *exchange;
     struct retry *retry;             /* the table's quota; given back at the end */
-    struct loop_timer *timer;        /* before a batch's next round */
+    struct loop_timer *timer;        /* before a batch's next round, or a Scan's refusal */
     struct inventory_wait diagnosis; /* before an error that names what there is instead */
     struct error why;                /* that error */
     /* The page under way. */
@@ -298,6 +299,25 @@ static struct answer_question question_of(const struct dynamo *dynamo, const str
     };
 }
 
+static void refuse_scan(void *arg)
+{
+    struct source_call *call = arg;
+    struct error err;
+    call->timer = NULL;
+    error_set(&err, ERROR_INVALID, "%s is not scanned: nobody has allowed it (--allow-scan)",
+              call->read->table);
+    fail(call, &err);
+}
+
+/* The one place that lets a Scan pass. */
+static bool begin(struct source_call *call)
+{
+    if (call->question.op != DYNAMO_SCAN || call->dynamo->may_scan)
+        return begin_page(call);
+    call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, refuse_scan, call);
+    return call->timer != NULL;
+}
+
 static struct source_call *dynamo_start(struct source *source, const struct read *read,
                                         source_page_fn *fn, void *arg)
 {
@@ -314,7 +334,7 @@ static struct source_call *dynamo_start(struct source *source, const struct read
     char share[EXCHANGE_SHARE_SIZE];
     exchange_share(&call->dynamo->link, &call->question, share);
     call->retry = quotas_take(&call->dynamo->quotas, share);
-    if (!call->retry || !request_init(&call->request, read) || !begin_page(call)) {
+    if (!call->retry || !request_init(&call->request, read) || !begin(call)) {
         dynamo_end(call);
         return NULL;
     }
@@ -379,6 +399,7 @@ struct source *dynamo_new(const struct dynamo_options *options)
         .ca_bundle = aws_session_settings(options->session)->ca_bundle,
     };
     dynamo->deadline_ms = options->deadline_ms;
+    dynamo->may_scan = options->may_scan;
     dynamo->inventory = inventory_new(&dynamo->link);
     if (dynamo->inventory)
         return &dynamo->source;

@@ -5,8 +5,8 @@
 
 #include "core/json/json.h"
 
-/* What is granted on one resource. What reads no record has grants of its own, so that who does not
- * want it takes a statement away. */
+/* What is granted on one resource. What reads no record, and a Scan, have grants of their own, so
+ * that who does not want them takes a statement away. */
 struct policy_grant {
     char *resource; /* owned */
     unsigned ops;   /* bits, 1 << enum dynamo_op */
@@ -15,7 +15,7 @@ struct policy_grant {
 void policy_grant(struct policy *policy, enum dynamo_op op, struct span resource)
 {
     unsigned records = 1u << DYNAMO_GET_ITEM | 1u << DYNAMO_BATCH_GET_ITEM | 1u << DYNAMO_QUERY;
-    unsigned alike = dynamo_op_reads_records(op) ? records : 1u << op;
+    unsigned alike = records & 1u << op ? records : 1u << op;
     for (size_t i = 0; i < policy->count; i++)
         if ((policy->grants[i].ops & alike) && span_is(resource, policy->grants[i].resource)) {
             policy->grants[i].ops |= 1u << op;

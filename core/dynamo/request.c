@@ -13,6 +13,8 @@ const char *dynamo_op_name(enum dynamo_op op)
         return "BatchGetItem";
     case DYNAMO_QUERY:
         return "Query";
+    case DYNAMO_SCAN:
+        return "Scan";
     case DYNAMO_DESCRIBE_TABLE:
         return "DescribeTable";
     case DYNAMO_LIST_TABLES:
@@ -29,7 +31,7 @@ const char *dynamo_op_name(enum dynamo_op op)
 
 bool dynamo_op_reads_records(enum dynamo_op op)
 {
-    return op <= DYNAMO_QUERY;
+    return op <= DYNAMO_SCAN;
 }
 
 bool dynamo_op_is_of_account(enum dynamo_op op)
@@ -46,6 +48,8 @@ enum dynamo_op request_op(const struct read *read)
         return DYNAMO_QUERY;
     case READ_TABLES:
         return DYNAMO_LIST_TABLES;
+    case READ_SCAN:
+        return DYNAMO_SCAN;
     case READ_EXPIRY:
         return DYNAMO_DESCRIBE_TIME_TO_LIVE;
     case READ_BACKUPS:
@@ -283,6 +287,8 @@ bool request_init(struct request *request, const struct read *read)
         .index = read->index,
         .descending = read->descending,
         .consistent = read->consistent,
+        .segment = read->segment,
+        .segments = read->segments,
     };
     CLEAN_UP(aliases_clean_up)
     struct aliases aliases = {.names = calloc(most, sizeof *aliases.names),
@@ -334,7 +340,13 @@ static void add_json(struct buf *out, const char *name, struct span value)
     buf_add_span(out, value);
 }
 
-/* What GetItem, Query and each table of a BatchGetItem have in common. */
+static void add_count(struct buf *out, const char *name, uint32_t count)
+{
+    add_name(out, span_text(name));
+    buf_printf(out, "%lu", (unsigned long)count);
+}
+
+/* What GetItem, Query, Scan and each table of a BatchGetItem have in common. */
 static void add_expressions(const struct request *request, struct buf *out)
 {
     if (request->key_condition.size)
@@ -374,9 +386,20 @@ static void write_query(const struct request *request, struct span resume, struc
     if (resume.size) {
         add_json(out, "ExclusiveStartKey", resume);
     } else if (request->limit) {
-        add_name(out, SPAN_LITERAL("Limit"));
-        buf_printf(out, "%lu", (unsigned long)request->limit);
+        add_count(out, "Limit", request->limit);
     }
+}
+
+static void write_scan(const struct request *request, struct span resume, struct buf *out)
+{
+    add_string(out, "TableName", span_text(request->table));
+    add_expressions(request, out);
+    if (request->segments) {
+        add_count(out, "Segment", request->segment);
+        add_count(out, "TotalSegments", request->segments);
+    }
+    if (resume.size)
+        add_json(out, "ExclusiveStartKey", resume);
 }
 
 bool request_write(const struct request *request, struct span resume, struct buf *out)
@@ -393,6 +416,9 @@ bool request_write(const struct request *request, struct span resume, struct buf
         break;
     case DYNAMO_QUERY:
         write_query(request, resume, out);
+        break;
+    case DYNAMO_SCAN:
+        write_scan(request, resume, out);
         break;
     case DYNAMO_DESCRIBE_TABLE:
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:

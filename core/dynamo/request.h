@@ -1,4 +1,4 @@
-/* A Read as the service understands it: one of eight operations, and what it says. The one writer
+/* A Read as the service understands it: one of nine operations, and what it says. The one writer
  * of expressions stands here; the JSON body and the printed command (core/dynamo/command.h) are
  * two ways to print what it wrote. */
 #ifndef DDBFS_CORE_DYNAMO_REQUEST_H
@@ -7,11 +7,13 @@
 #include "core/base/buf.h"
 #include "core/source/read.h"
 
-/* The closed set. All of them read; nothing else is ever sent. */
+/* The closed set. All of them read; nothing else is ever sent. A Scan is sent only by a source that
+ * was told that it may (dynamo.h). */
 enum dynamo_op {
     DYNAMO_GET_ITEM,
     DYNAMO_BATCH_GET_ITEM,
     DYNAMO_QUERY,
+    DYNAMO_SCAN,
     DYNAMO_DESCRIBE_TABLE,
     DYNAMO_LIST_TABLES,
     DYNAMO_DESCRIBE_TIME_TO_LIVE,
@@ -46,6 +48,7 @@ struct request {
     uint32_t limit;    /* entries of the first page; 0: as many as it holds */
     bool descending;
     bool consistent;
+    uint32_t segment, segments; /* of a Scan; 0 of 0: all of the table */
 };
 
 /* READ must outlive the request, which is to be cleaned up in either case. False when memory ran

@@ -253,9 +253,9 @@ static bool verify_position(struct verify *verify, struct json resume, struct ar
         return false;
     if (!is_new_position(verify, &position))
         return refuse(verify, err, "a position (%s) where it had been before",
-                      verify->question->op == DYNAMO_QUERY         ? "LastEvaluatedKey"
-                      : verify->question->op == DYNAMO_LIST_TABLES ? "LastEvaluatedTableName"
-                                                                   : "LastEvaluatedBackupArn");
+                      verify->question->op == DYNAMO_LIST_TABLES    ? "LastEvaluatedTableName"
+                      : verify->question->op == DYNAMO_LIST_BACKUPS ? "LastEvaluatedBackupArn"
+                                                                    : "LastEvaluatedKey");
     return !position.failed || error_no_memory(err);
 }
 
@@ -298,6 +298,22 @@ static bool verify_query(struct verify *verify, const struct answer *answer, str
            verify_position(verify, answer->resume, arena, err);
 }
 
+/* Items come in no order that anybody knows: each has the part of its key that was asked for. */
+static bool verify_scan(struct verify *verify, const struct answer *answer, struct arena *arena,
+                        struct error *err)
+{
+    const struct read *read = verify->question->read;
+    for (size_t i = 0; i < answer->item_count; i++)
+        for (size_t k = 0; k < read->attribute_count; k++) {
+            struct span name = read->attributes[k];
+            struct value value;
+            if (!read_key_value(answer->items[i], name, arena, &value))
+                return refuse(verify, err, "an item without the key attribute %.*s", (int)name.size,
+                              name.data);
+        }
+    return !json_present(answer->resume) || verify_position(verify, answer->resume, arena, err);
+}
+
 /* Names go forward from page to page; whether capitals stand before small letters is not said. */
 static bool verify_names(struct verify *verify, const struct answer *answer, struct arena *arena,
                          struct error *err)
@@ -337,6 +353,9 @@ bool verify_answer(struct verify *verify, const struct answer *answer, struct er
     case DYNAMO_QUERY:
         ok = verify_query(verify, answer, &arena, err);
         keep_last(verify);
+        break;
+    case DYNAMO_SCAN:
+        ok = verify_scan(verify, answer, &arena, err);
         break;
     case DYNAMO_LIST_TABLES:
         ok = verify_names(verify, answer, &arena, err);

@@ -18,6 +18,14 @@ static void write_query(const struct read *read, struct buf *out)
         buf_printf(out, ", at most %lu", (unsigned long)read->limit);
 }
 
+static void write_attributes(const struct read *read, struct buf *out)
+{
+    for (size_t i = 0; i < read->attribute_count; i++) {
+        buf_add_text(out, i ? ", " : ", only ");
+        buf_add_span(out, read->attributes[i]);
+    }
+}
+
 static void write_items(const struct read *read, enum read_keys keys, struct buf *out)
 {
     if (keys == KEYS_FROM_ANSWER || read->key_count > 1) {
@@ -28,10 +36,15 @@ static void write_items(const struct read *read, enum read_keys keys, struct buf
         buf_printf(out, "GetItem from %s with ", read->table);
         key_write_words(&read->keys[0], out);
     }
-    for (size_t i = 0; i < read->attribute_count; i++) {
-        buf_add_text(out, i ? ", " : ", only ");
-        buf_add_span(out, read->attributes[i]);
-    }
+    write_attributes(read, out);
+}
+
+static void write_scan(const struct read *read, struct buf *out)
+{
+    buf_printf(out, "Scan %s", read->table);
+    write_attributes(read, out);
+    if (read->segments)
+        buf_printf(out, ", in %lu segments at once", (unsigned long)read->segments);
 }
 
 void dynamo_write_words(const struct read *read, enum read_keys keys, struct buf *out)
@@ -42,6 +55,9 @@ void dynamo_write_words(const struct read *read, enum read_keys keys, struct buf
         break;
     case READ_ITEMS:
         write_items(read, keys, out);
+        break;
+    case READ_SCAN:
+        write_scan(read, out);
         break;
     case READ_TABLES:
         buf_add_text(out, dynamo_op_name(request_op(read)));

@@ -16,6 +16,9 @@ enum read_kind {
     READ_EXPIRY,   /* by which attribute a table's items expire */
     READ_BACKUPS,  /* a table's backups that were made on demand */
     READ_RECOVERY, /* whether and from when on a table can be put back to a point in time */
+    READ_SCAN, /* all items of a table, or of one of its segments, in no order: of each no more than
+                * ATTRIBUTES, which are of its key. A source answers it only where it was told that
+                * it may. */
 };
 
 struct key_attribute {
@@ -69,6 +72,7 @@ struct read {
     struct span *attributes; /* only these top-level attributes; none: all */
     size_t attribute_count;
     bool consistent;
+    uint32_t segment, segments; /* READ_SCAN: which part of how many; 0 of 0: all */
 };
 
 /* An empty Read of that kind, table and index (copied); NULL when memory ran out. */

@@ -43,8 +43,8 @@ struct table_info {
 
 /* One page of an answer, borrowed for the time of the callback. */
 struct page {
-    const struct json *items; /* typed items: READ_ITEMS, READ_QUERY; of READ_BACKUPS objects of the
-                               * source's own, one a backup */
+    const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_BACKUPS
+                               * objects of the source's own, one a backup */
     size_t item_count;
     const struct span *names; /* READ_TABLES */
     size_t name_count;

@@ -30,11 +30,15 @@ static void read_clean_up(struct read **read)
 
 static struct read *read_for(enum dynamo_op op)
 {
-    static const enum read_kind kinds[] = {
-        [DYNAMO_GET_ITEM] = READ_ITEMS,       [DYNAMO_BATCH_GET_ITEM] = READ_ITEMS,
-        [DYNAMO_QUERY] = READ_QUERY,          [DYNAMO_DESCRIBE_TABLE] = READ_TABLE,
-        [DYNAMO_LIST_TABLES] = READ_TABLES,   [DYNAMO_DESCRIBE_TIME_TO_LIVE] = READ_EXPIRY,
-        [DYNAMO_LIST_BACKUPS] = READ_BACKUPS, [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = READ_RECOVERY};
+    static const enum read_kind kinds[] = {[DYNAMO_GET_ITEM] = READ_ITEMS,
+                                           [DYNAMO_BATCH_GET_ITEM] = READ_ITEMS,
+                                           [DYNAMO_QUERY] = READ_QUERY,
+                                           [DYNAMO_SCAN] = READ_SCAN,
+                                           [DYNAMO_DESCRIBE_TABLE] = READ_TABLE,
+                                           [DYNAMO_LIST_TABLES] = READ_TABLES,
+                                           [DYNAMO_DESCRIBE_TIME_TO_LIVE] = READ_EXPIRY,
+                                           [DYNAMO_LIST_BACKUPS] = READ_BACKUPS,
+                                           [DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS] = READ_RECOVERY};
     struct value text = {.type = VALUE_S, .bytes = SPAN_LITERAL("a")};
     struct key key = {.attributes = {{SPAN_LITERAL("pk"), text}}, .count = 1};
     struct cond cond = {.attribute = SPAN_LITERAL("pk"), .op = COND_EQ, .value = text};

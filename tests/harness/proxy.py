@@ -1,7 +1,7 @@
 """The recording proxy between a client under test and a server.
 
 It verifies every signature, records every request, lets through the eight reading operations and
-no other, and makes faults on demand. A forbidden operation is refused, and kept in VIOLATIONS for
+no other (a Scan where a test allows it), and makes faults on demand. A forbidden operation is refused, and kept in VIOLATIONS for
 the end of the test and of the whole run.
 """
 
@@ -109,6 +109,7 @@ class Proxy:
         self.keys = dict(KEYS if keys is None else keys)
         self.regions = {region}
         self.clock_offset_s = 0  # the service's clock is this far ahead of ours
+        self.allow_scan = False  # a test of what --allow-scan allows
         self.allow_refusals = False  # a test of bad credentials: a refused signature is no failure
         self.requests = []
         self.violations = []
@@ -207,6 +208,7 @@ class Proxy:
         self.accepted = 0
         self.clock_offset_s = 0
         self.allow_refusals = False
+        self.allow_scan = False
 
     @property
     def ops(self):
@@ -301,7 +303,7 @@ class Proxy:
         return time.time() + self.clock_offset_s
 
     def answer(self, request, record, upstream):
-        if record.op not in ALLOWED:
+        if record.op not in ALLOWED and not (record.op == "Scan" and self.allow_scan):
             return self.forbid(record, request)
         try:
             record.access_key = self.verify(request)

@@ -29,6 +29,7 @@ struct scene {
     struct script *script;
     struct aws_settings settings;
     struct aws_session *session;
+    struct dynamo_options options;
     struct source *source;
     struct read *read;
     struct source_call *call;
@@ -78,7 +79,7 @@ static void open_scene(struct scene *scene, struct read *read)
         .loop = scene->loop, .transport = script_transport(scene->script), .log = &scene->log};
     scene->session = aws_session_new(&scene->settings, &parts);
     CHECK(scene->session);
-    struct dynamo_options options = {
+    scene->options = (struct dynamo_options){
         .loop = scene->loop,
         .transport = script_transport(scene->script),
         .session = scene->session,
@@ -86,7 +87,7 @@ static void open_scene(struct scene *scene, struct read *read)
         .deadline_ms = DEADLINE_MS,
         .random_seed = 3,
     };
-    scene->source = dynamo_new(&options);
+    scene->source = dynamo_new(&scene->options);
     CHECK(scene->source && !read_failed(read));
 }
 
@@ -599,6 +600,69 @@ static void tables_come_page_by_page(void)
 #define INDEX(name)                                                                                \
     "{\"IndexName\":\"" name "\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}]," \
     "\"Projection\":{\"ProjectionType\":\"ALL\"}}"
+
+static struct read *scan(void)
+{
+    struct read *read = read_new(READ_SCAN, "jobs", NULL);
+    read_add_attribute(read, SPAN_LITERAL("pk"));
+    return read;
+}
+
+static void nothing_is_scanned_unless_it_was_allowed(void)
+{
+    struct scene scene;
+    open_scene(&scene, scan());
+    run(&scene);
+    CHECK_INT(sent_count(&scene), 0);
+    CHECK_INT(scene.error_count, 1);
+    CHECK_INT(scene.err.kind, ERROR_INVALID);
+    CHECK_HAS(scene.err.text, "jobs is not scanned");
+    CHECK_HAS(scene.err.text, "--allow-scan");
+    close_scene(&scene);
+}
+
+static void a_scan_that_was_allowed_comes_page_by_page(void)
+{
+    struct scene scene;
+    open_scene(&scene, scan());
+    scene.source->ops->destroy(scene.source);
+    scene.options.may_scan = true;
+    scene.source = dynamo_new(&scene.options);
+    scene.all = true;
+    answer(&scene, 200,
+           "{\"Items\":[{\"pk\":{\"S\":\"b\"}},{\"pk\":{\"S\":\"a\"}}],\"Count\":2,"
+           "\"LastEvaluatedKey\":{\"pk\":{\"S\":\"a\"}}}");
+    answer(&scene, 400, "{\"__type\":\"x#ProvisionedThroughputExceededException\"}");
+    answer(&scene, 200, "{\"Items\":[],\"Count\":0}");
+    run(&scene);
+    CHECK(scene.page_count == 2 && scene.error_count == 0);
+    CHECK(scene.pages[0].items == 2 && scene.pages[1].requests == 2);
+    CHECK_HAS(sent(&scene, 2)->headers, ".Scan");
+    CHECK_HAS(sent(&scene, 2)->body, "\"ExclusiveStartKey\":{\"pk\":{\"S\":\"a\"}}");
+    close_scene(&scene);
+}
+
+static void an_item_of_a_scan_has_its_key(void)
+{
+    static const char *const bad[] = {
+        "{\"Items\":[{\"sk\":{\"S\":\"b\"}}]}",
+        "{\"Items\":[{\"pk\":{\"BOOL\":true}}]}",
+        "{\"Items\":[],\"Count\":1}",
+        "{\"Count\":0}",
+        "{\"Items\":[],\"LastEvaluatedKey\":{\"pk\":{\"L\":[]}}}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct scene scene;
+        open_scene(&scene, scan());
+        scene.source->ops->destroy(scene.source);
+        scene.options.may_scan = true;
+        scene.source = dynamo_new(&scene.options);
+        answer(&scene, 200, bad[i]);
+        run(&scene);
+        CHECK_INT(scene.err.kind, ERROR_BAD_ANSWER);
+        close_scene(&scene);
+    }
+}
 
 #define BACKUP(n, position)                                                                        \
     "{\"BackupSummaries\":[{\"TableName\":\"jobs\",\"n\":" n                                       \
@@ -1115,6 +1179,9 @@ static const struct check_test tests[] = {
     {"an answer to another question is no page", an_answer_to_another_question_is_no_page},
     {"pages that lead in a circle end", pages_that_lead_in_a_circle_end},
     {"tables come page by page", tables_come_page_by_page},
+    {"nothing is scanned unless it was allowed", nothing_is_scanned_unless_it_was_allowed},
+    {"a scan that was allowed comes page by page", a_scan_that_was_allowed_comes_page_by_page},
+    {"an item of a scan has its key", an_item_of_a_scan_has_its_key},
     {"backups come page by page and never in a circle",
      backups_come_page_by_page_and_never_in_a_circle},
     {"a page has the description as it came", a_page_has_the_description_as_it_came},

@@ -221,6 +221,19 @@ static void what_is_said_of_a_table_is_asked_by_its_name(void)
                   "\"arn\"}");
 }
 
+static void a_segment_of_a_table_is_scanned_for_keys(void)
+{
+    struct read *read = read_new(READ_SCAN, "t", NULL);
+    read_add_attribute(read, SPAN_LITERAL("pk"));
+    read->segment = 2;
+    read->segments = 4;
+    check_body_at(read, SPAN_LITERAL("{\"pk\":{\"S\":\"a\"}}"),
+                  "{\"TableName\":\"t\",\"ProjectionExpression\":\"#n0\","
+                  "\"ExpressionAttributeNames\":{\"#n0\":\"pk\"},\"Segment\":2,\"TotalSegments\":4,"
+                  "\"ExclusiveStartKey\":{\"pk\":{\"S\":\"a\"}},\"ReturnConsumedCapacity\":"
+                  "\"TOTAL\"}");
+}
+
 static void the_set_of_operations_is_closed(void)
 {
     CHECK_TEXT(dynamo_op_name(DYNAMO_GET_ITEM), "GetItem");
@@ -231,7 +244,8 @@ static void the_set_of_operations_is_closed(void)
     CHECK_TEXT(dynamo_op_name(DYNAMO_DESCRIBE_TIME_TO_LIVE), "DescribeTimeToLive");
     CHECK_TEXT(dynamo_op_name(DYNAMO_LIST_BACKUPS), "ListBackups");
     CHECK_TEXT(dynamo_op_name(DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS), "DescribeContinuousBackups");
-    CHECK_INT(DYNAMO_OPS, 8);
+    CHECK_TEXT(dynamo_op_name(DYNAMO_SCAN), "Scan");
+    CHECK_INT(DYNAMO_OPS, 9);
 }
 
 static const struct check_test tests[] = {
@@ -251,6 +265,7 @@ static const struct check_test tests[] = {
      consistency_is_asked_wherever_the_read_says_so},
     {"tables are listed and described", tables_are_listed_and_described},
     {"what is said of a table is asked by its name", what_is_said_of_a_table_is_asked_by_its_name},
+    {"a segment of a table is scanned for keys", a_segment_of_a_table_is_scanned_for_keys},
     {"the set of operations is closed", the_set_of_operations_is_closed},
 };
 CHECK_MAIN(tests)
