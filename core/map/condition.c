@@ -81,6 +81,14 @@ const char *condition_parse_path(struct arena *arena, struct span text, struct m
     return arena->failed ? "out of memory" : NULL;
 }
 
+const char *condition_parse_name(struct arena *arena, struct span text, const char **out)
+{
+    struct map_cond cond = {0};
+    const char *wrong = condition_parse_path(arena, text, &cond);
+    *out = cond.attribute;
+    return wrong || cond.step_count == 0 ? wrong : "behind a name in single quotes stands nothing";
+}
+
 bool condition_check_value(const char *what, enum value_type type, struct span text,
                            struct error *err)
 {

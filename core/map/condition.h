@@ -11,6 +11,9 @@
  * Texts go to ARENA. NULL, or a phrase that says what is wrong. */
 const char *condition_parse_path(struct arena *arena, struct span text, struct map_cond *out);
 
+/* The same for what is one name alone, in single quotes or without: in OUT, of ARENA. */
+const char *condition_parse_name(struct arena *arena, struct span text, const char **out);
+
 /* Whether TEXT can be a value of TYPE; if not, nobody needs to be asked. False with ERR filled:
  * ERROR_INVALID, WHAT is what it should be a value of. */
 bool condition_check_value(const char *what, enum value_type type, struct span text,

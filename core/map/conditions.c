@@ -1,5 +1,7 @@
 #include "core/map/conditions.h"
 
+#include "core/map/condition.h"
+
 static const struct {
     const char *word;
     enum cond_op op;
@@ -201,6 +203,12 @@ static bool read_where(struct map_reader *reader, const char *name, struct json 
     struct declared_condition *condition = append(reader, name, at, target);
     if (!condition)
         return false;
+    condition->whole = name[0] == '\'';
+    const char *wrong =
+        condition->whole ? condition_parse_name(reader->arena, span_text(name), &condition->target)
+                         : NULL;
+    if (wrong)
+        return map_fail(reader, at, "%s", wrong);
     if (!json_is(value, JSON_OBJECT))
         return read_shorthand(reader, value, condition);
     if (json_count(value) != 1)

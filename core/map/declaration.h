@@ -94,6 +94,7 @@ struct declared_operand {
  * or a path into one. */
 struct declared_condition {
     const char *target; /* NULL of COND_AND, COND_OR and COND_NOT */
+    bool whole;         /* of "where": TARGET is the key attribute, were there a part of its name */
     enum cond_op op;
     bool typed; /* of VALUE and UPPER, as of an operand's */
     enum value_type type;
@@ -120,6 +121,11 @@ struct declared_path {
     bool ordered; /* "newest" or "oldest" was said */
     bool descending;
     uint32_t limit; /* 0: all */
+    const char
+        *limit_param; /* the path's parameter that says how many, instead of LIMIT; or NULL */
+    bool ties;        /* of a limited listing: it ends where the sort key changes */
+    bool groups;      /* a listing of the directories alone that its entries bring along */
+    bool hidden;      /* it opens, but no listing shows it */
     enum map_pick pick;
     const char *pick_attribute;
     const char *attribute;

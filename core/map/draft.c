@@ -33,17 +33,29 @@ bool draft_path_has(const struct declared_path *path, const char *param)
     return false;
 }
 
-const struct declared_condition *draft_where(const struct draft *draft, const char *target)
+static const struct declared_condition *find_where(const struct draft *draft, const char *target,
+                                                   bool whole)
 {
     const struct declared_condition *where = draft->path->wheres;
-    while (where && strcmp(where->target, target) != 0)
+    while (where && (where->whole != whole || strcmp(where->target, target) != 0))
         where = where->next;
     return where;
 }
 
+const struct declared_condition *draft_where_part(const struct draft *draft, const char *part)
+{
+    return find_where(draft, part, false);
+}
+
+const struct declared_condition *draft_where_key(const struct draft *draft, const char *attribute)
+{
+    const struct declared_condition *where = find_where(draft, attribute, true);
+    return where ? where : find_where(draft, attribute, false);
+}
+
 static const struct declared_condition *equality_on(const struct draft *draft, const char *param)
 {
-    const struct declared_condition *where = draft_where(draft, param);
+    const struct declared_condition *where = draft_where_part(draft, param);
     return where && where->op == COND_EQ ? where : NULL;
 }
 

@@ -28,8 +28,10 @@ bool draft_fail_room(struct draft *draft);
 bool draft_path_has(const struct declared_path *path, const char *param);
 /* Whether PARAM stands there or is said by an equality of "where". */
 bool draft_says(const struct draft *draft, const char *param);
-/* The "where" condition on TARGET, or NULL. */
-const struct declared_condition *draft_where(const struct draft *draft, const char *target);
+/* The "where" condition on a part of a key; on a key attribute, in single quotes or without. NULL
+ * when there is none. */
+const struct declared_condition *draft_where_part(const struct draft *draft, const char *part);
+const struct declared_condition *draft_where_key(const struct draft *draft, const char *attribute);
 
 /* Whether a value that the map gives to TARGET itself is one that "params" knows: a misspelt one
  * would find nothing. False with a finding at LINE. */

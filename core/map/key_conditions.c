@@ -81,7 +81,7 @@ static void mark_said(struct draft *draft, const struct format *format,
 {
     for (size_t i = 0; i < said->pieces; i++) {
         const char *param = format->pieces[i].param;
-        const struct declared_condition *where = param ? draft_where(draft, param) : NULL;
+        const struct declared_condition *where = param ? draft_where_part(draft, param) : NULL;
         if (where && where->op == COND_EQ)
             mark_used(draft, where);
     }
@@ -109,7 +109,7 @@ static bool add_plain(struct draft *draft, const struct map_key *key,
 static bool compile_partition_key(struct draft *draft, const struct map_key *key)
 {
     struct map_pattern *pattern = draft->pattern;
-    const struct declared_condition *where = draft_where(draft, key->attribute);
+    const struct declared_condition *where = draft_where_key(draft, key->attribute);
     if (where && where->op == COND_EQ)
         return add_plain(draft, key, where);
     struct said_text first, other;
@@ -273,7 +273,7 @@ static bool compile_sort_key_of_several(struct draft *draft, const struct map_ke
 static bool compile_sort_key(struct draft *draft, const struct map_key *key, bool *done)
 {
     struct map_pattern *pattern = draft->pattern;
-    const struct declared_condition *where = draft_where(draft, key->attribute);
+    const struct declared_condition *where = draft_where_key(draft, key->attribute);
     struct said_text said;
     const struct format *format = format_for(draft, key, pattern->kinds[0]);
     if (!format)
@@ -283,7 +283,7 @@ static bool compile_sort_key(struct draft *draft, const struct map_key *key, boo
     *done = true;
     if (pattern->kind_count > 1 && !where)
         return compile_sort_key_of_several(draft, key);
-    bool by_part = said.stop && draft_where(draft, said.stop) == where;
+    bool by_part = said.stop && draft_where_part(draft, said.stop) == where;
     if (where && !by_part && where->op != COND_EQ)
         return add_plain(draft, key, where);
     if (!said.stop) {
@@ -296,7 +296,7 @@ static bool compile_sort_key(struct draft *draft, const struct map_key *key, boo
         return add_plain(draft, key, where);
     }
     mark_said(draft, format, &said);
-    where = draft_where(draft, said.stop);
+    where = draft_where_part(draft, said.stop);
     return where ? compile_range(draft, key, format, &said, where)
                  : add_prefix(draft, key, &said.text);
 }

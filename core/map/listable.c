@@ -145,7 +145,8 @@ const struct route *listable_missing(const struct model *table, const struct rou
 {
     const struct map_pattern *list = directory->list;
     for (const struct route *child = directory->children; child; child = child->next)
-        if (!child->entry && !format_is_literal(&child->segment) && !has_all_values(table, child) &&
+        if (!child->entry && !child->hidden && !format_is_literal(&child->segment) &&
+            !has_all_values(table, child) &&
             !(listable_follows_some(child, path) && follow_all(list, child, path)) &&
             !(list && list->whole && shows_some_of(list, child)))
             return child;

@@ -22,7 +22,8 @@ bool listable_shows(const struct route *child, const struct map_kind *kind);
 
 /* The step below DIRECTORY that nothing lists, or not all of it: neither values of which the map
  * says that there are no others, nor its listing; NULL when the directory can be listed as a whole.
- * It can also where its listing has all records, and parameters only open windows on some of them
+ * What is hidden lacks nowhere. It can also where its listing has all records, and parameters only
+ * open windows on some of them
  * ("{from}..{to}/"). */
 const struct route *listable_missing(const struct model *table, const struct route *directory,
                                      const struct bindings *path);

@@ -127,9 +127,10 @@ struct map_entry {
 struct map_pattern {
     const char *path;
     unsigned line;
-    bool list;  /* the path ends in a slash */
-    bool whole; /* a listing of the table itself that leaves out no record of its kinds but
-                 * what the path says */
+    bool list;   /* the path ends in a slash */
+    bool hidden; /* no listing shows it */
+    bool whole;  /* a listing of the table itself that leaves out no record of its kinds but
+                  * what the path says */
     const struct model *table; /* whose pattern it is; holds this one, so not counted */
     const struct map_kind **kinds;
     size_t kind_count;

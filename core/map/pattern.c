@@ -110,6 +110,14 @@ static bool check_wheres(struct draft *draft)
             return draft_fail(draft, "\"where\" on %s: a key is never true, false or null",
                               where->target);
         bool itself = whole && strcmp(whole, where->target) == 0;
+        if (where->whole && !is_used(draft, where))
+            return draft_fail(
+                draft,
+                "\"where\" on '%s' can't be part of a key condition: in single quotes "
+                "stands a key attribute of what is asked that the path does not say",
+                where->target);
+        if (where->whole)
+            continue;
         if (equality && !draft_check_known(draft, where->line, where->target, &where->value))
             return false;
         if (equality && !itself && draft_path_has(draft->path, where->target))
@@ -209,7 +217,7 @@ static bool check_room(struct draft *draft)
             fits = fits && add_param(&all, path.pieces[i].param);
         const struct declared_condition *where;
         for (where = draft->path->wheres; where; where = where->next)
-            fits = fits && (where->op != COND_EQ || add_param(&all, where->target));
+            fits = fits && (where->whole || where->op != COND_EQ || add_param(&all, where->target));
         for (size_t k = 0; k < draft->model->key_count; k++) {
             const struct format *key = &draft->pattern->kinds[kind]->keys[k];
             for (size_t i = 0; i < key->count; i++)
@@ -264,10 +272,10 @@ static struct map_part *keep_parts(struct draft *draft, enum cond_op op, size_t 
     const struct declared_condition *where;
     size_t most = 0;
     for (where = draft->path->wheres; where; where = where->next)
-        most += where->op == op;
+        most += where->op == op && !where->whole;
     struct map_part *parts = arena_array(draft->arena, most, sizeof *parts);
     for (where = draft->path->wheres; parts && where; where = where->next) {
-        if (where->op != op)
+        if (where->op != op || where->whole)
             continue;
         parts[*count].param = keep_text(draft->arena, where->target);
         format_copy(draft->arena, &where->value, &parts[(*count)++].value);
@@ -312,6 +320,7 @@ static bool compile(struct draft *draft, const struct declared_table *table)
         .path = path->path,
         .line = path->line,
         .list = path->list,
+        .hidden = path->hidden,
         .whole = path->list && !path->index.text && !path->limit && !path->wheres && !path->filters,
         .table = draft->model,
         .descending = path->descending,

@@ -196,6 +196,17 @@ static bool place_all_entries(struct builder *builder, struct route *route)
     return true;
 }
 
+/* Whether ROUTE, or a step below it, is of a path that listings show. An entry is its listing's. */
+static bool mark_hidden(struct route *route)
+{
+    bool shown = (route->list && !route->list->hidden) || (route->file && !route->file->hidden);
+    for (struct route *child = route->children; child; child = child->next)
+        if (!child->entry || child->file != route->list)
+            shown = mark_hidden(child) || shown;
+    route->hidden = !shown;
+    return shown;
+}
+
 static bool check_pair(struct builder *builder, const struct route *a, const struct route *b)
 {
     if (precedence(builder->table, a) != precedence(builder->table, b) ||
@@ -239,6 +250,8 @@ struct route *route_build(const struct model *model, struct arena *arena, bool w
         ok = place_pattern(&builder, each) && ok;
     ok = ok && whole && builder.root && place_all_entries(&builder, builder.root) &&
          check_ambiguity(&builder, builder.root);
+    if (builder.root)
+        mark_hidden(builder.root);
     return ok ? builder.root : NULL;
 }
 

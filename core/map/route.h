@@ -15,7 +15,8 @@ struct route {
     const struct map_pattern *file;
     const struct map_kind *kind;   /* of FILE: the record's kind; NULL where several are */
     const struct map_entry *entry; /* FILE is the listing above, this an entry of it */
-    unsigned line;                 /* of the path that made it */
+    bool hidden;   /* no listing shows it: so say all paths that end here or below */
+    unsigned line; /* of the path that made it */
 };
 
 /* Appends the step as the map writes it, the rank of an entry included. */

@@ -130,7 +130,7 @@ static void add_routes(struct entries *entries, const struct place *place, bool 
 {
     struct bindings nothing = {0};
     for (const struct route *child = place->route->children; child; child = child->next) {
-        if (child->entry || !child->file == files || names_withhold(child, names))
+        if (child->entry || child->hidden || !child->file == files || names_withhold(child, names))
             continue;
         const struct map_param *values = listable_values(place->table, child);
         if (values)

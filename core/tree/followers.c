@@ -63,7 +63,7 @@ static void add_child(struct followers *followers, const struct place *place,
 
 static bool is_follower(const struct route *child)
 {
-    return !child->entry && !child->file && !format_is_literal(&child->segment);
+    return !child->entry && !child->hidden && !child->file && !format_is_literal(&child->segment);
 }
 
 void followers_add(struct followers *followers, const struct place *place,

@@ -108,6 +108,8 @@ GOOD = {
     "secret": changed("tables.jobs.secret", ["token"]),
     "ttl of none": changed("tables.jobs.ttl", 0),
     "begins": with_path("{shop}/on/{day}/", {"where": {"created": "{day}*"}}),
+    "hidden": with_path("{shop}/on/{day}/", {"where": {"created": "{day}*"}, "hidden": True}),
+    "whole attribute": with_path("{shop}/after/{day}/", {"where": {"'sk'": {">": "{day}"}}}),
     "range": with_path("{shop}/{from}..{to}/", {"where": {"created": "{from}..{to}"}}),
     "begins, written out": with_path(
         "{shop}/on/{day}/", {"where": {"created": {"begins_with": "{day}"}}}
@@ -249,6 +251,7 @@ BAD = {
     "where that is no object": with_path("{shop}/", {"where": "created"}),
     "condition of two": with_path("{shop}/", {"where": {"created": {">": "1", "<": "2"}}}),
     "condition of an unknown word": with_path("{shop}/", {"where": {"created": {"!=": "1"}}}),
+    "hidden that is no flag": with_path("{shop}/", {"hidden": 1}),
     "key condition of a flag": with_path("{shop}/", {"where": {"created": True}}),
     "filter of nothing": with_path("{shop}/", {"filter": {"a": {}}}),
     "filter of an unknown word": with_path("{shop}/", {"filter": {"a": {"like": "x"}}}),

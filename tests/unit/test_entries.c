@@ -115,6 +115,33 @@ static void test_a_literal_and_a_value_of_one_name_are_one_entry(void)
                 "/prod/t", "README x/ y/");
 }
 
+#define HIDE "{\"hidden\":true}"
+#define TWO "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
+
+/* It makes no directory partly listed, either. */
+static void test_what_is_hidden_is_not_listed(void)
+{
+    check_table(TWO "\"paths\":{\"{a}/\":" HIDE ",\"all/{a}/\":{},\"one/{a}/{b}\":" HIDE "}",
+                "/prod/t", "README all/");
+    check_table(TWO "\"paths\":{\"{a}/\":{},\"{a}/FIRST\":{\"oldest\":1,\"hidden\":true},"
+                    "\"{a}/LAST\":{\"newest\":1}}",
+                "/prod/t/x", "LAST");
+    check_table("\"params\":{\"a\":{\"values\":[\"x\"]}}," TWO "\"paths\":{\"{a}/\":" HIDE "}",
+                "/prod/t", "README");
+}
+
+static void test_a_step_is_hidden_when_all_paths_below_it_are(void)
+{
+    check_table(TWO "\"paths\":{\"by/{a}/\":" HIDE ",\"by/{a}/x/{b}\":" HIDE "}", "/prod/t",
+                "README");
+    check_table(TWO "\"paths\":{\"by/{a}/\":" HIDE ",\"by/{a}/x/{b}\":{}}", "/prod/t",
+                "README by/");
+    check_table(TWO "\"paths\":{\"by/{a}/\":" HIDE ",\"by/{a}/x/{b}\":{}}", "/prod/t/by",
+                "README ?{a}");
+    check_table(TWO "\"paths\":{\"{a}/\":{},\"{a}/{b}\":" HIDE ",\"{a}/{b}.d/\":" HIDE "}",
+                "/prod/t/x", "");
+}
+
 static void test_an_entry_is_added_with_an_unknown_size(void)
 {
     CLEAN_UP(entries_clean_up) struct entries entries = {0};
@@ -216,6 +243,9 @@ static void test_a_directory_with_windows_on_its_own_records_is_whole(void)
 }
 
 static const struct check_test tests[] = {
+    {"what_is_hidden_is_not_listed", test_what_is_hidden_is_not_listed},
+    {"a_step_is_hidden_when_all_paths_below_it_are",
+     test_a_step_is_hidden_when_all_paths_below_it_are},
     {"the_root_has_the_environments_that_are_named",
      test_the_root_has_the_environments_that_are_named},
     {"an_environment_has_the_tables", test_an_environment_has_the_tables},

@@ -646,6 +646,8 @@ static void test_flags_are_true_or_false(void)
                 "map.json:3: \"consistent\" is true or false");
     check_table(RECORDS PATHS("{a}/", "\"hydrate\":\"no\""),
                 "map.json:3: \"hydrate\" is true or false");
+    check_table(RECORDS PATHS("{a}/", "\"hidden\":\"yes\""),
+                "map.json:3: \"hidden\" is true or false");
 }
 
 static void test_conditions_have_a_form(void)
@@ -664,6 +666,13 @@ static void test_conditions_have_a_form(void)
                 "map.json:3: \"where\" is written as an object: { … }");
     check_table(RECORDS PATHS("{a}/", "\"where\":{\"b\":{\"=\":true}}"),
                 "map.json:3: \"{a}/\": \"where\" on b: a key is never true, false or null");
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"'b\":\"x\"}"),
+                "map.json:3: a name in single quotes does not end");
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"'b'.c\":\"x\"}"),
+                "map.json:3: behind a name in single quotes stands nothing");
+    check_table(RECORDS PATHS("{a}/", "\"where\":{\"'a'\":\"x\"}"),
+                "map.json:3: \"{a}/\": \"where\" on 'a' can't be part of a key condition: in "
+                "single quotes stands a key attribute of what is asked that the path does not say");
 }
 
 #define FILTER(body) PATHS("{a}/{n}/", "\"filter\":{" body "}")
@@ -1335,32 +1344,33 @@ static void test_the_same_kind_twice_in_a_list(void)
 
 static void test_all_that_is_wrong_is_told(void)
 {
-    check_all("\"table\":7,\n"
-              "\"records\":{\"one\":{\"pk\":\"{a}\",\"sk\":\"ONE#{b}\"},\n"
-              "\"two\":{\"pk\":\"{a\",\"sk\":\"TWO#{c}\"}},\n"
-              "\"indexes\":{\"I\":{\"partition\":\"x\"},\n"
-              "\"J\":{\"sort\":\"y\"}},\n"
-              "\"params\":{\"b\":{\"match\":\"(\"}},\n"
-              "\"ttl\":-1,\n"
-              "\"paths\":{\"{a}/{b}\":{\"record\":\"one\",\n"
-              "\"newest\":0,\"tll\":3},\n"
-              "\"{a}/\":{\"list\":\"one\",\n"
-              "\"index\":\"none\"},\n"
-              "\"x/{a}/{z}\":{\"record\":\"one\"},\n"
-              "\"y/{x}/\":{\"list\":\"one\",\"index\":\"I\",\"hydrate\":1}}",
-              "map.json:2: \"table\" is written as a text in quotes\n"
-              "map.json:4: a key's format \"{a\": a { without its }\n"
-              "map.json:6: index \"J\" needs its \"partition\" attribute\n"
-              "map.json:7: \"match\" is no regular expression: Unmatched ( or \\(\n"
-              "map.json:8: \"ttl\" is a number of seconds from 0 to 86400\n"
-              "map.json:10: \"newest\" is a number from 1 to 1000000, or \"all\"\n"
-              "map.json:10: a path has no member \"tll\"; it may have: record, list, index, where, "
-              "filter, newest, oldest, pick, attribute, name, hydrate, consistent, ttl, mtime\n"
-              "map.json:12: the table's \"indexes\" have no \"none\"\n"
-              "map.json:13: \"x/{a}/{z}\": {z} selects nothing: it is no part of a key (of each "
-              "kind that the path gives) and in no "
-              "condition\n"
-              "map.json:14: \"hydrate\" is true or false\n");
+    check_all(
+        "\"table\":7,\n"
+        "\"records\":{\"one\":{\"pk\":\"{a}\",\"sk\":\"ONE#{b}\"},\n"
+        "\"two\":{\"pk\":\"{a\",\"sk\":\"TWO#{c}\"}},\n"
+        "\"indexes\":{\"I\":{\"partition\":\"x\"},\n"
+        "\"J\":{\"sort\":\"y\"}},\n"
+        "\"params\":{\"b\":{\"match\":\"(\"}},\n"
+        "\"ttl\":-1,\n"
+        "\"paths\":{\"{a}/{b}\":{\"record\":\"one\",\n"
+        "\"newest\":0,\"tll\":3},\n"
+        "\"{a}/\":{\"list\":\"one\",\n"
+        "\"index\":\"none\"},\n"
+        "\"x/{a}/{z}\":{\"record\":\"one\"},\n"
+        "\"y/{x}/\":{\"list\":\"one\",\"index\":\"I\",\"hydrate\":1}}",
+        "map.json:2: \"table\" is written as a text in quotes\n"
+        "map.json:4: a key's format \"{a\": a { without its }\n"
+        "map.json:6: index \"J\" needs its \"partition\" attribute\n"
+        "map.json:7: \"match\" is no regular expression: Unmatched ( or \\(\n"
+        "map.json:8: \"ttl\" is a number of seconds from 0 to 86400\n"
+        "map.json:10: \"newest\" is a number from 1 to 1000000, or \"all\"\n"
+        "map.json:10: a path has no member \"tll\"; it may have: record, list, index, where, "
+        "filter, newest, oldest, pick, attribute, name, hydrate, consistent, hidden, ttl, mtime\n"
+        "map.json:12: the table's \"indexes\" have no \"none\"\n"
+        "map.json:13: \"x/{a}/{z}\": {z} selects nothing: it is no part of a key (of each "
+        "kind that the path gives) and in no "
+        "condition\n"
+        "map.json:14: \"hydrate\" is true or false\n");
 }
 
 /* One fault has no others in its wake. */

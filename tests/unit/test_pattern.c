@@ -253,6 +253,20 @@ static void test_the_whole_attribute(void)
                 "pk = P#1 and sk begins with J#");
 }
 
+/* Where a part is called as its attribute is, single quotes say that the attribute is meant. */
+static void test_the_attribute_that_a_part_is_called_like(void)
+{
+#define SAME "\"table\":\"Table\",\"records\":{\"order\":{\"who\":\"{who}\",\"when\":\"{when}\"}},"
+    check_conds(SAME PATHS("{who}/after:{x}/", "\"where\":{\"when\":{\">\":\"{x}\"}}"),
+                "who = {who} and when between {x}" LAST " and " LAST);
+    check_conds(SAME PATHS("{who}/after:{x}/", "\"where\":{\"'when'\":{\">\":\"{x}\"}}"),
+                "who = {who} and when > {x}");
+    check_conds(SAME PATHS("{who}/{x}..{y}/", "\"where\":{\"'when'\":\"{x}..{y}\"}"),
+                "who = {who} and when between {x} and {y}");
+    check_conds(SAME PATHS("mine/", "\"where\":{\"'who'\":\"me\"}"), "who = me");
+#undef SAME
+}
+
 static void test_an_equality_gives_a_part_of_the_partition(void)
 {
     check_conds(RECORDS PATHS("mine/", "\"where\":{\"a\":\"me\"}"),
@@ -465,6 +479,7 @@ static const struct check_test tests[] = {
     {"greater_or_equal", test_greater_or_equal},
     {"a_part_without_a_prefix", test_a_part_without_a_prefix},
     {"the_whole_attribute", test_the_whole_attribute},
+    {"the_attribute_that_a_part_is_called_like", test_the_attribute_that_a_part_is_called_like},
     {"an_equality_gives_a_part_of_the_partition", test_an_equality_gives_a_part_of_the_partition},
     {"prefixes_grow_with_the_path", test_prefixes_grow_with_the_path},
     {"a_full_key_is_no_query", test_a_full_key_is_no_query},
