@@ -1,9 +1,10 @@
 #include "core/import/import.h"
 
-#include "core/import/reading.h"
+#include "core/import/onetable.h"
 
 /* Every format that is known: a model is of exactly one of them. */
 static const struct import_format *const formats[] = {
+    &onetable_format,
     NULL,
 };
 

@@ -247,3 +247,61 @@ void reading_add_type(struct reading *reading, struct declared_table *table, con
         *added = (struct declared_type){.attribute = attribute, .type = type};
     *last = added;
 }
+
+void reading_add_includes(struct reading *reading, struct declared_index *index, struct json names)
+{
+    const char **texts = arena_array(reading->arena, json_count(names), sizeof *texts);
+    size_t count = 0;
+    for (struct json each = json_first(names); texts && json_present(each);
+         each = json_next(each)) {
+        const char *text = reading_text(reading, each);
+        if (text)
+            texts[count++] = text;
+        else
+            reading_leave_out(reading, each, "an attribute's name is a text");
+    }
+    index->projects = PROJECTS_SOME;
+    index->includes = count ? texts : NULL;
+    index->include_count = count;
+}
+
+static struct declared_param *param_of(struct reading *reading, struct declared_table *table,
+                                       const char *part)
+{
+    struct declared_param **last = &table->params;
+    for (; *last; last = &(*last)->next)
+        if (strcmp((*last)->name, part) == 0)
+            return *last;
+    struct declared_param *param = arena_alloc(reading->arena, sizeof *param);
+    if (param)
+        param->name = part;
+    return *last = param;
+}
+
+static bool has_value(const struct declared_param *param, const char *text)
+{
+    for (size_t i = 0; i < param->value_count; i++)
+        if (strcmp(param->values[i], text) == 0)
+            return true;
+    return false;
+}
+
+void reading_add_values(struct reading *reading, struct declared_table *table, const char *part,
+                        struct json values)
+{
+    struct declared_param *param = param_of(reading, table, part);
+    size_t room = param ? param->value_count + json_count(values) : 0;
+    if (!param || room > IMPORT_MAX_MEMBERS)
+        return;
+    const char **texts = arena_array(reading->arena, room, sizeof *texts);
+    if (!texts)
+        return;
+    for (size_t i = 0; i < param->value_count; i++)
+        texts[i] = param->values[i];
+    param->values = texts;
+    for (struct json each = json_first(values); json_present(each); each = json_next(each)) {
+        const char *text = reading_text(reading, each);
+        if (text && !has_value(param, text))
+            param->values[param->value_count++] = text;
+    }
+}

@@ -79,4 +79,12 @@ void reading_add_kind_format(struct reading *reading, struct declared_key *key, 
 void reading_add_type(struct reading *reading, struct declared_table *table, const char *attribute,
                       enum value_type type);
 
+/* What an index holds beside keys, from a list of names. */
+void reading_add_includes(struct reading *reading, struct declared_index *index, struct json names);
+
+/* Values that the part PART is known to have, from a list of texts: beside those that are known of
+ * it already. */
+void reading_add_values(struct reading *reading, struct declared_table *table, const char *part,
+                        struct json values);
+
 #endif

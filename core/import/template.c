@@ -44,7 +44,7 @@ const char *template_add_part(struct part_names *names, struct format *format,
 }
 
 /* What stands between the braces: a name, perhaps with a size and a character to pad with. */
-static const char *add_reference(struct part_names *names, struct format *format,
+static const char *add_reference(const struct template_parts *parts, struct format *format,
                                  struct span reference)
 {
     if (reference.size == 0)
@@ -53,36 +53,32 @@ static const char *add_reference(struct part_names *names, struct format *format
         return "a part is padded, which a format does not do yet";
     if (memchr(reference.data, '.', reference.size) || memchr(reference.data, '[', reference.size))
         return "a part comes from within another attribute";
-    return template_add_part(names, format, reference);
+    return parts->part ? parts->part(parts->context, reference, format)
+                       : template_add_part(parts->names, format, reference);
 }
 
-static const char *parse(struct part_names *names, struct span opening, struct span text,
-                         struct format *out)
+const char *template_parse(const struct template_parts *parts, struct span text, struct format *out)
 {
-    const char *wrong = NULL;
+    struct span opening =
+        parts->notation == TEMPLATE_DOLLAR ? SPAN_LITERAL("${") : SPAN_LITERAL("{");
+    const char *wrong = text.size ? NULL : "it is empty";
+    *out = (struct format){0};
     while (text.size > 0 && !wrong) {
         const char *open = memmem(text.data, text.size, opening.data, opening.size);
+        const char *close = open ? memchr(open, '}', (size_t)(text.data + text.size - open)) : NULL;
         size_t before = open ? (size_t)(open - text.data) : text.size;
-        wrong = template_add_literal(names->arena, out, span_of(text.data, before));
+        wrong = template_add_literal(parts->names->arena, out, span_of(text.data, before));
         text = span_from(text, before);
-        if (!open || wrong)
+        if (wrong || !open)
             continue;
-        const char *close = memchr(text.data, '}', text.size);
-        if (!close)
-            return "a { without its }";
+        if (!close) {
+            wrong = "a { without its }";
+            continue;
+        }
         size_t end = (size_t)(close - text.data);
-        wrong = add_reference(names, out, span_of(text.data + opening.size, end - opening.size));
+        wrong = add_reference(parts, out, span_of(text.data + opening.size, end - opening.size));
         text = span_from(text, end + 1);
     }
-    return wrong;
-}
-
-const char *template_parse(struct part_names *names, enum template_notation notation,
-                           struct span text, struct format *out)
-{
-    struct span opening = notation == TEMPLATE_DOLLAR ? SPAN_LITERAL("${") : SPAN_LITERAL("{");
-    *out = (struct format){0};
-    const char *wrong = text.size ? parse(names, opening, text, out) : "it is empty";
     if (wrong)
         *out = (struct format){0};
     return wrong;

@@ -19,9 +19,17 @@ const char *template_add_literal(struct arena *arena, struct format *format, str
 const char *template_add_part(struct part_names *names, struct format *format,
                               struct span attribute);
 
+/* How the parts of a template are read: PART adds one to the format, or says why it can't. */
+struct template_parts {
+    struct part_names *names;
+    enum template_notation notation;
+    const char *(*part)(void *context, struct span name, struct format *format); /* or NULL */
+    void *context;
+};
+
 /* Parses TEXT. Returns NULL, or a static phrase that says why it can't be a format: then OUT is
  * empty. */
-const char *template_parse(struct part_names *names, enum template_notation notation,
-                           struct span text, struct format *out);
+const char *template_parse(const struct template_parts *parts, struct span text,
+                           struct format *out);
 
 #endif

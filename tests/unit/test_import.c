@@ -11,7 +11,8 @@ static void parse_template(enum template_notation notation, const char *text, co
     struct part_names names;
     CHECK(part_names_init(&names, &arena));
     struct format format;
-    const char *wrong = template_parse(&names, notation, span_text(text), &format);
+    struct template_parts parts = {.names = &names, .notation = notation};
+    const char *wrong = template_parse(&parts, span_text(text), &format);
     CLEAN_UP(buf_clean_up) struct buf written = {0};
     if (!wrong)
         format_write(&format, &written);
@@ -80,11 +81,178 @@ static void test_what_is_no_model(void)
     fails("5", "m.json: this is no model that can be imported; these can:");
 }
 
+/* What came of a model, in one text: tables, kinds, indexes, and what was left out. */
+static void add_key(const struct declared_key *key, struct buf *out)
+{
+    buf_printf(out, " %s=", key->attribute);
+    format_write(&key->format, out);
+    for (const struct declared_kind_format *each = key->by_kind; each; each = each->next) {
+        buf_printf(out, "%s:", each->kind);
+        format_write(&each->format, out);
+        buf_add_text(out, each->next ? "," : "");
+    }
+}
+
+static void add_table(const struct declared_table *table, struct buf *out)
+{
+    buf_printf(out, "table %s %s %c", table->path_name, table->base_name, table->separator);
+    buf_printf(out, "%s%s\n", table->mtime ? " mtime=" : "", table->mtime ? table->mtime : "");
+    for (const struct declared_record *kind = table->records; kind; kind = kind->next) {
+        buf_printf(out, "kind %s", kind->name);
+        for (size_t i = 0; i < kind->key_count; i++)
+            add_key(&kind->keys[i], out);
+        buf_add_char(out, '\n');
+    }
+    for (const struct declared_index *index = table->indexes; index; index = index->next) {
+        buf_printf(out, "%s %s", index->local ? "local" : "index", index->name);
+        for (size_t i = 0; i < index->partition_count; i++)
+            add_key(&index->partition[i], out);
+        for (size_t i = 0; i < index->sort_count; i++)
+            add_key(&index->sort[i], out);
+        buf_add_text(out, index->projects == PROJECTS_ALL    ? " all"
+                          : index->projects == PROJECTS_KEYS ? " keys"
+                                                             : "");
+        for (size_t i = 0; i < index->include_count; i++)
+            buf_printf(out, " +%s", index->includes[i]);
+        buf_add_char(out, '\n');
+    }
+    for (const struct declared_type *type = table->types; type; type = type->next)
+        buf_printf(out, "type %s %s\n", type->attribute, value_type_name(type->type));
+    for (const struct declared_param *param = table->params; param; param = param->next) {
+        buf_printf(out, "values %s", param->name);
+        for (size_t i = 0; i < param->value_count; i++)
+            buf_printf(out, " %s", param->values[i]);
+        buf_add_char(out, '\n');
+    }
+}
+
+/* TEXT, with ' for ", is a model of which WANT comes. */
+static void imports(const char *text, const char *want)
+{
+    struct arena arena = {0};
+    struct imported imported;
+    struct error err = {0};
+    CLEAN_UP(buf_clean_up) struct buf model = {0};
+    CLEAN_UP(buf_clean_up) struct buf got = {0};
+    for (; *text; text++)
+        buf_add_char(&model, *text == '\'' ? '"' : *text);
+    bool ok = import_model(&arena, "m.json", buf_span(&model), &imported, &err);
+    for (const struct declared_table *each = imported.tables; ok && each; each = each->next)
+        add_table(each, &got);
+    for (const struct left_out *each = imported.left_out; ok && each; each = each->next)
+        buf_printf(&got, "out %s: %s\n", each->where, each->why);
+    CHECK_TEXT(ok ? buf_text(&got) : err.text, want);
+    arena_clean_up(&arena);
+}
+
+#define ONETABLE(indexes, params, models)                                                          \
+    "{'format': 'onetable:1.1.0', 'version': '0.1.0', 'indexes': {" indexes "},\n"                 \
+    " 'params': {" params "},\n 'models': {" models "}}"
+#define PRIMARY "'primary': {'hash': 'pk', 'sort': 'sk'}"
+
+static void test_onetable_models(void)
+{
+    imports(ONETABLE(PRIMARY ", 'gs1': {'hash': 'gs1pk', 'sort': 'gs1sk', 'project': 'all'}", "",
+                     "'Account': {'pk': {'value': '${_type}#${id}'}, 'sk': {'value': 'account#'},\n"
+                     "  'id': {'type': 'string'}, 'state': {'type': 'string', 'map': 'gs1pk',\n"
+                     "  'enum': ['open', 'shut']}, 'gs1sk': {'value': 'A#${id}'}},\n"
+                     " 'User': {'pk': {'value': 'Account#${accountId}'},\n"
+                     "  'sk': {'value': 'user#${email}'}}"),
+            "table table NAME-OF-THE-TABLE #\n"
+            "kind Account pk=Account#{id} sk=account#\n"
+            "kind User pk=Account#{accountId} sk=user#{email}\n"
+            "index gs1 gs1pk=Account:{state} gs1sk=Account:A#{id} all\n"
+            "values state open shut\n");
+}
+
+static void test_onetable_types_dates_and_times(void)
+{
+    imports(ONETABLE(PRIMARY ", 'ls1': {'sort': 'when', 'type': 'local', 'project': ['a', 'b']}",
+                     "'timestamps': true, 'updatedField': 'changed'",
+                     "'Event': {'pk': {'value': 'e:${id}'}, 'sk': {'type': 'number'},\n"
+                     "  'when': {'type': 'date'}},\n"
+                     " 'Other': {'pk': {'value': 'o:${id}:${x}'}, 'sk': {'type': 'string'}}"),
+            "table table NAME-OF-THE-TABLE # mtime=changed\n"
+            "kind Event pk=e:{id} sk={sk}\n"
+            "local ls1 pk={pk} when=Event:{when} +a +b\n"
+            "type sk N\n"
+            "type when N\n"
+            "out line 5, models.Other: its sk is of type S, but of type N in other kinds of the "
+            "table\n");
+}
+
+static void test_the_separator_is_what_stands_between_parts(void)
+{
+    imports(
+        ONETABLE(PRIMARY, "'timestamps': 'create', 'isoDates': true",
+                 "'User': {'pk': {'value': 'u:${id}'}, 'sk': {'type': 'date'}},\n"
+                 "'Post': {'pk': {'value': 'u:${id}'}, 'sk': {'value': 'p:${day}:${post-id}'}}"),
+        "table table NAME-OF-THE-TABLE : mtime=createdAt\n"
+        "kind User pk=u:{id} sk={sk}\n"
+        "kind Post pk=u:{id} sk=p:{day}:{post-id}\n");
+}
+
+static void test_onetable_leaves_out(void)
+{
+    imports(
+        ONETABLE(PRIMARY ", 'inv': {'hash': 'sk', 'sort': 'pk'}, 'gs1': {'hash': 'nobody'},\n"
+                         " 'gs2': {'hash': 'a', 'sort': 'b'}, 'bad': {}",
+                 "",
+                 "'A': {'pk': {'value': 'a#${id}'}, 'sk': {'value': 'a'}, 'a': {'crypt': true},\n"
+                 "  'mail': {'unique': true}, 'x': {'unique': true, 'scope': '${id}'}},\n"
+                 "'B': {'pk': {'value': true}, 'sk': {'value': 'b'}},\n"
+                 "'C': {'pk': {'value': 'c#${id}'}},\n"
+                 "'D': {'pk': {'value': 'a#${id}'}, 'sk': {'value': 'a'}},\n"
+                 "'E': {'pk': {'value': 'e#${a.b}'}, 'sk': {'value': 'e'}},\n"
+                 "'F': {'pk': {'value': '${a}${b}'}, 'sk': {'value': 'f'}},\n"
+                 "'G': {'pk': {'value': 'g#${sk}'}, 'sk': {'value': 'f#${id}'}},\n"
+                 "'H': {'pk': {'value': 'h'}, 'sk': {'value': 'f#${id}'}, 'a': {}},\n"
+                 "'I': {'pk': {'type': 'boolean'}, 'sk': {'value': 'f#${id}'}},\n"
+                 "'J': 5"),
+        "table table NAME-OF-THE-TABLE #\n"
+        "kind A pk=a#{id} sk=a\n"
+        "kind H pk=h sk=f#{id}\n"
+        "index inv sk={sk} pk={pk}\n"
+        "out line 2, indexes.bad: an index has a name, a \"hash\" and perhaps a \"sort\" "
+        "attribute\n"
+        "out line 4, models.A.a: it is encrypted\n"
+        "out line 5, models.A.mail: the records that keep it unique are no kind of the map\n"
+        "out line 5, models.A.x: the records that keep it unique in its scope are no kind of "
+        "the map\n"
+        "out line 6, models.B.pk.value: its value is computed by a function\n"
+        "out line 7, models.C: it does not say its sk, a key of the table\n"
+        "out line 8, models.D: its keys are written as those of \"A\": no key tells which it "
+        "is\n"
+        "out line 9, models.E.pk.value: a part comes from within another attribute\n"
+        "out line 10, models.F.pk.value: two parts have no text between them, so that no key "
+        "could be taken apart\n"
+        "out line 11, models.G.pk.value: a part comes from another template\n"
+        "out line 12, models.H: it is not in index gs2, as it does not say its b\n"
+        "out line 13, models.I.pk: a key is a string, a number or a date\n"
+        "out line 14, models.J: a model is an object of attributes, and has a name\n"
+        "out line 1: index gs1: no kind of record says how it writes its keys\n"
+        "out line 1: index gs2: no kind of record says how it writes its keys\n");
+}
+
+static void test_onetable_schemas_that_say_nothing(void)
+{
+    fails("{\"format\": \"onetable:2.0.0\", \"models\": {}}",
+          "m.json: this OneTable schema has nothing that can be imported: line 1, format: only "
+          "versions 1.x of schemas are known");
+    fails("{\"format\": \"onetable:1.0.0\", \"models\": {}}",
+          "nothing that can be imported: line 1: \"indexes\" has a \"primary\" with");
+}
+
 static const struct check_test tests[] = {
     {"templates_become_formats", test_templates_become_formats},
     {"templates_that_no_format_can_say", test_templates_that_no_format_can_say},
     {"parts_have_a_name_each", test_parts_have_a_name_each},
     {"what_is_no_model", test_what_is_no_model},
+    {"onetable_models", test_onetable_models},
+    {"onetable_types_dates_and_times", test_onetable_types_dates_and_times},
+    {"the_separator_is_what_stands_between_parts", test_the_separator_is_what_stands_between_parts},
+    {"onetable_leaves_out", test_onetable_leaves_out},
+    {"onetable_schemas_that_say_nothing", test_onetable_schemas_that_say_nothing},
 };
 
 CHECK_MAIN(tests)

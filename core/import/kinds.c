@@ -1,0 +1,214 @@
+#include "core/import/kinds.h"
+
+static bool is_own_key(const struct kind *kind, const char *attribute)
+{
+    return strcmp(kind->keys[0], attribute) == 0 ||
+           (kind->keys[1] && strcmp(kind->keys[1], attribute) == 0);
+}
+
+static enum value_type type_of(const struct declared_table *table, const char *attribute)
+{
+    for (const struct declared_type *each = table->types; each; each = each->next)
+        if (strcmp(each->attribute, attribute) == 0)
+            return each->type;
+    return VALUE_S;
+}
+
+/* Whether some kind before this one has said how it writes the attribute, as a text then unless
+ * the types say otherwise. */
+static bool is_settled(const struct declared_table *table, const char *attribute)
+{
+    for (const struct declared_record *record = table->records; record; record = record->next)
+        for (size_t i = 0; i < record->key_count; i++)
+            if (strcmp(record->keys[i].attribute, attribute) == 0)
+                return true;
+    for (const struct declared_index *index = table->indexes; index; index = index->next)
+        for (size_t i = 0; i < KEY_MAX_ATTRIBUTES; i++)
+            if ((i < index->partition_count && index->partition[i].by_kind &&
+                 strcmp(index->partition[i].attribute, attribute) == 0) ||
+                (i < index->sort_count && index->sort[i].by_kind &&
+                 strcmp(index->sort[i].attribute, attribute) == 0))
+                return true;
+    return false;
+}
+
+/* Asks KIND for an attribute, which has one type in all kinds. */
+static enum kind_key find_key(struct reading *reading, struct declared_table *table,
+                              const struct kind *kind, const char *attribute, struct format *format)
+{
+    enum value_type type = VALUE_S;
+    enum kind_key found = kind->key(kind->context, attribute, format, &type);
+    if (found != KIND_KEY_FOUND)
+        return found;
+    if (is_settled(table, attribute) && type_of(table, attribute) != type) {
+        reading_leave_out(
+            reading, kind->at, "its %s is of type %s, but of type %s in other kinds of the table",
+            attribute, value_type_name(type), value_type_name(type_of(table, attribute)));
+        return KIND_KEY_LEFT_OUT;
+    }
+    if (type != VALUE_S)
+        reading_add_type(reading, table, attribute, type);
+    return KIND_KEY_FOUND;
+}
+
+static const struct declared_record *same_keys(const struct declared_table *table,
+                                               const struct format *formats, size_t count)
+{
+    for (const struct declared_record *each = table->records; each; each = each->next)
+        if (format_equal(&each->keys[0].format, &formats[0]) &&
+            (count < 2 || format_equal(&each->keys[1].format, &formats[1])))
+            return each;
+    return NULL;
+}
+
+static struct declared_record *add_record(struct reading *reading, struct declared_table *table,
+                                          const struct kind *kind)
+{
+    struct format formats[2] = {0};
+    size_t count = kind->keys[1] ? 2 : 1;
+    for (size_t i = 0; i < count; i++) {
+        enum kind_key found = find_key(reading, table, kind, kind->keys[i], &formats[i]);
+        if (found == KIND_KEY_ABSENT)
+            reading_leave_out(reading, kind->at, "it does not say its %s, a key of the table",
+                              kind->keys[i]);
+        if (found != KIND_KEY_FOUND)
+            return NULL;
+    }
+    const struct declared_record *same = same_keys(table, formats, count);
+    if (same) {
+        reading_leave_out(reading, kind->at,
+                          "its keys are written as those of \"%s\": no key tells which it is",
+                          same->name);
+        return NULL;
+    }
+    struct declared_record *record = reading_add_record(reading, kind->at, table, kind->name);
+    for (size_t i = 0; record && i < count; i++) {
+        struct declared_key *key = reading_add_record_key(reading, kind->at, record, kind->keys[i]);
+        if (key)
+            key->format = formats[i];
+    }
+    return record;
+}
+
+/* The keys of an index in one row: the partition key's, then the sort key's. */
+static struct declared_key *index_key(struct declared_index *index, size_t i)
+{
+    return i < index->partition_count ? &index->partition[i]
+                                      : &index->sort[i - index->partition_count];
+}
+
+static void add_to_index(struct reading *reading, struct declared_table *table,
+                         struct declared_index *index, const struct kind *kind)
+{
+    struct format formats[2 * KEY_MAX_ATTRIBUTES] = {0};
+    size_t count = index->partition_count + index->sort_count, found = 0, own = 0;
+    const char *missing = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *attribute = index_key(index, i)->attribute;
+        if (is_own_key(kind, attribute)) {
+            own++;
+            continue;
+        }
+        enum kind_key key = find_key(reading, table, kind, attribute, &formats[i]);
+        if (key == KIND_KEY_LEFT_OUT)
+            return;
+        if (key == KIND_KEY_ABSENT)
+            missing = attribute;
+        else
+            found++;
+    }
+    if (missing && found > 0)
+        reading_leave_out(reading, kind->at, "it is not in index %s, as it does not say its %s",
+                          index->name, missing);
+    if (missing || own == count)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (!is_own_key(kind, index_key(index, i)->attribute))
+            reading_add_kind_format(reading, index_key(index, i), kind->name, &formats[i]);
+}
+
+void kinds_add(struct reading *reading, struct declared_table *table, const struct kind *kind)
+{
+    struct declared_record *record = add_record(reading, table, kind);
+    if (!record)
+        return;
+    for (struct declared_index *index = table->indexes; index; index = index->next)
+        add_to_index(reading, table, index, kind);
+}
+
+static bool is_key_of(const struct declared_table *table, const char *attribute)
+{
+    const struct declared_record *first = table->records;
+    for (size_t i = 0; first && i < first->key_count; i++)
+        if (strcmp(first->keys[i].attribute, attribute) == 0)
+            return true;
+    return false;
+}
+
+/* A key of the table is written as the kinds write it; any other needs a kind that does. */
+static bool settle_key(struct part_names *names, const struct declared_table *table,
+                       struct declared_key *key)
+{
+    if (!is_key_of(table, key->attribute))
+        return key->by_kind || key->format.count > 0;
+    return !template_add_part(names, &key->format, span_text(key->attribute));
+}
+
+static void drop_empty_indexes(struct reading *reading, struct part_names *names, struct json at,
+                               struct declared_table *table)
+{
+    struct declared_index **next = &table->indexes;
+    while (*next) {
+        struct declared_index *index = *next;
+        bool whole = true;
+        for (size_t i = 0; i < index->partition_count + index->sort_count; i++)
+            whole = settle_key(names, table, index_key(index, i)) && whole;
+        if (whole) {
+            next = &index->next;
+            continue;
+        }
+        reading_leave_out(reading, at, "index %s: no kind of record says how it writes its keys",
+                          index->name);
+        *next = index->next;
+    }
+}
+
+/* What may be a separator: none of what identifiers are made of. */
+static const char separators[] = "#|:/~;!^$@+=,";
+
+/* Counts what follows a part of a key. */
+static void count_separators(const struct format *format, size_t *counts)
+{
+    for (size_t i = 1; i < format->count; i++) {
+        const struct format_piece *piece = &format->pieces[i];
+        const char *at = piece->param ? NULL : strchr(separators, piece->literal.data[0]);
+        if (at)
+            counts[at - separators]++;
+    }
+}
+
+static void choose_separator(struct declared_table *table)
+{
+    size_t counts[sizeof separators] = {0}, best = 0;
+    for (const struct declared_record *record = table->records; record; record = record->next)
+        for (size_t i = 0; i < record->key_count; i++)
+            count_separators(&record->keys[i].format, counts);
+    for (struct declared_index *index = table->indexes; index; index = index->next)
+        for (size_t i = 0; i < index->partition_count + index->sort_count; i++)
+            for (const struct declared_kind_format *each = index_key(index, i)->by_kind; each;
+                 each = each->next)
+                count_separators(&each->format, counts);
+    for (size_t i = 1; i + 1 < sizeof separators; i++)
+        if (counts[i] > counts[best])
+            best = i;
+    table->separator = separators[best];
+}
+
+void kinds_finish(struct reading *reading, struct part_names *names, struct json at,
+                  struct declared_table *table)
+{
+    if (!table->records)
+        return;
+    drop_empty_indexes(reading, names, at, table);
+    choose_separator(table);
+}

@@ -1,0 +1,265 @@
+#include "core/import/onetable.h"
+
+#include <strings.h>
+
+#include "core/import/kinds.h"
+
+/* A schema while it is read. */
+struct schema {
+    struct reading *reading;
+    struct part_names names;
+    struct declared_table *table;
+    const char *keys[2];    /* the table's key attributes */
+    const char *type_field; /* the attribute that holds a model's name */
+    bool iso_dates;         /* dates are texts unless their attribute says otherwise */
+};
+
+/* One of its models. */
+struct model_kind {
+    struct schema *schema;
+    struct json attributes;
+    const char *name;
+};
+
+static bool recognises(struct json root)
+{
+    struct span format;
+    return json_plain_string(json_member(root, "format"), &format) &&
+           span_starts(format, SPAN_LITERAL("onetable:")) &&
+           json_is(json_member(root, "models"), JSON_OBJECT);
+}
+
+/* The attribute's name in the database: its own unless it is mapped. */
+static const char *stored_as(struct schema *schema, struct json name, struct json attribute)
+{
+    struct json map = json_member(attribute, "map");
+    return reading_text(schema->reading, json_present(map) ? map : name);
+}
+
+static bool is_type(struct json attribute, const char *wanted)
+{
+    struct span type;
+    return json_plain_string(json_member(attribute, "type"), &type) &&
+           type.size == strlen(wanted) && strncasecmp(type.data, wanted, type.size) == 0;
+}
+
+static bool is_true(struct json value)
+{
+    return json_is(value, JSON_TRUE);
+}
+
+/* What an attribute is in the database; false for what can be no part of any key. */
+static bool find_type(const struct schema *schema, struct json attribute, enum value_type *type)
+{
+    struct json iso = json_member(attribute, "isoDates");
+    bool text = is_type(attribute, "string") || !json_present(json_member(attribute, "type"));
+    if (is_type(attribute, "date"))
+        text = json_present(iso) ? is_true(iso) : schema->iso_dates;
+    *type = text ? VALUE_S : VALUE_N;
+    return text || is_type(attribute, "number") || is_type(attribute, "date");
+}
+
+static bool leave_out(struct schema *schema, struct json at, const char *why)
+{
+    reading_leave_out(schema->reading, at, "%s", why);
+    return false;
+}
+
+/* The values that an attribute may have, for the part that it is. */
+static void add_values(struct schema *schema, struct json attribute, const char *part)
+{
+    struct json values = json_member(attribute, "enum");
+    if (json_count(values) > 0 && json_is(values, JSON_ARRAY))
+        reading_add_values(schema->reading, schema->table, part, values);
+}
+
+/* A part of a template: ${name}, where the model's own name has one text in all its records. */
+static const char *add_part(void *context, struct span name, struct format *format)
+{
+    struct model_kind *model = context;
+    struct schema *schema = model->schema;
+    if (span_is(name, schema->type_field))
+        return template_add_literal(schema->reading->arena, format, span_text(model->name));
+    struct json attribute = json_member_span(model->attributes, name);
+    if (json_present(json_member(attribute, "value")))
+        return "a part comes from another template";
+    if (is_true(json_member(attribute, "crypt")))
+        return "a part is encrypted";
+    const char *wrong = template_add_part(&schema->names, format, name);
+    if (!wrong)
+        add_values(schema, attribute, format->pieces[format->count - 1].param);
+    return wrong;
+}
+
+static bool read_value(struct model_kind *model, struct json value, struct format *format)
+{
+    struct schema *schema = model->schema;
+    if (!json_is(value, JSON_STRING))
+        return leave_out(schema, value, "its value is computed by a function");
+    const char *text = reading_text(schema->reading, value);
+    struct template_parts parts = {&schema->names, TEMPLATE_DOLLAR, add_part, model};
+    const char *wrong = text ? template_parse(&parts, span_text(text), format) : "it is empty";
+    return !wrong || leave_out(schema, value, wrong);
+}
+
+static bool read_plain(struct model_kind *model, struct json name, struct json attribute,
+                       struct format *format, enum value_type *type)
+{
+    struct schema *schema = model->schema;
+    const char *text = reading_text(schema->reading, name);
+    if (!find_type(schema, attribute, type))
+        return leave_out(schema, name, "a key is a string, a number or a date");
+    if (is_true(json_member(attribute, "crypt")))
+        return leave_out(schema, name, "it is encrypted");
+    const char *wrong = text ? add_part(model, span_text(text), format) : "it is empty";
+    return !wrong || leave_out(schema, name, wrong);
+}
+
+static enum kind_key find_key(void *context, const char *attribute, struct format *format,
+                              enum value_type *type)
+{
+    struct model_kind *model = context;
+    for (struct json name = json_first(model->attributes), each; json_present(name);
+         name = json_next(each)) {
+        each = json_next(name);
+        const char *stored = stored_as(model->schema, name, each);
+        if (!stored || strcmp(stored, attribute) != 0)
+            continue;
+        struct json value = json_member(each, "value");
+        bool read = json_present(value) ? read_value(model, value, format)
+                                        : read_plain(model, name, each, format, type);
+        return read ? KIND_KEY_FOUND : KIND_KEY_LEFT_OUT;
+    }
+    return KIND_KEY_ABSENT;
+}
+
+/* Unique attributes are kept unique by records of their own. */
+static void note_unique(struct schema *schema, struct json attributes)
+{
+    for (struct json name = json_first(attributes), each; json_present(name);
+         name = json_next(each)) {
+        each = json_next(name);
+        if (is_true(json_member(each, "unique")))
+            leave_out(schema, name,
+                      json_present(json_member(each, "scope"))
+                          ? "the records that keep it unique in its scope are no kind of the map"
+                          : "the records that keep it unique are no kind of the map");
+    }
+}
+
+static void read_models(struct schema *schema, struct json models)
+{
+    for (struct json name = json_first(models), each; json_present(name); name = json_next(each)) {
+        each = json_next(name);
+        struct model_kind model = {schema, each, reading_text(schema->reading, name)};
+        struct kind kind = {model.name, name, {schema->keys[0], schema->keys[1]}, find_key, &model};
+        if (!model.name || !json_is(each, JSON_OBJECT)) {
+            leave_out(schema, name, "a model is an object of attributes, and has a name");
+            continue;
+        }
+        kinds_add(schema->reading, schema->table, &kind);
+        note_unique(schema, each);
+    }
+}
+
+static void read_projection(struct schema *schema, struct json project,
+                            struct declared_index *index)
+{
+    if (json_string_is(project, SPAN_LITERAL("all")))
+        index->projects = PROJECTS_ALL;
+    else if (json_string_is(project, SPAN_LITERAL("keys")))
+        index->projects = PROJECTS_KEYS;
+    else if (json_is(project, JSON_ARRAY))
+        reading_add_includes(schema->reading, index, project);
+    else if (json_present(project))
+        leave_out(schema, project, "an index projects \"all\", \"keys\", or a list of attributes");
+}
+
+static void read_index(struct schema *schema, struct json name, struct json value)
+{
+    struct reading *reading = schema->reading;
+    bool local = json_string_is(json_member(value, "type"), SPAN_LITERAL("local"));
+    const char *text = reading_text(reading, name);
+    const char *hash = local ? schema->keys[0] : reading_text(reading, json_member(value, "hash"));
+    const char *sort = reading_text(reading, json_member(value, "sort"));
+    if (!text || !hash || (json_present(json_member(value, "sort")) && !sort) || (local && !sort)) {
+        leave_out(schema, name, "an index has a name, a \"hash\" and perhaps a \"sort\" attribute");
+        return;
+    }
+    struct declared_index *index = reading_add_index(reading, name, schema->table, text);
+    if (!index)
+        return;
+    index->local = local;
+    reading_add_index_key(reading, name, index, false, hash);
+    if (sort)
+        reading_add_index_key(reading, name, index, true, sort);
+    read_projection(schema, json_member(value, "project"), index);
+}
+
+static void read_indexes(struct schema *schema, struct json indexes)
+{
+    for (struct json name = json_first(indexes), each; json_present(name); name = json_next(each)) {
+        each = json_next(name);
+        if (!json_string_is(name, SPAN_LITERAL("primary")))
+            read_index(schema, name, each);
+    }
+}
+
+/* Records have a time of change when the schema says so. */
+static void read_params(struct schema *schema, struct json params)
+{
+    struct json timestamps = json_member(params, "timestamps");
+    bool updated = is_true(timestamps) || json_string_is(timestamps, SPAN_LITERAL("update"));
+    struct json name = json_member(params, updated ? "updatedField" : "createdField");
+    if (updated || json_string_is(timestamps, SPAN_LITERAL("create")))
+        schema->table->mtime = json_present(name) ? reading_text(schema->reading, name)
+                               : updated          ? "updatedAt"
+                                                  : "createdAt";
+    struct json type_field = json_member(params, "typeField");
+    schema->iso_dates = is_true(json_member(params, "isoDates"));
+    schema->type_field =
+        json_present(type_field) ? reading_text(schema->reading, type_field) : "_type";
+    if (!schema->type_field)
+        schema->type_field = "_type";
+}
+
+static void read_schema(struct schema *schema, struct json root)
+{
+    struct json primary = json_member(json_member(root, "indexes"), "primary");
+    struct json sort = json_member(primary, "sort"), queries = json_member(root, "queries");
+    schema->keys[0] = reading_text(schema->reading, json_member(primary, "hash"));
+    schema->keys[1] = reading_text(schema->reading, sort);
+    if (!schema->keys[0] || (json_present(sort) && !schema->keys[1])) {
+        leave_out(schema, json_present(primary) ? primary : root,
+                  "\"indexes\" has a \"primary\" with the table's \"hash\" and \"sort\" attribute");
+        return;
+    }
+    schema->table = reading_add_table(schema->reading, root, "table", IMPORT_NO_TABLE_NAME);
+    if (!schema->table)
+        return;
+    read_params(schema, json_member(root, "params"));
+    read_indexes(schema, json_member(root, "indexes"));
+    read_models(schema, json_member(root, "models"));
+    if (json_count(queries) > 0)
+        leave_out(schema, queries, "saved queries are not imported: paths are made of the keys");
+    kinds_finish(schema->reading, &schema->names, root, schema->table);
+}
+
+static void read(struct reading *reading, struct json root)
+{
+    struct schema schema = {.reading = reading};
+    struct span format;
+    if (!json_plain_string(json_member(root, "format"), &format) ||
+        !span_starts(format, SPAN_LITERAL("onetable:1.")))
+        leave_out(&schema, json_member(root, "format"), "only versions 1.x of schemas are known");
+    else if (part_names_init(&schema.names, reading->arena))
+        read_schema(&schema, root);
+    part_names_clean_up(&schema.names);
+}
+
+const struct import_format onetable_format = {
+    .name = "OneTable schema",
+    .looks_for = "\"format\": \"onetable:…\" beside \"models\"",
+    .recognises = recognises,
+    .read = read,
+};
