@@ -1,6 +1,8 @@
 /* Memory that runs out, at every point: the n-th allocation fails, for every n, while a map is
  * parsed, a record read, a directory listed, a path explained. Nothing crashes, nothing leaks, and
  * the answer is "out of memory" or the right one. */
+#include "core/author/declare.h"
+#include "core/author/infer.h"
 #include "core/tree/explain.h"
 #include "core/tree/resolve.h"
 #include "tests/unit/check.h"
@@ -333,7 +335,63 @@ static void test_explaining_a_listing(void)
     try_explain("/prod/jobs/by-index/shopify/a-b/status/PENDING", false);
 }
 
+/* Two kinds of record, and an index that both share. */
+static const char sampled[] =
+    "[{\"PK\":{\"S\":\"USER#1\"},\"SK\":{\"S\":\"PROFILE\"},\"GSI1PK\":{\"S\":\"EMAIL#a\"},"
+    "\"updated_at\":{\"S\":\"2026-01-01\"},\"token\":{\"S\":\"x\\u00e9\"}},"
+    "{\"PK\":{\"S\":\"USER#1\"},\"SK\":{\"S\":\"ORDER#7\"},\"order_id\":{\"N\":\"7\"},"
+    "\"GSI1PK\":{\"S\":\"OPEN\"}}]";
+
+static void describe(struct arena *arena, struct declared_table **out)
+{
+    struct declared_table *table = declare_table(arena, "t", "T");
+    struct declared_record *item = declare_record(arena, table, "item");
+    struct declared_index *index = declare_index(arena, table, "GSI1");
+    item->keys[0] =
+        (struct declared_key){.attribute = "PK", .format = declare_format(arena, "{PK*}")};
+    item->keys[1] =
+        (struct declared_key){.attribute = "SK", .format = declare_format(arena, "{SK*}")};
+    item->key_count = 2;
+    index->partition[0] =
+        (struct declared_key){.attribute = "GSI1PK", .format = declare_format(arena, "{GSI1PK*}")};
+    index->partition_count = 1;
+    *out = table;
+}
+
+static bool infer(unsigned long n, bool for_good)
+{
+    struct arena described = {0}, arena = {0};
+    struct declared_table *table;
+    struct json_doc doc;
+    describe(&described, &table);
+    CHECK(json_parse(&doc, span_text(sampled), JSON_STRICT, NULL));
+    arm(n, for_good);
+    struct inference *inference = inference_new(table);
+    struct json item = json_first(json_root(&doc));
+    while (inference && json_present(item) && inference_add(inference, item))
+        item = json_next(item);
+    bool added = inference && !json_present(item);
+    const struct declared_table *inferred = added ? inference_end(inference, &arena) : NULL;
+    bool hit = disarm();
+    CHECK(hit || inferred);
+    if (inferred) {
+        CHECK_TEXT(inferred->records->name, "profile");
+        CHECK_TEXT(inferred->records->next->name, "order");
+    }
+    inference_destroy(inference);
+    json_clean_up(&doc);
+    arena_clean_up(&arena);
+    arena_clean_up(&described);
+    return hit;
+}
+
+static void test_inferring(void)
+{
+    try_all(infer);
+}
+
 static const struct check_test tests[] = {
+    {"inferring", test_inferring},
     {"resolving", test_resolving},
     {"telling_what_is_wrong_with_a_map", test_telling_what_is_wrong_with_a_map},
     {"parsing_the_example", test_parsing_the_example},

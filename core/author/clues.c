@@ -1,0 +1,212 @@
+#include "core/author/clues.h"
+
+#include <stddef.h>
+
+enum { LONGEST_WORD = 40, LONGEST_NAME = 255 };
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool clue_is_tag(struct span text)
+{
+    size_t letters = text.size;
+    if (text.size < 1 || text.size > LONGEST_WORD || !is_upper(text.data[0]))
+        return false;
+    while (is_digit(text.data[letters - 1])) /* the first is a letter */
+        letters--;
+    if (text.size - letters > 2)
+        return false;
+    for (size_t i = 0; i < letters; i++) {
+        bool joins = text.data[i] == '_' || text.data[i] == '-';
+        if (!is_upper(text.data[i]) && !(joins && i + 1 < letters))
+            return false;
+    }
+    return true;
+}
+
+bool clue_is_word(struct span text)
+{
+    if (text.size < 2 || text.size > LONGEST_WORD)
+        return false;
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        bool joins = (c == '_' || c == '-' || c == ' ') && i > 0 && i + 1 < text.size;
+        if (!is_upper(c) && !is_lower(c) && !joins)
+            return false;
+    }
+    return true;
+}
+
+/* Whether TEXT has the form, as far as it goes: 0 stands for a digit. */
+static bool has_form(struct span text, const char *form)
+{
+    for (size_t i = 0; i < text.size && form[i]; i++)
+        if (form[i] == '0' ? !is_digit(text.data[i]) : text.data[i] != form[i])
+            return false;
+    return true;
+}
+
+bool clue_is_date(struct span text)
+{
+    static const char form[] = "0000-00-00T00:00";
+    if (text.size < 7 || text.size > 40 || text.size == 8 || text.size == 9)
+        return false;
+    if (text.data[0] != '1' && text.data[0] != '2')
+        return false;
+    if (text.size > 10 && text.data[10] == ' ')
+        return has_form(span_of(text.data, 10), form) && has_form(span_from(text, 11), "00:00");
+    return has_form(text, form);
+}
+
+/* NAME in lower case, without what joins words. Its length; what is longer than any name is cut. */
+static size_t simplify(struct span name, char out[LONGEST_NAME + 1])
+{
+    size_t size = 0;
+    for (size_t i = 0; i < name.size && size < LONGEST_NAME; i++) {
+        char c = name.data[i];
+        if (c == '_' || c == '-' || c == '.' || c == ' ')
+            continue;
+        out[size++] = is_upper(c) ? (char)(c - 'A' + 'a') : c;
+    }
+    out[size] = '\0';
+    return size;
+}
+
+bool clue_alike(struct span a, struct span b)
+{
+    char one[LONGEST_NAME + 1], other[LONGEST_NAME + 1];
+    simplify(a, one);
+    simplify(b, other);
+    return strcmp(one, other) == 0;
+}
+
+bool clue_is_of_tag(struct span name, struct span tag)
+{
+    static const char *const endings[] = {"",     "id",    "key",  "no",   "number", "name",
+                                          "code", "email", "date", "uuid", "domain", "slug"};
+    char whole[LONGEST_NAME + 1], begin[LONGEST_NAME + 1];
+    simplify(name, whole);
+    size_t size = simplify(tag, begin);
+    if (size == 0 || strncmp(whole, begin, size) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (strcmp(whole + size, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the simplified NAME is one of WORDS, or, with ANYWHERE, has one in it. WORDS ends in
+ * NULL. */
+static bool has_one_of(struct span name, const char *const *words, bool anywhere)
+{
+    char simple[LONGEST_NAME + 1];
+    simplify(name, simple);
+    for (; *words; words++)
+        if (anywhere ? strstr(simple, *words) != NULL : strcmp(simple, *words) == 0)
+            return true;
+    return false;
+}
+
+bool clue_names_a_type(struct span name)
+{
+    static const char *const words[] = {"type",       "kind",       "entity",   "entitytype",
+                                        "entityname", "recordtype", "itemtype", "objecttype",
+                                        "typename",   "model",      "et",       "t",
+                                        "edbe",       "datatype",   "class",    NULL};
+    return has_one_of(name, words, false);
+}
+
+bool clue_is_generic_key(struct span name)
+{
+    static const char *const words[] = {
+        "pk",           "sk",         "hk",        "rk",       "hash",
+        "range",        "sort",       "hashkey",   "rangekey", "sortkey",
+        "partitionkey", "primarykey", "partition", "data",     NULL};
+    char simple[LONGEST_NAME + 1];
+    size_t size = simplify(name, simple);
+    while (size > 0 && is_digit(simple[size - 1]))
+        simple[--size] = '\0';
+    bool key =
+        size >= 2 && (strcmp(simple + size - 2, "pk") == 0 || strcmp(simple + size - 2, "sk") == 0);
+    bool numbered = size > 2 && is_digit(simple[size - 3]);
+    bool of_index = strncmp(simple, "gsi", 3) == 0 || strncmp(simple, "lsi", 3) == 0;
+    return of_index || has_one_of(span_of(simple, size), words, false) ||
+           (key && (numbered || strncmp(simple, "index", 5) == 0));
+}
+
+bool clue_names_an_end(struct span name)
+{
+    static const char *const words[] = {"ttl",  "expir", "expiry", "until", "validto", "deadline",
+                                        "ends", "endat", "delete", "due",   "timeout", NULL};
+    return has_one_of(name, words, true);
+}
+
+enum clue_dating clue_dating(struct span name)
+{
+    static const char *const changes[] = {"updated",    "modified", "changed",  "lastwrite",
+                                          "lastsaved",  "lastedit", "updateat", "updatetime",
+                                          "updatedate", NULL};
+    static const char *const creations[] = {"created",      "inserted", "creationdate",
+                                            "creationtime", "createat", "createtime",
+                                            "createdate",   "addedat",  NULL};
+    static const char *const others[] = {"date", "time", "stamp", "when", NULL};
+    char simple[LONGEST_NAME + 1];
+    size_t size = simplify(name, simple);
+    if (clue_names_an_end(name))
+        return DATES_NOTHING;
+    if (has_one_of(name, changes, true))
+        return DATES_CHANGE;
+    if (has_one_of(name, creations, true))
+        return DATES_CREATION;
+    bool ends =
+        size > 2 && (strcmp(simple + size - 2, "at") == 0 || strcmp(simple + size - 2, "on") == 0);
+    return ends || has_one_of(name, others, true) ? DATES_SOMETHING : DATES_NOTHING;
+}
+
+bool clue_names_a_secret(struct span name)
+{
+    static const char *const words[] = {"token",      "secret",     "password",   "passwd",
+                                        "passphrase", "passwort",   "apikey",     "privatekey",
+                                        "accesskey",  "credential", "signingkey", "encryptionkey",
+                                        "sessionkey", "authkey",    "masterkey",  "licensekey",
+                                        "webhookkey", "clientkey",  NULL};
+    static const char *const harmless[] = {
+        "tokencount", "tokentype",         "maxtokens",       "tokens",
+        "nexttoken",  "pagetoken",         "tokenexpir",      "secretname",
+        "secretarn",  "passwordchanged",   "passwordupdated", "passwordexpir",
+        "tokenid",    "continuationtoken", "accesskeyid",     NULL};
+    return has_one_of(name, words, true) && !has_one_of(name, harmless, true);
+}
+
+bool clue_is_secret(struct span value)
+{
+    static const struct {
+        const char *begin;
+        size_t least; /* bytes of the whole */
+    } forms[] = {
+        {"AKIA", 20},        {"ASIA", 20},   {"ghp_", 36},   {"gho_", 36},
+        {"github_pat_", 40}, {"xoxb-", 20},  {"xoxp-", 20},  {"sk_live_", 20},
+        {"rk_live_", 20},    {"shpat_", 10}, {"shpss_", 10}, {"glpat-", 20},
+        {"AIza", 39},        {"$2a$", 59},   {"$2b$", 59},   {"$argon2", 20},
+    };
+    if (span_starts(value, SPAN_LITERAL("-----BEGIN ")))
+        return memmem(value.data, value.size < 80 ? value.size : 80, "PRIVATE KEY", 11) != NULL;
+    if (memchr(value.data, ' ', value.size))
+        return false;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (value.size >= forms[i].least && span_starts(value, span_text(forms[i].begin)))
+            return true;
+    return false;
+}

@@ -1,0 +1,187 @@
+#include "core/author/part_names.h"
+
+#include "core/author/clues.h"
+#include "core/author/declare.h"
+
+/* The keys whose parts are named. */
+struct naming {
+    const struct column *column;
+    const size_t *rows;
+    size_t count;
+    size_t at; /* which token */
+    struct arena *arena;
+};
+
+static const struct token *token_of(const struct naming *naming, size_t i)
+{
+    return &naming->column->shapes[naming->rows[i]].tokens[naming->at];
+}
+
+/* The word before the part; empty when none stands there. */
+static struct span word_before(const struct naming *naming)
+{
+    const struct shape *shape = &naming->column->shapes[naming->rows[0]];
+    if (naming->at == 0 || !shape->tokens[naming->at - 1].literal)
+        return span_of("", 0);
+    return shape->tokens[naming->at - 1].text;
+}
+
+static bool is_index_key(const struct declared_table *table, struct span name)
+{
+    for (const struct declared_index *index = table->indexes; index; index = index->next) {
+        for (size_t i = 0; i < index->partition_count; i++)
+            if (span_is(name, index->partition[i].attribute))
+                return true;
+        for (size_t i = 0; i < index->sort_count; i++)
+            if (span_is(name, index->sort[i].attribute))
+                return true;
+    }
+    return false;
+}
+
+/* How well the attribute NAME suits: in how many records it says the part, and in doubt by what it
+ * is called. 0: in one record it says something else, or it may well be by chance. */
+static size_t suitability(const struct naming *naming, struct span name)
+{
+    size_t equal = 0;
+    bool differs = false;
+    struct span first = token_of(naming, 0)->text;
+    for (size_t i = 0; i < naming->count; i++) {
+        const struct specimen *specimen = naming->column->specimens[naming->rows[i]];
+        const struct specimen_attribute *attribute = specimen_find(specimen, name);
+        struct span text = token_of(naming, i)->text;
+        if (!attribute)
+            continue;
+        if (!span_equal(attribute->value, text) || text.size == 0)
+            return 0;
+        differs = differs || !span_equal(text, first);
+        equal++;
+    }
+    bool of_tag = clue_is_of_tag(name, word_before(naming));
+    if (equal == 0 || (!differs && !of_tag && first.size < 6))
+        return 0;
+    enum clue_dating dating = clue_dating(name);
+    return 8 * equal + 4 * of_tag + 2 * is_index_key(naming->column->table, name) +
+           (dating == DATES_CREATION || dating == DATES_NOTHING);
+}
+
+static struct span find_attribute(const struct naming *naming)
+{
+    struct span best = {0};
+    size_t most = 0;
+    for (size_t i = 0; i < naming->count; i++) {
+        const struct specimen *specimen = naming->column->specimens[naming->rows[i]];
+        for (size_t a = 0; a < specimen->count; a++) {
+            const struct specimen_attribute *attribute = &specimen->attributes[a];
+            if (!span_equal(attribute->value, token_of(naming, i)->text) ||
+                span_equal(attribute->name, best) ||
+                span_equal(attribute->name, naming->column->attribute) ||
+                !shape_may_name(naming->column->table, attribute->name))
+                continue;
+            size_t suits = suitability(naming, attribute->name);
+            if (suits > most) {
+                most = suits;
+                best = attribute->name;
+            }
+        }
+        if (most > 0)
+            break; /* what is right in all records is right in this one */
+    }
+    return best;
+}
+
+static bool all_are(const struct naming *naming, bool (*is)(struct span))
+{
+    for (size_t i = 0; i < naming->count; i++)
+        if (!is(token_of(naming, i)->text))
+            return false;
+    return true;
+}
+
+static bool has_no_digit(struct span text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] >= '0' && text.data[i] <= '9')
+            return false;
+    return text.size > 0;
+}
+
+/* "USER#123" is of user_id, "STATUS#open" of status, "APPT#2026-04-16" of appt_date. */
+static void name_by_word(const struct naming *naming, struct span word, struct buf *out)
+{
+    for (size_t i = 0; i < word.size; i++) {
+        char c = word.data[i];
+        bool upper = c >= 'A' && c <= 'Z';
+        buf_add_char(out, upper && clue_is_tag(word) ? (char)(c - 'A' + 'a') : c);
+    }
+    if (all_are(naming, clue_is_date))
+        buf_add_text(out, clue_is_of_tag(SPAN_LITERAL("date"), word) ? "" : "_date");
+    else if (!all_are(naming, has_no_digit) && !span_ends(buf_span(out), SPAN_LITERAL("id")))
+        buf_add_text(out, "_id");
+}
+
+static const char *name_of(const struct naming *naming, struct part_name *name)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct span word = word_before(naming);
+    name->attribute = find_attribute(naming);
+    if (name->attribute.size > 0)
+        return declare_param_name(naming->arena, name->attribute);
+    if (word.size == 0 && naming->at > 1) { /* the word of the part before it */
+        struct naming before = *naming;
+        before.at--;
+        word = word_before(&before);
+    }
+    if (word.size > 0)
+        name_by_word(naming, word, &text);
+    else if (all_are(naming, clue_is_date))
+        buf_add_text(&text, "date");
+    else
+        buf_add_span(&text, naming->column->attribute);
+    naming->arena->failed = naming->arena->failed || text.failed;
+    return declare_param_name(naming->arena, buf_span(&text));
+}
+
+static bool is_taken(const struct part_name *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (names[i].name && strcmp(names[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+bool part_names_find(const struct column *column, const size_t *rows, size_t count,
+                     struct arena *arena, struct part_name names[SHAPE_MAX_TOKENS])
+{
+    const struct shape *shape = &column->shapes[rows[0]];
+    for (size_t i = 0; i < shape->count; i++) {
+        struct naming naming = {column, rows, count, i, arena};
+        names[i] = (struct part_name){0};
+        if (shape->tokens[i].literal)
+            continue;
+        const char *wanted = name_of(&naming, &names[i]);
+        const char *name = wanted;
+        for (unsigned n = 2; name && is_taken(names, i, name); n++) {
+            CLEAN_UP(buf_clean_up) struct buf numbered = {0};
+            buf_printf(&numbered, "%s_%u", wanted, n);
+            arena->failed = arena->failed || numbered.failed;
+            name = arena_text(arena, buf_span(&numbered));
+        }
+        names[i].name = name;
+    }
+    return !arena->failed;
+}
+
+void part_names_write(const struct shape *shape, const struct part_name *names, char separator,
+                      struct buf *out)
+{
+    for (size_t i = 0; i < shape->count; i++) {
+        const struct token *token = &shape->tokens[i];
+        if (i > 0)
+            buf_add_char(out, separator);
+        if (token->literal)
+            buf_add_span(out, token->text);
+        else
+            buf_printf(out, "{%s%s}", names[i].name, token->open ? "*" : "");
+    }
+}

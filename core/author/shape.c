@@ -1,0 +1,360 @@
+#include "core/author/shape.h"
+
+#include "core/author/clues.h"
+
+bool shape_may_name(const struct declared_table *table, struct span name)
+{
+    const struct declared_record *record = table->records;
+    for (size_t i = 0; record && i < record->key_count; i++)
+        if (span_is(name, record->keys[i].attribute))
+            return false;
+    return !clue_names_a_type(name) && !clue_is_generic_key(name);
+}
+
+static struct span key_text(const struct column *column, size_t i)
+{
+    const struct specimen_attribute *attribute =
+        specimen_find(column->specimens[i], column->attribute);
+    return attribute && attribute->tag == TYPED_S ? attribute->value : span_of("", 0);
+}
+
+/* How much speaks for SEPARATOR in KEY: a word before it, or, of those that stand in few texts by
+ * chance, that it is there. */
+static unsigned speaks_for(struct span key, char separator)
+{
+    const char *at = memchr(key.data, separator, key.size);
+    if (!at || (separator == ':' && clue_is_date(key)))
+        return 0;
+    struct span before = span_of(key.data, (size_t)(at - key.data));
+    struct span after = span_from(key, before.size + 1);
+    if (separator == ':' && span_starts(after, SPAN_LITERAL("//")))
+        return 0; /* an address */
+    if (clue_is_tag(before) || clue_is_word(before))
+        return 2;
+    return separator == '#' || separator == '|';
+}
+
+char shape_separator(const struct column *columns, size_t count)
+{
+    static const char candidates[] = "#|:/";
+    char best = '#';
+    unsigned most = 0;
+    for (const char *each = candidates; *each; each++) {
+        unsigned sum = 0;
+        for (size_t c = 0; c < count; c++)
+            for (size_t i = 0; i < columns[c].count; i++)
+                sum += speaks_for(key_text(&columns[c], i), *each);
+        if (sum > most) {
+            most = sum;
+            best = *each;
+        }
+    }
+    return best;
+}
+
+/* Whether an attribute of the record is just REST, which holds separators: so it is one part. */
+static bool is_one_part(const struct column *column, const struct specimen *specimen,
+                        struct span rest)
+{
+    for (size_t i = 0; i < specimen->count; i++) {
+        const struct specimen_attribute *attribute = &specimen->attributes[i];
+        if (attribute->tag == TYPED_S && span_equal(attribute->value, rest) &&
+            shape_may_name(column->table, attribute->name))
+            return true;
+    }
+    return false;
+}
+
+static void take_apart(const struct column *column, size_t at)
+{
+    struct span rest = key_text(column, at);
+    struct shape *shape = &column->shapes[at];
+    *shape = (struct shape){0};
+    while (shape->count < SHAPE_MAX_TOKENS && rest.data && (shape->count > 0 || rest.size > 0)) {
+        const char *end = rest.size ? memchr(rest.data, column->separator, rest.size) : NULL;
+        struct token *token = &shape->tokens[shape->count++];
+        size_t size = end ? (size_t)(end - rest.data) : rest.size;
+        token->open =
+            end && (shape->count == SHAPE_MAX_TOKENS ||
+                    (shape->count > 1 && is_one_part(column, column->specimens[at], rest)));
+        token->text = token->open ? rest : span_of(rest.data, size);
+        if (!end || token->open)
+            return;
+        rest = span_from(rest, size + 1);
+    }
+}
+
+void column_take_apart(struct column *column)
+{
+    for (size_t i = 0; i < column->count; i++)
+        take_apart(column, i);
+}
+
+static bool is_literal(const struct shape *shape, size_t i)
+{
+    return i < shape->count && shape->tokens[i].literal;
+}
+
+static bool token_alike(const struct token *a, const struct token *b)
+{
+    return a->literal == b->literal && (!a->literal || span_equal(a->text, b->text));
+}
+
+/* Likewise, wherever but at EXCEPT. */
+static bool alike_but(const struct shape *a, const struct shape *b, size_t except)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (i != except && !token_alike(&a->tokens[i], &b->tokens[i]))
+            return false;
+    return true;
+}
+
+bool shape_alike(const struct shape *a, const struct shape *b)
+{
+    return alike_but(a, b, SHAPE_MAX_TOKENS);
+}
+
+bool shape_has_form(const struct shape *shape)
+{
+    return shape->count > 1 || is_literal(shape, 0);
+}
+
+/* An attribute of SPECIMEN, from FROM on, that says TEXT and may name what it is; NULL: none. */
+static const struct specimen_attribute *
+sayer(const struct column *column, const struct specimen *specimen, struct span text, size_t from)
+{
+    for (size_t i = from; i < specimen->count; i++) {
+        const struct specimen_attribute *attribute = &specimen->attributes[i];
+        if (span_equal(attribute->value, text) && text.size > 0 &&
+            !span_equal(attribute->name, column->attribute) &&
+            shape_may_name(column->table, attribute->name))
+            return attribute;
+    }
+    return NULL;
+}
+
+/* Upper-case words where a word is looked for: before a separator, behind a part, or alone in an
+ * attribute whose name says nothing. Behind another word stands a part, unless it goes on. */
+static void find_tags(struct column *column)
+{
+    bool generic = clue_is_generic_key(column->attribute);
+    for (size_t r = 0; r < column->count; r++) {
+        struct shape *shape = &column->shapes[r];
+        for (size_t i = 0; i < shape->count; i++) {
+            struct token *token = &shape->tokens[i];
+            bool last = i + 1 == shape->count;
+            bool place = !last || (i > 0 && !shape->tokens[i - 1].literal) || (i == 0 && generic);
+            token->literal = place && !token->open && clue_is_tag(token->text);
+        }
+    }
+}
+
+/* Whether the word at I of record R, which is in no upper case, stands in the same place of another
+ * record that goes on, or begins, in another way; and whether an attribute says it, so that it is
+ * a value. */
+static bool is_repeated_word(const struct column *column, size_t r, size_t i)
+{
+    const struct shape *shape = &column->shapes[r];
+    struct span word = shape->tokens[i].text;
+    bool repeated = false;
+    size_t beside = i == 0 ? 1 : i - 1;
+    for (size_t q = 0; q < column->count; q++) {
+        const struct shape *other = &column->shapes[q];
+        if (other->count != shape->count || !span_equal(other->tokens[i].text, word))
+            continue;
+        if (sayer(column, column->specimens[q], word, 0))
+            return false;
+        repeated = repeated || (shape->count == 1 ? q != r
+                                                  : !span_equal(other->tokens[beside].text,
+                                                                shape->tokens[beside].text));
+    }
+    return repeated;
+}
+
+/* "user#123" in a record whose user_id is 123. */
+static bool is_said_by_a_name(const struct column *column, size_t r)
+{
+    const struct shape *shape = &column->shapes[r];
+    const struct specimen *specimen = column->specimens[r];
+    const struct specimen_attribute *each;
+    for (size_t from = 0; (each = sayer(column, specimen, shape->tokens[1].text, from));
+         from = (size_t)(each - specimen->attributes) + 1)
+        if (clue_is_of_tag(each->name, shape->tokens[0].text))
+            return true;
+    return false;
+}
+
+static bool is_word(const struct column *column, size_t r, size_t i)
+{
+    const struct shape *shape = &column->shapes[r];
+    const struct token *token = &shape->tokens[i];
+    if (token->literal || token->open || !clue_is_word(token->text) || clue_is_tag(token->text) ||
+        (i > 0 && is_literal(shape, i - 1)))
+        return false;
+    if (shape->count == 1)
+        return column->sorts && clue_is_generic_key(column->attribute) &&
+               is_repeated_word(column, r, i);
+    return is_repeated_word(column, r, i) || (i == 0 && is_said_by_a_name(column, r));
+}
+
+/* Words in no upper case. Found first and marked then, so that no record decides on another. */
+static void find_other_words(struct column *column)
+{
+    for (size_t i = 0; i < SHAPE_MAX_TOKENS; i++) {
+        for (size_t r = 0; r < column->count; r++) {
+            struct shape *shape = &column->shapes[r];
+            if (i < shape->count && is_word(column, r, i))
+                shape->tokens[i].literal = true;
+        }
+    }
+}
+
+/* What differs at one place of keys that are alike elsewhere. */
+struct choice {
+    const struct shape *pattern;
+    size_t at;
+    size_t first[9]; /* a record of each word, up to so many */
+    size_t words;
+    bool same_kind; /* records with two of the words have the same attributes */
+    bool said;      /* an attribute says it in all records */
+};
+
+enum { MANY_WORDS = 8 };
+
+static void look_at_choice(const struct column *column, size_t r, struct choice *choice)
+{
+    const struct specimen_attribute *each;
+    size_t at = choice->at;
+    for (size_t q = r; q < column->count; q++) {
+        const struct shape *shape = &column->shapes[q];
+        if (!alike_but(shape, choice->pattern, at))
+            continue;
+        bool known = false;
+        for (size_t w = 0; w < choice->words; w++) {
+            size_t first = choice->first[w];
+            if (span_equal(column->shapes[first].tokens[at].text, shape->tokens[at].text))
+                known = true;
+            else if (specimen_alike(column->specimens[first], column->specimens[q]))
+                choice->same_kind = true;
+        }
+        if (!known && choice->words <= MANY_WORDS)
+            choice->first[choice->words++] = q;
+    }
+    for (size_t from = 0;
+         (each = sayer(column, column->specimens[r], column->shapes[r].tokens[at].text, from));
+         from = (size_t)(each - column->specimens[r]->attributes) + 1) {
+        bool all = true;
+        for (size_t q = r; all && q < column->count; q++) {
+            if (!alike_but(&column->shapes[q], choice->pattern, at))
+                continue;
+            const struct specimen_attribute *same = specimen_find(column->specimens[q], each->name);
+            all = same && span_equal(same->value, column->shapes[q].tokens[at].text);
+        }
+        choice->said = choice->said || all;
+    }
+}
+
+/* Whether what stands there is a value after all: a status rather than a kind of record. */
+static bool is_value(const struct choice *choice)
+{
+    const struct token *token = &choice->pattern->tokens[choice->at];
+    bool weak = !clue_is_tag(token->text) ||
+                (choice->at > 0 && choice->pattern->tokens[choice->at - 1].literal);
+    if (weak)
+        return choice->same_kind || choice->said;
+    return choice->same_kind && (choice->said || choice->words > MANY_WORDS);
+}
+
+static void take_values_back(struct column *column, bool *decided)
+{
+    for (size_t at = 0; at < SHAPE_MAX_TOKENS; at++) {
+        memset(decided, 0, column->count * sizeof *decided);
+        for (size_t r = 0; r < column->count; r++) {
+            if (decided[r] || !is_literal(&column->shapes[r], at))
+                continue;
+            struct shape pattern = column->shapes[r];
+            struct choice choice = {.pattern = &pattern, .at = at};
+            look_at_choice(column, r, &choice);
+            bool value = is_value(&choice);
+            for (size_t q = r; q < column->count; q++) {
+                if (!alike_but(&column->shapes[q], &pattern, at))
+                    continue;
+                decided[q] = true;
+                column->shapes[q].tokens[at].literal =
+                    column->shapes[q].tokens[at].literal && !value;
+            }
+        }
+    }
+}
+
+bool column_find_words(struct column *column, struct arena *arena)
+{
+    bool *decided = arena_array(arena, column->count, sizeof *decided);
+    if (!decided)
+        return false;
+    find_tags(column);
+    find_other_words(column);
+    take_values_back(column, decided);
+    return true;
+}
+
+/* Where keys of one kind have no common length, they are one part. */
+static bool level(struct column *column)
+{
+    for (size_t r = 1; r < column->count; r++)
+        if (column->shapes[r].count != column->shapes[0].count)
+            return false;
+    return true;
+}
+
+static void make_whole(struct column *column)
+{
+    for (size_t r = 0; r < column->count; r++) {
+        struct span key = key_text(column, r);
+        column->shapes[r] = (struct shape){
+            .tokens = {{.text = key, .open = memchr(key.data, column->separator, key.size)}},
+            .count = 1};
+    }
+}
+
+static bool is_common(const struct column *column, size_t i)
+{
+    struct span text = column->shapes[0].tokens[i].text;
+    for (size_t r = 0; r < column->count; r++) {
+        const struct token *token = &column->shapes[r].tokens[i];
+        if (token->open || !span_equal(token->text, text) ||
+            sayer(column, column->specimens[r], text, 0))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the words before I leave room for another one. */
+static bool is_place_for_word(const struct column *column, size_t i)
+{
+    const struct shape *shape = &column->shapes[0];
+    bool several = column->count > 1;
+    bool last = i + 1 == shape->count;
+    struct span text = shape->tokens[i].text;
+    if (shape->count == 1)
+        return clue_is_generic_key(column->attribute) &&
+               (clue_is_tag(text) || (several && clue_is_word(text)));
+    if (i > 0 && shape->tokens[i - 1].literal)
+        return !last && several && clue_is_tag(text);
+    return clue_is_tag(text) || (several && !last && clue_is_word(text));
+}
+
+void column_find_words_of_kind(struct column *column)
+{
+    if (column->count == 0)
+        return;
+    if (!level(column))
+        make_whole(column);
+    for (size_t i = 0; i < column->shapes[0].count; i++) {
+        bool literal = is_common(column, i) && is_place_for_word(column, i);
+        for (size_t r = 0; r < column->count; r++)
+            column->shapes[r].tokens[i].literal = literal;
+    }
+}

@@ -1,0 +1,57 @@
+/* How a key is put together: pieces between separators, each of them a word that all keys of a kind
+ * share, or a part that differs. */
+#ifndef DDBFS_CORE_AUTHOR_SHAPE_H
+#define DDBFS_CORE_AUTHOR_SHAPE_H
+
+#include "core/author/specimen.h"
+#include "core/map/declaration.h"
+
+/* What goes on behind so many pieces is one part: a format has at most 16 pieces, and those are
+ * pieces and what stands between them. */
+enum { SHAPE_MAX_TOKENS = 7 };
+
+struct token {
+    struct span text; /* borrowed of the specimen */
+    bool literal;
+    bool open; /* a part that holds separators */
+};
+
+struct shape {
+    struct token tokens[SHAPE_MAX_TOKENS];
+    size_t count; /* 0: no text is there to be taken apart */
+};
+
+/* The keys that stand in one attribute: a shape for each of some records. */
+struct column {
+    const struct declared_table *table;
+    struct span attribute;
+    char separator;
+    bool sorts; /* it is the table's sort key: in two records with the same one partitions differ */
+    const struct specimen *const *specimens;
+    struct shape *shapes; /* beside SPECIMENS */
+    size_t count;
+};
+
+/* Whether an attribute of that name can tell what a part of a key of TABLE is: no key, and nothing
+ * that says which kind of record it is in. */
+bool shape_may_name(const struct declared_table *table, struct span name);
+
+/* The separator of most keys in COLUMNS; '#' where none has any. */
+char shape_separator(const struct column *columns, size_t count);
+
+/* Takes all keys of a column apart, without telling words from parts: all are parts. */
+void column_take_apart(struct column *column);
+
+/* Tells the words from the parts, of all records of a table. False when memory ran out. */
+bool column_find_words(struct column *column, struct arena *arena);
+
+/* Likewise, where all records are of one kind: a word is what none of them has otherwise. */
+void column_find_words_of_kind(struct column *column);
+
+/* Whether both say the same words at the same places. */
+bool shape_alike(const struct shape *a, const struct shape *b);
+
+/* Whether it says any word, or has more than one part. */
+bool shape_has_form(const struct shape *shape);
+
+#endif

@@ -1,0 +1,57 @@
+#include "core/author/specimen.h"
+
+#include "core/author/clues.h"
+
+static bool read_value(struct json value, struct arena *arena, struct specimen_attribute *out)
+{
+    struct typed typed = typed_open(value);
+    struct span text;
+    out->tag = typed.tag;
+    if (typed.tag != TYPED_S && typed.tag != TYPED_N)
+        return typed.tag != TYPED_NONE;
+    if (json_raw(typed.content).size > 6 * (size_t)SPECIMEN_LONGEST) {
+        out->secret = clue_is_secret(span_from(span_of(json_raw(typed.content).data, 100), 1));
+        return true;
+    }
+    if (!typed_text(typed.content, arena, &text))
+        return false;
+    out->secret = typed.tag == TYPED_S && clue_is_secret(text);
+    if (text.size <= SPECIMEN_LONGEST)
+        out->value = arena_copy(arena, text);
+    return true;
+}
+
+struct specimen *specimen_new(struct json item, struct arena *arena)
+{
+    struct specimen *specimen = arena_alloc(arena, sizeof *specimen);
+    struct typed_members members;
+    if (!specimen || !typed_members(item, arena, &members))
+        return NULL;
+    specimen->attributes = arena_array(arena, members.count, sizeof *specimen->attributes);
+    for (size_t i = 0; specimen->attributes && i < members.count; i++) {
+        struct specimen_attribute *attribute = &specimen->attributes[specimen->count++];
+        attribute->name = arena_copy(arena, members.list[i].name);
+        if (!read_value(members.list[i].value, arena, attribute))
+            return NULL;
+    }
+    return arena->failed ? NULL : specimen;
+}
+
+const struct specimen_attribute *specimen_find(const struct specimen *specimen, struct span name)
+{
+    for (size_t i = 0; i < specimen->count; i++)
+        if (span_equal(specimen->attributes[i].name, name))
+            return &specimen->attributes[i];
+    return NULL;
+}
+
+/* Attributes come by name. */
+bool specimen_alike(const struct specimen *a, const struct specimen *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!span_equal(a->attributes[i].name, b->attributes[i].name))
+            return false;
+    return true;
+}

@@ -1,0 +1,600 @@
+/* From sampled records to key formats. */
+#include "core/author/infer.h"
+
+#include "core/author/clues.h"
+#include "core/map/compile.h"
+#include "core/map/tables.h"
+#include "tests/unit/check.h"
+
+/* A table and its records. */
+struct scene {
+    struct arena arena;
+    struct buf text;
+    struct findings findings;
+    struct map_reader reader;
+    struct declared_table *described;
+    struct inference *inference;
+    struct declared_table *table; /* what was inferred */
+};
+
+/* TABLE is the inside of a table, as its description tells it. */
+static void begin(struct scene *scene, const char *table)
+{
+    *scene = (struct scene){0};
+    buf_printf(&scene->text, "{\"t\":{\"table\":\"T\",%s,\"paths\":{}}}", table);
+    scene->reader = (struct map_reader){.arena = &scene->arena, .findings = &scene->findings};
+    CHECK(json_parse(&scene->reader.doc, buf_span(&scene->text), JSON_COMMENTS, NULL));
+    CHECK(map_read_tables(&scene->reader, json_root(&scene->reader.doc), &scene->described));
+    scene->inference = inference_new(scene->described);
+    CHECK(scene->inference != NULL);
+}
+
+static void end(struct scene *scene)
+{
+    inference_destroy(scene->inference);
+    json_clean_up(&scene->reader.doc);
+    buf_clean_up(&scene->text);
+    findings_clean_up(&scene->findings);
+    arena_clean_up(&scene->arena);
+}
+
+/* A record as typed JSON. */
+static void add_typed(struct scene *scene, struct span text)
+{
+    struct json_doc doc;
+    CHECK(json_parse(&doc, text, JSON_STRICT, NULL));
+    CHECK(inference_add(scene->inference, json_root(&doc)));
+    json_clean_up(&doc);
+}
+
+/* "pk=USER#1 sk=PROFILE total:5 …": texts with "=", numbers with ":". */
+static void add(struct scene *scene, const char *words)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    CLEAN_UP(buf_clean_up) struct buf copy = {0};
+    char *rest = NULL;
+    buf_add_text(&copy, words);
+    buf_add_char(&text, '{');
+    for (char *word = strtok_r(copy.data, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        size_t name = strcspn(word, "=:");
+        bool number = word[name] == ':';
+        buf_add_text(&text, text.size > 1 ? "," : "");
+        json_write_string(&text, span_of(word, name));
+        buf_add_text(&text, number ? ":{\"N\":" : ":{\"S\":");
+        json_write_string(&text, span_text(word + name + 1));
+        buf_add_char(&text, '}');
+    }
+    buf_add_char(&text, '}');
+    add_typed(scene, buf_span(&text));
+}
+
+static void write_key(const struct declared_key *key, struct buf *out)
+{
+    buf_printf(out, " %s ", key->attribute);
+    if (!key->by_kind)
+        format_write(&key->format, out);
+    for (const struct declared_kind_format *each = key->by_kind; each; each = each->next) {
+        buf_printf(out, "%s%s=", each == key->by_kind ? "" : "|", each->kind);
+        format_write(&each->format, out);
+    }
+}
+
+static void write_table(const struct declared_table *table, struct buf *out)
+{
+    for (const struct declared_record *each = table->records; each; each = each->next) {
+        buf_printf(out, "%s:", each->name);
+        for (size_t i = 0; i < each->key_count; i++)
+            write_key(&each->keys[i], out);
+        buf_add_char(out, '\n');
+    }
+    for (const struct declared_index *each = table->indexes; each; each = each->next) {
+        buf_printf(out, "%s:", each->name);
+        for (size_t i = 0; i < each->partition_count; i++)
+            write_key(&each->partition[i], out);
+        for (size_t i = 0; i < each->sort_count; i++)
+            write_key(&each->sort[i], out);
+        buf_add_char(out, '\n');
+    }
+    for (const struct declared_param *each = table->params; each; each = each->next) {
+        buf_printf(out, "{%s}:", each->name);
+        for (size_t i = 0; i < each->value_count; i++)
+            buf_printf(out, " %s", each->values[i]);
+        buf_add_text(out, each->only ? " only\n" : "\n");
+    }
+    if (table->mtime)
+        buf_printf(out, "mtime: %s\n", table->mtime);
+    for (size_t i = 0; i < table->secret_count; i++)
+        buf_printf(out, "secret: %s\n", table->secrets[i]);
+    if (table->separator != '#')
+        buf_printf(out, "separator: %c\n", table->separator);
+}
+
+static void infer(struct scene *scene)
+{
+    scene->table = inference_end(scene->inference, &scene->arena);
+    CHECK(scene->table != NULL);
+    const struct model *model = compile_table(scene->table, &scene->findings);
+    if (!model)
+        CHECK_FAIL("%s", scene->findings.count ? scene->findings.items[0].text : "no model");
+    model_unref(model);
+}
+
+/* What is inferred compiles, and is WANT. */
+static void check_inferred(struct scene *scene, const char *want)
+{
+    CLEAN_UP(buf_clean_up) struct buf got = {0};
+    infer(scene);
+    write_table(scene->table, &got);
+    CHECK_TEXT(buf_text(&got), want);
+    end(scene);
+}
+
+#define KEYS "\"records\":{\"item\":{\"PK\":\"{PK*}\",\"SK\":\"{SK*}\"}}"
+#define GSI1                                                                                       \
+    ",\"indexes\":{\"GSI1\":{\"partition\":{\"GSI1PK\":\"{GSI1PK*}\"},"                            \
+    "\"sort\":{\"GSI1SK\":\"{GSI1SK*}\"},\"projects\":\"all\"}}"
+
+static void test_nothing_sampled(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    check_inferred(&scene, "item: PK {PK*} SK {SK*}\n");
+}
+
+static void test_users_and_their_orders(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=USER#123 SK=PROFILE name=Ann");
+    add(&scene, "PK=USER#123 SK=ORDER#2024-001 total:5");
+    add(&scene, "PK=USER#123 SK=ORDER#2024-002 total:7");
+    check_inferred(&scene, "profile: PK USER#{user_id} SK PROFILE\n"
+                           "order: PK USER#{user_id} SK ORDER#{order_id}\n"
+                           "other: PK {PK*} SK {SK*}\n");
+}
+
+static void test_dates_are_parts(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=CLINIC#CLN-001 SK=APPT#2026-04-16#APT-789 note=x");
+    add(&scene, "PK=CLINIC#CLN-001 SK=APPT#2026-04-17#APT-790");
+    check_inferred(&scene, "appt: PK CLINIC#{clinic_id} SK APPT#{appt_date}#{appt_id}\n"
+                           "other: PK {PK*} SK {SK*}\n");
+}
+
+static void test_attributes_name_parts(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=P#shopify#SHOP#kl7 SK=JOB#2026-04-16T09:41:07.318Z#1f3c99 job_id=1f3c99 "
+                "created_at=2026-04-16T09:41:07.318Z updated_at=2026-04-16T09:41:07.318Z "
+                "shop_id=kl7 platform=shopify");
+    add(&scene, "PK=P#ecom#SHOP#kl8 SK=JOB#2026-04-17T09:41:07.318Z#1f3c98 job_id=1f3c98 "
+                "created_at=2026-04-17T09:41:07.318Z updated_at=2026-04-18T09:41:07.318Z "
+                "shop_id=kl8 platform=ecom");
+    check_inferred(&scene, "job: PK P#{platform}#SHOP#{shop_id} SK JOB#{created_at}#{job_id}\n"
+                           "other: PK {PK*} SK {SK*}\n"
+                           "mtime: updated_at\n");
+}
+
+static void test_overloaded_indexes_have_formats_by_kind(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS GSI1);
+    add(&scene, "PK=USER#1 SK=PROFILE name=Ann GSI1PK=EMAIL#a@x GSI1SK=USER#1");
+    add(&scene, "PK=USER#2 SK=PROFILE name=Bob GSI1PK=EMAIL#b@x GSI1SK=USER#2");
+    add(&scene, "PK=USER#1 SK=ORDER#7 total:5 GSI1PK=STATUS#pending GSI1SK=2026-04-01");
+    add(&scene, "PK=USER#2 SK=ORDER#8 total:5 GSI1PK=STATUS#sent GSI1SK=2026-04-02");
+    add(&scene, "PK=USER#2 SK=CART cart=1");
+    check_inferred(&scene,
+                   "profile: PK USER#{user_id} SK PROFILE\n"
+                   "order: PK USER#{user_id} SK ORDER#{order_id}\n"
+                   "cart: PK USER#{user_id} SK CART\n"
+                   "other: PK {PK*} SK {SK*}\n"
+                   "GSI1: GSI1PK profile=EMAIL#{email}|order=STATUS#{status}|other={GSI1PK*}"
+                   " GSI1SK profile=USER#{user_id}|order={date}|other={GSI1SK*}\n");
+}
+
+static void test_a_status_is_no_kind(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS ",\"indexes\":{\"I\":{\"partition\":{\"shop\":\"{shop*}\"},"
+                       "\"sort\":{\"status_date\":\"{status_date*}\"}}}");
+    add(&scene, "PK=SHOP#1 SK=JOB#1 shop=one status=DONE status_date=DONE#2026-01-01");
+    add(&scene, "PK=SHOP#1 SK=JOB#2 shop=one status=FAILED status_date=FAILED#2026-01-02");
+    check_inferred(&scene, "job: PK SHOP#{shop_id} SK JOB#{job_id}\n"
+                           "other: PK {PK*} SK {SK*}\n"
+                           "I: shop {shop} status_date {status}#{date}\n");
+}
+
+static void test_a_tag_without_the_attribute_is_a_kind(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=kl7a9h55 SK=INDEX#DEFAULT_CONFIGS a=b");
+    add(&scene, "PK=kl7a9h55 SK=INDEX#products index_name=products");
+    add(&scene, "PK=kl7a9h55 SK=INDEX#shopify-1 index_name=shopify-1");
+    add(&scene, "PK=kl7a9h55 SK=INDEX#products#PROFILE#SEARCH#default profile=default");
+    add(&scene, "PK=kl7a9h55 SK=INDEX#products#QUERY#gift query=gift");
+    add(&scene, "PK=kl7a9h55 SK=INDEX#products#QUERY#a#b query=a#b");
+    add(&scene, "PK=kl7a9h55 SK=INDEX#products#AGENTIC_CONFIG model=x");
+    check_inferred(&scene,
+                   "index: PK {PK} SK INDEX#{index_name}\n"
+                   "index_profile_search: PK {PK} SK INDEX#{index_name}#PROFILE#SEARCH#{profile}\n"
+                   "index_query: PK {PK} SK INDEX#{index_name}#QUERY#{query*}\n"
+                   "index_agentic_config: PK {PK} SK INDEX#{index_name}#AGENTIC_CONFIG\n"
+                   "index_default_configs: PK {PK} SK INDEX#DEFAULT_CONFIGS\n"
+                   "other: PK {PK*} SK {SK*}\n");
+}
+
+static void test_plain_keys_stay_whole(void)
+{
+    struct scene scene;
+    begin(&scene, "\"records\":{\"item\":{\"customerId\":\"{customerId*}\","
+                  "\"orderId\":\"{orderId*}\"}}");
+    add(&scene, "customerId=C1 orderId=O1 state=NEW");
+    add(&scene, "customerId=C1 orderId=PENDING state=NEW");
+    check_inferred(&scene, "item: customerId {customerId*} orderId {orderId*}\n");
+}
+
+static void test_a_partition_key_alone(void)
+{
+    struct scene scene;
+    begin(&scene, "\"records\":{\"item\":{\"id\":\"{id*}\"}}");
+    add(&scene, "id=USER#1 a=b");
+    add(&scene, "id=ORDER#1 c=d");
+    check_inferred(&scene,
+                   "user: id USER#{user_id}\norder: id ORDER#{order_id}\nother: id {id*}\n");
+}
+
+static void test_number_keys_stay_numbers(void)
+{
+    struct scene scene;
+    begin(&scene, "\"records\":{\"item\":{\"PK\":\"{PK*}\",\"score\":\"{score}\"}},"
+                  "\"types\":{\"score\":\"N\"}");
+    add(&scene, "PK=GAME#1 score:42");
+    add(&scene, "PK=GAME#2 score:-1.5");
+    check_inferred(&scene,
+                   "game: PK GAME#{game_id} score {score}\nother: PK {PK*} score {score}\n");
+}
+
+static void test_other_separators(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=user|1 SK=order|2026-01-01T10:00:00Z userId=1");
+    add(&scene, "PK=user|2 SK=order|2026-01-02T10:00:00Z userId=2");
+    check_inferred(&scene, "order: PK user|{userId} SK order|{order_date}\n"
+                           "other: PK {PK*} SK {SK*}\nseparator: |\n");
+}
+
+static void test_tenants_are_values(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=acme#1 SK=X#1 a=b");
+    add(&scene, "PK=acme#2 SK=X#2 a=b");
+    add(&scene, "PK=globex#3 SK=X#3 a=b");
+    add(&scene, "PK=globex#4 SK=X#4 a=b");
+    check_inferred(&scene, "x: PK {PK}#{PK_2} SK X#{PK_2}\nother: PK {PK*} SK {SK*}\n");
+}
+
+static void test_the_same_part_in_both_keys(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=USER#1 SK=USER#1 a=b");
+    add(&scene, "PK=USER#2 SK=USER#2 a=b");
+    add(&scene, "PK=ORG#1 SK=USER#2 c=d");
+    add(&scene, "PK=ORG#1 SK=USER#1 c=d");
+    check_inferred(&scene, "user: PK USER#{user_id} SK USER#{user_id}\n"
+                           "org_user: PK ORG#{org_id} SK USER#{user_id}\n"
+                           "other: PK {PK*} SK {SK*}\n");
+}
+
+static void test_dates_and_secrets(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=A#1 SK=B#1 created=2026-01-01 expires_at=2027-01-01 ttl:1800000000 "
+                "access_token=x max_tokens:5");
+    add(&scene, "PK=A#1 SK=B#2 created=2026-01-01 note=AKIAABCDEFGHIJKLMNOP");
+    check_inferred(&scene, "b: PK A#{a_id} SK B#{b_id}\nother: PK {PK*} SK {SK*}\n"
+                           "mtime: created\nsecret: access_token\nsecret: note\n");
+}
+
+static void test_an_attribute_that_is_once_no_date_dates_nothing(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=A#1 SK=B#1 updated_at=2026-01-01");
+    add(&scene, "PK=A#1 SK=B#2 updated_at=never");
+    check_inferred(&scene, "b: PK A#{a_id} SK B#{b_id}\nother: PK {PK*} SK {SK*}\n");
+}
+
+static void test_few_words_over_many_records_are_values(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    for (int i = 0; i < 12; i++) {
+        char words[200];
+        snprintf(words, sizeof words, "PK=STATE#%s SK=N#%d a=b", i % 3 ? "open" : "shut", i);
+        add(&scene, words);
+    }
+    check_inferred(&scene, "n: PK STATE#{state} SK N#{n_id}\nother: PK {PK*} SK {SK*}\n"
+                           "{state}: open shut\n");
+}
+
+static void test_notes_say_on_what_it_rests(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=USER#1 SK=PROFILE updated_at=2026-01-01");
+    add(&scene, "PK=USER#2 SK=PROFILE");
+    add(&scene, "PK=?? SK=x");
+    infer(&scene);
+    CHECK_TEXT(scene.table->records->note, "2 of 3 sampled records.");
+    CHECK_TEXT(scene.table->records->next->note,
+               "What none of the kinds above fits, by its whole keys: 1 of 3 sampled records.");
+    CHECK_HAS(scene.table->note, "\"mtime\": updated_at is a date in all of the 1 sampled record "
+                                 "that has it.");
+    end(&scene);
+}
+
+static void test_what_is_no_record_is_passed_over(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add_typed(&scene, SPAN_LITERAL("{\"PK\":5}"));
+    add(&scene, "PK=USER#1 SK=PROFILE");
+    check_inferred(&scene, "profile: PK USER#{user_id} SK PROFILE\nother: PK {PK*} SK {SK*}\n");
+}
+
+static void test_more_records_than_are_looked_at_are_counted(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    for (int i = 0; i < INFER_MOST_RECORDS + 5; i++)
+        add(&scene, "PK=USER#1 SK=PROFILE");
+    CHECK_INT(inference_count(scene.inference), INFER_MOST_RECORDS + 5);
+    infer(&scene);
+    CHECK_TEXT(scene.table->records->note, "2000 of 2000 sampled records.");
+    CHECK_HAS(scene.table->note, "(of 2005 that were read)");
+    end(&scene);
+}
+
+/* Random designs: every sampled record is of one kind, and its keys are rebuilt from its parts. */
+
+static uint64_t state;
+
+static unsigned draw(unsigned below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % below;
+}
+
+static const char *pick(const char *const *words, unsigned count)
+{
+    return words[draw(count)];
+}
+
+/* A piece of a key: a tag, a word, an id, a date, or whatever else stands in keys. */
+static void write_piece(struct buf *out, int kind)
+{
+    static const char *const tags[] = {"USER", "ORDER", "API_KEY", "ITEM", "A", "V2"};
+    static const char *const words[] = {"user", "order", "Profile", "acme", "open", "x y"};
+    static const char *const odd[] = {"", "{a}", "a:b", "a/b", "%41", "\xc3\xa9", "..", "*", "##"};
+    switch (kind) {
+    case 0:
+        buf_add_text(out, pick(tags, 6));
+        return;
+    case 1:
+        buf_add_text(out, pick(words, 6));
+        return;
+    case 2:
+        buf_printf(out, "2026-0%u-1%u", 1 + draw(9), draw(10));
+        return;
+    case 3:
+        buf_add_text(out, pick(odd, 9));
+        return;
+    default:
+        buf_printf(out, "%x", draw(1000));
+        return;
+    }
+}
+
+struct design {
+    int pieces[3][2][6]; /* of three kinds, two keys: what each piece is */
+    unsigned counts[3][2];
+    char separator;
+};
+
+static void write_design_key(const struct design *design, unsigned kind, unsigned key,
+                             struct buf *out)
+{
+    for (unsigned i = 0; i < design->counts[kind][key]; i++) {
+        if (i > 0)
+            buf_add_char(out, design->separator);
+        write_piece(out, design->pieces[kind][key][i]);
+    }
+}
+
+static void add_random(struct scene *scene, const struct design *design)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, pk = {0}, sk = {0};
+    unsigned kind = draw(3);
+    write_design_key(design, kind, 0, &pk);
+    write_design_key(design, kind, 1, &sk);
+    buf_add_text(&text, "{\"PK\":{\"S\":");
+    json_write_string(&text, buf_span(&pk));
+    buf_add_text(&text, "},\"SK\":{\"S\":");
+    json_write_string(&text, buf_span(&sk));
+    buf_add_text(&text, "}");
+    if (kind > 0) {
+        buf_add_text(&text, ",\"GSI1PK\":{\"S\":");
+        json_write_string(&text, draw(2) ? buf_span(&sk) : buf_span(&pk));
+        buf_add_text(&text, "},\"GSI1SK\":{\"S\":");
+        json_write_string(&text, buf_span(&pk));
+        buf_add_text(&text, "}");
+    }
+    if (draw(2)) {
+        struct span part = buf_span(&sk);
+        const char *at = memchr(part.data ? part.data : "", design->separator, part.size);
+        buf_add_text(&text, ",\"said\":{\"S\":");
+        json_write_string(&text, at ? span_from(part, (size_t)(at - part.data) + 1) : part);
+        buf_add_text(&text, "}");
+    }
+    buf_printf(&text, ",\"of%u\":{\"N\":\"%u\"}}", kind, draw(5));
+    add_typed(scene, buf_span(&text));
+}
+
+static void check_rebuilt(const struct scene *scene, const struct declared_record *record,
+                          const struct span *keys)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct bindings parts = {0};
+        CLEAN_UP(buf_clean_up) struct buf rebuilt = {0};
+        CHECK(format_match_key(&record->keys[i].format, keys[i], scene->table->separator, &parts));
+        CHECK(format_expand(&record->keys[i].format, &parts, &rebuilt));
+        CHECK_SPAN(buf_span(&rebuilt), keys[i]);
+    }
+}
+
+/* As records are told apart when they are read: the kind that says most. */
+static void check_is_of_one_kind(const struct scene *scene, const struct span *keys)
+{
+    const struct declared_record *best = NULL;
+    size_t most = 0, as_good = 0;
+    for (const struct declared_record *each = scene->table->records; each; each = each->next) {
+        struct bindings parts = {0};
+        size_t bytes = format_literal_bytes(&each->keys[0].format) +
+                       format_literal_bytes(&each->keys[1].format);
+        if (!format_match_key(&each->keys[0].format, keys[0], scene->table->separator, &parts) ||
+            !format_match_key(&each->keys[1].format, keys[1], scene->table->separator, &parts) ||
+            !bindings_agree(&parts, &parts) || (best && bytes < most))
+            continue;
+        as_good = best && bytes == most ? as_good + 1 : 1;
+        best = each;
+        most = bytes;
+    }
+    CHECK(best != NULL);
+    CHECK_INT(as_good, 1);
+    check_rebuilt(scene, best, keys);
+}
+
+enum { RECORDS_OF_A_DESIGN = 40 };
+
+static void check_design(unsigned seed)
+{
+    static const char separators[] = "##|:/";
+    struct scene scene;
+    struct design design;
+    uint64_t before;
+    state = seed * 2654435761u + 1;
+    design.separator = separators[draw(5)];
+    for (unsigned kind = 0; kind < 3; kind++)
+        for (unsigned key = 0; key < 2; key++) {
+            design.counts[kind][key] = 1 + draw(6);
+            for (unsigned i = 0; i < 6; i++)
+                design.pieces[kind][key][i] = (int)draw(5);
+        }
+    begin(&scene, KEYS GSI1);
+    before = state;
+    for (unsigned i = 0; i < RECORDS_OF_A_DESIGN; i++)
+        add_random(&scene, &design);
+    infer(&scene);
+    state = before; /* the same records again */
+    for (unsigned i = 0; i < RECORDS_OF_A_DESIGN; i++) {
+        CLEAN_UP(buf_clean_up) struct buf pk = {0}, sk = {0};
+        unsigned kind = draw(3);
+        write_design_key(&design, kind, 0, &pk);
+        write_design_key(&design, kind, 1, &sk);
+        const struct span keys[] = {span_of(buf_text(&pk), pk.size),
+                                    span_of(buf_text(&sk), sk.size)};
+        check_is_of_one_kind(&scene, keys);
+        if (kind > 0)
+            draw(2);
+        draw(2);
+        draw(5);
+    }
+    end(&scene);
+}
+
+static void test_random_designs(void)
+{
+    for (unsigned seed = 0; seed < 2000; seed++)
+        check_design(seed);
+}
+
+/* Clues. */
+
+static void test_tags_and_words(void)
+{
+    CHECK(clue_is_tag(span_text("USER")) && clue_is_tag(span_text("API_KEY")));
+    CHECK(clue_is_tag(span_text("OAUTH2")) && clue_is_tag(span_text("A-B")));
+    CHECK(!clue_is_tag(span_text("CLN-001")) && !clue_is_tag(span_text("User")));
+    CHECK(!clue_is_tag(span_text("")) && !clue_is_tag(span_text("1A")));
+    CHECK(!clue_is_tag(span_text("ABC123")) && !clue_is_tag(span_text("A_")));
+    CHECK(clue_is_word(span_text("user")) && clue_is_word(span_text("in-progress")));
+    CHECK(!clue_is_word(span_text("u1")) && !clue_is_word(span_text("a")));
+}
+
+static void test_dates(void)
+{
+    CHECK(clue_is_date(span_text("2026-04-16")) && clue_is_date(span_text("2026-04")));
+    CHECK(clue_is_date(span_text("2026-04-16T09:41:07.318Z")));
+    CHECK(!clue_is_date(span_text("2024-001")) && !clue_is_date(span_text("2026")));
+    CHECK(!clue_is_date(span_text("APT-2026-04")) && !clue_is_date(span_text("2026-04-16x")));
+}
+
+static void test_names_of_keys_that_say_nothing(void)
+{
+    CHECK(clue_is_generic_key(span_text("PK")) && clue_is_generic_key(span_text("GSI1PK")));
+    CHECK(clue_is_generic_key(span_text("gsi2-sort-key")) && clue_is_generic_key(span_text("sk2")));
+    CHECK(clue_is_generic_key(span_text("pk1")) && clue_is_generic_key(span_text("LSI1SK")));
+    CHECK(!clue_is_generic_key(span_text("status")) && !clue_is_generic_key(span_text("task")));
+    CHECK(!clue_is_generic_key(span_text("index_name")) &&
+          !clue_is_generic_key(span_text("shop_id")));
+}
+
+static void test_names_of_secrets(void)
+{
+    CHECK(clue_names_a_secret(span_text("access_token")));
+    CHECK(clue_names_a_secret(span_text("apiKey")) && clue_names_a_secret(span_text("Password")));
+    CHECK(!clue_names_a_secret(span_text("max_tokens")) && !clue_names_a_secret(span_text("key")));
+    CHECK(clue_is_secret(span_text("-----BEGIN RSA PRIVATE KEY-----\nMII")));
+    CHECK(!clue_is_secret(span_text("-----BEGIN CERTIFICATE-----")));
+    CHECK(!clue_is_secret(span_text("AKIA")));
+}
+
+static const struct check_test tests[] = {
+    {"nothing_sampled", test_nothing_sampled},
+    {"users_and_their_orders", test_users_and_their_orders},
+    {"dates_are_parts", test_dates_are_parts},
+    {"attributes_name_parts", test_attributes_name_parts},
+    {"overloaded_indexes_have_formats_by_kind", test_overloaded_indexes_have_formats_by_kind},
+    {"a_status_is_no_kind", test_a_status_is_no_kind},
+    {"a_tag_without_the_attribute_is_a_kind", test_a_tag_without_the_attribute_is_a_kind},
+    {"plain_keys_stay_whole", test_plain_keys_stay_whole},
+    {"a_partition_key_alone", test_a_partition_key_alone},
+    {"number_keys_stay_numbers", test_number_keys_stay_numbers},
+    {"other_separators", test_other_separators},
+    {"tenants_are_values", test_tenants_are_values},
+    {"the_same_part_in_both_keys", test_the_same_part_in_both_keys},
+    {"dates_and_secrets", test_dates_and_secrets},
+    {"an_attribute_that_is_once_no_date_dates_nothing",
+     test_an_attribute_that_is_once_no_date_dates_nothing},
+    {"few_words_over_many_records_are_values", test_few_words_over_many_records_are_values},
+    {"notes_say_on_what_it_rests", test_notes_say_on_what_it_rests},
+    {"what_is_no_record_is_passed_over", test_what_is_no_record_is_passed_over},
+    {"more_records_than_are_looked_at_are_counted",
+     test_more_records_than_are_looked_at_are_counted},
+    {"random_designs", test_random_designs},
+    {"tags_and_words", test_tags_and_words},
+    {"dates", test_dates},
+    {"names_of_keys_that_say_nothing", test_names_of_keys_that_say_nothing},
+    {"names_of_secrets", test_names_of_secrets},
+};
+
+CHECK_MAIN(tests)
