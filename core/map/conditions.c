@@ -20,6 +20,16 @@ static const struct {
     {"exists", COND_EXISTS, false},
 };
 
+const char *map_condition_word(enum cond_op op)
+{
+    size_t i = 0;
+    while (i < sizeof ops / sizeof ops[0] && ops[i].op != op)
+        i++;
+    if (i < sizeof ops / sizeof ops[0])
+        return ops[i].word;
+    return op == COND_MISSING ? "exists" : op == COND_OR ? "or" : op == COND_NOT ? "not" : "and";
+}
+
 /* Where one condition is read to. */
 struct place {
     struct declared_condition **list;

@@ -13,4 +13,7 @@ bool map_read_where(struct map_reader *reader, struct json value,
 bool map_read_filter(struct map_reader *reader, struct json value,
                      struct declared_condition **conditions);
 
+/* What a map calls the operation: "begins_with". */
+const char *map_condition_word(enum cond_op op);
+
 #endif

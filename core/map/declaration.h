@@ -172,7 +172,8 @@ struct declared_environment {
 
 /* A whole map, for who writes one. */
 struct declared_map {
-    const char *note; /* stands at the top; or NULL */
+    const char *note;   /* stands at the top; or NULL */
+    const char *schema; /* where editors find map.schema.json; or NULL */
     struct declared_environment *environments;
     struct declared_table *tables;
 };

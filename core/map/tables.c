@@ -191,7 +191,9 @@ static bool read_index(struct map_reader *reader, const char *name, struct json 
     if (!index)
         return findings_no_memory(reader->findings);
     *index = (struct declared_index){
-        .name = name, .projects = PROJECTS_SOME, .line = map_line(reader, at), .next = *list};
+        .name = name, .projects = PROJECTS_SOME, .line = map_line(reader, at)};
+    while (*list)
+        list = &(*list)->next;
     *list = index;
     index->broken = !map_read_members(reader, value, "an index", members, index);
     if (!index->broken && index->partition_count == 0)
@@ -220,9 +222,11 @@ static bool read_type(struct map_reader *reader, const char *attribute, struct j
     struct declared_type *type = arena_alloc(reader->arena, sizeof *type);
     if (!type)
         return findings_no_memory(reader->findings);
-    *type = (struct declared_type){attribute, VALUE_S, map_line(reader, at), *list};
+    *type = (struct declared_type){.attribute = attribute, .line = map_line(reader, at)};
     if (!read_type_name(reader, value, &type->type))
         return false;
+    while (*list)
+        list = &(*list)->next;
     *list = type;
     return true;
 }
@@ -286,7 +290,9 @@ static bool read_param(struct map_reader *reader, const char *name, struct json 
     struct declared_param *param = arena_alloc(reader->arena, sizeof *param);
     if (!param)
         return findings_no_memory(reader->findings);
-    *param = (struct declared_param){.name = name, .line = map_line(reader, at), .next = *list};
+    *param = (struct declared_param){.name = name, .line = map_line(reader, at)};
+    while (*list)
+        list = &(*list)->next;
     *list = param;
     param->broken = !map_read_members(reader, value, "a parameter", members, param);
     if (!param->broken && param->only && param->value_count == 0)

@@ -14,14 +14,14 @@ size_t random_below(struct random *random, size_t limit)
 
 /* Most become the name of another one's part, or of a parameter that paths bring along. */
 static const char *const names[] = {
-    "pk",    "sk",     "PK",     "SK",       "my.key",   "my_key",        "my key", "my-key",
-    "from",  "to",     "prefix", "count",    "key",      "rank",          "items",  "by",
-    "from_", "1st",    "_1st",   "größe",    "gr__e",    "gr____e",       "a/b",    "%41",
-    "{x}",   "x*",     "a'b",    "or",       "and",      "not",           "size",   "name",
-    "#",     "..",     "a,b",    "\x01\x7f", "key_2",    "key_3",         "rank_2", "*",
-    "date",  "status", "tables", "README",   "newest",   "after",         "oldest", "type",
-    "~",     "@typed", "a@",     "\xe2\x82", "sort-key", "partition-key", "item",   "'",
-    "\"",    "\\",     "//",     "/* */",    "null",     "true",
+    "pk",    "sk",     "PK",     "SK",           "my.key",   "my_key",        "my key", "my-key",
+    "from",  "to",     "prefix", "count",        "key",      "rank",          "items",  "by",
+    "from_", "1st",    "_1st",   "größe",        "gr__e",    "gr____e",       "a/b",    "%41",
+    "{x}",   "x*",     "a'b",    "or",           "and",      "not",           "size",   "name",
+    "#",     "..",     "a,b",    "\x01\x7f",     "key_2",    "key_3",         "rank_2", "*",
+    "date",  "status", "tables", "README",       "newest",   "after",         "oldest", "type",
+    "~",     "@typed", "a@",     "\xe2\x82\xac", "sort-key", "partition-key", "item",   "'",
+    "\"",    "\\",     "//",     "/* */",        "null",     "true",
 };
 enum { NAMES = sizeof names / sizeof names[0], ATTRIBUTES = 12 };
 
