@@ -115,6 +115,7 @@ static struct aws_options options_for(const struct sources *sources,
                                       const struct map_environment *environment)
 {
     const struct aws_options *over = &sources->options.over;
+    environment = environment ? environment : &nowhere;
     return (struct aws_options){
         .profile = over->profile ? over->profile : environment->profile,
         .region = over->region ? over->region : environment->region,
@@ -338,7 +339,7 @@ struct source *sources_for(void *arg, const struct place *place, struct error *e
 struct aws_session *sources_session(struct sources *sources,
                                     const struct map_environment *environment, struct error *err)
 {
-    struct opened *opened = opened_for(sources, environment ? environment : &nowhere, err);
+    struct opened *opened = opened_for(sources, environment, err);
     return opened ? opened->session : NULL;
 }
 

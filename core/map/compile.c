@@ -430,14 +430,11 @@ static bool make(struct making *making)
 
 const struct model *compile_table(const struct declared_table *table, struct findings *findings)
 {
-    struct making making = {
-        .model = calloc(1, sizeof *making.model), .table = table, .findings = findings};
+    struct making making = {.model = model_new(), .table = table, .findings = findings};
     if (!making.model) {
         findings_no_memory(findings);
         return NULL;
     }
-    making.model->references = 1;
-    making.model->self = making.model;
     size_t before = findings->count + findings->left_out;
     bool ok = make(&making);
     check_members(&making);

@@ -156,6 +156,10 @@ static void compile_tables(struct loading *loading, struct findings *findings)
         count++;
     map->models = arena_array(&map->arena, count, sizeof *map->models);
     for (table = loading->tables; map->models && table; table = table->next) {
+        if (strcmp(table->path_name, MAP_TABLES_NAME) == 0)
+            findings_add(findings, table->line,
+                         "no table of a map is called \"" MAP_TABLES_NAME
+                         "\": there all tables of the account stand by their own names");
         map->models[map->model_count] = compile_table(table, findings);
         map->model_count += map->models[map->model_count] != NULL;
     }
@@ -195,6 +199,20 @@ static struct map *new_map(const char *file, struct span text)
     map->file = arena_text(&map->arena, span_text(file));
     map->text = arena_text(&map->arena, text);
     return map;
+}
+
+const struct map *map_none(void)
+{
+    struct map *map = new_map("", span_text(""));
+    if (!map || !map->arena.failed)
+        return map;
+    map_unref(map);
+    return NULL;
+}
+
+bool map_is_none(const struct map *map)
+{
+    return !map->environments;
 }
 
 const struct map *map_parse(const char *file, struct span text, struct findings *findings,

@@ -42,6 +42,14 @@ const struct map *map_load_again(const char *file, struct error *err);
 const struct map *map_parse(const char *file, struct span text, struct findings *findings,
                             struct error *err);
 
+/* The map of who has none: without environments or tables. Every other has some. NULL when memory
+ * ran out. */
+const struct map *map_none(void);
+bool map_is_none(const struct map *map);
+
+/* What the directory of tables that need no map is called, so that no table of a map's own is. */
+#define MAP_TABLES_NAME "tables"
+
 /* Another reference to MAP, which is returned; it stays const for all who use it. */
 const struct map *map_ref(const struct map *map); /* NULL gives NULL */
 /* Lets go of one; the last one frees it. NULL is fine. */

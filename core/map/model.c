@@ -2,6 +2,25 @@
 
 #include <stdlib.h>
 
+/* A number for the curious, as that of maps is. */
+static size_t live_models;
+
+struct model *model_new(void)
+{
+    struct model *model = calloc(1, sizeof *model);
+    if (!model)
+        return NULL;
+    live_models++;
+    model->references = 1;
+    model->self = model;
+    return model;
+}
+
+size_t model_count(void)
+{
+    return live_models;
+}
+
 const struct model *model_ref(const struct model *model)
 {
     if (model)
@@ -20,6 +39,7 @@ void model_unref(const struct model *model)
             regfree(&param->regex);
     arena_discard(&mine->arena);
     free(mine);
+    live_models--;
 }
 
 const struct map_kind *model_find_kind(const struct model *model, const char *name)

@@ -183,11 +183,17 @@ struct model {
     unsigned line;
 };
 
+/* An empty one, with one reference: for compile.c, which fills it. NULL when memory ran out. */
+struct model *model_new(void);
+
 /* Another reference to MODEL, which is returned. Neither counts as a change: MODEL stays const for
  * all who use it. */
 const struct model *model_ref(const struct model *model); /* NULL gives NULL */
 /* Lets go of one; the last one frees it. NULL is fine. */
 void model_unref(const struct model *model);
+
+/* How many models there are in this process. */
+size_t model_count(void);
 
 const struct map_kind *model_find_kind(const struct model *model, const char *name);
 const struct map_index *model_find_index(const struct model *model, const char *name);

@@ -45,6 +45,7 @@ void cost_add(struct cost *cost, const struct cost *more)
     cost->fills_pages |= more->fills_pages;
     cost->batches |= more->batches;
     cost->tables |= more->tables;
+    cost->described |= more->described;
     cost->consistent |= more->consistent;
 }
 
@@ -67,9 +68,11 @@ void cost_write(const struct cost *cost, struct buf *out)
                    : cost->requests == 1 ? " request"
                                          : " requests");
     else if (!end[0])
-        buf_add_text(out, "no request: the map tells");
+        buf_printf(out, "no request: %s tells", cost->described ? "its description" : "the map");
     if (cost->batches)
         buf_add_text(out, "; contents: 1 more for every 100 records");
+    if (cost->described)
+        buf_add_text(out, "; the table's description: 1 more, at most once a minute");
 }
 
 bool cost_write_exception(const struct cost *cost, struct buf *out)
@@ -87,6 +90,7 @@ void cost_write_json(const struct cost *cost, struct buf *out)
 {
     buf_printf(out,
                "{\"requests\": %u, \"paged_queries\": %u, \"queries_that_may_pass_over\": %u, "
-               "\"per_100_records\": %d, \"per_100_tables\": %d}",
-               cost->requests, cost->pages, cost->passes_over, cost->batches, cost->tables);
+               "\"per_100_records\": %d, \"per_100_tables\": %d, \"descriptions\": %d}",
+               cost->requests, cost->pages, cost->passes_over, cost->batches, cost->tables,
+               cost->described);
 }

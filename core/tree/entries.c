@@ -73,6 +73,7 @@ static void add_tables(struct entries *entries, const struct map *map)
 {
     for (size_t i = 0; i < map->model_count; i++)
         entries_add(entries, span_text(map->models[i]->path_name), true);
+    entries_add(entries, SPAN_LITERAL(MAP_TABLES_NAME), true);
 }
 
 static bool is_secret(const struct place *place, const struct route *child)
@@ -143,7 +144,9 @@ static void add_routes(struct entries *entries, const struct place *place, bool 
 void entries_add_declared(struct entries *entries, const struct place *place,
                           const struct place_options *names)
 {
-    if (place->kind == PLACE_ROOT)
+    if (place->kind == PLACE_ROOT && map_is_none(place->map))
+        add_tables(entries, place->map);
+    else if (place->kind == PLACE_ROOT)
         add_environments(entries, place->map);
     else if (place->kind == PLACE_ENVIRONMENT)
         add_tables(entries, place->map);

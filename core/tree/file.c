@@ -8,6 +8,7 @@
 #include "core/tree/explain.h"
 #include "core/tree/fetch.h"
 #include "core/tree/readme.h"
+#include "core/tree/resolve.h"
 
 static void view_of(const struct tree *tree, const struct model *table, const char *first[2],
                     struct record_view *view)
@@ -215,7 +216,8 @@ static void give_readme(void *arg)
         call.done(call.arg, NULL, &why);
         return;
     }
-    struct tree_file file = {.bytes = buf_span(&bytes), .ttl_left_ms = MAP_STRUCTURE_TTL_MS};
+    struct tree_file file = {.bytes = buf_span(&bytes),
+                             .ttl_left_ms = tree_structure_ttl_ms(call.tree, call.place)};
     call.done(call.arg, &file, NULL);
 }
 

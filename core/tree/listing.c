@@ -11,6 +11,7 @@
 #include "core/tree/followers.h"
 #include "core/tree/openings.h"
 #include "core/tree/proof.h"
+#include "core/tree/resolve.h"
 #include "core/tree/slices.h"
 #include "core/tree/tree.h"
 
@@ -22,7 +23,9 @@ enum { MOST_CONTENT_BYTES = 96 << 20 };
  * delivered at the end of DECLARED, after each page of QUERY or slice of CONTENTS, and after the
  * others. */
 enum listing_state {
+    LISTING_PLACE,    /* what the place is, if its table has to be described first */
     LISTING_DECLARED, /* the names that the map alone tells */
+    LISTING_NAMES,    /* a page of the names of all tables, for PLACE_TABLES */
     LISTING_TABLES,   /* names of tables, for environments that have a parameter */
     LISTING_RECORD,   /* the record whose attributes are listed */
     LISTING_QUERY,    /* a page of the query */
@@ -34,6 +37,8 @@ enum listing_state {
 struct tree_listing {
     const struct tree *tree;
     const struct place *place;
+    struct place *anew; /* owned: PLACE, where it is no more the caller's; or NULL */
+    struct tree_resolution *resolution; /* of LISTING_PLACE */
     bool full;
     tree_entries_fn *fn;
     void *arg;
@@ -44,7 +49,7 @@ struct tree_listing {
 
     struct plan *plan;     /* of the query; owned reference */
     struct source *source; /* of the query under way */
-    struct read *tables;   /* of LISTING_TABLES; owned */
+    struct read *tables;   /* of LISTING_TABLES and LISTING_NAMES; owned */
     struct source_call *call;
     const struct map_environment *environment; /* whose tables are being asked for */
     struct place asking;                       /* for them: a place in that environment */
@@ -88,6 +93,8 @@ void tree_list_end(struct tree_listing *listing)
     proofs_clean_up(&listing->proofs);
     end_call(listing);
     plan_unref(listing->plan);
+    tree_resolve_cancel(listing->resolution);
+    place_destroy(listing->anew);
     followers_clean_up(&listing->followers);
     entries_clean_up(&listing->entries);
     arena_clean_up(&listing->contents);
@@ -113,6 +120,9 @@ static void go_on(struct tree_listing *listing)
     while (!there) {
         listing->state++;
         switch (listing->state) {
+        case LISTING_NAMES:
+            there = listing->place->kind == PLACE_TABLES;
+            break;
         case LISTING_TABLES:
             there = listing->environment;
             break;
@@ -128,7 +138,8 @@ static void go_on(struct tree_listing *listing)
         case LISTING_ENDS:
             there = true;
             break;
-        case LISTING_DECLARED:
+        case LISTING_PLACE:
+        case LISTING_DECLARED: /* entered from there alone */
         case LISTING_CONTENTS: /* entered from a page of the query alone */
             break;
         }
@@ -142,6 +153,17 @@ static bool is_end(const struct tree_listing *listing)
            !entries_unlisted(listing->place);
 }
 
+/* What a table's description tells is good for as long as that is. */
+static void shorten_ttls(struct tree_listing *listing, size_t from, size_t count)
+{
+    int64_t most_ms = tree_structure_ttl_ms(listing->tree, listing->place);
+    for (size_t i = from; i < from + count; i++) {
+        struct tree_entry *entry = &listing->entries.items[i];
+        if (entry->directory && entry->ttl_left_ms > most_ms)
+            entry->ttl_left_ms = most_ms;
+    }
+}
+
 static void deliver_range(struct tree_listing *listing, size_t from, size_t count)
 {
     struct error why;
@@ -152,6 +174,7 @@ static void deliver_range(struct tree_listing *listing, size_t from, size_t coun
     } else if (listing->refused.kind != ERROR_NONE) {
         fail(listing, &listing->refused);
     } else {
+        shorten_ttls(listing, from, count);
         listing->fn(listing->arg, listing->entries.items + from, count, !is_end(listing), NULL);
     }
 }
@@ -472,6 +495,44 @@ static bool start_query(struct tree_listing *listing, struct error *err)
     return listing->call || error_no_memory(err);
 }
 
+static bool ask_tables(struct tree_listing *listing, const struct place *place,
+                       source_page_fn *take, struct error *err)
+{
+    const struct tree *tree = listing->tree;
+    listing->source = tree->source(tree->source_arg, place, err);
+    if (!listing->source)
+        return false;
+    listing->tables = read_new(READ_TABLES, "", NULL);
+    if (!listing->tables)
+        return error_no_memory(err);
+    listing->call = source_start(listing->source, listing->tables, take, listing);
+    return listing->call || error_no_memory(err);
+}
+
+/* A table that is listed is known by its name: it is described when somebody looks inside. */
+static void take_names(void *arg, const struct page *page, const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    if (err) {
+        fail(listing, err);
+        return;
+    }
+    for (size_t i = 0; i < page->name_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        struct error why;
+        if (names_write_table(page->names[i], &name, &why)) {
+            entries_add(&listing->entries, buf_span(&name), true);
+        } else if (why.kind == ERROR_NO_MEMORY) {
+            listing->entries.failed = true;
+        } else if (listing->failed.kind == ERROR_NONE) {
+            listing->failed = why;
+        }
+    }
+    if (!page->more)
+        go_on(listing);
+    deliver(listing);
+}
+
 static const struct map_environment *next_parametric(const struct map_environment *from)
 {
     while (from && format_is_literal(&from->name))
@@ -509,17 +570,9 @@ static void take_table_names(void *arg, const struct page *page, const struct er
 
 static bool start_tables(struct tree_listing *listing, struct error *err)
 {
-    const struct tree *tree = listing->tree;
     listing->asking = (struct place){
         .kind = PLACE_ENVIRONMENT, .map = listing->place->map, .environment = listing->environment};
-    listing->source = tree->source(tree->source_arg, &listing->asking, err);
-    if (!listing->source)
-        return false;
-    listing->tables = read_new(READ_TABLES, "", NULL);
-    if (!listing->tables)
-        return error_no_memory(err);
-    listing->call = source_start(listing->source, listing->tables, take_table_names, listing);
-    return listing->call || error_no_memory(err);
+    return ask_tables(listing, &listing->asking, take_table_names, err);
 }
 
 static int order_names(const void *a, const void *b)
@@ -627,6 +680,38 @@ static bool start_declared(struct tree_listing *listing, struct error *err)
     return true;
 }
 
+static void take_place(void *arg, struct place *place, const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    listing->resolution = NULL;
+    if (err) {
+        fail(listing, err);
+        return;
+    }
+    listing->anew = place;
+    listing->place = place;
+    listing->state = LISTING_DECLARED;
+    work(listing);
+}
+
+/* A place that was found by a description which is believed no more is found anew. */
+static bool start_place(struct tree_listing *listing, struct error *err)
+{
+    if (tree_is_current(listing->tree, listing->place)) {
+        listing->state = LISTING_DECLARED;
+        work(listing);
+        return true;
+    }
+    listing->resolution =
+        tree_resolve(listing->tree, listing->place, span_text(""), take_place, listing);
+    return listing->resolution || error_no_memory(err);
+}
+
+const struct place *tree_list_place(const struct tree_listing *listing)
+{
+    return listing->place;
+}
+
 /* Begins whatever is next; what comes of it is delivered. */
 static void work(struct tree_listing *listing)
 {
@@ -634,6 +719,15 @@ static void work(struct tree_listing *listing)
     bool ok = true;
     const struct route *unlisted = entries_unlisted(listing->place);
     switch (listing->state) {
+    case LISTING_PLACE:
+        ok = start_place(listing, &why);
+        break;
+    case LISTING_NAMES:
+        if (listing->call)
+            listing->source->ops->more(listing->call);
+        else
+            ok = ask_tables(listing, listing->place, take_names, &why);
+        break;
     case LISTING_DECLARED:
         ok = start_declared(listing, &why);
         break;

@@ -17,11 +17,15 @@ struct models_call; /* a question under way; every provider has its own */
 typedef void models_fn(void *arg, const struct model *model, const struct error *err);
 
 struct models_ops {
-    /* Finds what is called NAME in ENVIRONMENT; both are borrowed until the end of the call. FN is
-     * called once, later, never from within; the call is gone before that. NULL when memory ran
-     * out. */
-    struct models_call *(*find)(struct models *models, const struct place *environment,
-                                struct span name, models_fn *fn, void *arg);
+    /* What is known of the table NAME in the environment of PLACE and young enough to be believed,
+     * for TTL_LEFT_MS (which may be NULL) more; borrowed. NULL when somebody has to be asked. */
+    const struct model *(*known)(struct models *models, const struct place *place, struct span name,
+                                 int64_t *ttl_left_ms);
+    /* Finds what is called NAME in the environment of PLACE; both are borrowed for this call alone.
+     * FN is called once, later, never from within; the call is gone before that. NULL when memory
+     * ran out. */
+    struct models_call *(*find)(struct models *models, const struct place *place, struct span name,
+                                models_fn *fn, void *arg);
     /* Before FN was called, which then never is. */
     void (*cancel)(struct models_call *call);
 };

@@ -402,6 +402,71 @@ bool names_write_attribute(struct span attribute, struct buf *out)
     return name_draft_write(&draft, out, NULL);
 }
 
+/* DynamoDB's own rule. Whatever else the service might take for a table, such as its ARN, would be
+ * a second way to it. */
+static bool can_be_table(struct span name)
+{
+    bool ok = name.size >= 3 && name.size <= 255;
+    for (size_t i = 0; ok && i < name.size; i++) {
+        unsigned char c = (unsigned char)name.data[i];
+        bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+        ok = letter || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    }
+    return ok;
+}
+
+bool names_find_table(struct span name, struct buf *out, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
+    if (noise_is(name))
+        return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
+                         (int)name.size, name.data);
+    bool is_name = name_decode(name, &table);
+    if (table.failed)
+        return error_no_memory(err);
+    if (!is_name || !can_be_table(buf_span(&table)))
+        return error_set(err, ERROR_NOT_FOUND,
+                         "no table is called \"%.*s\": names have 3 to 255 letters, digits, dots, "
+                         "hyphens and underscores",
+                         (int)name.size, name.data);
+    buf_add_span(out, buf_span(&table));
+    return !out->failed || error_no_memory(err);
+}
+
+static struct format_piece table_piece = {.param = "table"};
+static const struct format table_format = {.pieces = &table_piece, .count = 1};
+
+static bool is_table(struct name_draft *draft, struct span name)
+{
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
+    struct error ignored;
+    bool opens = names_find_table(name, &table, &ignored);
+    draft->no_memory = !opens && ignored.kind == ERROR_NO_MEMORY;
+    return opens && span_equal(buf_span(&table), draft->parts->items[0].value);
+}
+
+bool names_write_table(struct span table, struct buf *out, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    struct bindings value = {.items = {{.param = table_piece.param, .value = table}}, .count = 1};
+    struct name_draft draft = {
+        .format = &table_format,
+        .parts = &value,
+        .suffix = "",
+        .limit = SIZE_MAX,
+        .leads_back = is_table,
+    };
+    if (!name_draft_write(&draft, &name, err))
+        return false;
+    if (name.size > NAME_MAX_BYTES)
+        return error_set(err, ERROR_LONG_NAME,
+                         "the table %.*s can't be listed: what must be escaped makes its name "
+                         "longer than one of a directory can be",
+                         (int)table.size, table.data);
+    buf_add_span(out, buf_span(&name));
+    return !out->failed || error_no_memory(err);
+}
+
 /* Whether ENVIRONMENT takes NAME. */
 static enum taken enter(const struct map_environment *environment, struct span name,
                         struct arena *arena, struct bindings *values, struct refusal *refusal)

@@ -67,6 +67,12 @@ bool names_write_attribute(struct span attribute, struct buf *out);
 /* Appends the attribute that NAME means; false when it is none, or a shortened one. */
 bool names_find_attribute(struct span name, struct buf *out, struct error *err);
 
+/* The same for tables by the names that the service knows them by. False with ERR filled:
+ * ERROR_LONG_NAME for a name that fits into no directory, because of what is escaped in it;
+ * ERROR_NOT_FOUND where no table can be called so. */
+bool names_write_table(struct span table, struct buf *out, struct error *err);
+bool names_find_table(struct span name, struct buf *out, struct error *err);
+
 /* The same for environments: a literal comes first. VALUES are those of its parameters. */
 const struct map_environment *names_find_environment(const struct map *map, struct span name,
                                                      struct arena *arena, struct bindings *values,

@@ -19,8 +19,11 @@ static struct place *place_new(const struct place *parent)
     place->environment_name = arena_copy(&place->arena, parent->environment_name);
     place->attribute = arena_copy(&place->arena, parent->attribute);
     place->shortened = arena_copy(&place->arena, parent->shortened);
+    place->below = arena_copy(&place->arena, parent->below);
     if (parent->table_prefix)
         place->table_prefix = arena_text(&place->arena, span_text(parent->table_prefix));
+    if (parent->table_name)
+        place->table_name = arena_text(&place->arena, span_text(parent->table_name));
     for (size_t i = 0; i < place->bindings.count; i++)
         place->bindings.items[i].value = arena_copy(&place->arena, parent->bindings.items[i].value);
     return place;
@@ -55,8 +58,7 @@ void place_destroy(struct place *place)
 
 bool place_is_directory(const struct place *place)
 {
-    return place->kind == PLACE_ROOT || place->kind == PLACE_ENVIRONMENT ||
-           place->kind == PLACE_DIRECTORY || place->kind == PLACE_ATTRS;
+    return place->kind <= PLACE_DIRECTORY || place->kind == PLACE_ATTRS;
 }
 
 char *place_table_name(const struct place *place)
@@ -140,8 +142,51 @@ static bool find_table(struct place *place, struct span name, struct error *err)
         nearest_offer(&nearest, span_text(map->models[i]->path_name));
     }
     nearest_write(&nearest, &hint);
-    return error_set(err, ERROR_NOT_FOUND, "the map has no table \"%.*s\"%s; it has %s",
+    return error_set(err, ERROR_NOT_FOUND,
+                     "the map has no table \"%.*s\"%s; it has %s; others are in " MAP_TABLES_NAME
+                     "/",
                      (int)name.size, name.data, buf_text(&hint), buf_text(&names));
+}
+
+static bool enter_tables(struct place *place)
+{
+    place->kind = PLACE_TABLES;
+    place->table_prefix = arena_text(&place->arena, span_text(""));
+    return true;
+}
+
+/* What there is at the root without a map. */
+static bool find_without_map(struct place *place, struct span name, struct error *err)
+{
+    if (span_is(name, MAP_TABLES_NAME))
+        return enter_tables(place);
+    return error_set(err, ERROR_NOT_FOUND,
+                     "without a map there is " MAP_TABLES_NAME "/ alone, and no \"%.*s\"; a map is "
+                     "given by --map FILE or DDBFS_MAP, or found in ~/.config/ddbfs/map.json",
+                     (int)name.size, name.data);
+}
+
+static bool find_named_table(struct place *place, struct span name, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
+    if (!names_find_table(name, &table, err))
+        return false;
+    place->kind = PLACE_TABLE;
+    place->table_name = arena_text(&place->arena, buf_span(&table));
+    return true;
+}
+
+/* One step further below a table that was found by its name. */
+static void go_below(struct place *place, struct span name)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    if (!place->table)
+        return;
+    buf_add_span(&path, place->below);
+    buf_add_char(&path, '/');
+    buf_add_span(&path, name);
+    place->arena.failed = place->arena.failed || path.failed;
+    place->below = arena_copy(&place->arena, buf_span(&path));
 }
 
 /* What the pattern itself says of a part ("where": {"index_name": "x"}) is bound like the rest. */
@@ -228,9 +273,15 @@ static bool find_child(struct place *place, struct span name, const struct place
 {
     switch (place->kind) {
     case PLACE_ROOT:
-        return find_environment(place, name, err);
+        return map_is_none(place->map) ? find_without_map(place, name, err)
+                                       : find_environment(place, name, err);
     case PLACE_ENVIRONMENT:
-        return find_table(place, name, err);
+        return span_is(name, MAP_TABLES_NAME) ? enter_tables(place) : find_table(place, name, err);
+    case PLACE_TABLES:
+        return find_named_table(place, name, err);
+    case PLACE_TABLE:
+        return error_set(err, ERROR_NOT_FOUND, "the table %s has not been described yet",
+                         place->table_name);
     case PLACE_DIRECTORY:
         return find_in_table(place, name, options, err);
     case PLACE_ATTRS:
@@ -244,7 +295,10 @@ struct place *place_child(const struct place *place, struct span name,
                           const struct place_options *options, struct error *err)
 {
     struct place *child = place_new(place);
-    if (child && find_child(child, name, options, err) && !child->arena.failed)
+    bool found = child && find_child(child, name, options, err);
+    if (found && child->table_name)
+        go_below(child, name);
+    if (found && !child->arena.failed)
         return child;
     if (!child || child->arena.failed)
         error_no_memory(err);
@@ -252,13 +306,30 @@ struct place *place_child(const struct place *place, struct span name,
     return NULL;
 }
 
-struct place *place_table(const struct place *environment, const struct model *model)
+struct place *place_table(const struct place *place, const struct model *model)
 {
-    struct place *place = place_copy(environment);
-    if (!place)
+    struct place *table = place_copy(place);
+    if (!table)
         return NULL;
-    enter_table(place, model);
-    return place;
+    enter_table(table, model);
+    return table;
+}
+
+struct place *place_undescribed(const struct place *place)
+{
+    struct place *table = place_copy(place);
+    if (!table)
+        return NULL;
+    model_unref(table->table);
+    table->kind = PLACE_TABLE;
+    table->table = NULL;
+    table->route = NULL;
+    table->bindings = (struct bindings){0};
+    table->below = span_text("");
+    table->attribute = span_text("");
+    table->attribute_shortened = false;
+    table->shortened = span_text("");
+    return table;
 }
 
 /* A number, which a text and a binary may be too; no two are the same, and each is greater than the

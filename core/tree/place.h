@@ -12,6 +12,8 @@
 enum place_kind {
     PLACE_ROOT,
     PLACE_ENVIRONMENT,
+    PLACE_TABLES,    /* all tables of an environment's account, known or not */
+    PLACE_TABLE,     /* one of them, of which nothing is known but its name */
     PLACE_DIRECTORY, /* within a table; a listing if its route has one */
     PLACE_README,    /* of a directory, to which the route belongs */
     PLACE_LIST_INFO, /* companion of a listing, to which the route belongs */
@@ -30,14 +32,16 @@ struct place {
     struct arena arena; /* owns the texts below */
     enum place_kind kind;
     const struct map *map;                     /* holds a reference; the environment is of it */
-    const struct map_environment *environment; /* NULL above the environments */
+    const struct map_environment *environment; /* NULL above the environments, and without a map */
     struct span environment_name;              /* "dev-search-v2" */
     const char *table_prefix;                  /* "dev-search-v2-" */
     const struct model *table;                 /* holds a reference; NULL above the tables */
-    const struct route *route;                 /* of TABLE: of a directory, or of the record */
-    struct bindings bindings;                  /* what the path's parameters stand for */
-    struct span attribute;                     /* of PLACE_ATTR */
-    bool attribute_shortened; /* it is the name instead, which only the record can tell */
+    const char *table_name;    /* below PLACE_TABLES: as the service knows it; else NULL */
+    struct span below;         /* where TABLE_NAME is: the path from its directory to here */
+    const struct route *route; /* of TABLE: of a directory, or of the record */
+    struct bindings bindings;  /* what the path's parameters stand for */
+    struct span attribute;     /* of PLACE_ATTR */
+    bool attribute_shortened;  /* it is the name instead, which only the record can tell */
     struct span
         shortened; /* the name, where it ends in a digest and only a listing knows the key */
 };
@@ -54,8 +58,12 @@ bool place_is_directory(const struct place *place);
 struct place *place_child(const struct place *place, struct span name,
                           const struct place_options *options, struct error *err);
 
-/* The directory of the table that MODEL is of, in ENVIRONMENT. NULL when memory ran out. */
-struct place *place_table(const struct place *environment, const struct model *model);
+/* The directory of the table that MODEL is of: in PLACE, an environment; or PLACE_TABLE itself, of
+ * which MODEL tells what there is. NULL when memory ran out. */
+struct place *place_table(const struct place *place, const struct model *model);
+/* The PLACE_TABLE that PLACE, which has a TABLE_NAME, is or stands below. NULL when memory ran out.
+ */
+struct place *place_undescribed(const struct place *place);
 
 /* The place at STEP, which is DIRECTORY's own or below it, where something stands in for each
  * parameter that DIRECTORY's path does not say: for what is the same whatever is typed. NULL when

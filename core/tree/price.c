@@ -20,6 +20,8 @@ bool price_init(struct price *price, const struct place *place, const struct pla
     if (place->kind == PLACE_ROOT)
         for (const struct map_environment *each = place->map->environments; each; each = each->next)
             price->cost.tables |= !format_is_literal(&each->name);
+    price->cost.tables |= place->kind == PLACE_TABLES;
+    price->cost.described = place->table_name != NULL;
     if (!proofs_init(&price->proofs, place, names, price->plan, err))
         return false;
     proofs_add_cost(&price->proofs, &price->cost);

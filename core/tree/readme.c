@@ -31,6 +31,7 @@ static bool find_cost(const struct place *directory, const struct route *route,
         *out = price.cost;
     else /* nothing that could stand in for what is typed suits it */
         cost_of_pattern(pattern, NULL, out);
+    out->described = false; /* that is the same for all */
     return place && why.kind != ERROR_NO_MEMORY;
 }
 

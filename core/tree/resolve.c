@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "core/tree/models.h"
-#include "core/tree/noise.h"
 
 /* WALKING ends in one of the other three. From WAITING the walk goes on when the model is there. */
 enum state {
@@ -16,10 +15,11 @@ enum state {
 /* The way along a path: where it is, and what is left. */
 struct walk {
     const struct tree *tree;
-    struct place *place;   /* owned; NULL once FAILED */
-    struct span left;      /* borrowed */
-    struct span waits_for; /* while WAITING: the table's name */
-    bool slash;            /* a directory is wanted */
+    struct place *place; /* owned; NULL once FAILED */
+    struct buf again;    /* owned: the way that led to where the walk set out, if it is gone anew */
+    struct span behind;  /* what is left of it */
+    struct span left;    /* of the path; borrowed */
+    bool slash;          /* a directory is wanted */
     enum state state;
     struct error why; /* of FAILED */
 };
@@ -41,25 +41,34 @@ static void go_to(struct walk *walk, struct place *child)
     walk->state = child ? WALKING : FAILED;
 }
 
+/* Takes in what the service says of the table that the walk has come to, if that is known. */
+static void describe(struct walk *walk)
+{
+    struct models *models = walk->tree->models;
+    const struct model *model =
+        models->ops->known(models, walk->place, span_text(walk->place->table_name), NULL);
+    if (!model) {
+        walk->state = WAITING;
+        return;
+    }
+    error_no_memory(&walk->why); /* unless there is a place */
+    go_to(walk, place_table(walk->place, model));
+}
+
 /* Goes as far as it is known. */
 static void go_on(struct walk *walk)
 {
     const struct tree *tree = walk->tree;
     struct span name;
-    while (walk->state == WALKING && place_next_segment(&walk->left, &name)) {
-        bool asks = tree->models && walk->place->kind == PLACE_ENVIRONMENT && !noise_is(name) &&
-                    !map_find_model(walk->place->map, name);
-        if (asks) {
-            walk->waits_for = name;
-            walk->state = WAITING;
-        } else {
+    while (walk->state == WALKING) {
+        if (tree->models && walk->place->kind == PLACE_TABLE)
+            describe(walk);
+        else if (place_next_segment(&walk->behind, &name) || place_next_segment(&walk->left, &name))
             go_to(walk, place_child(walk->place, name, &tree->names, &walk->why));
-        }
+        else
+            walk->state = ARRIVED;
     }
-    if (walk->state != WALKING)
-        return;
-    walk->state = ARRIVED;
-    if (walk->slash && !place_is_directory(walk->place)) {
+    if (walk->state == ARRIVED && walk->slash && !place_is_directory(walk->place)) {
         error_set(&walk->why, ERROR_NOT_DIRECTORY, "a record is a file; take the final / away");
         go_to(walk, NULL);
     }
@@ -69,10 +78,37 @@ static void set_out(struct walk *walk, const struct tree *tree, const struct pla
                     struct span path)
 {
     *walk = (struct walk){.tree = tree, .left = path, .slash = span_ends(path, SPAN_LITERAL("/"))};
-    go_to(walk, from ? place_copy(from) : place_root(tree->map));
-    if (walk->state == FAILED)
-        error_no_memory(&walk->why);
+    error_no_memory(&walk->why); /* unless there is a place */
+    if (!from) {
+        go_to(walk, place_root(tree->map));
+    } else if (tree_is_current(tree, from)) {
+        go_to(walk, place_copy(from));
+    } else {
+        buf_add_span(&walk->again, from->below);
+        walk->behind = buf_span(&walk->again);
+        go_to(walk, walk->again.failed ? NULL : place_undescribed(from));
+    }
     go_on(walk);
+}
+
+bool tree_is_current(const struct tree *tree, const struct place *place)
+{
+    struct models *models = tree->models;
+    if (!models || !place->table_name)
+        return true;
+    return place->table &&
+           models->ops->known(models, place, span_text(place->table_name), NULL) == place->table;
+}
+
+int64_t tree_structure_ttl_ms(const struct tree *tree, const struct place *place)
+{
+    struct models *models = tree->models;
+    int64_t left_ms = 0;
+    if (!models || !place->table)
+        return MAP_STRUCTURE_TTL_MS;
+    if (place->table_name)
+        models->ops->known(models, place, span_text(place->table_name), &left_ms);
+    return place->table_name ? left_ms : MAP_STRUCTURE_TTL_MS;
 }
 
 bool tree_resolve_now(const struct tree *tree, const struct place *from, struct span path,
@@ -80,6 +116,7 @@ bool tree_resolve_now(const struct tree *tree, const struct place *from, struct 
 {
     struct walk walk;
     set_out(&walk, tree, from, path);
+    buf_clean_up(&walk.again);
     if (walk.state == WAITING) {
         place_destroy(walk.place);
         return false;
@@ -94,6 +131,7 @@ bool tree_resolve_now(const struct tree *tree, const struct place *from, struct 
 static void tell(void *arg)
 {
     struct tree_resolution resolution = *(struct tree_resolution *)arg;
+    buf_clean_up(&resolution.walk.again);
     free(resolution.path);
     free(arg);
     resolution.done(resolution.arg, resolution.walk.place,
@@ -109,8 +147,8 @@ static bool ask(struct tree_resolution *resolution)
     if (walk->state != WAITING)
         return false;
     struct models *models = walk->tree->models;
-    resolution->call =
-        models->ops->find(models, walk->place, walk->waits_for, take_model, resolution);
+    resolution->call = models->ops->find(models, walk->place, span_text(walk->place->table_name),
+                                         take_model, resolution);
     if (resolution->call)
         return true;
     error_no_memory(&walk->why);
@@ -162,6 +200,7 @@ void tree_resolve_cancel(struct tree_resolution *resolution)
         resolution->walk.tree->models->ops->cancel(resolution->call);
     loop_remove_timer(resolution->timer);
     place_destroy(resolution->walk.place);
+    buf_clean_up(&resolution->walk.again);
     free(resolution->path);
     free(resolution);
 }

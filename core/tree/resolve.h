@@ -1,5 +1,7 @@
 /* What a path means. The map knows nearly all of it at once; a table that only the service can
- * describe takes an answer, so resolving may have to wait. */
+ * describe takes an answer, so resolving may have to wait. Such a description is good for a while:
+ * what a place was found by may be out of date, and is then found anew on the way. No resolution
+ * ends at a PLACE_TABLE: what a path names has been looked at. */
 #ifndef DDBFS_CORE_TREE_RESOLVE_H
 #define DDBFS_CORE_TREE_RESOLVE_H
 
@@ -24,5 +26,12 @@ void tree_resolve_cancel(struct tree_resolution *resolution);
  * nothing is filled, and tree_resolve finds out. */
 bool tree_resolve_now(const struct tree *tree, const struct place *from, struct span path,
                       struct place **place, struct error *err);
+
+/* Whether all that PLACE was found by is still believed. */
+bool tree_is_current(const struct tree *tree, const struct place *place);
+
+/* For how long it will be: what is left of the description of its table; else what the map alone
+ * tells. */
+int64_t tree_structure_ttl_ms(const struct tree *tree, const struct place *place);
 
 #endif

@@ -28,7 +28,8 @@ struct tree {
     const struct source_ops *(*describe)(void *source_arg, const struct place *place,
                                          struct buf *options);
     const struct log *log; /* may be NULL */
-    struct models *models; /* of tables that the map does not have; NULL: there are no others */
+    struct models *models; /* of tables that are known by their names alone; NULL: nobody is asked
+                            * for them */
     struct place_options names;
     bool show_secrets;
     bool compact;
@@ -74,6 +75,10 @@ typedef void tree_entries_fn(void *arg, const struct tree_entry *entries, size_t
                              const struct error *err);
 
 struct tree_listing;
+
+/* The directory that is listed: PLACE, or the same place as the service describes its table by now.
+ */
+const struct place *tree_list_place(const struct tree_listing *listing);
 
 /* Lists the directory at PLACE, which must stay until the end of the listing; with FULL, sizes
  * and dates are known, which may cost further requests. FN gets the first entries later. NULL

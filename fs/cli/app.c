@@ -54,7 +54,8 @@ bool app_find_map(const struct options *options, struct buf *out)
     if (app_look_for_map(options, out))
         return true;
     fprintf(stderr, "ddbfs: no map: give --map FILE, set DDBFS_MAP, or write "
-                    "~/.config/ddbfs/map.json; docs/map.md says how\n");
+                    "~/.config/ddbfs/map.json; docs/map.md says how, and " MAP_TABLES_NAME
+                    "/ needs none\n");
     return false;
 }
 
@@ -76,7 +77,14 @@ static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
         .ask_code = code_prompt,
     };
     app->sources = sources_new(&sources);
-    return (app->cache && app->sources) || error_no_memory(err);
+    struct catalog_options catalog = {
+        .loop = app->loop,
+        .source = sources_for,
+        .source_arg = app->sources,
+        .stale_ms = options->stale_ms,
+    };
+    app->catalog = app->sources ? catalog_new(&catalog) : NULL;
+    return (app->cache && app->catalog) || error_no_memory(err);
 }
 
 void app_complain_of_map(struct app *app, const char *file, const struct findings *findings,
@@ -108,6 +116,20 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
     bool ok = app_start(app, options, map, cache_bytes);
     if (!map)
         app_complain_of_map(app, map_file, &findings, &why, FINDINGS_SHOWN);
+    return ok;
+}
+
+bool app_init_any(struct app *app, const struct options *options, size_t cache_bytes)
+{
+    CLEAN_UP(buf_clean_up) struct buf file = {0};
+    struct error why;
+    if (app_look_for_map(options, &file))
+        return app_init(app, options, buf_text(&file), cache_bytes);
+    const struct map *none = map_none();
+    bool ok = app_start(app, options, none, cache_bytes);
+    error_no_memory(&why);
+    if (!none)
+        app_complain(app, NULL, &why);
     return ok;
 }
 
@@ -150,6 +172,7 @@ bool app_start(struct app *app, const struct options *options, const struct map 
         .source_arg = app->sources,
         .describe = sources_describe,
         .log = &app->log,
+        .models = catalog_models(app->catalog),
         .names = {.suffix = options->suffix},
         .show_secrets = options->show_secrets,
         .compact = options->compact,
@@ -160,6 +183,7 @@ bool app_start(struct app *app, const struct options *options, const struct map 
 
 void app_clean_up(struct app *app)
 {
+    catalog_destroy(app->catalog);
     sources_destroy(app->sources);
     cache_destroy(app->cache);
     loop_destroy(app->loop);
@@ -238,10 +262,19 @@ void app_complain(struct app *app, const char *path, const struct error *err)
     app->status = missing ? EXIT_MISSING : EXIT_FAILURE;
 }
 
-/* Who names a path as it is in a mount is told what it is called here. */
-void app_hint_at_mount(const char *path, struct error *err)
+/* Whether PATH leads into what there is without a map. */
+static bool needs_no_map(const char *path)
+{
+    struct span left = span_text(path), first;
+    return place_next_segment(&left, &first) && span_is(first, MAP_TABLES_NAME);
+}
+
+void app_hint(const struct app *app, const char *path, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf root = {0};
+    bool forgotten = app->map && map_is_none(app->map) && !needs_no_map(path);
+    if (forgotten && err->kind == ERROR_NOT_FOUND)
+        err->kind = ERROR_INVALID;
     if (path[0] != '/' || !mounts_find(path, &root))
         return;
     const char *rest = path + root.size;
@@ -280,7 +313,7 @@ struct place *app_resolve(struct app *app, const char *path, struct error *err)
     else
         error_no_memory(err);
     if (!resolved.place)
-        app_hint_at_mount(path, err);
+        app_hint(app, path, err);
     return resolved.place;
 }
 

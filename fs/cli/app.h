@@ -2,6 +2,7 @@
 #ifndef DDBFS_FS_CLI_APP_H
 #define DDBFS_FS_CLI_APP_H
 
+#include "core/tree/catalog.h"
 #include "core/tree/tree.h"
 #include "fs/cli/options.h"
 
@@ -12,6 +13,7 @@ struct app {
     struct loop *loop;       /* owned */
     struct cache *cache;     /* owned */
     struct sources *sources; /* owned */
+    struct catalog *catalog; /* owned */
     struct tree tree;
     int status; /* the exit status so far */
 };
@@ -30,6 +32,8 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
  * is NULL. */
 bool app_start(struct app *app, const struct options *options, const struct map *map,
                size_t cache_bytes);
+/* The same on the map that app_look_for_map finds, or on none. */
+bool app_init_any(struct app *app, const struct options *options, size_t cache_bytes);
 /* The same without any map, for who needs sources alone; the tree is not to be used. */
 bool app_open(struct app *app, const struct options *options, size_t cache_bytes);
 void app_clean_up(struct app *app);
@@ -56,9 +60,9 @@ void app_write_error(struct buf *out, const char *path, const struct error *err)
 /* To standard error. A terminal must not obey what somebody put into a path, or into a key. */
 void app_print_safely(const char *text);
 
-/* Who names a path as it is in a mount is told what it is called here: ERR, why there is no such
- * path, then says so instead. */
-void app_hint_at_mount(const char *path, struct error *err);
+/* ERR, why there is no such path, says instead what else PATH may be: one as it is in a mount is
+ * told what it is called here; and one of a map that was forgotten is not proven to be missing. */
+void app_hint(const struct app *app, const char *path, struct error *err);
 
 /* The place that PATH names, for who has nothing else to do meanwhile: it runs the loop. NULL with
  * ERR filled. */

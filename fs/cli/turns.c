@@ -54,7 +54,7 @@ static void take_place(void *arg, struct place *place, const struct error *err)
         return;
     }
     struct error why = *err;
-    app_hint_at_mount(turn->path, &why);
+    app_hint(turn->app, turn->path, &why);
     turn_end(turn, &why);
 }
 
@@ -177,11 +177,8 @@ void turn_end(struct turn *turn, const struct error *err)
 int turns_command(const struct options *options, char **paths, int count, int side_by_side,
                   const struct turn_ops *ops)
 {
-    CLEAN_UP(buf_clean_up) struct buf map = {0};
     struct app app;
-    if (!app_find_map(options, &map))
-        return EXIT_FAILURE;
-    if (app_init(&app, options, buf_text(&map), COMMAND_CACHE_BYTES))
+    if (app_init_any(&app, options, COMMAND_CACHE_BYTES))
         run(&app, paths, count, side_by_side, ops);
     else
         app.status = EXIT_FAILURE;

@@ -14,7 +14,7 @@ struct number {
     double value;
 };
 
-enum { NUMBERS = 20 };
+enum { NUMBERS = 21 };
 
 static double resident_bytes(void)
 {
@@ -52,7 +52,8 @@ static void fill_numbers(const struct mount *mount, struct number out[NUMBERS])
         {"files_read_ahead", "counter", (double)ahead_given(mount->ahead)},
         {"listing_bytes", "gauge", (double)mount->budget.used[BUDGET_LISTINGS]},
         {"node_bytes", "gauge", (double)mount->budget.used[BUDGET_NODES]},
-        {"maps", "gauge", (double)map_count()}, /* more than one: something is of an old one */
+        {"maps", "gauge", (double)map_count()},     /* more than one: something is of an old one */
+        {"models", "gauge", (double)model_count()}, /* a table's, of the map's or any other */
         {"resident_bytes", "gauge", resident_bytes()},
     };
     memcpy(out, numbers, sizeof numbers);

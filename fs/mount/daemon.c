@@ -43,7 +43,7 @@ enum { DRAIN_MS = 10, ABORT_MS = 3000, GIVE_UP_MS = 6000 };
 struct start {
     const struct options *options;
     const struct mount_options *mount;
-    const char *map; /* its file */
+    const char *map; /* its file; NULL: there is none */
     const char *mountpoint;
     bool mounted;      /* by somebody else: the mountpoint is /dev/fd/N, an opened /dev/fuse */
     struct buf strays; /* descriptors (int) that the caller has left open, not for a daemon */
@@ -77,6 +77,17 @@ static void take_requests(void *arg, uint32_t events)
         loop_stop(mount->app->loop);
 }
 
+/* The map, read again from its file. Where there was none, one may have been written since. */
+static const struct map *read_again(const struct app *app, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf found = {0};
+    if (!map_is_none(app->map))
+        return map_load_again(app->map->file, err);
+    if (app_look_for_map(app->options, &found))
+        return map_load_again(buf_text(&found), err);
+    return map_ref(app->map);
+}
+
 /* Reads the map's file and the settings of profiles again, and drops what is known; the old map
  * stays when the new one is wrong, and goes when the last directory, request or open listing that
  * is of it lets go. */
@@ -84,7 +95,7 @@ static void reload(struct mount *mount)
 {
     struct error why;
     struct app *app = mount->app;
-    const struct map *map = map_load_again(app->map->file, &why);
+    const struct map *map = read_again(app, &why);
     sources_reload(app->sources);
     if (map && !names_suit(map, &app->tree.names, &why)) {
         map_unref(map);
@@ -305,8 +316,11 @@ static int serve(const struct start *wanted, int ready_fd)
         .ready_fd = ready_fd,
     };
     int status = EXIT_FAILURE;
-    if (app_init(&app, options, wanted->map, (size_t)options->cache_bytes / CACHE_SHARES) &&
-        probe(&app) && start(&daemon, wanted) && (options->foreground || detach(&wanted->strays))) {
+    size_t cache_bytes = (size_t)options->cache_bytes / CACHE_SHARES;
+    bool has_map = wanted->map ? app_init(&app, options, wanted->map, cache_bytes)
+                               : app_init_any(&app, options, cache_bytes);
+    if (has_map && probe(&app) && start(&daemon, wanted) &&
+        (options->foreground || detach(&wanted->strays))) {
         app.log.write = journal_write;
         app.log.arg = daemon.mount.journal;
         status = loop_run(app.loop) && daemon.mount.greeted ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -372,15 +386,17 @@ static int mount_at(const struct options *options, const struct mount_options *m
     CLEAN_UP(buf_clean_up) struct buf found = {0}, strays = {0};
     int device = mountpoint_handed_over(mountpoint);
     find_strays(device, &strays);
-    if (!(device >= 0 ? mountpoint_check_device(device) : mountpoint_check(mountpoint)) ||
-        !app_find_map(options, &found))
+    if (!(device >= 0 ? mountpoint_check_device(device) : mountpoint_check(mountpoint)))
         return EXIT_FAILURE;
     /* The daemon leaves this folder; it reads the map again on SIGHUP, and unmounts at its end. */
-    char *map = rooted(buf_text(&found));
+    char *map = app_look_for_map(options, &found) ? rooted(buf_text(&found)) : NULL;
     char *folder = device >= 0 ? NULL : realpath(mountpoint, NULL);
-    struct start wanted = {
-        options,     mount, map ? map : buf_text(&found), folder ? folder : mountpoint,
-        device >= 0, strays};
+    struct start wanted = {options,
+                           mount,
+                           map || !found.size ? map : buf_text(&found),
+                           folder ? folder : mountpoint,
+                           device >= 0,
+                           strays};
     if (!options->foreground)
         rooted_variables();
     int status = options->foreground ? serve(&wanted, -1) : serve_in_background(&wanted);

@@ -7,6 +7,7 @@
 #include "core/base/arena.h"
 #include "core/base/dict.h"
 #include "core/base/printable.h"
+#include "core/tree/resolve.h"
 #include "fs/mount/control.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/waiting.h"
@@ -678,8 +679,8 @@ static struct node *node_of(struct listing *listing, const struct tree_entry *en
     const struct tree *tree = &mount_of(listing)->app->tree;
     struct error ignored;
     if (entry->directory) {
-        struct place *place =
-            place_child(listing->node->place, entry->name, &tree->names, &ignored);
+        const struct place *directory = tree_list_place(listing->pages);
+        struct place *place = place_child(directory, entry->name, &tree->names, &ignored);
         if (place && place_is_directory(place))
             return nodes_directory(nodes, listing->node, entry->name, NODE_DIRECTORY, place);
         place_destroy(place);
@@ -745,12 +746,23 @@ static bool stand_in(struct listing *listing, const struct error *err)
     return true;
 }
 
+/* What a table's description tells is shared for as long as that is believed. */
+static void shorten_freshness(struct listing *listing)
+{
+    const struct tree *tree = &mount_of(listing)->app->tree;
+    const struct place *place = tree_list_place(listing->pages);
+    int64_t most_ms = now_ms(listing) + tree_structure_ttl_ms(tree, place);
+    if (place->table_name && listing->fresh_until_ms > most_ms)
+        listing->fresh_until_ms = most_ms;
+}
+
 static void take_entries(void *arg, const struct tree_entry *entries, size_t count, bool more,
                          const struct error *err)
 {
     struct listing *listing = arg;
     struct error why;
     bool ok = !err;
+    shorten_freshness(listing);
     listing->page = listing->count;
     for (size_t i = 0; ok && i < count; i++)
         ok = keep_entry(listing, &entries[i], &why);

@@ -330,21 +330,28 @@ struct node *nodes_find(struct nodes *nodes, uint64_t ino)
     return inode ? &inode->node : NULL;
 }
 
+/* A table that is known by its name may have been described anew since the directory was looked up
+ * before. Of another map than the directory's is only what was asked for before that was read. */
+static bool place_is_newer(const struct inode *inode, const struct place *place)
+{
+    const struct place *old = inode->node.place;
+    return !old || (place && place->map == old->map && place->table != old->table);
+}
+
 struct node *nodes_directory(struct nodes *nodes, struct node *parent, struct span name,
                              enum node_kind kind, struct place *place)
 {
     struct identity identity = {.kind = (uint8_t)kind};
     struct inode *inode = find_inode(nodes, parent, &identity, name);
-    if (inode) {
-        place_destroy(place);
+    if (inode)
         nodes_pin(&inode->node);
-        return &inode->node;
-    }
-    inode = add_inode(nodes, parent, &identity, name);
-    if (!inode) {
+    else
+        inode = add_inode(nodes, parent, &identity, name);
+    if (!inode || !place_is_newer(inode, place)) {
         place_destroy(place);
-        return NULL;
+        return inode ? &inode->node : NULL;
     }
+    place_destroy(inode->node.place);
     inode->node.place = place;
     return &inode->node;
 }
@@ -490,6 +497,11 @@ static struct place *place_anew(const struct node *node, const struct place *roo
     if (!node->parent->parent)
         return place_child(root, node->name, names, &ignored);
     struct place *parent = place_anew(node->parent, root, names);
+    if (parent && parent->kind == PLACE_TABLE && node->place && node->place->table) {
+        struct place *described = place_table(parent, node->place->table);
+        place_destroy(parent);
+        parent = described;
+    }
     struct place *place = parent && place_is_directory(parent)
                               ? place_child(parent, node->name, names, &ignored)
                               : NULL;

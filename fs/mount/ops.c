@@ -113,8 +113,9 @@ static void look_up_refresh(fuse_req_t req, struct node *parent, struct span nam
 static void give_directory(fuse_req_t req, struct node *parent, struct span name,
                            struct place *place)
 {
-    give_node(req, nodes_directory(mount_of(req)->nodes, parent, name, NODE_DIRECTORY, place),
-              MAP_STRUCTURE_TTL_MS);
+    struct mount *mount = mount_of(req);
+    int64_t ttl_ms = tree_structure_ttl_ms(&mount->app->tree, place);
+    give_node(req, nodes_directory(mount->nodes, parent, name, NODE_DIRECTORY, place), ttl_ms);
 }
 
 static void answer_directory(struct parked *parked, fuse_req_t req, struct place *place)

@@ -1,6 +1,6 @@
 /* Asking each environment once. DescribeTable of the map's first table costs no capacity and proves
  * credentials, region and the table's name; an environment that stands for any name lists the
- * tables, as the map's root does. */
+ * tables, as the map's root does, and so does who has no map. */
 #include "fs/mount/probe.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum probe_state { PROBE_UNDER_WAY, PROBE_ANSWERED, PROBE_FAILED };
 
 struct probe_call {
     struct probe *probe;
-    const struct map_environment *environment;
+    const struct map_environment *environment; /* NULL without a map */
     struct source *source;
     struct read *read;        /* owned; what is asked */
     struct source_call *call; /* owned; ended when all is told */
@@ -66,7 +66,7 @@ static void take_answer(void *arg, const struct page *page, const struct error *
 static struct place *first_table(const struct app *app, const struct map_environment *environment)
 {
     struct error ignored;
-    if (!format_is_literal(&environment->name) || app->map->model_count == 0)
+    if (!environment || !format_is_literal(&environment->name) || app->map->model_count == 0)
         return NULL;
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     buf_add_char(&path, '/');
@@ -142,6 +142,8 @@ static void start_calls(struct probe *probe)
     for (each = first; each; each = each->next)
         count++;
     probe->calls = calloc(count + 1, sizeof *probe->calls);
+    if (probe->calls && !first)
+        start_call(probe, NULL);
     for (each = first; probe->calls && each; each = each->next)
         if (format_is_literal(&each->name))
             start_call(probe, each);
@@ -155,7 +157,10 @@ static void tell(const struct probe *probe, const struct probe_call *call)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     const char *why = call->err.text;
-    format_write(&call->environment->name, &name);
+    if (call->environment)
+        format_write(&call->environment->name, &name);
+    else
+        buf_add_text(&name, MAP_TABLES_NAME);
     if (call->state == PROBE_ANSWERED && call->err.kind != ERROR_NONE)
         fprintf(stderr, "ddbfs: warning: %s; mounting all the same\n", why);
     else if (call->state == PROBE_UNDER_WAY)
@@ -174,6 +179,8 @@ static void tell(const struct probe *probe, const struct probe_call *call)
 static void ask_for_codes(struct app *app)
 {
     struct error ignored;
+    if (map_is_none(app->map))
+        sources_session(app->sources, NULL, &ignored);
     for (const struct map_environment *each = app->map->environments; each; each = each->next)
         sources_session(app->sources, each, &ignored);
     sources_ask_nobody(app->sources);

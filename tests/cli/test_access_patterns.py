@@ -306,7 +306,7 @@ def test_a_shop_found_by_its_account(ddbfs, oracle, cost):
 # What the map alone tells
 
 STRUCTURE = {
-    "/prod": ["jobs/", "index-settings/", "shops/"],
+    "/prod": ["jobs/", "index-settings/", "shops/", "tables/"],
     "/prod/jobs": ["README", "by-id/", "by-index/", "by-status/"],
     "/prod/jobs/by-index": ["shopify/", "ecom/"],
     BY_INDEX: ["latest/", "all/", "on/", "between/", "status/"],

@@ -101,6 +101,12 @@ def raw(_exchange, _go_on, status=200, body=b"", content_type=wire.JSON_TYPE):
     return wire.Response(status, body, {"content-type": content_type})
 
 
+def canned(exchange, _go_on, answer=None):
+    """ANSWER(what was asked) as the body, with a checksum that is right: for a service that is larger,
+    or newer, than the server behind the proxy."""
+    return wire.Response(200, json.dumps(answer(exchange.body)).encode())
+
+
 def alter(_exchange, go_on, change=None):
     """The server's own answer, changed in place by CHANGE(body), with a checksum that is right."""
     response = go_on()
@@ -260,6 +266,7 @@ KINDS = {
     "html": html,
     "error": error,
     "raw": raw,
+    "canned": canned,
     "alter": alter,
     "cut": cut,
     "wrong_crc": wrong_crc,

@@ -12,12 +12,14 @@ NOTHING = {
     "queries_that_may_pass_over": 0,
     "per_100_records": 0,
     "per_100_tables": 0,
+    "descriptions": 0,
 }
 GET = Sent(op="GetItem", body={})
 QUERY = Sent(op="Query", body={})
 LATER = Sent(op="Query", body={"ExclusiveStartKey": {}})
 BATCH = Sent(op="BatchGetItem", body={})
 TABLES = Sent(op="ListTables", body={})
+TABLE = Sent(op="DescribeTable", table="Users", body={})
 
 
 @pytest.mark.parametrize(
@@ -30,6 +32,7 @@ TABLES = Sent(op="ListTables", body={})
         ({"requests": 1, "queries_that_may_pass_over": 1}, [QUERY, LATER]),
         ({"paged_queries": 1, "per_100_records": 1}, [QUERY, BATCH, BATCH]),
         ({"per_100_tables": 1}, [TABLES]),
+        ({"descriptions": 1, "requests": 1}, [TABLE, GET]),
     ],
 )
 def test_what_was_told_is_within(bound, sent):

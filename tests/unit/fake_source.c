@@ -212,6 +212,15 @@ static void answer_tables(struct source_call *call)
     call->fn(call->arg, &page, NULL);
 }
 
+static void answer_table(struct source_call *call)
+{
+    struct error none;
+    struct page page = {
+        .table = call->fake->info, .requests = 1, .capacity = -1, .request_id = "FAKE-REQUEST"};
+    error_set(&none, ERROR_NO_TABLE, "there is no table %s", call->read->table);
+    call->fn(call->arg, page.table ? &page : NULL, page.table ? NULL : &none);
+}
+
 static void answer(void *arg)
 {
     struct source_call *call = arg;
@@ -222,6 +231,8 @@ static void answer(void *arg)
         tell_error(call, &fake->error);
     else if (call->read->kind == READ_TABLES)
         answer_tables(call);
+    else if (call->read->kind == READ_TABLE)
+        answer_table(call);
     else
         answer_items(call);
 }

@@ -57,8 +57,8 @@ static void test_the_root_has_the_environments_that_are_named(void)
 
 static void test_an_environment_has_the_tables(void)
 {
-    check_example("/prod", "jobs/ index-settings/ shops/");
-    check_example("/dev-x", "jobs/ index-settings/ shops/");
+    check_example("/prod", "jobs/ index-settings/ shops/ tables/");
+    check_example("/dev-x", "jobs/ index-settings/ shops/ tables/");
 }
 
 static void test_a_table_has_its_literal_segments(void)

@@ -258,7 +258,7 @@ static void test_no_such_table(void)
     load_example();
     check_refused("/prod/job", ERROR_NOT_FOUND,
                   "the map has no table \"job\" (did you mean \"jobs\"?); it has jobs, "
-                  "index-settings, shops");
+                  "index-settings, shops; others are in tables/");
     close_map();
 }
 

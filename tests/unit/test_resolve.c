@@ -101,9 +101,9 @@ static void test_a_model_may_arrive_later(void)
     struct error err;
     open_scene(model);
     struct place *unknown = NULL;
-    CHECK(!tree_resolve_now(&scene.tree, NULL, span_text("/prod/Extra/items/7"), &unknown, &err));
+    CHECK(!tree_resolve_now(&scene.tree, NULL, span_text("/prod/tables/Extra/items/7"), &unknown, &err));
     CHECK(!unknown);
-    start("/prod/Extra/items/7");
+    start("/prod/tables/Extra/items/7");
     int64_t before = scene.clock.now_ms;
     loop_run(scene.loop);
     CHECK_INT(scene.clock.now_ms - before, 1000);
@@ -121,7 +121,7 @@ static void test_a_model_may_arrive_later(void)
 static void test_there_is_no_such_table(void)
 {
     open_scene(NULL);
-    start("/prod/Nothing/x");
+    start("/prod/tables/Nothing/x");
     loop_run(scene.loop);
     CHECK_INT(got.calls, 1);
     CHECK_INT(got.err.kind, ERROR_NOT_FOUND);
@@ -132,7 +132,7 @@ static void test_there_is_no_such_table(void)
 static void test_a_wait_can_be_broken_off(void)
 {
     open_scene(NULL);
-    struct tree_resolution *resolution = start("/prod/Nothing/x");
+    struct tree_resolution *resolution = start("/prod/tables/Nothing/x");
     tree_resolve_cancel(resolution);
     tree_resolve_cancel(start("/prod/jobs"));
     tree_resolve_cancel(NULL);
@@ -145,7 +145,7 @@ static void test_a_wait_can_be_broken_off(void)
 /* Nobody is asked for what shells and file browsers try by themselves. */
 static void test_noise_asks_nobody(void)
 {
-    check_failure("/prod/.git", ERROR_NOT_FOUND, "no table");
+    check_failure("/prod/tables/.git", ERROR_NOT_FOUND, "by themselves");
     CHECK_INT(slow.asked, 0);
 }
 

@@ -1025,7 +1025,7 @@ static void test_a_record_that_is_called_like_noise_opens_by_its_listed_name(voi
 static void test_directories_of_the_map_ask_nobody(void)
 {
     open_example();
-    check_list("/prod", "jobs/\nindex-settings/\nshops/\n");
+    check_list("/prod", "jobs/\nindex-settings/\nshops/\ntables/\n");
     check_list("/prod/jobs", "README\nby-id/\nby-index/\nby-status/\n");
     check_list("/prod/jobs/by-index", "shopify/\necom/\n");
     CHECK_INT(scene.fake.started, 0);

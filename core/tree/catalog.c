@@ -1,0 +1,447 @@
+#include "core/tree/catalog.h"
+
+#include <stdlib.h>
+
+#include "core/base/dict.h"
+#include "core/map/compile.h"
+#include "core/tree/plain_table.h"
+
+/* For so long a description that is too old stands in for one that could not be had. */
+enum { STAND_IN_MS = 2000 };
+
+/* What there is to know of one table. */
+struct description {
+    struct dict_node by_key;
+    struct description *newer, *older; /* by their last use */
+    const struct model *model;         /* holds a reference; NULL: nobody has been told yet */
+    struct buf identity;               /* what MODEL was made of */
+    int64_t read_ms;                   /* when that was asked for */
+    int64_t good_until_ms;             /* until when it is believed */
+    struct inquiry *inquiry;           /* that those who ask now may join; NULL for none */
+    char key[];
+};
+
+/* A DescribeTable under way. */
+struct inquiry {
+    struct catalog *catalog;
+    struct description *of;   /* what the answer is for; NULL: for those who wait alone */
+    struct source *source;    /* borrowed */
+    struct read *read;        /* owned */
+    struct source_call *call; /* owned; NULL once it is answered */
+    int64_t asked_ms;
+    struct models_call *waits;
+};
+
+/* Somebody who waits: for a QUESTION's answer, or to be told what is there already. */
+struct models_call {
+    struct inquiry *inquiry;
+    struct models_call *previous, *next; /* of the inquiry */
+    struct loop_timer *timer;            /* to tell MODEL, or WHY */
+    const struct model *model;           /* holds a reference */
+    struct error why;
+    models_fn *fn;
+    void *arg;
+};
+
+struct catalog {
+    struct models models; /* first: a pointer to it is a pointer to this */
+    struct catalog_options options;
+    struct dict by_key;
+    struct description *newest, *oldest;
+};
+
+static struct catalog *catalog_of(struct models *models)
+{
+    return (struct catalog *)models;
+}
+
+static int64_t now_ms(const struct catalog *catalog)
+{
+    return loop_now_ms(catalog->options.loop);
+}
+
+/* What the catalog holds. */
+
+static struct description *from_link(struct dict_node *link)
+{
+    return link ? (struct description *)((char *)link - offsetof(struct description, by_key))
+                : NULL;
+}
+
+static void unlink_description(struct catalog *catalog, struct description *description)
+{
+    *(description->newer ? &description->newer->older : &catalog->newest) = description->older;
+    *(description->older ? &description->older->newer : &catalog->oldest) = description->newer;
+    description->newer = NULL;
+    description->older = NULL;
+}
+
+static void link_newest(struct catalog *catalog, struct description *description)
+{
+    description->older = catalog->newest;
+    *(catalog->newest ? &catalog->newest->newer : &catalog->oldest) = description;
+    catalog->newest = description;
+}
+
+/* Nobody may be waiting for it. */
+static void free_description(struct catalog *catalog, struct description *description)
+{
+    unlink_description(catalog, description);
+    dict_remove(&catalog->by_key, &description->by_key);
+    model_unref(description->model);
+    buf_clean_up(&description->identity);
+    free(description);
+}
+
+/* Tables are told apart by whom they are asked of: environments with the same settings share a
+ * source. */
+static void write_key(const struct source *source, struct span name, struct buf *out)
+{
+    buf_printf(out, "%p ", (const void *)source);
+    buf_add_span(out, name);
+}
+
+static struct description *find_description(struct catalog *catalog, const struct source *source,
+                                            struct span name)
+{
+    CLEAN_UP(buf_clean_up) struct buf key = {0};
+    write_key(source, name, &key);
+    struct description *found =
+        key.failed ? NULL : from_link(dict_find(&catalog->by_key, buf_span(&key)));
+    if (found) {
+        unlink_description(catalog, found);
+        link_newest(catalog, found);
+    }
+    return found;
+}
+
+/* The least recently used go, but for those that somebody waits for. */
+static void make_room(struct catalog *catalog)
+{
+    struct description *newer;
+    for (struct description *each = catalog->oldest;
+         each && catalog->by_key.count >= CATALOG_MOST_TABLES; each = newer) {
+        newer = each->newer;
+        if (!each->inquiry)
+            free_description(catalog, each);
+    }
+}
+
+static struct description *add_description(struct catalog *catalog, const struct source *source,
+                                           struct span name)
+{
+    CLEAN_UP(buf_clean_up) struct buf key = {0};
+    write_key(source, name, &key);
+    struct description *added = key.failed ? NULL : calloc(1, sizeof *added + key.size);
+    if (!added)
+        return NULL;
+    make_room(catalog);
+    memcpy(added->key, key.data, key.size);
+    added->by_key.key = span_of(added->key, key.size);
+    added->good_until_ms = INT64_MIN;
+    dict_add(&catalog->by_key, &added->by_key);
+    link_newest(catalog, added);
+    return added;
+}
+
+static bool is_good(const struct catalog *catalog, const struct description *description)
+{
+    return description && description->model && now_ms(catalog) < description->good_until_ms;
+}
+
+/* From a description to a model. */
+
+static void write_schema(const struct key_schema *keys, struct buf *out)
+{
+    for (size_t i = 0; i < keys->partition_count; i++)
+        buf_printf(out, "p%d%zu:%.*s", (int)keys->partition[i].type, keys->partition[i].name.size,
+                   (int)keys->partition[i].name.size, keys->partition[i].name.data);
+    for (size_t i = 0; i < keys->sort_count; i++)
+        buf_printf(out, "s%d%zu:%.*s", (int)keys->sort[i].type, keys->sort[i].name.size,
+                   (int)keys->sort[i].name.size, keys->sort[i].name.data);
+}
+
+/* All that a model is made of, as a text that two descriptions share if their models would be the
+ * same. */
+static void write_identity(const struct table_info *info, struct buf *out)
+{
+    write_schema(&info->keys, out);
+    for (size_t i = 0; i < info->index_count; i++) {
+        const struct index_info *index = &info->indexes[i];
+        buf_printf(out, "i%d%d%zu:%.*s", (int)index->local, (int)index->projection,
+                   index->name.size, (int)index->name.size, index->name.data);
+        write_schema(&index->keys, out);
+        for (size_t k = 0; k < index->included_count; k++)
+            buf_printf(out, "a%zu:%.*s", index->included[k].size, (int)index->included[k].size,
+                       index->included[k].data);
+    }
+}
+
+/* NULL with ERR filled. */
+static const struct model *make_model(const char *name, const struct table_info *info,
+                                      struct error *err)
+{
+    CLEAN_UP(findings_clean_up) struct findings findings = {0};
+    struct arena arena = {0};
+    const struct declared_table *table = plain_table(&arena, name, info);
+    const struct model *model = table ? compile_table(table, &findings) : NULL;
+    arena_discard(&arena);
+    if (!model && table && findings.count > 0 && !findings.no_memory)
+        error_set(err, ERROR_INVALID, "no paths can be made for the table %s: %s", name,
+                  findings.items[0].text);
+    else if (!model)
+        error_no_memory(err);
+    return model;
+}
+
+/* The model of what INFO says, with a reference that is the caller's: the one that there is, if it
+ * says the same. NULL with ERR filled. */
+static const struct model *learn(struct inquiry *inquiry, const struct table_info *info,
+                                 struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf identity = {0};
+    struct description *description = inquiry->of;
+    write_identity(info, &identity);
+    if (identity.failed) {
+        error_no_memory(err);
+        return NULL;
+    }
+    bool same = description && description->model &&
+                span_equal(buf_span(&identity), buf_span(&description->identity));
+    const struct model *model =
+        same ? model_ref(description->model) : make_model(inquiry->read->table, info, err);
+    if (!model || !description)
+        return model;
+    if (!same) {
+        model_unref(description->model);
+        description->model = model_ref(model);
+        buf_clean_up(&description->identity);
+        buf_move(&description->identity, &identity);
+    }
+    description->read_ms = inquiry->asked_ms;
+    description->good_until_ms = inquiry->asked_ms + MAP_STRUCTURE_TTL_MS;
+    return model;
+}
+
+/* In an outage what was told before may do for a while. */
+static const struct model *stand_in(struct inquiry *inquiry, const struct error *err)
+{
+    struct description *description = inquiry->of;
+    const struct catalog *catalog = inquiry->catalog;
+    int64_t most_ms = MAP_STRUCTURE_TTL_MS + catalog->options.stale_ms;
+    if (!description || !description->model || !error_is_outage(err) ||
+        now_ms(catalog) - description->read_ms >= most_ms)
+        return NULL;
+    description->good_until_ms = now_ms(catalog) + STAND_IN_MS;
+    return model_ref(description->model);
+}
+
+/* Asking. */
+
+static void free_inquiry(struct inquiry *inquiry)
+{
+    if (inquiry->of)
+        inquiry->of->inquiry = NULL;
+    if (inquiry->call)
+        inquiry->source->ops->end(inquiry->call);
+    read_destroy(inquiry->read);
+    free(inquiry);
+}
+
+static void join(struct inquiry *inquiry, struct models_call *call)
+{
+    call->inquiry = inquiry;
+    call->next = inquiry->waits;
+    if (call->next)
+        call->next->previous = call;
+    inquiry->waits = call;
+}
+
+static void leave(struct models_call *call)
+{
+    *(call->previous ? &call->previous->next : &call->inquiry->waits) = call->next;
+    if (call->next)
+        call->next->previous = call->previous;
+}
+
+/* Each may ask, or leave, from within. */
+static void tell_all(struct inquiry *inquiry, const struct model *model, const struct error *err)
+{
+    while (inquiry->waits) {
+        struct models_call *first = inquiry->waits;
+        struct models_call call = *first;
+        leave(first);
+        free(first);
+        call.fn(call.arg, model, err);
+    }
+}
+
+/* A table that is gone takes what was known of it along. */
+static void say_gone(struct inquiry *inquiry, const struct error *err, struct error *out)
+{
+    struct description *description = inquiry->of;
+    *out = *err;
+    out->kind = ERROR_NOT_FOUND;
+    out->ttl_left_ms = MAP_MISSING_TTL_MS;
+    if (description) {
+        inquiry->of = NULL;
+        free_description(inquiry->catalog, description);
+    }
+}
+
+static void take_answer(void *arg, const struct page *page, const struct error *err)
+{
+    struct inquiry *inquiry = arg;
+    struct error why = {0};
+    const struct model *model = page ? learn(inquiry, page->table, &why) : stand_in(inquiry, err);
+    if (err && !model) {
+        if (err->kind == ERROR_NO_TABLE)
+            say_gone(inquiry, err, &why);
+        else
+            why = *err;
+    }
+    if (inquiry->of)
+        inquiry->of->inquiry = NULL; /* who asks from now on does not join this one */
+    inquiry->of = NULL;
+    inquiry->source->ops->end(inquiry->call);
+    inquiry->call = NULL;
+    tell_all(inquiry, model, model ? NULL : &why);
+    model_unref(model);
+    free_inquiry(inquiry);
+}
+
+static struct inquiry *ask(struct catalog *catalog, struct description *description,
+                           struct source *source, struct span name)
+{
+    struct inquiry *inquiry = calloc(1, sizeof *inquiry);
+    if (!inquiry)
+        return NULL;
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_add_span(&text, name);
+    *inquiry = (struct inquiry){
+        .catalog = catalog, .source = source, .asked_ms = now_ms(catalog), .of = description};
+    inquiry->read = text.failed ? NULL : read_new(READ_TABLE, buf_text(&text), NULL);
+    if (inquiry->read)
+        inquiry->call = source_start(source, inquiry->read, take_answer, inquiry);
+    if (!inquiry->call) {
+        free_inquiry(inquiry);
+        return NULL;
+    }
+    description->inquiry = inquiry;
+    return inquiry;
+}
+
+static void tell_known(void *arg)
+{
+    struct models_call call = *(struct models_call *)arg;
+    free(arg);
+    call.fn(call.arg, call.model, call.model ? NULL : &call.why);
+    model_unref(call.model);
+}
+
+/* Finds out what CALL is to be told, or whose answer it waits for. False when memory ran out. */
+static bool begin(struct catalog *catalog, struct models_call *call, const struct place *place,
+                  struct span name)
+{
+    struct source *source = catalog->options.source(catalog->options.source_arg, place, &call->why);
+    struct description *description = source ? find_description(catalog, source, name) : NULL;
+    if (!source || is_good(catalog, description)) {
+        call->model = source ? model_ref(description->model) : NULL;
+        call->timer = loop_add_timer(catalog->options.loop, 0, tell_known, call);
+        return call->timer;
+    }
+    if (!description)
+        description = add_description(catalog, source, name);
+    if (!description)
+        return false;
+    struct inquiry *inquiry =
+        description->inquiry ? description->inquiry : ask(catalog, description, source, name);
+    if (inquiry)
+        join(inquiry, call);
+    else if (!description->model)
+        free_description(catalog, description);
+    return inquiry;
+}
+
+static struct models_call *find(struct models *models, const struct place *place, struct span name,
+                                models_fn *fn, void *arg)
+{
+    struct models_call *call = calloc(1, sizeof *call);
+    if (!call)
+        return NULL;
+    call->fn = fn;
+    call->arg = arg;
+    if (begin(catalog_of(models), call, place, name))
+        return call;
+    model_unref(call->model);
+    free(call);
+    return NULL;
+}
+
+/* The last to leave breaks the question off. */
+static void cancel(struct models_call *call)
+{
+    struct inquiry *inquiry = call->inquiry;
+    loop_remove_timer(call->timer);
+    model_unref(call->model);
+    if (inquiry) {
+        leave(call);
+        if (inquiry->call && !inquiry->waits)
+            free_inquiry(inquiry);
+    }
+    free(call);
+}
+
+static const struct model *known(struct models *models, const struct place *place, struct span name,
+                                 int64_t *ttl_left_ms)
+{
+    struct error ignored;
+    struct catalog *catalog = catalog_of(models);
+    const struct source *source =
+        catalog->options.source(catalog->options.source_arg, place, &ignored);
+    const struct description *description = source ? find_description(catalog, source, name) : NULL;
+    if (!is_good(catalog, description))
+        return NULL;
+    if (ttl_left_ms)
+        *ttl_left_ms = description->good_until_ms - now_ms(catalog);
+    return description->model;
+}
+
+struct catalog *catalog_new(const struct catalog_options *options)
+{
+    static const struct models_ops catalog_ops = {known, find, cancel};
+    struct catalog *catalog = calloc(1, sizeof *catalog);
+    if (!catalog)
+        return NULL;
+    catalog->models.ops = &catalog_ops;
+    catalog->options = *options;
+    if (dict_init(&catalog->by_key))
+        return catalog;
+    free(catalog);
+    return NULL;
+}
+
+void catalog_destroy(struct catalog *catalog)
+{
+    if (!catalog)
+        return;
+    while (catalog->newest)
+        free_description(catalog, catalog->newest);
+    dict_clean_up(&catalog->by_key);
+    free(catalog);
+}
+
+struct models *catalog_models(struct catalog *catalog)
+{
+    return &catalog->models;
+}
+
+void catalog_forget(struct catalog *catalog)
+{
+    for (struct description *each = catalog->newest; each; each = each->older) {
+        each->good_until_ms = INT64_MIN;
+        if (each->inquiry)
+            each->inquiry->of = NULL; /* its answer may be older than this */
+        each->inquiry = NULL;
+    }
+}

@@ -1,0 +1,164 @@
+"""Tables that no map describes, by the command line: with a map beside them, and without any."""
+
+import json
+
+import pytest
+
+from harness import tables
+
+BARE = {"DDBFS_MAP": None}
+THINGS = "any-Things"
+JOBS = "prod-EcomIndexerJobsTable"
+
+
+def thing(box, name, **texts):
+    return {key: {"S": text} for key, text in {"pk": box, "sk": name, **texts}.items()}
+
+
+@pytest.fixture
+def things(table):
+    """The table any-Things with a few records."""
+    items = [thing("box", "one", note="first"), thing("box", "two"), thing("a/b", "x#1")]
+    return table(tables.plain(), items)
+
+
+@pytest.fixture
+def bare(ddbfs):
+    """ddbfs without any map."""
+
+    def run(*arguments, **how):
+        return ddbfs(*arguments, env={**BARE, **how.pop("env", {})}, **how)
+
+    return run
+
+
+def names_of(result):
+    return result.text.split("\n")[:-1]
+
+
+def test_root_without_a_map(bare, cost):
+    assert bare("ls", "/").text == "tables/\n"
+    assert cost() == []
+
+
+def test_all_tables_are_listed_by_name(bare, boto, things, cost):
+    listed = names_of(bare("ls", "/tables"))
+    assert sorted(listed) == sorted(f"{name}/" for name in boto.list_tables()["TableNames"])
+    assert f"{things}/" in listed
+    assert set(cost()) == {"ListTables"}
+
+
+def test_path_needs_no_leading_slash(bare, things):
+    assert f"{things}/" in names_of(bare("ls", "tables/"))
+
+
+def test_each_environment_has_all_tables(ddbfs, things, cost):
+    listed = names_of(ddbfs("ls", "/prod/tables"))
+    assert f"{things}/" in listed and f"{JOBS}/" in listed
+    assert set(cost()) == {"ListTables"}
+    assert "tables/" in names_of(ddbfs("ls", "/prod"))
+
+
+def canned_names(count):
+    """ListTables of COUNT tables, as the service pages them."""
+    names = [f"Table-{number:04d}" for number in range(count)]
+
+    def answer(body):
+        start = body.get("ExclusiveStartTableName")
+        at = names.index(start) + 1 if start else 0
+        page = names[at : at + body.get("Limit", 100)]
+        more = {"LastEvaluatedTableName": page[-1]} if at + len(page) < count else {}
+        return {"TableNames": page, **more}
+
+    return answer
+
+
+@pytest.mark.parametrize("options", [[], ["-l"]])
+def test_a_thousand_tables_cost_ten_requests(bare, proxy, cost, options):
+    proxy.fault("canned", op="ListTables", times=None, answer=canned_names(1000))
+    listed = bare("ls", *options, "/tables").text.splitlines()
+    assert len(listed) == 1000 and listed[999].endswith("Table-0999/")
+    assert cost() == ["ListTables"] * 10
+
+
+def test_a_record(bare, things, boto, cost):
+    got = json.loads(bare("cat", f"/tables/{things}/items/box/one").stdout)
+    assert got == {"pk": "box", "sk": "one", "note": "first"}
+    assert cost() == ["DescribeTable", "GetItem"]
+
+
+def test_a_partition(bare, things, cost):
+    assert names_of(bare("ls", f"/tables/{things}/items/box")) == ["one", "two"]
+    assert cost() == ["DescribeTable", "Query"]
+    assert names_of(bare("ls", f"/tables/{things}/items/a%2Fb")) == ["x#1"]
+
+
+def test_the_map_s_tables_stand_there_as_well(ddbfs, cost):
+    listed = names_of(ddbfs("ls", f"/prod/tables/{JOBS}"))
+    assert "items/" in listed and "README" in listed
+    assert cost() == ["DescribeTable"]
+
+
+def test_one_description_serves_a_whole_command(bare, things, cost):
+    bare("cat", *[f"/tables/{things}/items/box/{name}" for name in ("one", "two")])
+    assert cost() == ["DescribeTable", "GetItem", "GetItem"]
+
+
+def test_a_table_that_is_not_there(bare, cost):
+    said = bare("ls", "/tables/Nowhere", expect=3).stderr
+    assert "Nowhere" in said
+    assert cost()[0] == "DescribeTable"
+
+
+@pytest.mark.parametrize("name", [".git", "HEAD", "ab", "no%20table", "x" * 256, "arn%3Aaws"])
+def test_names_that_no_table_has_ask_nobody(bare, cost, name):
+    assert bare("ls", f"/tables/{name}", expect=3).stdout == b""
+    assert cost() == []
+
+
+def test_no_permission_to_list_tables(bare, proxy, things):
+    proxy.fault("denied", op="ListTables", times=None)
+    result = bare("ls", "/tables", expect=1)
+    assert "dynamodb:ListTables" in result.stderr
+    assert names_of(bare("ls", f"/tables/{things}/items/box")) == ["one", "two"]
+
+
+def test_no_permission_to_describe(bare, proxy, things):
+    proxy.fault("denied", op="DescribeTable", times=None)
+    result = bare("cat", f"/tables/{things}/items/box/one", expect=1)
+    assert "dynamodb:DescribeTable" in result.stderr
+
+
+def test_listing_that_fails_on_the_way(bare, proxy):
+    proxy.fault("canned", op="ListTables", times=2, answer=canned_names(1000))
+    proxy.fault("denied", op="ListTables", times=None)
+    result = bare("ls", "/tables", expect=1)
+    assert "dynamodb:ListTables" in result.stderr
+
+
+def test_explain(bare, things, cost):
+    told = bare("explain", f"/tables/{things}/items/box/one").text
+    assert f"GetItem from {things}" in told
+    assert "the table's description: 1 more, at most once a minute" in told
+    assert cost() == ["DescribeTable"]
+    assert "1 request for every 100 tables" in bare("explain", "/tables").text
+    assert cost() == []
+
+
+def test_options_say_where(ddbfs, home, things):
+    env = {**BARE, "AWS_ENDPOINT_URL_DYNAMODB": None, "AWS_REGION": None}
+    options = ["--endpoint-url", home.endpoint, "--region", "us-east-1", "--profile", "controller"]
+    listed = ddbfs.run_plain(*options, "ls", "tables/", env=env).text
+    assert f"{things}/\n" in listed
+
+
+def test_a_path_of_a_forgotten_map_is_not_proven_to_be_missing(bare):
+    result = bare("cat", "/prod/jobs/by-id/x", expect=1)
+    assert "without a map there is tables/ alone" in result.stderr
+    assert "--map FILE" in result.stderr
+
+
+def test_a_map_s_own_table_is_not_called_tables(ddbfs, write_map, example_map):
+    example_map["tables"]["tables"] = example_map["tables"].pop("jobs")
+    result = ddbfs("--map", write_map(example_map), "ls", "/", expect=1)
+    assert 'no table of a map is called "tables"' in result.stderr
