@@ -10,7 +10,7 @@ struct slow_models {
     struct models models; /* first: a pointer to it is a pointer to this */
     struct loop *loop;
     const struct model *model; /* what there is, borrowed; NULL: no such table */
-    bool is_known; /* MODEL has arrived, and is believed from then on */
+    bool is_known;             /* MODEL has arrived, and is believed from then on */
     unsigned asked, cancelled;
     char name[64]; /* what was asked for last */
 };

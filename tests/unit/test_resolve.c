@@ -101,7 +101,8 @@ static void test_a_model_may_arrive_later(void)
     struct error err;
     open_scene(model);
     struct place *unknown = NULL;
-    CHECK(!tree_resolve_now(&scene.tree, NULL, span_text("/prod/tables/Extra/items/7"), &unknown, &err));
+    CHECK(!tree_resolve_now(&scene.tree, NULL, span_text("/prod/tables/Extra/items/7"), &unknown,
+                            &err));
     CHECK(!unknown);
     start("/prod/tables/Extra/items/7");
     int64_t before = scene.clock.now_ms;
