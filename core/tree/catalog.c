@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
+#include "core/author/describe.h"
 #include "core/base/dict.h"
 #include "core/map/compile.h"
-#include "core/tree/plain_table.h"
 
 /* For so long a description that is too old stands in for one that could not be had. */
 enum { STAND_IN_MS = 2000 };
@@ -183,7 +183,7 @@ static const struct model *make_model(const char *name, const struct table_info 
 {
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
     struct arena arena = {0};
-    const struct declared_table *table = plain_table(&arena, name, info);
+    const struct declared_table *table = describe_table(&arena, name, info);
     const struct model *model = table ? compile_table(table, &findings) : NULL;
     arena_discard(&arena);
     if (!model && table && findings.count > 0 && !findings.no_memory)
