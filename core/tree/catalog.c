@@ -438,7 +438,7 @@ struct models *catalog_models(struct catalog *catalog)
 
 void catalog_forget(struct catalog *catalog)
 {
-    for (struct description *each = catalog->newest; each; each = each->older) {
+    for (struct description *each = catalog ? catalog->newest : NULL; each; each = each->older) {
         each->good_until_ms = INT64_MIN;
         if (each->inquiry)
             each->inquiry->of = NULL; /* its answer may be older than this */

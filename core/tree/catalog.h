@@ -27,7 +27,7 @@ void catalog_destroy(struct catalog *catalog);
 struct models *catalog_models(struct catalog *catalog);
 
 /* Whoever asks from now on is told what the service says then. Where that is the same as before,
- * the model stays the same object. */
+ * the model stays the same object. NULL is fine. */
 void catalog_forget(struct catalog *catalog);
 
 #endif

@@ -14,7 +14,7 @@ static struct kernel kernel;
 static struct slow_models slow;
 
 static const struct fake_item things[] = {
-    {"prod-Extra", NULL, "{\"pk\":{\"S\":\"7\"}}"},
+    {"Extra", NULL, "{\"pk\":{\"S\":\"7\"}}"},
     {0},
 };
 
@@ -56,16 +56,16 @@ static void a_table_may_have_to_be_described_first(void)
 {
     const struct model *model = slow_models_extra();
     open_mount(things, model);
-    uint64_t prod = walk("prod");
-    struct fuse_req *req = kernel_look_up(&kernel, prod, "Extra");
+    uint64_t tables = walk("prod/tables");
+    struct fuse_req *req = kernel_look_up(&kernel, tables, "Extra");
     CHECK_INT(req->replies, 0);
     CHECK_INT(run(), 1000);
     CHECK_INT(req->replies, 1);
     CHECK_INT(req->error, 0);
     CHECK(S_ISDIR(req->entry.attr.st_mode));
-    CHECK_INT(walk("prod/Extra"), req->entry.ino);
-    CHECK_INT(kernel_walk(&kernel, "prod/Extra/items/7")->error, 0);
-    CHECK_INT(kernel_walk(&kernel, "prod/Extra/items/8")->error, ENOENT);
+    CHECK_INT(walk("prod/tables/Extra"), req->entry.ino);
+    CHECK_INT(kernel_walk(&kernel, "prod/tables/Extra/items/7")->error, 0);
+    CHECK_INT(kernel_walk(&kernel, "prod/tables/Extra/items/8")->error, ENOENT);
     close_mount();
     model_unref(model);
 }
@@ -73,7 +73,7 @@ static void a_table_may_have_to_be_described_first(void)
 static void that_there_is_no_such_table_comes_later_too(void)
 {
     open_mount(scene_items, NULL);
-    struct fuse_req *req = kernel_look_up(&kernel, walk("prod"), "Nothing");
+    struct fuse_req *req = kernel_look_up(&kernel, walk("prod/tables"), "Nothing");
     CHECK_INT(req->replies, 0);
     run();
     CHECK_INT(req->error, ENOENT);
@@ -86,7 +86,7 @@ static void a_caller_may_go_before_the_table_is_described(void)
 {
     const struct model *model = slow_models_extra();
     open_mount(things, model);
-    struct fuse_req *req = kernel_look_up(&kernel, walk("prod"), "Extra");
+    struct fuse_req *req = kernel_look_up(&kernel, walk("prod/tables"), "Extra");
     kernel_interrupt(req);
     CHECK_INT(req->error, EINTR);
     CHECK_INT(run(), 1000);
@@ -99,7 +99,7 @@ static void a_caller_may_go_before_the_table_is_described(void)
 static void the_end_does_not_wait_for_a_description(void)
 {
     open_mount(scene_items, NULL);
-    struct fuse_req *req = kernel_look_up(&kernel, walk("prod"), "Extra");
+    struct fuse_req *req = kernel_look_up(&kernel, walk("prod/tables"), "Extra");
     CHECK_INT(req->replies, 0);
     kernel_unmount(&kernel);
     CHECK_INT(slow.cancelled, 1);
