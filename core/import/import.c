@@ -1,11 +1,13 @@
 #include "core/import/import.h"
 
+#include "core/import/cloudformation.h"
+#include "core/import/data_model.h"
 #include "core/import/onetable.h"
+#include "core/import/terraform.h"
 
 /* Every format that is known: a model is of exactly one of them. */
 static const struct import_format *const formats[] = {
-    &onetable_format,
-    NULL,
+    &cloudformation_format, &data_model_format, &onetable_format, &terraform_format, NULL,
 };
 
 /* The format that recognises ROOT; NULL with an error when none does, or several do. */

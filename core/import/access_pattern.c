@@ -1,0 +1,503 @@
+#include "core/import/access_pattern.h"
+
+#include "core/map/compile.h"
+
+enum { MAX_PARAMETERS = BINDINGS_MAX };
+
+/* A path, and the pattern that it was made of. */
+struct pattern_path {
+    struct declared_path path; /* first: paths of a table are cast back */
+    struct json pattern;
+};
+
+/* A pattern, and the path that is made of it. */
+struct maker {
+    struct reading *reading;
+    struct declared_table *table;
+    const struct declared_record *record;
+    const struct declared_index *index; /* or NULL */
+    struct part_names *names;
+    struct json pattern;
+    const char *parameters[MAX_PARAMETERS]; /* as parts are called, in the pattern's order */
+    bool is_bound[MAX_PARAMETERS];          /* a part of a key is what it says */
+    size_t count;
+    struct declared_path *path;
+};
+
+static bool leave_out(struct maker *maker, const char *why, const char *what)
+{
+    reading_leave_out(maker->reading, maker->pattern, "%s%s%s%s", why, what ? " \"" : "",
+                      what ? what : "", what ? "\"" : "");
+    return false;
+}
+
+/* How the records write a key attribute of what is asked; NULL when the index holds none. */
+static const struct format *format_of(const struct maker *maker, const struct declared_key *key)
+{
+    for (size_t i = 0; i < maker->record->key_count; i++)
+        if (strcmp(maker->record->keys[i].attribute, key->attribute) == 0)
+            return &maker->record->keys[i].format;
+    if (!key->by_kind)
+        return &key->format;
+    for (const struct declared_kind_format *each = key->by_kind; each; each = each->next)
+        if (strcmp(each->kind, maker->record->name) == 0)
+            return &each->format;
+    return NULL;
+}
+
+static const struct declared_key *partition_keys(const struct maker *maker, size_t *count)
+{
+    *count = maker->index ? maker->index->partition_count : 1;
+    return maker->index ? maker->index->partition : maker->record->keys;
+}
+
+static const struct declared_key *sort_keys(const struct maker *maker, size_t *count)
+{
+    *count = maker->index ? maker->index->sort_count : maker->record->key_count - 1;
+    return maker->index ? maker->index->sort : maker->record->keys + 1;
+}
+
+static size_t find_parameter(const struct maker *maker, const char *name)
+{
+    size_t i = 0;
+    while (i < maker->count && strcmp(maker->parameters[i], name) != 0)
+        i++;
+    return i;
+}
+
+/* The name of the pattern, where it has one: what a person looks for in the map. */
+static const char *pattern_name(struct maker *maker)
+{
+    const char *name = reading_text(maker->reading, json_member(maker->pattern, "name"));
+    if (!name)
+        leave_out(maker, "it has no name", NULL);
+    return name;
+}
+
+static bool read_parameters(struct maker *maker)
+{
+    struct json list = json_member(maker->pattern, "parameters");
+    for (struct json each = json_first(list); json_present(each); each = json_next(each)) {
+        const char *name = reading_text(maker->reading, json_member(each, "name"));
+        if (!name)
+            return leave_out(maker, "a parameter has no name", NULL);
+        if (json_string_is(json_member(each, "type"), SPAN_LITERAL("entity")))
+            return leave_out(maker, "a whole entity is no parameter of a path:", name);
+        if (maker->count == MAX_PARAMETERS)
+            return leave_out(maker, "it has more parameters than a path", NULL);
+        const char *part = part_names_of(maker->names, span_text(name));
+        if (!part)
+            return false;
+        if (find_parameter(maker, part) < maker->count)
+            return leave_out(maker, "two parameters are called", name);
+        maker->parameters[maker->count++] = part;
+    }
+    return true;
+}
+
+/* How many pieces of FORMAT the parameters say, from its beginning on; these parameters are bound
+ * to it. */
+static size_t bind(struct maker *maker, const struct format *format, size_t usable)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        const char *part = format->pieces[i].param;
+        size_t found = part ? find_parameter(maker, part) : 0;
+        if (part && found >= usable)
+            return i;
+        if (part)
+            maker->is_bound[found] = true;
+    }
+    return format->count;
+}
+
+static bool bind_partition(struct maker *maker, size_t usable)
+{
+    size_t count;
+    const struct declared_key *keys = partition_keys(maker, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct format *format = format_of(maker, &keys[i]);
+        if (!format)
+            return leave_out(maker, "no mapping says how the entity is in the index",
+                             maker->index->name);
+        size_t said = bind(maker, format, usable);
+        if (said < format->count)
+            return leave_out(maker, "its parameters do not say the part of the partition key",
+                             format->pieces[said].param);
+    }
+    return true;
+}
+
+/* The range that a condition is on: the first attribute of the sort key that the other parameters
+ * do not say whole. */
+struct range {
+    const struct declared_key *key;
+    const struct format *format;
+    size_t said; /* so many pieces */
+};
+
+static bool bind_sort(struct maker *maker, size_t usable, struct range *range)
+{
+    size_t count;
+    const struct declared_key *keys = sort_keys(maker, &count);
+    for (size_t i = 0; i < count && !range->key; i++) {
+        const struct format *format = format_of(maker, &keys[i]);
+        if (!format)
+            return leave_out(maker, "no mapping says how the entity is in the index",
+                             maker->index->name);
+        size_t said = bind(maker, format, usable);
+        if (said < format->count)
+            *range = (struct range){&keys[i], format, said};
+    }
+    for (size_t i = 0; i < usable; i++)
+        if (!maker->is_bound[i])
+            return leave_out(maker, "the key that is asked does not go on with the parameter",
+                             maker->parameters[i]);
+    return true;
+}
+
+/* Whether a part of the records' keys, or of the sort key that is asked, is called NAME. */
+static bool is_part(const struct maker *maker, const char *name)
+{
+    const struct declared_record *record;
+    size_t count;
+    const struct declared_key *keys = sort_keys(maker, &count);
+    for (record = maker->table->records; record; record = record->next)
+        for (size_t i = 0; i < record->key_count; i++)
+            if (format_has(&record->keys[i].format, name))
+                return true;
+    for (size_t i = 0; i < count; i++) {
+        const struct format *format = format_of(maker, &keys[i]);
+        if (format && format_has(format, name))
+            return true;
+    }
+    return false;
+}
+
+/* What a parameter of a range is called: as in the pattern, unless a part of a key is called so,
+ * which it would then say. */
+static const char *range_name(struct maker *maker, const char *parameter, const char *ending)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    if (!is_part(maker, parameter))
+        return parameter;
+    buf_printf(&name, "%s %s", parameter, ending);
+    return part_names_of(maker->names, buf_span(&name));
+}
+
+/* Appends the first COUNT pieces of FORMAT, and a parameter. */
+static struct format value_of(struct maker *maker, const struct format *format, size_t count,
+                              const char *parameter)
+{
+    struct arena *arena = maker->reading->arena;
+    struct format value = {.pieces = arena_array(arena, count + 1, sizeof *value.pieces)};
+    for (size_t i = 0; value.pieces && i < count; i++) {
+        struct format_piece piece = format->pieces[i];
+        piece.open = false;
+        value.pieces[value.count++] = piece;
+    }
+    if (value.pieces && parameter)
+        value.pieces[value.count++] = (struct format_piece){.param = parameter};
+    return value;
+}
+
+/* A key attribute as a target of "where": in single quotes where a part is called so. */
+static const char *target_of(struct maker *maker, const char *attribute)
+{
+    CLEAN_UP(buf_clean_up) struct buf target = {0};
+    if (!is_part(maker, attribute))
+        return attribute;
+    buf_printf(&target, "'%s'", attribute); /* no part's name has a quote */
+    maker->reading->arena->failed = maker->reading->arena->failed || target.failed;
+    return arena_text(maker->reading->arena, buf_span(&target));
+}
+
+/* What the service compares is the whole key, so that "between" ends at its end exactly. Where a
+ * part is compared by its beginning and that comes to the same, the condition is on the part, which
+ * reads no more than the records of its kind. */
+static bool add_range(struct maker *maker, const struct range *range, enum cond_op op,
+                      const char *first, const char *second)
+{
+    struct declared_condition *where = arena_alloc(maker->reading->arena, sizeof *where);
+    if (!where)
+        return false;
+    bool of_part = op == COND_BEGINS || op == COND_GE;
+    where->op = op;
+    if (of_part) {
+        where->target = range->format->pieces[range->said].param;
+        where->value = value_of(maker, range->format, 0, first);
+    } else {
+        where->target = target_of(maker, range->key->attribute);
+        where->value = value_of(maker, range->format, range->said, first);
+        where->upper =
+            second ? value_of(maker, range->format, range->said, second) : (struct format){0};
+    }
+    if (op == COND_LE && range->said > 0) {
+        where->op = COND_BETWEEN;
+        where->upper = where->value;
+        where->value = value_of(maker, range->format, range->said, NULL);
+    }
+    maker->path->wheres = where;
+    return true;
+}
+
+/* The directory that the pattern becomes: its name, which no other path of the table begins with.
+ */
+static void add_name(struct maker *maker, const char *name, struct buf *out)
+{
+    for (const char *c = name; *c && out->size < 100; c++) {
+        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                     (*c >= '0' && *c <= '9') || *c == '-' || *c == '_';
+        buf_add_char(out, plain ? *c : '_');
+    }
+    size_t stem = out->size;
+    bool taken = true;
+    for (unsigned number = 2; taken && !out->failed; number++) {
+        const struct declared_path *path = maker->table->paths;
+        buf_add_char(out, '/');
+        while (path && !span_starts(span_text(path->path), buf_span(out)))
+            path = path->next;
+        taken = path;
+        buf_truncate(out, taken ? stem : out->size - 1);
+        if (taken)
+            buf_printf(out, "-%u", number);
+    }
+}
+
+static void make_path(struct maker *maker, const char *name, const char *low, const char *high,
+                      bool list)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    add_name(maker, name, &text);
+    for (size_t i = 0; i < maker->count; i++)
+        if (maker->is_bound[i])
+            buf_printf(&text, "/{%s}", maker->parameters[i]);
+    if (low)
+        buf_printf(&text, "/{%s}", low);
+    if (high)
+        buf_printf(&text, "..{%s}", high);
+    if (list)
+        buf_add_char(&text, '/');
+    maker->reading->arena->failed = maker->reading->arena->failed || text.failed;
+    maker->path->path = arena_text(maker->reading->arena, buf_span(&text));
+    maker->path->list = list;
+}
+
+/* Which records the path gives. A pattern that returns several kinds lists all that have the same
+ * partition key. */
+static void add_kinds(struct maker *maker, bool several)
+{
+    struct arena *arena = maker->reading->arena;
+    struct declared_path *path = maker->path;
+    size_t room = 0, count;
+    const struct declared_record *record;
+    for (record = maker->table->records; record; record = record->next)
+        room++;
+    path->kinds = arena_array(arena, room, sizeof *path->kinds);
+    if (!path->kinds || room == 1)
+        return;
+    path->kinds[path->kind_count++].text = maker->record->name;
+    const struct declared_key *keys = partition_keys(maker, &count);
+    for (record = maker->table->records; several && record; record = record->next) {
+        struct maker other = *maker;
+        other.record = record;
+        const struct declared_key *others = partition_keys(&other, &count);
+        const struct format *format = format_of(&other, others);
+        if (record != maker->record && count == 1 && format &&
+            format_equal(format, format_of(maker, keys)))
+            path->kinds[path->kind_count++].text = record->name;
+    }
+}
+
+static void add_note(struct maker *maker)
+{
+    CLEAN_UP(buf_clean_up) struct buf note = {0};
+    struct json id = json_member(maker->pattern, "pattern_id");
+    const char *words = reading_text(maker->reading, json_member(maker->pattern, "description"));
+    buf_add_text(&note, "Access pattern");
+    if (json_is(id, JSON_NUMBER)) {
+        buf_add_char(&note, ' ');
+        buf_add_span(&note, json_raw(id));
+    }
+    if (words)
+        buf_printf(&note, ": %s", words);
+    maker->reading->arena->failed = maker->reading->arena->failed || note.failed;
+    maker->path->note = arena_text(maker->reading->arena, buf_span(&note));
+}
+
+static void add_path(struct maker *maker)
+{
+    struct declared_path **last = &maker->table->paths;
+    while (*last)
+        last = &(*last)->next;
+    *last = maker->path;
+    maker->table->has_paths = true;
+    add_note(maker);
+    if (maker->index)
+        maker->path->index.text = maker->index->name;
+    maker->path->ttl_ms = -1;
+    maker->path->consistent =
+        !maker->index && json_is(json_member(maker->pattern, "consistent_read"), JSON_TRUE);
+}
+
+/* A read of one record by its whole key. */
+static bool make_get(struct maker *maker, const char *name)
+{
+    struct range rest = {0};
+    if (maker->index)
+        return leave_out(maker, "GetItem asks no index", NULL);
+    if (!bind_partition(maker, maker->count) || !bind_sort(maker, maker->count, &rest))
+        return false;
+    if (rest.key)
+        return leave_out(maker, "its parameters do not say the part of the sort key",
+                         rest.format->pieces[rest.said].param);
+    make_path(maker, name, NULL, NULL, false);
+    add_kinds(maker, false);
+    return true;
+}
+
+static bool find_condition(struct maker *maker, const char *name, enum cond_op *out)
+{
+    static const struct {
+        const char *name;
+        enum cond_op op;
+    } conditions[] = {{"begins_with", COND_BEGINS},
+                      {"between", COND_BETWEEN},
+                      {">=", COND_GE},
+                      {"<=", COND_LE},
+                      {">", COND_GT},
+                      {"<", COND_LT}};
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+        *out = conditions[i].op;
+        if (strcmp(conditions[i].name, name) == 0)
+            return true;
+    }
+    return leave_out(maker, "there is no range condition", name);
+}
+
+static bool make_query(struct maker *maker, const char *name)
+{
+    struct json range_condition = json_member(maker->pattern, "range_condition");
+    struct json returns = json_member(maker->pattern, "return_type");
+    const char *condition = reading_text(maker->reading, range_condition);
+    enum cond_op op = COND_EQ;
+    if (condition && !find_condition(maker, condition, &op))
+        return false;
+    size_t ends = !condition ? 0 : op == COND_BETWEEN ? 2 : 1;
+    if (maker->count < ends)
+        return leave_out(maker, "it has too few parameters for the range condition", condition);
+    size_t usable = maker->count - ends;
+    const char *first = ends ? maker->parameters[usable] : NULL;
+    const char *second = ends > 1 ? maker->parameters[usable + 1] : NULL;
+    struct range range = {0};
+    if (!bind_partition(maker, usable) || !bind_sort(maker, usable, &range))
+        return false;
+    if (condition && !range.key)
+        return leave_out(maker, "nothing of the sort key is left for the range condition",
+                         condition);
+    if (first)
+        first = range_name(maker, first, second ? "from" : "range");
+    if (second)
+        second = range_name(maker, second, "to");
+    if (condition && !add_range(maker, &range, op, first, second))
+        return false;
+    bool several = !condition && json_string_is(returns, SPAN_LITERAL("mixed_data"));
+    bool one = json_string_is(returns, SPAN_LITERAL("single_entity")) ||
+               (!several && !maker->index && !range.key);
+    make_path(maker, name, first, second, !one);
+    add_kinds(maker, several);
+    return true;
+}
+
+/* What else a pattern may say would choose among the records, and so is not passed over. */
+static bool is_understood(struct maker *maker)
+{
+    static const char *const known[] = {"pattern_id", "name",        "description",
+                                        "operation",  "index_name",  "range_condition",
+                                        "parameters", "return_type", "consistent_read"};
+    for (struct json name = json_first(maker->pattern); json_present(name);
+         name = json_next(json_next(name))) {
+        bool found = json_is(json_next(name), JSON_NULL);
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            found = found || json_string_is(name, span_text(known[i]));
+        const char *text = found ? NULL : reading_text(maker->reading, name);
+        if (!found)
+            return leave_out(maker, "it says what no path is made of yet:", text ? text : "");
+    }
+    return true;
+}
+
+void access_pattern_read(struct reading *reading, struct declared_table *table,
+                         const struct declared_record *record, struct part_names *names,
+                         struct json pattern)
+{
+    struct maker maker = {
+        .reading = reading, .table = table, .record = record, .names = names, .pattern = pattern};
+    const char *name = pattern_name(&maker);
+    const char *operation = reading_text(reading, json_member(pattern, "operation"));
+    const char *index = reading_text(reading, json_member(pattern, "index_name"));
+    bool query = operation && strcmp(operation, "Query") == 0;
+    bool get =
+        operation && (strcmp(operation, "GetItem") == 0 || strcmp(operation, "BatchGetItem") == 0);
+    struct pattern_path *made = arena_alloc(reading->arena, sizeof *made);
+    if (!name || !made)
+        return;
+    made->pattern = pattern;
+    maker.path = &made->path;
+    if (index)
+        maker.index = reading_find_index(table, index);
+    if (!query && !get)
+        leave_out(&maker, "a path reads by key (GetItem, Query), and this is", operation);
+    else if (index && !maker.index)
+        leave_out(&maker, "there is no index", index);
+    else if (is_understood(&maker) && read_parameters(&maker) &&
+             (get ? make_get(&maker, name) : make_query(&maker, name)))
+        add_path(&maker);
+}
+
+/* Whether TABLE compiles; else why not, in WHY. */
+static bool compiles(struct reading *reading, const struct declared_table *table, struct buf *why)
+{
+    struct findings findings = {0};
+    const struct model *model = compile_table(table, &findings);
+    reading->arena->failed = reading->arena->failed || findings.no_memory;
+    if (!model && findings.count > 0)
+        buf_add_text(why, findings.items[0].text);
+    findings_clean_up(&findings);
+    if (model)
+        model_unref(model);
+    return model;
+}
+
+bool access_patterns_try(struct reading *reading, struct declared_table *table, struct json at)
+{
+    CLEAN_UP(buf_clean_up) struct buf why = {0};
+    struct declared_path *path = table->paths, **last = &table->paths;
+    if (path && compiles(reading, table, &why))
+        return true;
+    bool has_paths = table->has_paths;
+    table->paths = NULL;
+    table->has_paths = true;
+    buf_truncate(&why, 0);
+    bool whole = compiles(reading, table, &why);
+    table->has_paths = has_paths;
+    if (!whole)
+        reading_leave_out(reading, at, "%s", buf_text(&why));
+    while (whole && path) { /* each by itself: no two of them share a directory */
+        struct declared_path *next = path->next;
+        struct declared_path *others = table->paths;
+        buf_truncate(&why, 0);
+        path->next = NULL;
+        table->paths = path;
+        bool fits = compiles(reading, table, &why);
+        table->paths = others;
+        if (fits) {
+            *last = path;
+            last = &path->next;
+        } else {
+            reading_leave_out(reading, ((struct pattern_path *)path)->pattern, "%s",
+                              buf_text(&why));
+        }
+        path = next;
+    }
+    return whole;
+}

@@ -1,0 +1,156 @@
+#include "core/import/blueprint.h"
+
+#include "core/author/describe.h"
+
+static const enum value_type *type_of(const struct blueprint *blueprint, const char *name)
+{
+    for (size_t i = 0; i < blueprint->attribute_count; i++)
+        if (strcmp(blueprint->attributes[i].name, name) == 0)
+            return &blueprint->attributes[i].type;
+    return NULL;
+}
+
+static bool find_type(const char *name, enum value_type *out)
+{
+    for (*out = VALUE_S; *out <= VALUE_B; (*out)++)
+        if (strcmp(name, value_type_name(*out)) == 0)
+            return true;
+    return false;
+}
+
+void blueprint_add_attribute(struct blueprint *blueprint, struct json at, const char *name,
+                             const char *type)
+{
+    enum value_type found;
+    if (!name || !type)
+        return;
+    if (!find_type(type, &found))
+        reading_leave_out(blueprint->reading, at,
+                          "a key attribute is of type S, N or B, and not \"%s\"", type);
+    else if (type_of(blueprint, name))
+        reading_leave_out(blueprint->reading, at, "\"%s\" is defined above", name);
+    else if (blueprint->attribute_count == BLUEPRINT_MAX_ATTRIBUTES)
+        reading_leave_out(blueprint->reading, at, "a table has at most %d key attributes",
+                          BLUEPRINT_MAX_ATTRIBUTES);
+    else
+        blueprint->attributes[blueprint->attribute_count++] =
+            (struct blueprint_attribute){name, found};
+}
+
+static bool has_key(const struct key_schema *keys, const char *name)
+{
+    for (size_t i = 0; i < keys->partition_count; i++)
+        if (span_is(keys->partition[i].name, name))
+            return true;
+    for (size_t i = 0; i < keys->sort_count; i++)
+        if (span_is(keys->sort[i].name, name))
+            return true;
+    return false;
+}
+
+bool blueprint_add_key(struct blueprint *blueprint, struct json at, struct key_schema *keys,
+                       const char *name, const char *key_type)
+{
+    struct reading *reading = blueprint->reading;
+    if (!name || !key_type)
+        return false;
+    bool sort = strcmp(key_type, "RANGE") == 0;
+    size_t *count = sort ? &keys->sort_count : &keys->partition_count;
+    size_t most = keys == &blueprint->keys ? 1 : KEY_MAX_ATTRIBUTES;
+    const enum value_type *type = type_of(blueprint, name);
+    bool fits = false;
+    if (!sort && strcmp(key_type, "HASH") != 0)
+        reading_leave_out(reading, at, "a key attribute is HASH or RANGE, and not \"%s\"",
+                          key_type);
+    else if (!type)
+        reading_leave_out(reading, at, "the type of the key attribute \"%s\" is not said", name);
+    else if (has_key(keys, name))
+        reading_leave_out(reading, at, "\"%s\" stands twice in one key", name);
+    else if (*count == most)
+        reading_leave_out(reading, at, "there is a %s key already", sort ? "sort" : "partition");
+    else
+        fits = true;
+    if (!fits)
+        return false;
+    size_t i = (*count)++;
+    if (sort) {
+        keys->sort[i].name = span_text(name);
+        keys->sort[i].type = *type;
+    } else {
+        keys->partition[i].name = span_text(name);
+        keys->partition[i].type = *type;
+    }
+    return true;
+}
+
+bool blueprint_projection(struct blueprint *blueprint, struct json at, const char *projection_type,
+                          enum projection *out)
+{
+    static const char *const types[] = {
+        [PROJECTS_ALL] = "ALL", [PROJECTS_SOME] = "INCLUDE", [PROJECTS_KEYS] = "KEYS_ONLY"};
+    for (*out = PROJECTS_ALL; projection_type && *out <= PROJECTS_KEYS; (*out)++)
+        if (strcmp(projection_type, types[*out]) == 0)
+            return true;
+    *out = PROJECTS_SOME;
+    if (projection_type)
+        reading_leave_out(blueprint->reading, at,
+                          "an index projects ALL, INCLUDE or KEYS_ONLY, and not \"%s\"",
+                          projection_type);
+    return false;
+}
+
+static bool has_index(const struct blueprint *blueprint, struct span name)
+{
+    for (size_t i = 0; i < blueprint->index_count; i++)
+        if (span_equal(blueprint->indexes[i].name, name))
+            return true;
+    return false;
+}
+
+void blueprint_add_index(struct blueprint *blueprint, struct json at,
+                         const struct index_info *index)
+{
+    struct reading *reading = blueprint->reading;
+    const struct key_schema *keys = &index->keys;
+    if (keys->partition_count == 0)
+        reading_leave_out(reading, at, "this index has no partition key");
+    else if (index->local &&
+             (blueprint->keys.partition_count == 0 ||
+              !span_equal(keys->partition[0].name, blueprint->keys.partition[0].name)))
+        reading_leave_out(reading, at, "a local index has the table's partition key");
+    else if (index->local && keys->sort_count == 0)
+        reading_leave_out(reading, at, "a local index has a sort key");
+    else if (has_index(blueprint, index->name))
+        reading_leave_out(reading, at, "there is another index called \"%s\"", index->name.data);
+    else if (blueprint->index_count == BLUEPRINT_MAX_INDEXES)
+        reading_leave_out(reading, at, "a table has at most %d indexes", BLUEPRINT_MAX_INDEXES);
+    else
+        blueprint->indexes[blueprint->index_count++] = *index;
+}
+
+void blueprint_declare(struct blueprint *blueprint, const char *path_name, const char *base_name)
+{
+    struct reading *reading = blueprint->reading;
+    if (blueprint->broken || blueprint->keys.partition_count == 0) {
+        reading_leave_out(reading, blueprint->at, "the key of this table is not known");
+        return;
+    }
+    const struct table_info info = {.keys = blueprint->keys,
+                                    .indexes = blueprint->indexes,
+                                    .index_count = blueprint->index_count};
+    const char *name = base_name ? base_name : path_name;
+    struct declared_table *described = describe_table(reading->arena, name, &info);
+    struct declared_table *table =
+        described ? reading_add_table(reading, blueprint->at, name,
+                                      base_name ? base_name : IMPORT_NO_TABLE_NAME)
+                  : NULL;
+    if (!table)
+        return;
+    described->path_name = table->path_name;
+    described->base_name = table->base_name;
+    described->line = table->line;
+    *table = *described;
+    if (!base_name)
+        table->note = "The model does not say how this table is called at the service: write its "
+                      "name in place of " IMPORT_NO_TABLE_NAME ".";
+}
