@@ -177,7 +177,7 @@ static bool is_known(const struct draft *draft, const struct map_kind *kind, con
     return draft_says(draft, param);
 }
 
-/* A part of the index's own key, which is no part of a name. */
+/* Whether PARAM is a part of the key of the index that is asked. */
 static bool is_of_index(const struct draft *draft, const struct map_kind *kind, const char *param)
 {
     const struct map_index *index = draft->pattern->index;
@@ -253,15 +253,31 @@ static bool holds_reserved(const struct format *name)
     return false;
 }
 
-/* WRITTEN is the name with its rank. */
-static bool check_name(struct draft *draft, const struct map_entry *entry,
-                       const struct format *written)
+/* A name may hold parts of the index's key as well, as the item has them. They are noted. */
+static bool take_indexed(struct draft *draft, struct map_entry *entry)
 {
-    for (size_t i = 0; i < entry->name.count; i++)
-        if (entry->name.pieces[i].param &&
-            !is_known(draft, entry->kind, entry->name.pieces[i].param))
-            return draft_fail(draft, "{%s} in \"name\" is no part of the record's key",
-                              entry->name.pieces[i].param);
+    const struct format *name = &entry->name;
+    entry->indexed.pieces =
+        arena_array(&draft->scratch, name->count, sizeof *entry->indexed.pieces);
+    if (!entry->indexed.pieces)
+        return findings_no_memory(draft->findings);
+    for (size_t i = 0; i < name->count; i++) {
+        const char *param = name->pieces[i].param;
+        if (!param || is_known(draft, entry->kind, param))
+            continue;
+        if (!is_of_index(draft, entry->kind, param))
+            return draft_fail(draft, "{%s} in \"name\" is no part of the record's key%s", param,
+                              draft->pattern->index ? ", nor of the index's" : "");
+        entry->indexed.pieces[entry->indexed.count++] = name->pieces[i];
+    }
+    return true;
+}
+
+/* WRITTEN is the name with its rank. */
+static bool check_name(struct draft *draft, struct map_entry *entry, const struct format *written)
+{
+    if (!take_indexed(draft, entry))
+        return false;
     const char *missing = part_missing(draft, entry->kind, &entry->name);
     if (missing)
         return draft_fail(draft, "\"name\" lacks {%s}, without which two keys would share a name",

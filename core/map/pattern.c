@@ -223,6 +223,8 @@ static bool check_room(struct draft *draft)
             for (size_t i = 0; i < key->count; i++)
                 fits = fits && add_param(&all, key->pieces[i].param);
         }
+        for (size_t i = 0; i < draft->path->name.count; i++)
+            fits = fits && add_param(&all, draft->path->name.pieces[i].param);
         if (!fits)
             return draft_fail(draft, "more than %d parameters and parts of the key", BINDINGS_MAX);
     }
@@ -304,8 +306,9 @@ static bool keep(struct draft *draft)
     }
     for (size_t i = 0; i < pattern->entry_count; i++) {
         struct map_entry *entry = &pattern->entries[i];
-        struct format name = entry->name, prefix = entry->sort_prefix;
+        struct format name = entry->name, prefix = entry->sort_prefix, indexed = entry->indexed;
         format_copy(arena, &name, &entry->name);
+        format_copy(arena, &indexed, &entry->indexed);
         format_copy(arena, &prefix, &entry->sort_prefix);
         entry->rank.behind = arena_copy(arena, entry->rank.behind);
     }

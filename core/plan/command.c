@@ -65,9 +65,9 @@ static void add_part(struct buf *regex, const struct model *table, const struct 
 }
 
 static void add_format(struct buf *regex, const struct model *table, const struct map_kind *kind,
-                       size_t key, const struct bindings *path, struct bindings *seen)
+                       const struct format *format, const struct bindings *path,
+                       struct bindings *seen)
 {
-    const struct format *format = &kind->keys[key];
     for (size_t i = 0; i < format->count; i++) {
         const struct format_piece *piece = &format->pieces[i];
         const struct span *value =
@@ -146,7 +146,7 @@ static void write_kind(struct buf *out, const struct plan *plan, const struct ma
         buf_add_char(&value, '.');
         json_write_ascii(&value, span_text(table->keys[i].attribute));
         buf_printf(&value, ".%s", value_type_name(table->keys[i].type));
-        add_format(&regex, table, kind, i, path, &seen);
+        add_format(&regex, table, kind, &kind->keys[i], path, &seen);
         if (together && i + 1 < table->key_count)
             continue;
         buf_add_text(out, first ? "" : " and ");
@@ -172,6 +172,83 @@ static void write_exclusions(struct buf *out, const struct plan *plan, const str
         if (same.size)
             buf_printf(out, "%s((%s) | not)", out->size ? " and " : "", buf_text(&same));
     }
+}
+
+static bool has_parts_of(const struct format *format, const struct format *wanted)
+{
+    for (size_t i = 0; i < format->count; i++)
+        if (format->pieces[i].param && format_has(wanted, format->pieces[i].param))
+            return true;
+    return false;
+}
+
+/* Appends a jq condition: an item has KEY, of the index, as a name of ENTRY tells it; or, where
+ * names tell nothing of KEY, it has it at all. */
+static void write_index_key(struct buf *out, const struct plan *plan, const struct map_entry *entry,
+                            const struct map_key *key)
+{
+    CLEAN_UP(buf_clean_up) struct buf regex = {0}, whole = {0};
+    struct bindings seen = {0};
+    const struct format *format = model_key_format(plan->table, key, entry->kind);
+    bool told = format && has_parts_of(format, &entry->indexed);
+    const char *param = told ? format_whole_param(format) : NULL;
+    const struct span *value = param ? bindings_find(&plan->path, param) : NULL;
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    if (value) {
+        struct cond same = {.attribute = span_text(key->attribute),
+                            .op = COND_EQ,
+                            .value = {key->type, condition_keep_value(&arena, key->type, *value)}};
+        jq_write_cond(&same, out);
+        out->failed = out->failed || arena.failed;
+        return;
+    }
+    buf_add_text(out, "(.");
+    json_write_ascii(out, span_text(key->attribute));
+    buf_printf(out, ".%s | . != null", value_type_name(key->type));
+    if (told && key->type == VALUE_S) {
+        add_format(&regex, plan->table, entry->kind, format, &plan->path, &seen);
+        buf_printf(&whole, "\\A%s\\z", buf_text(&regex));
+        buf_add_text(out, " and test(");
+        json_write_ascii(out, buf_span(&whole));
+        buf_add_char(out, ')');
+        out->failed = out->failed || regex.failed || whole.failed;
+    }
+    buf_add_char(out, ')');
+}
+
+static bool is_conditioned(const struct map_pattern *pattern, const struct map_key *key)
+{
+    for (size_t i = 0; i < pattern->where_count; i++)
+        if (strcmp(pattern->where[i].attribute, key->attribute) == 0)
+            return true;
+    return false;
+}
+
+/* Appends a jq condition: an item has the index's key as a name of ENTRY tells it, or, in a
+ * listing, so that it can be named. A record that was read by its own key may have left the index.
+ */
+static void write_index_keys(struct buf *out, const struct plan *plan,
+                             const struct map_entry *entry)
+{
+    const struct map_key *key;
+    for (size_t i = 0; entry->indexed.count > 0 && (key = model_index_key(plan->pattern->index, i));
+         i++) {
+        const struct format *format = model_key_format(plan->table, key, entry->kind);
+        bool told = format && has_parts_of(format, &entry->indexed);
+        if (model_is_key(plan->table, key->attribute) ||
+            (!told && (plan->kind != PLAN_KEY || is_conditioned(plan->pattern, key))))
+            continue;
+        buf_add_text(out, out->size ? " and " : "");
+        write_index_key(out, plan, entry, key);
+    }
+}
+
+/* Which of the listing's entries the plan is of; NULL when it is of none. */
+static const struct map_entry *entry_at(const struct plan *plan, size_t i)
+{
+    if (plan->entry)
+        return plan->kind == PLAN_SEARCH ? NULL : plan->entry;
+    return plan->kind_of ? NULL : &plan->pattern->entries[i];
 }
 
 static size_t kind_count(const struct plan *plan)
@@ -224,6 +301,8 @@ static void write_kinds(struct buf *out, const struct plan *plan)
         CLEAN_UP(buf_clean_up) struct buf one = {0};
         write_kind(&one, plan, kind_at(plan, i), &plan->path);
         write_exclusions(&one, plan, kind_at(plan, i));
+        if (entry_at(plan, i))
+            write_index_keys(&one, plan, entry_at(plan, i));
         out->failed = out->failed || one.failed;
         if (one.size == 0)
             return;
@@ -373,8 +452,12 @@ static void write_doubts(const struct plan *plan, struct buf *out)
         !add_conds(plan, pattern->where, pattern->where_count, &all) ||
         !add_conds(plan, pattern->filter, pattern->filter_count, &all))
         buf_add_text(out, "map(empty)");
-    else if (all.size)
-        buf_printf(out, "map(select(%s))", buf_text(&all));
+    else {
+        if (plan->entry)
+            write_index_keys(&all, plan, plan->entry);
+        if (all.size)
+            buf_printf(out, "map(select(%s))", buf_text(&all));
+    }
     out->failed = out->failed || all.failed;
 }
 

@@ -6,6 +6,7 @@
 #include "core/item/item.h"
 #include "core/map/condition.h"
 #include "core/map/name.h"
+#include "core/plan/index_parts.h"
 
 enum { MAX_SORT_BYTES = 1024 }; /* as the service has it */
 
@@ -148,20 +149,50 @@ static bool make_search(struct plan *plan, struct error *err)
     return (!read_failed(plan->query) && !prefix.failed) || error_no_memory(err);
 }
 
-static bool is_index_partition(const struct map_index *index, struct span attribute)
+/* What the entry's name and the path say of the whole of KEY, a sort attribute of the index; false
+ * when they say less. */
+static bool said_of_sort(struct plan *plan, const struct map_key *key, const struct key *base,
+                         struct value *out)
 {
-    for (size_t i = 0; i < index->partition_count; i++)
-        if (span_is(attribute, index->partition[i].attribute))
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    for (size_t i = 0; i < base->count; i++) {
+        if (span_is(base->attributes[i].name, key->attribute)) {
+            *out = base->attributes[i].value;
             return true;
-    return false;
+        }
+    }
+    const struct format *format = model_key_format(plan->table, key, plan->entry->kind);
+    if (plan->entry->indexed.count == 0 || !format || !format_expand(format, &plan->path, &text))
+        return false;
+    out->type = key->type;
+    out->bytes = condition_keep_value(&plan->arena, key->type, buf_span(&text));
+    plan->arena.failed = plan->arena.failed || text.failed;
+    struct error ignored;
+    return condition_check_key(key->attribute, key->type, buf_span(&text), &ignored);
 }
 
-static bool is_index_sort(const struct map_index *index, struct span attribute)
+/* Sort attributes of the index that are said whole become equalities, as far as they follow each
+ * other. False with ERR filled when the listing's own condition does not let the value through. */
+static bool narrow_sort(struct plan *plan, const struct key *base, struct error *err)
 {
-    for (size_t i = 0; i < index->sort_count; i++)
-        if (span_is(attribute, index->sort[i].attribute))
-            return true;
-    return false;
+    const struct map_index *index = plan->pattern->index;
+    struct read *query = plan->query;
+    for (size_t i = 0; i < index->sort_count; i++) {
+        struct cond same = {.attribute = span_text(index->sort[i].attribute), .op = COND_EQ};
+        size_t at = index->partition_count + i;
+        bool has = at < query->where_count;
+        if (has && query->where[at].op == COND_EQ)
+            continue;
+        if (!said_of_sort(plan, &index->sort[i], base, &same.value))
+            break;
+        if (has && !cond_admits(&query->where[at], same.value))
+            return error_set(err, ERROR_NOT_FOUND,
+                             "no record of this directory is called so: its key would not be among "
+                             "those that are listed");
+        query->where_count = at;
+        read_add_where(query, &same);
+    }
+    return true;
 }
 
 /* One entry of a listing that shows what its index holds: the listing's query, narrowed to the
@@ -171,23 +202,13 @@ static bool make_entry_query(struct plan *plan, struct error *err)
 {
     struct key key;
     const struct map_index *index = plan->pattern->index;
-    if (!make_query(plan, err) || !expand_keys(plan, &key, err))
+    if (!make_query(plan, err) || !expand_keys(plan, &key, err) || !narrow_sort(plan, &key, err))
         return false;
     for (size_t i = 0; i < key.count; i++) {
         struct cond cond = {
             .attribute = key.attributes[i].name, .op = COND_EQ, .value = key.attributes[i].value};
-        if (is_index_partition(index, cond.attribute))
-            continue;
-        if (!is_index_sort(index, cond.attribute)) {
+        if (!model_is_index_key(index, plan->table->keys[i].attribute))
             read_add_filter(plan->query, &cond);
-            continue;
-        }
-        size_t at = 0;
-        while (at < plan->query->where_count &&
-               !span_equal(plan->query->where[at].attribute, cond.attribute))
-            at++;
-        plan->query->where_count = at;
-        read_add_where(plan->query, &cond);
     }
     return !read_failed(plan->query) || error_no_memory(err);
 }
@@ -306,6 +327,16 @@ static bool project_attribute(void *arg, const char *attribute)
     return true;
 }
 
+/* Where a name tells of the index's key, a record must have that key still. */
+static void project_index_key(const struct plan *plan, struct read *read)
+{
+    struct look look = {plan, read};
+    const struct map_key *key;
+    if (plan->entry && plan->entry->indexed.count > 0)
+        for (size_t i = 0; (key = model_index_key(plan->pattern->index, i)); i++)
+            project_attribute(&look, key->attribute);
+}
+
 static void project_conds(const struct plan *plan, struct read *read, const struct map_cond *conds,
                           size_t count)
 {
@@ -325,6 +356,7 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
         read_add_attribute(read, plan->attribute);
         project_conds(plan, read, pattern->where, pattern->where_count);
         project_conds(plan, read, pattern->filter, pattern->filter_count);
+        project_index_key(plan, read);
         if (pattern->mtime)
             project_attribute(&(struct look){plan, read}, pattern->mtime);
     }
@@ -364,6 +396,26 @@ static bool all_hold(const struct plan *plan, const struct map_cond *conds, size
     return true;
 }
 
+/* Whether the record has the parts of the index's key that its name tells. A shortened name tells
+ * none; who knows it writes it anew. */
+static bool index_holds(const struct plan *plan, struct json item, struct error *err)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct bindings parts = {0};
+    const struct map_entry *entry = plan->entry;
+    if (!entry || entry->indexed.count == 0)
+        return true;
+    bool in = index_parts_take(plan->table, plan->pattern->index, entry->kind, &entry->indexed,
+                               item, &arena, &parts);
+    if (arena.failed)
+        return error_no_memory(err);
+    return (in && bindings_agree(&plan->path, &parts)) ||
+           error_set(err, ERROR_NOT_FOUND,
+                     "the record is there, but %s has it not (or no longer) by what its name here "
+                     "tells of the index's key",
+                     plan->pattern->index->name);
+}
+
 bool plan_excludes(const struct map_pattern *pattern, const struct bindings *path,
                    const struct bindings *parts)
 {
@@ -383,7 +435,8 @@ bool plan_holds(const struct plan *plan, const struct key *key, struct json item
     if (plan_excludes(pattern, &plan->path, &plan->path))
         return error_set(err, ERROR_NOT_FOUND, "the record is there, but not in this directory");
     return all_hold(plan, pattern->where, pattern->where_count, key, item, err) &&
-           all_hold(plan, pattern->filter, pattern->filter_count, key, item, err);
+           all_hold(plan, pattern->filter, pattern->filter_count, key, item, err) &&
+           index_holds(plan, item, err);
 }
 
 /* The condition of a query of the table itself on its key attribute I; NULL when there is none. */
@@ -462,6 +515,23 @@ static void add_kind(const struct plan *plan, const struct map_kind *kind, struc
     }
 }
 
+/* How names tell of the index's key, of which the sieve makes the same use. */
+static void add_index(const struct plan *plan, const struct map_entry *entry, struct buf *out)
+{
+    const struct map_key *key;
+    for (size_t i = 0; entry->indexed.count && (key = model_index_key(plan->pattern->index, i));
+         i++) {
+        CLEAN_UP(buf_clean_up) struct buf format = {0};
+        add_sized(out, span_text(key->attribute));
+        buf_printf(out, " %d", (int)key->type);
+        const struct format *written = model_key_format(plan->table, key, entry->kind);
+        if (written)
+            format_write(written, &format);
+        add_sized(out, buf_span(&format));
+        out->failed = out->failed || format.failed;
+    }
+}
+
 /* Which records count is said by the formats of their keys and by the path's values. */
 void plan_identity(const struct plan *plan, struct buf *out)
 {
@@ -479,8 +549,11 @@ void plan_identity(const struct plan *plan, struct buf *out)
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         format_write(&pattern->entries[i].name, &name);
         add_sized(out, buf_span(&name));
+        add_index(plan, &pattern->entries[i], out);
         out->failed = out->failed || name.failed;
     }
+    if (!by_name && plan->entry)
+        add_index(plan, plan->entry, out);
     add_sized(out, plan->shortened);
     for (size_t i = 0; i < plan->path.count; i++) {
         add_sized(out, span_text(plan->path.items[i].param));

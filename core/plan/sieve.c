@@ -1,26 +1,14 @@
 #include "core/plan/sieve.h"
 
 #include "core/item/item.h"
-
-/* The value that ITEM has for KEY; false when it is missing or of a wrong type. */
-static bool read_key(const struct map_key *key, struct json item, struct arena *arena,
-                     struct value *out)
-{
-    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
-    bool read = value_read(item_attribute(item, span_text(key->attribute)), &bytes, out);
-    arena->failed = arena->failed || bytes.failed;
-    if (!read || out->type != key->type)
-        return false;
-    out->bytes = arena_copy(arena, out->bytes);
-    return !arena->failed;
-}
+#include "core/plan/index_parts.h"
 
 bool sieve_key(const struct model *table, struct json item, struct arena *arena, struct key *out)
 {
     *out = (struct key){.count = table->key_count};
     for (size_t i = 0; i < table->key_count; i++) {
         out->attributes[i].name = span_text(table->keys[i].attribute);
-        if (!read_key(&table->keys[i], item, arena, &out->attributes[i].value))
+        if (!index_parts_value(&table->keys[i], item, arena, &out->attributes[i].value))
             return false;
     }
     return true;
@@ -83,6 +71,18 @@ const struct map_entry *sieve_entry(const struct model *table, const struct map_
     return best && plan_excludes(pattern, path, parts) ? NULL : best;
 }
 
+/* What an entry's name tells of the index's key is added to PARTS. */
+static enum sieve_verdict sift_index(const struct plan *plan, const struct map_entry *entry,
+                                     struct json item, struct arena *arena, struct bindings *parts)
+{
+    if (!entry || entry->indexed.count == 0)
+        return SIEVE_COUNTS;
+    if (!index_parts_take(plan->table, plan->pattern->index, entry->kind, &entry->indexed, item,
+                          arena, parts))
+        return arena->failed ? SIEVE_NO_MEMORY : SIEVE_UNDECLARED;
+    return bindings_agree(&plan->path, parts) ? SIEVE_COUNTS : SIEVE_OTHER;
+}
+
 enum sieve_verdict sieve_item(const struct plan *plan, struct json item, struct arena *arena,
                               struct sifted *out)
 {
@@ -97,48 +97,8 @@ enum sieve_verdict sieve_item(const struct plan *plan, struct json item, struct 
         counts = out->entry;
     }
     if (counts)
-        return SIEVE_COUNTS;
+        return sift_index(plan, plan->kind_of ? plan->entry : out->entry, item, arena, &out->parts);
     return is_declared(plan->table, &out->key) ? SIEVE_OTHER : SIEVE_UNDECLARED;
-}
-
-/* Whether a part of FORMAT stands in WANTED and is not in PARTS. */
-static bool adds_parts(const struct format *format, const struct format *wanted,
-                       const struct bindings *parts)
-{
-    for (size_t i = 0; i < format->count; i++) {
-        const char *param = format->pieces[i].param;
-        if (param && format_has(wanted, param) && !bindings_find(parts, param))
-            return true;
-    }
-    return false;
-}
-
-bool sieve_index_parts(const struct model *table, const struct map_index *index,
-                       const struct map_kind *kind, const struct format *wanted, struct json item,
-                       struct arena *arena, struct bindings *parts)
-{
-    const struct map_key *key;
-    for (size_t i = 0; (key = model_index_key(index, i)); i++) {
-        struct value value;
-        struct bindings own = {0};
-        const struct format *format = model_key_format(table, key, kind);
-        if (!read_key(key, item, arena, &value) || !format)
-            return false;
-        if (!adds_parts(format, wanted, parts))
-            continue;
-        if (!format_match_key(format, value.bytes, table->separator, &own) ||
-            !bindings_agree(&own, &own))
-            return false;
-        for (size_t k = 0; k < own.count; k++) {
-            const struct binding *part = &own.items[k];
-            if (!format_has(wanted, part->param) || bindings_find(parts, part->param))
-                continue;
-            if (!bindings_add(parts, part->param, part->value))
-                return false;
-            parts->items[parts->count - 1].type = part->type;
-        }
-    }
-    return true;
 }
 
 bool sieve_complain(const struct plan *plan, struct json item, struct error *err)

@@ -19,7 +19,9 @@ struct sifted {
     const struct map_entry *entry; /* of a listing: which of its entries */
 };
 
-/* KEY and, if it counts, PARTS and ENTRY are filled in; texts go to ARENA. */
+/* KEY and, if it counts, PARTS and ENTRY are filled in; texts go to ARENA. Where names hold parts
+ * of the index's key, ITEM tells them, and one that has them not in the index's formats is of no
+ * kind that the map declares. */
 enum sieve_verdict sieve_item(const struct plan *plan, struct json item, struct arena *arena,
                               struct sifted *out);
 
@@ -36,14 +38,6 @@ bool sieve_is_kind(const struct model *table, const struct map_kind *kind, const
 const struct map_entry *sieve_entry(const struct model *table, const struct map_pattern *pattern,
                                     const struct key *key, const struct bindings *path,
                                     struct bindings *parts);
-
-/* Adds to PARTS the parts of INDEX's key that stand in WANTED, as ITEM, a record of KIND, has them;
- * those that are in PARTS stay. False when ITEM is not in the index that way: an attribute of the
- * index's key is missing or of a wrong type, or one with such parts is not of KIND's format; or
- * (ARENA->failed) when memory ran out. Texts go to ARENA. */
-bool sieve_index_parts(const struct model *table, const struct map_index *index,
-                       const struct map_kind *kind, const struct format *wanted, struct json item,
-                       struct arena *arena, struct bindings *parts);
 
 /* Fills ERR: why ITEM, of verdict SIEVE_UNREADABLE, can't be taken apart. Returns false. */
 bool sieve_complain(const struct plan *plan, struct json item, struct error *err);

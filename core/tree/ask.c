@@ -87,7 +87,7 @@ static bool search(struct flight *flight, struct json item, const struct record_
     struct key key;
     bool failed = false;
     bool keyed = sieve_key(flight->plan->table, item, &arena, &key);
-    bool meant = keyed && shortened_means(flight->place, &flight->names, &key, &failed);
+    bool meant = keyed && shortened_means(flight->place, &flight->names, &key, item, &failed);
     if (failed || arena.failed)
         return error_no_memory(err);
     if (!keyed)

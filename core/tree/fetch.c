@@ -6,6 +6,7 @@
 
 #include "core/plan/sieve.h"
 #include "core/tree/ask.h"
+#include "core/tree/shortened.h"
 
 /* What is under way. Moves: STARTS → one of FINDS, READS or FAILS; FINDS → READS, where records are
  * read again. Each of them may also be the last. */
@@ -121,6 +122,20 @@ static void miss_by_key(struct fetch *fetch, int64_t ttl_left_ms)
     miss(fetch, ttl_left_ms, buf_text(&text));
 }
 
+/* What a query has found by a shortened name must have that name still: it may tell of the index's
+ * key, which the record has no more. */
+static bool has_its_name(const struct fetch *fetch, struct json item, struct error *err)
+{
+    bool failed = false;
+    const struct plan *plan = fetch->plan;
+    if (plan->kind != PLAN_SEARCH || plan->entry->indexed.count == 0 ||
+        shortened_means(fetch->place, &fetch->tree->names, &fetch->key, item, &failed))
+        return true;
+    return failed ? error_no_memory(err)
+                  : error_set(err, ERROR_NOT_FOUND,
+                              "the record is there, but no longer called so in this directory");
+}
+
 /* A record that was read by a key must still be what the path says: the entry of a listing by
  * status has that status. */
 static void take_record(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
@@ -136,7 +151,8 @@ static void take_record(void *arg, void *data, int64_t ttl_left_ms, const struct
         finish(fetch, NULL, 0, err);
     else if (!record)
         miss_by_key(fetch, ttl_left_ms);
-    else if (plan_holds(fetch->plan, &fetch->key, record_item(record), &why))
+    else if (plan_holds(fetch->plan, &fetch->key, record_item(record), &why) &&
+             has_its_name(fetch, record_item(record), &why))
         finish(fetch, record, ttl_left_ms, NULL);
     else
         deny(fetch, lesser(ttl_left_ms, MAP_MISSING_TTL_MS), &why);

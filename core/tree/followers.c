@@ -92,6 +92,18 @@ static bool shows(const struct route *step, const struct place *place, const str
     return false;
 }
 
+/* Whether the path and PARTS say all that the name of CHILD is made of. */
+static bool says_all(const struct place *place, const struct route *child,
+                     const struct bindings *parts)
+{
+    for (size_t i = 0; i < child->segment.count; i++) {
+        const char *param = child->segment.pieces[i].param;
+        if (param && !bindings_find(parts, param) && !bindings_find(&place->bindings, param))
+            return false;
+    }
+    return true;
+}
+
 void followers_add_finding(struct followers *followers, const struct place *place,
                            const struct key *key, const struct place_options *names,
                            struct entries *entries, struct error *left_out)
@@ -99,7 +111,7 @@ void followers_add_finding(struct followers *followers, const struct place *plac
     for (const struct route *child = place->route->children; child; child = child->next) {
         struct bindings parts = {0};
         if (is_follower(child) && listable_follows_some(child, &place->bindings) &&
-            shows(child, place, key, &parts))
+            shows(child, place, key, &parts) && says_all(place, child, &parts))
             add_child(followers, place, child, &parts, names, entries, left_out);
     }
 }

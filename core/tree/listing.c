@@ -12,6 +12,7 @@
 #include "core/tree/openings.h"
 #include "core/tree/proof.h"
 #include "core/tree/resolve.h"
+#include "core/tree/shortened.h"
 #include "core/tree/slices.h"
 #include "core/tree/tree.h"
 
@@ -332,7 +333,9 @@ static void take_record(void *arg, struct json item, const char *request_id)
         return;
     }
     if (slices_find(&listing->slices, &key, &entry) &&
-        plan_admits(listing->plan, &key, item, &failed))
+        plan_admits(listing->plan, &key, item, &failed) &&
+        shortened_is_still(listing->place, &listing->tree->names, &key, item,
+                           listing->entries.items[entry].name, &failed))
         describe(listing, &listing->entries.items[entry], item, request_id);
     listing->entries.failed = listing->entries.failed || failed;
 }

@@ -1,22 +1,49 @@
 #include "core/tree/shortened.h"
 
+#include "core/plan/index_parts.h"
 #include "core/plan/sieve.h"
 
-bool shortened_means(const struct place *place, const struct place_options *names,
-                     const struct key *key, bool *failed)
+/* Whether an entry of LISTING, which is PLACE or the directory that it stands in, is called NAME,
+ * of which the rank and the suffix are taken off, when it is written for ITEM. */
+static bool is_called(const struct place *place, const struct route *listing,
+                      const struct place_options *names, const struct key *key, struct json item,
+                      struct span wanted, bool *failed)
 {
-    const struct route *listing = place->route->parent;
-    struct bindings parts = {0};
     CLEAN_UP(buf_clean_up) struct buf name = {0};
-    const struct map_entry *entry =
-        sieve_entry(place->table, listing->list, key, &place->bindings, &parts);
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct bindings parts = {0};
+    const struct map_pattern *list = listing->list;
+    const struct map_entry *entry = sieve_entry(place->table, list, key, &place->bindings, &parts);
     const struct route *route = entry ? route_of_entry(listing, entry) : NULL;
     if (!route)
         return false;
+    if (entry->indexed.count > 0 && !index_parts_take(place->table, list->index, entry->kind,
+                                                      &entry->indexed, item, &arena, &parts)) {
+        *failed = *failed || arena.failed;
+        return false;
+    }
     struct error why;
     struct span suffix = span_text(names->suffix);
     bool named = place_write_name(place, route, &parts, 1, names, &name, &why);
     struct span bare = span_of(name.data, named ? name.size - suffix.size : 0);
     *failed = *failed || (!named && why.kind == ERROR_NO_MEMORY);
-    return named && names_skip_rank(route, &bare) && span_equal(bare, place->shortened);
+    return named && names_skip_rank(route, &bare) && span_equal(bare, wanted);
+}
+
+bool shortened_means(const struct place *place, const struct place_options *names,
+                     const struct key *key, struct json item, bool *failed)
+{
+    return is_called(place, place->route->parent, names, key, item, place->shortened, failed);
+}
+
+bool shortened_is_still(const struct place *listing, const struct place_options *names,
+                        const struct key *key, struct json item, struct span name, bool *failed)
+{
+    const struct map_pattern *list = listing->route->list;
+    const struct map_entry *entry = &list->entries[0]; /* such names are of one kind of record */
+    if (entry->indexed.count == 0)
+        return true;
+    name.size -= strlen(names->suffix);
+    return names_skip_rank(route_of_entry(listing->route, entry), &name) &&
+           is_called(listing, listing->route, names, key, item, name, failed);
 }

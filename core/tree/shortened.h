@@ -5,9 +5,14 @@
 
 #include "core/tree/place.h"
 
-/* Whether KEY is the one whose name was shortened to PLACE's. FAILED is set, and the answer means
- * nothing, when memory ran out. */
+/* Whether ITEM, which has KEY, is the one whose name was shortened to PLACE's. FAILED is set, and
+ * the answer means nothing, when memory ran out. */
 bool shortened_means(const struct place *place, const struct place_options *names,
-                     const struct key *key, bool *failed);
+                     const struct key *key, struct json item, bool *failed);
+
+/* Whether NAME, an entry of LISTING whose name tells of an index's key, is still what ITEM, the
+ * record of KEY, is called there. FAILED as above. */
+bool shortened_is_still(const struct place *listing, const struct place_options *names,
+                        const struct key *key, struct json item, struct span name, bool *failed);
 
 #endif

@@ -440,3 +440,23 @@ def test_the_attributes_of_a_record_that_is_not_there_are_an_error(mount):
     with pytest.raises(OSError) as caught:
         os.listdir(m / "prod/shops/cool-store.myshopify.com/NOPE@")
     assert caught.value.errno == errno.ESTALE and "has no record" in m.errors()
+
+
+def test_names_that_tell_of_the_index(mount, branch, make_map):
+    """Each opens its record, with and without a listing; one that the record has no more is gone."""
+    _, jobs = branch.put_jobs(3)
+    by_status = '"by-status/{shop_id}/{status}/":'
+    how = '{ "index": "GSI_JobsByStatus_v2", "ttl": 0, "name": "{status}@{created_at},{platform},{job_id}" },'
+    m = mount(map_file=make_map(lambda text: text.replace(by_status, f'"of/{{shop_id}}/": {how}\n{by_status}')))
+    folder = m / branch.name / "jobs/of/acct-index"
+    old, new = [
+        [f"{status}@{job.replace('#', ',shopify,')}" for job in jobs] for status in ("FAILED", "DONE")
+    ]
+    assert json.loads((folder / old[0]).read_bytes())["status"] == "FAILED"
+    assert sorted(os.listdir(folder)) == old
+    for name in old:
+        assert json.loads((folder / name).read_bytes())["status"] == "FAILED"
+    branch.put_jobs(3, status="DONE")
+    mounts.wait_until(lambda: sorted(os.listdir(folder)) == new, "the new names")
+    mounts.wait_until(lambda: not (folder / old[1]).exists(), "the old name to go")
+    assert json.loads((folder / new[1]).read_bytes())["status"] == "DONE"

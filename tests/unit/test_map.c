@@ -1126,6 +1126,30 @@ static void test_a_name_has_parts_of_the_key_alone(void)
 {
     check_table(RECORDS PATHS("{a}/", "\"name\":\"{b}#{c}#{state}\""),
                 "map.json:3: \"{a}/\": {state} in \"name\" is no part of the record's key");
+    check_table(RECORDS "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"y\"}}," PATHS(
+                    "{x}/", "\"index\":\"I\",\"name\":\"{z},{a},{b}#{c}\""),
+                "map.json:3: \"{x}/\": {z} in \"name\" is no part of the record's key, nor of the "
+                "index's");
+    check_table(RECORDS "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"y\"}}," PATHS(
+                    "{x}/", "\"index\":\"I\",\"name\":\"{y},{b}#{c}\""),
+                "map.json:3: \"{x}/\": \"name\" lacks {a}, without which two keys would share a "
+                "name");
+    check_table(RECORDS "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"y\"}}," PATHS(
+                    "{a}/", "\"name\":\"{y},{b}#{c}\""),
+                "map.json:3: \"{a}/\": {y} in \"name\" is no part of the record's key");
+}
+
+/* What of a name only an item can tell is known when the map is read. */
+static void test_parts_of_the_index_in_a_name(void)
+{
+    const struct map *map = good_table(
+        RECORDS "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":{\"y\":\"{s}@{t}\",\"u\":\"{u}\"}"
+                "}}," PATHS("{x}/", "\"index\":\"I\",\"name\":\"{x} {u},{a},{b}#{c}-{t}\""));
+    const struct map_entry *entry = &map->models[0]->patterns->entries[0];
+    CLEAN_UP(buf_clean_up) struct buf indexed = {0};
+    format_write(&entry->indexed, &indexed);
+    CHECK_TEXT(buf_text(&indexed), "{u}{t}");
+    map_unref(map);
 }
 
 static void test_too_many_parameters_in_a_path(void)
@@ -1547,6 +1571,7 @@ static const struct check_test tests[] = {
     {"a_rank_stands_in_no_path_or_condition", test_a_rank_stands_in_no_path_or_condition},
     {"rank_may_be_a_part_of_the_key", test_rank_may_be_a_part_of_the_key},
     {"a_name_has_parts_of_the_key_alone", test_a_name_has_parts_of_the_key_alone},
+    {"parts_of_the_index_in_a_name", test_parts_of_the_index_in_a_name},
     {"too_many_parameters_in_a_path", test_too_many_parameters_in_a_path},
     {"segments_are_names", test_segments_are_names},
     {"ambiguous_siblings", test_ambiguous_siblings},

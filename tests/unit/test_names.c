@@ -450,6 +450,18 @@ static void test_parts_of_both_keys(void)
                is_all());
 }
 
+static void test_parts_of_the_index(void)
+{
+    walk_table(
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b*}\"}},\"types\":{"
+        "\"n\":\"N\",\"z\":\"B\"},\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"y\"},"
+        "\"J\":{\"partition\":\"x\",\"sort\":{\"s\":\"{p}#{q}\",\"n\":\"{n}\",\"z\":\"{z}\"}}},"
+        "\"paths\":{\"{x}/\":{\"index\":\"J\",\"name\":\"{q},{a},{b}\"},\"{x}/{p}/"
+        "\":{\"index\":\"J\",\"name\":\"{n} {z}@{b}..{a}\"},\"{x}/last/{p}/\":{\"index\":\"J\","
+        "\"newest\":9,\"name\":\"{rank}_{q}_{a}_{b}\"}}",
+        is_all());
+}
+
 static void test_another_separator(void)
 {
     walk_table("\"table\":\"T\",\"separator\":\"/\",\"records\":{\"r\":{\"pk\":\"{a}/"
@@ -572,6 +584,7 @@ static const struct check_test tests[] = {
     {"beside_siblings", test_beside_siblings},
     {"entries_of_several_kinds", test_entries_of_several_kinds},
     {"parts_of_both_keys", test_parts_of_both_keys},
+    {"parts_of_the_index", test_parts_of_the_index},
     {"another_separator", test_another_separator},
     {"values_that_do_not_match", test_values_that_do_not_match},
     {"names_with_a_rank", test_names_with_a_rank},

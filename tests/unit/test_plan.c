@@ -2,6 +2,7 @@
  * answer, and what tells two plans apart. */
 #include "core/plan/plan.h"
 
+#include "core/plan/index_parts.h"
 #include "core/plan/sieve.h"
 
 #include "tests/unit/loaded.h"
@@ -352,8 +353,8 @@ static void check_index_parts(const char *wanted, const char *item, const char *
     struct format format;
     parse_item(item, &doc);
     CHECK(format_parse(&arena, span_text(wanted), &format) == NULL);
-    bool in = sieve_index_parts(table, table->indexes, table->kinds, &format, json_root(&doc),
-                                &arena, &parts);
+    bool in = index_parts_take(table, table->indexes, table->kinds, &format, json_root(&doc),
+                               &arena, &parts);
     for (size_t i = 0; i < parts.count; i++)
         buf_printf(&got, "%s%s=%.*s", i ? " " : "", parts.items[i].param,
                    (int)parts.items[i].value.size, parts.items[i].value.data);
@@ -434,6 +435,45 @@ static bool holds(const char *path, const char *item)
 #define JOB(status)                                                                                \
     "{\"pk\":{\"S\":\"PLATFORM#shopify#SHOP#a-b\"},\"sk\":{\"S\":\"JOB#2026#1\"},"                 \
     "\"shop_id\":{\"S\":\"a-b\"},\"status_created_at\":{\"S\":\"" status "#2026\"}}"
+
+#define IN_INDEX(s, n)                                                                             \
+    "{\"pk\":{\"S\":\"U#7\"},\"sk\":{\"S\":\"b\"},\"p\":{\"S\":\"x\"}," s "," n "}"
+
+/* What a name tells of the index's key is tested on the record, which may have left the index. */
+static void test_names_that_tell_of_the_index(void)
+{
+    load_table(
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"U#{id}\",\"sk\":\"{b}\"}},"
+        "\"types\":{\"n\":\"N\"},\"indexes\":{"
+        "\"I\":{\"partition\":\"p\",\"sort\":{\"s\":\"{state}#{when}\",\"n\":\"{n}\"}},"
+        "\"K\":{\"partition\":\"p\",\"sort\":{\"s\":\"{s*}\",\"n\":\"{n}\"}}},"
+        "\"paths\":{\"{p}/\":{\"index\":\"I\",\"name\":\"{n},{when},{id},{b}\"},"
+        "\"{p}/k/\":{\"index\":\"K\",\"hydrate\":false,\"name\":\"{s},{id},{b}\"},"
+        "\"{p}/of/{s}/\":{\"index\":\"K\",\"hydrate\":false,\"name\":\"{n},{id},{b}\"},"
+        "\"{p}/up/{to}/\":{\"index\":\"K\",\"hydrate\":false,\"where\":{\"s\":{\"<\":\"{to}\"}},"
+        "\"name\":\"{s},{id},{b}\"}}");
+    const char *item = IN_INDEX("\"s\":{\"S\":\"NEW#2026\"}", "\"n\":{\"N\":\"5\"}");
+    CHECK(holds("/prod/t/x/5,2026,7,b", item));
+    CHECK(holds("/prod/t/x/5.0,2026,7,b", item));
+    CHECK(!holds("/prod/t/x/6,2026,7,b", item));
+    CHECK(!holds("/prod/t/x/5,2025,7,b", item));
+    CHECK(
+        !holds("/prod/t/x/5,2026,7,b", IN_INDEX("\"s\":{\"S\":\"2026\"}", "\"n\":{\"N\":\"5\"}")));
+    CHECK(!holds("/prod/t/x/5,2026,7,b",
+                 IN_INDEX("\"s\":{\"S\":\"NEW#2026\"}", "\"n\":{\"S\":\"5\"}")));
+    CHECK(!holds("/prod/t/x/5,2026,7,b",
+                 IN_INDEX("\"s\":{\"S\":\"NEW#2026\"}", "\"o\":{\"N\":\"5\"}")));
+    check_query("/prod/t/x/k/NEW,7,b", "prod-T/K: p = x and s = NEW; filter pk = U#7 and sk = b");
+    check_query("/prod/t/x/of/NEW/05,7,b",
+                "prod-T/K: p = x and s = NEW and n = N:5; filter pk = U#7 and sk = b");
+    check_query("/prod/t/x/up/B/A,7,b", "prod-T/K: p = x and s = A; filter pk = U#7 and sk = b");
+    CHECK_INT(verdict_on("/prod/t/x", item), SIEVE_COUNTS);
+    CHECK_INT(verdict_on("/prod/t/x", IN_INDEX("\"s\":{\"S\":\"2026\"}", "\"n\":{\"N\":\"5\"}")),
+              SIEVE_UNDECLARED);
+    CHECK_INT(verdict_on("/prod/t/x/k/NEW,7,b", item), SIEVE_OTHER);
+    CHECK_INT(verdict_on("/prod/t/x/k/NEW%232026,7,b", item), SIEVE_COUNTS);
+    close_map();
+}
 
 static void test_conditions_hold_or_not(void)
 {
@@ -628,6 +668,7 @@ static const struct check_test tests[] = {
      test_a_part_that_stands_twice_agrees_with_itself},
     {"the_parts_of_an_index_come_from_the_item", test_the_parts_of_an_index_come_from_the_item},
     {"what_counts_of_a_listing", test_what_counts_of_a_listing},
+    {"names_that_tell_of_the_index", test_names_that_tell_of_the_index},
     {"conditions_hold_or_not", test_conditions_hold_or_not},
     {"one_attribute_travels_with_what_is_checked", test_one_attribute_travels_with_what_is_checked},
     {"a_shortened_name_narrows_the_search", test_a_shortened_name_narrows_the_search},
