@@ -364,6 +364,86 @@ static void test_more_records_than_are_looked_at_are_counted(void)
     end(&scene);
 }
 
+/* The tables of the examples. */
+
+static void add_file(struct scene *scene, const char *table)
+{
+    char name[512], line[16384];
+    const char *folder = getenv("DDBFS_TEST_DATA");
+    snprintf(name, sizeof name, "%s/../docs/examples/ecommerce.%s.jsonl", folder ? folder : "tests",
+             table);
+    FILE *file = fopen(name, "re");
+    CHECK(file != NULL);
+    while (fgets(line, sizeof line, file)) {
+        struct json_doc doc;
+        CHECK(json_parse(&doc, span_text(line), JSON_STRICT, NULL));
+        CHECK(inference_add(scene->inference, json_member(json_root(&doc), "Item")));
+        json_clean_up(&doc);
+    }
+    fclose(file);
+}
+
+#define SMALL_KEYS "\"records\":{\"item\":{\"pk\":\"{pk*}\",\"sk\":\"{sk*}\"}}"
+
+static void test_the_jobs_of_the_example(void)
+{
+    struct scene scene;
+    begin(&scene,
+          SMALL_KEYS ",\"indexes\":{\"GSI_JobLookup_v2\":{\"partition\":{\"job_id\":\"{job_id*}\"},"
+                     "\"sort\":{\"created_at\":\"{created_at*}\"}},"
+                     "\"GSI_JobsByStatus_v2\":{\"partition\":{\"shop_id\":\"{shop_id*}\"},"
+                     "\"sort\":{\"status_created_at\":\"{status_created_at*}\"}}}");
+    add_file(&scene, "EcomIndexerJobsTable");
+    check_inferred(
+        &scene, "job: pk PLATFORM#{platform}#SHOP#{shop_id} sk JOB#{created_at}#{job_id}\n"
+                "other: pk {pk*} sk {sk*}\n"
+                "GSI_JobsByStatus_v2: shop_id {shop_id} status_created_at {status}#{created_at}\n"
+                "GSI_JobLookup_v2: job_id {job_id} created_at {created_at}\n"
+                "{status}: COMPLETED FAILED IN_PROGRESS PENDING\n"
+                "{platform}: ecom shopify\n"
+                "mtime: updated_at\n");
+}
+
+static void test_the_settings_of_the_example(void)
+{
+    struct scene scene;
+    begin(&scene, SMALL_KEYS
+          ",\"indexes\":{\"GSI_IndexRootsByName\":{\"partition\":{\"pk\":\"{pk*}\"},"
+          "\"sort\":{\"index_name\":\"{index_name*}\"}},"
+          "\"GSI_ShopifyDomain\":{\"partition\":{\"shopify_domain\":\"{shopify_domain*}\"},"
+          "\"sort\":{\"sk\":\"{sk*}\"}}}");
+    add_file(&scene, "EcomIndexSettingsTable");
+    check_inferred(
+        &scene, "index: pk {pk} sk INDEX#{index_name}\n"
+                "index_profile_search: pk {pk} sk INDEX#{index_name}#PROFILE#SEARCH#{profile}\n"
+                "index_query: pk {pk} sk INDEX#{index_name}#QUERY#{query}\n"
+                "index_agentic_config: pk {pk} sk INDEX#{index_name}#AGENTIC_CONFIG\n"
+                "index_default_configs: pk {pk} sk INDEX#DEFAULT_CONFIGS\n"
+                "other: pk {pk*} sk {sk*}\n"
+                "GSI_ShopifyDomain: shopify_domain index={shopify_domain}|other={shopify_domain*} "
+                "sk {sk*}\n"
+                "GSI_IndexRootsByName: pk {pk*} index_name index={index_name}|other={index_name*}\n"
+                "mtime: updated_at\n");
+}
+
+static void test_the_shops_of_the_example(void)
+{
+    struct scene scene;
+    begin(&scene, SMALL_KEYS ",\"indexes\":{\"GSI_SystemAccountId\":{\"partition\":{"
+                             "\"system_account_id\":\"{system_account_id*}\"},"
+                             "\"sort\":{\"sk\":\"{sk*}\"}}}");
+    add_file(&scene, "ShopifyEntitiesTable");
+    check_inferred(&scene, "settings: pk SHOP#{shop_domain} sk SETTINGS\n"
+                           "api_key: pk SHOP#{shop_domain} sk API_KEY\n"
+                           "user: pk SHOP#{shop_domain} sk USER#{user_id}\n"
+                           "other: pk {pk*} sk {sk*}\n"
+                           "GSI_SystemAccountId: system_account_id "
+                           "settings={system_account_id}|other={system_account_id*} sk {sk*}\n"
+                           "mtime: last_updated\n"
+                           "secret: api_key\n"
+                           "secret: access_token\n");
+}
+
 /* Random designs: every sampled record is of one kind, and its keys are rebuilt from its parts. */
 
 static uint64_t state;
@@ -590,6 +670,9 @@ static const struct check_test tests[] = {
     {"what_is_no_record_is_passed_over", test_what_is_no_record_is_passed_over},
     {"more_records_than_are_looked_at_are_counted",
      test_more_records_than_are_looked_at_are_counted},
+    {"the_jobs_of_the_example", test_the_jobs_of_the_example},
+    {"the_settings_of_the_example", test_the_settings_of_the_example},
+    {"the_shops_of_the_example", test_the_shops_of_the_example},
     {"random_designs", test_random_designs},
     {"tags_and_words", test_tags_and_words},
     {"dates", test_dates},
