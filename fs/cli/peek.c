@@ -1,0 +1,122 @@
+#include "fs/cli/peek.h"
+
+#include "core/plan/sieve.h"
+#include "core/sources.h"
+
+/* Of the path that is being read. */
+struct reading {
+    struct peek *peek;
+    const char *path;
+    struct plan *plan;
+    bool takes_keys; /* its records are read again by their keys */
+    bool is_empty;   /* proven: no record came, and none would */
+    struct arena arena;
+    struct key keys[READ_MAX_KEYS];
+    size_t key_count;
+};
+
+static void complain(struct reading *reading, const struct error *err)
+{
+    app_complain(reading->peek->app, reading->path, err);
+}
+
+static void complain_of_memory(struct reading *reading)
+{
+    struct error why;
+    error_no_memory(&why);
+    complain(reading, &why);
+}
+
+static void take_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct reading *reading = arg;
+    struct peek *peek = reading->peek;
+    loop_stop(peek->app->loop);
+    reading->is_empty = page && page->item_count == 0 && !page->more;
+    if (err) {
+        complain(reading, err);
+        return;
+    }
+    peek->requests += page->requests;
+    peek->capacity += page->capacity > 0 ? page->capacity : 0;
+    for (size_t i = 0; i < page->item_count && i < peek->most; i++) {
+        bool keyed = reading->takes_keys && reading->key_count < READ_MAX_KEYS &&
+                     sieve_key(reading->plan->table, page->items[i], &reading->arena,
+                               &reading->keys[reading->key_count]);
+        if (keyed)
+            reading->key_count++;
+        else if (!peek->take(peek->arg, reading->plan, page->items[i]))
+            complain_of_memory(reading);
+        peek->records += !keyed;
+    }
+}
+
+static void ask(struct reading *reading, struct source *source, const struct read *read)
+{
+    struct source_call *call = source_start(source, read, take_page, reading);
+    if (!call) {
+        complain_of_memory(reading);
+        return;
+    }
+    loop_run(reading->peek->app->loop);
+    source->ops->end(call);
+}
+
+/* The records with the keys that are known now, with all their attributes. */
+static void ask_for_keys(struct reading *reading, struct source *source, const struct key *keys,
+                         size_t count)
+{
+    struct error why;
+    struct read *read = plan_items(reading->plan, keys, count, &why);
+    reading->takes_keys = false;
+    if (!read) {
+        complain(reading, &why);
+        return;
+    }
+    read->attribute_count = 0;
+    ask(reading, source, read);
+    read_destroy(read);
+}
+
+/* The plan is our own, so its query may be changed: what a filter leaves out is to be
+ * seen too, and all attributes of a few records. */
+static void read_records(struct reading *reading, struct source *source)
+{
+    struct plan *plan = reading->plan;
+    reading->key_count = 0;
+    reading->takes_keys = plan->reads_again;
+    if (plan->kind == PLAN_KEY) {
+        ask_for_keys(reading, source, &plan->key, 1);
+        return;
+    }
+    plan->query->filter_count = 0;
+    plan->query->attribute_count = 0;
+    plan->query->limit = reading->peek->most;
+    ask(reading, source, plan->query);
+    if (reading->key_count > 0)
+        ask_for_keys(reading, source, reading->keys, reading->key_count);
+    arena_clean_up(&reading->arena);
+}
+
+void peek_path(struct peek *peek, const char *path, bool named)
+{
+    struct error why = {0};
+    struct reading reading = {.peek = peek, .path = path};
+    struct place *place = app_resolve(peek->app, path, &why);
+    struct source *source = NULL;
+    if (place && !place_is_read(place))
+        error_set(&why, ERROR_NOT_LISTABLE, "no record is read for this; name one, or a listing");
+    else if (place)
+        source = sources_for(peek->app->sources, place, &why);
+    reading.plan = source ? place_plan(place, &why) : NULL;
+    if (reading.plan && reading.plan->kind == PLAN_SEARCH)
+        error_set(&why, ERROR_INVALID, "a name that is cut can't be sampled; name its directory");
+    else if (reading.plan)
+        read_records(&reading, source);
+    if (reading.is_empty && named && !place_is_directory(place))
+        error_set(&why, ERROR_NOT_FOUND, "there is no such record to look at");
+    if (why.kind != ERROR_NONE)
+        complain(&reading, &why);
+    plan_unref(reading.plan);
+    place_destroy(place);
+}

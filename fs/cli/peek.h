@@ -1,0 +1,26 @@
+/* Some records of what a path names, whole, read at once: what `check` compares with the map, and
+ * what `map` learns key formats from. At most two requests a path. */
+#ifndef DDBFS_FS_CLI_PEEK_H
+#define DDBFS_FS_CLI_PEEK_H
+
+#include "core/plan/plan.h"
+#include "fs/cli/app.h"
+
+/* A record that PLAN's first or second step gave. False when memory ran out. */
+typedef bool peek_item_fn(void *arg, const struct plan *plan, struct json item);
+
+struct peek {
+    struct app *app;
+    uint32_t most; /* records of each path */
+    peek_item_fn *take;
+    void *arg;
+    /* Of all paths so far. */
+    unsigned requests, records;
+    double capacity;
+};
+
+/* Reads up to MOST records of PATH, and complains of what goes wrong. NAMED by the user: a record
+ * that is not there is told, too. */
+void peek_path(struct peek *peek, const char *path, bool named);
+
+#endif
