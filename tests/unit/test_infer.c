@@ -397,8 +397,8 @@ static void test_the_jobs_of_the_example(void)
     check_inferred(
         &scene, "job: pk PLATFORM#{platform}#SHOP#{shop_id} sk JOB#{created_at}#{job_id}\n"
                 "other: pk {pk*} sk {sk*}\n"
-                "GSI_JobsByStatus_v2: shop_id {shop_id} status_created_at {status}#{created_at}\n"
                 "GSI_JobLookup_v2: job_id {job_id} created_at {created_at}\n"
+                "GSI_JobsByStatus_v2: shop_id {shop_id} status_created_at {status}#{created_at}\n"
                 "{status}: COMPLETED FAILED IN_PROGRESS PENDING\n"
                 "{platform}: ecom shopify\n"
                 "mtime: updated_at\n");
@@ -420,9 +420,9 @@ static void test_the_settings_of_the_example(void)
                 "index_agentic_config: pk {pk} sk INDEX#{index_name}#AGENTIC_CONFIG\n"
                 "index_default_configs: pk {pk} sk INDEX#DEFAULT_CONFIGS\n"
                 "other: pk {pk*} sk {sk*}\n"
+                "GSI_IndexRootsByName: pk {pk*} index_name index={index_name}|other={index_name*}\n"
                 "GSI_ShopifyDomain: shopify_domain index={shopify_domain}|other={shopify_domain*} "
                 "sk {sk*}\n"
-                "GSI_IndexRootsByName: pk {pk*} index_name index={index_name}|other={index_name*}\n"
                 "mtime: updated_at\n");
 }
 
