@@ -148,7 +148,8 @@ struct map_pattern {
     struct map_bound bounds[2];
     size_t bound_count;
     bool descending;
-    uint32_t limit; /* 0: all */
+    uint32_t limit;          /* 0: all; with LIMIT_PARAM the most that it can say */
+    const char *limit_param; /* the path's parameter that says how many; or NULL */
     enum map_pick pick;
     const char *pick_attribute;
     const char *attribute; /* the file is this attribute's bare value */

@@ -1,6 +1,7 @@
 #include "core/map/paths.h"
 
 #include "core/map/conditions.h"
+#include "core/map/limit.h"
 
 static struct declared_path *path_of(void *target)
 {
@@ -72,10 +73,19 @@ static bool read_limit(struct map_reader *reader, struct json value, struct decl
                        bool descending)
 {
     int64_t limit = 0;
-    const char *word = descending ? "newest" : "oldest";
+    const char *word = descending ? "\"newest\"" : "\"oldest\"";
     bool all = json_string_is(value, SPAN_LITERAL("all"));
-    if (!all && (!json_read_int(value, &limit) || limit < 1 || limit > 1000000))
-        return map_fail(reader, value, "\"%s\" is a number from 1 to 1000000, or \"all\"", word);
+    bool of_path = !all && json_is(value, JSON_STRING);
+    struct format count = {0};
+    if (of_path && !map_read_format(reader, value, word, &count))
+        return false;
+    path->limit_param = of_path ? format_whole_param(&count) : NULL;
+    if (of_path ? !path->limit_param
+                : !all && (!json_read_int(value, &limit) || limit < 1 || limit > LIMIT_MOST))
+        return map_fail(reader, value,
+                        "%s is a number from 1 to %d, \"all\", or a parameter of the path, "
+                        "\"{count}\"",
+                        word, LIMIT_MOST);
     if (path->ordered)
         return map_fail(reader, value, "\"newest\" and \"oldest\" exclude each other");
     path->ordered = true;

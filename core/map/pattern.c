@@ -5,6 +5,7 @@
 #include "core/map/entry_names.h"
 #include "core/map/filters.h"
 #include "core/map/key_conditions.h"
+#include "core/map/limit.h"
 
 static const struct declared_record *declared_record(const struct declared_table *table,
                                                      const char *name)
@@ -160,7 +161,8 @@ static bool check_params(struct draft *draft)
         return draft_fail(draft, "%s", wrong);
     for (size_t i = 0; i < path.count; i++) {
         const char *param = path.pieces[i].param;
-        if (param && !conds_have(pattern->where, pattern->where_count, param) &&
+        bool counts = param && pattern->limit_param && strcmp(param, pattern->limit_param) == 0;
+        if (param && !counts && !conds_have(pattern->where, pattern->where_count, param) &&
             !conds_have(pattern->filter, pattern->filter_count, param) && !is_part(draft, param))
             return draft_fail(draft,
                               "{%s} selects nothing: it is no part of a key (of each kind that the "
@@ -168,6 +170,22 @@ static bool check_params(struct draft *draft)
                               param);
     }
     return true;
+}
+
+/* A parameter that says how many is a number of the path's, and nothing else. */
+static bool check_limit(struct draft *draft)
+{
+    const char *param = draft->pattern->limit_param;
+    if (!param)
+        return true;
+    if (!draft_path_has(draft->path, param))
+        return draft_fail(draft, "\"newest\" or \"oldest\" is {%s}, which the path does not have",
+                          param);
+    return !(is_part(draft, param) ||
+             conds_have(draft->pattern->where, draft->pattern->where_count, param) ||
+             conds_have(draft->pattern->filter, draft->pattern->filter_count, param)) ||
+           draft_fail(draft, "{%s} says how many, so it can't be part of a key or a condition, too",
+                      param);
 }
 
 static bool check_param(void *arg, const struct map_cond *cond, const char *param)
@@ -294,6 +312,7 @@ static bool keep(struct draft *draft)
     pattern->attribute = keep_text(arena, pattern->attribute);
     pattern->pick_attribute = keep_text(arena, pattern->pick_attribute);
     pattern->mtime = keep_text(arena, pattern->mtime);
+    pattern->limit_param = keep_text(arena, pattern->limit_param);
     pattern->where = keep_conds(arena, pattern->where, pattern->where_count);
     pattern->filter = keep_conds(arena, pattern->filter, pattern->filter_count);
     pattern->said = keep_parts(draft, COND_EQ, &pattern->said_count);
@@ -324,10 +343,12 @@ static bool compile(struct draft *draft, const struct declared_table *table)
         .line = path->line,
         .list = path->list,
         .hidden = path->hidden,
-        .whole = path->list && !path->index.text && !path->limit && !path->wheres && !path->filters,
+        .whole = path->list && !path->index.text && !path->limit && !path->limit_param &&
+                 !path->wheres && !path->filters,
         .table = draft->model,
         .descending = path->descending,
-        .limit = path->limit,
+        .limit = path->limit_param ? LIMIT_MOST : path->limit,
+        .limit_param = path->limit_param,
         .pick = path->pick,
         .pick_attribute = path->pick_attribute,
         .attribute = path->attribute,
@@ -337,7 +358,8 @@ static bool compile(struct draft *draft, const struct declared_table *table)
     };
     if (!find_kinds(draft, table) || !find_index(draft, table) || !key_conditions_compile(draft) ||
         !filters_compile(draft) || !check_wheres(draft) || !check_params(draft) ||
-        !check_room(draft) || !check_conds(draft, pattern->where, pattern->where_count) ||
+        !check_limit(draft) || !check_room(draft) ||
+        !check_conds(draft, pattern->where, pattern->where_count) ||
         !check_conds(draft, pattern->filter, pattern->filter_count))
         return false;
     pattern->by_key = is_full_key(draft);

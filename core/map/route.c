@@ -125,6 +125,8 @@ static struct route *lay_path(struct builder *builder, const struct map_pattern 
             return NULL;
         struct route *child = find_child(route, &segment);
         route = child ? child : new_route(builder, route, &segment, NULL, pattern->line);
+        if (route && pattern->limit_param && format_has(&segment, pattern->limit_param))
+            route->count = pattern->limit_param;
         if (!slash)
             return route;
         rest = span_from(rest, text.size + 1);

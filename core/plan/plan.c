@@ -5,6 +5,7 @@
 #include "core/base/utf8.h"
 #include "core/item/item.h"
 #include "core/map/condition.h"
+#include "core/map/limit.h"
 #include "core/map/name.h"
 #include "core/plan/index_parts.h"
 
@@ -215,13 +216,16 @@ static bool make_entry_query(struct plan *plan, struct error *err)
 
 /* How many records the first page is asked for; 0 for all. A file is one record: two are asked for
  * where one is expected, so that a second is noticed. */
-static uint32_t first_page(const struct plan *plan)
+static bool set_first_page(struct plan *plan, struct error *err)
 {
+    const struct map_pattern *pattern = plan->pattern;
+    const char *param = pattern->limit_param;
+    uint32_t *limit = &plan->query->limit;
     if (plan->kind == PLAN_SEARCH || plan->entry)
-        return 0;
-    if (plan->kind == PLAN_LIST || plan->pattern->limit)
-        return plan->pattern->limit;
-    return plan->pattern->pick ? 0 : 2;
+        return true;
+    *limit = plan->kind == PLAN_LIST || pattern->limit ? pattern->limit : pattern->pick ? 0 : 2;
+    const struct span *said = param ? bindings_find(&plan->path, param) : NULL;
+    return !param || limit_parse(param, said ? *said : span_text(""), limit, err);
 }
 
 static bool make_steps(struct plan *plan, const struct question *question, struct error *err)
@@ -246,8 +250,7 @@ static bool make_steps(struct plan *plan, const struct question *question, struc
         ok = make_query(plan, err);
         break;
     }
-    if (plan->query)
-        plan->query->limit = first_page(plan);
+    ok = ok && (!plan->query || set_first_page(plan, err));
     if (plan->kind == PLAN_SEARCH)
         cost_of_search(pattern, &plan->cost);
     else

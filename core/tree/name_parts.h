@@ -11,6 +11,8 @@ enum refusal_kind {
     BAD_ESCAPE,
     SAID_TWICE,
     NO_MATCH,
+    NO_COUNT,    /* it is no number, and may be meant otherwise */
+    WRONG_COUNT, /* it is one that no listing has */
     A_SECRET,
     NO_COMPANION,
     TOO_MANY

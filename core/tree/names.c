@@ -1,6 +1,7 @@
 #include "core/tree/names.h"
 
 #include "core/base/nearest.h"
+#include "core/map/limit.h"
 #include "core/map/listable.h"
 #include "core/tree/name_draft.h"
 #include "core/tree/name_parts.h"
@@ -64,6 +65,22 @@ static bool holds_separator(const struct names_directory *directory, const struc
     return false;
 }
 
+/* Whether the number of entries that CHILD may ask for is one. What is none is left to other steps,
+ * as a key may begin so, too; a number that no listing has is not. */
+static bool is_count(const struct route *child, const struct bindings *values,
+                     struct refusal *refusal)
+{
+    uint32_t limit;
+    const struct span *value = child->count ? bindings_find(values, child->count) : NULL;
+    if (!value || limit_parse(child->count, *value, &limit, NULL))
+        return true;
+    if (limit_is(*value))
+        *refusal = (struct refusal){WRONG_COUNT, child->count};
+    else
+        refusal_note(refusal, NO_COUNT, child->count);
+    return false;
+}
+
 /* Steps are tried the more specific first. "match" is a word to who types: a key that the service
  * has opens even if it does not match, by a name with an escape in it, unless another step takes
  * that. */
@@ -92,6 +109,11 @@ static bool find_step(const struct names_directory *directory, struct span name,
             /* That it is another pattern's record is no way around. */
             *refusal = (struct refusal){A_SECRET, NULL};
             return false;
+        }
+        if (taken == TAKEN && !is_count(child, &found->values, refusal)) {
+            if (refusal->kind == WRONG_COUNT)
+                return false;
+            continue;
         }
         if (taken == TAKEN && !holds_separator(directory, child, &found->values))
             return true;
@@ -244,6 +266,11 @@ static bool say_refusal(const struct names_directory *directory, struct span nam
                          refusal->param, (int)name.size, name.data);
     case NO_MATCH:
         return say_unmatched(directory, refusal->param, err);
+    case NO_COUNT:
+    case WRONG_COUNT:
+        return error_set(err, ERROR_INVALID,
+                         "{%s} in \"%.*s\" says how many entries are shown: a number from 1 to %d",
+                         refusal->param, (int)name.size, name.data, LIMIT_MOST);
     case A_SECRET:
         return error_set(err, ERROR_DENIED,
                          "this is a secret, and others may read here; --show-secrets allows it");

@@ -620,14 +620,39 @@ static void test_an_index_must_be_known(void)
 
 static void test_limits(void)
 {
-    const char *want = "map.json:3: \"newest\" is a number from 1 to 1000000, or \"all\"";
+    const char *want =
+        "map.json:3: \"newest\" is a number from 1 to 1000000, \"all\", or a parameter "
+        "of the path, \"{count}\"";
     check_table(RECORDS PATHS("{a}/", "\"newest\":0"), want);
     check_table(RECORDS PATHS("{a}/", "\"newest\":1000001"), want);
     check_table(RECORDS PATHS("{a}/", "\"newest\":\"some\""), want);
+    check_table(RECORDS PATHS("{a}/", "\"newest\":\"1{count}\""), want);
+    check_table(RECORDS PATHS("{a}/", "\"newest\":\"\""),
+                "map.json:3: \"newest\" is written as a text in quotes");
     check_table(RECORDS PATHS("{a}/", "\"oldest\":1.5"),
-                "map.json:3: \"oldest\" is a number from 1 to 1000000, or \"all\"");
+                "map.json:3: \"oldest\" is a number from 1 to 1000000, \"all\", or a parameter of "
+                "the path, \"{count}\"");
     check_table(RECORDS PATHS("{a}/", "\"newest\":3,\"oldest\":3"),
                 "map.json:3: \"newest\" and \"oldest\" exclude each other");
+    check_table(RECORDS PATHS("{a}/", "\"newest\":\"{n}\",\"oldest\":3"),
+                "map.json:3: \"newest\" and \"oldest\" exclude each other");
+}
+
+static void test_a_limit_of_the_path(void)
+{
+    check_table(
+        RECORDS PATHS("{a}/", "\"newest\":\"{n}\""),
+        "map.json:3: \"{a}/\": \"newest\" or \"oldest\" is {n}, which the path does not have");
+    check_table(RECORDS PATHS("{a}/{b}/", "\"newest\":\"{b}\""),
+                "map.json:3: \"{a}/{b}/\": {b} says how many, so it can't be part of a key or a "
+                "condition, too");
+    check_table(RECORDS PATHS("{a}/{n}", "\"newest\":\"{n}\""),
+                "map.json:3: \"{a}/{n}\": one file is one record: \"newest\" or \"oldest\" 1");
+    const struct map *map = good_table(RECORDS PATHS("{a}/last:{n}/", "\"newest\":\"{n}\""));
+    const struct map_pattern *pattern = map->models[0]->patterns;
+    CHECK_INT(pattern->limit, 1000000);
+    CHECK_TEXT(pattern->limit_param, "n");
+    map_unref(map);
 }
 
 static void test_pick_says_one_thing(void)
@@ -1387,7 +1412,8 @@ static void test_all_that_is_wrong_is_told(void)
         "map.json:6: index \"J\" needs its \"partition\" attribute\n"
         "map.json:7: \"match\" is no regular expression: Unmatched ( or \\(\n"
         "map.json:8: \"ttl\" is a number of seconds from 0 to 86400\n"
-        "map.json:10: \"newest\" is a number from 1 to 1000000, or \"all\"\n"
+        "map.json:10: \"newest\" is a number from 1 to 1000000, \"all\", or a parameter of the "
+        "path, \"{count}\"\n"
         "map.json:10: a path has no member \"tll\"; it may have: record, list, index, where, "
         "filter, newest, oldest, pick, attribute, name, hydrate, consistent, hidden, ttl, mtime\n"
         "map.json:12: the table's \"indexes\" have no \"none\"\n"
@@ -1535,6 +1561,7 @@ static const struct check_test tests[] = {
     {"several_kinds_must_be_chosen_from", test_several_kinds_must_be_chosen_from},
     {"an_index_must_be_known", test_an_index_must_be_known},
     {"limits", test_limits},
+    {"a_limit_of_the_path", test_a_limit_of_the_path},
     {"pick_says_one_thing", test_pick_says_one_thing},
     {"flags_are_true_or_false", test_flags_are_true_or_false},
     {"conditions_have_a_form", test_conditions_have_a_form},

@@ -305,6 +305,14 @@ static void check_entry(const char *directory, const char *pk, const char *sk, c
     CHECK_TEXT(got, want);
 }
 
+static void test_the_path_says_how_many(void)
+{
+    load_table(NUMBERS "\"paths\":{\"{a}/\":{},\"{a}/newest:{count}/\":{\"newest\":\"{count}\"}}");
+    check_query("/prod/t/1/newest:7", "prod-T: pk = 1; descending; limit 7");
+    check_query("/prod/t/1/newest:1000000", "prod-T: pk = 1; descending; limit 1000000");
+    close_map();
+}
+
 static void test_entries_are_known_by_their_keys(void)
 {
     load_example();
@@ -660,6 +668,7 @@ static const struct check_test tests[] = {
     {"a_file_by_query_asks_for_two_to_notice_a_second",
      test_a_file_by_query_asks_for_two_to_notice_a_second},
     {"the_key_of_an_item", test_the_key_of_an_item},
+    {"the_path_says_how_many", test_the_path_says_how_many},
     {"entries_are_known_by_their_keys", test_entries_are_known_by_their_keys},
     {"a_declared_literal_is_its_own_kind", test_a_declared_literal_is_its_own_kind},
     {"a_key_that_contradicts_the_path_is_no_entry",
