@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_SIZE = 4096 - 64 };
+/* Some arenas hold a few names, and there are ten thousands of these: the first block is small. */
+enum { FIRST_SIZE = 256 - 32, BLOCK_SIZE = 4096 - 64 };
 
 struct arena_block {
     struct arena_block *next;
@@ -26,6 +27,14 @@ static void free_blocks(struct arena *arena, bool wipe)
     *arena = (struct arena){0};
 }
 
+size_t arena_memory(const struct arena *arena)
+{
+    size_t memory = 0;
+    for (const struct arena_block *block = arena->blocks; block; block = block->next)
+        memory += sizeof *block + block->capacity;
+    return memory;
+}
+
 void arena_clean_up(struct arena *arena)
 {
     free_blocks(arena, true);
@@ -41,7 +50,8 @@ static struct arena_block *block_with_room(struct arena *arena, size_t size)
     struct arena_block *block = arena->blocks;
     if (block && block->capacity - block->used >= size)
         return block;
-    size_t capacity = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+    size_t least = block ? BLOCK_SIZE : FIRST_SIZE;
+    size_t capacity = size > least ? size : least;
     block = malloc(sizeof *block + capacity);
     if (!block)
         return NULL;

@@ -17,6 +17,9 @@ void arena_clean_up(struct arena *arena);
 /* Frees without wiping: for maps and models, which are large and hold nothing of any record. */
 void arena_discard(struct arena *arena);
 
+/* What it takes, in bytes. */
+size_t arena_memory(const struct arena *arena);
+
 /* SIZE zeroed bytes, aligned for any type; NULL on failure. */
 void *arena_alloc(struct arena *arena, size_t size);
 

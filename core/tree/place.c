@@ -56,6 +56,11 @@ void place_destroy(struct place *place)
     free(place);
 }
 
+size_t place_memory(const struct place *place)
+{
+    return place ? sizeof *place + arena_memory(&place->arena) : 0;
+}
+
 bool place_is_directory(const struct place *place)
 {
     return place->kind <= PLACE_DIRECTORY || place->kind == PLACE_ATTRS;

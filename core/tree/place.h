@@ -50,6 +50,8 @@ struct place *place_root(const struct map *map);
 /* The same place once more, for who outlives its owner. NULL when memory ran out. */
 struct place *place_copy(const struct place *place);
 void place_destroy(struct place *place); /* NULL is fine */
+/* What it takes alone, in bytes. */
+size_t place_memory(const struct place *place); /* NULL takes none */
 bool place_is_directory(const struct place *place);
 
 /* What NAME means in PLACE, a directory. NULL with ERR filled: ERROR_NOT_FOUND when the map has

@@ -44,9 +44,12 @@ bool app_look_for_map(const struct options *options, struct buf *out)
     }
     const char *config = getenv("XDG_CONFIG_HOME");
     bool home = !config || config[0] == '\0'; /* an empty variable counts as none */
-    return try_map(out, config, "/ddbfs/map.json") ||
-           (home && try_map(out, getenv("HOME"), "/.config/ddbfs/map.json")) ||
-           try_map(out, "/etc/ddbfs", "/map.json");
+    bool found = try_map(out, config, "/ddbfs/map.json") ||
+                 (home && try_map(out, getenv("HOME"), "/.config/ddbfs/map.json")) ||
+                 try_map(out, "/etc/ddbfs", "/map.json");
+    if (!found)
+        buf_truncate(out, 0);
+    return found;
 }
 
 bool app_find_map(const struct options *options, struct buf *out)

@@ -47,7 +47,7 @@ void app_complain_of_map(struct app *app, const char *file, const struct finding
 /* The map to use: --map, or the first that is there of $DDBFS_MAP, the user's and the system's.
  * OUT gets its name; false after a message. */
 bool app_find_map(const struct options *options, struct buf *out);
-/* The same without a message. */
+/* The same without a message; OUT is empty where there is none. */
 bool app_look_for_map(const struct options *options, struct buf *out);
 
 /* Says on standard error why there is no answer for PATH, and what the service said: "ddbfs: PATH:

@@ -64,10 +64,20 @@ static struct inode *from_link(struct dict_node *link)
     return link ? (struct inode *)((char *)link - offsetof(struct inode, by_name)) : NULL;
 }
 
-/* What a node costs, in bytes, without those of its file. */
+/* What a node costs, in bytes, without those of its file and of its place. */
 static size_t memory_of(const struct inode *inode)
 {
     return sizeof *inode + inode->node.name.size + 1 + 2 * sizeof(void *);
+}
+
+/* Takes PLACE, which may be NULL. Nothing is spared for it yet: whoever goes through all nodes may
+ * not lose one. */
+static void set_place(struct nodes *nodes, struct inode *inode, struct place *place)
+{
+    budget_remove(nodes->budget, BUDGET_NODES, place_memory(inode->node.place));
+    place_destroy(inode->node.place);
+    inode->node.place = place;
+    nodes->budget->used[BUDGET_NODES] += place_memory(place);
 }
 
 static void unlink_content(struct nodes *nodes, struct inode *inode)
@@ -264,7 +274,7 @@ static void free_inode(struct nodes *nodes, struct inode *inode)
     budget_remove(nodes->budget, BUDGET_NODES, memory_of(inode));
     remove_by_ino(nodes, inode);
     remove_by_name(nodes, inode);
-    place_destroy(inode->node.place);
+    set_place(nodes, inode, NULL);
     free(inode);
 }
 
@@ -298,7 +308,7 @@ struct nodes *nodes_new(struct place *root_place, struct budget *budget)
         nodes_destroy(nodes);
         return NULL;
     }
-    nodes->root->node.place = root_place;
+    set_place(nodes, nodes->root, root_place);
     budget->spare[BUDGET_CONTENTS] = drop_oldest;
     budget->arg[BUDGET_CONTENTS] = nodes;
     return nodes;
@@ -351,8 +361,8 @@ struct node *nodes_directory(struct nodes *nodes, struct node *parent, struct sp
         place_destroy(place);
         return inode ? &inode->node : NULL;
     }
-    place_destroy(inode->node.place);
-    inode->node.place = place;
+    set_place(nodes, inode, place);
+    budget_add(nodes->budget, BUDGET_NODES, 0); /* which spares what must be */
     return &inode->node;
 }
 
@@ -510,6 +520,7 @@ static struct place *place_anew(const struct node *node, const struct place *roo
 }
 
 struct relocation {
+    struct nodes *nodes;
     const struct place *root;
     const struct place_options *names;
 };
@@ -520,21 +531,18 @@ static void relocate(void *arg, struct node *node)
     if (!node->place)
         return;
     struct place *place = place_anew(node, relocation->root, relocation->names);
-    if (place && place_is_directory(place)) {
-        place_destroy(node->place);
-        node->place = place;
-    } else {
+    if (place && place_is_directory(place))
+        set_place(relocation->nodes, inode_of(node), place);
+    else
         place_destroy(place);
-    }
 }
 
 void nodes_relocate(struct nodes *nodes, struct place *root_place,
                     const struct place_options *names)
 {
-    struct relocation relocation = {root_place, names};
+    struct relocation relocation = {nodes, root_place, names};
     nodes_each(nodes, relocate, &relocation);
-    place_destroy(nodes->root->node.place);
-    nodes->root->node.place = root_place;
+    set_place(nodes, nodes->root, root_place);
 }
 
 struct nodes_stats nodes_stats(const struct nodes *nodes)
