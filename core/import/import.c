@@ -2,12 +2,20 @@
 
 #include "core/import/cloudformation.h"
 #include "core/import/data_model.h"
+#include "core/import/electrodb.h"
 #include "core/import/onetable.h"
 #include "core/import/terraform.h"
+#include "core/import/toolbox.h"
 
 /* Every format that is known: a model is of exactly one of them. */
 static const struct import_format *const formats[] = {
-    &cloudformation_format, &data_model_format, &onetable_format, &terraform_format, NULL,
+    &cloudformation_format,
+    &data_model_format,
+    &electrodb_format,
+    &onetable_format,
+    &terraform_format,
+    &toolbox_format,
+    NULL,
 };
 
 /* The format that recognises ROOT; NULL with an error when none does, or several do. */
@@ -32,6 +40,17 @@ static const struct import_format *recognise(const char *file, struct json root,
             error_add(err, "%s %s (%s)", told++ ? ";" : "", formats[i]->name,
                       formats[i]->looks_for);
     return NULL;
+}
+
+/* A table of a map has kinds of record. */
+static void drop_empty_tables(struct imported *out)
+{
+    struct declared_table **next = &out->tables;
+    while (*next)
+        if ((*next)->records)
+            next = &(*next)->next;
+        else
+            *next = (*next)->next;
 }
 
 /* That some notes were not kept is itself one. */
@@ -61,6 +80,7 @@ static bool read_model(struct arena *arena, const char *file, const struct json_
                               .next_table = &out->tables,
                               .next_left_out = &out->left_out};
     format->read(&reading, json_root(doc));
+    drop_empty_tables(out);
     count_notes(&reading);
     if (arena->failed)
         return error_no_memory(err);

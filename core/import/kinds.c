@@ -6,22 +6,16 @@ static bool is_own_key(const struct kind *kind, const char *attribute)
            (kind->keys[1] && strcmp(kind->keys[1], attribute) == 0);
 }
 
-static enum value_type type_of(const struct declared_table *table, const char *attribute)
-{
-    for (const struct declared_type *each = table->types; each; each = each->next)
-        if (strcmp(each->attribute, attribute) == 0)
-            return each->type;
-    return VALUE_S;
-}
-
 /* Whether some kind before this one has said how it writes the attribute, as a text then unless
  * the types say otherwise. */
 static bool is_settled(const struct declared_table *table, const char *attribute)
 {
-    for (const struct declared_record *record = table->records; record; record = record->next)
-        for (size_t i = 0; i < record->key_count; i++)
-            if (strcmp(record->keys[i].attribute, attribute) == 0)
-                return true;
+    const struct declared_record *first = table->records;
+    if (reading_type_of(table, attribute) != VALUE_S)
+        return true;
+    for (size_t i = 0; first && i < first->key_count; i++)
+        if (strcmp(first->keys[i].attribute, attribute) == 0)
+            return true;
     for (const struct declared_index *index = table->indexes; index; index = index->next)
         for (size_t i = 0; i < KEY_MAX_ATTRIBUTES; i++)
             if ((i < index->partition_count && index->partition[i].by_kind &&
@@ -40,10 +34,10 @@ static enum kind_key find_key(struct reading *reading, struct declared_table *ta
     enum kind_key found = kind->key(kind->context, attribute, format, &type);
     if (found != KIND_KEY_FOUND)
         return found;
-    if (is_settled(table, attribute) && type_of(table, attribute) != type) {
+    if (is_settled(table, attribute) && reading_type_of(table, attribute) != type) {
         reading_leave_out(
-            reading, kind->at, "its %s is of type %s, but of type %s in other kinds of the table",
-            attribute, value_type_name(type), value_type_name(type_of(table, attribute)));
+            reading, kind->at, "its %s is of type %s, but of type %s elsewhere in the table",
+            attribute, value_type_name(type), value_type_name(reading_type_of(table, attribute)));
         return KIND_KEY_LEFT_OUT;
     }
     if (type != VALUE_S)

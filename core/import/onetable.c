@@ -29,11 +29,11 @@ static bool recognises(struct json root)
            json_is(json_member(root, "models"), JSON_OBJECT);
 }
 
-/* The attribute's name in the database: its own unless it is mapped. */
-static const char *stored_as(struct schema *schema, struct json name, struct json attribute)
+/* Whether the attribute NAME has the name STORED in the database: its own unless it is mapped. */
+static bool is_stored_as(struct json name, struct json attribute, const char *stored)
 {
     struct json map = json_member(attribute, "map");
-    return reading_text(schema->reading, json_present(map) ? map : name);
+    return json_string_is(json_present(map) ? map : name, span_text(stored));
 }
 
 static bool is_type(struct json attribute, const char *wanted)
@@ -122,8 +122,7 @@ static enum kind_key find_key(void *context, const char *attribute, struct forma
     for (struct json name = json_first(model->attributes), each; json_present(name);
          name = json_next(each)) {
         each = json_next(name);
-        const char *stored = stored_as(model->schema, name, each);
-        if (!stored || strcmp(stored, attribute) != 0)
+        if (!is_stored_as(name, each, attribute))
             continue;
         struct json value = json_member(each, "value");
         bool read = json_present(value) ? read_value(model, value, format)

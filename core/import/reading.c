@@ -144,15 +144,14 @@ struct declared_table *reading_add_table(struct reading *reading, struct json at
     return table;
 }
 
-static bool has_room(struct reading *reading, struct json at, bool found, size_t count,
+static bool has_room(struct reading *reading, struct json at, bool found, bool room,
                      const char *what, const char *name)
 {
     if (found)
         reading_leave_out(reading, at, "there is another %s called \"%s\"", what, name);
-    else if (count >= IMPORT_MAX_MEMBERS)
-        reading_leave_out(reading, at, "a table of a map has at most %d of these",
-                          IMPORT_MAX_MEMBERS);
-    return !found && count < IMPORT_MAX_MEMBERS;
+    else if (!room)
+        reading_leave_out(reading, at, "an imported table has no room for another %s", what);
+    return !found && room;
 }
 
 struct declared_record *reading_add_record(struct reading *reading, struct json at,
@@ -163,7 +162,7 @@ struct declared_record *reading_add_record(struct reading *reading, struct json 
     size_t count = 0;
     for (; *last && !found; last = &(*last)->next, count++)
         found = strcmp((*last)->name, name) == 0;
-    if (!has_room(reading, at, found, count, "kind of record", name))
+    if (!has_room(reading, at, found, count < IMPORT_MAX_KINDS, "kind of record", name))
         return NULL;
     struct declared_record *record = arena_alloc(reading->arena, sizeof *record);
     if (record)
@@ -191,7 +190,7 @@ struct declared_index *reading_add_index(struct reading *reading, struct json at
     size_t count = 0;
     for (; *last && !found; last = &(*last)->next, count++)
         found = strcmp((*last)->name, name) == 0;
-    if (!has_room(reading, at, found, count, "index", name))
+    if (!has_room(reading, at, found, count < IMPORT_MAX_INDEXES, "index", name))
         return NULL;
     struct declared_index *index = arena_alloc(reading->arena, sizeof *index);
     if (index)
@@ -248,6 +247,14 @@ void reading_add_type(struct reading *reading, struct declared_table *table, con
     *last = added;
 }
 
+enum value_type reading_type_of(const struct declared_table *table, const char *attribute)
+{
+    for (const struct declared_type *each = table->types; each; each = each->next)
+        if (strcmp(each->attribute, attribute) == 0)
+            return each->type;
+    return VALUE_S;
+}
+
 void reading_add_includes(struct reading *reading, struct declared_index *index, struct json names)
 {
     const char **texts = arena_array(reading->arena, json_count(names), sizeof *texts);
@@ -291,7 +298,7 @@ void reading_add_values(struct reading *reading, struct declared_table *table, c
 {
     struct declared_param *param = param_of(reading, table, part);
     size_t room = param ? param->value_count + json_count(values) : 0;
-    if (!param || room > IMPORT_MAX_MEMBERS)
+    if (!param || room > IMPORT_MAX_VALUES_KNOWN)
         return;
     const char **texts = arena_array(reading->arena, room, sizeof *texts);
     if (!texts)

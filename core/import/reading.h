@@ -8,13 +8,14 @@
 #include "core/import/imported.h"
 #include "core/json/json.h"
 
+/* More than anybody has; without bounds what compares each with each could take for ever. */
 enum {
-    /* As many as a map may have; without a bound what compares each with each could take for ever.
-     */
-    IMPORT_MAX_MEMBERS = 2000,
+    IMPORT_MAX_MEMBERS = 2000, /* of an object that is searched for each of many others */
     IMPORT_MAX_TABLES = 256,
-    /* So many notes are kept; the last one counts the others. */
-    IMPORT_MAX_NOTES = 2000,
+    IMPORT_MAX_KINDS = 1000,        /* of a table */
+    IMPORT_MAX_INDEXES = 50,        /* of a table */
+    IMPORT_MAX_VALUES_KNOWN = 1000, /* of a part */
+    IMPORT_MAX_NOTES = 500,         /* so many are kept, and one that counts the others */
 };
 
 struct reading {
@@ -78,6 +79,7 @@ void reading_add_kind_format(struct reading *reading, struct declared_key *key, 
 /* That an attribute is a number, binary, … Said once; the first time counts. */
 void reading_add_type(struct reading *reading, struct declared_table *table, const char *attribute,
                       enum value_type type);
+enum value_type reading_type_of(const struct declared_table *table, const char *attribute);
 
 /* What an index holds beside keys, from a list of names. */
 void reading_add_includes(struct reading *reading, struct declared_index *index, struct json names);

@@ -10,8 +10,8 @@ enum template_notation {
     TEMPLATE_BRACES, /* {name} */
 };
 
-/* What becomes of letters as the tool writes a key. */
-enum template_case { TEMPLATE_CASE_KEPT, TEMPLATE_CASE_LOWER, TEMPLATE_CASE_UPPER };
+/* A number of more digits has no zeros in front of it: DynamoDB's have 38 at most. */
+enum { TEMPLATE_MAX_PAD = 38 };
 
 /* Adds literal text, or a part, to FORMAT, whose pieces have room for FORMAT_MAX_PIECES (or which
  * is {0}). Each returns NULL, or a static phrase that says why no format can say it. */

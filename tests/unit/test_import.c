@@ -177,7 +177,7 @@ static void test_onetable_types_dates_and_times(void)
             "local ls1 pk={pk} when=Event:{when} +a +b\n"
             "type sk N\n"
             "type when N\n"
-            "out line 5, models.Other: its sk is of type S, but of type N in other kinds of the "
+            "out line 5, models.Other: its sk is of type S, but of type N elsewhere in the "
             "table\n");
 }
 
@@ -243,6 +243,296 @@ static void test_onetable_schemas_that_say_nothing(void)
           "nothing that can be imported: line 1: \"indexes\" has a \"primary\" with");
 }
 
+#define ENTITY(name, rest)                                                                         \
+    "{'model': {'entity': '" name "', 'service': 'Shop', 'version': '1'}, " rest "}"
+
+static void test_electrodb_entities(void)
+{
+    imports(
+        "{'employees': " ENTITY(
+            "Employee",
+            "'table': 'staff', 'attributes': {\n"
+            "'employeeId': {'type': 'string'}, 'orgId': {'type': 'string', 'label': 'O'}},\n"
+            "'indexes': {'staff': {'pk': {'field': 'pk', 'composite': ['orgId']},\n"
+            "   'sk': {'field': 'sk', 'composite': ['employeeId']}},\n"
+            " 'mine': {'index': 'gsi1', 'collection': ['work', 'Tasks'],\n"
+            "  'pk': {'field': 'gsi1pk', 'composite': ['employeeId']},\n"
+            "  'sk': {'field': 'gsi1sk', 'composite': []}}}") ",\n'tasks': " ENTITY("task",
+                                                                                    "'table': "
+                                                                                    "'staff', "
+                                                                                    "'attributes': "
+                                                                                    "{\n"
+                                                                                    "'employeeId': "
+                                                                                    "{'type': "
+                                                                                    "'string'}, "
+                                                                                    "'taskId': "
+                                                                                    "{'type': "
+                                                                                    "'string'},\n"
+                                                                                    "'state': "
+                                                                                    "{'type': "
+                                                                                    "['Open', "
+                                                                                    "'Done']}, "
+                                                                                    "'rank': "
+                                                                                    "{'type': "
+                                                                                    "'number',\n"
+                                                                                    "  'padding': "
+                                                                                    "{'length': 5, "
+                                                                                    "'char': "
+                                                                                    "'0'}}},\n"
+                                                                                    "'indexes': "
+                                                                                    "{'all': "
+                                                                                    "{'pk': "
+                                                                                    "{'field': "
+                                                                                    "'pk', "
+                                                                                    "'composite': "
+                                                                                    "[]},\n"
+                                                                                    "   'sk': "
+                                                                                    "{'field': "
+                                                                                    "'sk', "
+                                                                                    "'casing': "
+                                                                                    "'upper', "
+                                                                                    "'composite': "
+                                                                                    "['taskId']}},"
+                                                                                    "\n"
+                                                                                    " 'mine': "
+                                                                                    "{'index': "
+                                                                                    "'gsi1', "
+                                                                                    "'type': "
+                                                                                    "'clustered', "
+                                                                                    "'collection': "
+                                                                                    "'work',\n"
+                                                                                    "  'pk': "
+                                                                                    "{'field': "
+                                                                                    "'gsi1pk', "
+                                                                                    "'composite': "
+                                                                                    "['employeeId']"
+                                                                                    ", 'casing': "
+                                                                                    "'none'},\n"
+                                                                                    "  'sk': "
+                                                                                    "{'field': "
+                                                                                    "'gsi1sk', "
+                                                                                    "'composite': "
+                                                                                    "['rank', "
+                                                                                    "'state'], "
+                                                                                    "'casing': "
+                                                                                    "'none'}}}") "}",
+        "table staff staff #\n"
+        "kind Employee pk=$shop#o_{orgId:lower} sk=$employee_1#employeeid_{employeeId:lower}\n"
+        "kind task pk=$shop sk=$TASK_1#TASKID_{taskId:upper}\n"
+        "index gsi1 "
+        "gsi1pk=Employee:$shop#employeeid_{employeeId:lower},task:$Shop#employeeId_{employeeId}"
+        " gsi1sk=Employee:$work#tasks#employee_1,"
+        "task:$work#rank_{rank:05}#state_{state}#task_1\n"
+        "values state Open Done\n");
+}
+
+static void test_electrodb_templates_and_types(void)
+{
+    imports(
+        "[" ENTITY(
+            "user",
+            "'attributes': {'id': {'type': 'string'}, 'seq': {'type': 'number'},\n"
+            " 'email': {'type': 'string'}}, 'indexes': {\n"
+            "'own': {'pk': {'field': 'id', 'composite': ['id']},\n"
+            "        'sk': {'field': 'n', 'template': '${seq}'}},\n"
+            "'mail': {'index': 'g', 'projection': ['a'], 'scope': 'X', 'pk': {'field': 'gpk',\n"
+            "         'template': 'MAIL#${email}', 'composite': ['email']}},\n"
+            "'seq': {'index': 'h', 'scope': 'X', 'pk': {'field': 'hpk', 'composite': ['id']}},\n"
+            "'cast': {'index': 'i', 'pk': {'field': 'ipk', 'composite': ['seq'], 'cast': "
+            "'number'}}}") "]",
+        "table Shop NAME-OF-THE-TABLE #\n"
+        "kind user id={id:lower} n={seq}\n"
+        "index g gpk=user:mail#{email:lower} +a\n"
+        "index h hpk=user:$shop_x$user_1#id_{id:lower}\n"
+        "index i ipk=user:{seq}\n"
+        "type n N\n"
+        "type ipk N\n");
+    imports(
+        "{'entity': 'old', 'service': 's', 'version': '2', 'table': 't', 'attributes':\n"
+        " {'a': {'type': 'string'}}, 'indexes': {'own': {'pk': {'field': 'pk', 'facets': ['a']},\n"
+        " 'sk': {'field': 'sk', 'facets': []}}}}",
+        "table t t #\n"
+        "kind old pk=$s_2#a_{a:lower} sk=$old\n");
+}
+
+static void test_electrodb_leaves_out(void)
+{
+    imports(
+        "[" ENTITY(
+            "a",
+            "'attributes': {'a': {'type': 'string', 'padding': {'length': 3, 'char': '0'}}},\n"
+            "'indexes': {'own': {'pk': {'field': 'pk', 'composite': []}},\n"
+            "'x': {'index': 'x', 'pk': {'field': 'xpk', 'composite': ['a']}},\n"
+            "'y': {'index': 'y', 'pk': {'field': 'ypk', 'template': ':a'}},\n"
+            "'z': {'index': 'z', 'pk': {'field': 'zpk', 'composite': ['b']}},\n"
+            "'c': {'index': 'c', 'type': 'composite', 'pk': {'field': 'cpk'}},\n"
+            "'d': {'index': 'd', 'pk': {}}}") ",\n" ENTITY("b",
+                                                           "'indexes': {'own': {'pk': "
+                                                           "{'field': 'id', 'composite': "
+                                                           "[]}}}") ",\n7,\n" ENTITY("c",
+                                                                                     "'ind"
+                                                                                     "exes"
+                                                                                     "': "
+                                                                                     "{'"
+                                                                                     "own'"
+                                                                                     ": "
+                                                                                     "{'"
+                                                                                     "inde"
+                                                                                     "x': "
+                                                                                     "'x'}"
+                                                                                     "}") ","
+                                                                                          "\n" ENTITY(
+                                                                                              "d",
+                                                                                              "'att"
+                                                                                              "ribu"
+                                                                                              "tes'"
+                                                                                              ": "
+                                                                                              "{}, "
+                                                                                              "'ind"
+                                                                                              "exes"
+                                                                                              "': "
+                                                                                              "{'"
+                                                                                              "own'"
+                                                                                              ": "
+                                                                                              "{'"
+                                                                                              "pk':"
+                                                                                              " {'"
+                                                                                              "fiel"
+                                                                                              "d': "
+                                                                                              "'pk'"
+                                                                                              ", "
+                                                                                              "'com"
+                                                                                              "posi"
+                                                                                              "te':"
+                                                                                              " []}"
+                                                                                              "},\n"
+                                                                                              " 'x'"
+                                                                                              ": "
+                                                                                              "{'"
+                                                                                              "inde"
+                                                                                              "x': "
+                                                                                              "'x',"
+                                                                                              " '"
+                                                                                              "pk':"
+                                                                                              " {'"
+                                                                                              "fiel"
+                                                                                              "d': "
+                                                                                              "'oth"
+                                                                                              "er',"
+                                                                                              " '"
+                                                                                              "comp"
+                                                                                              "osit"
+                                                                                              "e': "
+                                                                                              "[]}}"
+                                                                                              "}") "]",
+        "table Shop NAME-OF-THE-TABLE #\n"
+        "kind a pk=$shop$a_1\n"
+        "kind d pk=$shop$d_1\n"
+        "out line 9, [2]: this is no entity, which has a \"model\" and \"indexes\"\n"
+        "out line 6, [0].indexes.c.type: an index is \"isolated\" or \"clustered\"\n"
+        "out line 7, [0].indexes.d: an index has a name, and a \"field\" for each of its keys\n"
+        "out line 8, [1]: its table has another key than the first entity's\n"
+        "out line 10, [3]: an entity has a name, a service, and an index without \"index\" "
+        "that "
+        "says the fields of the table's key\n"
+        "out line 12, [4].indexes.x: another entity says other fields for this index\n"
+        "out line 3, [0].indexes.x.pk: a part is padded other than by zeros in front of a "
+        "number\n"
+        "out line 4, [0].indexes.y.pk: it is in the notation of old versions, \":attribute\"\n"
+        "out line 5, [0].indexes.z.pk: a part is no attribute of the entity\n"
+        "out line 1, [0]: index x: no kind of record says how it writes its keys\n"
+        "out line 1, [0]: index y: no kind of record says how it writes its keys\n"
+        "out line 1, [0]: index z: no kind of record says how it writes its keys\n");
+}
+
+#define TABLE                                                                                      \
+    "{'tableName': 'poke', 'partitionKey': {'name': 'pk', 'type': 'string'},\n"                    \
+    " 'sortKey': {'name': 'sk', 'type': 'string'}, 'indexes': {\n"                                 \
+    " 'byTrainer': {'type': 'global', 'partitionKey': {'name': 'tr', 'type': 'string'},\n"         \
+    "   'sortKey': {'name': 'level', 'type': 'number'}},\n"                                        \
+    " 'byLevel': {'type': 'local', 'sortKey': {'name': 'level', 'type': 'number'}}}}"
+#define TOOL(name, attributes)                                                                     \
+    "{'entityName': '" name                                                                        \
+    "', 'timestamps': true, 'schema': {'type': 'item', 'attributes': {" attributes                 \
+    "}},\n 'table': " TABLE "}"
+
+static void test_toolbox_entities(void)
+{
+    imports("[" TOOL("Pokemon",
+                     "'id': {'type': 'string', 'key': true, 'savedAs': 'pk', 'transform':\n"
+                     "  {'transformerId': 'prefix', 'prefix': 'POKEMON', 'delimiter': '#'}},\n"
+                     "'sk': {'type': 'string', 'enum': ['ROOT'], 'hidden': true},\n"
+                     "'level': {'type': 'number'}, 'trainer': {'type': 'string', 'savedAs': "
+                     "'tr'}") ",\n" TOOL("Battle", "'pk': {'type': 'string', 'transform': "
+                                                   "{'transformerId': 'pipe', 'transformers': [\n"
+                                                   "  {'transformerId': 'prefix', 'prefix': 'B', "
+                                                   "'delimiter': '#'},\n"
+                                                   "  {'transformerId': 'suffix', 'suffix': 'Z', "
+                                                   "'delimiter': '#'},\n"
+                                                   "  {'transformerId': 'prefix', 'prefix': 'A', "
+                                                   "'delimiter': '#'}]}},\n"
+                                                   "'kind': {'type': 'string', 'savedAs': 'sk', "
+                                                   "'enum': ['won', 'lost']}") "]",
+            "table poke poke # mtime=_md\n"
+            "kind Pokemon pk=POKEMON#{id} sk=ROOT\n"
+            "kind Battle pk=A#B#{pk}#Z sk={kind}\n"
+            "index byTrainer tr=Pokemon:{trainer} level=Pokemon:{level}\n"
+            "local byLevel pk={pk} level=Pokemon:{level}\n"
+            "type level N\n"
+            "values kind won lost\n");
+}
+
+static void test_a_toolbox_table_alone(void)
+{
+    imports(TABLE, "table poke poke #\n"
+                   "kind item pk={pk*} sk={sk*}\n"
+                   "index byTrainer tr=item:{tr*} level=item:{level}\n"
+                   "local byLevel pk={pk} level=item:{level}\n"
+                   "type level N\n");
+}
+
+static void test_toolbox_leaves_out(void)
+{
+    imports(
+        "[" TOOL(
+            "A",
+            "'pk': {'type': 'string', 'hidden': true, 'key': true}, 'sk': {'type': "
+            "'string'}") "," TOOL("B",
+                                  "'pk': {'type': 'string', 'keyLink': {'linkerId': "
+                                  "'custom'}}") "," TOOL("C",
+                                                         "'pk': {'type': "
+                                                         "'string', "
+                                                         "'keyDefault': "
+                                                         "{'defaulterId': "
+                                                         "'custom'}}") "," TOOL("D",
+                                                                                "'pk': {'type': "
+                                                                                "'string', "
+                                                                                "'transform': "
+                                                                                "{'transformerId': "
+                                                                                "'custom'}}") "," TOOL("E",
+                                                                                                       "'pk': "
+                                                                                                       "{'type'"
+                                                                                                       ": "
+                                                                                                       "'list'"
+                                                                                                       "}") "," TOOL("F",
+                                                                                                                     "'pk': {'type': 'string'}, 'sk': {'type': 'string'}") ", 5]",
+        "table poke poke # mtime=_md\n"
+        "kind F pk={pk} sk={sk}\n"
+        "type level N\n"
+        "out line 31, [6]: this is neither an entity nor a table\n"
+        "out line 1, [0].schema.attributes.pk: it is computed by the entity's function "
+        "computeKey, or hidden\n"
+        "out line 6, [1].schema.attributes.pk: its value is linked to other attributes by a "
+        "function\n"
+        "out line 11, [2].schema.attributes.pk: its default is computed by a function\n"
+        "out line 16, [3].schema.attributes.pk: its value is transformed by a function\n"
+        "out line 21, [4].schema.attributes.pk: a key is a string, a number or binary\n"
+        "out line 1, [0]: index byTrainer: no kind of record says how it writes its keys\n"
+        "out line 1, [0]: index byLevel: no kind of record says how it writes its keys\n");
+    fails("[{\"tableName\": \"t\", \"partitionKey\": {\"name\": \"a\", \"type\": \"list\"}}]",
+          "nothing that can be imported: line 1, [0]: a table's key has a \"name\", and is");
+}
+
 static const struct check_test tests[] = {
     {"templates_become_formats", test_templates_become_formats},
     {"templates_that_no_format_can_say", test_templates_that_no_format_can_say},
@@ -253,6 +543,12 @@ static const struct check_test tests[] = {
     {"the_separator_is_what_stands_between_parts", test_the_separator_is_what_stands_between_parts},
     {"onetable_leaves_out", test_onetable_leaves_out},
     {"onetable_schemas_that_say_nothing", test_onetable_schemas_that_say_nothing},
+    {"electrodb_entities", test_electrodb_entities},
+    {"electrodb_templates_and_types", test_electrodb_templates_and_types},
+    {"electrodb_leaves_out", test_electrodb_leaves_out},
+    {"toolbox_entities", test_toolbox_entities},
+    {"a_toolbox_table_alone", test_a_toolbox_table_alone},
+    {"toolbox_leaves_out", test_toolbox_leaves_out},
 };
 
 CHECK_MAIN(tests)

@@ -1,0 +1,528 @@
+#include "core/import/electrodb.h"
+
+#include "core/import/kinds.h"
+
+/* Which letters a key is written in. */
+enum casing { CASING_LOWER, CASING_UPPER, CASING_NONE };
+
+/* A table of a service while its entities are read. */
+struct service_table {
+    struct reading *reading;
+    struct part_names names;
+    struct declared_table *table;
+    const char *keys[2];
+};
+
+/* What the keys of an entity are made of. */
+struct entity {
+    struct service_table *to;
+    struct json at, attributes, indexes;
+    const char *name, *service, *version;
+    const char *table; /* NULL when it does not say */
+    bool read;         /* with all others of its table */
+    bool beta; /* a schema without "model", as before version 1: the version is in another place */
+};
+
+/* One key of an index: PK or SK. */
+struct entity_key {
+    struct entity *entity;
+    struct json index, key;
+    struct json last; /* the attribute that was added last */
+    bool sort;
+    enum casing casing;
+};
+
+static bool is_entity(struct json value)
+{
+    struct json model = json_member(value, "model");
+    struct json named = json_is(model, JSON_OBJECT) ? model : value;
+    return json_is(json_member(named, "entity"), JSON_STRING) &&
+           json_is(json_member(named, "service"), JSON_STRING) &&
+           json_is(json_member(value, "indexes"), JSON_OBJECT);
+}
+
+static bool recognises(struct json root)
+{
+    struct json first = json_first(root);
+    return is_entity(root) || (json_is(root, JSON_ARRAY) && is_entity(first)) ||
+           (json_is(root, JSON_OBJECT) && is_entity(json_next(first)));
+}
+
+static bool leave_out(struct entity *entity, struct json at, const char *why)
+{
+    reading_leave_out(entity->to->reading, at, "%s", why);
+    return false;
+}
+
+/* Text that is the same in all keys, in the letters of the key. */
+static const char *add_text(const struct entity_key *key, struct format *format, struct span text)
+{
+    struct arena *arena = key->entity->to->reading->arena;
+    char *copy = arena_text(arena, text);
+    if (!copy)
+        return "out of memory";
+    for (size_t i = 0; i < text.size; i++) {
+        char c = copy[i];
+        if ((unsigned char)c >= 0x80 && key->casing != CASING_NONE)
+            return "it changes the case of letters beyond ASCII";
+        if (key->casing == CASING_LOWER && c >= 'A' && c <= 'Z')
+            copy[i] = (char)(c - 'A' + 'a');
+        if (key->casing == CASING_UPPER && c >= 'a' && c <= 'z')
+            copy[i] = (char)(c - 'a' + 'A');
+    }
+    return template_add_literal(arena, format, span_of(copy, text.size));
+}
+
+static const char *add_words(const struct entity_key *key, struct format *format,
+                             const char *before, const char *text)
+{
+    const char *wrong = add_text(key, format, span_text(before));
+    return wrong ? wrong : add_text(key, format, span_text(text));
+}
+
+static bool is_number(struct json attribute)
+{
+    return json_string_is(json_member(attribute, "type"), SPAN_LITERAL("number"));
+}
+
+/* Zeros in front of a number; any other padding can't be undone. */
+static const char *add_padding(struct json attribute, struct format_piece *piece)
+{
+    struct json padding = json_member(attribute, "padding");
+    int64_t length;
+    if (!json_present(padding))
+        return NULL;
+    if (!is_number(attribute) || !json_string_is(json_member(padding, "char"), SPAN_LITERAL("0")) ||
+        !json_read_int(json_member(padding, "length"), &length) || length < 1 ||
+        length > TEMPLATE_MAX_PAD)
+        return "a part is padded other than by zeros in front of a number";
+    piece->pad = (unsigned)length;
+    return NULL;
+}
+
+/* A part that is an attribute. */
+static const char *add_attribute(void *context, struct span name, struct format *format)
+{
+    struct entity_key *key = context;
+    struct entity *entity = key->entity;
+    struct json attribute = key->last = json_member_span(entity->attributes, name);
+    struct json type = json_member(attribute, "type");
+    if (!json_present(attribute))
+        return "a part is no attribute of the entity";
+    const char *wrong = template_add_part(&entity->to->names, format, name);
+    if (wrong)
+        return wrong;
+    struct format_piece *piece = &format->pieces[format->count - 1];
+    if (!is_number(attribute) && key->casing != CASING_NONE)
+        piece->letters = key->casing == CASING_LOWER ? FORMAT_LOWER : FORMAT_UPPER;
+    if (json_is(type, JSON_ARRAY) && key->casing == CASING_NONE)
+        reading_add_values(entity->to->reading, entity->to->table, piece->param, type);
+    return add_padding(attribute, piece);
+}
+
+static const char *add_sort_prefix(const struct entity_key *key, struct format *format)
+{
+    struct json collection = json_member(key->index, "collection");
+    struct reading *reading = key->entity->to->reading;
+    const char *wrong = NULL;
+    size_t count = 0;
+    if (json_is(collection, JSON_STRING) && !json_string_is(collection, SPAN_LITERAL(""))) {
+        const char *text = reading_text(reading, collection);
+        return text ? add_words(key, format, "$", text) : "its collection has no name";
+    }
+    if (!json_is(collection, JSON_ARRAY))
+        return NULL;
+    for (struct json each = json_first(collection); json_present(each) && !wrong;
+         each = json_next(each)) {
+        const char *text = reading_text(reading, each);
+        wrong =
+            text ? add_words(key, format, count++ ? "#" : "$", text) : "its collection has no name";
+    }
+    return wrong;
+}
+
+static bool is_clustered(const struct entity_key *key)
+{
+    return json_string_is(json_member(key->index, "type"), SPAN_LITERAL("clustered"));
+}
+
+/* The entity's own name in a sort key: behind those of collections, before a cluster's end. */
+static const char *add_entity_name(const struct entity_key *key, struct format *format)
+{
+    const struct entity *entity = key->entity;
+    struct json collection = json_member(key->index, "collection");
+    bool collected = json_count(collection) > 0 ||
+                     (json_is(collection, JSON_STRING) && json_raw(collection).size > 2);
+    const char *wrong = add_words(key, format, collected ? "#" : "$", entity->name);
+    if (!wrong && !entity->beta)
+        wrong = add_words(key, format, "_", entity->version);
+    return wrong;
+}
+
+/* What a key begins with when it has no template. */
+static const char *add_prefix(const struct entity_key *key, struct format *format)
+{
+    const struct entity *entity = key->entity;
+    struct json scope = json_member(key->index, "scope");
+    bool alone = !json_present(json_member(key->index, "sk"));
+    const char *wrong = NULL;
+    if (!key->sort) {
+        const char *scope_text = reading_text(entity->to->reading, scope);
+        wrong = add_words(key, format, "$", entity->service);
+        if (!wrong && scope_text)
+            wrong = add_words(key, format, "_", scope_text);
+        if (!wrong && entity->beta)
+            wrong = add_words(key, format, "_", entity->version);
+    }
+    if (!wrong && (key->sort || alone))
+        wrong = add_sort_prefix(key, format);
+    if (!wrong && ((key->sort && !is_clustered(key)) || alone))
+        wrong = add_entity_name(key, format);
+    return wrong;
+}
+
+/* "#label_" and the attribute, for each. */
+static const char *add_composite(struct entity_key *key, struct json composite,
+                                 struct format *format)
+{
+    struct reading *reading = key->entity->to->reading;
+    const char *wrong = NULL;
+    for (struct json each = json_first(composite); json_present(each) && !wrong;
+         each = json_next(each)) {
+        const char *name = reading_text(reading, each);
+        if (!name)
+            return "its composite attributes are names";
+        struct json attribute = json_member(key->entity->attributes, name);
+        const char *label = reading_text(reading, json_member(attribute, "label"));
+        wrong = add_words(key, format, "#", label ? label : name);
+        if (!wrong)
+            wrong = add_text(key, format, SPAN_LITERAL("_"));
+        if (!wrong)
+            wrong = add_attribute(key, span_text(name), format);
+    }
+    return wrong;
+}
+
+static struct json composite_of(struct json key)
+{
+    struct json composite = json_member(key, "composite");
+    return json_present(composite) ? composite : json_member(key, "facets");
+}
+
+/* The template of a key, if it has one: an attribute that is the key itself is one, too. */
+static const char *template_of(struct entity_key *key)
+{
+    struct reading *reading = key->entity->to->reading;
+    struct json composite = composite_of(key->key), first = json_first(composite);
+    const char *text = reading_text(reading, json_member(key->key, "template"));
+    if (!text && json_is(composite, JSON_STRING))
+        text = reading_text(reading, composite);
+    const char *field = reading_text(reading, json_member(key->key, "field"));
+    const char *name = json_count(composite) == 1 ? reading_text(reading, first) : NULL;
+    struct json attribute = name ? json_member(key->entity->attributes, name) : (struct json){0};
+    if (text || !name || !field || strcmp(name, field) != 0 || !json_present(attribute))
+        return text;
+    CLEAN_UP(buf_clean_up) struct buf whole = {0};
+    buf_printf(&whole, "${%s}", name);
+    return arena_text(reading->arena, buf_span(&whole));
+}
+
+static const char *add_template(struct entity_key *key, const char *text, struct format *format)
+{
+    struct template_parts parts = {.names = &key->entity->to->names,
+                                   .notation = TEMPLATE_DOLLAR,
+                                   .part = add_attribute,
+                                   .context = key};
+    if (!strstr(text, "${") && strchr(text, ':'))
+        return "it is in the notation of old versions, \":attribute\"";
+    const char *wrong = template_parse(&parts, span_text(text), format);
+    /* Its text was read as it stands. */
+    for (size_t i = 0; !wrong && i < format->count; i++) {
+        struct format folded = {0};
+        if (format->pieces[i].param)
+            continue;
+        wrong = add_text(key, &folded, format->pieces[i].literal);
+        if (!wrong)
+            format->pieces[i].literal = folded.pieces[0].literal;
+    }
+    return wrong;
+}
+
+/* Whether the key is a number: by "cast", or since its template is one attribute that is one. */
+static bool is_numeric(const struct entity_key *key, const struct format *format, bool template)
+{
+    struct json cast = json_member(key->key, "cast");
+    if (json_present(cast))
+        return json_string_is(cast, SPAN_LITERAL("number"));
+    return template && format_whole_param(format) && is_number(key->last);
+}
+
+static enum casing casing_of(struct json key)
+{
+    struct json casing = json_member(key, "casing");
+    return json_string_is(casing, SPAN_LITERAL("upper"))  ? CASING_UPPER
+           : json_string_is(casing, SPAN_LITERAL("none")) ? CASING_NONE
+                                                          : CASING_LOWER;
+}
+
+/* A key that is a number is the attribute alone. */
+static const char *add_number(struct entity_key *key, bool template, struct format *format)
+{
+    struct json composite = composite_of(key->key);
+    const char *name = json_count(composite) == 1
+                           ? reading_text(key->entity->to->reading, json_first(composite))
+                           : NULL;
+    if (template && format_whole_param(format)) {
+        format->pieces[0].letters = FORMAT_ANY_CASE;
+        format->pieces[0].pad = 0;
+        return NULL;
+    }
+    *format = (struct format){0};
+    return name ? template_add_part(&key->entity->to->names, format, span_text(name))
+                : "a key that is cast to a number has one attribute";
+}
+
+static enum kind_key read_key(struct entity_key *key, struct format *format, enum value_type *type)
+{
+    const char *text = template_of(key), *wrong;
+    key->casing = casing_of(key->key);
+    *format = (struct format){0};
+    if (text) {
+        wrong = add_template(key, text, format);
+    } else {
+        wrong = add_prefix(key, format);
+        if (!wrong)
+            wrong = add_composite(key, composite_of(key->key), format);
+        if (!wrong && key->sort && is_clustered(key))
+            wrong = add_entity_name(key, format);
+    }
+    if (!wrong && is_numeric(key, format, text != NULL)) {
+        *type = VALUE_N;
+        wrong = add_number(key, text != NULL, format);
+    }
+    if (wrong)
+        leave_out(key->entity, key->key, wrong);
+    return wrong ? KIND_KEY_LEFT_OUT : KIND_KEY_FOUND;
+}
+
+static bool is_field(struct json key, const char *attribute)
+{
+    return json_string_is(json_member(key, "field"), span_text(attribute));
+}
+
+static enum kind_key find_key(void *context, const char *attribute, struct format *format,
+                              enum value_type *type)
+{
+    struct entity *entity = context;
+    for (struct json name = json_first(entity->indexes), index; json_present(name);
+         name = json_next(index)) {
+        index = json_next(name);
+        struct entity_key pk = {.entity = entity, .index = index, .key = json_member(index, "pk")};
+        struct entity_key sk = {
+            .entity = entity, .index = index, .key = json_member(index, "sk"), .sort = true};
+        if (is_field(pk.key, attribute))
+            return read_key(&pk, format, type);
+        if (is_field(sk.key, attribute))
+            return read_key(&sk, format, type);
+    }
+    return KIND_KEY_ABSENT;
+}
+
+static void read_projection(struct entity *entity, struct json projection,
+                            struct declared_index *index)
+{
+    if (json_string_is(projection, SPAN_LITERAL("all")))
+        index->projects = PROJECTS_ALL;
+    else if (json_string_is(projection, SPAN_LITERAL("keys_only")))
+        index->projects = PROJECTS_KEYS;
+    else if (json_is(projection, JSON_ARRAY))
+        reading_add_includes(entity->to->reading, index, projection);
+}
+
+static bool same_attribute(const struct declared_key *key, size_t count, const char *attribute)
+{
+    return attribute ? count == 1 && strcmp(key->attribute, attribute) == 0 : count == 0;
+}
+
+/* An index is said by each entity that is in it, always with the same attributes. */
+static void read_index(struct entity *entity, struct json at, struct json index)
+{
+    struct reading *reading = entity->to->reading;
+    struct json sk = json_member(index, "sk"), type = json_member(index, "type");
+    const char *name = reading_text(reading, json_member(index, "index"));
+    const char *pk_field = reading_text(reading, json_member(json_member(index, "pk"), "field"));
+    const char *sk_field = reading_text(reading, json_member(sk, "field"));
+    if (json_present(type) && !json_string_is(type, SPAN_LITERAL("clustered")) &&
+        !json_string_is(type, SPAN_LITERAL("isolated"))) {
+        leave_out(entity, type, "an index is \"isolated\" or \"clustered\"");
+        return;
+    }
+    if (!name || !pk_field || (json_present(sk) && !sk_field)) {
+        leave_out(entity, at, "an index has a name, and a \"field\" for each of its keys");
+        return;
+    }
+    struct declared_index *known = reading_find_index(entity->to->table, name);
+    if (known) {
+        if (!same_attribute(&known->partition[0], known->partition_count, pk_field) ||
+            !same_attribute(&known->sort[0], known->sort_count, sk_field))
+            leave_out(entity, at, "another entity says other fields for this index");
+        return;
+    }
+    known = reading_add_index(reading, at, entity->to->table, name);
+    if (!known)
+        return;
+    reading_add_index_key(reading, at, known, false, pk_field);
+    if (sk_field)
+        reading_add_index_key(reading, at, known, true, sk_field);
+    read_projection(entity, json_member(index, "projection"), known);
+}
+
+/* The index without a name is the table's own. */
+static struct json table_index(const struct entity *entity)
+{
+    for (struct json name = json_first(entity->indexes), index; json_present(name);
+         name = json_next(index)) {
+        index = json_next(name);
+        if (!json_present(json_member(index, "index")))
+            return index;
+    }
+    return (struct json){0};
+}
+
+static const char *table_of(struct reading *reading, struct json entity)
+{
+    struct json table = json_member(entity, "table");
+    if (!json_present(table))
+        table = json_member(json_member(entity, "config"), "table");
+    return reading_text(reading, table);
+}
+
+static struct entity entity_of(struct reading *reading, struct json value)
+{
+    struct json model = json_member(value, "model");
+    bool beta = !json_is(model, JSON_OBJECT);
+    struct json named = beta ? value : model;
+    const char *version = reading_text(reading, json_member(named, "version"));
+    return (struct entity){.at = value,
+                           .attributes = json_member(value, "attributes"),
+                           .indexes = json_member(value, "indexes"),
+                           .name = reading_text(reading, json_member(named, "entity")),
+                           .service = reading_text(reading, json_member(named, "service")),
+                           .version = version ? version : "1",
+                           .table = table_of(reading, value),
+                           .beta = beta};
+}
+
+static const char *field_of(struct reading *reading, struct json index, const char *key)
+{
+    return reading_text(reading, json_member(json_member(index, key), "field"));
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* The first entity says the attributes of the table's key; the others have the same. */
+static bool settle_table(struct entity *entity)
+{
+    struct service_table *to = entity->to;
+    struct json own = table_index(entity);
+    const char *pk = field_of(to->reading, own, "pk"), *sk = field_of(to->reading, own, "sk");
+    if (!entity->name || !entity->service || !pk)
+        return leave_out(entity, entity->at,
+                         "an entity has a name, a service, and an index without \"index\" that "
+                         "says the fields of the table's key");
+    if (!to->table) {
+        to->table = reading_add_table(to->reading, entity->at,
+                                      entity->table ? entity->table : entity->service,
+                                      entity->table ? entity->table : IMPORT_NO_TABLE_NAME);
+        to->keys[0] = pk;
+        to->keys[1] = sk;
+    } else if (!same_text(to->keys[0], pk) || !same_text(to->keys[1], sk)) {
+        return leave_out(entity, entity->at, "its table has another key than the first entity's");
+    }
+    return to->table;
+}
+
+static void read_indexes(struct entity *entity)
+{
+    for (struct json name = json_first(entity->indexes), index; json_present(name);
+         name = json_next(index)) {
+        index = json_next(name);
+        if (json_present(json_member(index, "index")))
+            read_index(entity, name, index);
+    }
+}
+
+static void add_entity(struct entity *entity)
+{
+    struct service_table *to = entity->to;
+    struct kind kind = {entity->name, entity->at, {to->keys[0], to->keys[1]}, find_key, entity};
+    kinds_add(to->reading, to->table, &kind);
+}
+
+/* All entities of the first one's table. Its indexes are known before the first kind is added. */
+static void read_table(struct reading *reading, struct entity *entities, size_t count)
+{
+    struct service_table to = {.reading = reading};
+    const char *table = entities[0].table;
+    bool ready = part_names_init(&to.names, reading->arena);
+    for (size_t i = 0; i < count && ready; i++) {
+        struct entity *entity = &entities[i];
+        if (entity->read || !same_text(entity->table, table))
+            continue;
+        entity->to = &to;
+        entity->read = true;
+        if (settle_table(entity))
+            read_indexes(entity);
+        else
+            entity->to = NULL;
+    }
+    for (size_t i = 0; i < count && to.table; i++)
+        if (entities[i].to == &to)
+            add_entity(&entities[i]);
+    if (to.table)
+        kinds_finish(reading, &to.names, entities[0].at, to.table);
+    part_names_clean_up(&to.names);
+}
+
+/* The entities of ROOT; what else stands there is left out. */
+static size_t collect(struct reading *reading, struct json root, struct entity *entities)
+{
+    bool object = json_is(root, JSON_OBJECT);
+    size_t count = 0;
+    for (struct json each = json_first(root), value; json_present(each); each = json_next(value)) {
+        value = object ? json_next(each) : each;
+        if (!is_entity(value))
+            reading_leave_out(reading, value,
+                              "this is no entity, which has a \"model\" and \"indexes\"");
+        else if (count == IMPORT_MAX_KINDS)
+            reading_leave_out(reading, value, "at most %d entities are read", IMPORT_MAX_KINDS);
+        else
+            entities[count++] = entity_of(reading, value);
+    }
+    return count;
+}
+
+static void read(struct reading *reading, struct json root)
+{
+    struct entity *entities = arena_array(reading->arena, IMPORT_MAX_KINDS, sizeof *entities);
+    size_t count = 1;
+    if (!entities)
+        return;
+    if (is_entity(root))
+        entities[0] = entity_of(reading, root);
+    else
+        count = collect(reading, root, entities);
+    for (size_t i = 0; i < count; i++)
+        if (!entities[i].read)
+            read_table(reading, &entities[i], count - i);
+}
+
+const struct import_format electrodb_format = {
+    .name = "ElectroDB entity, or several",
+    .looks_for = "\"model\" with \"entity\" and \"service\", beside \"indexes\"",
+    .recognises = recognises,
+    .read = read,
+};

@@ -1,0 +1,397 @@
+#include "core/import/toolbox.h"
+
+#include "core/import/kinds.h"
+
+/* An entity, or a table alone. */
+struct toolbox_entity {
+    struct reading *reading;
+    struct part_names *names;
+    struct declared_table *to;
+    struct json at, table, attributes;
+    const char *name;       /* NULL of a table alone */
+    const char *table_name; /* NULL when it is computed */
+    bool read;
+};
+
+static bool is_key(struct json key)
+{
+    return json_is(json_member(key, "name"), JSON_STRING) &&
+           json_is(json_member(key, "type"), JSON_STRING);
+}
+
+static bool is_table(struct json value)
+{
+    return is_key(json_member(value, "partitionKey"));
+}
+
+static bool is_entity(struct json value)
+{
+    return json_is(json_member(value, "entityName"), JSON_STRING) &&
+           is_table(json_member(value, "table")) &&
+           json_is(json_member(json_member(value, "schema"), "attributes"), JSON_OBJECT);
+}
+
+static bool is_either(struct json value)
+{
+    return is_entity(value) || is_table(value);
+}
+
+static bool recognises(struct json root)
+{
+    struct json first = json_first(root);
+    return is_either(root) || (json_is(root, JSON_ARRAY) && is_either(first)) ||
+           (json_is(root, JSON_OBJECT) && is_either(json_next(first)));
+}
+
+static bool leave_out(const struct toolbox_entity *entity, struct json at, const char *why)
+{
+    reading_leave_out(entity->reading, at, "%s", why);
+    return false;
+}
+
+static bool find_type(struct json key, enum value_type *type)
+{
+    struct json text = json_member(key, "type");
+    bool string = json_string_is(text, SPAN_LITERAL("string"));
+    bool number = json_string_is(text, SPAN_LITERAL("number"));
+    *type = string ? VALUE_S : number ? VALUE_N : VALUE_B;
+    return string || number || json_string_is(text, SPAN_LITERAL("binary"));
+}
+
+/* What a transformer puts around a value. Transformers are in one another, as the pipe says. */
+struct wrapping {
+    struct buf before, after;
+};
+
+static const char *add_wrapping(struct json transform, struct wrapping *to, unsigned depth);
+
+static const char *add_pipe(struct json transform, struct wrapping *to, unsigned depth)
+{
+    struct json transformers = json_member(transform, "transformers");
+    const char *wrong = depth > 8 ? "its transformers are too deep in each other" : NULL;
+    for (struct json each = json_first(transformers); json_present(each) && !wrong;
+         each = json_next(each))
+        wrong = add_wrapping(each, to, depth + 1);
+    return wrong;
+}
+
+static const char *add_wrapping(struct json transform, struct wrapping *to, unsigned depth)
+{
+    struct json id = json_member(transform, "transformerId");
+    bool prefix = json_string_is(id, SPAN_LITERAL("prefix"));
+    struct json text = json_member(transform, prefix ? "prefix" : "suffix");
+    struct json delimiter = json_member(transform, "delimiter");
+    CLEAN_UP(buf_clean_up) struct buf added = {0};
+    if (json_string_is(id, SPAN_LITERAL("pipe")))
+        return add_pipe(transform, to, depth);
+    if (!prefix && !json_string_is(id, SPAN_LITERAL("suffix")))
+        return "its value is transformed by a function";
+    if (!json_is(text, JSON_STRING) || !json_is(delimiter, JSON_STRING))
+        return "a prefix or suffix has a text and a delimiter";
+    json_read_string(prefix ? text : delimiter, &added);
+    json_read_string(prefix ? delimiter : text, &added);
+    if (!prefix) {
+        buf_add_span(&to->after, buf_span(&added));
+        return NULL;
+    }
+    buf_add_span(&added, buf_span(&to->before));
+    buf_truncate(&to->before, 0);
+    buf_add_span(&to->before, buf_span(&added));
+    return NULL;
+}
+
+static bool is_function(struct json value, const char *id)
+{
+    return json_string_is(json_member(value, id), SPAN_LITERAL("custom"));
+}
+
+/* Why no format can say what the attribute holds; NULL when it is what was put. */
+static const char *computed(struct json attribute)
+{
+    struct json of_key = json_member(attribute, "keyDefault");
+    struct json of_put = json_member(attribute, "putDefault");
+    if (json_present(json_member(attribute, "keyLink")) ||
+        json_present(json_member(attribute, "putLink")))
+        return "its value is linked to other attributes by a function";
+    if (is_function(of_key, "defaulterId"))
+        return "its default is computed by a function";
+    /* So is a key written out that only computeKey knows. */
+    if (json_is(json_member(attribute, "hidden"), JSON_TRUE) && !json_present(of_key) &&
+        !json_present(of_put) && !json_present(json_member(attribute, "transform")) &&
+        json_count(json_member(attribute, "enum")) != 1)
+        return "it is computed by the entity's function computeKey, or hidden";
+    return NULL;
+}
+
+/* The one value that the attribute may have, or the part that it is. */
+static const char *add_value(const struct toolbox_entity *entity, struct json name,
+                             struct json attribute, struct format *format)
+{
+    struct json values = json_member(attribute, "enum"), only = json_first(values);
+    struct reading *reading = entity->reading;
+    const char *text = reading_text(reading, json_count(values) == 1 ? only : name);
+    if (!text)
+        return "it has no name, or its only value is no text";
+    if (json_count(values) == 1)
+        return template_add_literal(reading->arena, format, span_text(text));
+    const char *wrong = template_add_part(entity->names, format, span_text(text));
+    if (!wrong && json_count(values) > 1)
+        reading_add_values(reading, entity->to, format->pieces[format->count - 1].param, values);
+    return wrong;
+}
+
+static const char *add_wrapped(const struct toolbox_entity *entity, struct json name,
+                               struct json attribute, struct format *format)
+{
+    CLEAN_UP(buf_clean_up) struct buf before = {0};
+    CLEAN_UP(buf_clean_up) struct buf after = {0};
+    struct json transform = json_member(attribute, "transform");
+    struct wrapping wrapping = {0};
+    const char *wrong = json_present(transform) ? add_wrapping(transform, &wrapping, 0) : NULL;
+    before = wrapping.before;
+    after = wrapping.after;
+    if (before.failed || after.failed)
+        return "out of memory";
+    struct arena *arena = entity->reading->arena;
+    if (!wrong)
+        wrong = template_add_literal(arena, format, buf_span(&before));
+    if (!wrong)
+        wrong = add_value(entity, name, attribute, format);
+    return wrong ? wrong : template_add_literal(arena, format, buf_span(&after));
+}
+
+static bool is_saved_as(struct json name, struct json attribute, const char *stored)
+{
+    struct json saved_as = json_member(attribute, "savedAs");
+    return json_string_is(json_present(saved_as) ? saved_as : name, span_text(stored));
+}
+
+static enum kind_key find_key(void *context, const char *stored, struct format *format,
+                              enum value_type *type)
+{
+    const struct toolbox_entity *entity = context;
+    for (struct json name = json_first(entity->attributes), each; json_present(name);
+         name = json_next(each)) {
+        each = json_next(name);
+        if (!is_saved_as(name, each, stored))
+            continue;
+        const char *wrong = computed(each);
+        if (!wrong && !find_type(each, type))
+            wrong = "a key is a string, a number or binary";
+        if (!wrong)
+            wrong = add_wrapped(entity, name, each, format);
+        if (wrong)
+            leave_out(entity, name, wrong);
+        return wrong ? KIND_KEY_LEFT_OUT : KIND_KEY_FOUND;
+    }
+    return KIND_KEY_ABSENT;
+}
+
+/* A table alone tells nothing of how its keys are written: each is one part, which is open. */
+static enum kind_key find_bare_key(void *context, const char *stored, struct format *format,
+                                   enum value_type *type)
+{
+    const struct toolbox_entity *entity = context;
+    *type = reading_type_of(entity->to, stored);
+    if (template_add_part(entity->names, format, span_text(stored)))
+        return KIND_KEY_LEFT_OUT;
+    format->pieces[0].open = *type == VALUE_S;
+    return KIND_KEY_FOUND;
+}
+
+static const char *add_key(const struct toolbox_entity *entity, struct declared_index *index,
+                           struct json key, bool sort)
+{
+    enum value_type type;
+    const char *name = reading_text(entity->reading, json_member(key, "name"));
+    if (!name || !find_type(key, &type))
+        return "a key has a \"name\", and is a string, a number or binary";
+    reading_add_index_key(entity->reading, key, index, sort, name);
+    if (type != VALUE_S)
+        reading_add_type(entity->reading, entity->to, name, type);
+    return NULL;
+}
+
+static void read_index(const struct toolbox_entity *entity, struct json name, struct json value)
+{
+    bool local = json_string_is(json_member(value, "type"), SPAN_LITERAL("local"));
+    struct json sort = json_member(value, "sortKey");
+    const char *text = reading_text(entity->reading, name);
+    struct json partition = json_member(local ? entity->table : value, "partitionKey");
+    if (!text || !is_key(partition) || (json_present(sort) && !is_key(sort))) {
+        leave_out(entity, name,
+                  "an index has a name, a \"partitionKey\" and perhaps a \"sortKey\"");
+        return;
+    }
+    if (reading_find_index(entity->to, text)) /* each entity says all indexes of its table */
+        return;
+    struct declared_index *index = reading_add_index(entity->reading, name, entity->to, text);
+    if (!index)
+        return;
+    index->local = local;
+    const char *wrong = add_key(entity, index, partition, false);
+    if (!wrong && json_present(sort))
+        wrong = add_key(entity, index, sort, true);
+    if (wrong)
+        leave_out(entity, name, wrong);
+}
+
+static void read_indexes(const struct toolbox_entity *entity)
+{
+    struct json indexes = json_member(entity->table, "indexes");
+    for (struct json name = json_first(indexes), each; json_present(name); name = json_next(each)) {
+        each = json_next(name);
+        read_index(entity, name, each);
+    }
+}
+
+/* Records tell when they changed, unless the entity says otherwise. */
+static void read_times(struct toolbox_entity *entity)
+{
+    struct json timestamps = json_member(entity->at, "timestamps");
+    struct json modified =
+        json_is(timestamps, JSON_OBJECT) ? json_member(timestamps, "modified") : timestamps;
+    struct json saved_as = json_member(modified, "savedAs");
+    if (entity->to->mtime || !json_present(modified) || json_is(modified, JSON_FALSE))
+        return;
+    entity->to->mtime = json_present(saved_as) ? reading_text(entity->reading, saved_as) : "_md";
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* The first entity says the table. */
+static bool settle_table(struct toolbox_entity *entity, struct declared_table **table,
+                         const char *keys[2])
+{
+    struct json partition = json_member(entity->table, "partitionKey");
+    struct json sort = json_member(entity->table, "sortKey");
+    const char *pk = reading_text(entity->reading, json_member(partition, "name"));
+    const char *sk = reading_text(entity->reading, json_member(sort, "name"));
+    enum value_type type;
+    if (!pk || !find_type(partition, &type) ||
+        (json_present(sort) && (!sk || !find_type(sort, &type))))
+        return leave_out(entity, entity->at,
+                         "a table's key has a \"name\", and is a string, a number or binary");
+    if (*table && (!same_text(keys[0], pk) || !same_text(keys[1], sk)))
+        return leave_out(entity, entity->at, "its table has another key than the first entity's");
+    if (!*table)
+        *table = reading_add_table(entity->reading, entity->at,
+                                   entity->table_name ? entity->table_name : "table",
+                                   entity->table_name ? entity->table_name : IMPORT_NO_TABLE_NAME);
+    keys[0] = pk;
+    keys[1] = sk;
+    entity->to = *table;
+    return *table;
+}
+
+static void add_types(const struct toolbox_entity *entity, const char *const keys[2])
+{
+    static const char *const members[] = {"partitionKey", "sortKey"};
+    for (size_t i = 0; i < 2 && keys[i]; i++) {
+        enum value_type type;
+        if (find_type(json_member(entity->table, members[i]), &type) && type != VALUE_S)
+            reading_add_type(entity->reading, entity->to, keys[i], type);
+    }
+}
+
+static void add_kind(struct toolbox_entity *entity, const char *const keys[2])
+{
+    struct kind kind = {entity->name, entity->at, {keys[0], keys[1]}, find_key, entity};
+    if (!entity->name)
+        return;
+    kinds_add(entity->reading, entity->to, &kind);
+    read_times(entity);
+}
+
+/* A table that no entity is said of has records all the same. */
+static void add_bare_kind(struct toolbox_entity *entity, const char *const keys[2])
+{
+    struct kind kind = {"item", entity->at, {keys[0], keys[1]}, find_bare_key, entity};
+    kinds_add(entity->reading, entity->to, &kind);
+}
+
+/* All that is said of the first one's table. */
+static void read_table(struct reading *reading, struct toolbox_entity *entities, size_t count)
+{
+    struct part_names names;
+    struct declared_table *table = NULL;
+    const char *keys[2] = {0}, *name = entities[0].table_name;
+    bool ready = part_names_init(&names, reading->arena), has_entity = false;
+    for (size_t i = 0; i < count && ready; i++) {
+        struct toolbox_entity *entity = &entities[i];
+        if (entity->read || !same_text(entity->table_name, name))
+            continue;
+        entity->read = true;
+        entity->names = &names;
+        has_entity = has_entity || entity->name;
+        if (settle_table(entity, &table, keys))
+            read_indexes(entity);
+    }
+    if (table)
+        add_types(&entities[0], keys);
+    for (size_t i = 0; i < count && table; i++)
+        if (entities[i].to == table)
+            add_kind(&entities[i], keys);
+    if (table && !has_entity)
+        add_bare_kind(&entities[0], keys);
+    if (table)
+        kinds_finish(reading, &names, entities[0].at, table);
+    part_names_clean_up(&names);
+}
+
+static struct toolbox_entity entity_of(struct reading *reading, struct json value)
+{
+    struct json table = is_entity(value) ? json_member(value, "table") : value;
+    return (struct toolbox_entity){
+        .reading = reading,
+        .at = value,
+        .table = table,
+        .attributes = json_member(json_member(value, "schema"), "attributes"),
+        .name = is_entity(value) ? reading_text(reading, json_member(value, "entityName")) : NULL,
+        .table_name = reading_text(reading, json_member(table, "tableName")),
+    };
+}
+
+static size_t collect(struct reading *reading, struct json root, struct toolbox_entity *entities)
+{
+    bool object = json_is(root, JSON_OBJECT);
+    size_t count = 0;
+    for (struct json each = json_first(root), value; json_present(each); each = json_next(value)) {
+        value = object ? json_next(each) : each;
+        if (!is_either(value))
+            reading_leave_out(reading, value, "this is neither an entity nor a table");
+        else if (count == IMPORT_MAX_KINDS)
+            reading_leave_out(reading, value, "at most %d entities are read", IMPORT_MAX_KINDS);
+        else
+            entities[count++] = entity_of(reading, value);
+    }
+    return count;
+}
+
+static void read(struct reading *reading, struct json root)
+{
+    struct toolbox_entity *entities =
+        arena_array(reading->arena, IMPORT_MAX_KINDS, sizeof *entities);
+    size_t count = 1;
+    if (!entities)
+        return;
+    if (is_either(root))
+        entities[0] = entity_of(reading, root);
+    else
+        count = collect(reading, root, entities);
+    for (size_t i = 0; i < count; i++)
+        if (!entities[i].read)
+            read_table(reading, &entities[i], count - i);
+}
+
+const struct import_format toolbox_format = {
+    .name = "dynamodb-toolbox entity or table, or several",
+    .looks_for =
+        "\"entityName\", \"schema\" and \"table\", or a table's \"partitionKey\" with \"name\" "
+        "and \"type\"",
+    .recognises = recognises,
+    .read = read,
+};
