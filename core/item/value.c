@@ -357,3 +357,25 @@ bool base64_read(struct span text, struct buf *out)
     }
     return true;
 }
+
+const char *base64_read_typed(struct span text, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf padded = {0};
+    size_t pad = padding(text), digits = text.size - pad;
+    if (pad > 0 && text.size % 4 != 0)
+        return "the = at its end do not fill it up to four characters";
+    if (digits % 4 == 1)
+        return "a character is missing or too many";
+    for (size_t i = 0; i < digits; i++) {
+        char c = text.data[i] == '-' ? '+' : text.data[i] == '_' ? '/' : text.data[i];
+        if (sextet(c) > 63)
+            return "a character is none of A-Z, a-z, 0-9, + and / (or - and _)";
+        buf_add_char(&padded, c);
+    }
+    while (padded.size % 4 != 0)
+        buf_add_char(&padded, '=');
+    out->failed = out->failed || padded.failed;
+    return padded.failed || base64_read(buf_span(&padded), out)
+               ? NULL
+               : "its last character stands for bits that no byte has";
+}

@@ -56,4 +56,8 @@ void base64_write(struct buf *out, struct span bytes);
  * that are not zero: no two texts stand for the same bytes. */
 bool base64_read(struct span text, struct buf *out);
 
+/* Appends the bytes of TEXT as people type it: in the standard or the URL-safe alphabet, padded or
+ * not. NULL, or (OUT unchanged in size) a static phrase that says what is wrong. */
+const char *base64_read_typed(struct span text, struct buf *out);
+
 #endif

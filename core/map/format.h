@@ -18,7 +18,8 @@ struct format_piece {
     struct span literal;      /* empty for a parameter */
     const char *param;        /* NULL for a literal */
     bool open;                /* {name*}: a part that may hold separators */
-    enum value_type type;     /* of the key that the part is the whole of; else VALUE_S */
+    enum value_type type;     /* of the key that the part is the whole of; else VALUE_S. In a
+                               * step of a path, VALUE_B where it is compared with bytes. */
     enum format_case letters; /* of a key's format alone, as */
     unsigned pad; /* {score:05}: in the key the number has so many digits, with zeros in front; 0
                    * for none */

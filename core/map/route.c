@@ -1,5 +1,6 @@
 #include "core/map/route.h"
 
+#include "core/map/condition.h"
 #include "core/map/name.h"
 
 struct builder {
@@ -105,6 +106,59 @@ static bool parse_segment(struct builder *builder, const struct map_pattern *pat
     return format_copy(builder->arena, &segment, out) || findings_no_memory(builder->findings);
 }
 
+/* Whether PARAM is the whole of KEY, which is binary, of records of KIND. */
+static bool is_bytes_of(const struct model *table, const struct map_key *key,
+                        const struct map_kind *kind, const char *param)
+{
+    const struct format *format = model_key_format(table, key, kind);
+    const char *whole = format ? format_whole_param(format) : NULL;
+    return key->type == VALUE_B && whole && strcmp(whole, param) == 0;
+}
+
+/* Whether PARAM is a binary key of PATTERN's records, in the table or in the index. */
+static bool is_binary_key(const struct map_pattern *pattern, const char *param)
+{
+    const struct model *table = pattern->table;
+    for (size_t kind = 0; kind < pattern->kind_count; kind++) {
+        const struct map_key *key;
+        for (size_t i = 0; i < table->key_count; i++)
+            if (is_bytes_of(table, &table->keys[i], pattern->kinds[kind], param))
+                return true;
+        for (size_t i = 0; pattern->index && (key = model_index_key(pattern->index, i)); i++)
+            if (is_bytes_of(table, key, pattern->kinds[kind], param))
+                return true;
+    }
+    return false;
+}
+
+static bool is_not_binary(void *arg, const struct map_cond *cond, const char *used)
+{
+    const char *const *param = arg;
+    return cond->type != VALUE_B || strcmp(used, *param) != 0;
+}
+
+/* Whether PATTERN compares PARAM with bytes. */
+static bool is_binary(const struct map_pattern *pattern, const char *param)
+{
+    for (size_t i = 0; i < pattern->where_count; i++)
+        if (!condition_each_param(&pattern->where[i], is_not_binary, &param))
+            return true;
+    for (size_t i = 0; i < pattern->filter_count; i++)
+        if (!condition_each_param(&pattern->filter[i], is_not_binary, &param))
+            return true;
+    return is_binary_key(pattern, param);
+}
+
+/* Bytes may be typed in base64, so a step knows of its parameters which of them are some. */
+static void note_types(struct format *segment, const struct map_pattern *pattern)
+{
+    for (size_t i = 0; i < segment->count; i++) {
+        const char *param = segment->pieces[i].param;
+        if (param && is_binary(pattern, param))
+            segment->pieces[i].type = VALUE_B;
+    }
+}
+
 /* The route of PATTERN, made with all that lead there. */
 static struct route *lay_path(struct builder *builder, const struct map_pattern *pattern)
 {
@@ -127,6 +181,8 @@ static struct route *lay_path(struct builder *builder, const struct map_pattern 
         route = child ? child : new_route(builder, route, &segment, NULL, pattern->line);
         if (route && pattern->limit_param && format_has(&segment, pattern->limit_param))
             route->count = pattern->limit_param;
+        if (route)
+            note_types(&route->segment, pattern);
         if (!slash)
             return route;
         rest = span_from(rest, text.size + 1);
@@ -177,11 +233,14 @@ static bool place_entries(struct builder *builder, struct route *listing)
         struct route *existing = entry->rank.digits == 0 ? find_child(listing, &entry->name) : NULL;
         if (existing && !join_entry(builder, existing, entry, pattern))
             return false;
-        if (existing)
+        if (existing) {
+            note_types(&existing->segment, pattern);
             continue;
+        }
         struct route *route = new_route(builder, listing, &entry->name, entry, pattern->line);
         if (!route)
             return false;
+        note_types(&route->segment, pattern);
         route->file = pattern;
         route->kind = entry->kind;
     }

@@ -5,7 +5,7 @@
 void refusal_note(struct refusal *refusal, enum refusal_kind kind, const char *param)
 {
     if (refusal->kind == REFUSED_NOT)
-        *refusal = (struct refusal){kind, param};
+        *refusal = (struct refusal){.kind = kind, .param = param};
 }
 
 /* Whether VALUE is what the map expects of PARAM. */
@@ -36,6 +36,18 @@ static bool decode_piece(struct span *value, struct arena *arena)
     return true;
 }
 
+/* What is typed after "base64:" for bytes. None of it needs an escape, but a / does. */
+static bool decode_base64(struct span *value, struct arena *arena, const char **why)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, bytes = {0};
+    if (!name_decode(span_from(*value, sizeof NAME_BASE64 - 1), &text))
+        return false;
+    *why = base64_read_typed(buf_span(&text), &bytes);
+    arena->failed = arena->failed || text.failed || bytes.failed;
+    *value = arena_copy(arena, buf_span(&bytes));
+    return !*why;
+}
+
 enum taken name_take_apart(const struct format *format, struct span name,
                            const struct bindings *path, const struct model *table,
                            struct arena *arena, struct bindings *values, struct refusal *refusal)
@@ -49,8 +61,13 @@ enum taken name_take_apart(const struct format *format, struct span name,
         const char *param = captures.items[i].param;
         struct span value = captures.items[i].value;
         bool escaped = memchr(value.data, '%', value.size);
-        if (escaped && !decode_piece(&value, arena)) {
-            refusal_note(refusal, BAD_ESCAPE, param);
+        bool base64 =
+            captures.items[i].type == VALUE_B && span_starts(value, SPAN_LITERAL(NAME_BASE64));
+        const char *why = NULL;
+        if (base64 ? !decode_base64(&value, arena, &why)
+                   : escaped && !decode_piece(&value, arena)) {
+            refusal_note(refusal, why ? BAD_BASE64 : BAD_ESCAPE, param);
+            refusal->why = refusal->why ? refusal->why : why;
             return REFUSED;
         }
         const struct span *said = bindings_find(path, param);

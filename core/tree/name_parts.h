@@ -9,6 +9,7 @@
 enum refusal_kind {
     REFUSED_NOT,
     BAD_ESCAPE,
+    BAD_BASE64,
     SAID_TWICE,
     NO_MATCH,
     NO_COUNT,    /* it is no number, and may be meant otherwise */
@@ -21,6 +22,7 @@ enum refusal_kind {
 struct refusal {
     enum refusal_kind kind;
     const char *param;
+    const char *why; /* of BAD_BASE64: a static phrase */
 };
 
 /* Notes the first refusal of a name alone: the more specific step is tried first, and knows best.
@@ -30,9 +32,13 @@ void refusal_note(struct refusal *refusal, enum refusal_kind kind, const char *p
 /* What one step of the map makes of a name: nothing, if it has not its form. */
 enum taken { NOT_ITS_FORM, REFUSED, UNSUITED, TAKEN };
 
-/* Decodes what NAME's pieces stand for, into ARENA where they have escapes. VALUES get those that
- * PATH does not say; what both say must agree. TABLE is NULL for an environment. UNSUITED when
- * nothing but a "match" speaks against it, on a value that is written with an escape. */
+/* What may stand before the base64 of bytes, where they are typed. */
+#define NAME_BASE64 "base64:"
+
+/* Decodes what NAME's pieces stand for, into ARENA where they have escapes or are base64. VALUES
+ * get those that PATH does not say; what both say must agree. TABLE is NULL for an environment.
+ * UNSUITED when nothing but a "match" speaks against it, on a value that is written with an escape.
+ */
 enum taken name_take_apart(const struct format *format, struct span name,
                            const struct bindings *path, const struct model *table,
                            struct arena *arena, struct bindings *values, struct refusal *refusal);

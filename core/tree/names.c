@@ -75,7 +75,7 @@ static bool is_count(const struct route *child, const struct bindings *values,
     if (!value || limit_parse(child->count, *value, &limit, NULL))
         return true;
     if (limit_is(*value))
-        *refusal = (struct refusal){WRONG_COUNT, child->count};
+        *refusal = (struct refusal){.kind = WRONG_COUNT, .param = child->count};
     else
         refusal_note(refusal, NO_COUNT, child->count);
     return false;
@@ -107,7 +107,7 @@ static bool find_step(const struct names_directory *directory, struct span name,
                                            arena, &found->values, refusal);
         if ((taken == TAKEN || taken == UNSUITED) && names_withhold(child, directory->options)) {
             /* That it is another pattern's record is no way around. */
-            *refusal = (struct refusal){A_SECRET, NULL};
+            *refusal = (struct refusal){.kind = A_SECRET};
             return false;
         }
         if (taken == TAKEN && !is_count(child, &found->values, refusal)) {
@@ -261,6 +261,12 @@ static bool say_refusal(const struct names_directory *directory, struct span nam
                          "in \"%.*s\" two hexadecimal digits must follow each %%; a %% itself is "
                          "written %%25",
                          (int)name.size, name.data);
+    case BAD_BASE64:
+        return error_set(
+            err, ERROR_INVALID,
+            "{%s} in \"%.*s\" is no base64: %s; what really begins with \"base64:\" is "
+            "written %%62ase64:",
+            refusal->param, (int)name.size, name.data, refusal->why);
     case SAID_TWICE:
         return error_set(err, ERROR_INVALID, "{%s} in \"%.*s\" is not what the path says before",
                          refusal->param, (int)name.size, name.data);

@@ -1,6 +1,7 @@
 """What a map says of filters, keys that are no text, and indexes, against both servers: the map of
 docs/map.md among them."""
 
+import base64
 import json
 import os
 import random
@@ -286,6 +287,27 @@ def test_binary_keys_of_any_bytes_are_listed_and_open(own, boto):
     assert blobs("--format", "compact", "cat", *paths).text.count("\n") == len(keys)
     one = sorted(keys)[7]
     assert blobs("cat", f"/prod/blobs/%23%00%2F/{urllib.parse.quote(one, safe='')}").code == 0
+
+
+def test_bytes_may_be_typed_in_base64(own):
+    keys = [b"\x00\x01\x02", b"???", b"base64:AAEC"]
+    items = [{"pk": {"B": b"\xff"}, "sk": {"B": key}} for key in keys]
+    blobs = own(description("prod-Blobs", ["pk", "sk"], {"pk": "B", "sk": "B"}), items, BINARY)
+    assert names(blobs("ls", "/prod/blobs/base64:_w/")) == ["%00%01%02", "???", "%62ase64:AAEC"]
+    for typed, key in [
+        ("%00%01%02", keys[0]),
+        ("base64:AAEC", keys[0]),
+        ("base64:Pz8_", keys[1]),
+        ("base64:Pz8%2F", keys[1]),
+        ("%62ase64:AAEC", keys[2]),
+        ("base64:" + base64.b64encode(keys[2]).decode(), keys[2]),
+    ]:
+        record = blobs("cat", f"/prod/blobs/base64:%2Fw==/{typed}@typed").stdout
+        assert json.loads(record)["sk"] == {"B": base64.b64encode(key).decode()}
+        told = json.loads(blobs("explain", "--json", f"/prod/blobs/base64:_w/{typed}").stdout)
+        assert base64.b64encode(key).decode() in told["aws"]
+    wrong = blobs("cat", "/prod/blobs/base64:_w/base64:AAECA", expect=None)
+    assert wrong.code != 0 and "is no base64: a character is missing or too many" in wrong.stderr
 
 
 # Indexes.

@@ -257,7 +257,12 @@ static void use_words(use_fn *use)
                                         ".HEAD~",
                                         "~",
                                         "x-~",
-                                        "a@b@typed"};
+                                        "a@b@typed",
+                                        "base64:",
+                                        "base64:AAEC",
+                                        "base64:A",
+                                        "base64:%20/",
+                                        "BASE64:AA"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         use(span_text(words[i]));
 }
@@ -462,6 +467,17 @@ static void test_parts_of_the_index(void)
         is_all());
 }
 
+/* Bytes that look like their own base64 are bytes all the same. */
+static void test_binary_keys(void)
+{
+    walk_table(
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},\"types\":{\"pk\":"
+        "\"B\",\"sk\":\"B\"},\"indexes\":{\"I\":{\"partition\":\"x\"}},"
+        "\"paths\":{\"{a}/\":{},\"{a}/from-{b}/\":{\"where\":{\"sk\":{\">\":\"{b}\"}}},\"by/{x}/"
+        "\":{\"index\":\"I\",\"name\":\"{b}:{a}\"}}",
+        is_all());
+}
+
 static void test_another_separator(void)
 {
     walk_table("\"table\":\"T\",\"separator\":\"/\",\"records\":{\"r\":{\"pk\":\"{a}/"
@@ -585,6 +601,7 @@ static const struct check_test tests[] = {
     {"entries_of_several_kinds", test_entries_of_several_kinds},
     {"parts_of_both_keys", test_parts_of_both_keys},
     {"parts_of_the_index", test_parts_of_the_index},
+    {"binary_keys", test_binary_keys},
     {"another_separator", test_another_separator},
     {"values_that_do_not_match", test_values_that_do_not_match},
     {"names_with_a_rank", test_names_with_a_rank},

@@ -527,6 +527,40 @@ static void test_a_map_that_is_read_again_and_again_is_there_once(void)
     CHECK_INT(map_count(), before);
 }
 
+/* Bytes may be typed in base64 wherever they stand in a path; nothing else may. */
+static void test_bytes_in_base64(void)
+{
+    load_table(
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
+        "\"types\":{\"sk\":\"B\",\"digest\":\"B\"},"
+        "\"indexes\":{\"I\":{\"partition\":\"digest\"}},"
+        "\"paths\":{\"{a}/\":{},\"{a}/of/{from}..{to}/\":{\"where\":{\"sk\":\"{from}..{to}\"}},"
+        "\"by/{digest}/\":{\"index\":\"I\",\"name\":\"{b}, {a}\"}}");
+    check_means("/prod/t/x/base64:YWJj", "{a}/ a=x b=abc");
+    check_means("/prod/t/x/base64:YS9i", "{a}/ a=x b=a/b");
+    check_means("/prod/t/x/base64:Pz8_", "{a}/ a=x b=?\?\?");
+    check_means("/prod/t/x/base64:Pz8%2F", "{a}/ a=x b=?\?\?");
+    check_means("/prod/t/x/base64:YQ==", "{a}/ a=x b=a");
+    check_means("/prod/t/x/base64:YQ", "{a}/ a=x b=a");
+    check_means("/prod/t/x/%62ase64:YQ", "{a}/ a=x b=base64:YQ");
+    check_means("/prod/t/x/Base64:YQ", "{a}/ a=x b=Base64:YQ");
+    check_means("/prod/t/base64:YQ/b", "{a}/ a=base64:YQ b=b"); /* which is text */
+    check_means("/prod/t/x/of/base64:YQ..base64:Yg", "{a}/of/{from}..{to}/ a=x from=a to=b");
+    check_means("/prod/t/by/base64:YQ/base64:Yg, x", "by/{digest}/ digest=a b=b a=x");
+    check_refused(
+        "/prod/t/x/base64:YQQ!", ERROR_INVALID,
+        "{b} in \"base64:YQQ!\" is no base64: a character is none of A-Z, a-z, 0-9, + and "
+        "/ (or - and _); what really begins with \"base64:\" is written %62ase64:");
+    check_refused("/prod/t/x/of/a..base64:A", ERROR_INVALID,
+                  "{to} in \"a..base64:A\" is no base64: a character is missing or too many; what "
+                  "really begins with \"base64:\" is written %62ase64:");
+    check_refused(
+        "/prod/t/x/base64:%2", ERROR_INVALID,
+        "in \"base64:%2\" two hexadecimal digits must follow each %; a % itself is written "
+        "%25");
+    close_map();
+}
+
 static const struct check_test tests[] = {
     {"a_place_outlives_its_map", test_a_place_outlives_its_map},
     {"a_map_that_is_read_again_and_again_is_there_once",
@@ -542,6 +576,7 @@ static const struct check_test tests[] = {
     {"the_more_specific_parameter_wins", test_the_more_specific_parameter_wins},
     {"a_match_decides_between_siblings", test_a_match_decides_between_siblings},
     {"names_are_decoded", test_names_are_decoded},
+    {"bytes_in_base64", test_bytes_in_base64},
     {"attribute_names_are_decoded", test_attribute_names_are_decoded},
     {"environments_with_a_parameter", test_environments_with_a_parameter},
     {"a_literal_environment_comes_first", test_a_literal_environment_comes_first},

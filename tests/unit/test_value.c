@@ -295,6 +295,30 @@ static void other_base64_is_refused(void)
     }
 }
 
+static const char *typed(const char *text, struct buf *out)
+{
+    buf_truncate(out, 0);
+    return base64_read_typed(span_text(text), out);
+}
+
+static void base64_is_read_as_people_type_it(void)
+{
+    static const char *const same[] = {"+/+/AA==", "-_-_AA==", "+/+/AA", "-_-_AA", "+_-/AA"};
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        CHECK(typed(same[i], &out) == NULL);
+        CHECK(span_equal(buf_span(&out), span_of("\xfb\xff\xbf\0", 4)));
+    }
+    CHECK(typed("", &out) == NULL && out.size == 0);
+    CHECK_TEXT(typed("AAAAA", &out), "a character is missing or too many");
+    CHECK_TEXT(typed("A", &out), "a character is missing or too many");
+    CHECK_TEXT(typed("AA=", &out), "the = at its end do not fill it up to four characters");
+    CHECK_TEXT(typed("AA=A", &out), "a character is none of A-Z, a-z, 0-9, + and / (or - and _)");
+    CHECK_TEXT(typed("A A=", &out), "a character is none of A-Z, a-z, 0-9, + and / (or - and _)");
+    CHECK_TEXT(typed("QR", &out), "its last character stands for bits that no byte has");
+    CHECK_INT(out.size, 0);
+}
+
 static const struct check_test tests[] = {
     {"numbers are in order", numbers_are_in_order},
     {"equal numbers are equal in any form", equal_numbers_are_equal_in_any_form},
@@ -315,5 +339,6 @@ static const struct check_test tests[] = {
     {"base64 is the standard one", base64_is_the_standard_one},
     {"every byte survives base64", every_byte_survives_base64},
     {"other base64 is refused", other_base64_is_refused},
+    {"base64 is read as people type it", base64_is_read_as_people_type_it},
 };
 CHECK_MAIN(tests)
