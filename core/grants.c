@@ -47,8 +47,21 @@ static void grant_table(struct granted *granted, const struct model *table)
     grant(granted, DYNAMO_DESCRIBE_TABLE, table, NULL); /* mount's first call; check */
 }
 
+/* Which tables there are only the service knows: "table/…/" matches their indexes, too. */
+static void grant_all_tables(struct granted *granted, bool scan)
+{
+    CLEAN_UP(buf_clean_up) struct buf any = {0};
+    arn_write(&any, buf_text(&granted->region), buf_text(&granted->account), "*", NULL);
+    for (int op = 0; op < DYNAMO_OPS; op++)
+        if (dynamo_op_is_of_account((enum dynamo_op)op))
+            grant(granted, (enum dynamo_op)op, NULL, NULL);
+        else if (op != DYNAMO_SCAN || scan)
+            policy_grant(granted->policy, (enum dynamo_op)op, buf_span(&any));
+    granted->policy->failed |= any.failed;
+}
+
 bool grants_write(struct sources *sources, const struct map *map, const char *environment,
-                  bool compact, struct buf *out, struct error *err)
+                  const struct grants_more *more, bool compact, struct buf *out, struct error *err)
 {
     CLEAN_UP(policy_clean_up) struct policy policy = {0};
     struct bindings values;
@@ -65,6 +78,8 @@ bool grants_write(struct sources *sources, const struct map *map, const char *en
         /* The names of such environments are found among those of the tables. */
         if (!format_is_literal(&each->name))
             grant(&granted, DYNAMO_LIST_TABLES, NULL, NULL);
+        if (more->tables)
+            grant_all_tables(&granted, more->scan);
         policy.failed |= granted.region.failed || granted.account.failed || granted.prefix.failed;
     }
     if (!found)

@@ -5,10 +5,16 @@
 
 #include "core/sources.h"
 
+/* What is granted beside what the map's paths may read. */
+struct grants_more {
+    bool tables; /* all that is asked below tables/, of any table */
+    bool scan;   /* and Scans of these */
+};
+
 /* Appends the policy of MAP, or (ENVIRONMENT is not NULL) of the environment of that name alone:
  * one that there can be, or as the map writes it. What of an ARN is not known is a "*", and so are
  * the values of parameters. False with ERR filled: no such environment, or no memory. */
 bool grants_write(struct sources *sources, const struct map *map, const char *environment,
-                  bool compact, struct buf *out, struct error *err);
+                  const struct grants_more *more, bool compact, struct buf *out, struct error *err);
 
 #endif

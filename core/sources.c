@@ -295,6 +295,7 @@ static bool open_source(struct sources *sources, struct opened *opened,
         .log = sources->options.log,
         .deadline_ms = sources->options.deadline_ms,
         .random_seed = (unsigned)clock->wall_ms(clock),
+        .may_scan = sources->options.may_scan,
     };
     opened->source = dynamo_new(&dynamo);
     return opened->source || error_no_memory(err);

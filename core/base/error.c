@@ -45,6 +45,7 @@ static const struct {
     [ERROR_NONE] = {"none", 0},
     [ERROR_NOT_FOUND] = {"not-found", ENOENT},
     [ERROR_NOT_LISTABLE] = {"not-listable", EOPNOTSUPP},
+    [ERROR_TOO_LARGE] = {"too-large", EFBIG},
     [ERROR_LONG_NAME] = {"long-name", ENAMETOOLONG},
     [ERROR_IS_DIRECTORY] = {"is-directory", EISDIR},
     [ERROR_NOT_DIRECTORY] = {"not-directory", ENOTDIR},

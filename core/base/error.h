@@ -9,6 +9,7 @@ enum error_kind {
     ERROR_NONE = 0,
     ERROR_NOT_FOUND,      /* proven: no such item, or no such name */
     ERROR_NOT_LISTABLE,   /* a directory that no key path lists */
+    ERROR_TOO_LARGE,      /* larger than was allowed */
     ERROR_LONG_NAME,      /* of a directory: it can be listed under no name that would open it */
     ERROR_IS_DIRECTORY,   /* a file was wanted */
     ERROR_NOT_DIRECTORY,  /* a directory was wanted */

@@ -45,6 +45,7 @@ void cost_add(struct cost *cost, const struct cost *more)
     cost->fills_pages |= more->fills_pages;
     cost->batches |= more->batches;
     cost->tables |= more->tables;
+    cost->scans |= more->scans;
     cost->described |= more->described;
     cost->consistent |= more->consistent;
 }
@@ -54,6 +55,10 @@ void cost_write(const struct cost *cost, struct buf *out)
     const char *end = "";
     if (cost->tables) {
         buf_add_text(out, "1 request for every 100 tables");
+        end = ", and ";
+    }
+    if (cost->scans) {
+        buf_printf(out, "%s1 request a page of up to 1 MB of the whole table", end);
         end = ", and ";
     }
     if (cost->pages) {
@@ -90,7 +95,8 @@ void cost_write_json(const struct cost *cost, struct buf *out)
 {
     buf_printf(out,
                "{\"requests\": %u, \"paged_queries\": %u, \"queries_that_may_pass_over\": %u, "
-               "\"per_100_records\": %d, \"per_100_tables\": %d, \"descriptions\": %d}",
+               "\"per_100_records\": %d, \"per_100_tables\": %d, \"descriptions\": %d, "
+               "\"scans\": %d}",
                cost->requests, cost->pages, cost->passes_over, cost->batches, cost->tables,
-               cost->described);
+               cost->described, cost->scans);
 }

@@ -13,6 +13,7 @@ struct cost {
     bool fills_pages; /* or, of some of these, where the records that are wanted don't fit a page */
     bool batches;     /* one for each started hundred of a page's records, for their contents */
     bool tables;      /* one for each started hundred of the account's tables */
+    bool scans;       /* one for each page of up to 1 MB of a whole table, in segments */
     bool described;   /* one for what the service says of the table, at most once a minute */
     bool consistent;  /* read units count double */
 };

@@ -9,12 +9,17 @@
 /* For so long a description that is too old stands in for one that could not be had. */
 enum { STAND_IN_MS = 2000 };
 
+/* Texts of descriptions are kept up to that size: most have a few KB. */
+enum { MOST_TEXT_BYTES = 64 << 10 };
+
 /* What there is to know of one table. */
 struct description {
     struct dict_node by_key;
     struct description *newer, *older; /* by their last use */
     const struct model *model;         /* holds a reference; NULL: nobody has been told yet */
     struct buf identity;               /* what MODEL was made of */
+    struct buf text;                   /* as the service wrote it, unless that is large */
+    int64_t item_count, size_bytes;    /* as it said */
     int64_t read_ms;                   /* when that was asked for */
     int64_t good_until_ms;             /* until when it is believed */
     struct inquiry *inquiry;           /* that those who ask now may join; NULL for none */
@@ -90,6 +95,7 @@ static void free_description(struct catalog *catalog, struct description *descri
     dict_remove(&catalog->by_key, &description->by_key);
     model_unref(description->model);
     buf_clean_up(&description->identity);
+    buf_clean_up(&description->text);
     free(description);
 }
 
@@ -194,11 +200,22 @@ static const struct model *make_model(const char *name, const struct table_info 
     return model;
 }
 
-/* The model of what INFO says, with a reference that is the caller's: the one that there is, if it
+static void keep_text(struct description *description, const struct page *page)
+{
+    description->item_count = page->table->item_count;
+    description->size_bytes = page->table->size_bytes;
+    buf_clean_up(&description->text);
+    description->text = (struct buf){0};
+    if (page->description.size <= MOST_TEXT_BYTES)
+        buf_add_span(&description->text, page->description);
+}
+
+/* The model of what PAGE says, with a reference that is the caller's: the one that there is, if it
  * says the same. NULL with ERR filled. */
-static const struct model *learn(struct inquiry *inquiry, const struct table_info *info,
+static const struct model *learn(struct inquiry *inquiry, const struct page *page,
                                  struct error *err)
 {
+    const struct table_info *info = page->table;
     CLEAN_UP(buf_clean_up) struct buf identity = {0};
     struct description *description = inquiry->of;
     write_identity(info, &identity);
@@ -218,6 +235,7 @@ static const struct model *learn(struct inquiry *inquiry, const struct table_inf
         buf_clean_up(&description->identity);
         buf_move(&description->identity, &identity);
     }
+    keep_text(description, page);
     description->read_ms = inquiry->asked_ms;
     description->good_until_ms = inquiry->asked_ms + MAP_STRUCTURE_TTL_MS;
     return model;
@@ -293,7 +311,7 @@ static void take_answer(void *arg, const struct page *page, const struct error *
 {
     struct inquiry *inquiry = arg;
     struct error why = {0};
-    const struct model *model = page ? learn(inquiry, page->table, &why) : stand_in(inquiry, err);
+    const struct model *model = page ? learn(inquiry, page, &why) : stand_in(inquiry, err);
     if (err && !model) {
         if (err->kind == ERROR_NO_TABLE)
             say_gone(inquiry, err, &why);
@@ -407,9 +425,24 @@ static const struct model *known(struct models *models, const struct place *plac
     return description->model;
 }
 
+static bool told(struct models *models, const struct place *place, struct models_told *out)
+{
+    struct error ignored;
+    struct catalog *catalog = catalog_of(models);
+    const struct source *source =
+        catalog->options.source(catalog->options.source_arg, place, &ignored);
+    const struct description *description =
+        source ? find_description(catalog, source, span_text(place->table_name)) : NULL;
+    if (!is_good(catalog, description))
+        return false;
+    *out = (struct models_told){buf_span(&description->text), description->item_count,
+                                description->size_bytes};
+    return true;
+}
+
 struct catalog *catalog_new(const struct catalog_options *options)
 {
-    static const struct models_ops catalog_ops = {known, find, cancel};
+    static const struct models_ops catalog_ops = {known, find, cancel, told};
     struct catalog *catalog = calloc(1, sizeof *catalog);
     if (!catalog)
         return NULL;

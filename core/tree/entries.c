@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "core/map/listable.h"
+#include "core/tree/census.h"
+#include "core/tree/fact.h"
 
 void entries_clean_up(struct entries *entries)
 {
@@ -154,6 +156,8 @@ void entries_add_declared(struct entries *entries, const struct place *place,
         return;
     if (names_have_readme(place->table, place->route, &place->bindings))
         entries_add(entries, SPAN_LITERAL(README_NAME), false);
+    for (int fact = 0; place_has_facts(place) && fact < FACTS; fact++)
+        entries_add(entries, span_text(fact_name((enum fact)fact)), false);
     add_routes(entries, place, false, names);
 }
 
@@ -164,12 +168,13 @@ void entries_add_files(struct entries *entries, const struct place *place,
         add_routes(entries, place, true, names);
 }
 
-const struct route *entries_unlisted(const struct place *place)
+const struct route *entries_unlisted(const struct place *place, const struct place_options *names)
 {
     if (place->kind != PLACE_DIRECTORY && place->kind != PLACE_README &&
         place->kind != PLACE_LIST_INFO)
         return NULL;
-    return listable_missing(place->table, place->route, &place->bindings);
+    const struct route *missing = listable_missing(place->table, place->route, &place->bindings);
+    return names->scan && missing == census_step(place) ? NULL : missing;
 }
 
 /* Whether the map names an environment so, which then goes before one with a parameter. */

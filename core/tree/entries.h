@@ -36,10 +36,11 @@ void entries_add_declared(struct entries *entries, const struct place *place,
 void entries_add_files(struct entries *entries, const struct place *place,
                        const struct place_options *names);
 
-/* The parameter of PLACE that nothing lists: neither known values nor its listing; NULL when the
+/* The parameter of PLACE that nothing lists: neither known values nor its listing nor a Scan that
+ * NAMES allow; NULL when the
  * directory can be listed as a whole. It can also where its listing has all records, and parameters
  * only open windows on some of them ("{from}..{to}/"). */
-const struct route *entries_unlisted(const struct place *place);
+const struct route *entries_unlisted(const struct place *place, const struct place_options *names);
 
 /* The environments of EACH's kind that a table's name tells of. */
 void entries_add_environment(struct entries *entries, const struct map *map,

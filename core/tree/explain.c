@@ -6,6 +6,8 @@
 #include "core/base/digest.h"
 #include "core/base/instant.h"
 #include "core/plan/command.h"
+#include "core/tree/census.h"
+#include "core/tree/fact.h"
 #include "core/tree/price.h"
 
 /* A place's plan with all that is told of it. */
@@ -87,6 +89,42 @@ static void words_clean_up(struct words *words)
     buf_clean_up(&words->doubt);
 }
 
+/* Appends what READ asks, in words and as a command behind those before. */
+static void add_read(struct words *words, const struct source_ops *source, const struct read *read,
+                     struct span options, const char *choose)
+{
+    CLEAN_UP(buf_clean_up) struct buf where = {0};
+    struct buf *step = &words->steps[words->step_count++];
+    buf_add_span(&where, options);
+    struct source_command how = {.options = buf_text(&where), .choose = choose, .flags = "-c"};
+    buf_add_text(&words->command, words->command.size ? "; " : "");
+    if (read) {
+        source->write_words(read, KEYS_OF_READ, step);
+        source->write_command(read, &how, &words->command);
+    }
+    step->failed = step->failed || !read || where.failed;
+}
+
+/* What is read at a place without a plan. */
+static void find_words_of_table(struct words *words, const struct tree *tree,
+                                const struct place *place, bool scans)
+{
+    CLEAN_UP(buf_clean_up) struct buf options = {0};
+    const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
+    words->command.failed |= options.failed;
+    for (size_t i = 0; place->kind == PLACE_FACT && i < fact_read_count(place->fact); i++) {
+        struct read *read = fact_read(place->fact, i, place->table_name);
+        add_read(words, source, read, buf_span(&options), NULL);
+        read_destroy(read);
+    }
+    if (!scans)
+        return;
+    struct read *read = census_read(place);
+    add_read(words, source, read, buf_span(&options), "unique | .[]");
+    buf_printf(&words->steps[0], ", in %d segments at once", CENSUS_SEGMENTS);
+    read_destroy(read);
+}
+
 /* False when memory ran out. */
 static bool find_words(struct words *words, const struct tree *tree, const struct place *place,
                        const struct explanation *explanation)
@@ -96,6 +134,8 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
     cost_write_exception(&explanation->price.cost, &words->exception);
     cost_write_json(&explanation->price.cost, &words->bound);
     place_write_doubt(place, &words->doubt);
+    if (!explanation->price.plan)
+        find_words_of_table(words, tree, place, explanation->price.cost.scans);
     if (explanation->price.plan) {
         const struct source_ops *source = tree->describe(tree->source_arg, place, &options);
         if (explanation->price.plan->query)
@@ -138,7 +178,7 @@ static void write_text(struct buf *out, const struct place *place,
     buf_printf(out, "cost   %s\n", buf_text(&words->cost));
     if (words->exception.size)
         buf_printf(out, "       %s\n", buf_text(&words->exception));
-    if (words->step_count)
+    if (words->step_count && place->kind != PLACE_FACT)
         buf_printf(out, "       %s read unit for each started 4 KB that is read\n",
                    explanation->price.cost.consistent ? "1" : "0.5");
     if (words->command.size)

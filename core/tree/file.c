@@ -6,7 +6,9 @@
 
 #include "core/item/when.h"
 #include "core/tree/explain.h"
+#include "core/tree/fact_text.h"
 #include "core/tree/fetch.h"
+#include "core/tree/models.h"
 #include "core/tree/readme.h"
 #include "core/tree/resolve.h"
 
@@ -171,6 +173,8 @@ struct tree_call {
     const struct place *place;
     struct fetch *fetch;
     struct loop_timer *timer;
+    struct cache_wait *wait;      /* for a fact */
+    struct error why;             /* of one that could not be asked for */
     struct tree_listing *listing; /* owned: it is read to its end for its @info */
     tree_file_fn *done;
     void *arg;
@@ -180,6 +184,8 @@ static void call_destroy(struct tree_call *call)
 {
     fetch_cancel(call->fetch);
     loop_remove_timer(call->timer);
+    if (call->wait)
+        cache_leave(call->wait);
     tree_list_end(call->listing);
     free(call);
 }
@@ -221,6 +227,60 @@ static void give_readme(void *arg)
     call.done(call.arg, &file, NULL);
 }
 
+static void take_fact(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
+{
+    struct tree_call call = *(struct tree_call *)arg;
+    const struct fact_text *text = data;
+    free(arg);
+    struct tree_file file = {.ttl_left_ms = ttl_left_ms, .stale = err};
+    if (text)
+        file.bytes = span_of(text->bytes, text->size);
+    call.done(call.arg, text ? &file : NULL, text ? NULL : err);
+}
+
+static void refuse_fact(void *arg)
+{
+    struct tree_call call = *(struct tree_call *)arg;
+    free(arg);
+    call.done(call.arg, NULL, &call.why);
+}
+
+/* What was said of the table when it was looked at is told again for as long as it is believed. */
+static void give_schema(void *arg)
+{
+    struct tree_call *call = arg;
+    struct models *models = call->tree->models;
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    struct models_told told;
+    call->timer = NULL;
+    if (models->ops->told(models, call->place, &told) && told.text.size > 0) {
+        buf_add_span(&bytes, told.text);
+        buf_add_char(&bytes, '\n');
+    }
+    if (bytes.size == 0 || bytes.failed) {
+        call->wait = fact_ask(call->tree, call->place, take_fact, call, &call->why);
+        if (!call->wait)
+            refuse_fact(call);
+        return;
+    }
+    struct tree_file file = {.bytes = buf_span(&bytes),
+                             .ttl_left_ms = tree_structure_ttl_ms(call->tree, call->place)};
+    struct tree_call ended = *call;
+    free(call);
+    ended.done(ended.arg, &file, NULL);
+}
+
+static void start_fact(struct tree_call *call)
+{
+    const struct tree *tree = call->tree;
+    if (call->place->fact == FACT_SCHEMA && tree->models)
+        call->timer = loop_add_timer(tree->loop, 0, give_schema, call);
+    else
+        call->wait = fact_ask(tree, call->place, take_fact, call, &call->why);
+    if (!call->timer && !call->wait && call->why.kind != ERROR_NONE)
+        call->timer = loop_add_timer(tree->loop, 0, refuse_fact, call);
+}
+
 /* What a listing took is known when it has been read to its end. That a part of the directory can't
  * be listed is something to tell of it. */
 static void take_listing(void *arg, const struct tree_entry *entries, size_t count, bool more,
@@ -258,11 +318,13 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
     *call = (struct tree_call){.tree = tree, .place = place, .done = done, .arg = arg};
     if (place->kind == PLACE_README)
         call->timer = loop_add_timer(tree->loop, 0, give_readme, call);
+    else if (place->kind == PLACE_FACT)
+        start_fact(call);
     else if (place->kind == PLACE_LIST_INFO)
         call->listing = tree_list(tree, place, false, take_listing, call);
     else
         call->fetch = fetch_start(tree, place, take_record, call);
-    if (call->fetch || call->timer || call->listing)
+    if (call->fetch || call->timer || call->listing || call->wait)
         return call;
     call_destroy(call);
     return NULL;

@@ -5,6 +5,7 @@
 #include "core/map/listable.h"
 #include "core/plan/sieve.h"
 #include "core/tree/ask.h"
+#include "core/tree/census.h"
 #include "core/tree/entries.h"
 #include "core/tree/fetch.h"
 #include "core/tree/file.h"
@@ -20,6 +21,9 @@
  * lists grow by their indentation. */
 enum { MOST_CONTENT_BYTES = 96 << 20 };
 
+/* Of a census. */
+enum { KEYS_A_PAGE = 1000 };
+
 /* What comes next, in this order; what a directory has not is left out. A page of entries is
  * delivered at the end of DECLARED, after each page of QUERY or slice of CONTENTS, and after the
  * others. */
@@ -29,6 +33,7 @@ enum listing_state {
     LISTING_NAMES,    /* a page of the names of all tables, for PLACE_TABLES */
     LISTING_TABLES,   /* names of tables, for environments that have a parameter */
     LISTING_RECORD,   /* the record whose attributes are listed */
+    LISTING_CENSUS,   /* some of the partition keys that a Scan has found */
     LISTING_QUERY,    /* a page of the query */
     LISTING_CONTENTS, /* records of the page in hand, a slice at a time; then QUERY again */
     LISTING_PROOFS,   /* files that the map declares: which of them are there */
@@ -63,6 +68,11 @@ struct tree_listing {
     size_t content_bytes;  /* in there */
     bool more;             /* the source has a page after that in hand */
 
+    const struct route *scanned; /* the step whose names LISTING_CENSUS tells; NULL for none */
+    struct cache_wait *wait;     /* for the census */
+    struct census *census;       /* owned reference; NULL before it came */
+    size_t counted;              /* keys of it that have been told */
+
     struct fetch *fetch;      /* of LISTING_RECORD */
     struct proofs proofs;     /* of LISTING_PROOFS, and fed by the pages before */
     struct openings openings; /* of LISTING_PROOFS */
@@ -89,6 +99,9 @@ void tree_list_end(struct tree_listing *listing)
         return;
     loop_remove_timer(listing->timer);
     fetch_cancel(listing->fetch);
+    if (listing->wait)
+        cache_leave(listing->wait);
+    census_unref(listing->census);
     slices_clean_up(&listing->slices); /* which may be reading, as the plan says */
     openings_clean_up(&listing->openings);
     proofs_clean_up(&listing->proofs);
@@ -130,6 +143,9 @@ static void go_on(struct tree_listing *listing)
         case LISTING_RECORD:
             there = listing->place->kind == PLACE_ATTRS;
             break;
+        case LISTING_CENSUS:
+            there = listing->scanned;
+            break;
         case LISTING_QUERY:
             there = is_query(listing->place);
             break;
@@ -151,7 +167,7 @@ static void go_on(struct tree_listing *listing)
 static bool is_end(const struct tree_listing *listing)
 {
     return listing->state == LISTING_ENDS && listing->failed.kind == ERROR_NONE &&
-           !entries_unlisted(listing->place);
+           !entries_unlisted(listing->place, &listing->tree->names);
 }
 
 /* What a table's description tells is good for as long as that is. */
@@ -665,6 +681,8 @@ static bool prepare(struct tree_listing *listing, struct error *err)
         if (!listing->plan)
             return false;
     }
+    if (place->kind == PLACE_DIRECTORY && listing->tree->names.scan)
+        listing->scanned = census_step(place);
     if (place->kind == PLACE_ROOT)
         listing->environment = next_parametric(place->map->environments);
     return proofs_init(&listing->proofs, place, &listing->tree->names, listing->plan, err);
@@ -681,6 +699,61 @@ static bool start_declared(struct tree_listing *listing, struct error *err)
     else
         work(listing);
     return true;
+}
+
+/* A name of a key that is too long to open a directory is left out, and the end says so. False when
+ * memory ran out. */
+static bool add_key(struct tree_listing *listing, struct value key)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    const struct place *place = listing->place;
+    const struct route *step = listing->scanned;
+    struct bindings parts = {0};
+    struct error why;
+    if (!format_match_key(&place->table->kinds->keys[0], key.bytes, place->table->separator,
+                          &parts))
+        return true;
+    if (place_write_name(place, step, &parts, 0, &listing->tree->names, &name, &why))
+        return entries_add(&listing->entries, buf_span(&name), !step->file);
+    if (listing->failed.kind == ERROR_NONE)
+        listing->failed = why;
+    return why.kind != ERROR_NO_MEMORY;
+}
+
+static void tell_census(struct tree_listing *listing)
+{
+    const struct census *census = listing->census;
+    bool ok = true;
+    for (int i = 0; ok && i < KEYS_A_PAGE && listing->counted < census->count; i++)
+        ok = add_key(listing, census->values[listing->counted++]);
+    listing->entries.failed = listing->entries.failed || !ok;
+    if (listing->counted == census->count)
+        go_on(listing);
+    deliver(listing);
+}
+
+static void take_census(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    listing->wait = NULL;
+    (void)ttl_left_ms; /* a directory is there whatever is in it; what is in it is asked again */
+    if (!data) {
+        fail(listing, err);
+        return;
+    }
+    listing->census = census_ref(data);
+    listing->stats.pages = listing->census->pages;
+    listing->stats.requests = listing->census->requests;
+    listing->stats.capacity = listing->census->capacity;
+    if (err && listing->failed.kind == ERROR_NONE)
+        listing->failed = *err; /* too old to be told as if it were not */
+    tell_census(listing);
+}
+
+static bool start_census(struct tree_listing *listing, struct error *err)
+{
+    listing->wait = census_ask(listing->tree, listing->place, take_census, listing, err);
+    return listing->wait;
 }
 
 static void take_place(void *arg, struct place *place, const struct error *err)
@@ -720,7 +793,7 @@ static void work(struct tree_listing *listing)
 {
     struct error why;
     bool ok = true;
-    const struct route *unlisted = entries_unlisted(listing->place);
+    const struct route *unlisted = entries_unlisted(listing->place, &listing->tree->names);
     switch (listing->state) {
     case LISTING_PLACE:
         ok = start_place(listing, &why);
@@ -740,6 +813,12 @@ static void work(struct tree_listing *listing)
     case LISTING_RECORD:
         listing->fetch = fetch_start(listing->tree, listing->place, take_attributes, listing);
         ok = listing->fetch || error_no_memory(&why);
+        break;
+    case LISTING_CENSUS:
+        if (listing->census)
+            tell_census(listing);
+        else
+            ok = start_census(listing, &why);
         break;
     case LISTING_QUERY:
         if (listing->call)

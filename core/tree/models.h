@@ -10,6 +10,12 @@ struct models {
     const struct models_ops *ops;
 };
 
+/* What the service said of a table. */
+struct models_told {
+    struct span text;               /* as it said it; empty when that was too much to be kept */
+    int64_t item_count, size_bytes; /* -1 when not told */
+};
+
 struct models_call; /* a question under way; every provider has its own */
 
 /* Exactly one of MODEL and ERR is not NULL; MODEL is borrowed: take a reference to keep it. That
@@ -28,6 +34,9 @@ struct models_ops {
                                 models_fn *fn, void *arg);
     /* Before FN was called, which then never is. */
     void (*cancel)(struct models_call *call);
+    /* What was said of the table of PLACE, which has a TABLE_NAME; TEXT is borrowed until anything
+     * else is asked. False when somebody has to be asked. */
+    bool (*told)(struct models *models, const struct place *place, struct models_told *out);
 };
 
 #endif

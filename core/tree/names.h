@@ -11,9 +11,16 @@
 
 #define README_NAME "README"
 
+/* How large a table may be that is scanned. */
+struct scan_limits {
+    uint64_t items, bytes;
+};
+
 struct place_options {
     const char *suffix; /* of every record's name; "" for none */
     bool hide_secrets;  /* others may look on: files made for reading a secret are denied */
+    const struct scan_limits *scan; /* NULL: nothing is ever scanned; else the partition keys of a
+                                     * table that has no map are listed so */
 };
 
 /* A directory within a table. All borrowed. */

@@ -66,6 +66,11 @@ bool place_is_directory(const struct place *place)
     return place->kind <= PLACE_DIRECTORY || place->kind == PLACE_ATTRS;
 }
 
+bool place_has_facts(const struct place *place)
+{
+    return place->kind == PLACE_DIRECTORY && place->table_name && !place->route->parent;
+}
+
 char *place_table_name(const struct place *place)
 {
     struct buf name = {0};
@@ -233,6 +238,10 @@ static bool find_in_table(struct place *place, struct span name,
 {
     struct names_directory directory = names_of(place, options);
     struct names_found found;
+    if (place_has_facts(place) && fact_find(name, &place->fact)) {
+        place->kind = PLACE_FACT;
+        return true;
+    }
     if (!names_find(&directory, name, &place->arena, &found, err))
         return false;
     if (found.kind == NAMES_README) {

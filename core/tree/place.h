@@ -7,6 +7,7 @@
 #include "core/map/map.h"
 #include "core/map/route.h"
 #include "core/plan/plan.h"
+#include "core/tree/fact.h"
 #include "core/tree/names.h"
 
 enum place_kind {
@@ -16,6 +17,7 @@ enum place_kind {
     PLACE_TABLE,     /* one of them, of which nothing is known but its name */
     PLACE_DIRECTORY, /* within a table; a listing if its route has one */
     PLACE_README,    /* of a directory, to which the route belongs */
+    PLACE_FACT,      /* a file that tells what the service says of a table */
     PLACE_LIST_INFO, /* companion of a listing, to which the route belongs */
     PLACE_RECORD,
     PLACE_VALUE, /* the bare value of the attribute that the pattern names */
@@ -40,6 +42,7 @@ struct place {
     struct span below;         /* where TABLE_NAME is: the path from its directory to here */
     const struct route *route; /* of TABLE: of a directory, or of the record */
     struct bindings bindings;  /* what the path's parameters stand for */
+    enum fact fact;            /* of PLACE_FACT */
     struct span attribute;     /* of PLACE_ATTR */
     bool attribute_shortened;  /* it is the name instead, which only the record can tell */
     struct span
@@ -53,6 +56,8 @@ void place_destroy(struct place *place); /* NULL is fine */
 /* What it takes alone, in bytes. */
 size_t place_memory(const struct place *place); /* NULL takes none */
 bool place_is_directory(const struct place *place);
+/* Whether it is a directory in which a PLACE_FACT of each kind stands. */
+bool place_has_facts(const struct place *place);
 
 /* What NAME means in PLACE, a directory. NULL with ERR filled: ERROR_NOT_FOUND when the map has
  * no such name, with a text that says what could stand there; ERROR_INVALID when it refuses the

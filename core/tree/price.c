@@ -1,5 +1,8 @@
 #include "core/tree/price.h"
 
+#include "core/tree/census.h"
+#include "core/tree/fact.h"
+
 void price_clean_up(struct price *price)
 {
     proofs_clean_up(&price->proofs);
@@ -22,6 +25,10 @@ bool price_init(struct price *price, const struct place *place, const struct pla
             price->cost.tables |= !format_is_literal(&each->name);
     price->cost.tables |= place->kind == PLACE_TABLES;
     price->cost.described = place->table_name != NULL;
+    /* The description tells the schema. */
+    if (place->kind == PLACE_FACT && place->fact != FACT_SCHEMA)
+        price->cost.requests = (unsigned)fact_read_count(place->fact);
+    price->cost.scans = place->kind == PLACE_DIRECTORY && names->scan && census_step(place);
     if (!proofs_init(&price->proofs, place, names, price->plan, err))
         return false;
     proofs_add_cost(&price->proofs, &price->cost);

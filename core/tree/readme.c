@@ -2,6 +2,7 @@
 
 #include "core/base/printable.h"
 #include "core/map/listable.h"
+#include "core/tree/census.h"
 #include "core/tree/entries.h"
 #include "core/tree/price.h"
 
@@ -114,12 +115,24 @@ static void write_unlisted(const struct place *directory, const struct route *ch
                buf_text(&segment), reason);
 }
 
+static void write_scanned(const struct scan_limits *limits, struct buf *out)
+{
+    buf_printf(out,
+               "The partition keys are listed by a Scan of the whole table (--allow-scan), which\n"
+               "reads every item, at most once a minute. Of a table of more than %llu items or\n"
+               "%llu MB (--scan-limit) they are not listed, and have to be typed.\n\n",
+               (unsigned long long)limits->items,
+               (unsigned long long)(limits->bytes + (1 << 20) - 1) >> 20);
+}
+
 bool readme_write(const struct place *directory, const struct place_options *names, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    const struct route *unlisted = entries_unlisted(directory);
+    const struct route *unlisted = entries_unlisted(directory, names);
     if (unlisted)
         write_unlisted(directory, unlisted, &text);
+    else if (names->scan && census_step(directory))
+        write_scanned(names->scan, &text);
     buf_printf(&text, "Paths of %s%s, and what each costs:\n\n", directory->table_prefix,
                directory->table->base_name);
     write_patterns(directory, directory->route, names, &text);

@@ -78,6 +78,7 @@ static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
                  .endpoint_url = options->endpoint_url},
         .user_agent = "ddbfs/" DDBFS_VERSION,
         .ask_code = code_prompt,
+        .may_scan = options->allow_scan,
     };
     app->sources = sources_new(&sources);
     struct catalog_options catalog = {
@@ -163,7 +164,12 @@ bool app_start(struct app *app, const struct options *options, const struct map 
     if (!opened || !map)
         return false;
     const struct place_options names = {.suffix = options->suffix};
-    if (!names_suit(map, &names, &why)) {
+    bool ok = names_suit(map, &names, &why);
+    if (ok && options->scan_limited && !options->allow_scan)
+        ok = error_set(&why, ERROR_INVALID,
+                       "--scan-limit says how much may be scanned, and only --allow-scan that "
+                       "anything may be");
+    if (!ok) {
         app_complain(app, NULL, &why);
         return false;
     }
@@ -176,7 +182,8 @@ bool app_start(struct app *app, const struct options *options, const struct map 
         .describe = sources_describe,
         .log = &app->log,
         .models = catalog_models(app->catalog),
-        .names = {.suffix = options->suffix},
+        .names = {.suffix = options->suffix,
+                  .scan = options->allow_scan ? &options->scan_limits : NULL},
         .show_secrets = options->show_secrets,
         .compact = options->compact,
         .stale_ms = options->stale_ms,

@@ -36,7 +36,7 @@ static const struct command commands[] = {
      "ddbfs refresh /mnt/prod/shops", refresh_command},
     {"check", "[OPTION…] [MAP [PATH…]]", "prove a map against tables and records",
      "ddbfs check my.map.json /prod/shops/cool-store.myshopify.com", check_command},
-    {"policy", "[--env NAME] [--json] [MAP]", "print the IAM policy that a map needs",
+    {"policy", "[--env NAME] [OPTION…] [MAP]", "print the IAM policy that a map needs",
      "ddbfs policy --env prod my.map.json", policy_command},
     {"config", "[--env NAME] [OPTION…] [MAP]", "say whose credentials ask where, and who said so",
      "ddbfs config --env prod", config_command},

@@ -161,17 +161,48 @@ bool options_add_mount(struct options *options, const char *value)
 }
 
 /* A number of bytes, with K, M or G behind it or not. */
-static bool set_cache_size(struct options *options, const char *value)
+static bool read_bytes(const char *value, uint64_t *out)
 {
     char *end;
     unsigned long long number = strtoull(value, &end, 10);
     const char *units = "KMG";
     const char *unit = *end ? strchr(units, *end) : NULL;
     unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-    if (end == value || value[0] == '-' || (*end && (!unit || end[1])) || number > 1ULL << 33)
+    if (value[0] < '0' || value[0] > '9' || (*end && (!unit || end[1])) || number > 1ULL << 33)
         return false;
-    options->cache_bytes = number << shift;
-    return options->cache_bytes >= 1 << 20;
+    *out = number << shift;
+    return true;
+}
+
+static bool set_cache_size(struct options *options, const char *value)
+{
+    return read_bytes(value, &options->cache_bytes) && options->cache_bytes >= 1 << 20;
+}
+
+static bool set_allow_scan(struct options *options, const char *value)
+{
+    (void)value;
+    options->allow_scan = true;
+    return true;
+}
+
+/* A number of items, and the size stays; or both. */
+static bool set_scan_limit(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    options->scan_limited = true;
+    options->scan_limits.items = number;
+    return value[0] >= '1' && value[0] <= '9' && number <= 100000000 &&
+           (*end == '\0' || (*end == ',' && read_bytes(end + 1, &options->scan_limits.bytes) &&
+                             options->scan_limits.bytes > 0));
+}
+
+static bool set_tables(struct options *options, const char *value)
+{
+    (void)value;
+    options->tables = true;
+    return true;
 }
 
 static bool set_max_entries(struct options *options, const char *value)
@@ -304,6 +335,21 @@ static const struct option table[] = {
      .commands = "mount",
      .initial = "0",
      .help = "in an outage, show what is older than its ttl by so much"},
+    {.name = "allow-scan",
+     .set = set_allow_scan,
+     .commands = "mount ls cat explain policy",
+     .help = "list the partition keys of small tables without a map, by a Scan"},
+    {.name = "scan-limit",
+     .argument = "LIMIT",
+     .takes = "N or N,BYTES: 1 to 100000000 items, and bytes with K, M or G behind them or not",
+     .set = set_scan_limit,
+     .commands = "mount ls cat explain",
+     .initial = "10000,50M",
+     .help = "of how many items, or bytes, a table may be that is scanned"},
+    {.name = "tables",
+     .set = set_tables,
+     .commands = "policy",
+     .help = "with what tables/ needs, for tables that have no map"},
     {.letter = 'h', .name = "help", .set = set_help, .help = "print this"},
     {.name = "version", .set = set_version, .help = "print the version"},
 };
@@ -316,6 +362,7 @@ void options_init(struct options *options)
     for (size_t i = 0; i < COUNT; i++)
         if (table[i].initial)
             table[i].set(options, table[i].initial);
+    options->scan_limited = false;
 }
 
 /* Whether WORD is one of the words of LIST. */

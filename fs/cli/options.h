@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "core/base/nearest.h"
+#include "core/tree/names.h"
 
 struct options {
     const char *map;
@@ -33,6 +34,10 @@ struct options {
     unsigned fuse_option_count;
     uint64_t cache_bytes;
     uint32_t max_entries;
+    bool allow_scan;
+    bool scan_limited; /* --scan-limit was given */
+    struct scan_limits scan_limits;
+    bool tables;      /* --tables was given */
     int64_t stale_ms; /* 0: what is too old is never shown */
 };
 

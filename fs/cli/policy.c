@@ -1,4 +1,5 @@
-/* ddbfs policy [--env NAME] [--json] [MAP]: the least access policy that a map needs. */
+/* ddbfs policy [--env NAME] [--tables [--allow-scan]] [--json] [MAP]: the least access policy that
+ * a map needs. */
 #include "core/grants.h"
 
 #include <stdio.h>
@@ -22,7 +23,9 @@ static void print_policy(struct app *app)
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf text = {0}, safe = {0};
     const struct options *options = app->options;
-    if (!grants_write(app->sources, app->map, options->environment, options->json, &text, &why)) {
+    const struct grants_more more = {.tables = options->tables, .scan = options->allow_scan};
+    if (!grants_write(app->sources, app->map, options->environment, &more, options->json, &text,
+                      &why)) {
         app_complain(app, NULL, &why);
         return;
     }
@@ -41,6 +44,8 @@ int policy_command(const struct options *options, int argc, char **argv)
     struct app app;
     if (argc > 1)
         return app_usage("policy takes one map", "policy");
+    if (options->allow_scan && !options->tables)
+        return app_usage("no map's own paths scan: --allow-scan goes with --tables", "policy");
     if (argc == 1)
         buf_add_text(&map, argv[0]);
     else if (!app_find_map(options, &map))

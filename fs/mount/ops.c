@@ -36,7 +36,8 @@ static void op_init(void *arg, struct fuse_conn_info *connection)
 static void remember(const struct mount *mount, const struct node *directory, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    if (!directory || !directory->place || !entries_unlisted(directory->place))
+    if (!directory || !directory->place ||
+        !entries_unlisted(directory->place, &mount->app->tree.names))
         return;
     nodes_path(directory, name, &path);
     if (!path.failed)

@@ -282,6 +282,47 @@ def max_entries_ends_a_listing_in_an_error(bench):
     ).stderr  # fmt: skip
 
 
+@effect_of("--allow-scan")
+def partition_keys_are_listed_by_a_scan(bench):
+    things = bench.fixture("things")
+    things.put("thing")
+    proxy, table = bench.proxy, "/prod/tables/any-Things/items"
+    assert bench.ddbfs("ls", table, expect=1).text == "README\n"
+    assert "Scan" not in proxy.ops
+    proxy.allow_scan = True
+    assert bench.text("--allow-scan", "ls", table) == "README\nbox/\n"
+    assert proxy.ops.count("Scan") == 4
+
+
+@effect_of("--scan-limit")
+def a_larger_table_is_not_scanned(bench):
+    things = bench.fixture("things")
+    for number in range(3):
+        things.put(f"thing-{number}")
+    bench.proxy.allow_scan = True
+    scan = ["--allow-scan", "ls", "/prod/tables/any-Things/items"]
+    assert bench.text("--scan-limit", "3,1M", *scan) == "README\nbox/\n"
+    assert "items or" in bench.ddbfs("--scan-limit", "2", *scan, expect=1).stderr
+
+
+@effect_of("--tables")
+def what_tables_needs_is_granted(bench):
+    def granted(*options):
+        told = json.loads(bench.text("policy", *options))["Statement"]
+        return {(action, each) for one in told for action in one["Action"] for each in one["Resource"]}
+
+    more = granted("--tables") - granted()
+    assert {action for action, _ in more} == {
+        f"dynamodb:{op}"
+        for op in ("GetItem", "BatchGetItem", "Query", "DescribeTable", "DescribeTimeToLive")
+        + ("ListBackups", "DescribeContinuousBackups")
+    }
+    assert {resource.split(":")[-1] for _, resource in more} == {"*", "table/*"}
+    scan = granted("--tables", "--allow-scan") - granted("--tables")
+    assert {action for action, _ in scan} == {"dynamodb:Scan"}
+    bench.ddbfs("policy", "--allow-scan", expect=2)
+
+
 @effect_of("--env")
 def one_environment_is_told(bench):
     policy = bench.text("policy", "--env", "staging")

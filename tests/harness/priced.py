@@ -1,7 +1,7 @@
 """ddbfs as the tests run it, with an eye on its price: whatever a path is asked, `ddbfs explain` has
 told a bound on the requests for it, and what was sent keeps to it. And on its permissions: `ddbfs
 policy` grants all that was sent. Below tables/ a table's structure is asked for once, beside what is
-priced, and no map's policy grants that."""
+priced, and `ddbfs policy --tables` grants it."""
 
 import json
 import pathlib
@@ -9,6 +9,7 @@ import pathlib
 from . import iam, runner
 
 ASKING = ("cat", "ls")
+FACTS = ("DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups")
 
 
 def bound_of(ddbfs, options, path, env):
@@ -23,7 +24,9 @@ def beyond(bound, sent):
     batches = [each for each in sent if each.op == "BatchGetItem"]
     tables = [each for each in sent if each.op == "ListTables"]
     structure = [each.table for each in sent if each.op == "DescribeTable"]
-    single = [each for each in sent if each.op == "GetItem"] + [
+    scans = [each for each in sent if each.op == "Scan"]
+    facts = [each for each in sent if each.op in FACTS and "ExclusiveStartBackupArn" not in each.body]
+    single = facts + [each for each in sent if each.op == "GetItem"] + [
         each for each in queries if each not in later
     ]
     most = bound["requests"] + bound["paged_queries"]
@@ -35,6 +38,8 @@ def beyond(bound, sent):
         return f"{len(batches)} batches, and none were told"
     if tables and not bound["per_100_tables"]:
         return f"{len(tables)} ListTables, and none were told"
+    if scans and not bound["scans"]:
+        return f"{len(scans)} Scans, and none were told"
     if len(structure) > bound["descriptions"]:
         return f"{structure} described, and {bound['descriptions']} were told"
     return ""
@@ -64,7 +69,8 @@ class Ddbfs(runner.Ddbfs):
         options = words[: words.index(command)]
         if len(paths) != 1 or any(each.faults or each.status != 200 for each in sent):
             return
-        policy = None if "/tables/" in paths[0] else self.policy_of(options, env)
+        more = ["--tables"] if "/tables/" in paths[0] else []
+        policy = self.policy_of(options, env, more)
         for each in sent if policy else []:
             lacking = iam.missing(policy, each)
             assert not lacking, f"{paths[0]}: {lacking} is not granted by `ddbfs policy`"
@@ -75,14 +81,14 @@ class Ddbfs(runner.Ddbfs):
             too_much = beyond(bound, sent)
             assert not too_much, f"{paths[0]}: {too_much}: {sent} beyond {bound}"
 
-    def policy_of(self, options, env):
+    def policy_of(self, options, env, more):
         """What `ddbfs policy` prints with the same options, once for each content of a map."""
         given = [after for word, after in zip(options, options[1:]) if word == "--map"]
         name = (given or [self.home.environment(env).get("DDBFS_MAP")])[-1]
         if not name or not pathlib.Path(name).is_file():
             return None
-        known = (pathlib.Path(name).read_text("utf-8", "replace"), *options)
+        known = (pathlib.Path(name).read_text("utf-8", "replace"), *options, *more)
         if known not in self.policies:
-            told = self.run_plain(*options, "policy", "--json", env=env, expect=None)
+            told = self.run_plain(*options, "policy", "--json", *more, env=env, expect=None)
             self.policies[known] = json.loads(told.text) if told.code == 0 else None
         return self.policies[known]

@@ -13,6 +13,7 @@ NOTHING = {
     "per_100_records": 0,
     "per_100_tables": 0,
     "descriptions": 0,
+    "scans": 0,
 }
 GET = Sent(op="GetItem", body={})
 QUERY = Sent(op="Query", body={})

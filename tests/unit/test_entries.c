@@ -23,7 +23,7 @@ static void check_declared_with(const struct place_options *options, const struc
         buf_add_span(&got, entries.items[i].name);
         buf_add_text(&got, entries.items[i].directory ? "/" : "");
     }
-    const struct route *unlisted = entries_unlisted(place);
+    const struct route *unlisted = entries_unlisted(place, options);
     buf_add_text(&got, unlisted ? (got.size ? " ?" : "?") : "");
     if (unlisted)
         format_write(&unlisted->segment, &got);

@@ -45,6 +45,7 @@ static void every_kind_of_error_has_its_own_errno(void)
         {ERROR_NONE, 0},
         {ERROR_NOT_FOUND, ENOENT},
         {ERROR_NOT_LISTABLE, EOPNOTSUPP},
+        {ERROR_TOO_LARGE, EFBIG},
         {ERROR_LONG_NAME, ENAMETOOLONG},
         {ERROR_IS_DIRECTORY, EISDIR},
         {ERROR_NOT_DIRECTORY, ENOTDIR},

@@ -1,0 +1,37 @@
+/* A census: all partition keys of a table, each once, by a Scan that reads no more of an item than
+ * its partition key. Nobody takes one who was not allowed to scan (struct tree), nor of a table
+ * that is larger than was allowed. */
+#ifndef DDBFS_CORE_TREE_CENSUS_H
+#define DDBFS_CORE_TREE_CENSUS_H
+
+#include "core/base/arena.h"
+#include "core/tree/tree.h"
+
+enum { CENSUS_SEGMENTS = 4 };
+
+/* Constant once taken, and reference-counted. */
+struct census {
+    size_t references;
+    struct arena arena;         /* owns the values */
+    const struct value *values; /* in the order of keys */
+    size_t count;
+    unsigned pages, requests; /* what it took */
+    double capacity;          /* < 0 when not told */
+};
+
+struct census *census_ref(struct census *census);
+void census_unref(struct census *census); /* NULL is fine */
+
+/* The step below PLACE, a directory of a table that was found by its name, whose names are the
+ * table's partition keys; NULL when it has none. */
+const struct route *census_step(const struct place *place);
+
+/* The Read that all segments together make; the caller destroys it. NULL when memory ran out. */
+struct read *census_read(const struct place *place);
+
+/* Asks through the cache. FN is called once, later, with a struct census as DATA, unless
+ * cache_leave ends it. NULL with ERR filled. */
+struct cache_wait *census_ask(const struct tree *tree, const struct place *place, cache_done_fn *fn,
+                              void *arg, struct error *err);
+
+#endif

@@ -1,0 +1,154 @@
+"""What the service says of a table as a whole: schema.json, ttl.json and backups.json beside its items."""
+
+import json
+
+import pytest
+
+from harness import tables
+
+BARE = {"DDBFS_MAP": None}
+FILES = ["schema.json", "ttl.json", "backups.json"]
+CONTINUOUS = {
+    "ContinuousBackupsStatus": "ENABLED",
+    "PointInTimeRecoveryDescription": {
+        "PointInTimeRecoveryStatus": "ENABLED",
+        "RecoveryPeriodInDays": 35,
+        "EarliestRestorableDateTime": 1760000000.5,
+    },
+}
+
+
+@pytest.fixture
+def things(table):
+    return table(tables.plain(), [{"pk": {"S": "box"}, "sk": {"S": "one"}}])
+
+
+@pytest.fixture
+def bare(ddbfs):
+    """ddbfs without any map."""
+    return lambda *arguments, **how: ddbfs(*arguments, env=BARE, **how)
+
+
+def backup(number):
+    arn = f"arn:aws:dynamodb:us-east-1:123456789012:table/any-Things/backup/{number:04}"
+    return {"TableName": "any-Things", "BackupArn": arn, "BackupName": f"nightly-{number}"}
+
+
+def canned_backups(count, a_page=2):
+    """ListBackups of COUNT backups, as the service pages them."""
+    all_of_them = [backup(number) for number in range(count)]
+
+    def answer(body):
+        assert body["BackupType"] == "ALL"
+        start = body.get("ExclusiveStartBackupArn")
+        at = next((i + 1 for i, each in enumerate(all_of_them) if each["BackupArn"] == start), 0)
+        page = all_of_them[at : at + a_page]
+        more = {"LastEvaluatedBackupArn": page[-1]["BackupArn"]} if at + len(page) < count else {}
+        return {"BackupSummaries": page, **more}
+
+    return answer
+
+
+@pytest.fixture
+def backups(proxy):
+    """A service that knows backups; the local servers don't."""
+    proxy.fault("canned", op="ListBackups", times=None, answer=canned_backups(5))
+    answer = {"ContinuousBackupsDescription": CONTINUOUS}
+    proxy.fault("canned", op="DescribeContinuousBackups", times=None, answer=lambda _body: answer)
+
+
+def test_they_are_listed(bare, things, cost):
+    assert set(FILES) < set(bare("ls", f"/tables/{things}").text.split())
+    assert cost() == ["DescribeTable"], "names alone"
+
+
+def test_the_schema_is_what_the_service_wrote(bare, things, proxy, cost):
+    """Members in its order and blanks of its own: not printed anew."""
+    text = '{"Table" :{"TableName":"any-Things","Z":[1, 2.50],"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]'
+    text += ',"AttributeDefinitions":[{"AttributeType":"S","AttributeName":"pk"}],"A":{"é":1e3}}}'
+    proxy.fault("raw", op="DescribeTable", body=text.encode())
+    assert bare("cat", f"/tables/{things}/schema.json").text == text[len('{"Table" :') : -1] + "\n"
+    assert cost() == ["DescribeTable"]
+
+
+def test_the_schema_is_that_of_the_service(bare, things, boto):
+    got = json.loads(bare("cat", f"/tables/{things}/schema.json").text)
+    told = boto.describe_table(TableName=things)["Table"]
+    assert got["TableName"] == things and got["KeySchema"] == told["KeySchema"]
+    assert got["ItemCount"] == told["ItemCount"]
+
+
+def test_what_its_items_expire_by(bare, things, proxy, cost):
+    answer = {"TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": "gone_at"}}
+    proxy.fault("canned", op="DescribeTimeToLive", answer=lambda _body: answer)
+    got = json.loads(bare("cat", f"/tables/{things}/ttl.json").text)
+    assert got == answer["TimeToLiveDescription"]
+    assert sorted(cost()) == ["DescribeTable", "DescribeTimeToLive"]
+
+
+def test_its_backups_of_both_kinds(bare, things, backups, cost):
+    got = json.loads(bare("cat", f"/tables/{things}/backups.json").text)
+    assert [each["BackupName"] for each in got["BackupSummaries"]] == [f"nightly-{n}" for n in range(5)]
+    assert got["ContinuousBackupsDescription"] == CONTINUOUS
+    asked = cost()
+    assert asked.count("ListBackups") == 3 and asked.count("DescribeContinuousBackups") == 1
+    assert len(asked) == 5
+
+
+def test_a_table_without_backups(bare, things, backups, proxy):
+    proxy.heal()
+    proxy.fault("canned", op="ListBackups", answer=lambda _body: {"BackupSummaries": []})
+    answer = {"ContinuousBackupsDescription": {"ContinuousBackupsStatus": "ENABLED"}}
+    proxy.fault("canned", op="DescribeContinuousBackups", answer=lambda _body: answer)
+    text = bare("cat", f"/tables/{things}/backups.json").text
+    assert text == '{"BackupSummaries":[],"ContinuousBackupsDescription":%s}\n' % json.dumps(
+        answer["ContinuousBackupsDescription"]
+    )
+
+
+@pytest.mark.parametrize("name, op", [("ttl.json", "DescribeTimeToLive"), ("backups.json", "ListBackups")])
+def test_an_operation_that_is_not_known_is_an_error(bare, things, proxy, name, op):
+    proxy.fault("error", op=op, code="UnknownOperationException", times=None)
+    result = bare("cat", f"/tables/{things}/{name}", expect=1)
+    assert result.stdout == b"" and f"does not know {op}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "name, op",
+    [
+        ("ttl.json", "DescribeTimeToLive"),
+        ("backups.json", "ListBackups"),
+        ("backups.json", "DescribeContinuousBackups"),
+    ],
+)
+def test_no_permission_names_what_is_missing(bare, things, backups, proxy, name, op):
+    proxy.heal()
+    proxy.fault("denied", op=op, times=None)
+    others = canned_backups(0)
+    proxy.fault("canned", op="ListBackups", times=None, answer=others)
+    answer = {"ContinuousBackupsDescription": CONTINUOUS}
+    proxy.fault("canned", op="DescribeContinuousBackups", times=None, answer=lambda _body: answer)
+    result = bare("cat", f"/tables/{things}/{name}", expect=1)
+    assert result.stdout == b"" and f"dynamodb:{op}" in result.stderr
+    listed = bare("ls", "-l", f"/tables/{things}").text
+    assert name in listed, "a file that can't be read is listed all the same"
+
+
+def test_explain_tells_commands_and_cost(bare, things):
+    told = bare("explain", f"/tables/{things}/schema.json").text
+    assert "DescribeTable of any-Things" in told and "aws dynamodb describe-table --table-name any-Things" in told
+    told = bare("explain", f"/tables/{things}/ttl.json").text
+    assert "cost   1 request" in told and "describe-time-to-live --table-name any-Things" in told
+    told = bare("explain", f"/tables/{things}/backups.json").text
+    assert "cost   2 requests" in told and "read unit" not in told
+    assert "list-backups --table-name any-Things --backup-type ALL" in told
+    assert "; aws dynamodb describe-continuous-backups --table-name any-Things" in told
+
+
+def test_a_map_s_own_tables_have_none(ddbfs):
+    assert not set(FILES) & set(ddbfs("ls", "/prod/jobs").text.split())
+    ddbfs("cat", "/prod/jobs/schema.json", expect=3)
+
+
+def test_below_an_environment(ddbfs, things):
+    assert json.loads(ddbfs("cat", f"/prod/tables/{things}/schema.json").text)["TableName"] == things
