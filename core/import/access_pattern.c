@@ -200,17 +200,6 @@ static struct format value_of(struct maker *maker, const struct format *format, 
     return value;
 }
 
-/* A key attribute as a target of "where": in single quotes where a part is called so. */
-static const char *target_of(struct maker *maker, const char *attribute)
-{
-    CLEAN_UP(buf_clean_up) struct buf target = {0};
-    if (!is_part(maker, attribute))
-        return attribute;
-    buf_printf(&target, "'%s'", attribute); /* no part's name has a quote */
-    maker->reading->arena->failed = maker->reading->arena->failed || target.failed;
-    return arena_text(maker->reading->arena, buf_span(&target));
-}
-
 /* What the service compares is the whole key, so that "between" ends at its end exactly. Where a
  * part is compared by its beginning and that comes to the same, the condition is on the part, which
  * reads no more than the records of its kind. */
@@ -226,7 +215,8 @@ static bool add_range(struct maker *maker, const struct range *range, enum cond_
         where->target = range->format->pieces[range->said].param;
         where->value = value_of(maker, range->format, 0, first);
     } else {
-        where->target = target_of(maker, range->key->attribute);
+        where->target = range->key->attribute;
+        where->whole = true;
         where->value = value_of(maker, range->format, range->said, first);
         where->upper =
             second ? value_of(maker, range->format, range->said, second) : (struct format){0};

@@ -128,12 +128,13 @@ void blueprint_add_index(struct blueprint *blueprint, struct json at,
         blueprint->indexes[blueprint->index_count++] = *index;
 }
 
-void blueprint_declare(struct blueprint *blueprint, const char *path_name, const char *base_name)
+struct declared_table *blueprint_declare(struct blueprint *blueprint, const char *path_name,
+                                         const char *base_name)
 {
     struct reading *reading = blueprint->reading;
     if (blueprint->broken || blueprint->keys.partition_count == 0) {
         reading_leave_out(reading, blueprint->at, "the key of this table is not known");
-        return;
+        return NULL;
     }
     const struct table_info info = {.keys = blueprint->keys,
                                     .indexes = blueprint->indexes,
@@ -145,7 +146,7 @@ void blueprint_declare(struct blueprint *blueprint, const char *path_name, const
                                       base_name ? base_name : IMPORT_NO_TABLE_NAME)
                   : NULL;
     if (!table)
-        return;
+        return NULL;
     described->path_name = table->path_name;
     described->base_name = table->base_name;
     described->line = table->line;
@@ -153,4 +154,5 @@ void blueprint_declare(struct blueprint *blueprint, const char *path_name, const
     if (!base_name)
         table->note = "The model does not say how this table is called at the service: write its "
                       "name in place of " IMPORT_NO_TABLE_NAME ".";
+    return table;
 }

@@ -43,7 +43,8 @@ void blueprint_add_index(struct blueprint *blueprint, struct json at,
                          const struct index_info *index);
 
 /* Declares the table. BASE_NAME is NULL where the template does not say it; the table's directory
- * is then called as the template calls the table, which is PATH_NAME. */
-void blueprint_declare(struct blueprint *blueprint, const char *path_name, const char *base_name);
+ * is then called as the template calls the table, which is PATH_NAME. NULL when it was left out. */
+struct declared_table *blueprint_declare(struct blueprint *blueprint, const char *path_name,
+                                         const char *base_name);
 
 #endif

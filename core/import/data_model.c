@@ -1,16 +1,15 @@
 #include "core/import/data_model.h"
 
 #include "core/import/access_pattern.h"
-#include "core/import/template.h"
+#include "core/import/kinds.h"
 
 /* One table while it is read. */
 struct table_reader {
     struct reading *reading;
     struct part_names names;
     struct declared_table *table;
-    const char *keys[2]; /* the table's own key attributes */
-    size_t key_count;
-    struct json entity; /* whose templates are read */
+    const char *keys[2]; /* the table's own key attributes; the second may be NULL */
+    struct json entity;  /* whose templates are read */
 };
 
 static bool recognises(struct json root)
@@ -57,76 +56,21 @@ static enum value_type template_type(struct json entity, struct span template)
     return alone ? field_type(entity, span_of(template.data + 1, template.size - 2)) : VALUE_S;
 }
 
-/* Whether the attribute can be of TYPE: it is said the first time, text included. */
-static bool agree_on_type(struct table_reader *reader, struct json at, const char *attribute,
-                          enum value_type type)
-{
-    reading_add_type(reader->reading, reader->table, attribute, type);
-    struct declared_type *said = reader->table->types;
-    while (said && strcmp(said->attribute, attribute) != 0)
-        said = said->next;
-    if (said && said->type != type)
-        reading_leave_out(reader->reading, at,
-                          "the key attribute %s would be a number here and a text elsewhere",
-                          attribute);
-    return !said || said->type == type;
-}
-
 /* Reads the template VALUE of a key attribute. */
-static bool read_template(struct table_reader *reader, struct json value, const char *attribute,
-                          struct format *out)
+static enum kind_key read_template(struct table_reader *reader, struct json value,
+                                   struct format *format, enum value_type *type)
 {
-    struct reading *reading = reader->reading;
-    const char *text = reading_text(reading, value);
-    if (!text) {
-        reading_leave_out(reading, json_present(value) ? value : reader->entity,
-                          "no template says what %s is", attribute);
-        return false;
-    }
     const struct template_parts parts = {.names = &reader->names, .notation = TEMPLATE_BRACES};
-    const char *wrong = template_parse(&parts, span_text(text), out);
+    const char *text = reading_text(reader->reading, value);
+    if (!json_present(value) || json_is(value, JSON_NULL))
+        return KIND_KEY_ABSENT;
+    const char *wrong = text ? template_parse(&parts, span_text(text), format) : "it is no text";
     if (wrong) {
-        reading_leave_out(reading, value, "the template \"%s\": %s", text, wrong);
-        return false;
+        reading_leave_out(reader->reading, value, "this template: %s", wrong);
+        return KIND_KEY_LEFT_OUT;
     }
-    return agree_on_type(reader, value, attribute, template_type(reader->entity, span_text(text)));
-}
-
-static void read_entity(struct table_reader *reader, struct json name, struct json entity)
-{
-    static const char *const templates[] = {"pk_template", "sk_template"};
-    struct format formats[2];
-    const char *kind = reading_text(reader->reading, name);
-    reader->entity = entity;
-    for (size_t i = 0; i < reader->key_count; i++)
-        if (!read_template(reader, json_member(entity, templates[i]), reader->keys[i], &formats[i]))
-            return;
-    struct declared_record *record =
-        kind ? reading_add_record(reader->reading, name, reader->table, kind) : NULL;
-    for (size_t i = 0; record && i < reader->key_count; i++) {
-        struct declared_key *key =
-            reading_add_record_key(reader->reading, name, record, reader->keys[i]);
-        if (key)
-            key->format = formats[i];
-    }
-}
-
-static const struct declared_record *find_record(const struct declared_table *table,
-                                                 const char *name)
-{
-    const struct declared_record *record = table->records;
-    while (record && strcmp(record->name, name) != 0)
-        record = record->next;
-    return record;
-}
-
-static const struct declared_key *own_key(const struct declared_record *record,
-                                          const char *attribute)
-{
-    for (size_t i = 0; i < record->key_count; i++)
-        if (strcmp(record->keys[i].attribute, attribute) == 0)
-            return &record->keys[i];
-    return NULL;
+    *type = template_type(reader->entity, span_text(text));
+    return KIND_KEY_FOUND;
 }
 
 /* One attribute's name, or a list of them where a key has several. */
@@ -172,24 +116,6 @@ static void read_indexes(struct table_reader *reader, struct json list)
     }
 }
 
-/* How one kind writes one key attribute of an index. One that is the table's own too has the
- * record's format, so the mapping has to say the same. */
-static bool map_key(struct table_reader *reader, const struct declared_record *record,
-                    struct declared_key *key, struct json template, struct format *out)
-{
-    const struct declared_key *own = own_key(record, key->attribute);
-    if (own && !json_present(template)) {
-        *out = own->format;
-        return true;
-    }
-    if (!read_template(reader, template, key->attribute, out))
-        return false;
-    if (own && !format_equal(&own->format, out))
-        reading_leave_out(reader->reading, template,
-                          "%s is a key of the table too, with another template", key->attribute);
-    return !own || format_equal(&own->format, out);
-}
-
 /* The template of the key attribute number I of a side that has COUNT of them. */
 static struct json template_at(struct json mapping, const char *name, size_t i)
 {
@@ -202,134 +128,119 @@ static struct json template_at(struct json mapping, const char *name, size_t i)
     return each;
 }
 
-static bool is_mapped_by(const struct declared_index *index, const char *kind)
+/* The template by which a mapping says ATTRIBUTE, if it does. */
+static struct json find_template(struct table_reader *reader, struct json mapping,
+                                 const char *attribute)
 {
-    const struct declared_kind_format *each =
-        index->partition_count ? index->partition[0].by_kind : NULL;
-    while (each && strcmp(each->kind, kind) != 0)
-        each = each->next;
-    return each;
+    const char *name = reading_text(reader->reading, json_member(mapping, "name"));
+    const struct declared_index *index = name ? reading_find_index(reader->table, name) : NULL;
+    for (size_t i = 0; index && i < index->partition_count; i++)
+        if (strcmp(index->partition[i].attribute, attribute) == 0)
+            return template_at(mapping, "pk_template", i);
+    for (size_t i = 0; index && i < index->sort_count; i++)
+        if (strcmp(index->sort[i].attribute, attribute) == 0)
+            return template_at(mapping, "sk_template", i);
+    return (struct json){0};
 }
 
-static void read_mapping(struct table_reader *reader, const struct declared_record *record,
-                         struct json mapping)
+/* How the entity writes a key attribute: of the table, or of an index that it has a mapping for. */
+static enum kind_key find_key(void *context, const char *attribute, struct format *format,
+                              enum value_type *type)
 {
-    const char *name = needed_text(reader->reading, mapping, "name");
-    struct declared_index *index = name ? reading_find_index(reader->table, name) : NULL;
-    struct format formats[2][KEY_MAX_ATTRIBUTES];
-    if (index && is_mapped_by(index, record->name)) {
-        reading_leave_out(reader->reading, mapping, "the entity has a mapping for \"%s\" above",
-                          name);
-        return;
-    }
-    if (name && !index)
-        reading_leave_out(reader->reading, mapping, "\"gsi_list\" has no index \"%s\"", name);
-    if (!index)
-        return;
-    for (size_t i = 0; i < index->partition_count; i++)
-        if (!map_key(reader, record, &index->partition[i], template_at(mapping, "pk_template", i),
-                     &formats[0][i]))
-            return;
-    for (size_t i = 0; i < index->sort_count; i++)
-        if (!map_key(reader, record, &index->sort[i], template_at(mapping, "sk_template", i),
-                     &formats[1][i]))
-            return;
-    for (size_t i = 0; i < index->partition_count; i++)
-        reading_add_kind_format(reader->reading, &index->partition[i], record->name,
-                                &formats[0][i]);
-    for (size_t i = 0; i < index->sort_count; i++)
-        reading_add_kind_format(reader->reading, &index->sort[i], record->name, &formats[1][i]);
+    struct table_reader *reader = context;
+    struct json template = {0};
+    if (strcmp(attribute, reader->keys[0]) == 0)
+        template = json_member(reader->entity, "pk_template");
+    else if (reader->keys[1] && strcmp(attribute, reader->keys[1]) == 0)
+        template = json_member(reader->entity, "sk_template");
+    struct json each = json_first(json_member(reader->entity, "gsi_mappings"));
+    for (; json_present(each) && !json_present(template); each = json_next(each))
+        template = find_template(reader, each, attribute);
+    return read_template(reader, template, format, type);
 }
 
-/* Where all kinds write an attribute in one way, that is its format; so is it of an attribute that
- * is the table's own, as the records say it anyway. */
-static void join_formats(const struct declared_table *table, struct declared_key *key)
+/* Mappings to what is no index; and those that write a key of the table in another way than the
+ * entity does, which is then what counts. */
+static void check_mappings(struct table_reader *reader)
 {
-    bool own = own_key(table->records, key->attribute) != NULL, alike = true;
-    size_t kinds = 0, records = 0;
-    const struct declared_kind_format *each;
-    for (each = key->by_kind; each; each = each->next, kinds++)
-        alike = alike && format_equal(&each->format, &key->by_kind->format);
-    for (const struct declared_record *record = table->records; record; record = record->next)
-        records++;
-    if (!key->by_kind || !(own || (alike && kinds == records)))
-        return;
-    key->format = key->by_kind->format;
-    key->by_kind = NULL;
-}
-
-static bool is_mapped(const struct declared_index *index)
-{
-    bool mapped = index->partition_count > 0;
-    for (size_t i = 0; i < index->partition_count; i++)
-        mapped = mapped && (index->partition[i].by_kind || index->partition[i].format.count > 0);
-    for (size_t i = 0; i < index->sort_count; i++)
-        mapped = mapped && (index->sort[i].by_kind || index->sort[i].format.count > 0);
-    return mapped;
-}
-
-static void finish_indexes(struct table_reader *reader, struct json list)
-{
-    struct declared_index **last = &reader->table->indexes;
-    while (*last) {
-        struct declared_index *index = *last;
-        for (size_t i = 0; i < index->partition_count; i++)
-            join_formats(reader->table, &index->partition[i]);
-        for (size_t i = 0; i < index->sort_count; i++)
-            join_formats(reader->table, &index->sort[i]);
-        if (is_mapped(index)) {
-            last = &index->next;
-            continue;
+    struct json mappings = json_member(reader->entity, "gsi_mappings");
+    for (struct json each = json_first(mappings); json_present(each); each = json_next(each)) {
+        const char *name = needed_text(reader->reading, each, "name");
+        if (name && !reading_find_index(reader->table, name))
+            reading_leave_out(reader->reading, each, "\"gsi_list\" has no index \"%s\"", name);
+        for (size_t i = 0; i < 2 && reader->keys[i]; i++) {
+            struct json own = json_member(reader->entity, i ? "sk_template" : "pk_template");
+            struct json other = find_template(reader, each, reader->keys[i]);
+            if (json_present(other) && !span_equal(json_raw(own), json_raw(other)))
+                reading_leave_out(reader->reading, other,
+                                  "%s is a key of the table, which has another template",
+                                  reader->keys[i]);
         }
-        reading_leave_out(reader->reading, list,
-                          "no entity says how the keys of the index \"%s\" are written",
-                          index->name);
-        *last = index->next;
     }
 }
 
-/* The types that are said are those that are no text. */
-static void drop_texts(struct declared_table *table)
+static void read_entity(struct table_reader *reader, struct json name, struct json entity)
 {
-    struct declared_type **last = &table->types;
-    while (*last)
-        if ((*last)->type == VALUE_S)
-            *last = (*last)->next;
-        else
-            last = &(*last)->next;
+    reader->entity = entity;
+    const struct kind kind = {.name = reading_text(reader->reading, name),
+                              .at = entity,
+                              .keys = {reader->keys[0], reader->keys[1]},
+                              .key = find_key,
+                              .context = reader};
+    if (!kind.name)
+        return;
+    check_mappings(reader);
+    kinds_add(reader->reading, reader->table, &kind);
 }
 
-/* Calls READ for each entity that became a record. */
-static void each_entity(struct table_reader *reader, struct json entities, const char *list,
-                        void (*read)(struct table_reader *reader,
-                                     const struct declared_record *record, struct json element))
+static const struct declared_record *find_record(const struct declared_table *table,
+                                                 const char *name)
+{
+    const struct declared_record *record = table->records;
+    while (record && strcmp(record->name, name) != 0)
+        record = record->next;
+    return record;
+}
+
+static void open_whole(const struct declared_table *table, struct format *format,
+                       const char *attribute)
+{
+    const struct declared_type *type = table->types;
+    while (type && strcmp(type->attribute, attribute) != 0)
+        type = type->next;
+    if (format->count == 1 && format->pieces[0].param && !type)
+        format->pieces[0].open = true;
+}
+
+/* A template says nothing of what a field holds. Where all records are of one kind, a field that is
+ * a whole key may hold separators: there is nothing to be told from. */
+static void open_only_kind(struct declared_table *table)
+{
+    struct declared_record *record = table->records;
+    for (size_t i = 0; i < record->key_count && !record->next; i++)
+        open_whole(table, &record->keys[i].format, record->keys[i].attribute);
+    for (struct declared_index *index = table->indexes; index && !record->next; index = index->next)
+        for (size_t i = 0; i < KEY_MAX_ATTRIBUTES; i++) {
+            if (index->partition[i].by_kind)
+                open_whole(table, &index->partition[i].by_kind->format,
+                           index->partition[i].attribute);
+            if (index->sort[i].by_kind)
+                open_whole(table, &index->sort[i].by_kind->format, index->sort[i].attribute);
+        }
+}
+
+/* Those of the entities that became records. */
+static void read_patterns(struct table_reader *reader, struct json entities)
 {
     for (struct json name = json_first(entities); json_present(name);
          name = json_next(json_next(name))) {
-        struct json elements = json_member(json_next(name), list);
+        struct json patterns = json_member(json_next(name), "access_patterns");
         const char *kind = reading_text(reader->reading, name);
         const struct declared_record *record = kind ? find_record(reader->table, kind) : NULL;
-        reader->entity = json_next(name);
-        for (struct json each = json_first(elements); record && json_present(each);
+        for (struct json each = json_first(patterns); record && json_present(each);
              each = json_next(each))
-            read(reader, record, each);
+            access_pattern_read(reader->reading, reader->table, record, &reader->names, each);
     }
-}
-
-static void read_pattern(struct table_reader *reader, const struct declared_record *record,
-                         struct json pattern)
-{
-    access_pattern_read(reader->reading, reader->table, record, &reader->names, pattern);
-}
-
-/* A map has no table without records. */
-static void drop_table(struct table_reader *reader)
-{
-    struct declared_table **last = &reader->reading->out->tables;
-    while (*last != reader->table)
-        last = &(*last)->next;
-    *last = NULL;
-    reader->reading->next_table = last;
 }
 
 static void read_content(struct table_reader *reader, struct json table)
@@ -338,21 +249,20 @@ static void read_content(struct table_reader *reader, struct json table)
     struct json list = json_member(table, "gsi_list");
     if (!json_present(list)) /* where older versions have it */
         list = json_member(json_member(table, "table_config"), "gsi_list");
+    read_indexes(reader, list);
     for (struct json name = json_first(entities); json_present(name);
          name = json_next(json_next(name)))
         read_entity(reader, name, json_next(name));
     if (!reader->table->records) {
         reading_leave_out(reader->reading, table, "this table has no entity that can be imported");
-        drop_table(reader);
+        reading_drop_table(reader->reading, reader->table);
         return;
     }
-    read_indexes(reader, list);
-    each_entity(reader, entities, "gsi_mappings", read_mapping);
-    finish_indexes(reader, list);
-    drop_texts(reader->table);
-    each_entity(reader, entities, "access_patterns", read_pattern);
+    kinds_finish(reader->reading, &reader->names, json_present(list) ? list : table, reader->table);
+    open_only_kind(reader->table);
+    read_patterns(reader, entities);
     if (!access_patterns_try(reader->reading, reader->table, table))
-        drop_table(reader);
+        reading_drop_table(reader->reading, reader->table);
 }
 
 static void read_table(struct reading *reading, struct json table)
@@ -368,9 +278,8 @@ static void read_table(struct reading *reading, struct json table)
         reading_leave_out(reading, config, "one attribute can't be both keys of a table");
         return;
     }
-    reader.keys[reader.key_count++] = partition;
-    if (sort)
-        reader.keys[reader.key_count++] = sort;
+    reader.keys[0] = partition;
+    reader.keys[1] = sort;
     reader.table = reading_add_table(reading, table, name, name);
     if (reader.table && part_names_init(&reader.names, reading->arena))
         read_content(&reader, table);

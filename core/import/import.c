@@ -6,16 +6,12 @@
 #include "core/import/onetable.h"
 #include "core/import/terraform.h"
 #include "core/import/toolbox.h"
+#include "core/import/workbench.h"
 
 /* Every format that is known: a model is of exactly one of them. */
 static const struct import_format *const formats[] = {
-    &cloudformation_format,
-    &data_model_format,
-    &electrodb_format,
-    &onetable_format,
-    &terraform_format,
-    &toolbox_format,
-    NULL,
+    &cloudformation_format, &data_model_format, &electrodb_format, &onetable_format,
+    &terraform_format,      &toolbox_format,    &workbench_format, NULL,
 };
 
 /* The format that recognises ROOT; NULL with an error when none does, or several do. */

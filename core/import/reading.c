@@ -144,6 +144,15 @@ struct declared_table *reading_add_table(struct reading *reading, struct json at
     return table;
 }
 
+void reading_drop_table(struct reading *reading, struct declared_table *table)
+{
+    struct declared_table **last = &reading->out->tables;
+    while (*last != table)
+        last = &(*last)->next;
+    *last = NULL;
+    reading->next_table = last;
+}
+
 static bool has_room(struct reading *reading, struct json at, bool found, bool room,
                      const char *what, const char *name)
 {

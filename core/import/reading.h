@@ -53,6 +53,9 @@ const char *reading_text(struct reading *reading, struct json value);
 struct declared_table *reading_add_table(struct reading *reading, struct json at,
                                          const char *path_name, const char *base_name);
 
+/* Takes away the table that was added last. */
+void reading_drop_table(struct reading *reading, struct declared_table *table);
+
 /* A kind of record, without its keys. NULL when there is one of that name, or too many. */
 struct declared_record *reading_add_record(struct reading *reading, struct json at,
                                            struct declared_table *table, const char *name);

@@ -45,7 +45,7 @@ static void tell_where(const struct declared_condition *where, struct buf *out)
     static const char *const names[] = {
         [COND_EQ] = "=",  [COND_BEGINS] = "begins", [COND_BETWEEN] = "in", [COND_LT] = "<",
         [COND_LE] = "<=", [COND_GT] = ">",          [COND_GE] = ">="};
-    buf_printf(out, " where %s %s ", where->target, names[where->op]);
+    buf_printf(out, " where %s%s %s ", where->whole ? "key " : "", where->target, names[where->op]);
     tell_format(&where->value, out);
     if (where->op == COND_BETWEEN) {
         buf_add_text(out, " .. ");
@@ -70,6 +70,8 @@ static void tell_path(const struct declared_path *path, struct buf *out)
 static void tell_table(const struct declared_table *table, bool paths, struct buf *out)
 {
     buf_printf(out, "table %s: %s\n", table->path_name, table->base_name);
+    if (table->separator != '#')
+        buf_printf(out, "separator %c\n", table->separator);
     for (const struct declared_record *each = table->records; each; each = each->next) {
         buf_printf(out, "%s:", each->name);
         for (size_t i = 0; i < each->key_count; i++)
@@ -173,7 +175,19 @@ static void test_terraform_state(void)
     imports("terraform-state", false);
 }
 
+static void test_data_model_types(void)
+{
+    imports("data-model-types", true);
+}
+
+static void test_workbench(void)
+{
+    imports("workbench", false);
+}
+
 static const struct check_test tests[] = {
+    {"data_model_types", test_data_model_types},
+    {"workbench", test_workbench},
     {"data_model", test_data_model},
     {"data_model_left_out", test_data_model_left_out},
     {"cloudformation", test_cloudformation},
