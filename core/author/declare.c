@@ -129,3 +129,11 @@ const char *declare_param_name(struct arena *arena, struct span name)
     arena->failed = arena->failed || made.failed;
     return arena_text(arena, buf_span(&made));
 }
+
+const char *declare_numbered(struct arena *arena, const char *name, unsigned number)
+{
+    CLEAN_UP(buf_clean_up) struct buf numbered = {0};
+    buf_printf(&numbered, "%s_%u", name, number);
+    arena->failed = arena->failed || numbered.failed;
+    return arena_text(arena, buf_span(&numbered));
+}

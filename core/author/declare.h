@@ -31,4 +31,7 @@ struct format declare_format(struct arena *arena, const char *text);
  * become the same. */
 const char *declare_param_name(struct arena *arena, struct span name);
 
+/* "NAME_2". NULL when memory ran out. */
+const char *declare_numbered(struct arena *arena, const char *name, unsigned number);
+
 #endif

@@ -21,8 +21,14 @@ static bool is_constrained(const struct model *table, const struct format *segme
     return false;
 }
 
+/* Whether it stands in the listing above and nowhere in the map. */
+static bool is_entry_alone(const struct route *route)
+{
+    return route->entry && (!route->file || route->file == route->parent->list);
+}
+
 /* The order in which siblings are tried: a literal, then the one that says more, then the one
- * whose parameter has a "match". */
+ * whose parameter has a "match"; entries of the listing come behind what the map declares. */
 static long precedence(const struct model *table, const struct route *route)
 {
     size_t bytes = format_literal_bytes(&route->segment);
@@ -30,7 +36,8 @@ static long precedence(const struct model *table, const struct route *route)
         return 1L << 30;
     if (route->entry)
         bytes += route->entry->rank.behind.size;
-    return (long)bytes * 2 + is_constrained(table, &route->segment);
+    return (long)bytes * 2 + is_constrained(table, &route->segment) -
+           (is_entry_alone(route) ? 1L << 20 : 0);
 }
 
 /* ENTRY is NULL but for an entry of PARENT's listing. */

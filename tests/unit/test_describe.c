@@ -142,9 +142,33 @@ static void test_parts_of_odd_attributes(void)
     struct table_info info = {
         .keys = keys_of("my.key", "2nd place"), .indexes = &index, .index_count = 1};
     describe(&info);
-    path_called("items/{my_key}/");
-    check_name("by/I/{my_key_2}/", "{my_key},{_2nd_place}");
+    path_called("items/{my_key_2}/");
+    check_name("by/I/{my_key}/", "{my_key_2},{_2nd_place}");
     CHECK_TEXT(table->indexes->sort[0].format.pieces[0].param, "rank_2");
+    forget();
+}
+
+/* Windows are typed, and no listing shows them. */
+static void test_windows(void)
+{
+    struct index_info index = {.name = SPAN_LITERAL("I"), .keys = keys_of("status", "score")};
+    struct table_info info = {.keys = keys_of("from", "key"), .indexes = &index, .index_count = 1};
+    index.keys.sort[0].type = VALUE_N;
+    describe(&info);
+    static const char *const windows[] = {
+        "items/{from}/{prefix}*/", "items/{from}/{from_2}..{to}/", "items/{from}/newest/",
+        "items/{from}/oldest/",    "items/{from}/after:{key_2}/",  "by/I/{status}/{from_2}..{to}/",
+        "by/I/{status}/newest/",   "by/I/{status}/oldest/",
+    };
+    size_t listings = 0, count = 0;
+    for (const struct declared_path *path = table->paths; path; path = path->next, count++)
+        listings += !path->hidden;
+    CHECK_INT(listings, 2);
+    CHECK_INT(count, 2 + sizeof windows / sizeof windows[0]);
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++)
+        CHECK(path_called(windows[i])->hidden);
+    CHECK(path_called("items/{from}/after:{key_2}/")->wheres->whole);
+    CHECK_INT(path_called("items/{from}/newest/")->limit, 100);
     forget();
 }
 
@@ -173,6 +197,7 @@ static const struct check_test tests[] = {
      test_several_attributes_are_directories_in_key_order},
     {"what_an_index_holds", test_what_an_index_holds},
     {"parts_of_odd_attributes", test_parts_of_odd_attributes},
+    {"windows", test_windows},
     {"whatever_a_table_is", test_whatever_a_table_is},
 };
 

@@ -213,6 +213,16 @@ static void check_text(const struct declared_map *map, const char *want)
     CHECK_TEXT(buf_text(&text), want);
 }
 
+/* Leaves windows out. */
+static void keep_listings(struct declared_table *table)
+{
+    for (struct declared_path **at = &table->paths; *at;)
+        if ((*at)->hidden)
+            *at = (*at)->next;
+        else
+            at = &(*at)->next;
+}
+
 static void test_it_looks_as_a_person_writes(void)
 {
     CLEAN_UP(arena_discard) struct arena arena = {0};
@@ -232,7 +242,7 @@ static void test_it_looks_as_a_person_writes(void)
     CHECK(map.tables);
     map.tables->note = NULL;
     map.tables->records->note = "Of one kind.";
-    map.tables->paths->next->next = NULL;
+    keep_listings(map.tables);
     check_text(&map,
                "// Two lines.\n"
                "// Of a note.\n"

@@ -1,0 +1,193 @@
+#include "core/author/generic.h"
+
+#include "core/author/declare.h"
+#include "core/author/views.h"
+#include "core/map/name.h"
+
+/* The generic view while it is declared. */
+struct view_maker {
+    struct arena *arena;
+    struct declared_table *table;
+    const struct declared_record *record;
+    const char *kind; /* RECORD's, where there are others */
+    struct window_params params;
+};
+
+const char *generic_part(const struct declared_record *record, const struct declared_key *key)
+{
+    for (size_t i = 0; i < record->key_count; i++)
+        if (strcmp(record->keys[i].attribute, key->attribute) == 0)
+            return format_whole_param(&record->keys[i].format);
+    for (const struct declared_kind_format *each = key->by_kind; each; each = each->next)
+        if (strcmp(each->kind, record->name) == 0)
+            return format_whole_param(&each->format);
+    return key->by_kind ? NULL : format_whole_param(&key->format);
+}
+
+enum value_type generic_type(const struct declared_table *table, const char *attribute)
+{
+    for (const struct declared_type *type = table->types; type; type = type->next)
+        if (strcmp(type->attribute, attribute) == 0)
+            return type->type;
+    return VALUE_S;
+}
+
+static void add_step(struct buf *path, const char *part)
+{
+    buf_printf(path, "{%s}/", part);
+}
+
+static void add_file(struct view_maker *maker, struct buf *path)
+{
+    buf_truncate(path, path->size - 1);
+    struct declared_path *file = declare_path(maker->arena, maker->table, buf_text(path));
+    if (!file || !maker->kind)
+        return;
+    file->kinds = arena_alloc(maker->arena, sizeof *file->kinds);
+    if (!file->kinds)
+        return;
+    file->kinds->text = maker->kind;
+    file->kind_count = 1;
+}
+
+static void add_items(struct view_maker *maker)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    const struct declared_record *record = maker->record;
+    buf_add_text(&path, "items/");
+    add_step(&path, format_whole_param(&record->keys[0].format));
+    maker->arena->failed = maker->arena->failed || path.failed;
+    if (record->key_count == 1) {
+        add_file(maker, &path);
+        return;
+    }
+    struct view view = {
+        .path = buf_text(&path),
+        .kind = maker->kind,
+        .part = format_whole_param(&record->keys[1].format),
+        .attribute = record->keys[1].attribute,
+        .type = generic_type(maker->table, record->keys[1].attribute),
+    };
+    view_add(maker->arena, maker->table, &view);
+    view_add_windows(maker->arena, maker->table, &view, &maker->params);
+}
+
+/* The parts of an index's key, in the key's order. */
+struct index_parts {
+    const char *parts[2 * KEY_MAX_ATTRIBUTES];
+    size_t count;
+    size_t said; /* so many stand in the path: all of the partition key, and all of the sort key
+                  * but its last attribute */
+};
+
+/* False when some key of the index is not one part. */
+static bool find_parts(const struct declared_record *record, const struct declared_index *index,
+                       struct index_parts *out)
+{
+    *out = (struct index_parts){0};
+    for (size_t i = 0; i < index->partition_count; i++)
+        out->parts[out->count++] = generic_part(record, &index->partition[i]);
+    for (size_t i = 0; i < index->sort_count; i++)
+        out->parts[out->count++] = generic_part(record, &index->sort[i]);
+    out->said = index->partition_count + (index->sort_count ? index->sort_count - 1 : 0);
+    for (size_t i = 0; i < out->count; i++)
+        if (!out->parts[i])
+            return false;
+    return out->count > 0;
+}
+
+static bool is_said(const struct index_parts *parts, const char *part)
+{
+    for (size_t i = 0; i < parts->said; i++)
+        if (strcmp(parts->parts[i], part) == 0)
+            return true;
+    return false;
+}
+
+/* How an entry of an index's listing is named: by what of the table's key the path does not say.
+ * NULL where that is one part, which the name would be anyway. */
+static const char *name_entries(struct view_maker *maker, const struct index_parts *parts)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < maker->record->key_count; i++) {
+        const char *part = format_whole_param(&maker->record->keys[i].format);
+        if (!is_said(parts, part))
+            buf_printf(&name, "%s{%s}", count++ ? "," : "", part);
+    }
+    maker->arena->failed = maker->arena->failed || name.failed;
+    return count > 1 ? arena_text(maker->arena, buf_span(&name)) : NULL;
+}
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '-' || c == '_';
+}
+
+/* NAME as a step of a path: it can be longer than names are, and then it is cut. */
+static void add_index_step(const struct view_maker *maker, const char *name, struct buf *path)
+{
+    CLEAN_UP(buf_clean_up) struct buf step = {0};
+    size_t begin = path->size;
+    bool is_free = false;
+    bool cut = strlen(name) > NAME_LIMIT;
+    for (size_t i = 0; name[i] && i < (cut ? NAME_LIMIT - 8 : NAME_LIMIT); i++)
+        buf_add_char(&step, is_plain(name[i]) ? name[i] : '_');
+    for (unsigned number = 1; !is_free && !step.failed && !path->failed; number++) {
+        buf_truncate(path, begin);
+        buf_add_span(path, buf_span(&step));
+        if (number > 1)
+            buf_printf(path, "_%u", number);
+        buf_add_char(path, '/');
+        is_free = true;
+        for (const struct declared_path *each = maker->table->paths; each; each = each->next)
+            is_free = is_free && !span_starts(span_text(each->path), buf_span(path));
+    }
+    path->failed = path->failed || step.failed;
+}
+
+static void add_index(struct view_maker *maker, const struct declared_index *index)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    struct index_parts parts;
+    if (!find_parts(maker->record, index, &parts))
+        return;
+    buf_add_text(&path, "by/");
+    add_index_step(maker, index->name, &path);
+    for (size_t i = 0; i < parts.said; i++)
+        add_step(&path, parts.parts[i]);
+    maker->arena->failed = maker->arena->failed || path.failed;
+    const char *last = index->sort_count > 0 ? parts.parts[parts.said] : NULL;
+    const char *attribute = last ? index->sort[index->sort_count - 1].attribute : NULL;
+    bool open = last && !is_said(&parts, last);
+    struct view view = {
+        .path = buf_text(&path),
+        .kind = maker->kind,
+        .index = index->name,
+        .name = name_entries(maker, &parts),
+        .part = open ? last : NULL,
+        .attribute = attribute,
+        .type = attribute ? generic_type(maker->table, attribute) : VALUE_S,
+    };
+    view_add(maker->arena, maker->table, &view);
+    view_add_windows(maker->arena, maker->table, &view, &maker->params);
+}
+
+void generic_add_paths(struct arena *arena, struct declared_table *table,
+                       const struct declared_record *record)
+{
+    struct view_maker maker = {
+        .arena = arena,
+        .table = table,
+        .record = record,
+        .kind = table->records->next ? record->name : NULL,
+        .params = window_params_of(arena, table),
+    };
+    if (arena->failed)
+        return;
+    add_items(&maker);
+    for (const struct declared_index *each = table->indexes; each; each = each->next)
+        if (!arena->failed)
+            add_index(&maker, each);
+}

@@ -1,0 +1,185 @@
+#include "core/author/views.h"
+
+#include "core/author/declare.h"
+
+/* How many entries windows show that have a limit. */
+enum { WINDOW_ENDS = 100, WINDOW_PAGE = 1000 };
+
+static bool keys_have(const struct declared_key *keys, size_t count, const char *param)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (format_has(&keys[i].format, param))
+            return true;
+        const struct declared_kind_format *each = keys[i].by_kind;
+        for (; each; each = each->next)
+            if (format_has(&each->format, param))
+                return true;
+    }
+    return false;
+}
+
+static bool is_part(const struct declared_table *table, const char *param)
+{
+    for (const struct declared_record *each = table->records; each; each = each->next)
+        if (keys_have(each->keys, each->key_count, param))
+            return true;
+    for (const struct declared_index *each = table->indexes; each; each = each->next)
+        if (keys_have(each->partition, each->partition_count, param) ||
+            keys_have(each->sort, each->sort_count, param))
+            return true;
+    return false;
+}
+
+const char *view_free_param(struct arena *arena, const struct declared_table *table,
+                            const char *wanted)
+{
+    const char *name = wanted;
+    for (unsigned n = 2; name && is_part(table, name); n++)
+        name = declare_numbered(arena, wanted, n);
+    return name;
+}
+
+struct window_params window_params_of(struct arena *arena, const struct declared_table *table)
+{
+    return (struct window_params){
+        .prefix = view_free_param(arena, table, "prefix"),
+        .from = view_free_param(arena, table, "from"),
+        .to = view_free_param(arena, table, "to"),
+        .key = view_free_param(arena, table, "key"),
+    };
+}
+
+static void copy_wheres(struct arena *arena, const struct declared_condition *from,
+                        struct declared_path *to)
+{
+    struct declared_condition **last = &to->wheres;
+    for (; from; from = from->next) {
+        struct declared_condition *copy = arena_alloc(arena, sizeof *copy);
+        if (!copy)
+            return;
+        *copy = *from;
+        copy->next = NULL;
+        *last = copy;
+        last = &copy->next;
+    }
+}
+
+/* The listing with STEP ("newest/" or "") below it. */
+static struct declared_path *add(struct arena *arena, struct declared_table *table,
+                                 const struct view *view, const char *step)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_printf(&text, "%s%s", view->path, step);
+    arena->failed = arena->failed || text.failed;
+    struct declared_path *path = declare_path(arena, table, buf_text(&text));
+    if (!path)
+        return NULL;
+    if (view->kind) {
+        path->kinds = arena_alloc(arena, sizeof *path->kinds);
+        if (!path->kinds)
+            return NULL;
+        path->kinds->text = view->kind;
+        path->kind_count = 1;
+    }
+    path->index.text = view->index;
+    copy_wheres(arena, view->where, path);
+    path->has_name = view->name;
+    if (view->name)
+        path->name = declare_format(arena, view->name);
+    return path;
+}
+
+struct declared_path *view_add(struct arena *arena, struct declared_table *table,
+                               const struct view *view)
+{
+    struct declared_path *path = add(arena, table, view, "");
+    if (path)
+        path->hidden = view->hidden;
+    return path;
+}
+
+static struct declared_path *add_window(struct arena *arena, struct declared_table *table,
+                                        const struct view *view, const char *step)
+{
+    struct declared_path *path = add(arena, table, view, step);
+    if (path)
+        path->hidden = true;
+    return path;
+}
+
+/* "{prefix}" of a parameter's name, with text before and behind it. */
+static const char *write_step(struct arena *arena, const char *before, const char *param,
+                              const char *behind)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_printf(&text, "%s{%s}%s", before, param, behind);
+    arena->failed = arena->failed || text.failed;
+    return arena_text(arena, buf_span(&text));
+}
+
+static void add_beginning(struct arena *arena, struct declared_table *table,
+                          const struct view *view, const char *prefix)
+{
+    struct declared_path *path =
+        add_window(arena, table, view, write_step(arena, "", prefix, "*/"));
+    if (path)
+        declare_where(arena, path, view->part, COND_BEGINS, write_step(arena, "", prefix, ""),
+                      NULL);
+}
+
+static void add_range(struct arena *arena, struct declared_table *table, const struct view *view,
+                      const char *from, const char *to)
+{
+    CLEAN_UP(buf_clean_up) struct buf step = {0};
+    buf_printf(&step, "{%s}..{%s}/", from, to);
+    arena->failed = arena->failed || step.failed;
+    struct declared_path *path = add_window(arena, table, view, buf_text(&step));
+    if (path)
+        declare_where(arena, path, view->part, COND_BETWEEN, write_step(arena, "", from, ""),
+                      write_step(arena, "", to, ""));
+}
+
+static void add_end(struct arena *arena, struct declared_table *table, const struct view *view,
+                    bool newest)
+{
+    struct declared_path *path = add_window(arena, table, view, newest ? "newest/" : "oldest/");
+    if (!path)
+        return;
+    path->ordered = true;
+    path->descending = newest;
+    path->limit = WINDOW_ENDS;
+}
+
+/* The next page behind a key of the table, so that a long listing can be walked. An index may have
+ * several items with one key, which a page that ends there would divide. */
+static void add_page(struct arena *arena, struct declared_table *table, const struct view *view,
+                     const char *key)
+{
+    struct declared_path *path =
+        add_window(arena, table, view, write_step(arena, "after:", key, "/"));
+    if (!path)
+        return;
+    declare_where(arena, path, view->attribute, COND_GT, write_step(arena, "", key, ""), NULL);
+    if (path->wheres && !arena->failed) {
+        struct declared_condition *last = path->wheres;
+        while (last->next)
+            last = last->next;
+        last->whole = true;
+    }
+    path->ordered = true;
+    path->limit = WINDOW_PAGE;
+}
+
+void view_add_windows(struct arena *arena, struct declared_table *table, const struct view *view,
+                      const struct window_params *params)
+{
+    if (!view->part || arena->failed)
+        return;
+    if (view->type == VALUE_S)
+        add_beginning(arena, table, view, params->prefix);
+    add_range(arena, table, view, params->from, params->to);
+    add_end(arena, table, view, true);
+    add_end(arena, table, view, false);
+    if (view->attribute && !view->index)
+        add_page(arena, table, view, params->key);
+}
