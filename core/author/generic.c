@@ -104,19 +104,32 @@ static bool is_said(const struct index_parts *parts, const char *part)
     return false;
 }
 
-/* How an entry of an index's listing is named: by what of the table's key the path does not say.
- * NULL where that is one part, which the name would be anyway. */
+static bool is_base(const struct declared_record *record, const char *part)
+{
+    for (size_t i = 0; i < record->key_count; i++)
+        if (strcmp(format_whole_param(&record->keys[i].format), part) == 0)
+            return true;
+    return false;
+}
+
+/* How an entry of an index's listing is named: by the part that the listing is sorted by, and by
+ * what of the table's key the path does not say. NULL where that is one part, which the name would
+ * be anyway. */
 static const char *name_entries(struct view_maker *maker, const struct index_parts *parts)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
+    const char *sort = parts->said < parts->count ? parts->parts[parts->said] : NULL;
     size_t count = 0;
+    if (sort && !is_said(parts, sort) && !is_base(maker->record, sort))
+        buf_printf(&name, "{%s},", sort);
     for (size_t i = 0; i < maker->record->key_count; i++) {
         const char *part = format_whole_param(&maker->record->keys[i].format);
         if (!is_said(parts, part))
             buf_printf(&name, "%s{%s}", count++ ? "," : "", part);
     }
     maker->arena->failed = maker->arena->failed || name.failed;
-    return count > 1 ? arena_text(maker->arena, buf_span(&name)) : NULL;
+    bool more = count > 1 || (count == 1 && strchr(buf_text(&name), ','));
+    return more ? arena_text(maker->arena, buf_span(&name)) : NULL;
 }
 
 static bool is_plain(char c)

@@ -28,7 +28,8 @@ static bool is_entry_alone(const struct route *route)
 }
 
 /* The order in which siblings are tried: a literal, then the one that says more, then the one
- * whose parameter has a "match"; entries of the listing come behind what the map declares. */
+ * whose parameter has a "match". Entries of the listing come behind what the map declares with some
+ * text of its own: "{from}..{to}" is meant, were there a comma in an entry's name too. */
 static long precedence(const struct model *table, const struct route *route)
 {
     size_t bytes = format_literal_bytes(&route->segment);
@@ -36,8 +37,8 @@ static long precedence(const struct model *table, const struct route *route)
         return 1L << 30;
     if (route->entry)
         bytes += route->entry->rank.behind.size;
-    return (long)bytes * 2 + is_constrained(table, &route->segment) -
-           (is_entry_alone(route) ? 1L << 20 : 0);
+    bool first = bytes > 0 && !is_entry_alone(route);
+    return (long)bytes * 2 + is_constrained(table, &route->segment) + (first ? 1L << 20 : 0);
 }
 
 /* ENTRY is NULL but for an entry of PARENT's listing. */

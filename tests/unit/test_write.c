@@ -243,34 +243,35 @@ static void test_it_looks_as_a_person_writes(void)
     map.tables->note = NULL;
     map.tables->records->note = "Of one kind.";
     keep_listings(map.tables);
-    check_text(&map,
-               "// Two lines.\n"
-               "// Of a note.\n"
-               "{\n"
-               "  \"$schema\": \"/usr/share/ddbfs/map.schema.json\",\n"
-               "\n"
-               "  \"environments\": {\n"
-               "    \"prod\": { \"prefix\": \"prod-\" }\n"
-               "  },\n"
-               "\n"
-               "  \"tables\": {\n"
-               "    \"Orders\": {\n"
-               "      \"table\": \"Orders\",\n"
-               "      \"records\": {\n"
-               "        // Of one kind.\n"
-               "        \"item\": { \"PK\": \"{PK*}\", \"SK\": \"{SK*}\" }\n"
-               "      },\n"
-               "      \"indexes\": {\n"
-               "        \"by-date\": { \"partition\": { \"PK\": \"{PK*}\" }, \"sort\": { \"date\": "
-               "\"{date*}\" }, \"projects\": \"all\" }\n"
-               "      },\n"
-               "      \"paths\": {\n"
-               "        \"items/{PK}/\":      {},\n"
-               "        \"by/by-date/{PK}/\": { \"index\": \"by-date\" }\n"
-               "      }\n"
-               "    }\n"
-               "  }\n"
-               "}\n");
+    check_text(
+        &map,
+        "// Two lines.\n"
+        "// Of a note.\n"
+        "{\n"
+        "  \"$schema\": \"/usr/share/ddbfs/map.schema.json\",\n"
+        "\n"
+        "  \"environments\": {\n"
+        "    \"prod\": { \"prefix\": \"prod-\" }\n"
+        "  },\n"
+        "\n"
+        "  \"tables\": {\n"
+        "    \"Orders\": {\n"
+        "      \"table\": \"Orders\",\n"
+        "      \"records\": {\n"
+        "        // Of one kind.\n"
+        "        \"item\": { \"PK\": \"{PK*}\", \"SK\": \"{SK*}\" }\n"
+        "      },\n"
+        "      \"indexes\": {\n"
+        "        \"by-date\": { \"partition\": { \"PK\": \"{PK*}\" }, \"sort\": { \"date\": "
+        "\"{date*}\" }, \"projects\": \"all\" }\n"
+        "      },\n"
+        "      \"paths\": {\n"
+        "        \"items/{PK}/\":      {},\n"
+        "        \"by/by-date/{PK}/\": { \"index\": \"by-date\", \"name\": \"{date},{SK}\" }\n"
+        "      }\n"
+        "    }\n"
+        "  }\n"
+        "}\n");
 }
 
 /* No note ends its comment, and no line is too long where there is a blank. */
