@@ -45,6 +45,7 @@ struct window_params window_params_of(struct arena *arena, const struct declared
         .prefix = view_free_param(arena, table, "prefix"),
         .from = view_free_param(arena, table, "from"),
         .to = view_free_param(arena, table, "to"),
+        .count = view_free_param(arena, table, "count"),
         .key = view_free_param(arena, table, "key"),
     };
 }
@@ -139,15 +140,21 @@ static void add_range(struct arena *arena, struct declared_table *table, const s
                       write_step(arena, "", to, ""));
 }
 
+/* COUNT is the parameter that says how many; NULL: WINDOW_ENDS. */
 static void add_end(struct arena *arena, struct declared_table *table, const struct view *view,
-                    bool newest)
+                    bool newest, const char *count)
 {
-    struct declared_path *path = add_window(arena, table, view, newest ? "newest/" : "oldest/");
+    struct declared_path *path =
+        add_window(arena, table, view,
+                   count    ? write_step(arena, newest ? "newest:" : "oldest:", count, "/")
+                   : newest ? "newest/"
+                            : "oldest/");
     if (!path)
         return;
     path->ordered = true;
     path->descending = newest;
-    path->limit = WINDOW_ENDS;
+    path->limit_param = count;
+    path->limit = count ? 0 : WINDOW_ENDS;
 }
 
 /* The next page behind a key of the table, so that a long listing can be walked. An index may have
@@ -178,8 +185,10 @@ void view_add_windows(struct arena *arena, struct declared_table *table, const s
     if (view->type == VALUE_S)
         add_beginning(arena, table, view, params->prefix);
     add_range(arena, table, view, params->from, params->to);
-    add_end(arena, table, view, true);
-    add_end(arena, table, view, false);
+    add_end(arena, table, view, true, NULL);
+    add_end(arena, table, view, true, params->count);
+    add_end(arena, table, view, false, NULL);
+    add_end(arena, table, view, false, params->count);
     if (view->attribute && !view->index)
         add_page(arena, table, view, params->key);
 }

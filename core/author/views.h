@@ -22,7 +22,7 @@ struct view {
 
 /* What the windows of one table call their parameters: nothing that is a part of a key. */
 struct window_params {
-    const char *prefix, *from, *to, *key;
+    const char *prefix, *from, *to, *count, *key;
 };
 
 /* WANTED, or with a number behind it where some key of TABLE has a part of that name. */
@@ -36,7 +36,8 @@ struct window_params window_params_of(struct arena *arena, const struct declared
 struct declared_path *view_add(struct arena *arena, struct declared_table *table,
                                const struct view *view);
 
-/* Declares its windows: "{prefix}*", "{from}..{to}", "newest", "oldest", "after:{key}". */
+/* Declares its windows: "{prefix}*", "{from}..{to}", "newest", "newest:{count}", "oldest" and
+ * "oldest:{count}", "after:{key}". */
 void view_add_windows(struct arena *arena, struct declared_table *table, const struct view *view,
                       const struct window_params *params);
 

@@ -156,9 +156,12 @@ static void test_windows(void)
     index.keys.sort[0].type = VALUE_N;
     describe(&info);
     static const char *const windows[] = {
-        "items/{from}/{prefix}*/", "items/{from}/{from_2}..{to}/", "items/{from}/newest/",
-        "items/{from}/oldest/",    "items/{from}/after:{key_2}/",  "by/I/{status}/{from_2}..{to}/",
-        "by/I/{status}/newest/",   "by/I/{status}/oldest/",
+        "items/{from}/{prefix}*/",     "items/{from}/{from_2}..{to}/",
+        "items/{from}/newest/",        "items/{from}/newest:{count}/",
+        "items/{from}/oldest/",        "items/{from}/oldest:{count}/",
+        "items/{from}/after:{key_2}/", "by/I/{status}/{from_2}..{to}/",
+        "by/I/{status}/newest/",       "by/I/{status}/newest:{count}/",
+        "by/I/{status}/oldest/",       "by/I/{status}/oldest:{count}/",
     };
     size_t listings = 0, count = 0;
     for (const struct declared_path *path = table->paths; path; path = path->next, count++)
