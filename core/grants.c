@@ -65,7 +65,13 @@ bool grants_write(struct sources *sources, const struct map *map, const char *en
 {
     CLEAN_UP(policy_clean_up) struct policy policy = {0};
     struct bindings values;
-    bool found = false;
+    bool found = map_is_none(map) && !environment;
+    if (found) {
+        CLEAN_UP(granted_clean_up) struct granted granted = {.policy = &policy};
+        sources_locate(sources, NULL, &granted.region, &granted.account);
+        grant_all_tables(&granted, more->scan);
+        policy.failed |= granted.region.failed || granted.account.failed;
+    }
     for (const struct map_environment *each = map->environments; each; each = each->next) {
         CLEAN_UP(granted_clean_up) struct granted granted = {.policy = &policy};
         if (!environment_is_meant(map, each, environment, &values))
@@ -82,6 +88,9 @@ bool grants_write(struct sources *sources, const struct map *map, const char *en
             grant_all_tables(&granted, more->scan);
         policy.failed |= granted.region.failed || granted.account.failed || granted.prefix.failed;
     }
+    if (map_is_none(map) && !found)
+        return error_set(err, ERROR_INVALID, "without a map there is no environment \"%s\"",
+                         environment);
     if (!found)
         return environment_fail(map, environment, err);
     return policy_write(&policy, compact, out) || error_no_memory(err);

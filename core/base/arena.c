@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Some arenas hold a few names, and there are ten thousands of these: the first block is small. */
+/* Some arenas hold a few names, and there are ten thousands of these: the first block is small, and
+ * each is twice as large as the one before. */
 enum { FIRST_SIZE = 256 - 32, BLOCK_SIZE = 4096 - 64 };
 
 struct arena_block {
@@ -50,7 +51,8 @@ static struct arena_block *block_with_room(struct arena *arena, size_t size)
     struct arena_block *block = arena->blocks;
     if (block && block->capacity - block->used >= size)
         return block;
-    size_t least = block ? BLOCK_SIZE : FIRST_SIZE;
+    size_t twice = block && block->capacity < BLOCK_SIZE / 2 ? 2 * block->capacity : BLOCK_SIZE;
+    size_t least = block ? twice : FIRST_SIZE;
     size_t capacity = size > least ? size : least;
     block = malloc(sizeof *block + capacity);
     if (!block)

@@ -6,6 +6,15 @@
 #include "core/base/nearest.h"
 #include "core/json/json.h"
 
+/* Makes TEXT, which is another place's, PLACE's own. */
+static void copy_text(struct place *place, struct span *text)
+{
+    if (text->size > 0)
+        *text = arena_copy(&place->arena, *text);
+    else
+        *text = span_text("");
+}
+
 static struct place *place_new(const struct place *parent)
 {
     struct place *place = calloc(1, sizeof *place);
@@ -16,10 +25,10 @@ static struct place *place_new(const struct place *parent)
     place->arena = own;
     map_ref(place->map);
     model_ref(place->table);
-    place->environment_name = arena_copy(&place->arena, parent->environment_name);
-    place->attribute = arena_copy(&place->arena, parent->attribute);
-    place->shortened = arena_copy(&place->arena, parent->shortened);
-    place->below = arena_copy(&place->arena, parent->below);
+    copy_text(place, &place->environment_name);
+    copy_text(place, &place->attribute);
+    copy_text(place, &place->shortened);
+    copy_text(place, &place->below);
     if (parent->table_prefix)
         place->table_prefix = arena_text(&place->arena, span_text(parent->table_prefix));
     if (parent->table_name)

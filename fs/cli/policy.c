@@ -1,5 +1,5 @@
 /* ddbfs policy [--env NAME] [--tables [--allow-scan]] [--json] [MAP]: the least access policy that
- * a map needs. */
+ * a map needs, or who has none. */
 #include "core/grants.h"
 
 #include <stdio.h>
@@ -48,9 +48,9 @@ int policy_command(const struct options *options, int argc, char **argv)
         return app_usage("no map's own paths scan: --allow-scan goes with --tables", "policy");
     if (argc == 1)
         buf_add_text(&map, argv[0]);
-    else if (!app_find_map(options, &map))
-        return EXIT_FAILURE;
-    if (app_init(&app, options, buf_text(&map), COMMAND_CACHE_BYTES))
+    bool ok = argc == 1 ? app_init(&app, options, buf_text(&map), COMMAND_CACHE_BYTES)
+                        : app_init_any(&app, options, COMMAND_CACHE_BYTES);
+    if (ok)
         print_policy(&app);
     else
         app.status = EXIT_FAILURE;

@@ -111,7 +111,8 @@ static void reload(struct mount *mount)
         app->map = map;
         app->tree.map = map;
         nodes_relocate(mount->nodes, root, &app->tree.names);
-        log_line(&app->log, LOG_LEVEL_WARNING, "the map has been read again");
+        log_line(&app->log, LOG_LEVEL_WARNING, "%s",
+                 map_is_none(map) ? "there is still no map" : "the map has been read again");
     }
     refresher_drop(mount->refresher, SPAN_LITERAL("/"), NULL);
 }

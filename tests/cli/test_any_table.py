@@ -162,3 +162,18 @@ def test_a_map_s_own_table_is_not_called_tables(ddbfs, write_map, example_map):
     example_map["tables"]["tables"] = example_map["tables"].pop("jobs")
     result = ddbfs("--map", write_map(example_map), "ls", "/", expect=1)
     assert 'no table of a map is called "tables"' in result.stderr
+
+
+def test_policy_without_a_map(bare, things, proxy, cost):
+    told = bare("policy", "--json")
+    document = json.loads(told.text)
+    assert cost() == []
+    proxy.fault("policy", times=None, document=document)
+    bare("ls", "/tables")
+    bare("ls", f"/tables/{things}/items/box")
+    bare("cat", f"/tables/{things}/items/box/one")
+    assert 'no environment "prod"' in bare("policy", "--env", "prod", expect=1).stderr
+
+
+def test_config_without_a_map(bare):
+    assert "without a map" in bare("config").text

@@ -4,20 +4,18 @@ import errno
 import json
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import time
 
 import pytest
 
-from harness import load, mounts, places, tables
+from harness import load, mounts, tables
 
 BARE = {"DDBFS_MAP": None}
 STRUCTURE_S = 60  # for how long a description is believed
 NAME_TTL_S = 0.15  # the least for which the kernel keeps a name, and a little
 JOBS = "prod-EcomIndexerJobsTable"
-MB = 1 << 20
 
 
 def thing(box, name, **texts):
@@ -336,28 +334,3 @@ def test_directories_survive_a_new_map(mount, make_map, things):
     assert os.stat(root / "items/box").st_ino == os.fstat(held).st_ino
     assert m.stats()["maps"] == 1
     os.close(held)
-
-
-# Memory.
-
-KEYS = 10_000
-
-
-def promised_mb():
-    text = (places.REPO / "docs/mount.md").read_text("utf-8")
-    return int(re.search(r"`--cache-size` and (\d+) MB", text)[1])
-
-
-def test_ten_thousand_partitions_do_not_fill_the_memory(mount, ddbfs_release, things):
-    if b"__asan_init" in pathlib.Path(ddbfs_release.binary).read_bytes():
-        pytest.skip("DDBFS_RELEASE has sanitizers")
-    m = mount("--cache-size", "8M", env=BARE)
-    items = m / f"tables/{things}/items"
-    for number in range(KEYS):
-        assert (items / f"partition-{number:05d}").is_dir()
-        if number % 10 == 0:
-            assert os.listdir(items / f"partition-{number:05d}") == []
-    status = pathlib.Path(f"/proc/{m.pid}/status").read_text("ascii")
-    used = int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
-    print(f"{KEYS} partitions: {used / MB:.0f} MB")
-    assert used < (8 + promised_mb()) * MB, f"{used / MB:.0f} MB"

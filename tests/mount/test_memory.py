@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import places
+from harness import places, tables
 
 MB = 1 << 20
 RECORD = 300_000
@@ -72,3 +72,19 @@ def test_answers_that_come_in_together_do_not_fill_the_memory(mount, branch, pro
     finally:
         for each in branches[1:]:
             each.drop()
+
+
+PARTITIONS = 10_000
+
+
+def test_ten_thousand_partitions_do_not_fill_the_memory(mount, table):
+    """Of a table without a map: each is a directory that the kernel knows."""
+    items = f"tables/{table(tables.plain())}/items"
+    m = mount("--cache-size", "8M", env={"DDBFS_MAP": None})
+    for number in range(PARTITIONS):
+        assert (m / items / f"partition-{number:05d}").is_dir()
+        if number % 10 == 0:
+            assert os.listdir(m / items / f"partition-{number:05d}") == []
+    used = peak(m.pid)
+    print(f"{PARTITIONS} partitions: {used / MB:.0f} MB, nodes {m.stats()['node_bytes'] / MB:.0f} MB")
+    assert used < (8 + promised_mb()) * MB, f"{used / MB:.0f} MB"
