@@ -1,5 +1,5 @@
-/* The access policy that a map needs, or who has none. Nothing is asked for it: it is made of what the map's paths
- * may read, and of where settings say that its environments are. */
+/* The access policy that a map needs, or who has none. Nothing is asked for it: it is made of what
+ * the map's paths may read, and of where settings say that its environments are. */
 #ifndef DDBFS_CORE_GRANTS_H
 #define DDBFS_CORE_GRANTS_H
 
