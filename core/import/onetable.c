@@ -91,13 +91,23 @@ static const char *add_part(void *context, struct span name, struct format *form
     return wrong;
 }
 
+static bool is_number(void *context, struct span name)
+{
+    const struct model_kind *model = context;
+    return is_type(json_member_span(model->attributes, name), "number");
+}
+
 static bool read_value(struct model_kind *model, struct json value, struct format *format)
 {
     struct schema *schema = model->schema;
     if (!json_is(value, JSON_STRING))
         return leave_out(schema, value, "its value is computed by a function");
     const char *text = reading_text(schema->reading, value);
-    struct template_parts parts = {&schema->names, TEMPLATE_DOLLAR, add_part, model};
+    struct template_parts parts = {.names = &schema->names,
+                                   .notation = TEMPLATE_DOLLAR,
+                                   .part = add_part,
+                                   .is_number = is_number,
+                                   .context = model};
     const char *wrong = text ? template_parse(&parts, span_text(text), format) : "it is empty";
     return !wrong || leave_out(schema, value, wrong);
 }

@@ -43,18 +43,45 @@ const char *template_add_part(struct part_names *names, struct format *format,
     return add_piece(names->arena, format, (struct format_piece){.param = name});
 }
 
+/* "5" or "5:0": with how many zeros the number before it is filled up. */
+static const char *read_padding(struct span text, unsigned *pad)
+{
+    const char *colon = memchr(text.data, ':', text.size);
+    size_t digits = colon ? (size_t)(colon - text.data) : text.size;
+    *pad = 0;
+    if (colon && !span_is(span_from(text, digits + 1), "0"))
+        return "a part is padded with something else than 0";
+    for (size_t i = 0; i < digits; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9' || *pad > TEMPLATE_MAX_PAD)
+            return "a part is padded to a size that is no number";
+        *pad = *pad * 10 + (unsigned)(text.data[i] - '0');
+    }
+    return *pad > 0 && *pad <= TEMPLATE_MAX_PAD ? NULL
+                                                : "a part is padded to a size that no number has";
+}
+
 /* What stands between the braces: a name, perhaps with a size and a character to pad with. */
 static const char *add_reference(const struct template_parts *parts, struct format *format,
                                  struct span reference)
 {
-    if (reference.size == 0)
+    const char *colon = memchr(reference.data, ':', reference.size), *wrong = NULL;
+    struct span name =
+        span_of(reference.data, colon ? (size_t)(colon - reference.data) : reference.size);
+    unsigned pad = 0;
+    if (name.size == 0)
         return "a part has no name";
-    if (memchr(reference.data, ':', reference.size))
-        return "a part is padded, which a format does not do yet";
-    if (memchr(reference.data, '.', reference.size) || memchr(reference.data, '[', reference.size))
+    if (memchr(name.data, '.', name.size) || memchr(name.data, '[', name.size))
         return "a part comes from within another attribute";
-    return parts->part ? parts->part(parts->context, reference, format)
-                       : template_add_part(parts->names, format, reference);
+    if (colon)
+        wrong = read_padding(span_from(reference, name.size + 1), &pad);
+    if (!wrong && pad > 0 && (!parts->is_number || !parts->is_number(parts->context, name)))
+        wrong = "a part is padded and no number, so that its zeros could be its own";
+    if (!wrong)
+        wrong = parts->part ? parts->part(parts->context, name, format)
+                            : template_add_part(parts->names, format, name);
+    if (!wrong && pad > 0)
+        format->pieces[format->count - 1].pad = pad;
+    return wrong;
 }
 
 const char *template_parse(const struct template_parts *parts, struct span text, struct format *out)

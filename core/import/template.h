@@ -24,6 +24,7 @@ struct template_parts {
     struct part_names *names;
     enum template_notation notation;
     const char *(*part)(void *context, struct span name, struct format *format); /* or NULL */
+    bool (*is_number)(void *context, struct span name); /* or NULL: none is known to be one */
     void *context;
 };
 

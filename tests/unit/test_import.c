@@ -38,6 +38,12 @@ static void test_templates_that_no_format_can_say(void)
     parse_template(TEMPLATE_DOLLAR, "USER#${}", "a part has no name");
     parse_template(TEMPLATE_DOLLAR, "{x}${id}", "a format's text can't hold { or }");
     parse_template(TEMPLATE_DOLLAR, "${a}#${a}", "a part stands twice in it");
+    parse_template(TEMPLATE_DOLLAR, "${a:5}",
+                   "a part is padded and no number, so that its zeros could be its own");
+    parse_template(TEMPLATE_DOLLAR, "${a:5:x}", "a part is padded with something else than 0");
+    parse_template(TEMPLATE_DOLLAR, "${a:x}", "a part is padded to a size that is no number");
+    parse_template(TEMPLATE_DOLLAR, "${a:}", "a part is padded to a size that no number has");
+    parse_template(TEMPLATE_DOLLAR, "${a:99}", "a part is padded to a size that no number has");
     parse_template(TEMPLATE_DOLLAR, "${address.city}",
                    "a part comes from within another attribute");
     parse_template(TEMPLATE_BRACES, "{a}{b}",
@@ -179,6 +185,21 @@ static void test_onetable_types_dates_and_times(void)
             "type when N\n"
             "out line 5, models.Other: its sk is of type S, but of type N elsewhere in the "
             "table\n");
+}
+
+static void test_numbers_are_padded_with_zeros(void)
+{
+    imports(ONETABLE(PRIMARY, "",
+                     "'Score': {'pk': {'value': 'g#${game}'}, 'sk': {'value': 's#${score:08:0}'},\n"
+                     "  'score': {'type': 'number'}, 'game': {'type': 'string'}},\n"
+                     "'Half': {'pk': {'value': 'h#${score:5}'}, 'sk': {'value': 'h'},\n"
+                     "  'score': {'type': 'Number'}}, \n"
+                     "'Name': {'pk': {'value': 'n#${name:5}'}, 'sk': {'value': 'n'}, 'name': {}}"),
+            "table table NAME-OF-THE-TABLE #\n"
+            "kind Score pk=g#{game} sk=s#{score:08}\n"
+            "kind Half pk=h#{score:05} sk=h\n"
+            "out line 7, models.Name.pk.value: a part is padded and no number, so that its zeros "
+            "could be its own\n");
 }
 
 static void test_the_separator_is_what_stands_between_parts(void)
@@ -540,6 +561,7 @@ static const struct check_test tests[] = {
     {"what_is_no_model", test_what_is_no_model},
     {"onetable_models", test_onetable_models},
     {"onetable_types_dates_and_times", test_onetable_types_dates_and_times},
+    {"numbers_are_padded_with_zeros", test_numbers_are_padded_with_zeros},
     {"the_separator_is_what_stands_between_parts", test_the_separator_is_what_stands_between_parts},
     {"onetable_leaves_out", test_onetable_leaves_out},
     {"onetable_schemas_that_say_nothing", test_onetable_schemas_that_say_nothing},
