@@ -127,7 +127,7 @@ void dynamo_write_command(const struct read *read, const struct source_command *
         out->failed = true;
         return;
     }
-    uint32_t limit = how->sift && !how->first_suffice ? 0 : read->limit;
+    uint32_t limit = read->ties || (how->sift && !how->first_suffice) ? 0 : read->limit;
     buf_printf(out, "aws dynamodb %s", command_of(request.op));
     if (request.op == DYNAMO_BATCH_GET_ITEM) {
         add_batch(out, &request);

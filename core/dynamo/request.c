@@ -303,8 +303,8 @@ bool request_init(struct request *request, const struct read *read)
     if (aliases.value_count)
         buf_add_char(&request->values, '}');
     /* The service counts Limit before the filter, so with one it would only make pages small. */
-    if (read->limit <= INT32_MAX && read->filter_count == 0)
-        request->limit = read->limit;
+    if (read->limit < INT32_MAX && read->filter_count == 0)
+        request->limit = read->limit + read->ties; /* one more tells where these end */
     return !request->keys.failed && !request->key_condition.failed && !request->filter.failed &&
            !request->projection.failed && !request->names.failed && !request->values.failed;
 }

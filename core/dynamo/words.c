@@ -15,7 +15,8 @@ static void write_query(const struct read *read, struct buf *out)
     if (read->descending)
         buf_add_text(out, ", newest first");
     if (read->limit)
-        buf_printf(out, ", at most %lu", (unsigned long)read->limit);
+        buf_printf(out, ", at most %lu%s", (unsigned long)read->limit,
+                   read->ties ? " and those that share the last one's sort key" : "");
 }
 
 static void write_attributes(const struct read *read, struct buf *out)

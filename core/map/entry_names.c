@@ -213,7 +213,8 @@ static bool take_rank(struct draft *draft, struct map_entry *entry)
     if (behind.size > RANK_MAX_BEHIND)
         return draft_fail(draft, "the text behind {" RANK_PARAM "} has more than %d bytes",
                           RANK_MAX_BEHIND);
-    entry->rank = (struct map_rank){rank_digits(draft->pattern->limit), behind};
+    entry->rank =
+        (struct map_rank){rank_digits(draft->pattern->ties ? 0 : draft->pattern->limit), behind};
     *name = (struct format){name->pieces + 2, name->count - 2};
     return true;
 }

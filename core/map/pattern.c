@@ -267,6 +267,8 @@ static const char *contradiction(const struct draft *draft)
         return "\"name\" goes with a listing, whose path ends in /";
     if (!pattern->list && pattern->limit > 1)
         return "one file is one record: \"newest\" or \"oldest\" 1";
+    if (pattern->ties && !(pattern->list && pattern->limit))
+        return "\"ties\" goes with a listing of the \"newest\" or \"oldest\" N";
     if (pattern->by_key && (pattern->limit || pattern->pick || pattern->descending))
         return "the path says the whole key, so there is one record and nothing to choose";
     return NULL;
@@ -349,6 +351,7 @@ static bool compile(struct draft *draft, const struct declared_table *table)
         .descending = path->descending,
         .limit = path->limit_param ? LIMIT_MOST : path->limit,
         .limit_param = path->limit_param,
+        .ties = path->ties,
         .pick = path->pick,
         .pick_attribute = path->pick_attribute,
         .attribute = path->attribute,

@@ -401,6 +401,28 @@ static void write_bare(struct buf *out, struct span attribute)
                       "has(\"NULL\") then null else . end)");
 }
 
+static void write_sort_of(struct buf *out, const char *item, const struct read *query)
+{
+    for (size_t i = 0; i < query->sort_count; i++) {
+        buf_printf(out, "%s%s[", i ? ", " : "[", item);
+        json_write_ascii(out, query->sort[i]);
+        buf_add_char(out, ']');
+    }
+    buf_add_text(out, query->sort_count ? "]" : "[]");
+}
+
+/* Appends a jq filter from those that count to the first of them, and those that share the sort key
+ * of the last of these. */
+static void write_with_ties(struct buf *out, const struct read *query)
+{
+    unsigned long limit = query->limit;
+    buf_printf(out, ".[%lu] as $last | to_entries[] | select(.key < %lu or ", limit - 1, limit);
+    write_sort_of(out, ".value", query);
+    buf_add_text(out, " == ");
+    write_sort_of(out, "$last", query);
+    buf_add_text(out, ") | .value");
+}
+
 /* Appends a jq filter from an item to its key. */
 static void write_key(struct buf *out, const struct model *table)
 {
@@ -420,6 +442,8 @@ static void write_query(const struct command_of *command, struct buf *out)
     write_sift(&sift, command);
     if (plan->kind == PLAN_FIND)
         write_choice(&choose, plan);
+    else if (plan->query->ties)
+        write_with_ties(&choose, plan->query);
     else if (plan->query->limit)
         buf_printf(&choose, ".[:%lu][]", (unsigned long)plan->query->limit);
     else

@@ -24,6 +24,7 @@ void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *
     out->requests = first_page_does;
     out->passes_over = first_page_does;
     out->fills_pages = first_page_does && pattern->list;
+    out->ties = first_page_does && pattern->ties;
     out->pages = !first_page_does;
     if (pattern->hydrates) {
         out->requests += !pattern->list;
@@ -43,6 +44,7 @@ void cost_add(struct cost *cost, const struct cost *more)
     cost->pages += more->pages;
     cost->passes_over += more->passes_over;
     cost->fills_pages |= more->fills_pages;
+    cost->ties |= more->ties;
     cost->batches |= more->batches;
     cost->tables |= more->tables;
     cost->scans |= more->scans;
@@ -88,6 +90,8 @@ bool cost_write_exception(const struct cost *cost, struct buf *out)
                      "between");
     if (cost->passes_over && cost->fills_pages)
         buf_add_text(out, ", or those that are wanted don't fit one page");
+    if (cost->passes_over && cost->ties)
+        buf_add_text(out, ", or many share the last one's sort key");
     return cost->passes_over;
 }
 

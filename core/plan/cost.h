@@ -11,6 +11,7 @@ struct cost {
     unsigned
         passes_over;  /* queries that do so only where records that don't count stand in between */
     bool fills_pages; /* or, of some of these, where the records that are wanted don't fit a page */
+    bool ties;        /* or where those behind them share the last one's sort key */
     bool batches;     /* one for each started hundred of a page's records, for their contents */
     bool tables;      /* one for each started hundred of the account's tables */
     bool scans;       /* one for each page of up to 1 MB of a whole table, in segments */

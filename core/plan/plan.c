@@ -223,6 +223,7 @@ static bool set_first_page(struct plan *plan, struct error *err)
     uint32_t *limit = &plan->query->limit;
     if (plan->kind == PLAN_SEARCH || plan->entry)
         return true;
+    plan->query->ties = pattern->ties;
     *limit = plan->kind == PLAN_LIST || pattern->limit ? pattern->limit : pattern->pick ? 0 : 2;
     const struct span *said = param ? bindings_find(&plan->path, param) : NULL;
     return !param || limit_parse(param, said ? *said : span_text(""), limit, err);

@@ -15,6 +15,7 @@
 #include "core/tree/resolve.h"
 #include "core/tree/shortened.h"
 #include "core/tree/slices.h"
+#include "core/tree/ties.h"
 #include "core/tree/tree.h"
 
 /* Of a page, or of a slice of its records. What the service gives has 1 MB, or 40; but lists within
@@ -63,6 +64,8 @@ struct tree_listing {
     struct slices slices;  /* of LISTING_CONTENTS: the page's keys */
     size_t told;           /* entries of the page that have been delivered */
     size_t found;          /* records that were read again, and are still there */
+    struct ties ties;      /* of a query with ties */
+    uint64_t last_tie;     /* what the last of those that are wanted has; 0 before it came */
     struct error unnamed;  /* of a record beyond the newest N, which may yet be wanted */
     struct arena contents; /* of the entries that are being delivered */
     size_t content_bytes;  /* in there */
@@ -111,6 +114,7 @@ void tree_list_end(struct tree_listing *listing)
     place_destroy(listing->anew);
     followers_clean_up(&listing->followers);
     entries_clean_up(&listing->entries);
+    ties_clean_up(&listing->ties);
     arena_clean_up(&listing->contents);
     free(listing);
 }
@@ -356,15 +360,27 @@ static void take_record(void *arg, struct json item, const char *request_id)
     listing->entries.failed = listing->entries.failed || failed;
 }
 
+/* Whether the listing goes on with an entry of TIES. The last of those that are wanted may not have
+ * come yet; with ties, those that share its sort key come behind it. */
+static bool is_wanted(const struct tree_listing *listing, uint64_t ties)
+{
+    const struct read *query = listing->plan->query;
+    bool reads_again = listing->full && listing->plan->reads_again;
+    size_t had = reads_again ? listing->found : listing->stats.entries;
+    return query->limit == 0 || had < query->limit || (query->ties && ties == listing->last_tie);
+}
+
 /* Takes entries whose records have gone, or changed, since the index told of them out of the range,
  * and those that are more than the listing wants, and returns how many are left in it. */
 static size_t drop_vanished(struct tree_listing *listing, size_t from, size_t to)
 {
     struct tree_entry *items = listing->entries.items;
     size_t limit = listing->plan->query->limit, kept = from;
-    for (size_t i = from; i < to && (limit == 0 || listing->found < limit); i++) {
+    for (size_t i = from; i < to && is_wanted(listing, items[i].ties); i++) {
         bool there = items[i].size >= 0;
         listing->found += there;
+        if (listing->found == limit && listing->last_tie == 0)
+            listing->last_tie = items[i].ties;
         if (items[i].directory || there)
             items[kept++] = items[i];
     }
@@ -392,8 +408,8 @@ static void take_all_records(void *arg, const struct error *err)
     if (last)
         listing->told = listing->entries.count;
     size_t count = drop_vanished(listing, from, listing->told);
-    size_t limit = listing->plan->query->limit;
-    bool enough = limit > 0 && listing->found >= limit;
+    bool enough = !is_wanted(listing, last ? listing->ties.group
+                                           : listing->entries.items[listing->told].ties);
     bool cut = !enough && last && listing->unnamed.kind != ERROR_NONE;
     if (cut)
         listing->failed = listing->unnamed;
@@ -410,8 +426,8 @@ static bool start_slice(struct tree_listing *listing, struct error *err)
 {
     size_t limit = listing->plan->query->limit;
     return slices_start(&listing->slices, listing->plan, listing->source,
-                        limit ? limit - listing->found : 0, take_record, take_all_records, listing,
-                        err);
+                        listing->found < limit ? limit - listing->found : 0, take_record,
+                        take_all_records, listing, err);
 }
 
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
@@ -441,6 +457,30 @@ bool tree_list_note(const struct tree_listing *listing, struct error *out)
 
 static void work(struct tree_listing *listing);
 
+/* Takes an item of the page in. ENOUGH is set when no further one is wanted, or, with ties, not
+ * even this one. False when memory ran out. */
+static bool add_next_item(struct tree_listing *listing, const struct page *page, struct json item,
+                          bool *enough)
+{
+    const struct read *query = listing->plan->query;
+    bool may_have_gone = listing->full && listing->plan->reads_again;
+    if (query->ties && !ties_take(&listing->ties, query, item))
+        return false;
+    uint64_t group = listing->ties.group;
+    *enough = !is_wanted(listing, group);
+    if (*enough)
+        return true;
+    size_t before = listing->entries.count;
+    if (!add_item(listing, page, item))
+        return false;
+    for (size_t i = before; i < listing->entries.count; i++)
+        listing->entries.items[i].ties = group;
+    if (!may_have_gone && listing->stats.entries >= query->limit && listing->last_tie == 0)
+        listing->last_tie = group;
+    *enough = !is_wanted(listing, group);
+    return true;
+}
+
 /* Takes the page's items in; ENOUGH is set when no further one is wanted. "The latest N" are N
  * entries, whatever else stands between them. Where records are read again, some of these may have
  * gone, so all of the page are taken in, and read until N are there. False when memory ran out. */
@@ -453,9 +493,8 @@ static bool add_page(struct tree_listing *listing, const struct page *page, bool
     if (page->capacity >= 0)
         listing->stats.capacity += page->capacity;
     for (size_t i = 0; i < page->item_count && !*enough && !listing->entries.failed; i++) {
-        if (!add_item(listing, page, page->items[i]))
+        if (!add_next_item(listing, page, page->items[i], enough))
             return false;
-        *enough = !may_have_gone && limit > 0 && listing->stats.entries >= limit;
         if (may_have_gone && limit > 0 && listing->stats.entries >= limit &&
             listing->entries.why.kind == ERROR_INVALID) {
             /* Its rank does not fit, say, which matters when it is wanted. */

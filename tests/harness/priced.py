@@ -26,9 +26,10 @@ def beyond(bound, sent):
     structure = [each.table for each in sent if each.op == "DescribeTable"]
     scans = [each for each in sent if each.op == "Scan"]
     facts = [each for each in sent if each.op in FACTS and "ExclusiveStartBackupArn" not in each.body]
-    single = facts + [each for each in sent if each.op == "GetItem"] + [
-        each for each in queries if each not in later
-    ]
+    one = [each for each in sent if each.op == "GetItem"]
+    if bound["per_100_records"]:  # a page of one record
+        batches, one = batches + one, []
+    single = facts + one + [each for each in queries if each not in later]
     most = bound["requests"] + bound["paged_queries"]
     if len(single) > most:
         return f"{len(single)} single requests, and {most} were told"

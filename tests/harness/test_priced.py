@@ -32,6 +32,7 @@ TABLE = Sent(op="DescribeTable", table="Users", body={})
         ({"paged_queries": 1}, [QUERY, LATER, LATER]),
         ({"requests": 1, "queries_that_may_pass_over": 1}, [QUERY, LATER]),
         ({"paged_queries": 1, "per_100_records": 1}, [QUERY, BATCH, BATCH]),
+        ({"requests": 1, "per_100_records": 1}, [QUERY, GET]),
         ({"per_100_tables": 1}, [TABLES]),
         ({"descriptions": 1, "requests": 1}, [TABLE, GET]),
     ],

@@ -638,6 +638,15 @@ static void test_limits(void)
                 "map.json:3: \"newest\" and \"oldest\" exclude each other");
 }
 
+static void test_ties_go_with_a_limit(void)
+{
+    const char *want = "map.json:3: \"{a}/\": \"ties\" goes with a listing of the \"newest\" or "
+                       "\"oldest\" N";
+    check_table(RECORDS PATHS("{a}/", "\"ties\":true"), want);
+    check_table(RECORDS PATHS("{a}/", "\"ties\":true,\"newest\":\"all\""), want);
+    check_table(RECORDS PATHS("{a}/", "\"ties\":1"), "map.json:3: \"ties\" is true or false");
+}
+
 static void test_a_limit_of_the_path(void)
 {
     check_table(
@@ -1415,7 +1424,8 @@ static void test_all_that_is_wrong_is_told(void)
         "map.json:10: \"newest\" is a number from 1 to 1000000, \"all\", or a parameter of the "
         "path, \"{count}\"\n"
         "map.json:10: a path has no member \"tll\"; it may have: record, list, index, where, "
-        "filter, newest, oldest, pick, attribute, name, hydrate, consistent, hidden, ttl, mtime\n"
+        "filter, newest, oldest, ties, pick, attribute, name, hydrate, consistent, hidden, ttl, "
+        "mtime\n"
         "map.json:12: the table's \"indexes\" have no \"none\"\n"
         "map.json:13: \"x/{a}/{z}\": {z} selects nothing: it is no part of a key (of each "
         "kind that the path gives) and in no "
@@ -1561,6 +1571,7 @@ static const struct check_test tests[] = {
     {"several_kinds_must_be_chosen_from", test_several_kinds_must_be_chosen_from},
     {"an_index_must_be_known", test_an_index_must_be_known},
     {"limits", test_limits},
+    {"ties_go_with_a_limit", test_ties_go_with_a_limit},
     {"a_limit_of_the_path", test_a_limit_of_the_path},
     {"pick_says_one_thing", test_pick_says_one_thing},
     {"flags_are_true_or_false", test_flags_are_true_or_false},

@@ -1287,6 +1287,65 @@ static void test_the_newest_are_as_many_as_are_there(void)
     check_newest("\"newest\":2,\"name\":\"{rank}_{b}\"", "2_5 41 0\n4_3 41 0\n", ERROR_NONE);
 }
 
+/* Eight records of three sort keys, of which the index alone knows two. */
+static void check_ties(const char *pattern, bool full, const char *want)
+{
+#define TIED(n, time) "{\"pk\":{\"S\":\"" n "\"},\"x\":{\"S\":\"1\"},\"t\":{\"N\":\"" time "\"}}"
+#define HERE(n, time)                                                                              \
+    {"prod-T", "I", TIED(n, time)},                                                                \
+    {                                                                                              \
+        "prod-T", NULL, TIED(n, time)                                                              \
+    }
+#define GONE(n, time)                                                                              \
+    {                                                                                              \
+        "prod-T", "I", TIED(n, time)                                                               \
+    }
+    static const struct fake_item items[] = {
+        HERE("a", "1"), HERE("b", "2"), GONE("c", "2.0"), HERE("d", "20e-1"), HERE("e", "3"),
+        GONE("f", "3"), HERE("g", "3"), HERE("h", "3"),   HERE("i", "4"),     {0}};
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
+    for (size_t page_size = 0; page_size < 10; page_size++) {
+        buf_truncate(&table, 0);
+        buf_printf(&table,
+                   "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{b}\"}},\"types\":{\"t\":\"N\"},"
+                   "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"t\",\"projects\":\"keys\"}},"
+                   "\"paths\":{\"{x}/\":{\"index\":\"I\",%s}}",
+                   pattern);
+        open_table(buf_text(&table), items);
+        scene.fake.page_size = page_size;
+        CLEAN_UP(told_clean_up) struct told told = {.full = full};
+        CHECK(scene_list(&scene, "/prod/t/1", &told));
+        CHECK_TEXT(buf_text(&told.bytes), want);
+        CHECK_INT(told.err.kind, ERROR_NONE);
+        close_scene();
+    }
+}
+
+static void test_a_listing_with_ties_ends_where_the_sort_key_changes(void)
+{
+    check_ties("\"oldest\":1,\"ties\":true", false, "a\n");
+    check_ties("\"oldest\":2,\"ties\":true", false, "a\nb\nc\nd\n");
+    check_ties("\"oldest\":4,\"ties\":true", false, "a\nb\nc\nd\n");
+    check_ties("\"oldest\":5,\"ties\":true", false, "a\nb\nc\nd\ne\nf\ng\nh\n");
+    check_ties("\"oldest\":9,\"ties\":true", false, "a\nb\nc\nd\ne\nf\ng\nh\ni\n");
+    check_ties("\"newest\":2,\"ties\":true", false, "i\nh\ng\nf\ne\n");
+    check_ties("\"oldest\":2", false, "a\nb\n");
+}
+
+/* What has gone is no Nth, and no reason to end. */
+static void test_ties_among_records_that_are_read_again(void)
+{
+#define LINE(n, size) n " " size " 0\n"
+    check_ties("\"oldest\":1,\"ties\":true", true, LINE("a", "38"));
+    check_ties("\"oldest\":2,\"ties\":true", true, LINE("a", "38") LINE("b", "38") LINE("d", "42"));
+    check_ties("\"oldest\":3,\"ties\":true", true, LINE("a", "38") LINE("b", "38") LINE("d", "42"));
+    check_ties("\"oldest\":4,\"ties\":true", true,
+               LINE("a", "38") LINE("b", "38") LINE("d", "42") LINE("e", "38") LINE("g", "38")
+                   LINE("h", "38"));
+    check_ties("\"newest\":2,\"ties\":true", true,
+               LINE("i", "38") LINE("h", "38") LINE("g", "38") LINE("e", "38"));
+}
+
 static void test_more_records_than_one_request_holds(void)
 {
     check_hydrated(250, 4, 3);
@@ -1578,6 +1637,9 @@ static const struct check_test tests[] = {
     {"a_full_listing_of_a_thin_index_reads_the_records",
      test_a_full_listing_of_a_thin_index_reads_the_records},
     {"a_thin_index_alone_gives_the_names", test_a_thin_index_alone_gives_the_names},
+    {"a_listing_with_ties_ends_where_the_sort_key_changes",
+     test_a_listing_with_ties_ends_where_the_sort_key_changes},
+    {"ties_among_records_that_are_read_again", test_ties_among_records_that_are_read_again},
     {"a_vanished_record_is_no_entry_of_a_full_listing",
      test_a_vanished_record_is_no_entry_of_a_full_listing},
     {"a_record_that_has_moved_on_is_no_entry_of_a_full_listing",

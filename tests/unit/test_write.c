@@ -39,7 +39,7 @@ static const char everything[] =
     "      'w8/{x}/{f}/': { 'list': 'a', 'index': 'All', 'where': { \"'y'\": { '>': '{f}' } } },\n"
     "      'all/{a}/': { 'list': '*' },\n"
     "      'both/{a}/': { 'list': ['a', 'z'], 'oldest': 'all' },\n"
-    "      'new/{a}/': { 'list': 'a', 'newest': 5, 'name': '{b}-{c}-{d}' },\n"
+    "      'new/{a}/': { 'list': 'a', 'newest': 5, 'ties': true, 'name': '{b}-{c}-{d}' },\n"
     "      'i/{x}/': { 'list': 'a', 'index': 'All', 'hydrate': true, 'where': { 'y': 'q*' } },\n"
     "      'j/{x}/{y}/': { 'list': 'a', 'index': 'Some', 'hydrate': false,"
     " 'where': { 'n': { 'between': [5, 7] } } },\n"
