@@ -144,6 +144,20 @@ static bool set_sample(struct options *options, const char *value)
     return !value || (value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100);
 }
 
+/* A path, or how many records of each table. */
+static bool set_map_sample(struct options *options, const char *value)
+{
+    char *end = NULL;
+    unsigned long number = strtoul(value, &end, 10);
+    unsigned most = sizeof options->sample_paths / sizeof options->sample_paths[0];
+    if (value[0] == '/' && options->sample_path_count < most) {
+        options->sample_paths[options->sample_path_count++] = value;
+        return true;
+    }
+    options->sample_records = (uint32_t)number;
+    return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 1000;
+}
+
 static bool set_foreground(struct options *options, const char *value)
 {
     (void)value;
@@ -303,6 +317,12 @@ static const struct option table[] = {
      .set = set_sample,
      .commands = "check",
      .help = "compare the map with N records of each path, or 10"},
+    {.name = "sample",
+     .argument = "PATH|N",
+     .takes = "a path, up to 64 times, or how many records of each table, 1 to 1000",
+     .set = set_map_sample,
+     .commands = "map",
+     .help = "learn key formats from the records of a path, or from N of each table"},
     {.letter = 'f',
      .name = "foreground",
      .set = set_foreground,
@@ -375,13 +395,19 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-static const struct option *find_long(const char *text, size_t size)
+/* The option of that name that goes with COMMAND (NULL: not known); else one of that name. */
+static const struct option *find_long(const char *text, size_t size, const char *command)
 {
-    for (size_t i = 0; i < COUNT; i++)
-        if (table[i].name && strlen(table[i].name) == size &&
-            strncmp(table[i].name, text, size) == 0)
+    const struct option *found = NULL;
+    for (size_t i = 0; i < COUNT; i++) {
+        if (!table[i].name || strlen(table[i].name) != size ||
+            strncmp(table[i].name, text, size) != 0)
+            continue;
+        if (command && table[i].commands && has_word(table[i].commands, command))
             return &table[i];
-    return NULL;
+        found = found ? found : &table[i];
+    }
+    return found;
 }
 
 static const struct option *find_letter(char letter)
@@ -459,7 +485,7 @@ static bool parse_long(struct words *words)
     const char *word = words->argv[words->at];
     const char *equals = strchr(word, '=');
     size_t size = equals ? (size_t)(equals - word) : strlen(word);
-    const struct option *option = find_long(word + 2, size - 2);
+    const struct option *option = find_long(word + 2, size - 2, words->command);
     const char *value = equals ? equals + 1 : NULL;
     if (!may_stand(words, option, word))
         return false;
@@ -500,7 +526,7 @@ static bool takes_next(const char *word)
 {
     const struct option *option = NULL;
     if (word[1] == '-')
-        option = find_long(word + 2, strlen(word) - 2);
+        option = find_long(word + 2, strlen(word) - 2, NULL);
     else if (strlen(word) == 2)
         option = find_letter(word[1]);
     return option && option->argument && !option->optional;
@@ -550,7 +576,7 @@ void options_offer(struct nearest *nearest)
 
 enum options_outcome options_set(struct options *options, struct span name, const char *value)
 {
-    const struct option *option = find_long(name.data, name.size);
+    const struct option *option = find_long(name.data, name.size, NULL);
     if (!option || !goes_with_mount(option))
         return OPTIONS_UNKNOWN;
     if (!option->argument != !value)

@@ -27,8 +27,12 @@ struct options {
     bool json;
     bool whoami;
     bool offline;
-    bool sampled;    /* --sample was given */
-    uint32_t sample; /* records of each path */
+    bool sampled;                 /* --sample was given */
+    uint32_t sample;              /* records of each path */
+    const char *sample_paths[64]; /* of `map`: whose records it learns from */
+    unsigned sample_path_count;
+    uint32_t sample_records; /* of `map`: of each table; 0: none */
+    bool yes;
     bool foreground;
     const char *fuse_options[8]; /* each as -o was given */
     unsigned fuse_option_count;

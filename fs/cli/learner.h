@@ -1,0 +1,43 @@
+/* What `map --sample` learns of tables from their records: those of paths that were named, or,
+ * where that is allowed, some of each table. */
+#ifndef DDBFS_FS_CLI_LEARNER_H
+#define DDBFS_FS_CLI_LEARNER_H
+
+#include "core/map/declaration.h"
+#include "fs/cli/app.h"
+
+enum { LEARNER_RECORDS = 100 }; /* of each path */
+
+struct learner;
+
+/* NULL when memory ran out. */
+struct learner *learner_new(struct app *app);
+void learner_destroy(struct learner *learner); /* NULL is fine */
+
+/* The table NAME, as it is described: its records will be learnt from. DESCRIBED must stay. False
+ * when memory ran out. */
+bool learner_add_table(struct learner *learner, const char *name,
+                       const struct declared_table *described);
+
+/* The real name of the table whose records PATH names, to be freed; NULL after a complaint. */
+char *learner_table_of(struct learner *learner, const char *path);
+
+/* Learns from up to LEARNER_RECORDS records of PATH: one Query page, or one GetItem, and where an
+ * index does not hold whole records those are read by their keys. What goes wrong is complained of.
+ */
+void learner_read_path(struct learner *learner, const char *path);
+
+/* Learns from up to COUNT records of the table NAME, which PLACE is below: a Scan for their keys,
+ * and one batch for each hundred. The service is asked for it only where --allow-scan is given. */
+void learner_scan(struct learner *learner, const char *name, const struct place *place,
+                  uint32_t count);
+
+/* What is known of the table NAME, in ARENA: with what its records tell, where any were read, else
+ * as it was described. NULL when memory ran out. */
+struct declared_table *learner_table(struct learner *learner, const char *name,
+                                     struct arena *arena);
+
+/* Says on standard error what was read, and what it cost. */
+void learner_tell(const struct learner *learner);
+
+#endif

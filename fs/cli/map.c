@@ -1,0 +1,256 @@
+/* ddbfs map [--sample PATH|N] [--map FILE] TABLE…: a first map of tables, from what the service and
+ * some of their records say of them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/author/describe.h"
+#include "core/author/environments.h"
+#include "core/author/write.h"
+#include "core/sources.h"
+#include "fs/cli/learner.h"
+
+enum { MOST_TABLES = 200 };
+
+/* A table that is drafted. */
+struct drafted {
+    char *name;          /* as the service calls it; owned */
+    struct place *place; /* owned: who can be asked for it */
+    const struct declared_table *described;
+};
+
+struct drafting {
+    struct app app;
+    struct arena arena; /* of what is declared */
+    struct learner *learner;
+    struct drafted tables[MOST_TABLES];
+    size_t count;
+    struct drafted *asked; /* whose description is awaited */
+};
+
+static bool fail(struct drafting *drafting, const char *path, const struct error *err)
+{
+    app_complain(&drafting->app, path, err);
+    drafting->app.status = EXIT_FAILURE;
+    return false;
+}
+
+static bool fail_of_memory(struct drafting *drafting)
+{
+    struct error why;
+    error_no_memory(&why);
+    return fail(drafting, NULL, &why);
+}
+
+static bool is_drafted(const struct drafting *drafting, const char *name)
+{
+    for (size_t i = 0; i < drafting->count; i++)
+        if (strcmp(drafting->tables[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The table that PLACE is or is below. Takes both. */
+static bool add_table(struct drafting *drafting, char *name, struct place *place)
+{
+    struct error why;
+    bool known = name && is_drafted(drafting, name);
+    if (name && place && !known && drafting->count < MOST_TABLES) {
+        drafting->tables[drafting->count++] = (struct drafted){.name = name, .place = place};
+        return true;
+    }
+    free(name);
+    place_destroy(place);
+    error_set(&why, ERROR_INVALID, "more than %d tables; draft them in several runs", MOST_TABLES);
+    return known || fail(drafting, NULL, &why);
+}
+
+/* "Orders", whom whoever reads tables/ can be asked for; or "/prod/tables/Orders" where a map says
+ * which environment that is. */
+static bool add_word(struct drafting *drafting, const char *word)
+{
+    struct error why;
+    bool is_path = word[0] == '/';
+    struct place *place = app_resolve(&drafting->app, is_path ? word : "/tables", &why);
+    if (place && is_path && !place->table_name) {
+        error_set(&why, ERROR_INVALID, "name a table, or its directory below tables/");
+        place_destroy(place);
+        place = NULL;
+    }
+    if (!place)
+        return fail(drafting, word, &why);
+    return add_table(drafting, strdup(is_path ? place->table_name : word), place);
+}
+
+static bool add_sampled(struct drafting *drafting, const char *path)
+{
+    struct error why;
+    char *name = learner_table_of(drafting->learner, path);
+    struct place *place = name ? app_resolve(&drafting->app, path, &why) : NULL;
+    if (name)
+        return add_table(drafting, name, place);
+    drafting->app.status = EXIT_FAILURE;
+    return false;
+}
+
+static void take_description(void *arg, const struct page *page, const struct error *err)
+{
+    struct drafting *drafting = arg;
+    struct drafted *table = drafting->asked;
+    if (err)
+        fail(drafting, table->name, err);
+    else
+        table->described = describe_table(&drafting->arena, table->name, page->table);
+    if (!err && !table->described)
+        fail_of_memory(drafting);
+    loop_stop(drafting->app.loop);
+}
+
+static bool describe(struct drafting *drafting, struct drafted *table)
+{
+    struct error why;
+    struct source *source = sources_for(drafting->app.sources, table->place, &why);
+    if (!source)
+        return fail(drafting, table->name, &why);
+    struct read *read = read_new(READ_TABLE, table->name, NULL);
+    struct source_call *call = read ? source_start(source, read, take_description, drafting) : NULL;
+    drafting->asked = table;
+    if (call) {
+        loop_run(drafting->app.loop);
+        source->ops->end(call);
+    } else {
+        fail_of_memory(drafting);
+    }
+    read_destroy(read);
+    return table->described;
+}
+
+/* Whether somebody at a terminal, or --yes, agrees to what will be read. */
+static bool is_agreed(const struct drafting *drafting)
+{
+    const struct options *options = drafting->app.options;
+    size_t tables = drafting->count;
+    /* Keys come with their items' sizes: a page of a Scan is 1 MB, 128 units. */
+    size_t batches = (options->sample_records + READ_MAX_KEYS - 1) / READ_MAX_KEYS;
+    fprintf(stderr,
+            "ddbfs: reading up to %u records of each of %zu table%s: at least %zu requests, and at "
+            "most 128 capacity units a page of 1 MB\n",
+            options->sample_records, tables, tables == 1 ? "" : "s", tables * (1 + batches));
+    if (options->yes || (tables == 1 && options->sample_records <= READ_MAX_KEYS))
+        return true;
+    if (!isatty(STDIN_FILENO)) {
+        fprintf(stderr, "ddbfs: say --yes if that is meant\n");
+        return false;
+    }
+    fprintf(stderr, "Go on? [y/N] ");
+    int answer = getchar();
+    return answer == 'y' || answer == 'Y';
+}
+
+static bool sample(struct drafting *drafting)
+{
+    const struct options *options = drafting->app.options;
+    for (size_t i = 0; i < drafting->count; i++)
+        if (!learner_add_table(drafting->learner, drafting->tables[i].name,
+                               drafting->tables[i].described))
+            return fail_of_memory(drafting);
+    for (unsigned i = 0; i < options->sample_path_count; i++)
+        learner_read_path(drafting->learner, options->sample_paths[i]);
+    if (options->sample_records > 0 && !is_agreed(drafting))
+        return false;
+    for (size_t i = 0; options->sample_records > 0 && i < drafting->count; i++)
+        learner_scan(drafting->learner, drafting->tables[i].name, drafting->tables[i].place,
+                     options->sample_records);
+    if (options->sample_path_count > 0 || options->sample_records > 0)
+        learner_tell(drafting->learner);
+    return drafting->app.status == EXIT_SUCCESS;
+}
+
+static bool draft(struct drafting *drafting, struct declared_map *map)
+{
+    const struct options *options = drafting->app.options;
+    const struct author_where where = {options->profile, options->region, options->endpoint_url};
+    struct declared_table **last = &map->tables;
+    for (size_t i = 0; i < drafting->count; i++) {
+        *last = learner_table(drafting->learner, drafting->tables[i].name, &drafting->arena);
+        if (!*last)
+            return fail_of_memory(drafting);
+        last = &(*last)->next;
+    }
+    *last = NULL;
+    map->note = "A first map, for editing. docs/map.md explains each word; prove it with "
+                "\"ddbfs check\".";
+    return author_add_environments(&drafting->arena, map, &where) || fail_of_memory(drafting);
+}
+
+static bool print(struct drafting *drafting, const struct declared_map *map)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0}, safe = {0};
+    CLEAN_UP(findings_clean_up) struct findings findings = {0};
+    struct error why;
+    author_write(map, &text);
+    const struct map *read =
+        text.failed ? NULL : map_parse("the draft", buf_span(&text), &findings, &why);
+    json_add_printable(&safe, buf_span(&text));
+    if (text.failed || safe.failed)
+        return fail_of_memory(drafting);
+    fwrite(safe.data, 1, safe.size, stdout);
+    if (!read)
+        return fail(drafting, NULL, &why);
+    map_unref(read);
+    return true;
+}
+
+static void run(struct drafting *drafting, char **words, int count)
+{
+    const struct options *options = drafting->app.options;
+    struct declared_map map = {0};
+    bool ok = true;
+    for (int i = 0; i < count; i++)
+        ok = add_word(drafting, words[i]) && ok;
+    for (unsigned i = 0; i < options->sample_path_count; i++)
+        ok = add_sampled(drafting, options->sample_paths[i]) && ok;
+    for (size_t i = 0; ok && i < drafting->count; i++)
+        ok = describe(drafting, &drafting->tables[i]);
+    if (!ok || !sample(drafting) || !draft(drafting, &map) || !print(drafting, &map))
+        drafting->app.status = EXIT_FAILURE;
+}
+
+static void clean_up(struct drafting *drafting)
+{
+    for (size_t i = 0; i < drafting->count; i++) {
+        free(drafting->tables[i].name);
+        place_destroy(drafting->tables[i].place);
+    }
+    learner_destroy(drafting->learner);
+    arena_clean_up(&drafting->arena);
+    app_clean_up(&drafting->app);
+}
+
+/* A map that happens to be there is left alone: who drafts one has none yet. */
+static bool start(struct drafting *drafting, const struct options *options)
+{
+    if (options->map)
+        return app_init(&drafting->app, options, options->map, COMMAND_CACHE_BYTES);
+    return app_start(&drafting->app, options, map_none(), COMMAND_CACHE_BYTES);
+}
+
+int map_command(const struct options *options, int argc, char **argv)
+{
+    struct drafting drafting = {0};
+    if (argc == 0 && options->sample_path_count == 0)
+        return app_usage("name tables, or paths of records to learn from", "map");
+    if (options->sample_records > 0)
+        return app_usage("--sample N reads records without a key, which is a Scan: say "
+                         "--allow-scan as well, or --sample /tables/TABLE/items/KEY/",
+                         "map");
+    bool ok = start(&drafting, options);
+    drafting.learner = ok ? learner_new(&drafting.app) : NULL;
+    if (drafting.learner)
+        run(&drafting, argv, argc);
+    else
+        drafting.app.status = EXIT_FAILURE;
+    int status = drafting.app.status;
+    clean_up(&drafting);
+    return status;
+}

@@ -1,0 +1,136 @@
+"""ddbfs map: a first map of tables, from descriptions and from sampled records."""
+
+import json
+import re
+
+import pytest
+
+JOBS = "prod-EcomIndexerJobsTable"
+SETTINGS = "prod-EcomIndexSettingsTable"
+SHOPS = "prod-ShopifyEntitiesTable"
+ACCOUNT = f"/tables/{SETTINGS}/items/kl7a9h55/"
+SHOP = f"/tables/{SHOPS}/items/SHOP#cool-store.myshopify.com/"
+
+
+def without_comments(text):
+    return json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.M))
+
+
+@pytest.fixture
+def draft(ddbfs):
+    """draft(words…) -> the printed map as an object."""
+
+    def run(*words, **how):
+        return without_comments(ddbfs("map", *words, **how).text)
+
+    return run
+
+
+def test_a_table_is_drafted_from_its_description_alone(draft, cost):
+    made = draft(JOBS)
+    assert list(made["environments"]) == ["prod"]
+    table = made["tables"]["EcomIndexerJobsTable"]
+    assert table["table"] == "EcomIndexerJobsTable"
+    assert table["records"] == {"item": {"pk": "{pk*}", "sk": "{sk*}"}}
+    assert list(table["indexes"]) == ["GSI_JobLookup_v2", "GSI_JobsByStatus_v2"]
+    assert cost() == ["DescribeTable"]
+
+
+def test_a_sample_shows_how_keys_are_written(draft, cost):
+    table = draft("--sample", SHOP)["tables"]["ShopifyEntitiesTable"]
+    assert table["records"] == {
+        "api_key": {"pk": "SHOP#{shop_domain}", "sk": "API_KEY"},
+        "settings": {"pk": "SHOP#{shop_domain}", "sk": "SETTINGS"},
+        "user": {"pk": "SHOP#{shop_domain}", "sk": "USER#{user_id}"},
+        "other": {"pk": "{pk*}", "sk": "{sk*}"},
+    }
+    assert table["secret"] == ["api_key", "access_token"]
+    assert table["mtime"] == "last_updated"
+    # The path needs the table's description, and so does the draft.
+    assert cost() == ["DescribeTable", "DescribeTable", "Query"]
+
+
+def test_no_secret_is_printed(ddbfs):
+    said = ddbfs("map", "--sample", SHOP)
+    assert "access_token" in said.text
+    assert "demo" not in said.text + said.stderr
+
+
+def test_several_samples_of_one_table(draft, cost):
+    shop = "PLATFORM#{}#SHOP#{}"
+    paths = [
+        f"--sample=/tables/{JOBS}/items/{shop.format('shopify', 'kl7a9h55-shopify-e513a8-4')}/",
+        f"--sample=/tables/{JOBS}/items/{shop.format('ecom', 'm2x8q1zt-catalog-v2')}/",
+    ]
+    table = draft(*paths)["tables"]["EcomIndexerJobsTable"]
+    assert table["records"]["job"] == {
+        "pk": "PLATFORM#{platform}#SHOP#{shop_id}",
+        "sk": "JOB#{created_at}#{job_id}",
+    }
+    assert table["indexes"]["GSI_JobsByStatus_v2"]["sort"] == {
+        "status_created_at": "{status}#{created_at}"
+    }
+    assert table["params"]["platform"] == {"values": ["ecom", "shopify"]}
+    assert cost() == ["DescribeTable", "DescribeTable", "Query", "Query"]
+
+
+def test_what_was_read_is_told(ddbfs):
+    said = ddbfs("map", "--sample", ACCOUNT)
+    assert re.search(r"^ddbfs: 15 records were read: 1 request, [\d.]+ capacity unit", said.stderr, re.M)
+    assert "// 4 of 15 sampled records." in said.text
+
+
+def test_a_sampled_record_alone(draft):
+    table = draft("--sample", SHOP + "SETTINGS")["tables"]["ShopifyEntitiesTable"]
+    assert list(table["records"]) == ["settings", "other"]
+
+
+def test_tables_of_several_environments_are_one(draft):
+    made = draft(JOBS, SHOPS, "staging-EcomIndexerJobsTable", "staging-ShopifyEntitiesTable")
+    assert made["environments"] == {"prod": {"prefix": "prod-"}, "staging": {"prefix": "staging-"}}
+    assert list(made["tables"]) == ["EcomIndexerJobsTable", "ShopifyEntitiesTable"]
+
+
+def test_tables_that_not_all_environments_have_keep_their_names(draft):
+    made = draft(JOBS, "staging-ShopifyEntitiesTable")
+    assert made["environments"] == {"all": {}}
+    assert list(made["tables"]) == [JOBS, "staging-ShopifyEntitiesTable"]
+
+
+def test_the_draft_passes_check(ddbfs, write_map):
+    said = ddbfs("map", JOBS, SETTINGS, "--sample", ACCOUNT, "--sample", SHOP).text
+    assert ddbfs("check", write_map(said)).text.endswith(" 3 tables fit the map\n")
+
+
+def test_profile_and_region_that_were_given_stay(draft):
+    made = draft("--profile", "controller", "--region", "us-east-1", JOBS)
+    assert made["environments"]["prod"] == {
+        "prefix": "prod-", "profile": "controller", "region": "us-east-1",
+    }  # fmt: skip
+
+
+def test_a_table_that_is_not_there(ddbfs):
+    said = ddbfs("map", "no-such-table", expect=1)
+    assert said.text == "" and "no-such-table" in said.stderr
+
+
+def test_a_path_that_reads_no_record(ddbfs):
+    said = ddbfs("map", "--sample", f"/tables/{SHOPS}/items/", expect=1)
+    assert said.text == "" and "no record is read for this" in said.stderr
+
+
+def test_without_tables_it_is_usage(ddbfs):
+    said = ddbfs("map", expect=2)
+    assert "name tables, or paths of records to learn from" in said.stderr
+
+
+@pytest.mark.parametrize("value", ["0", "1001", "x", "", "-1"])
+def test_a_sample_is_a_path_or_a_number(ddbfs, value):
+    said = ddbfs("map", f"--sample={value}", JOBS, expect=2)
+    assert "takes a path, up to 64 times, or how many records" in said.stderr
+
+
+def test_a_sample_by_number_would_scan(ddbfs, cost):
+    said = ddbfs("map", "--sample", "10", JOBS, expect=2)
+    assert "which is a Scan: say --allow-scan" in said.stderr
+    assert cost() == []
