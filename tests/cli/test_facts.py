@@ -152,3 +152,16 @@ def test_a_map_s_own_tables_have_none(ddbfs):
 
 def test_below_an_environment(ddbfs, things):
     assert json.loads(ddbfs("cat", f"/prod/tables/{things}/schema.json").text)["TableName"] == things
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_printed_commands_send_the_very_requests(bare, things, backups, proxy, shell, name):
+    said = json.loads(bare("explain", "--json", f"/tables/{things}/{name}").text)["aws"]
+    proxy.clear()
+    bare("cat", f"/tables/{things}/{name}")
+    asked = [(each.op, each.body) for each in proxy.requests]
+    proxy.clear()
+    shell(said)
+    by_name = lambda pair: (pair[0], str(pair[1]))  # noqa: E731
+    own = [pair for pair in asked if name == "schema.json" or pair[0] != "DescribeTable"]
+    assert sorted([(each.op, each.body) for each in proxy.requests], key=by_name) == sorted(own, key=by_name)

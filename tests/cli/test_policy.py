@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness import iam, places, runner
+from harness import iam, places, runner, tables
 
 ACCOUNT, INDEX = "kl7a9h55", "shopify-e513a8-4"
 SHOP = f"{ACCOUNT}-{INDEX}"
@@ -55,6 +55,33 @@ def test_the_docs_ship_that_of_the_example_map(plain):
 def test_json_is_one_line_of_the_same(plain):
     line = plain("policy", "--json").text
     assert line.count("\n") == 1 and json.loads(line) == policy_of(plain)
+
+
+def test_without_a_map_it_is_that_of_tables(plain, proxy):
+    told = policy_of(plain, "--tables", env={"DDBFS_MAP": None})
+    granted = {(action, resource.split(":")[-1]) for action, resource in iam.pairs(told)}
+    assert ("dynamodb:ListTables", "*") in granted and ("dynamodb:Query", "table/*") in granted
+    assert ("dynamodb:ListBackups", "*") in granted and "Scan" not in str(granted)
+    assert policy_of(plain, env={"DDBFS_MAP": None}) == told
+    plain("policy", "--tables", "--env", "prod", env={"DDBFS_MAP": None}, expect=1)
+    assert proxy.requests == []
+
+
+def test_tables_work_under_it(plain, proxy, table):
+    name = table(tables.plain(), [{"pk": {"S": "box"}, "sk": {"S": "one"}}])
+    proxy.allow_scan = True
+    proxy.fault("policy", times=None, document=policy_of(plain, "--tables", "--allow-scan"))
+    for command in (
+        ["ls", "/prod/tables"],
+        ["ls", f"/prod/tables/{name}"],
+        ["ls", "-l", f"/prod/tables/{name}/items/box"],
+        ["cat", f"/prod/tables/{name}/items/box/one"],
+        ["--allow-scan", "ls", f"/prod/tables/{name}/items"],
+    ):
+        plain(*command)
+    proxy.fault("policy", times=None, document=policy_of(plain, "--tables"))
+    lacking = plain("--allow-scan", "ls", f"/prod/tables/{name}/items", expect=1).stderr
+    assert "dynamodb:Scan" in lacking
 
 
 def test_all_works_under_it(plain, proxy):

@@ -186,3 +186,13 @@ def test_a_limit_alone_allows_nothing(bare, table_of):
 @pytest.mark.parametrize("limit", ["0", "x", "5,", "5,0", "5,x", "-1", "5,1T", "100000001"])
 def test_limits_that_are_none(bare, limit):
     assert "takes N or N,BYTES" in bare(f"--scan-limit={limit}", "ls", "/", expect=2).stderr
+
+
+def test_the_printed_command_gives_the_same_keys(scans, table_of, shell, proxy):
+    """As one Scan that the tool pages by itself, with jq for what is wanted of it."""
+    items = f"/tables/{table_of(['b', 'a'], count=3)}/items"
+    said = json.loads(scans("explain", "--json", items).text)["aws"]
+    proxy.clear()
+    printed = [json.loads(line) for line in shell(said).text.splitlines()]
+    assert printed == [{"pk": {"S": key}} for key in "ab"]
+    assert proxy.ops == ["Scan"] and proxy.requests[0].body["ProjectionExpression"] == "#n0"

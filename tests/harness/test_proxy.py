@@ -266,6 +266,15 @@ def test_a_forbidden_operation_is_refused_and_remembered(proxy, client, boto, op
     assert "Item" not in boto.get_item(TableName=TABLE, Key=ITEM)
 
 
+def test_a_scan_passes_where_a_test_allows_it(proxy, client):
+    proxy.allow_scan = True
+    assert client.scan(TableName=TABLE)["Count"] > 0
+    assert proxy.problems() == []
+    proxy.reset()
+    assert refusal(FORBIDDEN["Scan"], client)[0] == "ForbiddenByTestProxy"
+    proxy.take_violations()
+
+
 @pytest.mark.parametrize("target", [None, "DynamoDBStreams_20120810.ListTables", "GetItem"])
 def test_anything_else_is_a_violation(proxy, target):
     status, _ = plain_post(proxy, {"X-Amz-Target": target} if target else {})

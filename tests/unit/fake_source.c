@@ -79,6 +79,8 @@ static bool has_key(const struct key *key, struct json item)
 
 static bool is_asked_for(const struct read *read, struct json item)
 {
+    if (read->kind == READ_SCAN)
+        return true;
     if (read->kind == READ_QUERY)
         return all_hold(read->where, read->where_count, item);
     for (size_t i = 0; i < read->key_count; i++)
@@ -148,11 +150,13 @@ static bool look_at(struct source_call *call, const struct fake_item *item, stru
 
 static void fill_sheet(struct source_call *call, struct sheet *sheet)
 {
+    const struct read *read = call->read;
     size_t total = item_total(call->fake), seen = 0;
     call->given = 0;
     while (call->next < total && !is_full(call, seen) && sheet->count < MOST_ITEMS) {
-        size_t at = call->read->descending ? total - 1 - call->next : call->next;
-        seen += look_at(call, &call->fake->items[at], sheet);
+        size_t at = read->descending ? total - 1 - call->next : call->next;
+        if (!read->segments || at % read->segments == read->segment)
+            seen += look_at(call, &call->fake->items[at], sheet);
         call->next++;
     }
 }
@@ -212,11 +216,28 @@ static void answer_tables(struct source_call *call)
     call->fn(call->arg, &page, NULL);
 }
 
+static struct span description_of(const struct fake_source *fake)
+{
+    return span_text(fake->description ? fake->description : "{}");
+}
+
+static void answer_description(struct source_call *call)
+{
+    struct page page = {.description = description_of(call->fake),
+                        .requests = 1,
+                        .capacity = -1,
+                        .request_id = "FAKE-REQUEST"};
+    call->fn(call->arg, &page, NULL);
+}
+
 static void answer_table(struct source_call *call)
 {
     struct error none;
-    struct page page = {
-        .table = call->fake->info, .requests = 1, .capacity = -1, .request_id = "FAKE-REQUEST"};
+    struct page page = {.table = call->fake->info,
+                        .description = description_of(call->fake),
+                        .requests = 1,
+                        .capacity = -1,
+                        .request_id = "FAKE-REQUEST"};
     error_set(&none, ERROR_NO_TABLE, "there is no table %s", call->read->table);
     call->fn(call->arg, page.table ? &page : NULL, page.table ? NULL : &none);
 }
@@ -233,13 +254,18 @@ static void answer(void *arg)
         answer_tables(call);
     else if (call->read->kind == READ_TABLE)
         answer_table(call);
+    else if (call->read->kind == READ_EXPIRY || call->read->kind == READ_RECOVERY)
+        answer_description(call);
     else
         answer_items(call);
 }
 
 static void note(struct fake_source *fake, const struct read *read)
 {
-    static const char *const kinds[] = {"items", "query", "tables", "table"};
+    static const char *const kinds[] = {
+        [READ_ITEMS] = "items",       [READ_QUERY] = "query",   [READ_TABLES] = "tables",
+        [READ_TABLE] = "table",       [READ_EXPIRY] = "expiry", [READ_BACKUPS] = "backups",
+        [READ_RECOVERY] = "recovery", [READ_SCAN] = "scan"};
     int used = snprintf(fake->last, sizeof fake->last, "%s %s%s%s", kinds[read->kind], read->table,
                         read->index ? "/" : "", read->index ? read->index : "");
     for (size_t i = 0; i < read->where_count && used < (int)sizeof fake->last; i++)

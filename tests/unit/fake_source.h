@@ -20,6 +20,7 @@ struct fake_source {
     const struct fake_item *items; /* borrowed; a test may change it between questions */
     const char *const *tables;     /* of READ_TABLES; ends with NULL */
     const struct table_info *info; /* of READ_TABLE, whichever it is; NULL: there is none */
+    const char *description;       /* of READ_TABLE and what else tells of a table; NULL: "{}" */
     size_t page_size;              /* items a page, before filters; 0: all in one */
     struct error error;            /* told instead of page number FAIL_AT, when it has a kind */
     unsigned fail_at;              /* counts all pages of all calls, from 1 */

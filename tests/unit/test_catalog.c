@@ -463,7 +463,307 @@ static void test_an_environment_of_a_map_has_all_tables_too(void)
     map_unref(map);
 }
 
+/* What stands in the table's directory: facts of it, and the keys that a Scan finds. */
+
+static const struct fake_item users[] = {
+    {"Users", NULL, "{\"PK\":{\"S\":\"b\"},\"SK\":{\"N\":\"1\"}}"},
+    {"Users", NULL, "{\"PK\":{\"S\":\"a/b\"},\"SK\":{\"N\":\"1\"}}"},
+    {"Users", NULL, "{\"PK\":{\"S\":\"b\"},\"SK\":{\"N\":\"2\"}}"},
+    {"Users", NULL, "{\"PK\":{\"S\":\"c\"},\"SK\":{\"N\":\"1\"}}"},
+    {"Users", NULL, "{\"PK\":{\"S\":\"b\"},\"SK\":{\"N\":\"3\"}}"},
+    {"Orders", NULL, "{\"PK\":{\"S\":\"z\"},\"SK\":{\"N\":\"1\"}}"},
+    {0},
+};
+
+static struct scan_limits limits;
+
+/* The place at PATH, of a table that has been described; nothing has been asked then. */
+static struct place *open_place(const char *path)
+{
+    struct place *place = NULL;
+    struct error err = {0};
+    open_catalog(0);
+    scene.fake.items = users;
+    limits = (struct scan_limits){10, 1 << 20};
+    scene.tree.names.scan = &limits;
+    learn("Users");
+    scene.fake.started = scene.fake.ended = scene.fake.pages = 0;
+    if (!tree_resolve_now(&scene.tree, NULL, span_text(path), &place, &err) || !place)
+        CHECK_FAIL("%s", err.text);
+    return place;
+}
+
+static void close_place(struct place *place, struct told *told)
+{
+    place_destroy(place);
+    told_clean_up(told);
+    close_catalog();
+}
+
+static void list(struct place *place, struct told *told)
+{
+    told_clean_up(told);
+    *told = (struct told){0};
+    struct tree_listing *listing = tree_list(&scene.tree, place, true, scene_take_page, told);
+    CHECK(listing);
+    loop_run(scene.loop);
+    while (told->more) {
+        tree_list_more(listing);
+        loop_run(scene.loop);
+    }
+    tree_list_end(listing);
+}
+
+static void test_keys_of_all_segments_are_listed_once(void)
+{
+    struct told told = {0};
+    struct place *items = open_place("/tables/Users/items");
+    scene.fake.page_size = 1;
+    list(items, &told);
+    CHECK_TEXT(buf_text(&told.bytes), "README\na%2Fb/\nb/\nc/\n");
+    CHECK_INT(told.err.kind, ERROR_NONE);
+    CHECK_INT(scene.fake.started, 4);
+    CHECK_INT(scene.fake.most_open, 4);
+    close_place(items, &told);
+}
+
+static void test_keys_are_good_for_a_minute(void)
+{
+    struct told told = {0};
+    struct place *items = open_place("/tables/Users/items");
+    list(items, &told);
+    list(items, &told);
+    CHECK_INT(scene.fake.started, 4);
+    scene.clock.now_ms += MAP_STRUCTURE_TTL_MS;
+    list(items, &told);
+    CHECK_TEXT(buf_text(&told.bytes), "README\na%2Fb/\nb/\nc/\n");
+    CHECK_INT(scene.fake.started, 4 + 1 + 4); /* the description, too */
+    close_place(items, &told);
+}
+
+static void test_two_who_list_share_a_scan(void)
+{
+    struct told told[2] = {{0}, {0}};
+    struct tree_listing *listings[2];
+    struct place *items = open_place("/tables/Users/items");
+    for (int i = 0; i < 2; i++)
+        listings[i] = tree_list(&scene.tree, items, false, scene_take_page, &told[i]);
+    loop_run(scene.loop);
+    for (int i = 0; i < 2; i++)
+        tree_list_more(listings[i]);
+    loop_run(scene.loop);
+    for (int i = 0; i < 2; i++) {
+        CHECK_TEXT(buf_text(&told[i].bytes), "README\na%2Fb/\nb/\nc/\n");
+        tree_list_end(listings[i]);
+    }
+    CHECK_INT(scene.fake.started, 4);
+    told_clean_up(&told[1]);
+    close_place(items, &told[0]);
+}
+
+/* close_catalog looks whether every call was ended. */
+static void test_who_goes_away_ends_the_scan(void)
+{
+    struct told told = {0};
+    struct place *items = open_place("/tables/Users/items");
+    struct tree_listing *listing = tree_list(&scene.tree, items, false, scene_take_page, &told);
+    loop_run(scene.loop);
+    tree_list_more(listing);
+    CHECK_INT(scene.fake.started - scene.fake.ended, 4);
+    tree_list_end(listing);
+    CHECK_INT(scene.fake.started, scene.fake.ended);
+    close_place(items, &told);
+}
+
+static void test_a_segment_that_fails_ends_all(void)
+{
+    for (unsigned at = 1; at <= 4; at++) {
+        struct told told = {0};
+        struct place *items = open_place("/tables/Users/items");
+        error_set(&scene.fake.error, ERROR_DENIED, "no");
+        scene.fake.fail_at = at;
+        list(items, &told);
+        CHECK_TEXT(buf_text(&told.bytes), "README\n");
+        CHECK_INT(told.err.kind, ERROR_DENIED);
+        CHECK_INT(scene.fake.started, scene.fake.ended);
+        list(items, &told); /* failures are not remembered */
+        CHECK_INT(told.err.kind, ERROR_NONE);
+        close_place(items, &told);
+    }
+}
+
+static void test_a_scan_ends_at_its_limit(void)
+{
+    struct told told = {0};
+    struct place *items = open_place("/tables/Users/items");
+    limits.items = 4;
+    list(items, &told);
+    CHECK_TEXT(buf_text(&told.bytes), "README\n");
+    CHECK_INT(told.err.kind, ERROR_TOO_LARGE);
+    CHECK_HAS(told.err.text, "Users has turned out to have more than 5 items");
+    limits.items = 5;
+    list(items, &told);
+    CHECK_INT(told.err.kind, ERROR_NONE);
+    close_place(items, &told);
+}
+
+static void test_a_table_beyond_the_limit_is_not_scanned(void)
+{
+    struct told told = {0};
+    keyed.item_count = 11;
+    keyed.size_bytes = 10;
+    struct place *items = open_place("/tables/Users/items");
+    list(items, &told);
+    CHECK_INT(told.err.kind, ERROR_TOO_LARGE);
+    CHECK_HAS(told.err.text, "11 items or 1 MB");
+    CHECK_INT(scene.fake.started, 0);
+    limits.items = 11;
+    limits.bytes = 9;
+    list(items, &told);
+    CHECK_INT(told.err.kind, ERROR_TOO_LARGE);
+    CHECK_INT(scene.fake.started, 0);
+    keyed.item_count = keyed.size_bytes = 0;
+    close_place(items, &told);
+}
+
+/* Where nobody was told how large the table is, the Scan itself keeps to the limit. */
+static void test_a_size_that_is_not_told_is_asked_for(void)
+{
+    struct told told = {0};
+    keyed.item_count = keyed.size_bytes = -1;
+    struct place *items = open_place("/tables/Users/items");
+    list(items, &told);
+    CHECK_TEXT(buf_text(&told.bytes), "README\na%2Fb/\nb/\nc/\n");
+    CHECK_INT(scene.fake.started, 1 + 4);
+    keyed.item_count = keyed.size_bytes = 0;
+    close_place(items, &told);
+}
+
+static void test_nothing_is_scanned_without_the_option(void)
+{
+    struct told told = {0};
+    struct place *items = open_place("/tables/Users/items");
+    scene.tree.names.scan = NULL;
+    list(items, &told);
+    CHECK_TEXT(buf_text(&told.bytes), "README\n");
+    CHECK_INT(told.err.kind, ERROR_NOT_LISTABLE);
+    CHECK_INT(scene.fake.started, 0);
+    close_place(items, &told);
+}
+
+static void test_no_memory_for_a_scan(void)
+{
+    struct told told = {0};
+    struct place *items = open_place("/tables/Users/items");
+    scene.fake.no_memory = true;
+    list(items, &told);
+    CHECK_INT(told.err.kind, ERROR_NO_MEMORY);
+    scene.fake.no_memory = false;
+    close_place(items, &told);
+}
+
+static void read_fact(struct place *place, struct told *told)
+{
+    told_clean_up(told);
+    *told = (struct told){0};
+    CHECK(tree_read(&scene.tree, place, scene_take_file, told));
+    loop_run(scene.loop);
+    CHECK_INT(told->calls, 1);
+}
+
+static void test_the_schema_was_told_with_the_keys(void)
+{
+    struct told told = {0};
+    struct place *schema = open_place("/tables/Users/schema.json");
+    read_fact(schema, &told);
+    CHECK_TEXT(buf_text(&told.bytes), "{}\n");
+    CHECK_INT(scene.fake.started, 0);
+    CHECK_INT(told.ttl_left_ms, MAP_STRUCTURE_TTL_MS);
+    catalog_forget(catalog);
+    scene.fake.description = "{ \"new\": 1 }";
+    read_fact(schema, &told);
+    CHECK_TEXT(buf_text(&told.bytes), "{ \"new\": 1 }\n");
+    CHECK_INT(scene.fake.started, 1);
+    close_place(schema, &told);
+}
+
+static void test_backups_are_told_once_a_minute(void)
+{
+    struct told told = {0};
+    struct place *backups = open_place("/tables/Users/backups.json");
+    scene.fake.items = NULL;
+    scene.fake.description = "{\"x\":1}";
+    read_fact(backups, &told);
+    read_fact(backups, &told);
+    CHECK_TEXT(buf_text(&told.bytes),
+               "{\"BackupSummaries\":[],\"ContinuousBackupsDescription\":{\"x\":1}}\n");
+    CHECK_INT(scene.fake.started, 2);
+    scene.clock.now_ms += MAP_STRUCTURE_TTL_MS;
+    read_fact(backups, &told);
+    CHECK_INT(scene.fake.started, 4);
+    close_place(backups, &told);
+}
+
+static void test_either_request_for_backups_may_fail(void)
+{
+    for (unsigned at = 1; at <= 2; at++) {
+        struct told told = {0};
+        struct place *backups = open_place("/tables/Users/backups.json");
+        scene.fake.items = NULL;
+        error_set(&scene.fake.error, ERROR_INVALID, "not known");
+        scene.fake.fail_at = at;
+        read_fact(backups, &told);
+        CHECK_INT(told.err.kind, ERROR_INVALID);
+        CHECK_INT(told.bytes.size, 0);
+        read_fact(backups, &told);
+        CHECK_INT(told.err.kind, ERROR_NONE);
+        close_place(backups, &told);
+    }
+}
+
+static void test_who_goes_away_ends_what_is_asked_of_a_fact(void)
+{
+    struct told told = {0};
+    struct place *backups = open_place("/tables/Users/backups.json");
+    struct tree_call *call = tree_read(&scene.tree, backups, scene_take_file, &told);
+    CHECK_INT(scene.fake.started, 2);
+    tree_cancel(call);
+    CHECK_INT(scene.fake.ended, 2);
+    CHECK_INT(told.calls, 0);
+    close_place(backups, &told);
+}
+
+static void test_a_fact_of_whom_nobody_can_ask(void)
+{
+    struct told told = {0};
+    struct place *expiry = open_place("/tables/Users/ttl.json");
+    error_set(&scene.refusal, ERROR_INVALID, "no region");
+    read_fact(expiry, &told);
+    CHECK_TEXT(told.err.text, "no region");
+    scene.refusal = (struct error){0};
+    scene.fake.no_memory = true;
+    read_fact(expiry, &told);
+    CHECK_INT(told.err.kind, ERROR_NO_MEMORY);
+    scene.fake.no_memory = false;
+    close_place(expiry, &told);
+}
+
 static const struct check_test tests[] = {
+    {"keys_of_all_segments_are_listed_once", test_keys_of_all_segments_are_listed_once},
+    {"keys_are_good_for_a_minute", test_keys_are_good_for_a_minute},
+    {"two_who_list_share_a_scan", test_two_who_list_share_a_scan},
+    {"who_goes_away_ends_the_scan", test_who_goes_away_ends_the_scan},
+    {"a_segment_that_fails_ends_all", test_a_segment_that_fails_ends_all},
+    {"a_scan_ends_at_its_limit", test_a_scan_ends_at_its_limit},
+    {"a_table_beyond_the_limit_is_not_scanned", test_a_table_beyond_the_limit_is_not_scanned},
+    {"a_size_that_is_not_told_is_asked_for", test_a_size_that_is_not_told_is_asked_for},
+    {"nothing_is_scanned_without_the_option", test_nothing_is_scanned_without_the_option},
+    {"no_memory_for_a_scan", test_no_memory_for_a_scan},
+    {"the_schema_was_told_with_the_keys", test_the_schema_was_told_with_the_keys},
+    {"backups_are_told_once_a_minute", test_backups_are_told_once_a_minute},
+    {"either_request_for_backups_may_fail", test_either_request_for_backups_may_fail},
+    {"who_goes_away_ends_what_is_asked_of_a_fact", test_who_goes_away_ends_what_is_asked_of_a_fact},
+    {"a_fact_of_whom_nobody_can_ask", test_a_fact_of_whom_nobody_can_ask},
     {"a_table_is_asked_for_once_in_a_minute", test_a_table_is_asked_for_once_in_a_minute},
     {"tables_are_told_apart", test_tables_are_told_apart},
     {"what_is_said_anew_is_another_model", test_what_is_said_anew_is_another_model},
