@@ -115,21 +115,33 @@ static bool is_base(const struct declared_record *record, const char *part)
 /* How an entry of an index's listing is named: by the part that the listing is sorted by, and by
  * what of the table's key the path does not say. NULL where that is one part, which the name would
  * be anyway. */
-static const char *name_entries(struct view_maker *maker, const struct index_parts *parts)
+static const char *name_entries(struct arena *arena, const struct declared_record *record,
+                                const struct index_parts *parts)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     const char *sort = parts->said < parts->count ? parts->parts[parts->said] : NULL;
     size_t count = 0;
-    if (sort && !is_said(parts, sort) && !is_base(maker->record, sort))
+    bool number = sort && strcmp(sort, RANK_PARAM) == 0; /* in names that is the place */
+    if (sort && !number && !is_said(parts, sort) && !is_base(record, sort))
         buf_printf(&name, "{%s},", sort);
-    for (size_t i = 0; i < maker->record->key_count; i++) {
-        const char *part = format_whole_param(&maker->record->keys[i].format);
+    for (size_t i = 0; i < record->key_count; i++) {
+        const char *part = format_whole_param(&record->keys[i].format);
         if (!is_said(parts, part))
             buf_printf(&name, "%s{%s}", count++ ? "," : "", part);
     }
-    maker->arena->failed = maker->arena->failed || name.failed;
+    arena->failed = arena->failed || name.failed;
     bool more = count > 1 || (count == 1 && strchr(buf_text(&name), ','));
-    return more ? arena_text(maker->arena, buf_span(&name)) : NULL;
+    return more ? arena_text(arena, buf_span(&name)) : NULL;
+}
+
+const char *generic_index_name(struct arena *arena, const struct declared_record *record,
+                               const struct declared_index *index, size_t said)
+{
+    struct index_parts parts;
+    if (!find_parts(record, index, &parts))
+        return NULL;
+    parts.said = said;
+    return name_entries(arena, record, &parts);
 }
 
 static bool is_plain(char c)
@@ -178,7 +190,7 @@ static void add_index(struct view_maker *maker, const struct declared_index *ind
         .path = buf_text(&path),
         .kind = maker->kind,
         .index = index->name,
-        .name = name_entries(maker, &parts),
+        .name = name_entries(maker->arena, maker->record, &parts),
         .part = open ? last : NULL,
         .attribute = attribute,
         .type = attribute ? generic_type(maker->table, attribute) : VALUE_S,

@@ -13,6 +13,11 @@ void generic_add_paths(struct arena *arena, struct declared_table *table,
  */
 const char *generic_part(const struct declared_record *record, const struct declared_key *key);
 
+/* How entries of a listing of INDEX are named whose path says SAID attributes of the index's key:
+ * by what it does not say, as a format; NULL where that is how they would be named anyway. */
+const char *generic_index_name(struct arena *arena, const struct declared_record *record,
+                               const struct declared_index *index, size_t said);
+
 /* The type that TABLE declares of an attribute. */
 enum value_type generic_type(const struct declared_table *table, const char *attribute);
 

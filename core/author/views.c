@@ -187,8 +187,10 @@ void view_add_windows(struct arena *arena, struct declared_table *table, const s
     add_range(arena, table, view, params->from, params->to);
     add_end(arena, table, view, true, NULL);
     add_end(arena, table, view, true, params->count);
+    if (!view->attribute)
+        return;
     add_end(arena, table, view, false, NULL);
     add_end(arena, table, view, false, params->count);
-    if (view->attribute && !view->index)
+    if (!view->index)
         add_page(arena, table, view, params->key);
 }

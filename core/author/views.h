@@ -36,8 +36,8 @@ struct window_params window_params_of(struct arena *arena, const struct declared
 struct declared_path *view_add(struct arena *arena, struct declared_table *table,
                                const struct view *view);
 
-/* Declares its windows: "{prefix}*", "{from}..{to}", "newest", "newest:{count}", "oldest" and
- * "oldest:{count}", "after:{key}". */
+/* Declares its windows: "{prefix}*", "{from}..{to}", "newest", "newest:{count}"; and, on a whole
+ * sort key, "oldest", "oldest:{count}" and "after:{key}". */
 void view_add_windows(struct arena *arena, struct declared_table *table, const struct view *view,
                       const struct window_params *params);
 

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/author/declare.h"
+#include "core/author/describe.h"
+
 /* Knuth's MMIX: the same numbers everywhere. */
 size_t random_below(struct random *random, size_t limit)
 {
@@ -142,4 +145,117 @@ const struct table_info *random_table(struct arena *arena, uint64_t seed)
     info->indexes = indexes;
     info->index_count = count;
     return info;
+}
+
+/* Formats as they are in the wild, and as nobody would write them. Parts are called A to J here. */
+static const char *const formats[] = {
+    "USER#{A}",
+    "USER#{A}#ORDER#{B}",
+    "{A}",
+    "{A}#{B}",
+    "PROFILE",
+    "FEATURED",
+    "ORDER#{B}",
+    "ORDER#{B}#{C}",
+    "#{A}",
+    "{B}#",
+    "{A}Axis{B}",
+    "{C*}",
+    "STATUS#{D}",
+    "a/b%{E}",
+    "..{A}",
+    "{A}..{B}",
+    "{A}*",
+    "after:{B}",
+    ".hidden",
+    "x@typed",
+    "{A}#{B}#{C}#{D}#{E}",
+    "V0#{F}",
+    "größe#{G}",
+    "{A},{B}",
+    "user#{A}",
+    "ITEMS#{A}",
+    "BY#{B}",
+    "#",
+    "{I}#X#{J*}",
+    "A#{A}#B#{B}#C#{C}#D#{D}#E#{E}#F#{F}#G#{G}#H#{H}#I#{I}",
+};
+enum { FORMATS = sizeof formats / sizeof formats[0] };
+
+static const char *const kinds[] = {"user",  "order", "Order",  "item", "other",
+                                    "größe", "#",     "newest", "a b",  "prefix"};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static struct format random_format(struct random *random, struct arena *arena,
+                                   const struct declared_table *table, const char *attribute)
+{
+    struct format format;
+    for (const struct declared_type *type = table->types; type; type = type->next)
+        if (strcmp(type->attribute, attribute) == 0) {
+            format_parse(arena, span_text("{A}"), &format);
+            format.pieces[0].param = declare_param_name(arena, span_text(attribute));
+            return format;
+        }
+    format_parse(arena, span_text(formats[random_below(random, FORMATS)]), &format);
+    return format;
+}
+
+static void random_side(struct random *random, struct arena *arena, struct declared_table *table,
+                        struct declared_key *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool is_base = false;
+        for (size_t k = 0; k < table->records->key_count; k++)
+            is_base = is_base || strcmp(keys[i].attribute, table->records->keys[k].attribute) == 0;
+        size_t choice = random_below(random, 3);
+        if (is_base || choice == 0)
+            continue;
+        if (choice == 1) {
+            keys[i].format = random_format(random, arena, table, keys[i].attribute);
+            continue;
+        }
+        struct declared_kind_format **last = &keys[i].by_kind;
+        for (const struct declared_record *each = table->records; each; each = each->next) {
+            if (random_below(random, 3) == 0 && each != table->records)
+                continue;
+            *last = arena_alloc(arena, sizeof **last);
+            if (!*last)
+                abort();
+            (*last)->kind = each->name;
+            (*last)->format = random_format(random, arena, table, keys[i].attribute);
+            last = &(*last)->next;
+        }
+        keys[i].format = (struct format){0};
+    }
+}
+
+struct declared_table *random_kinds(struct arena *arena, uint64_t seed)
+{
+    struct random random = {seed ^ 0x5bd1e995};
+    struct declared_table *table = describe_table(arena, "Orders", random_table(arena, seed));
+    if (!table)
+        abort();
+    const struct declared_record described = *table->records;
+    size_t count = random_below(&random, 6), first = random_below(&random, KINDS);
+    bool keep = random_below(&random, 2) || count == 0;
+    table->paths = NULL;
+    if (!keep)
+        table->records = NULL;
+    if (keep)
+        table->records->name = "rest";
+    for (size_t i = 0; i < count; i++) {
+        struct declared_record *record = declare_record(arena, table, kinds[(first + i) % KINDS]);
+        if (!record)
+            abort();
+        for (size_t k = 0; k < described.key_count; k++) {
+            const char *attribute = described.keys[k].attribute;
+            record->keys[record->key_count++] = (struct declared_key){
+                .attribute = attribute, .format = random_format(&random, arena, table, attribute)};
+        }
+    }
+    for (struct declared_index *each = table->indexes; each; each = each->next) {
+        random_side(&random, arena, table, each->partition, each->partition_count);
+        random_side(&random, arena, table, each->sort, each->sort_count);
+    }
+    return table;
 }

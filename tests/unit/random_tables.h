@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "core/base/arena.h"
-#include "core/source/source.h"
+#include "core/map/declaration.h"
 
 struct random {
     uint64_t state;
@@ -18,5 +18,10 @@ size_t random_below(struct random *random, size_t limit);
  * each other's part names, all mixes of types, indexes with up to four attributes on a side, local
  * ones, inverted ones, and such as share some of the table's key or all of it. */
 const struct table_info *random_table(struct arena *arena, uint64_t seed);
+
+/* Such a table with up to five kinds of record, whose keys are written in formats of which some are
+ * odd, and indexes that some kinds are in, each in its way. It has no paths. It may be one that
+ * does not compile. */
+struct declared_table *random_kinds(struct arena *arena, uint64_t seed);
 
 #endif

@@ -1,0 +1,244 @@
+#include "core/author/whole_kind.h"
+
+#include "core/author/declare.h"
+#include "core/author/generic.h"
+#include "core/author/views.h"
+
+static const char *whole_part(const struct declared_table *table, const struct declared_key *key)
+{
+    const char *part = format_whole_param(&key->format);
+    bool open =
+        part && (key->format.pieces[0].open || generic_type(table, key->attribute) != VALUE_S);
+    return open ? part : NULL;
+}
+
+static const struct declared_record *find(const struct declared_table *table)
+{
+    for (const struct declared_record *each = table->records; each; each = each->next) {
+        bool whole = each->key_count > 0;
+        for (size_t i = 0; i < each->key_count; i++)
+            whole = whole && whole_part(table, &each->keys[i]);
+        if (whole)
+            return each;
+    }
+    return NULL;
+}
+
+static bool keys_have(const struct declared_key *keys, size_t count, const char *attribute)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i].attribute, attribute) == 0)
+            return true;
+    return false;
+}
+
+/* Whether NAME is a key attribute: a condition on a part of that name would look like one on it. */
+static bool is_attribute(const struct declared_table *table, const char *name)
+{
+    if (table->records && keys_have(table->records->keys, table->records->key_count, name))
+        return true;
+    for (const struct declared_index *each = table->indexes; each; each = each->next)
+        if (keys_have(each->partition, each->partition_count, name) ||
+            keys_have(each->sort, each->sort_count, name))
+            return true;
+    return false;
+}
+
+/* The part that some kind has for all of the attribute, by which it is known then. */
+static const char *known_part(const struct declared_table *table, const char *attribute)
+{
+    for (const struct declared_record *each = table->records; each; each = each->next)
+        for (size_t i = 0; i < each->key_count; i++)
+            if (strcmp(each->keys[i].attribute, attribute) == 0 &&
+                format_whole_param(&each->keys[i].format))
+                return format_whole_param(&each->keys[i].format);
+    return NULL;
+}
+
+static const char *name_part(struct arena *arena, const struct declared_table *table,
+                             const char *attribute)
+{
+    const char *wanted = declare_param_name(arena, span_text(attribute)), *name = wanted;
+    for (unsigned n = 2; name; n++) {
+        const char *free = view_free_param(arena, table, name);
+        bool other = strcmp(name, attribute) != 0 && is_attribute(table, name);
+        if (free && strcmp(free, name) == 0 && !other && strcmp(name, RANK_PARAM) != 0)
+            return name;
+        name = free ? declare_numbered(arena, wanted, n) : NULL;
+    }
+    return NULL;
+}
+
+static struct format open_format(struct arena *arena, const char *part)
+{
+    struct format_piece *piece = arena_alloc(arena, sizeof *piece);
+    if (!piece || !part)
+        return (struct format){0};
+    *piece = (struct format_piece){.param = part, .open = true};
+    return (struct format){piece, 1};
+}
+
+static bool has_record(const struct declared_table *table, const char *name)
+{
+    for (const struct declared_record *each = table->records; each; each = each->next)
+        if (strcmp(each->name, name) == 0)
+            return true;
+    return false;
+}
+
+static const struct declared_record *add(struct arena *arena, struct declared_table *table)
+{
+    const struct declared_record *first = table->records;
+    const char *name = "other";
+    for (unsigned n = 2; name && has_record(table, name); n++)
+        name = declare_numbered(arena, "other", n);
+    struct declared_record made = {
+        .key_count = first->key_count,
+        .note = "Whatever is of no other kind, and all of them by their whole keys."};
+    for (size_t i = 0; i < first->key_count; i++) {
+        const char *attribute = first->keys[i].attribute;
+        const char *part = known_part(table, attribute);
+        made.keys[i] = (struct declared_key){
+            .attribute = attribute,
+            .format = open_format(arena, part ? part : name_part(arena, table, attribute))};
+    }
+    struct declared_record *record = declare_record(arena, table, name ? name : "");
+    if (!record)
+        return NULL;
+    made.name = record->name;
+    *record = made;
+    return record;
+}
+
+/* Instead of what KEY says of the kind, if it does. */
+static void add_format(struct arena *arena, struct declared_key *key, const char *kind,
+                       const struct format *format)
+{
+    struct declared_kind_format **last = &key->by_kind;
+    while (*last && strcmp((*last)->kind, kind) != 0)
+        last = &(*last)->next;
+    if (*last) {
+        (*last)->format = *format;
+        return;
+    }
+    *last = arena_alloc(arena, sizeof **last);
+    if (*last)
+        **last = (struct declared_kind_format){.kind = kind, .format = *format};
+}
+
+/* Whether KEY, where it is not written whole, or another attribute has a part called PART. */
+static bool says_otherwise(const struct declared_key *key, const char *attribute, const char *part)
+{
+    bool same = strcmp(key->attribute, attribute) == 0;
+    if (format_has(&key->format, part) && !(same && format_whole_param(&key->format)))
+        return true;
+    for (const struct declared_kind_format *each = key->by_kind; each; each = each->next)
+        if (format_has(&each->format, part) && !(same && format_whole_param(&each->format)))
+            return true;
+    return false;
+}
+
+/* Whether PART, which is all of ATTRIBUTE, is also called what is something else: a path that says
+ * the one would seem to say the other. */
+static bool is_ambiguous(const struct declared_table *table, const char *attribute,
+                         const char *part)
+{
+    for (const struct declared_record *each = table->records; each; each = each->next)
+        for (size_t i = 0; i < each->key_count; i++)
+            if (says_otherwise(&each->keys[i], attribute, part))
+                return true;
+    for (const struct declared_index *each = table->indexes; each; each = each->next) {
+        for (size_t i = 0; i < each->partition_count; i++)
+            if (says_otherwise(&each->partition[i], attribute, part))
+                return true;
+        for (size_t i = 0; i < each->sort_count; i++)
+            if (says_otherwise(&each->sort[i], attribute, part))
+                return true;
+    }
+    return false;
+}
+
+/* The part that an index which was completed before has for the attribute. */
+static const char *part_before(const struct declared_table *table,
+                               const struct declared_record *record, const char *attribute)
+{
+    for (const struct declared_index *each = table->indexes; each; each = each->next) {
+        for (size_t i = 0; i < each->partition_count; i++)
+            if (strcmp(each->partition[i].attribute, attribute) == 0 &&
+                generic_part(record, &each->partition[i]))
+                return generic_part(record, &each->partition[i]);
+        for (size_t i = 0; i < each->sort_count; i++)
+            if (strcmp(each->sort[i].attribute, attribute) == 0 &&
+                generic_part(record, &each->sort[i]))
+                return generic_part(record, &each->sort[i]);
+    }
+    return NULL;
+}
+
+/* Gives RECORD a format of its own for each key of an index that is written in parts. */
+static void complete(struct arena *arena, struct declared_table *table,
+                     const struct declared_record *record, struct declared_key *keys, size_t count)
+{
+    for (size_t i = 0; i < count && !arena->failed; i++) {
+        struct declared_key *key = &keys[i];
+        if (generic_part(record, key) || keys_have(record->keys, record->key_count, key->attribute))
+            continue;
+        const char *part = part_before(table, record, key->attribute);
+        if (!part || is_ambiguous(table, key->attribute, part))
+            part = name_part(arena, table, key->attribute);
+        struct format whole = open_format(arena, part);
+        const struct declared_record *each = key->by_kind ? NULL : table->records;
+        for (; each; each = each->next)
+            if (each != record)
+                add_format(arena, key, each->name, &key->format);
+        key->format = (struct format){0};
+        add_format(arena, key, record->name, &whole);
+    }
+}
+
+/* Gives the parts of RECORD's keys names of their own. */
+static void tell_apart(struct arena *arena, struct declared_table *table,
+                       const struct declared_record *record)
+{
+    struct declared_record *mine = table->records;
+    while (mine != record)
+        mine = mine->next;
+    for (size_t i = 0; i < mine->key_count; i++) {
+        struct declared_key *key = &mine->keys[i];
+        if (is_ambiguous(table, key->attribute, format_whole_param(&key->format)))
+            key->format = open_format(arena, name_part(arena, table, key->attribute));
+    }
+}
+
+/* The same for one side of an index. */
+static void tell_side_apart(struct arena *arena, struct declared_table *table,
+                            const struct declared_record *record, struct declared_key *keys,
+                            size_t count)
+{
+    for (size_t i = 0; i < count && !arena->failed; i++) {
+        struct declared_kind_format *each = keys[i].by_kind;
+        while (each && strcmp(each->kind, record->name) != 0)
+            each = each->next;
+        const char *part = each ? format_whole_param(&each->format) : NULL;
+        if (part && is_ambiguous(table, keys[i].attribute, part))
+            each->format = (struct format){0}; /* as if it had none */
+    }
+}
+
+const struct declared_record *whole_kind(struct arena *arena, struct declared_table *table)
+{
+    const struct declared_record *record = find(table);
+    if (!record && table->records)
+        record = add(arena, table);
+    if (record)
+        tell_apart(arena, table, record);
+    for (struct declared_index *each = table->indexes; record && each; each = each->next) {
+        tell_side_apart(arena, table, record, each->partition, each->partition_count);
+        tell_side_apart(arena, table, record, each->sort, each->sort_count);
+    }
+    for (struct declared_index *each = table->indexes; record && each; each = each->next) {
+        complete(arena, table, record, each->partition, each->partition_count);
+        complete(arena, table, record, each->sort, each->sort_count);
+    }
+    return arena->failed ? NULL : record;
+}
