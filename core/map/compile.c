@@ -6,6 +6,7 @@
 #include "core/map/match.h"
 #include "core/map/pattern.h"
 #include "core/map/route.h"
+#include "core/map/spelling.h"
 
 /* A model while it is made. */
 struct making {
@@ -264,8 +265,14 @@ static void set_format_type(struct making *making, const struct map_key *key, st
     struct error err;
     if (format->count == 0 || key->type == VALUE_S)
         return;
-    for (size_t i = 0; i < format->count; i++)
+    for (size_t i = 0; i < format->count; i++) {
         format->pieces[i].type = key->type;
+        if (format_is_spelled(&format->pieces[i]))
+            findings_add(making->findings, line,
+                         "%s is %s, which has neither letters nor zeros in front: take what stands "
+                         "behind the colon away",
+                         key->attribute, key->type == VALUE_N ? "a number" : "binary");
+    }
     if (format_whole_param(format) || (format_is_literal(format) && key->type == VALUE_B))
         return;
     if (!format_is_literal(format))
@@ -423,6 +430,7 @@ static bool make(struct making *making)
     set_types(making);
     set_format_types(making);
     check_owners(making);
+    spelling_collect(model, &model->arena, making->findings);
     make_patterns(making);
     model->root = route_build(model, &model->arena, !making->broken, making->findings);
     return model->root;

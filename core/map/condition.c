@@ -1,6 +1,7 @@
 #include "core/map/condition.h"
 
 #include "core/base/utf8.h"
+#include "core/map/spelling.h"
 
 enum { MAX_PARTITION_BYTES = 2048, MAX_SHOWN_BYTES = 200 };
 
@@ -160,6 +161,8 @@ static bool expand_value(const struct map_cond *cond, enum value_type type,
                          struct arena *arena, struct value *out, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf value = {0};
+    if (!spelling_check(text, path, err))
+        return false;
     if (!format_expand(text, path, &value))
         return error_set(err, ERROR_INVALID, "the path does not say all that is asked for");
     if (value.failed)

@@ -67,9 +67,10 @@ bool draft_check_known(struct draft *draft, unsigned line, const char *target,
         return true;
     CLEAN_UP(buf_clean_up) struct buf text = {0}, known = {0};
     bool found = param->value_count == 0;
-    buf_add_span(&text, format_literal(value));
+    if (!model_read_part(draft->model, target, format_literal(value), &text))
+        buf_add_span(&text, format_literal(value));
     for (size_t i = 0; i < param->value_count; i++) {
-        found = found || span_equal(param->values[i], format_literal(value));
+        found = found || span_equal(param->values[i], buf_span(&text));
         buf_printf(&known, "%s\"%.*s\"", i ? ", " : "", (int)param->values[i].size,
                    param->values[i].data);
     }

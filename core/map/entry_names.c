@@ -22,6 +22,8 @@ static bool append_to_name(struct draft *draft, struct format *name,
                            const struct format_piece *piece, struct span literal)
 {
     struct format_piece copy = *piece;
+    copy.letters = FORMAT_ANY_CASE; /* a name shows the part's own value */
+    copy.pad = 0;
     CLEAN_UP(buf_clean_up) struct buf escaped = {0};
     if (!piece->param) {
         if (literal.size == 0)
@@ -147,6 +149,15 @@ static bool escape_ends(struct draft *draft, struct format *name)
     return !arena->failed;
 }
 
+/* Whether a name shows what follows PREFIX in FORMAT as the key has it. */
+static bool shows_as_it_is(const struct format *format, const struct format *prefix)
+{
+    for (size_t i = prefix->count; i < format->count; i++)
+        if (format->pieces[i].pad > 0)
+            return false;
+    return true;
+}
+
 /* The parts of the key that the path does not say, in the key's order. */
 static bool default_name(struct draft *draft, struct map_entry *entry)
 {
@@ -165,6 +176,8 @@ static bool default_name(struct draft *draft, struct map_entry *entry)
         return false;
     if (entry->name.count == 0 && leaves_nothing(draft, &entry->sort_prefix))
         entry->sort_prefix.count = 0;
+    entry->has_sort_prefix =
+        entry->has_sort_prefix && shows_as_it_is(&entry->kind->keys[1], &entry->sort_prefix);
     return name_sort_key(draft, &entry->kind->keys[1], &entry->sort_prefix, &entry->name);
 }
 

@@ -47,22 +47,55 @@ static bool is_param_name(struct span name)
     return name.size > 0;
 }
 
+static const char *const letters_words[] = {
+    [FORMAT_ANY_CASE] = "", [FORMAT_LOWER] = "lower", [FORMAT_UPPER] = "upper"};
+
+/* Reads what stands behind a part's colon: a case, or a 0 and how many digits there are. */
+static const char *parse_spelling(struct span text, struct format_piece *piece)
+{
+    for (enum format_case c = FORMAT_LOWER; c <= FORMAT_UPPER; c++) {
+        if (span_is(text, letters_words[c])) {
+            piece->letters = c;
+            return NULL;
+        }
+    }
+    bool digits = text.size >= 2 && text.size <= 3 && text.data[0] == '0' && text.data[1] != '0';
+    for (size_t i = 1; digits && i < text.size; i++) {
+        digits = text.data[i] >= '0' && text.data[i] <= '9';
+        piece->pad = piece->pad * 10 + (unsigned)(text.data[i] - '0');
+    }
+    if (!digits || piece->pad > FORMAT_MAX_PAD)
+        return "behind a part's colon stands lower, upper, or a 0 and a number of digits up to 38 "
+               "({score:05})";
+    if (piece->open)
+        return "a number with zeros in front holds no separator: take the * away";
+    return NULL;
+}
+
 /* Reads the parameter at the start of TEXT; USED gets its length, braces included. */
-static const char *parse_param(struct arena *arena, struct span text, struct format_piece *piece,
-                               size_t *used)
+static const char *parse_param(struct arena *arena, struct span text, bool key,
+                               struct format_piece *piece, size_t *used)
 {
     const char *end = memchr(text.data, '}', text.size);
     if (!end)
         return "a { without its }";
     *used = (size_t)(end - text.data) + 1;
-    struct span name = span_of(text.data + 1, *used - 2);
+    struct span name = span_of(text.data + 1, *used - 2), spelling = {0};
+    const char *colon = memchr(name.data, ':', name.size);
+    if (colon && !key)
+        return "how a key spells a part ({x:lower}, {x:05}) is said in \"records\" and \"indexes\" "
+               "alone";
+    if (colon) {
+        spelling = span_from(name, (size_t)(colon - name.data) + 1);
+        name.size -= spelling.size + 1;
+    }
     piece->open = span_ends(name, SPAN_LITERAL("*"));
     if (piece->open)
         name.size--;
     if (!is_param_name(name))
         return "a parameter's name is letters, digits, _ and -";
     piece->param = arena_text(arena, name);
-    return NULL;
+    return colon ? parse_spelling(spelling, piece) : NULL;
 }
 
 static const char *parse_literal(struct arena *arena, struct span text, struct format_piece *piece,
@@ -76,7 +109,7 @@ static const char *parse_literal(struct arena *arena, struct span text, struct f
     return NULL;
 }
 
-const char *format_parse(struct arena *arena, struct span text, struct format *out)
+static const char *parse(struct arena *arena, struct span text, bool key, struct format *out)
 {
     *out = (struct format){.pieces = arena_array(arena, FORMAT_MAX_PIECES, sizeof *out->pieces)};
     while (text.size > 0 && !arena->failed) {
@@ -87,7 +120,7 @@ const char *format_parse(struct arena *arena, struct span text, struct format *o
         bool param = text.data[0] == '{';
         if (param && out->count > 0 && piece[-1].param)
             return "two parameters need a text between them";
-        const char *wrong = param ? parse_param(arena, text, piece, &used)
+        const char *wrong = param ? parse_param(arena, text, key, piece, &used)
                                   : parse_literal(arena, text, piece, &used);
         if (wrong)
             return wrong;
@@ -95,6 +128,16 @@ const char *format_parse(struct arena *arena, struct span text, struct format *o
         text = span_from(text, used);
     }
     return arena->failed ? "out of memory" : NULL;
+}
+
+const char *format_parse(struct arena *arena, struct span text, struct format *out)
+{
+    return parse(arena, text, false, out);
+}
+
+const char *format_parse_key(struct arena *arena, struct span text, struct format *out)
+{
+    return parse(arena, text, true, out);
 }
 
 bool format_copy(struct arena *arena, const struct format *from, struct format *out)
@@ -116,9 +159,8 @@ bool format_copy(struct arena *arena, const struct format *from, struct format *
 
 static void write_param(const struct format_piece *piece, struct buf *out)
 {
-    static const char *const letters[] = {
-        [FORMAT_ANY_CASE] = "", [FORMAT_LOWER] = ":lower", [FORMAT_UPPER] = ":upper"};
-    buf_printf(out, "{%s%s%s", piece->param, piece->open ? "*" : "", letters[piece->letters]);
+    buf_printf(out, "{%s%s%s%s", piece->param, piece->open ? "*" : "", piece->letters ? ":" : "",
+               letters_words[piece->letters]);
     if (piece->pad)
         buf_printf(out, ":0%u", piece->pad);
     buf_add_char(out, '}');
@@ -197,6 +239,71 @@ bool format_starts(const struct format *format, const struct format *prefix)
     return true;
 }
 
+bool format_is_spelled(const struct format_piece *piece)
+{
+    return piece->letters != FORMAT_ANY_CASE || piece->pad > 0;
+}
+
+static bool all_digits(struct span text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return false;
+    return text.size > 0;
+}
+
+static struct span without_zeros(struct span digits)
+{
+    while (digits.size > 1 && digits.data[0] == '0')
+        digits = span_from(digits, 1);
+    return digits;
+}
+
+/* ASCII letters alone: what any other is in the other case depends on the language, so it stands as
+ * it is typed. */
+static char in_case(enum format_case letters, char c)
+{
+    if (letters == FORMAT_LOWER && c >= 'A' && c <= 'Z')
+        return (char)(c + ('a' - 'A'));
+    if (letters == FORMAT_UPPER && c >= 'a' && c <= 'z')
+        return (char)(c - ('a' - 'A'));
+    return c;
+}
+
+static bool is_in_case(enum format_case letters, struct span text)
+{
+    for (size_t i = 0; letters != FORMAT_ANY_CASE && i < text.size; i++)
+        if (in_case(letters, text.data[i]) != text.data[i])
+            return false;
+    return true;
+}
+
+bool format_read_part(const struct format_piece *piece, struct span text, struct buf *out)
+{
+    if (piece->pad > 0) {
+        if (!all_digits(text) || without_zeros(text).size > piece->pad)
+            return false;
+        text = without_zeros(text);
+    }
+    for (size_t i = 0; i < text.size; i++)
+        buf_add_char(out, in_case(piece->letters, text.data[i]));
+    return true;
+}
+
+void format_write_part(const struct format_piece *piece, struct span value, struct buf *out)
+{
+    size_t before = out->size;
+    CLEAN_UP(buf_clean_up) struct buf plain = {0};
+    if (!format_read_part(piece, value, &plain)) {
+        buf_add_span(out, value);
+        return;
+    }
+    while (out->size - before + plain.size < piece->pad && !out->failed)
+        buf_add_char(out, '0');
+    buf_add_span(out, buf_span(&plain));
+    out->failed = out->failed || plain.failed;
+}
+
 bool format_expand(const struct format *format, const struct bindings *bindings, struct buf *out)
 {
     for (size_t i = 0; i < format->count; i++) {
@@ -204,7 +311,10 @@ bool format_expand(const struct format *format, const struct bindings *bindings,
         const struct span *value = piece->param ? bindings_find(bindings, piece->param) : NULL;
         if (piece->param && !value)
             return false;
-        buf_add_span(out, value ? *value : piece->literal);
+        if (value && format_is_spelled(piece))
+            format_write_part(piece, *value, out);
+        else
+            buf_add_span(out, value ? *value : piece->literal);
     }
     return true;
 }
@@ -221,14 +331,23 @@ static size_t param_reach(const struct format *format, size_t i, struct span tex
     return at ? (size_t)(at - text.data) : SIZE_MAX;
 }
 
-static bool match_pieces(const struct format *format, struct span text, struct bindings *captures)
+static bool match_pieces(const struct format *format, struct span text, bool key,
+                         struct bindings *captures)
 {
     for (size_t i = 0; i < format->count; i++) {
         const struct format_piece *piece = &format->pieces[i];
         size_t used = piece->literal.size;
         if (piece->param) {
-            used = param_reach(format, i, text);
-            if (used == SIZE_MAX || !bindings_add(captures, piece->param, span_of(text.data, used)))
+            bool padded = key && piece->pad > 0;
+            used = !padded                  ? param_reach(format, i, text)
+                   : text.size < piece->pad ? SIZE_MAX
+                                            : piece->pad;
+            if (used == SIZE_MAX)
+                return false;
+            struct span value = span_of(text.data, used);
+            if (key && (!is_in_case(piece->letters, value) || (padded && !all_digits(value))))
+                return false;
+            if (!bindings_add(captures, piece->param, padded ? without_zeros(value) : value))
                 return false;
             captures->items[captures->count - 1].type = piece->type;
         } else if (!span_starts(text, piece->literal)) {
@@ -250,7 +369,7 @@ static bool all_filled(const struct bindings *captures, size_t from)
 bool format_match(const struct format *format, struct span text, struct bindings *captures)
 {
     size_t before = captures->count;
-    if (match_pieces(format, text, captures) && all_filled(captures, before))
+    if (match_pieces(format, text, false, captures) && all_filled(captures, before))
         return true;
     captures->count = before;
     return false;
@@ -280,7 +399,7 @@ bool format_match_key(const struct format *format, struct span text, char separa
                       struct bindings *captures)
 {
     size_t before = captures->count;
-    if (match_pieces(format, text, captures) &&
+    if (match_pieces(format, text, true, captures) &&
         holds_no_separator(format, separator, captures, before))
         return true;
     captures->count = before;

@@ -13,6 +13,9 @@ enum { FORMAT_MAX_PIECES = 24, BINDINGS_MAX = 24 };
 /* In which letters a key holds a part: {email:lower}. */
 enum format_case { FORMAT_ANY_CASE, FORMAT_LOWER, FORMAT_UPPER };
 
+/* A number with zeros in front has at most so many digits, as numbers of the service have. */
+enum { FORMAT_MAX_PAD = 38 };
+
 /* Literal text, or a parameter. */
 struct format_piece {
     struct span literal;      /* empty for a parameter */
@@ -53,6 +56,19 @@ bool bindings_agree(const struct bindings *a, const struct bindings *b);
 /* Parses TEXT into ARENA. Returns NULL, or a static phrase that says what is wrong. Two
  * parameters with nothing between them are wrong, as no text could be taken apart again. */
 const char *format_parse(struct arena *arena, struct span text, struct format *out);
+/* The same for a key's format, which says how the key spells its parts: {email:lower}, {score:05}.
+ */
+const char *format_parse_key(struct arena *arena, struct span text, struct format *out);
+
+/* Whether the key spells the part in a way of its own. */
+bool format_is_spelled(const struct format_piece *piece);
+/* Appends the part's value that TEXT, as somebody typed it, stands for: "ann" for "Ann" where PIECE
+ * is {x:lower}, "42" for "00042" where it is {x:05}; TEXT itself where PIECE says nothing. False
+ * (nothing appended) when the key can hold no such value. */
+bool format_read_part(const struct format_piece *piece, struct span text, struct buf *out);
+/* Appends the part's value as the key holds it, from any text that format_read_part takes; any
+ * other text as it is. */
+void format_write_part(const struct format_piece *piece, struct span value, struct buf *out);
 
 /* FROM once more, with all it points to in ARENA. False when memory ran out. */
 bool format_copy(struct arena *arena, const struct format *from, struct format *out);
@@ -71,8 +87,8 @@ bool format_equal(const struct format *a, const struct format *b);
 /* Whether FORMAT begins with all that PREFIX says. */
 bool format_starts(const struct format *format, const struct format *prefix);
 
-/* Appends the text with every parameter replaced; false at the first that has no value, with
- * what stands before it appended: a known prefix. */
+/* Appends the text with every parameter replaced, as the key spells it; false at the first that has
+ * no value, with what stands before it appended: a known prefix. */
 bool format_expand(const struct format *format, const struct bindings *bindings, struct buf *out);
 
 /* Takes TEXT apart: what each parameter stands for is a piece of TEXT, added to CAPTURES. A
@@ -81,8 +97,9 @@ bool format_expand(const struct format *format, const struct bindings *bindings,
  * fit or there is no room. */
 bool format_match(const struct format *format, struct span text, struct bindings *captures);
 
-/* As format_match, for a key: pieces may be empty, and a part holds no SEPARATOR unless it is
- * open. Numbers and binaries have no separators. */
+/* As format_match, for a key: pieces may be empty, a part holds no SEPARATOR unless it is open, and
+ * is spelled as the format says; of {x:05} the value is the number without the zeros in front.
+ * Numbers and binaries have no separators. */
 bool format_match_key(const struct format *format, struct span text, char separator,
                       struct bindings *captures);
 

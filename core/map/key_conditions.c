@@ -167,8 +167,8 @@ static bool add_bound(struct draft *draft, const struct format *format,
                               .value = *value,
                               .end = format->pieces[said->pieces + 1].literal.data[0],
                               .begins = begins};
-    if (begins && part->open)
-        return true;
+    if ((begins && part->open) || part->pad)
+        return true; /* such numbers are of one length, so their own order decides */
     pattern->bounds[pattern->bound_count++] = bound;
     struct error err;
     return !format_is_literal(value) ||

@@ -66,6 +66,24 @@ const struct map_param *model_find_param(const struct model *model, const char *
     return NULL;
 }
 
+const struct format_piece *model_spelling(const struct model *model, const char *param)
+{
+    for (size_t i = 0; i < model->spelled_count; i++)
+        if (strcmp(model->spelled[i].param, param) == 0)
+            return &model->spelled[i];
+    return NULL;
+}
+
+bool model_read_part(const struct model *model, const char *param, struct span text,
+                     struct buf *out)
+{
+    const struct format_piece *spelling = model_spelling(model, param);
+    if (spelling)
+        return format_read_part(spelling, text, out);
+    buf_add_span(out, text);
+    return true;
+}
+
 bool model_param_has(const struct map_param *param, struct span value)
 {
     for (size_t i = 0; param->only && i < param->value_count; i++)

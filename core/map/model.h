@@ -175,6 +175,9 @@ struct model {
     struct map_kind *kinds;
     struct map_kind *any; /* the kind of list "*" */
     struct map_index *indexes;
+    const struct format_piece *spelled; /* the parts that keys spell in a way of their own; one
+                                         * part is spelled in one way everywhere */
+    size_t spelled_count;
     struct map_param *params;
     const char **secrets;
     size_t secret_count;
@@ -200,6 +203,14 @@ size_t model_count(void);
 const struct map_kind *model_find_kind(const struct model *model, const char *name);
 const struct map_index *model_find_index(const struct model *model, const char *name);
 const struct map_param *model_find_param(const struct model *model, const char *name);
+
+/* How keys spell the part PARAM; NULL when they hold it as it is. */
+const struct format_piece *model_spelling(const struct model *model, const char *param);
+
+/* Appends the value of the part PARAM that TEXT stands for, however it was typed: see
+ * format_read_part. */
+bool model_read_part(const struct model *model, const char *param, struct span text,
+                     struct buf *out);
 
 /* Whether VALUE is one that PARAM can have: of a parameter that has only known values, one of them.
  */

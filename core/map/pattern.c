@@ -6,6 +6,7 @@
 #include "core/map/filters.h"
 #include "core/map/key_conditions.h"
 #include "core/map/limit.h"
+#include "core/map/spelling.h"
 
 static const struct declared_record *declared_record(const struct declared_table *table,
                                                      const char *name)
@@ -382,10 +383,13 @@ struct map_pattern *pattern_compile(const struct model *model, struct arena *are
                                     const struct declared_table *table,
                                     const struct declared_path *path, struct findings *findings)
 {
-    struct draft draft = {
-        .path = path, .table = table, .model = model, .arena = arena, .findings = findings};
+    struct draft draft = {.table = table, .model = model, .arena = arena, .findings = findings};
+    struct declared_path spelled;
+    draft.path = &spelled;
     draft.pattern = arena_alloc(arena, sizeof *draft.pattern);
-    bool ok = draft.pattern ? compile(&draft, table) : findings_no_memory(findings);
+    bool ok = draft.pattern || findings_no_memory(findings);
+    ok = ok && spelling_of_wheres(model, path, &draft.scratch, findings, &spelled) &&
+         compile(&draft, table);
     arena_discard(&draft.scratch);
     return ok ? draft.pattern : NULL;
 }

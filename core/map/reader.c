@@ -133,14 +133,26 @@ bool map_read_flag(struct map_reader *reader, struct json value, const char *wha
     return true;
 }
 
-bool map_read_format(struct map_reader *reader, struct json value, const char *what,
-                     struct format *out)
+static bool read_format(struct map_reader *reader, struct json value, const char *what,
+                        const char *(*parse)(struct arena *, struct span, struct format *),
+                        struct format *out)
 {
     const char *text;
     if (!map_read_text(reader, value, what, &text))
         return false;
-    const char *wrong = format_parse(reader->arena, span_text(text), out);
+    const char *wrong = parse(reader->arena, span_text(text), out);
     return !wrong || map_fail(reader, value, "%s \"%s\": %s", what, text, wrong);
+}
+
+bool map_read_format(struct map_reader *reader, struct json value, const char *what,
+                     struct format *out)
+{
+    return read_format(reader, value, what, format_parse, out);
+}
+
+bool map_read_key_format(struct map_reader *reader, struct json value, struct format *out)
+{
+    return read_format(reader, value, "a key's format", format_parse_key, out);
 }
 
 bool map_read_texts(struct map_reader *reader, struct json value, const char *what,

@@ -48,6 +48,7 @@ bool map_read_text(struct map_reader *reader, struct json value, const char *wha
 bool map_read_flag(struct map_reader *reader, struct json value, const char *what, bool *out);
 bool map_read_format(struct map_reader *reader, struct json value, const char *what,
                      struct format *out);
+bool map_read_key_format(struct map_reader *reader, struct json value, struct format *out);
 bool map_read_texts(struct map_reader *reader, struct json value, const char *what,
                     const char ***out, size_t *count);
 bool map_read_ttl(struct map_reader *reader, struct json value, int64_t *ttl_ms);

@@ -36,7 +36,7 @@ static bool read_record_key(struct map_reader *reader, const char *attribute, st
         return map_fail(reader, at, "a table's key has one or two attributes");
     struct declared_key *key = &record->keys[record->key_count++];
     *key = (struct declared_key){.attribute = attribute, .line = map_line(reader, at)};
-    return map_read_format(reader, value, "a key's format", &key->format);
+    return map_read_key_format(reader, value, &key->format);
 }
 
 static bool read_record(struct map_reader *reader, const char *name, struct json at,
@@ -94,7 +94,7 @@ static bool read_kind_format(struct map_reader *reader, const char *kind, struct
     while (*last)
         last = &(*last)->next;
     *last = format;
-    return map_read_format(reader, value, "a key's format", &format->format);
+    return map_read_key_format(reader, value, &format->format);
 }
 
 /* "ORDER#{id}", or, where kinds differ, { "order": "ORDER#{id}", "product": "FEATURED" }. */
@@ -103,7 +103,7 @@ static bool read_index_key(struct map_reader *reader, const char *attribute, str
 {
     struct declared_key *key = add_key(reader, at, attribute, target);
     if (!key || !json_is(format, JSON_OBJECT))
-        return key && map_read_format(reader, format, "a key's format", &key->format);
+        return key && map_read_key_format(reader, format, &key->format);
     if (json_count(format) == 0)
         return map_fail(reader, format, "say a kind's format: { \"order\": \"ORDER#{id}\" }");
     return map_read_each(reader, format, "a key's formats", read_kind_format, &key->by_kind);

@@ -45,6 +45,12 @@ static void add_part(struct buf *regex, const struct model *table, const struct 
         buf_printf(regex, "(?<g%zu>", seen->count);
         bindings_add(seen, piece->param, SPAN_LITERAL(""));
     }
+    if (piece->pad > 0) {
+        buf_printf(regex, "[0-9]{%u}%s", piece->pad, twice ? ")" : "");
+        return;
+    }
+    static const char *const others[] = {
+        [FORMAT_ANY_CASE] = "", [FORMAT_LOWER] = "A-Z", [FORMAT_UPPER] = "a-z"};
     bool last = at + 2 >= format->count;
     bool ahead =
         !last && next->literal.size && (piece->open || next->literal.data[0] != table->separator);
@@ -53,12 +59,13 @@ static void add_part(struct buf *regex, const struct model *table, const struct 
         add_literal(regex, next->literal);
         buf_add_char(regex, ')');
     }
-    if (piece->open) {
+    if (piece->open && !piece->letters) {
         buf_add_text(regex, "[\\s\\S]");
     } else {
         buf_add_text(regex, "[^");
-        add_literal(regex, span_of(&table->separator, 1));
-        buf_add_char(regex, ']');
+        if (!piece->open)
+            add_literal(regex, span_of(&table->separator, 1));
+        buf_printf(regex, "%s]", others[piece->letters]);
     }
     buf_add_text(regex, ahead ? ")*" : "*");
     buf_add_text(regex, twice ? ")" : "");
@@ -72,8 +79,12 @@ static void add_format(struct buf *regex, const struct model *table, const struc
         const struct format_piece *piece = &format->pieces[i];
         const struct span *value =
             piece->param ? bindings_find(path, piece->param) : &piece->literal;
+        CLEAN_UP(buf_clean_up) struct buf text = {0};
+        if (value && piece->param)
+            format_write_part(piece, *value, &text);
+        regex->failed = regex->failed || text.failed;
         if (value)
-            add_literal(regex, *value);
+            add_literal(regex, piece->param ? buf_span(&text) : *value);
         else
             add_part(regex, table, kind, format, i, seen);
     }
@@ -103,7 +114,8 @@ static bool takes_all(const struct plan *plan, const struct map_kind *kind, size
     const struct format *format = &kind->keys[key];
     const char *param = format_whole_param(format);
     return plan->table->keys[key].type != VALUE_S ||
-           (param && format->pieces[0].open && !bindings_find(path, param));
+           (param && format->pieces[0].open && !format->pieces[0].letters &&
+            !bindings_find(path, param));
 }
 
 static bool repeats_parts(const struct model *table, const struct map_kind *kind,
@@ -162,13 +174,14 @@ static void write_exclusions(struct buf *out, const struct plan *plan, const str
 {
     for (size_t i = 0; i < plan->pattern->excluded_count; i++) {
         const struct map_part *part = &plan->pattern->excluded[i];
-        CLEAN_UP(buf_clean_up) struct buf end = {0}, same = {0};
+        CLEAN_UP(buf_clean_up) struct buf end = {0}, value = {0}, same = {0};
         struct bindings path = plan->path;
         if (!format_expand(&part->value, &plan->path, &end) ||
-            !bindings_add(&path, part->param, buf_span(&end)))
+            !model_read_part(plan->table, part->param, buf_span(&end), &value) ||
+            !bindings_add(&path, part->param, buf_span(&value)))
             continue;
         write_kind(&same, plan, kind, &path);
-        out->failed = out->failed || end.failed || same.failed;
+        out->failed = out->failed || end.failed || value.failed || same.failed;
         if (same.size)
             buf_printf(out, "%s((%s) | not)", out->size ? " and " : "", buf_text(&same));
     }
@@ -194,12 +207,12 @@ static void write_index_key(struct buf *out, const struct plan *plan, const stru
     const char *param = told ? format_whole_param(format) : NULL;
     const struct span *value = param ? bindings_find(&plan->path, param) : NULL;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    if (value) {
-        struct cond same = {.attribute = span_text(key->attribute),
-                            .op = COND_EQ,
-                            .value = {key->type, condition_keep_value(&arena, key->type, *value)}};
+    if (value && format_expand(format, &plan->path, &whole)) {
+        struct span text = condition_keep_value(&arena, key->type, buf_span(&whole));
+        struct cond same = {
+            .attribute = span_text(key->attribute), .op = COND_EQ, .value = {key->type, text}};
         jq_write_cond(&same, out);
-        out->failed = out->failed || arena.failed;
+        out->failed = out->failed || arena.failed || whole.failed;
         return;
     }
     buf_add_text(out, "(.");

@@ -7,6 +7,7 @@
 #include "core/map/condition.h"
 #include "core/map/limit.h"
 #include "core/map/name.h"
+#include "core/map/spelling.h"
 #include "core/plan/index_parts.h"
 
 enum { MAX_SORT_BYTES = 1024 }; /* as the service has it */
@@ -20,6 +21,8 @@ static bool expand_key(struct plan *plan, size_t i, struct key_attribute *out, s
     const struct format *said = plan->entry ? format : &plan->pattern->where[i].value;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     struct bindings parts = {0};
+    if (!spelling_check(said, &plan->path, err))
+        return false;
     if (!format_expand(said, &plan->path, &text))
         return error_set(err, ERROR_INVALID, "the path does not say the whole key");
     if (text.failed)
@@ -424,10 +427,12 @@ bool plan_excludes(const struct map_pattern *pattern, const struct bindings *pat
                    const struct bindings *parts)
 {
     for (size_t i = 0; i < pattern->excluded_count; i++) {
-        CLEAN_UP(buf_clean_up) struct buf end = {0};
-        const struct span *part = bindings_find(parts, pattern->excluded[i].param);
+        CLEAN_UP(buf_clean_up) struct buf end = {0}, value = {0};
+        const char *param = pattern->excluded[i].param;
+        const struct span *part = bindings_find(parts, param);
         if (part && format_expand(&pattern->excluded[i].value, path, &end) &&
-            span_equal(*part, buf_span(&end)))
+            model_read_part(pattern->table, param, buf_span(&end), &value) &&
+            span_equal(*part, buf_span(&value)))
             return true;
     }
     return false;

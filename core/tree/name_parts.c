@@ -48,6 +48,21 @@ static bool decode_base64(struct span *value, struct arena *arena, const char **
     return !*why;
 }
 
+/* The part's own value, of which people may type another spelling: "00042" for 42, "Ann" for ann.
+ */
+static bool read_spelling(const struct model *table, const char *param, struct span *value,
+                          struct arena *arena)
+{
+    CLEAN_UP(buf_clean_up) struct buf plain = {0};
+    if (!table || !model_spelling(table, param))
+        return true;
+    bool fits = model_read_part(table, param, *value, &plain);
+    arena->failed = arena->failed || plain.failed;
+    if (fits)
+        *value = arena_copy(arena, buf_span(&plain));
+    return fits;
+}
+
 enum taken name_take_apart(const struct format *format, struct span name,
                            const struct bindings *path, const struct model *table,
                            struct arena *arena, struct bindings *values, struct refusal *refusal)
@@ -68,6 +83,10 @@ enum taken name_take_apart(const struct format *format, struct span name,
                    : escaped && !decode_piece(&value, arena)) {
             refusal_note(refusal, why ? BAD_BASE64 : BAD_ESCAPE, param);
             refusal->why = refusal->why ? refusal->why : why;
+            return REFUSED;
+        }
+        if (!read_spelling(table, param, &value, arena)) {
+            refusal_note(refusal, NOT_PADDED, param);
             return REFUSED;
         }
         const struct span *said = bindings_find(path, param);

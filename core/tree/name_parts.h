@@ -10,6 +10,7 @@ enum refusal_kind {
     REFUSED_NOT,
     BAD_ESCAPE,
     BAD_BASE64,
+    NOT_PADDED, /* no number that the key holds with zeros in front */
     SAID_TWICE,
     NO_MATCH,
     NO_COUNT,    /* it is no number, and may be meant otherwise */

@@ -261,6 +261,13 @@ static bool say_refusal(const struct names_directory *directory, struct span nam
                          "in \"%.*s\" two hexadecimal digits must follow each %%; a %% itself is "
                          "written %%25",
                          (int)name.size, name.data);
+    case NOT_PADDED:
+        return error_set(
+            err, ERROR_INVALID,
+            "{%s} in \"%.*s\" is a number of digits alone, %u at the most: the key holds "
+            "it with zeros in front",
+            refusal->param, (int)name.size, name.data,
+            model_spelling(directory->table, refusal->param)->pad);
     case BAD_BASE64:
         return error_set(
             err, ERROR_INVALID,
@@ -349,12 +356,18 @@ bool names_write(const struct names_directory *directory, const struct route *ch
 }
 
 /* Adds a plain value for each parameter of SEGMENT. */
-static void say_all(const struct format *segment, struct bindings *values)
+static void say_all(const struct model *table, const struct format *segment,
+                    struct bindings *values)
 {
     for (size_t i = 0; i < segment->count; i++) {
         const char *param = segment->pieces[i].param;
+        const struct format_piece *spelling = param ? model_spelling(table, param) : NULL;
+        const char *plain = !spelling                           ? "v"
+                            : spelling->pad                     ? "7"
+                            : spelling->letters == FORMAT_UPPER ? "V"
+                                                                : "v";
         if (param && !bindings_find(values, param))
-            bindings_add(values, param, span_text("v"));
+            bindings_add(values, param, span_text(plain));
     }
 }
 
@@ -366,7 +379,7 @@ static bool suits_below(const struct names_directory *directory, struct error *e
         CLEAN_UP(buf_clean_up) struct buf name = {0}, segment = {0};
         struct bindings values = *directory->path;
         struct names_directory below = *directory;
-        say_all(&child->segment, &values);
+        say_all(directory->table, &child->segment, &values);
         below.route = child;
         below.path = &values;
         if (!is_record(child)) {

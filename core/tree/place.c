@@ -213,11 +213,13 @@ static bool bind_said(struct place *place, const struct map_pattern *pattern)
 {
     for (size_t i = 0; pattern && i < pattern->said_count; i++) {
         const struct map_part *part = &pattern->said[i];
-        CLEAN_UP(buf_clean_up) struct buf value = {0};
+        CLEAN_UP(buf_clean_up) struct buf text = {0}, value = {0};
         if (bindings_find(&place->bindings, part->param))
             continue;
-        bool known = format_expand(&part->value, &place->bindings, &value);
-        place->arena.failed = place->arena.failed || value.failed;
+        bool known = format_expand(&part->value, &place->bindings, &text);
+        if (!model_read_part(place->table, part->param, buf_span(&text), &value))
+            buf_add_span(&value, buf_span(&text)); /* which the plan refuses */
+        place->arena.failed = place->arena.failed || text.failed || value.failed;
         if (!known || !bindings_add(&place->bindings, part->param,
                                     arena_copy(&place->arena, buf_span(&value))))
             return false;
@@ -364,7 +366,8 @@ static void stand_in(struct place *place, const struct format *segment)
         const char *param = segment->pieces[i].param;
         if (!param || bindings_find(&place->bindings, param))
             continue;
-        snprintf(value, sizeof value, "7%03zu", place->bindings.count);
+        size_t number = place->bindings.count + 1; /* few digits, as some keys have room for few */
+        snprintf(value, sizeof value, number < 9 ? "%zu" : "9%02zu", number);
         bindings_add(&place->bindings, param, arena_copy(&place->arena, span_text(value)));
     }
 }

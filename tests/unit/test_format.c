@@ -50,12 +50,21 @@ static void check_match(const char *format_text, const char *text, const char *w
     CHECK(ok || left == 0);
 }
 
+static struct format parse_key(const char *text)
+{
+    struct format format;
+    const char *wrong = format_parse_key(&arena, span_text(text), &format);
+    if (wrong)
+        CHECK_FAIL("\"%s\": %s", text, wrong);
+    return format;
+}
+
 static void check_key(const char *format_text, const char *text, const char *want)
 {
     struct bindings captures = {0};
     struct buf got = {0};
     char copy[200];
-    struct format format = parse(format_text);
+    struct format format = parse_key(format_text);
     bool ok = format_match_key(&format, span_text(text), '#', &captures);
     size_t left = captures.count;
     write_captures(&captures, ok, &got);
@@ -100,6 +109,112 @@ static void test_how_a_key_spells_its_parts_is_written(void)
     format_write(&copy, &out);
     arena_clean_up(&arena);
     CHECK_TEXT(buf_text(&out), "{email:lower}#{all*:upper}#{score:05}");
+}
+
+static void check_key_refused(const char *text, const char *why)
+{
+    struct format format;
+    const char *wrong = format_parse_key(&arena, span_text(text), &format);
+    arena_clean_up(&arena);
+    CHECK_TEXT(wrong ? wrong : "fine", why);
+}
+
+static void test_the_notation_of_spellings(void)
+{
+    static const char *const good[] = {"{email:lower}", "A{all*:upper}", "S#{score:05}#{id}",
+                                       "{n:01}-{m:038}"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        CLEAN_UP(buf_clean_up) struct buf out = {0};
+        struct format format = parse_key(good[i]);
+        format_write(&format, &out);
+        arena_clean_up(&arena);
+        CHECK_TEXT(buf_text(&out), good[i]);
+        check_refused(good[i], "how a key spells a part ({x:lower}, {x:05}) is said in \"records\" "
+                               "and \"indexes\" alone");
+    }
+    static const char *const bad[] = {
+        "{x:}",   "{x:Lower}",  "{x:5}",        "{x:0}",   "{x:00}", "{x:039}",   "{x:0123}",
+        "{x:0a}", "{x:lower*}", "{x:05:lower}", "{x: 05}", "{x:-5}", "{x:lower }"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        check_key_refused(bad[i],
+                          "behind a part's colon stands lower, upper, or a 0 and a number of "
+                          "digits up to 38 ({score:05})");
+    check_key_refused("{x*:05}",
+                      "a number with zeros in front holds no separator: take the * away");
+    check_key_refused("{:05}", "a parameter's name is letters, digits, _ and -");
+}
+
+static void test_keys_are_spelled_as_the_format_says(void)
+{
+    check_key("U#{e:lower}", "U#ann@x", "e=ann@x");
+    check_key("U#{e:lower}", "U#Ann@x", "no");
+    check_key("U#{e:lower}", "U#\xc3\x84nn", "e=\xc3\x84nn"); /* whose case is not known here */
+    check_key("{e:upper}#{f}", "A1#b", "e=A1,f=b");
+    check_key("{e:upper}#{f}", "a1#b", "no");
+    check_key("{e*:upper}", "A#B", "e=A#B");
+    check_key("{e*:upper}", "A#b", "no");
+    check_key("S#{n:05}#{id}", "S#00042#7", "n=42,id=7");
+    check_key("S#{n:05}#{id}", "S#00000#7", "n=0,id=7");
+    check_key("S#{n:05}", "S#99999", "n=99999");
+    check_key("S#{n:05}", "S#0042", "no");
+    check_key("S#{n:05}", "S#000042", "no");
+    check_key("S#{n:05}", "S#abcde", "no");
+    check_key("S#{n:05}", "S#-0042", "no");
+    check_key("S#{n:05}", "S#", "no");
+    check_key("{n:03}0{m:02}", "007042", "n=7,m=42");
+}
+
+static void check_read(const char *piece, const char *typed, const char *value, const char *in_key)
+{
+    struct format format = parse_key(piece);
+    CLEAN_UP(buf_clean_up) struct buf got = {0}, key = {0};
+    bool fits = format_read_part(format.pieces, span_text(typed), &got);
+    format_write_part(format.pieces, span_text(typed), &key);
+    arena_clean_up(&arena);
+    CHECK_TEXT(fits ? buf_text(&got) : "no", value);
+    CHECK_TEXT(buf_text(&key), in_key);
+}
+
+static void test_what_is_typed_is_read(void)
+{
+    check_read("{x}", "Ann 1", "Ann 1", "Ann 1");
+    check_read("{x:lower}", "Ann-\xc3\x84", "ann-\xc3\x84", "ann-\xc3\x84");
+    check_read("{x:upper}", "z", "Z", "Z");
+    check_read("{x:05}", "42", "42", "00042");
+    check_read("{x:05}", "00042", "42", "00042");
+    check_read("{x:05}", "000000042", "42", "00042");
+    check_read("{x:05}", "0", "0", "00000");
+    check_read("{x:05}", "123456", "no", "123456");
+    check_read("{x:05}", "-1", "no", "-1");
+    check_read("{x:05}", "1.5", "no", "1.5");
+    check_read("{x:05}", "", "no", "");
+}
+
+/* Whatever key is taken apart comes together again, and two keys have never the same parts. */
+static void test_spelled_keys_lead_back(void)
+{
+    static const char alphabet[] = "0059aAzZ#-\xc3";
+    static const char *const formats[] = {"{n:02}#{a:lower}", "{a:lower}-{n:03}", "{a*:upper}",
+                                          "{n:04}"};
+    size_t found = 0;
+    for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
+        struct format format = parse_key(formats[f]);
+        for (unsigned long number = 0; number < 11ul * 11 * 11 * 11 * 11; number++) {
+            char key[6] = {0};
+            size_t size = 1 + number % 5;
+            for (unsigned long rest = number, i = 0; i < size; i++, rest /= 11)
+                key[i] = alphabet[rest % 11];
+            struct bindings parts = {0};
+            if (!format_match_key(&format, span_of(key, size), '#', &parts))
+                continue;
+            CLEAN_UP(buf_clean_up) struct buf again = {0};
+            found++;
+            CHECK(format_expand(&format, &parts, &again));
+            CHECK(span_equal(buf_span(&again), span_of(key, size)));
+        }
+    }
+    arena_clean_up(&arena);
+    CHECK(found > 1000);
 }
 
 static void test_what_is_parsed_is_written_the_same(void)
@@ -327,6 +442,10 @@ static void test_overlap_looks_at_both_ends(void)
 
 static const struct check_test tests[] = {
     {"how_a_key_spells_its_parts_is_written", test_how_a_key_spells_its_parts_is_written},
+    {"the_notation_of_spellings", test_the_notation_of_spellings},
+    {"keys_are_spelled_as_the_format_says", test_keys_are_spelled_as_the_format_says},
+    {"what_is_typed_is_read", test_what_is_typed_is_read},
+    {"spelled_keys_lead_back", test_spelled_keys_lead_back},
     {"what_is_parsed_is_written_the_same", test_what_is_parsed_is_written_the_same},
     {"a_brace_needs_its_partner", test_a_brace_needs_its_partner},
     {"a_parameter_has_a_name", test_a_parameter_has_a_name},

@@ -1173,6 +1173,55 @@ static void test_a_name_has_parts_of_the_key_alone(void)
                 "map.json:3: \"{a}/\": {y} in \"name\" is no part of the record's key");
 }
 
+static void test_spellings_that_make_no_sense(void)
+{
+    check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:05}\"}}," PATHS("{a:05}", ""),
+                "map.json:2: \"{a:05}\": the partition key pk is \"{a:05}\", but the path does not "
+                "say {a}");
+    check_table(
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:5}\"}}," PATHS("{a}", ""),
+        "map.json:2: a key's format \"{a:5}\": behind a part's colon stands lower, upper, or a "
+        "0 and a number of digits up to 38 ({score:05})");
+    check_table(
+        "\"table\":\"T\",\"types\":{\"pk\":\"N\"},\"records\":{\"r\":{\"pk\":\"{a:05}\"}}," PATHS(
+            "{a}", ""),
+        "map.json:2: pk is a number, which has neither letters nor zeros in front: take what "
+        "stands behind the colon away");
+    check_table(
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:lower}\",\"sk\":\"X#{a}\"}}," PATHS("{a}",
+                                                                                             ""),
+        "map.json:2: a part is spelled in one way wherever it stands, but this is {a}, and "
+        "line 2 has {a:lower}; call one of them something else");
+    check_table(
+        "\"table\":\"T\",\"separator\":\"0\",\"records\":{\"r\":{\"pk\":\"{a:05}\"}}," PATHS("{a}",
+                                                                                             ""),
+        "map.json:2: {a} is a number with zeros in front, and a digit is the separator");
+    check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:upper}\"}},"
+                "\"params\":{\"a\":{\"values\":[\"DE\",\"fr\"]}}," PATHS("{a}", ""),
+                "map.json:2: by its format in the key {a} is \"FR\", not \"fr\"");
+    check_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a:03}\"}},"
+                "\"params\":{\"a\":{\"values\":[\"x\"]}}," PATHS("{a}", ""),
+                "map.json:2: {a} is a number of digits alone, 3 at the most, which \"x\" is not");
+}
+
+#define SCORES "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"S#{n:05}#{b}\"}},"
+
+static void test_numbers_with_zeros_are_compared_whole(void)
+{
+    check_table(SCORES PATHS("{a}/{n}/", "\"where\":{\"n\":\"4*\"}"),
+                "map.json:2: \"{a}/{n}/\": \"where\" on n: a number with zeros in front has no "
+                "beginning (x*)");
+    check_table(SCORES PATHS("{a}/{x}/", "\"where\":{\"n\":\"1..1{x}\"}"),
+                "map.json:2: \"{a}/{x}/\": \"where\" on n: a number is one whole parameter, or "
+                "written out");
+    check_table(SCORES PATHS("{a}/", "\"where\":{\"n\":{\">\":\"123456\"}}"),
+                "map.json:2: \"{a}/\": \"where\" on n: it is a number of digits alone, no more of "
+                "them than the key has room for");
+    check_table(SCORES PATHS("{a}/", "\"where\":{\"n\":\"42..5\"}"),
+                "map.json:2: \"{a}/\": \"where\" on n: the range ends before it begins");
+    map_unref(good_table(SCORES PATHS("{a}/", "\"where\":{\"n\":\"5..42\"}")));
+}
+
 /* What of a name only an item can tell is known when the map is read. */
 static void test_parts_of_the_index_in_a_name(void)
 {
@@ -1610,6 +1659,8 @@ static const struct check_test tests[] = {
     {"rank_may_be_a_part_of_the_key", test_rank_may_be_a_part_of_the_key},
     {"a_name_has_parts_of_the_key_alone", test_a_name_has_parts_of_the_key_alone},
     {"parts_of_the_index_in_a_name", test_parts_of_the_index_in_a_name},
+    {"spellings_that_make_no_sense", test_spellings_that_make_no_sense},
+    {"numbers_with_zeros_are_compared_whole", test_numbers_with_zeros_are_compared_whole},
     {"too_many_parameters_in_a_path", test_too_many_parameters_in_a_path},
     {"segments_are_names", test_segments_are_names},
     {"ambiguous_siblings", test_ambiguous_siblings},

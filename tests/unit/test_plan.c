@@ -444,6 +444,57 @@ static bool holds(const char *path, const char *item)
     "{\"pk\":{\"S\":\"PLATFORM#shopify#SHOP#a-b\"},\"sk\":{\"S\":\"JOB#2026#1\"},"                 \
     "\"shop_id\":{\"S\":\"a-b\"},\"status_created_at\":{\"S\":\"" status "#2026\"}}"
 
+/* Keys are asked as they are spelled; what is typed may be spelled in another way. */
+static void test_parts_that_keys_spell(void)
+{
+    load_table(
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"U#{mail:lower}\",\"sk\":\"S#{n:05}#{id}\"}},"
+        "\"indexes\":{\"I\":{\"partition\":{\"c\":\"{c:upper}\"},\"sort\":{\"s\":\"{n:05}\"}}},"
+        "\"paths\":{\"{mail}/\":{},\"{mail}/of/{n}/\":{},\"{mail}/{n}/{id}\":{},"
+        "\"{mail}/is/{x}/\":{\"where\":{\"n\":\"{x}\"}},\"{mail}/seven/\":{\"where\":{\"n\":7}},"
+        "\"{mail}/{from}..{to}/\":{\"where\":{\"n\":\"{from}..{to}\"}},"
+        "\"{mail}/under/{to}/\":{\"where\":{\"n\":{\"<\":\"{to}\"}}},"
+        "\"{mail}/over/{x}/\":{\"where\":{\"n\":{\">\":\"{x}\"}}},"
+        "\"by/{who}/\":{\"where\":{\"mail\":\"{who}\"}},"
+        "\"in/{c}/\":{\"index\":\"I\"},\"in/{c}/{top}/\":{\"index\":\"I\",\"where\":{\"n\":{\">=\":"
+        "\"{top}\"}}}}");
+    check_query("/prod/t/Ann@X", "prod-T: pk = U#ann@x and sk begins with S#");
+    check_query("/prod/t/ann/of/42", "prod-T: pk = U#ann and sk begins with S#00042#");
+    check_query("/prod/t/ann/of/00042", "prod-T: pk = U#ann and sk begins with S#00042#");
+    check_query("/prod/t/ann/is/042", "prod-T: pk = U#ann and sk begins with S#00042#");
+    check_query("/prod/t/ann/seven", "prod-T: pk = U#ann and sk begins with S#00007#");
+    check_query("/prod/t/ann/5..42",
+                "prod-T: pk = U#ann and sk between S#00005..S#00042\xF4\x8F\xBF\xBF");
+    check_query("/prod/t/ann/under/42", "prod-T: pk = U#ann and sk between S#..S#00042");
+    check_query("/prod/t/ann/over/9",
+                "prod-T: pk = U#ann and sk between S#00009\xF4\x8F\xBF\xBF..S#\xF4\x8F\xBF\xBF");
+    check_query("/prod/t/by/ANN", "prod-T: pk = U#ann and sk begins with S#");
+    check_query("/prod/t/in/de", "prod-T/I: c = DE");
+    check_query("/prod/t/in/de/12", "prod-T/I: c = DE and s between 00012..\xF4\x8F\xBF\xBF");
+    check_key("/prod/t/ANN/42#7", "pk=U#ann sk=S#00042#7");
+    check_key("/prod/t/ann/00042/7", "pk=U#ann sk=S#00042#7");
+    check_key("/prod/t/ann/under/42/9#7", "pk=U#ann sk=S#00009#7");
+    check_no_query("/prod/t/ann/is/x",
+                   "{x} is a number of digits alone, 5 at the most, which \"x\" is "
+                   "not");
+    check_no_query("/prod/t/ann/1..123456",
+                   "{to} is a number of digits alone, 5 at the most, which \"123456\" is not");
+    check_entry("/prod/t/ann", "U#ann", "S#00042#7", "r");
+    check_entry("/prod/t/ann", "U#ann", "S#42#7", "none");
+    check_entry("/prod/t/ann", "U#ann", "S#000042#7", "none");
+    check_entry("/prod/t/ann", "U#Ann", "S#00042#7", "none");
+    check_entry("/prod/t/ann/under/42", "U#ann", "S#00042#7",
+                "none"); /* the end, which is asked for */
+    check_entry("/prod/t/ann/under/042", "U#ann", "S#00042#7", "none");
+    check_entry("/prod/t/ann/under/42", "U#ann", "S#00041#7", "r");
+    struct error err = {0};
+    CHECK(!place_resolve(map, span_text("/prod/t/ann/123456#7"), &plain, &err));
+    CHECK_INT(err.kind, ERROR_INVALID);
+    CHECK_TEXT(err.text, "{n} in \"123456#7\" is a number of digits alone, 5 at the most: the key "
+                         "holds it with zeros in front");
+    close_map();
+}
+
 #define IN_INDEX(s, n)                                                                             \
     "{\"pk\":{\"S\":\"U#7\"},\"sk\":{\"S\":\"b\"},\"p\":{\"S\":\"x\"}," s "," n "}"
 
@@ -677,6 +728,7 @@ static const struct check_test tests[] = {
      test_a_part_that_stands_twice_agrees_with_itself},
     {"the_parts_of_an_index_come_from_the_item", test_the_parts_of_an_index_come_from_the_item},
     {"what_counts_of_a_listing", test_what_counts_of_a_listing},
+    {"parts_that_keys_spell", test_parts_that_keys_spell},
     {"names_that_tell_of_the_index", test_names_that_tell_of_the_index},
     {"conditions_hold_or_not", test_conditions_hold_or_not},
     {"one_attribute_travels_with_what_is_checked", test_one_attribute_travels_with_what_is_checked},

@@ -1,0 +1,104 @@
+"""Keys that spell their parts: `{email:lower}`, `{country:upper}`, `{score:05}`."""
+
+import json
+
+import pytest
+
+from harness import tables
+
+MAP = tables.plain_map(
+    records={"score": {"pk": "GAME#{game:upper}", "sk": "SCORE#{score:05}#{email:lower}"}},
+    paths={
+        "{game}/": {},
+        "{game}/top/": {"newest": 2, "name": "{rank}_{score}_{email}"},
+        "{game}/{from}..{to}/": {"where": {"score": "{from}..{to}"}},
+        "{game}/under/{most}/": {"where": {"score": {"<": "{most}"}}},
+        "{game}/of/{score}/{email}": {},
+    },
+)
+SCORES = [(0, "zoe"), (7, "ann"), (42, "bob@x.org"), (42, "ann"), (99999, "eve")]
+NAMES = ["0#zoe", "7#ann", "42#ann", "42#bob@x.org", "99999#eve"]
+
+
+@pytest.fixture
+def scores(things, write_map):
+    for score, email in SCORES:
+        things.put(f"SCORE#{score:05}#{email}", box="GAME#GO", n={"N": str(score)})
+    for other in ("SCORE#42#ann", "SCORE#000042#ann", "SCORE#00042#Ann", "SCORE#abcde#ann"):
+        things.put(other, box="GAME#GO")
+    things.env = {"DDBFS_MAP": str(write_map(MAP))}
+    return things
+
+
+def test_numbers_are_shown_without_zeros_and_in_order(ddbfs, ls, scores):
+    listed = ddbfs("ls", "/any/things/GO", env=scores.env)
+    assert [name for name in listed.text.splitlines() if not name.endswith("/")] == NAMES
+    assert "4 records" in listed.stderr and "none of the map's kinds" in listed.stderr
+    assert ls("/any/things/GO/top", env=scores.env) == ["1_99999_eve", "2_42_bob@x.org"]
+    for name in NAMES:
+        record = json.loads(ddbfs("cat", f"/any/things/GO/{name}", env=scores.env).text)
+        assert record["n"] == int(name.split("#")[0])
+
+
+@pytest.mark.parametrize(
+    "typed", ["GO/42#ann", "go/42#ann", "Go/00042#ANN", "GO/042#Ann", "go/of/0042/aNN", "%67o/42#ann"]
+)
+def test_any_spelling_opens_what_is_listed(ddbfs, scores, cost, typed):
+    record = json.loads(ddbfs("cat", f"/any/things/{typed}", env=scores.env).text)
+    assert (record["pk"], record["sk"]) == ("GAME#GO", "SCORE#00042#ann")
+    assert cost() == ["GetItem"]
+
+
+@pytest.mark.parametrize(
+    "typed, names",
+    [
+        ("5..42", NAMES[1:4]),
+        ("0005..042", NAMES[1:4]),
+        ("8..99999", NAMES[2:]),
+        ("0..0", NAMES[:1]),
+        ("under/42", NAMES[:2]),
+        ("under/043", NAMES[:4]),
+        ("under/0", []),
+    ],
+)
+def test_ranges_go_by_number(ls, scores, typed, names):
+    assert ls(f"/any/things/GO/{typed}", env=scores.env) == names
+
+
+@pytest.mark.parametrize(
+    "typed, what",
+    [
+        ("123456#ann", "{score}"),
+        ("x#ann", "{score}"),
+        ("-1#ann", "{score}"),
+        ("1.5#ann", "{score}"),
+        ("of/1e2/ann", "{score}"),
+        ("1..123456", "{to}"),
+        ("under/x", "{most}"),
+    ],
+)
+def test_what_the_key_can_not_hold_is_refused(ddbfs, scores, cost, typed, what):
+    command = "ls" if what != "{score}" else "cat"
+    answer = ddbfs(command, f"/any/things/GO/{typed}", env=scores.env, expect=None)
+    assert answer.code != 0 and f"{what}" in answer.stderr
+    assert "a number of digits alone, 5 at the most" in answer.stderr
+    assert cost() == []
+
+
+def test_what_explain_prints_gives_what_the_path_gives(ddbfs, ls, scores, shell):
+    for path in ("GO", "go/5..42", "GO/under/42", "GO/42#ann", "GO/of/042/Ann"):
+        path = f"/any/things/{path}"
+        told = json.loads(ddbfs("explain", "--json", path, env=scores.env).stdout)
+        text = shell(told["aws"]).text
+        if " get-item " in told["aws"]:
+            assert '"SCORE#00042#ann"' in text
+            continue
+        found = [json.loads(line)["sk"]["S"] for line in text.splitlines()]
+        names = [name for name in ls(path, env=scores.env) if not name.endswith("/")]
+        assert [f"{int(sk.split('#')[1])}#{sk.split('#')[2]}" for sk in found] == names
+
+
+def test_a_map_that_makes_no_sense_is_told(ddbfs, write_map):
+    wrong = tables.plain_map(records={"thing": {"pk": "{box:05}", "sk": "{name*:05}"}}, paths={"{box:05}/": {}})
+    answer = ddbfs("check", "--offline", write_map(wrong), expect=None)
+    assert answer.code != 0 and "take the * away" in answer.text + answer.stderr
