@@ -179,6 +179,7 @@ def test_both_take(document, check_offline):
 
 
 BAD = {
+    "table called tables": changed("tables", {"tables": SMALL["tables"]["jobs"]}),
     "unknown member of the map": {**SMALL, "table": {}},
     "no environments": changed("environments", None),
     "empty environments": changed("environments", {}),
