@@ -156,8 +156,9 @@ void entries_add_declared(struct entries *entries, const struct place *place,
         return;
     if (names_have_readme(place->table, place->route, &place->bindings))
         entries_add(entries, SPAN_LITERAL(README_NAME), false);
-    for (int fact = 0; place_has_facts(place) && fact < FACTS; fact++)
-        entries_add(entries, span_text(fact_name((enum fact)fact)), false);
+    /* The others take requests, which may be denied: who walks over all is not to be bothered. */
+    if (place_has_facts(place))
+        entries_add(entries, span_text(fact_name(FACT_SCHEMA)), false);
     add_routes(entries, place, false, names);
 }
 

@@ -217,7 +217,10 @@ static void give_readme(void *arg)
     CLEAN_UP(buf_clean_up) struct buf bytes = {0};
     struct error why;
     free(arg);
-    if (!readme_write(call.place, &call.tree->names, &bytes)) {
+    struct models *models = call.place->table_name ? call.tree->models : NULL;
+    struct models_told told;
+    bool known = models && models->ops->told(models, call.place, &told);
+    if (!readme_write(call.place, &call.tree->names, known ? &told : NULL, &bytes)) {
         error_no_memory(&why);
         call.done(call.arg, NULL, &why);
         return;

@@ -125,7 +125,63 @@ static void write_scanned(const struct scan_limits *limits, struct buf *out)
                (unsigned long long)(limits->bytes + (1 << 20) - 1) >> 20);
 }
 
-bool readme_write(const struct place *directory, const struct place_options *names, struct buf *out)
+/* How many, of how much: counts of the service's, which it renews every six hours or so. */
+static void write_counts(const struct place *directory, const struct models_told *told,
+                         struct buf *out)
+{
+    if (!told || told->item_count < 0 || told->size_bytes < 0)
+        return;
+    buf_printf(out,
+               "%s has %lld item%s of %lld bytes together, as DescribeTable says; its counts are "
+               "up to\nsix hours old.\n\n",
+               directory->table_name, (long long)told->item_count, told->item_count == 1 ? "" : "s",
+               (long long)told->size_bytes);
+}
+
+static void write_key(const struct map_key *keys, size_t count, const char *between,
+                      struct buf *out)
+{
+    for (size_t i = 0; i < count; i++)
+        buf_printf(out, "%s%s (%s)", i ? ", " : between, keys[i].attribute,
+                   value_type_name(keys[i].type));
+}
+
+static void write_projection(const struct map_index *index, struct buf *out)
+{
+    if (index->projects == PROJECTS_ALL)
+        buf_add_text(out, "; holds whole items");
+    else
+        buf_add_text(out, "; holds keys");
+    for (size_t i = 0; i < index->include_count; i++)
+        buf_printf(out, ", %s", index->includes[i]);
+}
+
+/* Keys and indexes in words, and what stands beside the items. */
+static void write_table(const struct place *directory, const struct models_told *told,
+                        struct buf *out)
+{
+    const struct model *table = directory->table;
+    write_counts(directory, told, out);
+    write_key(table->keys, table->key_count, "Its key: ", out);
+    buf_add_text(out, ".\n");
+    for (const struct map_index *index = table->indexes; index; index = index->next) {
+        buf_printf(out, "%s index %s: ", index->local ? "Local" : "Global", index->name);
+        write_key(index->partition, index->partition_count, "", out);
+        write_key(index->sort, index->sort_count, "; in the order of ", out);
+        write_projection(index, out);
+        buf_add_text(out, ".\n");
+    }
+    buf_add_text(out,
+                 "\nBeside the items stand, in the service's own words:\n\n"
+                 "  schema.json   its description\n      no request more\n"
+                 "  ttl.json      by what its items expire; opens, and is not listed\n"
+                 "      1 request\n"
+                 "  backups.json  on demand, and to a point in time; opens, and is not listed\n"
+                 "      2 requests\n\n");
+}
+
+bool readme_write(const struct place *directory, const struct place_options *names,
+                  const struct models_told *told, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     const struct route *unlisted = entries_unlisted(directory, names);
@@ -133,6 +189,8 @@ bool readme_write(const struct place *directory, const struct place_options *nam
         write_unlisted(directory, unlisted, &text);
     else if (names->scan && census_step(directory))
         write_scanned(names->scan, &text);
+    if (directory->table_name && !directory->route->parent)
+        write_table(directory, told, &text);
     buf_printf(&text, "Paths of %s%s, and what each costs:\n\n", directory->table_prefix,
                directory->table->base_name);
     write_patterns(directory, directory->route, names, &text);

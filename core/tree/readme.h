@@ -3,10 +3,11 @@
 #ifndef DDBFS_CORE_TREE_README_H
 #define DDBFS_CORE_TREE_README_H
 
-#include "core/tree/place.h"
+#include "core/tree/models.h"
 
-/* Appends it: what things are called by NAMES. False when memory ran out. */
+/* Appends it: what things are called by NAMES. TOLD is what the service said of a table that was
+ * found by its name, as far as that is known; else NULL. False when memory ran out. */
 bool readme_write(const struct place *directory, const struct place_options *names,
-                  struct buf *out);
+                  const struct models_told *told, struct buf *out);
 
 #endif

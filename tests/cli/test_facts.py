@@ -57,9 +57,31 @@ def backups(proxy):
     proxy.fault("canned", op="DescribeContinuousBackups", times=None, answer=lambda _body: answer)
 
 
-def test_they_are_listed(bare, things, cost):
-    assert set(FILES) < set(bare("ls", f"/tables/{things}").text.split())
-    assert cost() == ["DescribeTable"], "names alone"
+def test_only_the_schema_is_listed(bare, things, cost):
+    """The others take requests, which may be denied or not known."""
+    listed = bare("ls", "-l", f"/tables/{things}").text
+    assert [name for name in FILES if name in listed] == ["schema.json"]
+    assert cost() == ["DescribeTable"]
+
+
+def test_the_readme_tells_keys_counts_and_files(bare, table, proxy, cost):
+    schema = tables.plain()
+    schema["AttributeDefinitions"].append({"AttributeName": "on", "AttributeType": "N"})
+    keys = [{"AttributeName": "sk", "KeyType": "HASH"}, {"AttributeName": "on", "KeyType": "RANGE"}]
+    held = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["note"]}
+    schema["GlobalSecondaryIndexes"] = [{"IndexName": "by-day", "KeySchema": keys, "Projection": held}]
+    name = table(schema)
+
+    def change(body):
+        body["Table"].update(ItemCount=1234, TableSizeBytes=56789)
+
+    proxy.fault("alter", op="DescribeTable", times=None, change=change)
+    told = bare("cat", f"/tables/{name}/README").text
+    assert f"{name} has 1234 items of 56789 bytes together" in told and "six hours old" in told
+    assert "Its key: pk (S), sk (S)." in told
+    assert "Global index by-day: sk (S); in the order of on (N); holds keys, note." in told
+    assert all(each in told for each in FILES)
+    assert cost() == ["DescribeTable"]
 
 
 def test_the_schema_is_what_the_service_wrote(bare, things, proxy, cost):
@@ -130,8 +152,6 @@ def test_no_permission_names_what_is_missing(bare, things, backups, proxy, name,
     proxy.fault("canned", op="DescribeContinuousBackups", times=None, answer=lambda _body: answer)
     result = bare("cat", f"/tables/{things}/{name}", expect=1)
     assert result.stdout == b"" and f"dynamodb:{op}" in result.stderr
-    listed = bare("ls", "-l", f"/tables/{things}").text
-    assert name in listed, "a file that can't be read is listed all the same"
 
 
 def test_explain_tells_commands_and_cost(bare, things):
