@@ -400,6 +400,8 @@ static void write_scan(const struct request *request, struct span resume, struct
     }
     if (resume.size)
         add_json(out, "ExclusiveStartKey", resume);
+    else if (request->limit)
+        add_count(out, "Limit", request->limit);
 }
 
 bool request_write(const struct request *request, struct span resume, struct buf *out)

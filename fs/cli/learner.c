@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/author/infer.h"
-#include "core/plan/sieve.h"
+#include "core/item/item.h"
 #include "core/sources.h"
 #include "fs/cli/peek.h"
 
@@ -23,7 +23,6 @@ struct learner {
 
     /* Of the table that is scanned. */
     struct lesson *scanned;
-    const struct model *model;
     struct arena arena;
     struct key *keys;
     size_t key_count;
@@ -112,7 +111,24 @@ void learner_read_path(struct learner *learner, const char *path)
     peek_path(&learner->peek, path, true);
 }
 
-/* Keys first: a Scan asks for no more than these. */
+static bool read_key(const struct declared_table *table, struct json item, struct arena *arena,
+                     struct key *out)
+{
+    const struct declared_record *record = table->records;
+    *out = (struct key){.count = record->key_count};
+    for (size_t i = 0; i < record->key_count; i++) {
+        CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
+        struct key_attribute *attribute = &out->attributes[i];
+        attribute->name = span_text(record->keys[i].attribute);
+        bool read = value_read(item_attribute(item, attribute->name), &bytes, &attribute->value);
+        attribute->value.bytes = arena_copy(arena, attribute->value.bytes);
+        if (!read || bytes.failed || arena->failed)
+            return false;
+    }
+    return true;
+}
+
+/* Keys first: a Scan asks for no more than these. One page is all. */
 static void take_keys(void *arg, const struct page *page, const struct error *err)
 {
     struct learner *learner = arg;
@@ -124,8 +140,8 @@ static void take_keys(void *arg, const struct page *page, const struct error *er
     learner->peek.requests += page->requests;
     learner->peek.capacity += page->capacity > 0 ? page->capacity : 0;
     for (size_t i = 0; i < page->item_count && learner->key_count < learner->most; i++)
-        learner->key_count += sieve_key(learner->model, page->items[i], &learner->arena,
-                                        &learner->keys[learner->key_count]);
+        learner->key_count += read_key(learner->scanned->described, page->items[i], &learner->arena,
+                                       &learner->keys[learner->key_count]);
 }
 
 static void take_records(void *arg, const struct page *page, const struct error *err)
@@ -161,8 +177,9 @@ static void ask(struct learner *learner, struct source *source, struct read *rea
 static void scan_for_keys(struct learner *learner, struct source *source)
 {
     struct read *read = read_new(READ_SCAN, learner->scanned->name, NULL);
-    for (size_t i = 0; read && i < learner->model->key_count; i++)
-        read_add_attribute(read, span_text(learner->model->keys[i].attribute));
+    const struct declared_record *record = learner->scanned->described->records;
+    for (size_t i = 0; read && i < record->key_count; i++)
+        read_add_attribute(read, span_text(record->keys[i].attribute));
     if (read)
         read->limit = learner->most;
     ask(learner, source, read, take_keys);
@@ -185,7 +202,6 @@ void learner_scan(struct learner *learner, const char *name, const struct place 
     struct error why;
     struct source *source = sources_for(learner->app->sources, place, &why);
     learner->scanned = find_lesson(learner, name);
-    learner->model = place->table;
     learner->most = count;
     learner->key_count = 0;
     learner->keys = arena_array(&learner->arena, count, sizeof *learner->keys);
@@ -193,7 +209,7 @@ void learner_scan(struct learner *learner, const char *name, const struct place 
         app_complain(learner->app, name, &why);
     else if (!learner->keys)
         complain_of_memory(learner);
-    else if (learner->scanned && learner->model)
+    else if (learner->scanned)
         scan_for_keys(learner, source);
     if (source && learner->keys)
         read_by_keys(learner, source);

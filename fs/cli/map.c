@@ -6,11 +6,13 @@
 
 #include "core/author/describe.h"
 #include "core/author/environments.h"
+#include "core/author/paths.h"
 #include "core/author/write.h"
 #include "core/sources.h"
 #include "fs/cli/learner.h"
 
-enum { MOST_TABLES = 200 };
+/* A page is 1 MB, and 8 KB are a unit. */
+enum { MOST_TABLES = 200, UNITS_OF_A_PAGE = 128 };
 
 /* A table that is drafted. */
 struct drafted {
@@ -125,21 +127,22 @@ static bool describe(struct drafting *drafting, struct drafted *table)
     return table->described;
 }
 
-/* Whether somebody at a terminal, or --yes, agrees to what will be read. */
+/* Whether somebody at a terminal, or --yes, agrees to what will be read: of each table a page of a
+ * Scan, which is 1 MB at most, and the same records again by their keys. */
 static bool is_agreed(const struct drafting *drafting)
 {
     const struct options *options = drafting->app.options;
-    size_t tables = drafting->count;
-    /* Keys come with their items' sizes: a page of a Scan is 1 MB, 128 units. */
-    size_t batches = (options->sample_records + READ_MAX_KEYS - 1) / READ_MAX_KEYS;
+    size_t tables = drafting->count, most = options->sample_records;
+    size_t requests = tables * (1 + (most + READ_MAX_KEYS - 1) / READ_MAX_KEYS);
     fprintf(stderr,
-            "ddbfs: reading up to %u records of each of %zu table%s: at least %zu requests, and at "
-            "most 128 capacity units a page of 1 MB\n",
-            options->sample_records, tables, tables == 1 ? "" : "s", tables * (1 + batches));
-    if (options->yes || (tables == 1 && options->sample_records <= READ_MAX_KEYS))
+            "ddbfs: up to %zu records of %zu table%s: at most %zu requests, and %zu capacity "
+            "units\n",
+            most, tables, tables == 1 ? "" : "s", requests,
+            tables * (2 * (size_t)UNITS_OF_A_PAGE + (most + 1) / 2));
+    if (options->yes || (tables == 1 && most <= READ_MAX_KEYS))
         return true;
     if (!isatty(STDIN_FILENO)) {
-        fprintf(stderr, "ddbfs: say --yes if that is meant\n");
+        fprintf(stderr, "ddbfs: that is more than a page; say --yes if it is meant\n");
         return false;
     }
     fprintf(stderr, "Go on? [y/N] ");
@@ -173,7 +176,7 @@ static bool draft(struct drafting *drafting, struct declared_map *map)
     struct declared_table **last = &map->tables;
     for (size_t i = 0; i < drafting->count; i++) {
         *last = learner_table(drafting->learner, drafting->tables[i].name, &drafting->arena);
-        if (!*last)
+        if (!*last || (!(*last)->paths && !author_add_paths(&drafting->arena, *last)))
             return fail_of_memory(drafting);
         last = &(*last)->next;
     }
@@ -240,7 +243,7 @@ int map_command(const struct options *options, int argc, char **argv)
     struct drafting drafting = {0};
     if (argc == 0 && options->sample_path_count == 0)
         return app_usage("name tables, or paths of records to learn from", "map");
-    if (options->sample_records > 0)
+    if (options->sample_records > 0 && !options->allow_scan)
         return app_usage("--sample N reads records without a key, which is a Scan: say "
                          "--allow-scan as well, or --sample /tables/TABLE/items/KEY/",
                          "map");

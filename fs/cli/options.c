@@ -158,6 +158,13 @@ static bool set_map_sample(struct options *options, const char *value)
     return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 1000;
 }
 
+static bool set_yes(struct options *options, const char *value)
+{
+    (void)value;
+    options->yes = true;
+    return true;
+}
+
 static bool set_foreground(struct options *options, const char *value)
 {
     (void)value;
@@ -323,6 +330,10 @@ static const struct option table[] = {
      .set = set_map_sample,
      .commands = "map",
      .help = "learn key formats from the records of a path, or from N of each table"},
+    {.name = "yes",
+     .set = set_yes,
+     .commands = "map",
+     .help = "do not ask before more than a page is read"},
     {.letter = 'f',
      .name = "foreground",
      .set = set_foreground,
@@ -357,7 +368,7 @@ static const struct option table[] = {
      .help = "in an outage, show what is older than its ttl by so much"},
     {.name = "allow-scan",
      .set = set_allow_scan,
-     .commands = "mount ls cat explain policy",
+     .commands = "mount ls cat explain policy map",
      .help = "list the partition keys of small tables without a map, by a Scan"},
     {.name = "scan-limit",
      .argument = "LIMIT",

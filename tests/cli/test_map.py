@@ -67,9 +67,8 @@ def test_several_samples_of_one_table(draft, cost):
         "pk": "PLATFORM#{platform}#SHOP#{shop_id}",
         "sk": "JOB#{created_at}#{job_id}",
     }
-    assert table["indexes"]["GSI_JobsByStatus_v2"]["sort"] == {
-        "status_created_at": "{status}#{created_at}"
-    }
+    by_kind = table["indexes"]["GSI_JobsByStatus_v2"]["sort"]["status_created_at"]
+    assert by_kind == {"job": "{status}#{created_at}", "other": "{status_created_at*}"}
     assert table["params"]["platform"] == {"values": ["ecom", "shopify"]}
     assert cost() == ["DescribeTable", "DescribeTable", "Query", "Query"]
 
@@ -134,3 +133,38 @@ def test_a_sample_by_number_would_scan(ddbfs, cost):
     said = ddbfs("map", "--sample", "10", JOBS, expect=2)
     assert "which is a Scan: say --allow-scan" in said.stderr
     assert cost() == []
+
+
+def test_a_sample_by_number_reads_a_page_of_keys_and_their_records(ddbfs, proxy, cost):
+    proxy.allow_scan = True
+    said = ddbfs("map", "--allow-scan", "--sample", "30", JOBS)
+    assert "up to 30 records of 1 table: at most 2 requests, and 271 capacity units" in said.stderr
+    assert "30 records were read: 2 requests" in said.stderr
+    table = without_comments(said.text)["tables"]["EcomIndexerJobsTable"]
+    assert table["records"]["job"]["sk"] == "JOB#{created_at}#{job_id}"
+    assert [each.body["Limit"] for each in proxy.requests if each.op == "Scan"] == [30]
+    assert cost() == ["DescribeTable", "Scan", "BatchGetItem"]
+
+
+def test_more_than_a_page_is_asked_for(ddbfs, proxy, cost):
+    proxy.allow_scan = True
+    words = ["map", "--allow-scan", "--sample", "30", JOBS, SHOPS]
+    said = ddbfs(*words, expect=1)
+    assert said.text == "" and "say --yes if it is meant" in said.stderr
+    assert "up to 30 records of 2 tables: at most 4 requests, and 542 capacity units" in said.stderr
+    assert cost() == ["DescribeTable", "DescribeTable"]
+    ddbfs(*words, "--yes")
+    assert cost() == ["DescribeTable", "DescribeTable", *["Scan", "BatchGetItem"] * 2]
+
+
+def test_a_scan_that_is_refused_is_told(ddbfs, proxy):
+    proxy.allow_scan = True
+    proxy.fault("denied", op="Scan", times=None)
+    said = ddbfs("map", "--allow-scan", "--sample", "30", JOBS, expect=1)
+    assert said.text == "" and "dynamodb:Scan" in said.stderr
+
+
+def test_readable_paths_follow_from_the_sample(draft):
+    table = draft("--sample", SHOP)["tables"]["ShopifyEntitiesTable"]
+    assert "items/{pk}/" in table["paths"]
+    assert any(path.startswith("shop/{shop_domain}/") for path in table["paths"])

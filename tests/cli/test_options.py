@@ -208,6 +208,14 @@ def sample_reads_records(bench):
     assert "Query" not in bench.proxy.ops
 
 
+@effect_of("--yes")
+def yes_asks_nobody(bench):
+    bench.proxy.allow_scan = True
+    words = ["map", "--allow-scan", "--sample", "200", "prod-EcomIndexerJobsTable"]
+    assert "say --yes" in bench.ddbfs(*words, expect=1).stderr
+    assert bench.text(*words, "--yes").startswith("// A first map")
+
+
 @effect_of("--foreground")
 def foreground_stays(bench):
     if not os.path.exists("/dev/fuse"):
