@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/map/condition.h"
+#include "core/map/groups.h"
 #include "core/map/match.h"
 #include "core/map/pattern.h"
 #include "core/map/route.h"
@@ -433,7 +434,7 @@ static bool make(struct making *making)
     spelling_collect(model, &model->arena, making->findings);
     make_patterns(making);
     model->root = route_build(model, &model->arena, !making->broken, making->findings);
-    return model->root;
+    return model->root && (making->broken || groups_check(model->root, making->findings));
 }
 
 const struct model *compile_table(const struct declared_table *table, struct findings *findings)

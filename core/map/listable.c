@@ -1,5 +1,7 @@
 #include "core/map/listable.h"
 
+#include "core/map/groups.h"
+
 const struct map_param *listable_values(const struct model *table, const struct route *child)
 {
     const char *only = NULL;
@@ -78,6 +80,27 @@ static bool shows_some_of(const struct map_pattern *list, const struct route *st
     return true;
 }
 
+/* Whether all that is found at STEP and below it is asked of what LIST asks. */
+static bool asks_as(const struct map_pattern *list, const struct route *step)
+{
+    if ((step->list && step->list->index != list->index) ||
+        (step->file && step->file->index != list->index))
+        return false;
+    for (const struct route *child = step->children; child; child = child->next)
+        if (!child->entry && !child->hidden && !asks_as(list, child))
+            return false;
+    return true;
+}
+
+/* Whether the records that LIST, which shows directories alone, reads lead to each CHILD in which
+ * there are any. */
+static bool groups_all(const struct map_pattern *list, const struct route *child,
+                       const struct bindings *path)
+{
+    return groups_show(child, path) && list->filter_count == 0 && shows_some_of(list, child) &&
+           asks_as(list, child);
+}
+
 bool listable_shows(const struct route *child, const struct map_kind *kind)
 {
     if ((child->list && has_kind(child->list, kind)) ||
@@ -148,7 +171,8 @@ const struct route *listable_missing(const struct model *table, const struct rou
         if (!child->entry && !child->hidden && !format_is_literal(&child->segment) &&
             !has_all_values(table, child) &&
             !(listable_follows_some(child, path) && follow_all(list, child, path)) &&
-            !(list && list->whole && shows_some_of(list, child)))
+            !(list && list->whole && shows_some_of(list, child)) &&
+            !(list && groups_all(list, child, path)))
             return child;
     return NULL;
 }

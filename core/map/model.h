@@ -151,6 +151,7 @@ struct map_pattern {
     uint32_t limit;          /* 0: all; with LIMIT_PARAM the most that it can say */
     const char *limit_param; /* the path's parameter that says how many; or NULL */
     bool ties;               /* and those that share their sort key with the last of them */
+    bool groups;             /* entries are not shown: the directories are that they bring along */
     enum map_pick pick;
     const char *pick_attribute;
     const char *attribute; /* the file is this attribute's bare value */

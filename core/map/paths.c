@@ -161,6 +161,11 @@ static bool read_ties(struct map_reader *reader, struct json value, void *target
     return map_read_flag(reader, value, "\"ties\"", &path_of(target)->ties);
 }
 
+static bool read_groups(struct map_reader *reader, struct json value, void *target)
+{
+    return map_read_flag(reader, value, "\"groups\"", &path_of(target)->groups);
+}
+
 static bool read_hidden(struct map_reader *reader, struct json value, void *target)
 {
     return map_read_flag(reader, value, "\"hidden\"", &path_of(target)->hidden);
@@ -185,23 +190,15 @@ static bool read_path(struct map_reader *reader, const char *text, struct json a
                       struct json value, void *target)
 {
     static const struct map_member members[] = {
-        {"record", read_record},
-        {"list", read_list},
-        {"index", read_index},
-        {"where", read_where},
-        {"filter", read_filter},
-        {"newest", read_newest},
-        {"oldest", read_oldest},
-        {"ties", read_ties},
-        {"pick", read_pick},
-        {"attribute", read_attribute},
-        {"name", read_name},
-        {"hydrate", read_hydrate},
-        {"consistent", read_consistent},
-        {"hidden", read_hidden},
-        {"ttl", read_ttl},
-        {"mtime", read_mtime},
-        {0},
+        {"record", read_record},       {"list", read_list},
+        {"index", read_index},         {"where", read_where},
+        {"filter", read_filter},       {"newest", read_newest},
+        {"oldest", read_oldest},       {"ties", read_ties},
+        {"groups", read_groups},       {"pick", read_pick},
+        {"attribute", read_attribute}, {"name", read_name},
+        {"hydrate", read_hydrate},     {"consistent", read_consistent},
+        {"hidden", read_hidden},       {"ttl", read_ttl},
+        {"mtime", read_mtime},         {0},
     };
     struct list *list = target;
     struct declared_path *path = arena_alloc(reader->arena, sizeof *path);

@@ -268,6 +268,10 @@ static const char *contradiction(const struct draft *draft)
         return "\"name\" goes with a listing, whose path ends in /";
     if (!pattern->list && pattern->limit > 1)
         return "one file is one record: \"newest\" or \"oldest\" 1";
+    if (pattern->groups && (!pattern->list || pattern->limit || draft->path->has_name ||
+                            draft->path->hydrate != CHOICE_UNSAID))
+        return "\"groups\" goes with a listing of all, and without \"name\" and \"hydrate\": it "
+               "shows directories, not records";
     if (pattern->ties && !(pattern->list && pattern->limit))
         return "\"ties\" goes with a listing of the \"newest\" or \"oldest\" N";
     if (pattern->by_key && (pattern->limit || pattern->pick || pattern->descending))
@@ -346,13 +350,14 @@ static bool compile(struct draft *draft, const struct declared_table *table)
         .line = path->line,
         .list = path->list,
         .hidden = path->hidden,
-        .whole = path->list && !path->index.text && !path->limit && !path->limit_param &&
-                 !path->wheres && !path->filters,
+        .whole = path->list && !path->groups && !path->index.text && !path->limit &&
+                 !path->limit_param && !path->wheres && !path->filters,
         .table = draft->model,
         .descending = path->descending,
         .limit = path->limit_param ? LIMIT_MOST : path->limit,
         .limit_param = path->limit_param,
         .ties = path->ties,
+        .groups = path->groups,
         .pick = path->pick,
         .pick_attribute = path->pick_attribute,
         .attribute = path->attribute,
@@ -367,9 +372,9 @@ static bool compile(struct draft *draft, const struct declared_table *table)
         !check_conds(draft, pattern->filter, pattern->filter_count))
         return false;
     pattern->by_key = is_full_key(draft);
-    pattern->hydrates =
-        pattern->index && (path->hydrate == CHOICE_UNSAID ? pattern->index->projects != PROJECTS_ALL
-                                                          : path->hydrate == CHOICE_YES);
+    pattern->hydrates = pattern->index && !pattern->groups &&
+                        (path->hydrate == CHOICE_UNSAID ? pattern->index->projects != PROJECTS_ALL
+                                                        : path->hydrate == CHOICE_YES);
     const char *wrong = contradiction(draft);
     if (wrong)
         return draft_fail(draft, "%s", wrong);

@@ -236,7 +236,7 @@ static bool join_entry(struct builder *builder, struct route *existing,
 static bool place_entries(struct builder *builder, struct route *listing)
 {
     const struct map_pattern *pattern = listing->list;
-    for (size_t i = 0; i < pattern->entry_count; i++) {
+    for (size_t i = 0; !pattern->groups && i < pattern->entry_count; i++) {
         const struct map_entry *entry = &pattern->entries[i];
         struct route *existing = entry->rank.digits == 0 ? find_child(listing, &entry->name) : NULL;
         if (existing && !join_entry(builder, existing, entry, pattern))

@@ -80,10 +80,24 @@ static bool check_bounds(const struct plan *plan, struct error *err)
     return true;
 }
 
+/* Where directories alone are shown, the keys are all that need travel. */
+static void project_keys(const struct plan *plan)
+{
+    const struct map_index *index = plan->pattern->index;
+    const struct map_key *key;
+    for (size_t i = 0; i < plan->table->key_count; i++)
+        read_add_attribute(plan->query, span_text(plan->table->keys[i].attribute));
+    for (size_t i = 0; index && (key = model_index_key(index, i)); i++)
+        if (!model_is_key(plan->table, key->attribute))
+            read_add_attribute(plan->query, span_text(key->attribute));
+}
+
 /* With a bare value wanted, only what leads to it need travel, and what dates it. */
 static void project_query(const struct plan *plan)
 {
     const struct map_pattern *pattern = plan->pattern;
+    if (pattern->groups)
+        project_keys(plan);
     if (!pattern->attribute || plan->reads_again)
         return;
     for (size_t i = 0; i < plan->table->key_count; i++)

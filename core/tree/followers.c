@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 
+#include "core/map/groups.h"
 #include "core/map/listable.h"
-#include "core/plan/sieve.h"
+#include "core/plan/index_parts.h"
 
 struct follower {
     struct dict_node node; /* first, so that a node is a follower */
@@ -114,4 +115,26 @@ void followers_add_finding(struct followers *followers, const struct place *plac
             shows(child, place, key, &parts) && says_all(place, child, &parts))
             add_child(followers, place, child, &parts, names, entries, left_out);
     }
+}
+
+bool followers_add_groups(struct followers *followers, const struct place *place,
+                          const struct sifted *sifted, struct json item,
+                          const struct place_options *names, struct entries *entries,
+                          struct error *left_out)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    const struct map_index *index = place->route->list->index;
+    bool found = true;
+    for (const struct route *child = place->route->children; child; child = child->next) {
+        struct bindings parts = sifted->parts;
+        if (child->hidden || !groups_show(child, &place->bindings))
+            continue;
+        bool told = !index || index_parts_take(place->table, index, sifted->entry->kind,
+                                               &child->segment, item, &arena, &parts);
+        if (told)
+            add_child(followers, place, child, &parts, names, entries, left_out);
+        found = found && told;
+    }
+    entries->failed = entries->failed || arena.failed;
+    return found;
 }

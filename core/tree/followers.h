@@ -4,6 +4,7 @@
 #define DDBFS_CORE_TREE_FOLLOWERS_H
 
 #include "core/base/dict.h"
+#include "core/plan/sieve.h"
 #include "core/tree/entries.h"
 
 struct followers {
@@ -27,5 +28,12 @@ void followers_add(struct followers *followers, const struct place *place,
 void followers_add_finding(struct followers *followers, const struct place *place,
                            const struct key *key, const struct place_options *names,
                            struct entries *entries, struct error *left_out);
+
+/* Adds those that ITEM, which is SIFTED of a listing of directories alone ("groups"), brings along.
+ * False when it brings none: the index has it in another way than the map says. */
+bool followers_add_groups(struct followers *followers, const struct place *place,
+                          const struct sifted *sifted, struct json item,
+                          const struct place_options *names, struct entries *entries,
+                          struct error *left_out);
 
 #endif

@@ -2,6 +2,7 @@
  * files that the map declares and that can be opened. */
 #include <stdlib.h>
 
+#include "core/map/groups.h"
 #include "core/map/listable.h"
 #include "core/plan/sieve.h"
 #include "core/tree/ask.h"
@@ -227,7 +228,8 @@ static void say_unlisted(struct tree_listing *listing, const struct route *child
     const char *reason = listable_values(listing->place->table, child)
                              ? "is listed as far as the map knows its values, and it does not say "
                                "that these are \"only\" them"
-                         : listable_follows_some(child, &listing->place->bindings)
+                         : listable_follows_some(child, &listing->place->bindings) ||
+                                 groups_show(child, &listing->place->bindings)
                              ? "is listed as far as entries lead to it, and there may be others"
                              : "can't be listed, since no key leads to all of them";
     error_set(&why, ERROR_NOT_LISTABLE, "%s%s %s; type one: …/%s%s%s%s", buf_text(&segment), slash,
@@ -306,6 +308,15 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
     return true;
 }
 
+/* Of a listing of directories alone, those that the item brings along. */
+static void add_groups(struct tree_listing *listing, const struct sifted *sifted, struct json item)
+{
+    bool found = followers_add_groups(&listing->followers, listing->place, sifted, item,
+                                      &listing->tree->names, &listing->entries, &listing->failed);
+    listing->stats.entries += found;
+    listing->stats.skipped += !found;
+}
+
 /* False when memory ran out. */
 static bool add_item(struct tree_listing *listing, const struct page *page, struct json item)
 {
@@ -323,6 +334,10 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
     case SIEVE_OTHER:
         break;
     case SIEVE_COUNTS:
+        if (listing->plan->pattern->groups) {
+            add_groups(listing, &sifted, item);
+            break;
+        }
         if (!has_own_name(listing, &sifted.key, item) && !add_entry(listing, &sifted, item, page))
             return false;
         break;

@@ -1,6 +1,7 @@
 #include "core/tree/readme.h"
 
 #include "core/base/printable.h"
+#include "core/map/groups.h"
 #include "core/map/listable.h"
 #include "core/tree/census.h"
 #include "core/tree/entries.h"
@@ -105,7 +106,8 @@ static void write_unlisted(const struct place *directory, const struct route *ch
     const char *reason =
         listable_values(directory->table, child)
             ? "is listed as far as the map knows its values; records may have others."
-        : listable_follows_some(child, &directory->bindings)
+        : listable_follows_some(child, &directory->bindings) ||
+                groups_show(child, &directory->bindings)
             ? "is listed as far as entries lead to it; there may be others."
             : "can't be listed here: no key leads to all of them, and this never scans.";
     buf_printf(out,

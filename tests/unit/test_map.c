@@ -647,6 +647,21 @@ static void test_ties_go_with_a_limit(void)
     check_table(RECORDS PATHS("{a}/", "\"ties\":1"), "map.json:3: \"ties\" is true or false");
 }
 
+static void test_groups_are_of_a_listing_of_all(void)
+{
+    const char *want = "map.json:3: \"{a}/\": \"groups\" goes with a listing of all, and without "
+                       "\"name\" and \"hydrate\": it shows directories, not records";
+    check_table(RECORDS PATHS("{a}/", "\"groups\":true,\"newest\":5"), want);
+    check_table(RECORDS PATHS("{a}/", "\"groups\":true,\"name\":\"{b}\""), want);
+    check_table(RECORDS PATHS("{a}/", "\"groups\":\"b\""),
+                "map.json:3: \"groups\" is true or false");
+    check_table(
+        RECORDS PATHS("{a}/", "\"groups\":true"),
+        "map.json:3: \"{a}/\": \"groups\" shows the directories that records bring along, and "
+        "no step below it is one: a path goes on from here by a part of the key of what is "
+        "asked");
+}
+
 static void test_a_limit_of_the_path(void)
 {
     check_table(
@@ -1473,7 +1488,8 @@ static void test_all_that_is_wrong_is_told(void)
         "map.json:10: \"newest\" is a number from 1 to 1000000, \"all\", or a parameter of the "
         "path, \"{count}\"\n"
         "map.json:10: a path has no member \"tll\"; it may have: record, list, index, where, "
-        "filter, newest, oldest, ties, pick, attribute, name, hydrate, consistent, hidden, ttl, "
+        "filter, newest, oldest, ties, groups, pick, attribute, name, hydrate, consistent, hidden, "
+        "ttl, "
         "mtime\n"
         "map.json:12: the table's \"indexes\" have no \"none\"\n"
         "map.json:13: \"x/{a}/{z}\": {z} selects nothing: it is no part of a key (of each "
@@ -1621,6 +1637,7 @@ static const struct check_test tests[] = {
     {"an_index_must_be_known", test_an_index_must_be_known},
     {"limits", test_limits},
     {"ties_go_with_a_limit", test_ties_go_with_a_limit},
+    {"groups_are_of_a_listing_of_all", test_groups_are_of_a_listing_of_all},
     {"a_limit_of_the_path", test_a_limit_of_the_path},
     {"pick_says_one_thing", test_pick_says_one_thing},
     {"flags_are_true_or_false", test_flags_are_true_or_false},

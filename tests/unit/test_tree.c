@@ -1287,6 +1287,58 @@ static void test_the_newest_are_as_many_as_are_there(void)
     check_newest("\"newest\":2,\"name\":\"{rank}_{b}\"", "2_5 41 0\n4_3 41 0\n", ERROR_NONE);
 }
 
+/* An index with two sort attributes: the first one's values are directories. */
+static void check_groups(const char *path, const char *want, enum error_kind kind)
+{
+#define AT(n, day, hour)                                                                           \
+    "{\"pk\":{\"S\":\"" n "\"},\"x\":{\"S\":\"1\"},\"d\":{\"N\":\"" day "\"},\"h\":{\"S\":\"" hour \
+    "\"}}"
+#define EVENT(n, day, hour)                                                                        \
+    {"prod-T", "I", AT(n, day, hour)},                                                             \
+    {                                                                                              \
+        "prod-T", NULL, AT(n, day, hour)                                                           \
+    }
+    static const struct fake_item items[] = {EVENT("a", "2", "v"),
+                                             EVENT("b", "2", "w"),
+                                             EVENT("c", "2", "w"),
+                                             EVENT("d", "10", "x/y"),
+                                             EVENT("e", "10", "z"),
+                                             EVENT("f", "11", "v"),
+                                             {0}};
+    for (size_t page_size = 0; page_size < 7; page_size++) {
+        open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{b}\"}},\"types\":{\"d\":\"N\"},"
+                   "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":[\"d\",\"h\"]}},"
+                   "\"paths\":{\"{x}/\":{\"index\":\"I\",\"groups\":true},"
+                   "\"{x}/{d}/\":{\"index\":\"I\",\"groups\":true},"
+                   "\"{x}/{d}/{h}/\":{\"index\":\"I\"},"
+                   "\"other/{x}/\":{\"index\":\"I\",\"groups\":true},"
+                   "\"other/{x}/{b}/\":{\"index\":\"I\"},"
+                   "\"other/{x}/{b}/at\":{\"filter\":{\"x\":\"{x}\"}}}",
+                   items);
+        scene.fake.page_size = page_size;
+        CLEAN_UP(told_clean_up) struct told told = {0};
+        CHECK(scene_list(&scene, path, &told));
+        CHECK_TEXT(buf_text(&told.bytes), want);
+        CHECK_INT(told.err.kind, kind);
+        close_scene();
+    }
+}
+
+static void test_groups_are_shown_once_each(void)
+{
+    check_groups("/prod/t/1", "2/\n10/\n11/\n", ERROR_NONE);
+    check_groups("/prod/t/1/2", "v/\nw/\n", ERROR_NONE);
+    check_groups("/prod/t/1/10", "x%2Fy/\nz/\n", ERROR_NONE);
+    check_groups("/prod/t/1/2/w", "b\nc\n", ERROR_NONE);
+    check_groups("/prod/t/1/1e1/x%2Fy", "d\n", ERROR_NONE);
+}
+
+/* The index does not lead to records that are found in the table alone. */
+static void test_groups_that_are_not_all_say_so(void)
+{
+    check_groups("/prod/t/other/1", "README\na/\nb/\nc/\nd/\ne/\nf/\n", ERROR_NOT_LISTABLE);
+}
+
 /* Eight records of three sort keys, of which the index alone knows two. */
 static void check_ties(const char *pattern, bool full, const char *want)
 {
@@ -1637,6 +1689,8 @@ static const struct check_test tests[] = {
     {"a_full_listing_of_a_thin_index_reads_the_records",
      test_a_full_listing_of_a_thin_index_reads_the_records},
     {"a_thin_index_alone_gives_the_names", test_a_thin_index_alone_gives_the_names},
+    {"groups_are_shown_once_each", test_groups_are_shown_once_each},
+    {"groups_that_are_not_all_say_so", test_groups_that_are_not_all_say_so},
     {"a_listing_with_ties_ends_where_the_sort_key_changes",
      test_a_listing_with_ties_ends_where_the_sort_key_changes},
     {"ties_among_records_that_are_read_again", test_ties_among_records_that_are_read_again},

@@ -40,6 +40,8 @@ static const char everything[] =
     "      'all/{a}/': { 'list': '*' },\n"
     "      'both/{a}/': { 'list': ['a', 'z'], 'oldest': 'all' },\n"
     "      'new/{a}/': { 'list': 'a', 'newest': 5, 'ties': true, 'name': '{b}-{c}-{d}' },\n"
+    "      'groups/{a}/': { 'list': 'a', 'groups': true },\n"
+    "      'groups/{a}/{b}/': { 'list': 'a' },\n"
     "      'i/{x}/': { 'list': 'a', 'index': 'All', 'hydrate': true, 'where': { 'y': 'q*' } },\n"
     "      'j/{x}/{y}/': { 'list': 'a', 'index': 'Some', 'hydrate': false,"
     " 'where': { 'n': { 'between': [5, 7] } } },\n"
