@@ -102,3 +102,26 @@ def test_a_map_that_makes_no_sense_is_told(ddbfs, write_map):
     wrong = tables.plain_map(records={"thing": {"pk": "{box:05}", "sk": "{name*:05}"}}, paths={"{box:05}/": {}})
     answer = ddbfs("check", "--offline", write_map(wrong), expect=None)
     assert answer.code != 0 and "take the * away" in answer.text + answer.stderr
+
+
+def test_a_suffix_and_companions(ddbfs, ls, scores):
+    names = [name for name in ls("/any/things/GO", "--suffix", ".json", env=scores.env) if name[-1] != "/"]
+    assert names == [f"{name}.json" for name in NAMES]
+    typed = ddbfs("--suffix", ".json", "cat", "/any/things/go/042#ANN.json@typed", env=scores.env)
+    assert json.loads(typed.text)["sk"] == {"S": "SCORE#00042#ann"}
+
+
+def test_a_long_name_is_found_by_its_digest(ddbfs, ls, scores):
+    """What it still shows is no beginning of the key, which has zeros in front."""
+    for letter in "ab":
+        scores.put(f"SCORE#00050#{letter * 300}", box="GAME#GO", n={"S": letter})
+    names = [name for name in ls("/any/things/GO", env=scores.env) if "%~" in name]
+    assert len(names) == 2
+    for name in names:
+        record = json.loads(ddbfs("cat", f"/any/things/GO/{name}", env=scores.env).text)
+        assert record["n"] == name[len("50#")]
+
+
+def test_the_readme_tells_of_parts_by_their_names(ddbfs, scores):
+    text = ddbfs("cat", "/any/things/README", env=scores.env).text
+    assert "{from}..{to}" in text and "{score:05}" not in text
