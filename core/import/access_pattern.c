@@ -230,6 +230,16 @@ static bool add_range(struct maker *maker, const struct range *range, enum cond_
     return true;
 }
 
+/* Whether a path of the table begins with STEP, "books/"; or will: those of the view by whole keys
+ * (core/author/paths.h). */
+static bool is_taken(const struct maker *maker, struct span step)
+{
+    const struct declared_path *path = maker->table->paths;
+    while (path && !span_starts(span_text(path->path), step))
+        path = path->next;
+    return path || span_is(step, "items/") || span_is(step, "by/");
+}
+
 /* The directory that the pattern becomes: its name, which no other path of the table begins with.
  */
 static void add_name(struct maker *maker, const char *name, struct buf *out)
@@ -242,11 +252,8 @@ static void add_name(struct maker *maker, const char *name, struct buf *out)
     size_t stem = out->size;
     bool taken = true;
     for (unsigned number = 2; taken && !out->failed; number++) {
-        const struct declared_path *path = maker->table->paths;
         buf_add_char(out, '/');
-        while (path && !span_starts(span_text(path->path), buf_span(out)))
-            path = path->next;
-        taken = path;
+        taken = is_taken(maker, buf_span(out));
         buf_truncate(out, taken ? stem : out->size - 1);
         if (taken)
             buf_printf(out, "-%u", number);
