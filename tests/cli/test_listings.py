@@ -258,7 +258,7 @@ def test_long_listing_dates_records_in_local_time(ddbfs):
 
 def test_long_listing_marks_directories(ddbfs):
     lines = ddbfs("ls", "-l", "/prod").text.splitlines()
-    assert [line[:10] for line in lines] == ["dr-xr-xr-x"] * 3
+    assert [line[:10] for line in lines] == ["dr-xr-xr-x"] * 4
 
 
 def test_a_file_is_listed_as_itself(ddbfs):
