@@ -800,7 +800,7 @@ static int by_text(const void *a, const void *b)
  * shows. */
 static bool infer_param(struct inferring *inferring, const char *name)
 {
-    struct values values = {.few = true};
+    struct values values = {.few = !clue_names_a_secret(span_text(name))};
     for (const struct kind *kind = inferring->kinds; kind; kind = kind->next) {
         const struct part *part = find_part(kind, name);
         for (size_t i = 0; part && i < kind->count; i++)

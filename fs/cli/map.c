@@ -2,7 +2,6 @@
  * some of their records say of them. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "core/author/describe.h"
 #include "core/author/environments.h"
@@ -141,12 +140,15 @@ static bool is_agreed(const struct drafting *drafting)
             tables * (2 * (size_t)UNITS_OF_A_PAGE + (most + 1) / 2));
     if (options->yes || (tables == 1 && most <= READ_MAX_KEYS))
         return true;
-    if (!isatty(STDIN_FILENO)) {
+    FILE *terminal = fopen("/dev/tty", "r+e"); /* whatever the standard streams are */
+    if (!terminal) {
         fprintf(stderr, "ddbfs: that is more than a page; say --yes if it is meant\n");
         return false;
     }
-    fprintf(stderr, "Go on? [y/N] ");
-    int answer = getchar();
+    fputs("Go on? [y/N] ", terminal);
+    fflush(terminal);
+    int answer = getc(terminal);
+    fclose(terminal);
     return answer == 'y' || answer == 'Y';
 }
 

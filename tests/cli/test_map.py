@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from harness import places, terminal
+
 JOBS = "prod-EcomIndexerJobsTable"
 SETTINGS = "prod-EcomIndexSettingsTable"
 SHOPS = "prod-ShopifyEntitiesTable"
@@ -155,6 +157,19 @@ def test_more_than_a_page_is_asked_for(ddbfs, proxy, cost):
     assert cost() == ["DescribeTable", "DescribeTable"]
     ddbfs(*words, "--yes")
     assert cost() == ["DescribeTable", "DescribeTable", *["Scan", "BatchGetItem"] * 2]
+
+
+@pytest.mark.parametrize("answer, code", [("y", 0), ("n", 1), ("", 1)])
+def test_a_terminal_is_asked_before_more_than_a_page(home, proxy, cost, answer, code):
+    proxy.allow_scan = True
+    program = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")
+    words = ["map", "--allow-scan", "--sample", "30", JOBS, SHOPS]
+    with terminal.Terminal([str(program), *words], home.environment()) as t:
+        t.wait_for("Go on? [y/N] ")
+        assert "Scan" not in cost()
+        t.type(f"{answer}\n")
+        assert t.end() == code
+    assert ("Scan" in cost()) == (code == 0) == t.stdout.startswith("// A first map")
 
 
 def test_a_scan_that_is_refused_is_told(ddbfs, proxy):

@@ -326,6 +326,18 @@ static void test_few_words_over_many_records_are_values(void)
                            "{state}: open shut\n");
 }
 
+static void test_no_values_of_a_secret_are_told(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    for (int i = 0; i < 12; i++) {
+        char words[200];
+        snprintf(words, sizeof words, "PK=TOKEN#%s SK=N#%d a=b", i % 3 ? "hunter" : "letmein", i);
+        add(&scene, words);
+    }
+    check_inferred(&scene, "n: PK TOKEN#{token} SK N#{n_id}\nother: PK {PK*} SK {SK*}\n");
+}
+
 static void test_notes_say_on_what_it_rests(void)
 {
     struct scene scene;
@@ -666,6 +678,7 @@ static const struct check_test tests[] = {
     {"an_attribute_that_is_once_no_date_dates_nothing",
      test_an_attribute_that_is_once_no_date_dates_nothing},
     {"few_words_over_many_records_are_values", test_few_words_over_many_records_are_values},
+    {"no_values_of_a_secret_are_told", test_no_values_of_a_secret_are_told},
     {"notes_say_on_what_it_rests", test_notes_say_on_what_it_rests},
     {"what_is_no_record_is_passed_over", test_what_is_no_record_is_passed_over},
     {"more_records_than_are_looked_at_are_counted",
