@@ -52,6 +52,9 @@ static bool read_tree(const struct declared_index *index, const struct declared_
             return false;
         out->partition[i] = *format;
     }
+    for (size_t i = 0; index && i < index->sort_count; i++)
+        if (!format_of(kind, &index->sort[i]))
+            return false;
     return true;
 }
 
@@ -215,6 +218,38 @@ static const char *name_of(struct paths *paths, const struct said *said,
     return parsable || !any ? NULL : arena_text(paths->arena, buf_span(&name));
 }
 
+/* Whether a key's text has parts in other letters, or with zeros in front: no condition can say
+ * that of a whole key. */
+static bool is_spelled(const struct format *format)
+{
+    for (size_t i = 0; i < format->count; i++)
+        if (format->pieces[i].letters != FORMAT_ANY_CASE || format->pieces[i].pad > 0)
+            return true;
+    return false;
+}
+
+static bool has_spelled(const struct tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        if (is_spelled(&tree->partition[i]))
+            return true;
+    return false;
+}
+
+/* Lists the tree's kinds by their names. */
+static void name_kinds(struct paths *paths, const struct tree *tree, struct declared_path *path)
+{
+    size_t count = 0;
+    for (const struct declared_record *kind = paths->table->records; kind; kind = kind->next)
+        count += kind != paths->whole && is_of_tree(tree, kind);
+    path->kinds = arena_array(paths->arena, count, sizeof *path->kinds);
+    path->kind_count = 0;
+    for (const struct declared_record *kind = paths->table->records; kind && path->kinds;
+         kind = kind->next)
+        if (kind != paths->whole && is_of_tree(tree, kind))
+            path->kinds[path->kind_count++].text = kind->name;
+}
+
 static size_t params_of(const struct declared_record *kind)
 {
     size_t count = 0;
@@ -252,9 +287,12 @@ static void add_kind_windows(struct paths *paths, const struct tree *tree, const
 {
     const char *attribute = NULL, *part = NULL;
     const struct format *sort = sort_of(tree, kind, &attribute);
+    bool padded = false; /* a number with zeros in front: it has no beginning */
     for (size_t i = 0; sort && i < sort->count && !part; i++)
-        if (sort->pieces[i].param && !is_said(said, sort->pieces[i].param))
+        if (sort->pieces[i].param && !is_said(said, sort->pieces[i].param)) {
             part = sort->pieces[i].param;
+            padded = sort->pieces[i].pad > 0;
+        }
     if (!part || params_of(kind) > MOST_PARAMS)
         return;
     struct view view = {
@@ -264,7 +302,7 @@ static void add_kind_windows(struct paths *paths, const struct tree *tree, const
         .name = name_of(paths, said, kind),
         .hidden = true,
         .part = part,
-        .type = generic_type(paths->table, attribute),
+        .type = padded ? VALUE_N : generic_type(paths->table, attribute),
     };
     if (!view.path)
         return;
@@ -295,18 +333,22 @@ static const char *note_of(struct paths *paths, const struct tree *tree)
 static void add_listing(struct paths *paths, const struct tree *tree, const struct said *said,
                         const char *listing)
 {
+    bool spelled = has_spelled(tree);
     struct view view = {
         .path = listing,
         .kind = paths->whole->name,
         .index = tree->index ? tree->index->name : NULL,
-        .where = say_keys(paths, tree),
-        .name = tree->index ? generic_index_name(paths->arena, paths->whole, tree->index,
-                                                 tree->index->partition_count)
-                            : NULL,
+        .where = spelled ? NULL : say_keys(paths, tree),
+        .name = tree->index && !spelled
+                    ? generic_index_name(paths->arena, paths->whole, tree->index,
+                                         tree->index->partition_count)
+                    : NULL,
     };
     struct declared_path *path = view_add(paths->arena, paths->table, &view);
     if (path)
         path->note = note_of(paths, tree);
+    if (path && spelled)
+        name_kinds(paths, tree, path);
     for (const struct declared_record *kind = paths->table->records; kind; kind = kind->next)
         if (kind != paths->whole && is_of_tree(tree, kind) && !paths->arena->failed)
             add_kind_windows(paths, tree, said, listing, kind);

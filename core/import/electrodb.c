@@ -19,7 +19,8 @@ struct entity {
     struct json at, attributes, indexes;
     const char *name, *service, *version;
     const char *table; /* NULL when it does not say */
-    bool read;         /* with all others of its table */
+    bool read;         /* with all others of its table, */
+    bool usable;       /* and it has that table's key */
     bool beta; /* a schema without "model", as before version 1: the version is in another place */
 };
 
@@ -86,7 +87,7 @@ static bool is_number(struct json attribute)
 }
 
 /* Zeros in front of a number; any other padding can't be undone. */
-static const char *add_padding(struct json attribute, struct format_piece *piece)
+static const char *read_padding(struct json attribute, unsigned *pad)
 {
     struct json padding = json_member(attribute, "padding");
     int64_t length;
@@ -96,28 +97,30 @@ static const char *add_padding(struct json attribute, struct format_piece *piece
         !json_read_int(json_member(padding, "length"), &length) || length < 1 ||
         length > TEMPLATE_MAX_PAD)
         return "a part is padded other than by zeros in front of a number";
-    piece->pad = (unsigned)length;
+    *pad = (unsigned)length;
     return NULL;
 }
 
 /* A part that is an attribute. */
-static const char *add_attribute(void *context, struct span name, struct format *format)
+static const char *add_attribute(void *context, struct span name, unsigned pad,
+                                 struct format *format)
 {
     struct entity_key *key = context;
     struct entity *entity = key->entity;
     struct json attribute = key->last = json_member_span(entity->attributes, name);
     struct json type = json_member(attribute, "type");
+    enum format_case letters = is_number(attribute) || key->casing == CASING_NONE ? FORMAT_ANY_CASE
+                               : key->casing == CASING_LOWER                      ? FORMAT_LOWER
+                                                                                  : FORMAT_UPPER;
     if (!json_present(attribute))
         return "a part is no attribute of the entity";
-    const char *wrong = template_add_part(&entity->to->names, format, name);
-    if (wrong)
-        return wrong;
-    struct format_piece *piece = &format->pieces[format->count - 1];
-    if (!is_number(attribute) && key->casing != CASING_NONE)
-        piece->letters = key->casing == CASING_LOWER ? FORMAT_LOWER : FORMAT_UPPER;
-    if (json_is(type, JSON_ARRAY) && key->casing == CASING_NONE)
-        reading_add_values(entity->to->reading, entity->to->table, piece->param, type);
-    return add_padding(attribute, piece);
+    const char *wrong = read_padding(attribute, &pad);
+    if (!wrong)
+        wrong = template_add_spelled(&entity->to->names, format, name, letters, pad);
+    if (!wrong && json_is(type, JSON_ARRAY) && key->casing == CASING_NONE)
+        reading_add_values(entity->to->reading, entity->to->table,
+                           format->pieces[format->count - 1].param, type);
+    return wrong;
 }
 
 static const char *add_sort_prefix(const struct entity_key *key, struct format *format)
@@ -198,7 +201,7 @@ static const char *add_composite(struct entity_key *key, struct json composite,
         if (!wrong)
             wrong = add_text(key, format, SPAN_LITERAL("_"));
         if (!wrong)
-            wrong = add_attribute(key, span_text(name), format);
+            wrong = add_attribute(key, span_text(name), 0, format);
     }
     return wrong;
 }
@@ -265,40 +268,43 @@ static enum casing casing_of(struct json key)
                                                           : CASING_LOWER;
 }
 
-/* A key that is a number is the attribute alone. */
-static const char *add_number(struct entity_key *key, bool template, struct format *format)
+/* A key that is a number is the attribute alone, which was added last where there is a template. */
+static const char *add_number(struct entity_key *key, struct format *format)
 {
     struct json composite = composite_of(key->key);
-    const char *name = json_count(composite) == 1
+    const char *name = format->count == 0 && json_count(composite) == 1
                            ? reading_text(key->entity->to->reading, json_first(composite))
                            : NULL;
-    if (template && format_whole_param(format)) {
-        format->pieces[0].letters = FORMAT_ANY_CASE;
+    if (format_whole_param(format)) {
         format->pieces[0].pad = 0;
         return NULL;
     }
-    *format = (struct format){0};
     return name ? template_add_part(&key->entity->to->names, format, span_text(name))
                 : "a key that is cast to a number has one attribute";
 }
 
+static const char *make_key(struct entity_key *key, const char *text, struct format *format)
+{
+    if (text)
+        return add_template(key, text, format);
+    const char *wrong = add_prefix(key, format);
+    if (!wrong)
+        wrong = add_composite(key, composite_of(key->key), format);
+    if (!wrong && key->sort && is_clustered(key))
+        wrong = add_entity_name(key, format);
+    return wrong;
+}
+
 static enum kind_key read_key(struct entity_key *key, struct format *format, enum value_type *type)
 {
-    const char *text = template_of(key), *wrong;
+    const char *text = template_of(key);
     key->casing = casing_of(key->key);
     *format = (struct format){0};
-    if (text) {
-        wrong = add_template(key, text, format);
-    } else {
-        wrong = add_prefix(key, format);
-        if (!wrong)
-            wrong = add_composite(key, composite_of(key->key), format);
-        if (!wrong && key->sort && is_clustered(key))
-            wrong = add_entity_name(key, format);
-    }
-    if (!wrong && is_numeric(key, format, text != NULL)) {
+    bool cast = json_string_is(json_member(key->key, "cast"), SPAN_LITERAL("number"));
+    const char *wrong = cast && !text ? NULL : make_key(key, text, format);
+    if (!wrong && (cast || is_numeric(key, format, text != NULL))) {
         *type = VALUE_N;
-        wrong = add_number(key, text != NULL, format);
+        wrong = add_number(key, format);
     }
     if (wrong)
         leave_out(key->entity, key->key, wrong);
@@ -474,13 +480,12 @@ static void read_table(struct reading *reading, struct entity *entities, size_t 
             continue;
         entity->to = &to;
         entity->read = true;
-        if (settle_table(entity))
+        entity->usable = settle_table(entity);
+        if (entity->usable)
             read_indexes(entity);
-        else
-            entity->to = NULL;
     }
     for (size_t i = 0; i < count && to.table; i++)
-        if (entities[i].to == &to)
+        if (entities[i].usable && same_text(entities[i].table, table))
             add_entity(&entities[i]);
     if (to.table)
         kinds_finish(reading, &to.names, entities[0].at, to.table);

@@ -74,7 +74,7 @@ static void add_values(struct schema *schema, struct json attribute, const char 
 }
 
 /* A part of a template: ${name}, where the model's own name has one text in all its records. */
-static const char *add_part(void *context, struct span name, struct format *format)
+static const char *add_part(void *context, struct span name, unsigned pad, struct format *format)
 {
     struct model_kind *model = context;
     struct schema *schema = model->schema;
@@ -85,7 +85,7 @@ static const char *add_part(void *context, struct span name, struct format *form
         return "a part comes from another template";
     if (is_true(json_member(attribute, "crypt")))
         return "a part is encrypted";
-    const char *wrong = template_add_part(&schema->names, format, name);
+    const char *wrong = template_add_spelled(&schema->names, format, name, FORMAT_ANY_CASE, pad);
     if (!wrong)
         add_values(schema, attribute, format->pieces[format->count - 1].param);
     return wrong;
@@ -121,7 +121,7 @@ static bool read_plain(struct model_kind *model, struct json name, struct json a
         return leave_out(schema, name, "a key is a string, a number or a date");
     if (is_true(json_member(attribute, "crypt")))
         return leave_out(schema, name, "it is encrypted");
-    const char *wrong = text ? add_part(model, span_text(text), format) : "it is empty";
+    const char *wrong = text ? add_part(model, span_text(text), 0, format) : "it is empty";
     return !wrong || leave_out(schema, name, wrong);
 }
 

@@ -40,11 +40,9 @@ static void add_valid(struct buf *out, struct span attribute)
         buf_add_char(out, is_later_letter(attribute.data[i]) ? attribute.data[i] : '_');
 }
 
-const char *part_names_of(struct part_names *names, struct span attribute)
+/* Adds what is called KEY, which is named after ATTRIBUTE. */
+static const char *add_name(struct part_names *names, struct span key, struct span attribute)
 {
-    struct dict_node *known = dict_find(&names->by_attribute, attribute);
-    if (known)
-        return ((struct part_name *)known)->name;
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     add_valid(&name, attribute);
     size_t stem = name.size;
@@ -53,7 +51,7 @@ const char *part_names_of(struct part_names *names, struct span attribute)
         buf_printf(&name, "_%u", number);
     }
     struct part_name *part = arena_alloc(names->arena, sizeof *part);
-    struct span source = arena_copy(names->arena, attribute);
+    struct span source = arena_copy(names->arena, key);
     if (part)
         part->name = arena_text(names->arena, buf_span(&name));
     if (!part || names->arena->failed || name.failed) {
@@ -65,4 +63,25 @@ const char *part_names_of(struct part_names *names, struct span attribute)
     dict_add(&names->by_attribute, &part->by_attribute);
     dict_add(&names->taken, &part->taken);
     return part->name;
+}
+
+const char *part_names_spelled(struct part_names *names, struct span attribute,
+                               enum format_case letters, unsigned pad)
+{
+    /* No attribute's name holds a NUL: reading_text sees to that. */
+    CLEAN_UP(buf_clean_up) struct buf key = {0};
+    buf_add_span(&key, attribute);
+    buf_add_char(&key, '\0');
+    buf_printf(&key, "%d:%u", letters, pad);
+    if (key.failed) {
+        names->arena->failed = true;
+        return NULL;
+    }
+    struct dict_node *known = dict_find(&names->by_attribute, buf_span(&key));
+    return known ? ((struct part_name *)known)->name : add_name(names, buf_span(&key), attribute);
+}
+
+const char *part_names_of(struct part_names *names, struct span attribute)
+{
+    return part_names_spelled(names, attribute, FORMAT_ANY_CASE, 0);
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/dict.h"
+#include "core/map/format.h"
 
 struct part_names {
     struct arena *arena; /* borrowed: the names are in it */
@@ -16,6 +17,12 @@ struct part_names {
 /* False (and ARENA failed) when memory ran out; it is to be cleaned up in either case. */
 bool part_names_init(struct part_names *names, struct arena *arena);
 void part_names_clean_up(struct part_names *names);
+
+/* The same of an attribute that keys hold in other letters, or with zeros in front: each way has
+ * a name of its own, since a map takes a part for the same text wherever it stands. The first way
+ * that is asked for has the plain name. */
+const char *part_names_spelled(struct part_names *names, struct span attribute,
+                               enum format_case letters, unsigned pad);
 
 /* The part's name of ATTRIBUTE, which is not empty: itself where that is a part's name, and
  * "address_city" for "address.city". NULL when memory ran out. */

@@ -30,17 +30,24 @@ const char *template_add_literal(struct arena *arena, struct format *format, str
     return NULL;
 }
 
-const char *template_add_part(struct part_names *names, struct format *format,
-                              struct span attribute)
+const char *template_add_spelled(struct part_names *names, struct format *format,
+                                 struct span attribute, enum format_case letters, unsigned pad)
 {
-    const char *name = part_names_of(names, attribute);
+    const char *name = part_names_spelled(names, attribute, letters, pad);
     if (!name)
         return "out of memory";
     if (format->count > 0 && format->pieces[format->count - 1].param)
         return "two parts have no text between them, so that no key could be taken apart";
     if (format_has(format, name))
         return "a part stands twice in it";
-    return add_piece(names->arena, format, (struct format_piece){.param = name});
+    return add_piece(names->arena, format,
+                     (struct format_piece){.param = name, .letters = letters, .pad = pad});
+}
+
+const char *template_add_part(struct part_names *names, struct format *format,
+                              struct span attribute)
+{
+    return template_add_spelled(names, format, attribute, FORMAT_ANY_CASE, 0);
 }
 
 /* "5" or "5:0": with how many zeros the number before it is filled up. */
@@ -76,12 +83,10 @@ static const char *add_reference(const struct template_parts *parts, struct form
         wrong = read_padding(span_from(reference, name.size + 1), &pad);
     if (!wrong && pad > 0 && (!parts->is_number || !parts->is_number(parts->context, name)))
         wrong = "a part is padded and no number, so that its zeros could be its own";
-    if (!wrong)
-        wrong = parts->part ? parts->part(parts->context, name, format)
-                            : template_add_part(parts->names, format, name);
-    if (!wrong && pad > 0)
-        format->pieces[format->count - 1].pad = pad;
-    return wrong;
+    if (wrong)
+        return wrong;
+    return parts->part ? parts->part(parts->context, name, pad, format)
+                       : template_add_spelled(parts->names, format, name, FORMAT_ANY_CASE, pad);
 }
 
 const char *template_parse(const struct template_parts *parts, struct span text, struct format *out)

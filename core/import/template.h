@@ -18,12 +18,16 @@ enum { TEMPLATE_MAX_PAD = 38 };
 const char *template_add_literal(struct arena *arena, struct format *format, struct span text);
 const char *template_add_part(struct part_names *names, struct format *format,
                               struct span attribute);
+/* The same of a part that keys hold in LETTERS, and with so many digits (0: as they are). */
+const char *template_add_spelled(struct part_names *names, struct format *format,
+                                 struct span attribute, enum format_case letters, unsigned pad);
 
 /* How the parts of a template are read: PART adds one to the format, or says why it can't. */
 struct template_parts {
     struct part_names *names;
     enum template_notation notation;
-    const char *(*part)(void *context, struct span name, struct format *format); /* or NULL */
+    const char *(*part)(void *context, struct span name, unsigned pad,
+                        struct format *format);         /* or NULL */
     bool (*is_number)(void *context, struct span name); /* or NULL: none is known to be one */
     void *context;
 };

@@ -9,6 +9,7 @@
 #include "core/author/write.h"
 #include "core/sources.h"
 #include "fs/cli/learner.h"
+#include "fs/cli/map_from.h"
 
 /* A page is 1 MB, and 8 KB are a unit. */
 enum { MOST_TABLES = 200, UNITS_OF_A_PAGE = 128 };
@@ -243,8 +244,11 @@ static bool start(struct drafting *drafting, const struct options *options)
 int map_command(const struct options *options, int argc, char **argv)
 {
     struct drafting drafting = {0};
+    if (options->from)
+        return map_from(options, argc, argv);
     if (argc == 0 && options->sample_path_count == 0)
-        return app_usage("name tables, or paths of records to learn from", "map");
+        return app_usage("name tables, or paths of records to learn from, or a model (--from)",
+                         "map");
     if (options->sample_records > 0 && !options->allow_scan)
         return app_usage("--sample N reads records without a key, which is a Scan: say "
                          "--allow-scan as well, or --sample /tables/TABLE/items/KEY/",

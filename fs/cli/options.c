@@ -165,6 +165,12 @@ static bool set_yes(struct options *options, const char *value)
     return true;
 }
 
+static bool set_from(struct options *options, const char *value)
+{
+    options->from = value;
+    return value[0];
+}
+
 static bool set_foreground(struct options *options, const char *value)
 {
     (void)value;
@@ -334,6 +340,12 @@ static const struct option table[] = {
      .set = set_yes,
      .commands = "map",
      .help = "do not ask before more than a page is read"},
+    {.name = "from",
+     .argument = "FILE",
+     .takes = "a file",
+     .set = set_from,
+     .commands = "map",
+     .help = "import a model that was written for another tool"},
     {.letter = 'f',
      .name = "foreground",
      .set = set_foreground,

@@ -33,6 +33,7 @@ struct options {
     unsigned sample_path_count;
     uint32_t sample_records; /* of `map`: of each table; 0: none */
     bool yes;
+    const char *from; /* of `map`: a model to import */
     bool foreground;
     const char *fuse_options[8]; /* each as -o was given */
     unsigned fuse_option_count;

@@ -197,7 +197,7 @@ static void test_numbers_are_padded_with_zeros(void)
                      "'Name': {'pk': {'value': 'n#${name:5}'}, 'sk': {'value': 'n'}, 'name': {}}"),
             "table table NAME-OF-THE-TABLE #\n"
             "kind Score pk=g#{game} sk=s#{score:08}\n"
-            "kind Half pk=h#{score:05} sk=h\n"
+            "kind Half pk=h#{score_2:05} sk=h\n"
             "out line 7, models.Name.pk.value: a part is padded and no number, so that its zeros "
             "could be its own\n");
 }
@@ -341,7 +341,7 @@ static void test_electrodb_entities(void)
         "kind Employee pk=$shop#o_{orgId:lower} sk=$employee_1#employeeid_{employeeId:lower}\n"
         "kind task pk=$shop sk=$TASK_1#TASKID_{taskId:upper}\n"
         "index gsi1 "
-        "gsi1pk=Employee:$shop#employeeid_{employeeId:lower},task:$Shop#employeeId_{employeeId}"
+        "gsi1pk=Employee:$shop#employeeid_{employeeId:lower},task:$Shop#employeeId_{employeeId_2}"
         " gsi1sk=Employee:$work#tasks#employee_1,"
         "task:$work#rank_{rank:05}#state_{state}#task_1\n"
         "values state Open Done\n");
@@ -374,6 +374,27 @@ static void test_electrodb_templates_and_types(void)
         " 'sk': {'field': 'sk', 'facets': []}}}}",
         "table t t #\n"
         "kind old pk=$s_2#a_{a:lower} sk=$old\n");
+}
+
+static void test_electrodb_entities_of_several_tables(void)
+{
+    imports(
+        "[" ENTITY(
+            "a",
+            "'table': 'x', 'indexes': {'o': {'pk': {'field': 'pk', 'composite': "
+            "[]}}}") "," ENTITY("b",
+                                "'table': 'y', 'indexes': {'o': {'pk': "
+                                "{'field': 'id', 'composite': []}}}") "," ENTITY("c",
+                                                                                 "'table': 'x', "
+                                                                                 "'indexes': {'o': "
+                                                                                 "{'pk': {'field': "
+                                                                                 "'pk', "
+                                                                                 "'composite': "
+                                                                                 "[]}}}") "," ENTITY("d",
+                                                                                                     "'table': 'x', 'indexes': {'o': {'pk': {'field': 'id', 'composite': []}}}") "]",
+        "table x x #\nkind a pk=$shop$a_1\nkind c pk=$shop$c_1\n"
+        "table y y #\nkind b id=$shop$b_1\n"
+        "out line 1, [3]: its table has another key than the first entity's\n");
 }
 
 static void test_electrodb_leaves_out(void)
@@ -567,6 +588,7 @@ static const struct check_test tests[] = {
     {"onetable_schemas_that_say_nothing", test_onetable_schemas_that_say_nothing},
     {"electrodb_entities", test_electrodb_entities},
     {"electrodb_templates_and_types", test_electrodb_templates_and_types},
+    {"electrodb_entities_of_several_tables", test_electrodb_entities_of_several_tables},
     {"electrodb_leaves_out", test_electrodb_leaves_out},
     {"toolbox_entities", test_toolbox_entities},
     {"a_toolbox_table_alone", test_a_toolbox_table_alone},

@@ -1,0 +1,43 @@
+#include "core/import/draft.h"
+
+#include "core/author/paths.h"
+#include "core/base/buf.h"
+
+static void add_left_out(const struct imported *imported, struct buf *note)
+{
+    if (!imported->left_out) {
+        buf_add_text(note, "\nAll of it was imported.");
+        return;
+    }
+    buf_add_text(note, "\nNot all of it could be imported. Left out:");
+    for (const struct left_out *each = imported->left_out; each; each = each->next)
+        buf_printf(note, "\n- %s: %s", each->where, each->why);
+}
+
+/* A note that says what there is to do. */
+static void note_table(struct declared_table *table)
+{
+    if (!table->note && strcmp(table->base_name, IMPORT_NO_TABLE_NAME) == 0)
+        table->note = "The model does not say what the table is called: put its name here.";
+}
+
+bool import_draft(struct arena *arena, const char *file, const struct imported *imported,
+                  const char *more, struct declared_map *map)
+{
+    CLEAN_UP(buf_clean_up) struct buf note = {0};
+    buf_printf(&note,
+               "A first map, for editing, imported from %s (%s). docs/map.md explains each word; "
+               "prove it with \"ddbfs check\".",
+               file, imported->format);
+    add_left_out(imported, &note);
+    if (more && more[0])
+        buf_printf(&note, "\nThe live tables say otherwise:\n%s", more);
+    *map = (struct declared_map){.note = arena_text(arena, buf_span(&note)),
+                                 .tables = imported->tables};
+    bool ok = !note.failed && !arena->failed;
+    for (struct declared_table *table = map->tables; table && ok; table = table->next) {
+        note_table(table);
+        ok = author_add_paths(arena, table);
+    }
+    return ok;
+}
