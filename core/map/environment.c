@@ -47,3 +47,17 @@ bool environment_fail(const struct map *map, const char *name, struct error *err
     return error_set(err, ERROR_INVALID, "the map has no environment \"%s\"%s; it has %s", name,
                      buf_text(&hint), buf_text(&names));
 }
+
+bool environment_calls(const struct map *map, const struct model *model, struct span table)
+{
+    struct span base = span_text(model->base_name);
+    if (!span_ends(table, base))
+        return false;
+    struct span prefix = span_of(table.data, table.size - base.size);
+    for (const struct map_environment *each = map->environments; each; each = each->next) {
+        struct bindings values = {0};
+        if (format_match(&each->prefix, prefix, &values))
+            return true;
+    }
+    return false;
+}

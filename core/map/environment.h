@@ -13,4 +13,7 @@ bool environment_is_meant(const struct map *map, const struct map_environment *e
 /* Fills ERR: MAP has none that NAME means, but others. Returns false. */
 bool environment_fail(const struct map *map, const char *name, struct error *err);
 
+/* Whether TABLE, a table's whole name, is what an environment of MAP calls MODEL's table. */
+bool environment_calls(const struct map *map, const struct model *model, struct span table);
+
 #endif

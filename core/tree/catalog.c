@@ -5,6 +5,7 @@
 #include "core/author/describe.h"
 #include "core/base/dict.h"
 #include "core/map/compile.h"
+#include "core/map/environment.h"
 
 /* For so long a description that is too old stands in for one that could not be had. */
 enum { STAND_IN_MS = 2000 };
@@ -30,6 +31,7 @@ struct description {
 struct inquiry {
     struct catalog *catalog;
     struct description *of;   /* what the answer is for; NULL: for those who wait alone */
+    const struct map *map;    /* holds a reference: of the place that was asked for */
     struct source *source;    /* borrowed */
     struct read *read;        /* owned */
     struct source_call *call; /* owned; NULL once it is answered */
@@ -167,9 +169,29 @@ static void write_schema(const struct key_schema *keys, struct buf *out)
                    (int)keys->sort[i].name.size, keys->sort[i].name.data);
 }
 
+/* What the map keeps secret of a table stays so under the table's own name. False when memory ran
+ * out. */
+static bool add_secrets(struct arena *arena, const struct map *map, struct declared_table *table)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < map->model_count; i++)
+        most += map->models[i]->secret_count;
+    table->secrets = arena_array(arena, most, sizeof *table->secrets);
+    if (!table->secrets)
+        return false;
+    for (size_t i = 0; i < map->model_count; i++) {
+        const struct model *model = map->models[i];
+        bool same = environment_calls(map, model, span_text(table->base_name));
+        for (size_t k = 0; same && k < model->secret_count; k++)
+            table->secrets[table->secret_count++] = arena_text(arena, span_text(model->secrets[k]));
+    }
+    return !arena->failed;
+}
+
 /* All that a model is made of, as a text that two descriptions share if their models would be the
  * same. */
-static void write_identity(const struct table_info *info, struct buf *out)
+static void write_identity(const struct table_info *info, const struct declared_table *table,
+                           struct buf *out)
 {
     write_schema(&info->keys, out);
     for (size_t i = 0; i < info->index_count; i++) {
@@ -181,19 +203,17 @@ static void write_identity(const struct table_info *info, struct buf *out)
             buf_printf(out, "a%zu:%.*s", index->included[k].size, (int)index->included[k].size,
                        index->included[k].data);
     }
+    for (size_t i = 0; i < table->secret_count; i++)
+        buf_printf(out, "x%zu:%s", strlen(table->secrets[i]), table->secrets[i]);
 }
 
 /* NULL with ERR filled. */
-static const struct model *make_model(const char *name, const struct table_info *info,
-                                      struct error *err)
+static const struct model *make_model(const struct declared_table *table, struct error *err)
 {
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
-    struct arena arena = {0};
-    const struct declared_table *table = describe_table(&arena, name, info);
-    const struct model *model = table ? compile_table(table, &findings) : NULL;
-    arena_discard(&arena);
-    if (!model && table && findings.count > 0 && !findings.no_memory)
-        error_set(err, ERROR_INVALID, "no paths can be made for the table %s: %s", name,
+    const struct model *model = compile_table(table, &findings);
+    if (!model && findings.count > 0 && !findings.no_memory)
+        error_set(err, ERROR_INVALID, "no paths can be made for the table %s: %s", table->base_name,
                   findings.items[0].text);
     else if (!model)
         error_no_memory(err);
@@ -216,17 +236,19 @@ static const struct model *learn(struct inquiry *inquiry, const struct page *pag
                                  struct error *err)
 {
     const struct table_info *info = page->table;
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
     CLEAN_UP(buf_clean_up) struct buf identity = {0};
     struct description *description = inquiry->of;
-    write_identity(info, &identity);
-    if (identity.failed) {
+    struct declared_table *table = describe_table(&arena, inquiry->read->table, info);
+    if (table && add_secrets(&arena, inquiry->map, table))
+        write_identity(info, table, &identity);
+    if (!table || arena.failed || identity.failed) {
         error_no_memory(err);
         return NULL;
     }
     bool same = description && description->model &&
                 span_equal(buf_span(&identity), buf_span(&description->identity));
-    const struct model *model =
-        same ? model_ref(description->model) : make_model(inquiry->read->table, info, err);
+    const struct model *model = same ? model_ref(description->model) : make_model(table, err);
     if (!model || !description)
         return model;
     if (!same) {
@@ -263,6 +285,7 @@ static void free_inquiry(struct inquiry *inquiry)
     if (inquiry->call)
         inquiry->source->ops->end(inquiry->call);
     read_destroy(inquiry->read);
+    map_unref(inquiry->map);
     free(inquiry);
 }
 
@@ -329,15 +352,18 @@ static void take_answer(void *arg, const struct page *page, const struct error *
 }
 
 static struct inquiry *ask(struct catalog *catalog, struct description *description,
-                           struct source *source, struct span name)
+                           struct source *source, const struct map *map, struct span name)
 {
     struct inquiry *inquiry = calloc(1, sizeof *inquiry);
     if (!inquiry)
         return NULL;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     buf_add_span(&text, name);
-    *inquiry = (struct inquiry){
-        .catalog = catalog, .source = source, .asked_ms = now_ms(catalog), .of = description};
+    *inquiry = (struct inquiry){.catalog = catalog,
+                                .map = map_ref(map),
+                                .source = source,
+                                .asked_ms = now_ms(catalog),
+                                .of = description};
     inquiry->read = text.failed ? NULL : read_new(READ_TABLE, buf_text(&text), NULL);
     if (inquiry->read)
         inquiry->call = source_start(source, inquiry->read, take_answer, inquiry);
@@ -372,8 +398,9 @@ static bool begin(struct catalog *catalog, struct models_call *call, const struc
         description = add_description(catalog, source, name);
     if (!description)
         return false;
-    struct inquiry *inquiry =
-        description->inquiry ? description->inquiry : ask(catalog, description, source, name);
+    struct inquiry *inquiry = description->inquiry
+                                  ? description->inquiry
+                                  : ask(catalog, description, source, place->map, name);
     if (inquiry)
         join(inquiry, call);
     else if (!description->model)

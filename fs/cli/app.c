@@ -19,12 +19,14 @@ static void write_log(void *arg, enum log_level level, const char *line)
     fprintf(stderr, "ddbfs: %s%s\n", level == LOG_LEVEL_WARNING ? "warning: " : "", line);
 }
 
-static bool is_readable(struct buf *file)
+/* One that may not be read is there: it is not passed over in silence, with the secrets it names.
+ */
+static bool is_there(struct buf *file)
 {
-    return !file->failed && access(buf_text(file), R_OK) == 0;
+    return !file->failed && access(buf_text(file), F_OK) == 0;
 }
 
-/* PARTS, up to a NULL, become OUT; whether there is such a file. */
+/* FOLDER and REST become OUT; whether there is such a file. */
 static bool try_map(struct buf *out, const char *folder, const char *rest)
 {
     buf_truncate(out, 0);
@@ -32,7 +34,7 @@ static bool try_map(struct buf *out, const char *folder, const char *rest)
         return false;
     buf_add_text(out, folder);
     buf_add_text(out, rest);
-    return is_readable(out);
+    return is_there(out);
 }
 
 bool app_look_for_map(const struct options *options, struct buf *out)

@@ -177,3 +177,35 @@ def test_policy_without_a_map(bare, things, proxy, cost):
 
 def test_config_without_a_map(bare):
     assert "without a map" in bare("config").text
+
+
+@pytest.fixture
+def secret_map(tmp_path):
+    """A map that calls the note of things secret, and whose environments name any-Things."""
+
+    def write(environment, prefix, base):
+        key = {"pk": "{pk}", "sk": "{sk*}"}
+        table = {"table": base, "records": {"item": key}, "secret": ["note"], "paths": {"{pk}/": {}}}
+        named = {environment: {"prefix": prefix} if prefix else {}}
+        file = tmp_path / "map.json"
+        file.write_text(json.dumps({"environments": named, "tables": {"t": table}}))
+        return file
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "prefix", [("e", "any-", "Things"), ("e-{b}", "{b}-", "Things"), ("e", "", "any-Things")]
+)
+def test_what_the_map_keeps_secret_stays_so_below_tables(ddbfs, things, secret_map, prefix):
+    file = secret_map(*prefix)
+    path = f"/{prefix[0].replace('{b}', 'x')}/tables/{things}/items/box/one"
+    for each in (path, f"{path}@typed", f"{path}@/note"):
+        assert "first" not in ddbfs("--map", file, "cat", each).text
+        assert "********" in ddbfs("--map", file, "cat", each).text
+    assert "first" in ddbfs("--map", file, "cat", "--show-secrets", path).text
+
+
+def test_another_table_s_secrets_are_not_this_one_s(ddbfs, things, secret_map):
+    file = secret_map("e", "other-", "Things")
+    assert "first" in ddbfs("--map", file, "cat", f"/e/tables/{things}/items/box/one").text
