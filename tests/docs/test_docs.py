@@ -139,18 +139,19 @@ def test_adrs_are_numbered_without_a_gap():
 
 
 def session(number):
-    """(command, what it prints) of one of README's blocks: 0 is the mount, 1 the command line."""
+    """(command, what it prints) of one of README's blocks: 0 is a mount without a map, 1 one with a
+    map, 2 the command line."""
     block = re.findall(r"```console\n(.*?)```", (REPO / "README.md").read_text(), re.S)[number]
     for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
         command, _, output = part.partition("\n")
         yield command, output.strip("\n")
 
 
-def typed(command, home):
+def typed(command, home, **environment):
     """What COMMAND prints to somebody in the clone who has ddbfs in the PATH, in UTC."""
     ddbfs = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")
     line = f'ddbfs() {{ "{ddbfs}" "$@"; }}\n{command}'
-    done = runner.run(["sh", "-c", line], home.environment({"TZ": "UTC"}), cwd=REPO)
+    done = runner.run(["sh", "-c", line], home.environment({"TZ": "UTC", **environment}), cwd=REPO)
     assert done.code == 0, done
     return done.text.strip("\n")
 
@@ -165,18 +166,20 @@ def mountpoint(tmp_path):
     mounts.take_away(folder)
 
 
-def test_readme_mounts_first(home, mountpoint):
+@pytest.mark.parametrize("number, has_map", [(0, False), (1, True)], ids=["any table", "map"])
+def test_readme_mounts_first(number, has_map, home, mountpoint):
     """The session as a whole, below a folder of the test's own. Whoever runs it owns the files."""
     owner = f"{pwd.getpwuid(os.getuid()).pw_name} {grp.getgrgid(os.getgid()).gr_name}"
-    commands = list(session(0))
+    commands = list(session(number))
     assert commands[0][0].startswith("ddbfs mount ") and commands[-1][0] == "fusermount3 -u /mnt"
     for command, output in commands:
-        said = typed(command.replace("/mnt", mountpoint), home)
+        changes = {} if has_map else {"DDBFS_MAP": None}
+        said = typed(command.replace("/mnt", mountpoint), home, **changes)
         assert said.replace(mountpoint, "/mnt").replace(f" {owner} ", " root root ") == output
     assert not mounts.is_mounted(mountpoint)
 
 
-@pytest.mark.parametrize("command, output", session(1), ids=lambda text: text[:60])
+@pytest.mark.parametrize("command, output", session(2), ids=lambda text: text[:60])
 def test_readme_shows_what_happens(command, output, home):
     assert typed(command, home) == output
 
