@@ -11,13 +11,26 @@ from harness import load, zoo
 NO_MAP = {"DDBFS_MAP": None}
 NAME_MAX = 249
 SERVERS = ["dynoxide", "dynamodb-local"]
-CASES = [
-    pytest.param(server, table, id=f"{server}-{table}")
-    for server in SERVERS
-    for table in zoo.TABLES
-    if table.only in (None, server)
-]
-both = pytest.mark.parametrize("server, kind", CASES, indirect=["server"])
+
+
+def cases(suits):
+    """Each of the tables that suit, on each server that knows such."""
+    return [
+        pytest.param(server, table, id=f"{server}-{table}")
+        for server in SERVERS
+        for table in zoo.TABLES
+        if table.only in (None, server) and suits(table)
+    ]
+
+
+def on_each(suits):
+    return pytest.mark.parametrize("server, kind", cases(suits), indirect=["server"])
+
+
+every_kind = on_each(lambda table: True)
+with_sort_key = on_each(lambda table: table.sort)
+with_short_keys = on_each(lambda table: table.sort and table.name != "Keys")
+with_windows_on_an_index = on_each(lambda table: table.sort and table.indexes)
 
 
 def can_be_typed(path):
@@ -70,7 +83,7 @@ def records(kind, items):
     return [kind.record(item) for item in items]
 
 
-@both
+@every_kind
 def test_each_partition_lists_its_items_once_in_their_order(kind, top):
     at = top(kind)
     for path, items in kind.partitions().items():
@@ -80,7 +93,7 @@ def test_each_partition_lists_its_items_once_in_their_order(kind, top):
             assert (at / "items" / path).read_bytes() == kind.record(items[0])
 
 
-@both
+@every_kind
 def test_each_item_opens_by_its_key(kind, top):
     at = top(kind)
     for item in kind.items:
@@ -90,7 +103,7 @@ def test_each_item_opens_by_its_key(kind, top):
         assert (at / "items" / path).read_bytes() == kind.record(item), path
 
 
-@both
+@every_kind
 def test_each_index_lists_its_items_once_in_their_order(kind, top):
     at = top(kind)
     if kind.indexes:
@@ -107,7 +120,7 @@ def test_each_index_lists_its_items_once_in_their_order(kind, top):
             assert [by_record[each] for each in got] == keys, (name, path)
 
 
-@both
+@every_kind
 def test_a_name_that_is_listed_opens_again_in_a_fresh_mount(kind, made, mount):
     """Nothing that a listing has primed helps: a name alone leads back to its record."""
     made(kind)
@@ -146,27 +159,53 @@ def windows(kind, items):
         ]
         yield f"{names[low]}..{names[high]}", inside
     if text:
-        for prefix in {key[:2].decode("utf-8", "ignore") for key in keys}:
+        for prefix in {key.decode()[:2] for key in keys}:
             inside = [item for item, key in zip(items, keys) if key.startswith(prefix.encode())]
+            folded = [key for key in keys if key.decode().lower().startswith(prefix.lower())]
+            if len(folded) > len(inside):
+                continue  # dynoxide finds those of the other case, too, which is refused
             yield zoo.segment(zoo.s(prefix)) + "*", inside
 
 
-@both
+@with_sort_key
 def test_windows_on_a_partition(kind, top):
-    if not kind.sort:
-        pytest.skip("one record a partition")
     at = top(kind)
     for path, items in kind.partitions().items():
         for window, inside in windows(kind, items):
+            if not can_be_typed(window):
+                continue
             got = list(files_below(at / "items" / path / window))
             assert got == records(kind, inside), f"{path}/{window}"
 
 
-@both
+def index_windows(kind, attribute, items):
+    """The same of an index, whose sort keys need not be unique: windows that end between two keys."""
+    keys = [zoo.order(item[attribute]) for item in items]
+    names = [zoo.segment(item[attribute]) for item in items]
+    yield "newest", items[::-1]
+    yield "oldest", items
+    for at in range(0, len(items), 5):
+        yield f"after:{names[at]}", [item for item, key in zip(items, keys) if key > keys[at]]
+        inside = [item for item, key in zip(items, keys) if keys[0] <= key <= keys[at]]
+        if not isinstance(keys[at], bytes) or not any(k.startswith(keys[at]) and k != keys[at] for k in keys):
+            yield f"{names[0]}..{names[at]}", inside
+
+
+@with_windows_on_an_index
+def test_windows_on_an_index(kind, top):
+    at = top(kind)
+    for name, sort, partitions in kind.queries():
+        for path, items in partitions.items() if len(sort) == 1 else ():
+            for window, inside in index_windows(kind, sort[0], items):
+                if not can_be_typed(f"{path}/{window}"):
+                    continue
+                got = files_below(at / "by" / name / path / window)
+                assert sorted(got) == sorted(records(kind, inside)), f"{name}/{path}/{window}"
+
+
+@with_short_keys
 def test_a_partition_is_walked_in_pages(kind, top):
     """By the name of the last entry, as a script would."""
-    if not kind.sort:
-        pytest.skip("one record a partition")
     at = top(kind)
     path, items = max(kind.partitions().items(), key=lambda each: len(each[1]))
     seen, last = [], None
@@ -176,14 +215,12 @@ def test_a_partition_is_walked_in_pages(kind, top):
             names = [each.name for each in found]
         if not names:
             break
-        if names[0].find("%~") >= 0:
-            pytest.skip("a shortened name says no key")
         seen.append((window / names[0]).read_bytes())
         last = names[0]
     assert seen == records(kind, items)
 
 
-@both
+@every_kind
 def test_the_command_line_gives_the_same(kind, made, ddbfs):
     made(kind)
     paths = ["/".join(zoo.segment(item[name]) for name in kind.keys) for item in kind.items]
@@ -192,7 +229,7 @@ def test_the_command_line_gives_the_same(kind, made, ddbfs):
     assert got == b"".join(records(kind, kind.items))
 
 
-@both
+@every_kind
 def test_nothing_is_asked_but_queries_and_keys(kind, top, proxy):
     at = top(kind)
     for path in kind.partitions():
