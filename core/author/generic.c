@@ -172,6 +172,21 @@ static void add_index_step(const struct view_maker *maker, const char *name, str
     path->failed = path->failed || step.failed;
 }
 
+/* The directories of PATH, one a value of part AT, which is of the index's sort key. */
+static void add_group(struct view_maker *maker, const struct declared_index *index,
+                      const struct index_parts *parts, size_t at, const struct buf *path)
+{
+    struct index_parts above = *parts;
+    above.said = at;
+    if (is_said(&above, parts->parts[at]))
+        return;
+    maker->arena->failed = maker->arena->failed || path->failed;
+    struct view view = {.path = buf_text(path), .kind = maker->kind, .index = index->name};
+    struct declared_path *group = view_add(maker->arena, maker->table, &view);
+    if (group)
+        group->groups = true;
+}
+
 static void add_index(struct view_maker *maker, const struct declared_index *index)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
@@ -180,8 +195,11 @@ static void add_index(struct view_maker *maker, const struct declared_index *ind
         return;
     buf_add_text(&path, "by/");
     add_index_step(maker, index->name, &path);
-    for (size_t i = 0; i < parts.said; i++)
+    for (size_t i = 0; i < parts.said; i++) {
+        if (i >= index->partition_count)
+            add_group(maker, index, &parts, i, &path);
         add_step(&path, parts.parts[i]);
+    }
     maker->arena->failed = maker->arena->failed || path.failed;
     const char *last = index->sort_count > 0 ? parts.parts[parts.said] : NULL;
     const char *attribute = last ? index->sort[index->sort_count - 1].attribute : NULL;

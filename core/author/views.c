@@ -157,8 +157,8 @@ static void add_end(struct arena *arena, struct declared_table *table, const str
     path->limit = count ? 0 : WINDOW_ENDS;
 }
 
-/* The next page behind a key of the table, so that a long listing can be walked. An index may have
- * several items with one key, which a page that ends there would divide. */
+/* The next page behind a key, so that a long listing can be walked. An index may have several items
+ * with one key, which no page may divide. */
 static void add_page(struct arena *arena, struct declared_table *table, const struct view *view,
                      const char *key)
 {
@@ -175,6 +175,7 @@ static void add_page(struct arena *arena, struct declared_table *table, const st
     }
     path->ordered = true;
     path->limit = WINDOW_PAGE;
+    path->ties = view->index;
 }
 
 void view_add_windows(struct arena *arena, struct declared_table *table, const struct view *view,
@@ -191,6 +192,5 @@ void view_add_windows(struct arena *arena, struct declared_table *table, const s
         return;
     add_end(arena, table, view, false, NULL);
     add_end(arena, table, view, false, params->count);
-    if (!view->index)
-        add_page(arena, table, view, params->key);
+    add_page(arena, table, view, params->key);
 }

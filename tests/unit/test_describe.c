@@ -110,7 +110,8 @@ static void test_several_attributes_are_directories_in_key_order(void)
     index.keys.sort[index.keys.sort_count++].name = SPAN_LITERAL("d");
     struct table_info info = {.keys = keys_of("id", NULL), .indexes = &index, .index_count = 1};
     describe(&info);
-    CHECK(path_called("by/Wide/{a}/{b}/{c}/"));
+    CHECK(path_called("by/Wide/{a}/{b}/")->groups);
+    CHECK(!path_called("by/Wide/{a}/{b}/{c}/")->groups);
     forget();
 }
 
@@ -156,12 +157,13 @@ static void test_windows(void)
     index.keys.sort[0].type = VALUE_N;
     describe(&info);
     static const char *const windows[] = {
-        "items/{from}/{prefix}*/",     "items/{from}/{from_2}..{to}/",
-        "items/{from}/newest/",        "items/{from}/newest:{count}/",
-        "items/{from}/oldest/",        "items/{from}/oldest:{count}/",
-        "items/{from}/after:{key_2}/", "by/I/{status}/{from_2}..{to}/",
-        "by/I/{status}/newest/",       "by/I/{status}/newest:{count}/",
-        "by/I/{status}/oldest/",       "by/I/{status}/oldest:{count}/",
+        "items/{from}/{prefix}*/",      "items/{from}/{from_2}..{to}/",
+        "items/{from}/newest/",         "items/{from}/newest:{count}/",
+        "items/{from}/oldest/",         "items/{from}/oldest:{count}/",
+        "items/{from}/after:{key_2}/",  "by/I/{status}/{from_2}..{to}/",
+        "by/I/{status}/newest/",        "by/I/{status}/newest:{count}/",
+        "by/I/{status}/oldest/",        "by/I/{status}/oldest:{count}/",
+        "by/I/{status}/after:{key_2}/",
     };
     size_t listings = 0, count = 0;
     for (const struct declared_path *path = table->paths; path; path = path->next, count++)
@@ -171,6 +173,8 @@ static void test_windows(void)
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++)
         CHECK(path_called(windows[i])->hidden);
     CHECK(path_called("items/{from}/after:{key_2}/")->wheres->whole);
+    CHECK(!path_called("items/{from}/after:{key_2}/")->ties); /* no two share a key */
+    CHECK(path_called("by/I/{status}/after:{key_2}/")->ties);
     CHECK_INT(path_called("items/{from}/newest/")->limit, 100);
     forget();
 }
