@@ -353,8 +353,8 @@ struct cache_wait *census_ask(const struct tree *tree, const struct place *place
             flight->size_bytes = told.size_bytes;
         }
     }
-    const struct map_key *partition =
-        &place->table->keys[0]; /* made anew, a table may have another */
+    /* A table that is made anew may have another key. */
+    const struct map_key *partition = &place->table->keys[0];
     buf_printf(&key, "%p census of %s by %d %s", (void *)source, place->table_name,
                (int)partition->type, partition->attribute);
     if (flight && (key.failed || !flight_init(flight, place)))

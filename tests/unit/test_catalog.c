@@ -541,6 +541,24 @@ static void test_keys_are_good_for_a_minute(void)
     close_place(items, &told);
 }
 
+static void test_keys_of_a_table_made_anew_are_not_those_of_the_old_one(void)
+{
+    struct told told = {0};
+    struct place *items = open_place("/tables/Users/items");
+    static struct table_info numbered = {
+        .keys = {.partition = {{{"SK", 2}, VALUE_N}}, .partition_count = 1},
+    };
+    list(items, &told);
+    CHECK_INT(scene.fake.started, 4);
+    scene.fake.info = &numbered;
+    catalog_forget(catalog); /* as when the description's minute is over, and not the keys' */
+    list(items, &told);
+    CHECK_TEXT(buf_text(&told.bytes), "README\n1\n2\n3\n");
+    CHECK_INT(told.err.kind, ERROR_NONE);
+    CHECK_INT(scene.fake.started, 4 + 1 + 4);
+    close_place(items, &told);
+}
+
 static void test_two_who_list_share_a_scan(void)
 {
     struct told told[2] = {{0}, {0}};
@@ -751,6 +769,8 @@ static void test_a_fact_of_whom_nobody_can_ask(void)
 static const struct check_test tests[] = {
     {"keys_of_all_segments_are_listed_once", test_keys_of_all_segments_are_listed_once},
     {"keys_are_good_for_a_minute", test_keys_are_good_for_a_minute},
+    {"keys_of_a_table_made_anew_are_not_those_of_the_old_one",
+     test_keys_of_a_table_made_anew_are_not_those_of_the_old_one},
     {"two_who_list_share_a_scan", test_two_who_list_share_a_scan},
     {"who_goes_away_ends_the_scan", test_who_goes_away_ends_the_scan},
     {"a_segment_that_fails_ends_all", test_a_segment_that_fails_ends_all},
