@@ -164,8 +164,8 @@ def windows(kind, items):
         for prefix in {key.decode()[:2] for key in keys}:
             inside = [item for item, key in zip(items, keys) if key.startswith(prefix.encode())]
             folded = [key for key in keys if key.decode().lower().startswith(prefix.lower())]
-            if len(folded) > len(inside):
-                continue  # dynoxide finds those of the other case, too, which is refused
+            if len(folded) > len(inside) or "%" in prefix:
+                continue  # dynoxide finds those of the other case, too, DynamoDB Local takes % for any text
             yield zoo.segment(zoo.s(prefix)) + "*", inside
 
 
