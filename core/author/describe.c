@@ -2,6 +2,7 @@
 
 #include "core/author/declare.h"
 #include "core/author/generic.h"
+#include "core/author/words.h"
 
 /* A key attribute of the table or of an index, and the part that it is in paths. */
 struct part {
@@ -147,6 +148,10 @@ struct declared_table *describe_table(struct arena *arena, const char *name,
     const struct declared_record *item = describe_items(&describing);
     for (size_t i = 0; i < info->index_count && !arena->failed; i++)
         describe_index(&describing, &info->indexes[i]);
+    CLEAN_UP(buf_clean_up) struct buf words = {0};
+    words_write_table(&words, info);
+    arena->failed = arena->failed || words.failed;
+    describing.table->note = arena_text(arena, buf_span(&words));
     if (!arena->failed)
         generic_add_paths(arena, describing.table, item);
     return arena->failed ? NULL : describing.table;

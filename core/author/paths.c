@@ -167,6 +167,29 @@ static void add_kind(struct paths *paths, struct declared_path *path, const char
     path->kind_count = 1;
 }
 
+/* Whether some part has zeros in front of it in the key, and not in the path: then the kinds alone
+ * can tell the key. */
+static bool is_padded(const struct tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++)
+        for (size_t k = 0; k < tree->partition[i].count; k++)
+            if (tree->partition[i].pieces[k].pad)
+                return true;
+    return false;
+}
+
+/* FORMAT without how keys spell its parts: a path's values are spelled so when it is read. */
+static void write_parts(const struct format *format, struct buf *out)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        const struct format_piece *piece = &format->pieces[i];
+        if (piece->param)
+            buf_printf(out, "{%s%s}", piece->param, piece->open ? "*" : "");
+        else
+            buf_add_span(out, piece->literal);
+    }
+}
+
 /* What the path says of the whole keys, which are parts of the kind that has all records. */
 static struct declared_condition *say_keys(struct paths *paths, const struct tree *tree)
 {
@@ -178,7 +201,7 @@ static struct declared_condition *say_keys(struct paths *paths, const struct tre
         const char *own = format_whole_param(&tree->partition[i]);
         if (part && own && strcmp(own, part) == 0)
             continue; /* the path says it */
-        format_write(&tree->partition[i], &text);
+        write_parts(&tree->partition[i], &text);
         paths->arena->failed = paths->arena->failed || text.failed;
         if (part)
             declare_where(paths->arena, &scratch, part, COND_EQ, buf_text(&text), NULL);
@@ -218,38 +241,6 @@ static const char *name_of(struct paths *paths, const struct said *said,
     return parsable || !any ? NULL : arena_text(paths->arena, buf_span(&name));
 }
 
-/* Whether a key's text has parts in other letters, or with zeros in front: no condition can say
- * that of a whole key. */
-static bool is_spelled(const struct format *format)
-{
-    for (size_t i = 0; i < format->count; i++)
-        if (format->pieces[i].letters != FORMAT_ANY_CASE || format->pieces[i].pad > 0)
-            return true;
-    return false;
-}
-
-static bool has_spelled(const struct tree *tree)
-{
-    for (size_t i = 0; i < tree->count; i++)
-        if (is_spelled(&tree->partition[i]))
-            return true;
-    return false;
-}
-
-/* Lists the tree's kinds by their names. */
-static void name_kinds(struct paths *paths, const struct tree *tree, struct declared_path *path)
-{
-    size_t count = 0;
-    for (const struct declared_record *kind = paths->table->records; kind; kind = kind->next)
-        count += kind != paths->whole && is_of_tree(tree, kind);
-    path->kinds = arena_array(paths->arena, count, sizeof *path->kinds);
-    path->kind_count = 0;
-    for (const struct declared_record *kind = paths->table->records; kind && path->kinds;
-         kind = kind->next)
-        if (kind != paths->whole && is_of_tree(tree, kind))
-            path->kinds[path->kind_count++].text = kind->name;
-}
-
 static size_t params_of(const struct declared_record *kind)
 {
     size_t count = 0;
@@ -286,13 +277,11 @@ static void add_kind_windows(struct paths *paths, const struct tree *tree, const
                              const char *listing, const struct declared_record *kind)
 {
     const char *attribute = NULL, *part = NULL;
+    bool padded = false; /* a number, then, of which nothing is the beginning */
     const struct format *sort = sort_of(tree, kind, &attribute);
-    bool padded = false; /* a number with zeros in front: it has no beginning */
     for (size_t i = 0; sort && i < sort->count && !part; i++)
-        if (sort->pieces[i].param && !is_said(said, sort->pieces[i].param)) {
-            part = sort->pieces[i].param;
-            padded = sort->pieces[i].pad > 0;
-        }
+        if (sort->pieces[i].param && !is_said(said, sort->pieces[i].param))
+            part = sort->pieces[i].param, padded = sort->pieces[i].pad > 0;
     if (!part || params_of(kind) > MOST_PARAMS)
         return;
     struct view view = {
@@ -300,7 +289,7 @@ static void add_kind_windows(struct paths *paths, const struct tree *tree, const
         .kind = kind->name,
         .index = tree->index ? tree->index->name : NULL,
         .name = name_of(paths, said, kind),
-        .hidden = true,
+        .hidden = !is_padded(tree),
         .part = part,
         .type = padded ? VALUE_N : generic_type(paths->table, attribute),
     };
@@ -333,22 +322,19 @@ static const char *note_of(struct paths *paths, const struct tree *tree)
 static void add_listing(struct paths *paths, const struct tree *tree, const struct said *said,
                         const char *listing)
 {
-    bool spelled = has_spelled(tree);
     struct view view = {
         .path = listing,
         .kind = paths->whole->name,
         .index = tree->index ? tree->index->name : NULL,
-        .where = spelled ? NULL : say_keys(paths, tree),
-        .name = tree->index && !spelled
-                    ? generic_index_name(paths->arena, paths->whole, tree->index,
-                                         tree->index->partition_count)
-                    : NULL,
+        .where = say_keys(paths, tree),
+        .name = tree->index ? generic_index_name(paths->arena, paths->whole, tree->index,
+                                                 tree->index->partition_count)
+                            : NULL,
     };
-    struct declared_path *path = view_add(paths->arena, paths->table, &view);
+    struct declared_path *path =
+        is_padded(tree) ? NULL : view_add(paths->arena, paths->table, &view);
     if (path)
         path->note = note_of(paths, tree);
-    if (path && spelled)
-        name_kinds(paths, tree, path);
     for (const struct declared_record *kind = paths->table->records; kind; kind = kind->next)
         if (kind != paths->whole && is_of_tree(tree, kind) && !paths->arena->failed)
             add_kind_windows(paths, tree, said, listing, kind);

@@ -4,9 +4,16 @@
 #include "core/author/generic.h"
 #include "core/author/views.h"
 
+/* The part that is all of the key, and in it as it is. */
+static const char *plain_part(const struct format *format)
+{
+    const char *part = format_whole_param(format);
+    return part && !format->pieces[0].pad && !format->pieces[0].letters ? part : NULL;
+}
+
 static const char *whole_part(const struct declared_table *table, const struct declared_key *key)
 {
-    const char *part = format_whole_param(&key->format);
+    const char *part = plain_part(&key->format);
     bool open =
         part && (key->format.pieces[0].open || generic_type(table, key->attribute) != VALUE_S);
     return open ? part : NULL;
@@ -50,8 +57,8 @@ static const char *known_part(const struct declared_table *table, const char *at
     for (const struct declared_record *each = table->records; each; each = each->next)
         for (size_t i = 0; i < each->key_count; i++)
             if (strcmp(each->keys[i].attribute, attribute) == 0 &&
-                format_whole_param(&each->keys[i].format))
-                return format_whole_param(&each->keys[i].format);
+                plain_part(&each->keys[i].format))
+                return plain_part(&each->keys[i].format);
     return NULL;
 }
 
@@ -130,10 +137,10 @@ static void add_format(struct arena *arena, struct declared_key *key, const char
 static bool says_otherwise(const struct declared_key *key, const char *attribute, const char *part)
 {
     bool same = strcmp(key->attribute, attribute) == 0;
-    if (format_has(&key->format, part) && !(same && format_whole_param(&key->format)))
+    if (format_has(&key->format, part) && !(same && plain_part(&key->format)))
         return true;
     for (const struct declared_kind_format *each = key->by_kind; each; each = each->next)
-        if (format_has(&each->format, part) && !(same && format_whole_param(&each->format)))
+        if (format_has(&each->format, part) && !(same && plain_part(&each->format)))
             return true;
     return false;
 }

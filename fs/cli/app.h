@@ -79,6 +79,6 @@ typedef int command_fn(const struct options *options, int argc, char **argv);
 extern const bool mount_is_built;
 
 command_fn cat_command, ls_command, explain_command, check_command, mount_command, refresh_command,
-    umount_command, map_command, policy_command, config_command;
+    umount_command, map_command, policy_command, config_command, map_command, init_command;
 
 #endif

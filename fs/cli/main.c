@@ -39,6 +39,8 @@ static const struct command commands[] = {
     {"map", "[--sample PATH|N] [TABLE…]",
      "draft a first map of tables, and of how keys are written",
      "ddbfs map --sample /tables/Orders/items/USER#123/ Orders", map_command},
+    {"init", "[--yes] [OPTION…] TABLE…", "write that map to where it is looked for",
+     "ddbfs init 'prod-*'", init_command},
     {"policy", "[--env NAME] [OPTION…] [MAP]", "print the IAM policy that a map needs",
      "ddbfs policy --env prod my.map.json", policy_command},
     {"config", "[--env NAME] [OPTION…] [MAP]", "say whose credentials ask where, and who said so",

@@ -1,15 +1,22 @@
 /* ddbfs map [--sample PATH|N] [--map FILE] TABLE…: a first map of tables, from what the service and
  * some of their records say of them. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/author/describe.h"
 #include "core/author/environments.h"
 #include "core/author/paths.h"
+#include "core/author/teach.h"
 #include "core/author/write.h"
 #include "core/sources.h"
 #include "fs/cli/learner.h"
 #include "fs/cli/map_from.h"
+
+/* Where the schema of maps is installed: the build says it. */
+#ifndef DDBFS_DATA
+#define DDBFS_DATA "/usr/local/share/ddbfs"
+#endif
 
 /* A page is 1 MB, and 8 KB are a unit. */
 enum { MOST_TABLES = 200, UNITS_OF_A_PAGE = 128 };
@@ -28,6 +35,12 @@ struct drafting {
     struct drafted tables[MOST_TABLES];
     size_t count;
     struct drafted *asked; /* whose description is awaited */
+
+    /* Of a pattern, while tables are listed for it. */
+    const char *pattern;
+    struct source *names_source; /* borrowed */
+    struct source_call *names_call;
+    bool matched, matched_wrongly;
 };
 
 static bool fail(struct drafting *drafting, const char *path, const struct error *err)
@@ -82,6 +95,57 @@ static bool add_word(struct drafting *drafting, const char *word)
     if (!place)
         return fail(drafting, word, &why);
     return add_table(drafting, strdup(is_path ? place->table_name : word), place);
+}
+
+/* "prod-*", which a name of a table may not hold. */
+static bool is_pattern(const char *word)
+{
+    return word[0] != '/' && strpbrk(word, "*?[") != NULL;
+}
+
+static void take_names(void *arg, const struct page *page, const struct error *err)
+{
+    struct drafting *drafting = arg;
+    for (size_t i = 0; page && i < page->name_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        buf_add_span(&name, page->names[i]);
+        if (fnmatch(drafting->pattern, buf_text(&name), 0) != 0)
+            continue;
+        drafting->matched = true;
+        if (!add_word(drafting, buf_text(&name)))
+            drafting->matched_wrongly = true;
+    }
+    if (err)
+        drafting->matched_wrongly = !fail(drafting, drafting->pattern, err);
+    if (page && page->more)
+        drafting->names_source->ops->more(drafting->names_call);
+    else
+        loop_stop(drafting->app.loop);
+}
+
+/* The tables that PATTERN matches, of all that there are. */
+static bool add_matching(struct drafting *drafting, const char *pattern)
+{
+    struct error why;
+    struct place *place = app_resolve(&drafting->app, "/tables", &why);
+    drafting->pattern = pattern;
+    drafting->matched = drafting->matched_wrongly = false;
+    drafting->names_source = place ? sources_for(drafting->app.sources, place, &why) : NULL;
+    place_destroy(place);
+    if (!drafting->names_source)
+        return fail(drafting, pattern, &why);
+    struct read *read = read_new(READ_TABLES, "", NULL);
+    drafting->names_call =
+        read ? source_start(drafting->names_source, read, take_names, drafting) : NULL;
+    if (drafting->names_call) {
+        loop_run(drafting->app.loop);
+        drafting->names_source->ops->end(drafting->names_call);
+    }
+    read_destroy(read);
+    if (!drafting->names_call)
+        return fail_of_memory(drafting);
+    error_set(&why, ERROR_NOT_FOUND, "no table is called so");
+    return !drafting->matched_wrongly && (drafting->matched || fail(drafting, pattern, &why));
 }
 
 static bool add_sampled(struct drafting *drafting, const char *path)
@@ -184,9 +248,11 @@ static bool draft(struct drafting *drafting, struct declared_map *map)
         last = &(*last)->next;
     }
     *last = NULL;
-    map->note = "A first map, for editing. docs/map.md explains each word; prove it with "
-                "\"ddbfs check\".";
-    return author_add_environments(&drafting->arena, map, &where) || fail_of_memory(drafting);
+    map->schema = DDBFS_DATA "/map.schema.json";
+    if (!author_add_environments(&drafting->arena, map, &where))
+        return fail_of_memory(drafting);
+    author_teach(map);
+    return true;
 }
 
 static bool print(struct drafting *drafting, const struct declared_map *map)
@@ -213,7 +279,9 @@ static void run(struct drafting *drafting, char **words, int count)
     struct declared_map map = {0};
     bool ok = true;
     for (int i = 0; i < count; i++)
-        ok = add_word(drafting, words[i]) && ok;
+        ok = (is_pattern(words[i]) ? add_matching(drafting, words[i])
+                                   : add_word(drafting, words[i])) &&
+             ok;
     for (unsigned i = 0; i < options->sample_path_count; i++)
         ok = add_sampled(drafting, options->sample_paths[i]) && ok;
     for (size_t i = 0; ok && i < drafting->count; i++)

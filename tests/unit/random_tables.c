@@ -171,6 +171,10 @@ static const char *const formats[] = {
     "x@typed",
     "{A}#{B}#{C}#{D}#{E}",
     "V0#{F}",
+    "S#{F:05}",
+    "E#{G:lower}#{F:05}",
+    "{G:lower}",
+    "{H:upper}#{A}",
     "größe#{G}",
     "{A},{B}",
     "user#{A}",
@@ -196,7 +200,7 @@ static struct format random_format(struct random *random, struct arena *arena,
             format.pieces[0].param = declare_param_name(arena, span_text(attribute));
             return format;
         }
-    format_parse(arena, span_text(formats[random_below(random, FORMATS)]), &format);
+    format_parse_key(arena, span_text(formats[random_below(random, FORMATS)]), &format);
     return format;
 }
 

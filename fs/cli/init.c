@@ -1,0 +1,157 @@
+/* ddbfs init [--yes] TABLE…: the map that ddbfs map prints, shown and written to where commands
+ * look for one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fs/cli/app.h"
+
+/* Where the user's own map is. False when nobody says where the user is at home. */
+static bool find_file(struct buf *out)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (config && config[0])
+        buf_printf(out, "%s/ddbfs/map.json", config);
+    else if (home && home[0])
+        buf_printf(out, "%s/.config/ddbfs/map.json", home);
+    return out->size > 0 && !out->failed;
+}
+
+static void complain(const char *file, const char *what, const char *why)
+{
+    fflush(stdout);
+    fputs("ddbfs: ", stderr);
+    app_print_safely(file);
+    fprintf(stderr, ": %s%s%s\n", what, why ? ": " : "", why ? why : "");
+}
+
+static bool read_all(int fd, struct buf *out)
+{
+    char chunk[8192];
+    ssize_t size;
+    if (lseek(fd, 0, SEEK_SET) != 0)
+        return false;
+    while ((size = read(fd, chunk, sizeof chunk)) > 0)
+        buf_add(out, chunk, (size_t)size);
+    return size == 0 && !out->failed;
+}
+
+static void print(const struct buf *text)
+{
+    fputs(buf_text(text), stdout); /* JSON has no NUL */
+    fflush(stdout);
+}
+
+/* What `ddbfs map` prints, byte for byte, and its exit status. False when there is no room. */
+static bool draft(const struct options *options, int argc, char **argv, struct buf *out,
+                  int *status)
+{
+    int taken = memfd_create("map", MFD_CLOEXEC), own = dup(STDOUT_FILENO);
+    bool ok = taken >= 0 && own >= 0 && fflush(stdout) == 0 && dup2(taken, STDOUT_FILENO) >= 0;
+    if (ok) {
+        *status = map_command(options, argc, argv);
+        ok = fflush(stdout) == 0 && read_all(taken, out);
+        ok = dup2(own, STDOUT_FILENO) >= 0 && ok;
+    }
+    if (taken >= 0)
+        close(taken);
+    if (own >= 0)
+        close(own);
+    return ok;
+}
+
+/* The folders above FILE, as XDG wants those that are not there yet. */
+static void make_folders(const char *file)
+{
+    CLEAN_UP(buf_clean_up) struct buf folder = {0};
+    for (const char *at = strchr(file + 1, '/'); at; at = strchr(at + 1, '/')) {
+        buf_truncate(&folder, 0);
+        buf_add(&folder, file, (size_t)(at - file));
+        mkdir(buf_text(&folder), 0700);
+    }
+}
+
+static bool write_all(int fd, struct span text)
+{
+    while (text.size > 0) {
+        ssize_t size = write(fd, text.data, text.size);
+        if (size < 0 && errno != EINTR)
+            return false;
+        if (size > 0)
+            text = span_from(text, (size_t)size);
+    }
+    return fsync(fd) == 0;
+}
+
+/* All of it or nothing, and never over a file that is there: a link fails where one is. */
+static bool write_file(const char *file, struct span text)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    buf_printf(&name, "%s.XXXXXX", file);
+    if (name.failed)
+        return errno = ENOMEM, false;
+    make_folders(file);
+    int fd = mkostemp(name.data, O_CLOEXEC);
+    bool ok = fd >= 0 && write_all(fd, text);
+    ok = (fd < 0 || close(fd) == 0) && ok && link(buf_text(&name), file) == 0;
+    int why = errno;
+    if (fd >= 0)
+        unlink(buf_text(&name));
+    errno = why;
+    return ok;
+}
+
+/* Whether --yes, or the person at the terminal, says so. */
+static bool is_wanted(const struct options *options, const char *file)
+{
+    char answer[16] = "";
+    if (options->yes)
+        return true;
+    if (!isatty(STDIN_FILENO)) {
+        complain(file, "is not written: nobody can be asked; say --yes, which writes it", NULL);
+        return false;
+    }
+    fputs("write this map to ", stderr);
+    app_print_safely(file);
+    fputs("? [y/N] ", stderr);
+    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static int show_and_write(const struct options *options, const char *file, const struct buf *text)
+{
+    print(text);
+    if (!is_wanted(options, file))
+        return EXIT_FAILURE;
+    if (!write_file(file, buf_span(text))) {
+        complain(file, "can't be written", strerror(errno));
+        return EXIT_FAILURE;
+    }
+    complain(file, "written; \"ddbfs check\" proves it against the tables", NULL);
+    return EXIT_SUCCESS;
+}
+
+int init_command(const struct options *options, int argc, char **argv)
+{
+    CLEAN_UP(buf_clean_up) struct buf file = {0}, text = {0};
+    struct stat told;
+    int status = EXIT_FAILURE;
+    if (!find_file(&file))
+        return app_usage("neither XDG_CONFIG_HOME nor HOME says where a map would be", "init");
+    if (lstat(buf_text(&file), &told) == 0) {
+        complain(buf_text(&file), "there is one already, which stays; ddbfs map prints another",
+                 NULL);
+        return EXIT_FAILURE;
+    }
+    if (!draft(options, argc, argv, &text, &status)) {
+        complain(buf_text(&file), "can't be written", strerror(errno));
+        return EXIT_FAILURE;
+    }
+    if (status == EXIT_SUCCESS)
+        return show_and_write(options, buf_text(&file), &text);
+    print(&text);
+    return status;
+}
