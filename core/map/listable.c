@@ -97,8 +97,8 @@ static bool asks_as(const struct map_pattern *list, const struct route *step)
 static bool groups_all(const struct map_pattern *list, const struct route *child,
                        const struct bindings *path)
 {
-    return groups_show(child, path) && list->filter_count == 0 && shows_some_of(list, child) &&
-           asks_as(list, child);
+    return groups_show(child, path) && !list->narrowed && list->filter_count == 0 &&
+           shows_some_of(list, child) && asks_as(list, child);
 }
 
 bool listable_shows(const struct route *child, const struct map_kind *kind)

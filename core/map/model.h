@@ -152,6 +152,7 @@ struct map_pattern {
     const char *limit_param; /* the path's parameter that says how many; or NULL */
     bool ties;               /* and those that share their sort key with the last of them */
     bool groups;             /* entries are not shown: the directories are that they bring along */
+    bool narrowed; /* "where" was said, which may leave out what the path alone leads to */
     enum map_pick pick;
     const char *pick_attribute;
     const char *attribute; /* the file is this attribute's bare value */

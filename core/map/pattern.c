@@ -358,6 +358,7 @@ static bool compile(struct draft *draft, const struct declared_table *table)
         .limit_param = path->limit_param,
         .ties = path->ties,
         .groups = path->groups,
+        .narrowed = path->wheres != NULL,
         .pick = path->pick,
         .pick_attribute = path->pick_attribute,
         .attribute = path->attribute,

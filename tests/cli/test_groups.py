@@ -20,6 +20,8 @@ PATHS = {
     "days/{box}/": {"groups": True},
     "days/{box}/{day}/": {},
     "days/{box}/TODAY/": {"where": {"day": "2026-01-01"}},
+    "some/{box}/": {"groups": True, "where": {"day": "2026*"}},
+    "some/{box}/{day}/": {},
 }
 DAYS = ["2026-01-01", "2026-01-02", "TODAY", "README", "a/b", "-", ".x", "%41", "é"]
 
@@ -112,6 +114,15 @@ def test_a_part_of_the_table_s_own_key(ddbfs, ls, events):
             text = ddbfs("cat", f"/any/events/days/box/{name}{record}", env=events.env).text
             found.append(json.loads(text)["sk"])
     assert sorted(found) == sorted(sk for _, sk in truth(events))
+
+
+def test_a_condition_that_leaves_some_out_is_told(ddbfs, events):
+    """Days that it does not let through open all the same: the listing does not pass for whole."""
+    events()
+    listed = ddbfs("ls", "/any/events/some/box", env=events.env, expect=1)
+    assert listed.text == "README\n2026-01-01/\n2026-01-02/\n"
+    assert "there may be others" in listed.stderr
+    assert ddbfs("ls", "/any/events/some/box/é", env=events.env).text
 
 
 def test_it_costs_pages_and_no_contents(ddbfs, events, cost):
