@@ -47,7 +47,7 @@ void cost_add(struct cost *cost, const struct cost *more)
     cost->ties |= more->ties;
     cost->batches |= more->batches;
     cost->tables |= more->tables;
-    cost->scans |= more->scans;
+    cost->scans += more->scans;
     cost->described |= more->described;
     cost->consistent |= more->consistent;
 }
@@ -60,7 +60,8 @@ void cost_write(const struct cost *cost, struct buf *out)
         end = ", and ";
     }
     if (cost->scans) {
-        buf_printf(out, "%s1 request a page of up to 1 MB of the whole table", end);
+        buf_printf(out, "%s1 request a page of up to 1 MB of the whole table, %u at the least", end,
+                   cost->scans);
         end = ", and ";
     }
     if (cost->pages) {
@@ -100,7 +101,7 @@ void cost_write_json(const struct cost *cost, struct buf *out)
     buf_printf(out,
                "{\"requests\": %u, \"paged_queries\": %u, \"queries_that_may_pass_over\": %u, "
                "\"per_100_records\": %d, \"per_100_tables\": %d, \"descriptions\": %d, "
-               "\"scans\": %d}",
+               "\"scans\": %u}",
                cost->requests, cost->pages, cost->passes_over, cost->batches, cost->tables,
                cost->described, cost->scans);
 }

@@ -14,7 +14,8 @@ struct cost {
     bool ties;        /* or where those behind them share the last one's sort key */
     bool batches;     /* one for each started hundred of a page's records, for their contents */
     bool tables;      /* one for each started hundred of the account's tables */
-    bool scans;       /* one for each page of up to 1 MB of a whole table, in segments */
+    unsigned scans;   /* segments of a whole table: one for each page of up to 1 MB, and at least
+                       * one for each segment */
     bool described;   /* one for what the service says of the table, at most once a minute */
     bool consistent;  /* read units count double */
 };

@@ -28,7 +28,8 @@ bool price_init(struct price *price, const struct place *place, const struct pla
     /* The description tells the schema. */
     if (place->kind == PLACE_FACT && place->fact != FACT_SCHEMA)
         price->cost.requests = (unsigned)fact_read_count(place->fact);
-    price->cost.scans = place->kind == PLACE_DIRECTORY && names->scan && census_step(place);
+    bool scans = place->kind == PLACE_DIRECTORY && names->scan && census_step(place);
+    price->cost.scans = scans ? CENSUS_SEGMENTS : 0;
     if (!proofs_init(&price->proofs, place, names, price->plan, err))
         return false;
     proofs_add_cost(&price->proofs, &price->cost);

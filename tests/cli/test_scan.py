@@ -171,7 +171,7 @@ def test_explain(scans, bare, table_of):
     items = f"/tables/{table_of(KEYS)}/items"
     told = scans("explain", items).text
     assert "reads  1. Scan any-Things, only pk, in 4 segments at once" in told
-    assert "cost   1 request a page of up to 1 MB of the whole table" in told
+    assert "cost   1 request a page of up to 1 MB of the whole table, 4 at the least" in told
     assert "aws dynamodb scan --table-name any-Things" in told
     assert "Scan" not in bare("explain", items).text
     assert "by a Scan of the whole table" in scans("cat", f"{items}/README").text
