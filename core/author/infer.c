@@ -202,6 +202,35 @@ static bool name_kind(struct inferring *inferring, struct kind *kind)
                            kind->names[1]);
 }
 
+/* Whether the record at ROW has a tag in the place of a part that is named after an attribute,
+ * which it lacks. LAST is the part of SIDE's key. */
+static bool has_tag(const struct inferring *inferring, const struct kind *kind, size_t row,
+                    size_t side, size_t last)
+{
+    const struct token *token = &inferring->columns[side].shapes[row].tokens[last];
+    return !token->open && clue_is_tag(token->text) &&
+           !specimen_find(inferring->specimens[row], kind->names[side][last].attribute);
+}
+
+/* The kind of those of FIRST on that the record at ROW is of, when its token LAST is a literal: one
+ * more where there is none yet. NULL when memory ran out. */
+static struct kind *move_apart(struct inferring *inferring, struct kind *first, size_t row,
+                               size_t side, size_t last)
+{
+    struct shape shapes[2] = {0};
+    for (size_t k = 0; k < inferring->key_count; k++)
+        shapes[k] = inferring->columns[k].shapes[row];
+    shapes[side].tokens[last].literal = true;
+    struct kind *apart = first;
+    while (apart && !shape_alike(&apart->shapes[side], &shapes[side]))
+        apart = apart->next;
+    if (!apart)
+        apart = add_kind(inferring, shapes);
+    if (apart)
+        add_row(apart, shapes, row);
+    return apart;
+}
+
 /* "INDEX#DEFAULT_CONFIGS" beside "INDEX#{index_name}": a tag where others have an attribute's
  * value, in a record that lacks the attribute. */
 static bool split_kind(struct inferring *inferring, struct kind *kind)
@@ -215,27 +244,14 @@ static bool split_kind(struct inferring *inferring, struct kind *kind)
     struct kind *first = NULL;
     for (size_t i = 0; i < kind->count; i++) {
         size_t row = kind->rows[i];
-        struct shape shapes[2] = {0};
-        for (size_t k = 0; k < inferring->key_count; k++)
-            shapes[k] = inferring->columns[k].shapes[row];
-        struct token *token = &shapes[side].tokens[last];
-        if (token->open || !clue_is_tag(token->text) ||
-            specimen_find(inferring->specimens[row], kind->names[side][last].attribute) ||
-            inferring->kind_count == MOST_KINDS) {
+        if (!has_tag(inferring, kind, row, side, last) || inferring->kind_count == MOST_KINDS) {
             kind->rows[kept++] = row;
             continue;
         }
-        token->literal = true;
-        struct kind *apart = first;
-        while (apart && !shape_alike(&apart->shapes[side], &shapes[side]))
-            apart = apart->next;
-        if (!apart)
-            apart = add_kind(inferring, shapes);
+        struct kind *apart = move_apart(inferring, first, row, side, last);
         if (!apart)
             return false;
-        if (!first)
-            first = apart;
-        add_row(apart, shapes, row);
+        first = first ? first : apart;
     }
     kind->count = kept;
     for (; first; first = first->next)

@@ -61,8 +61,10 @@ static size_t suitability(const struct naming *naming, struct span name)
     if (equal == 0 || (!differs && !of_tag && first.size < 6))
         return 0;
     enum clue_dating dating = clue_dating(name);
-    return 8 * equal + 4 * of_tag + 2 * is_index_key(naming->column->table, name) +
-           (dating == DATES_CREATION || dating == DATES_NOTHING);
+    size_t points = 8 * equal;
+    points += of_tag ? 4 : 0;
+    points += is_index_key(naming->column->table, name) ? 2 : 0;
+    return points + (dating == DATES_CREATION || dating == DATES_NOTHING);
 }
 
 static struct span find_attribute(const struct naming *naming)

@@ -146,12 +146,11 @@ static void add_routes(struct entries *entries, const struct place *place, bool 
 void entries_add_declared(struct entries *entries, const struct place *place,
                           const struct place_options *names)
 {
-    if (place->kind == PLACE_ROOT && map_is_none(place->map))
+    bool is_one = place->kind == PLACE_ENVIRONMENT || map_is_none(place->map);
+    if (is_one && (place->kind == PLACE_ROOT || place->kind == PLACE_ENVIRONMENT))
         add_tables(entries, place->map);
     else if (place->kind == PLACE_ROOT)
         add_environments(entries, place->map);
-    else if (place->kind == PLACE_ENVIRONMENT)
-        add_tables(entries, place->map);
     if (place->kind != PLACE_DIRECTORY)
         return;
     if (names_have_readme(place->table, place->route, &place->bindings))

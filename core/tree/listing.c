@@ -842,21 +842,41 @@ const struct place *tree_list_place(const struct tree_listing *listing)
     return listing->place;
 }
 
+/* The listing has been read: says what it lacks, or that it is whole. */
+static void conclude(struct tree_listing *listing)
+{
+    const struct route *unlisted = entries_unlisted(listing->place, &listing->tree->names);
+    if (listing->failed.kind != ERROR_NONE)
+        fail(listing, &listing->failed);
+    else if (unlisted)
+        say_unlisted(listing, unlisted);
+    else
+        deliver(listing);
+}
+
+/* Asks for the next page of a call, or begins it. */
+static bool go_on_with(struct tree_listing *listing, struct error *why)
+{
+    if (listing->call) {
+        listing->source->ops->more(listing->call);
+        return true;
+    }
+    return listing->state == LISTING_QUERY ? start_query(listing, why)
+                                           : ask_tables(listing, listing->place, take_names, why);
+}
+
 /* Begins whatever is next; what comes of it is delivered. */
 static void work(struct tree_listing *listing)
 {
     struct error why;
     bool ok = true;
-    const struct route *unlisted = entries_unlisted(listing->place, &listing->tree->names);
     switch (listing->state) {
     case LISTING_PLACE:
         ok = start_place(listing, &why);
         break;
     case LISTING_NAMES:
-        if (listing->call)
-            listing->source->ops->more(listing->call);
-        else
-            ok = ask_tables(listing, listing->place, take_names, &why);
+    case LISTING_QUERY:
+        ok = go_on_with(listing, &why);
         break;
     case LISTING_DECLARED:
         ok = start_declared(listing, &why);
@@ -874,12 +894,6 @@ static void work(struct tree_listing *listing)
         else
             ok = start_census(listing, &why);
         break;
-    case LISTING_QUERY:
-        if (listing->call)
-            listing->source->ops->more(listing->call);
-        else
-            ok = start_query(listing, &why);
-        break;
     case LISTING_CONTENTS:
         ok = start_slice(listing, &why);
         break;
@@ -888,12 +902,7 @@ static void work(struct tree_listing *listing)
                             take_all_proofs, listing, &why);
         break;
     case LISTING_ENDS:
-        if (listing->failed.kind != ERROR_NONE)
-            fail(listing, &listing->failed);
-        else if (unlisted)
-            say_unlisted(listing, unlisted);
-        else
-            deliver(listing);
+        conclude(listing);
         break;
     }
     if (!ok)

@@ -63,6 +63,27 @@ static bool read_spelling(const struct model *table, const char *param, struct s
     return fits;
 }
 
+/* VALUE, a piece of a name, becomes what it stands for. False with the refusal noted. */
+static bool read_piece(const struct model *table, const struct binding *piece, struct span *value,
+                       struct arena *arena, struct refusal *refusal)
+{
+    const char *why = NULL;
+    bool escaped = memchr(value->data, '%', value->size);
+    bool base64 = piece->type == VALUE_B && span_starts(*value, SPAN_LITERAL(NAME_BASE64));
+    bool decoded = base64    ? decode_base64(value, arena, &why)
+                   : escaped ? decode_piece(value, arena)
+                             : true;
+    if (!decoded) {
+        refusal_note(refusal, why ? BAD_BASE64 : BAD_ESCAPE, piece->param);
+        refusal->why = refusal->why ? refusal->why : why;
+        return false;
+    }
+    if (read_spelling(table, piece->param, value, arena))
+        return true;
+    refusal_note(refusal, NOT_PADDED, piece->param);
+    return false;
+}
+
 enum taken name_take_apart(const struct format *format, struct span name,
                            const struct bindings *path, const struct model *table,
                            struct arena *arena, struct bindings *values, struct refusal *refusal)
@@ -72,23 +93,12 @@ enum taken name_take_apart(const struct format *format, struct span name,
     captures.count = values->count = 0;
     if (!format_match(format, name, &captures))
         return NOT_ITS_FORM;
-    for (size_t i = 0; i < captures.count && taken != REFUSED; i++) {
-        const char *param = captures.items[i].param;
-        struct span value = captures.items[i].value;
-        bool escaped = memchr(value.data, '%', value.size);
-        bool base64 =
-            captures.items[i].type == VALUE_B && span_starts(value, SPAN_LITERAL(NAME_BASE64));
-        const char *why = NULL;
-        if (base64 ? !decode_base64(&value, arena, &why)
-                   : escaped && !decode_piece(&value, arena)) {
-            refusal_note(refusal, why ? BAD_BASE64 : BAD_ESCAPE, param);
-            refusal->why = refusal->why ? refusal->why : why;
+    for (size_t i = 0; i < captures.count; i++) {
+        const struct binding *piece = &captures.items[i];
+        const char *param = piece->param;
+        struct span value = piece->value;
+        if (!read_piece(table, piece, &value, arena, refusal))
             return REFUSED;
-        }
-        if (!read_spelling(table, param, &value, arena)) {
-            refusal_note(refusal, NOT_PADDED, param);
-            return REFUSED;
-        }
         const struct span *said = bindings_find(path, param);
         if (!said)
             said = bindings_find(values, param);
@@ -104,7 +114,9 @@ enum taken name_take_apart(const struct format *format, struct span name,
         }
         if (table && !suits(table, param, value, arena)) {
             refusal_note(refusal, NO_MATCH, param);
-            taken = escaped ? UNSUITED : REFUSED;
+            if (!memchr(piece->value.data, '%', piece->value.size))
+                return REFUSED;
+            taken = UNSUITED;
         }
     }
     return taken;

@@ -81,6 +81,31 @@ static bool is_count(const struct route *child, const struct bindings *values,
     return false;
 }
 
+/* What CHILD makes of NAME: TAKEN and UNSUITED only where nothing else speaks against it. FOUND
+ * gets it in both cases. */
+static enum taken try_step(const struct names_directory *directory, const struct route *child,
+                           struct span name, struct arena *arena, struct names_found *found,
+                           struct refusal *refusal)
+{
+    if (!names_skip_rank(child, &name))
+        return NOT_ITS_FORM;
+    found->kind = NAMES_CHILD;
+    found->route = child;
+    found->companion = COMPANION_NONE;
+    enum taken taken = name_take_apart(&child->segment, name, directory->path, directory->table,
+                                       arena, &found->values, refusal);
+    if ((taken == TAKEN || taken == UNSUITED) && names_withhold(child, directory->options)) {
+        /* That it is another pattern's record is no way around. */
+        *refusal = (struct refusal){.kind = A_SECRET};
+        return REFUSED;
+    }
+    if (taken == TAKEN && !is_count(child, &found->values, refusal))
+        return REFUSED;
+    if (taken == TAKEN && holds_separator(directory, child, &found->values))
+        return UNSUITED;
+    return taken;
+}
+
 /* Steps are tried the more specific first. "match" is a word to who types: a key that the service
  * has opens even if it does not match, by a name with an escape in it, unless another step takes
  * that. */
@@ -93,31 +118,18 @@ static bool find_step(const struct names_directory *directory, struct span name,
                   names_have_readme(directory->table, directory->route, directory->path);
     for (const struct route *child = directory->route->children; child; child = child->next) {
         struct span text = name;
-        bool literal = format_is_literal(&child->segment);
-        if (readme && !literal)
+        if (readme && !format_is_literal(&child->segment))
             break;
         if (is_record(child) && (no_records || !strip_suffix(&text, directory->options)))
             continue;
-        if (noise_is_for(&child->segment, name) || !names_skip_rank(child, &text))
+        if (noise_is_for(&child->segment, name))
             continue;
-        found->kind = NAMES_CHILD;
-        found->route = child;
-        found->companion = COMPANION_NONE;
-        enum taken taken = name_take_apart(&child->segment, text, directory->path, directory->table,
-                                           arena, &found->values, refusal);
-        if ((taken == TAKEN || taken == UNSUITED) && names_withhold(child, directory->options)) {
-            /* That it is another pattern's record is no way around. */
-            *refusal = (struct refusal){.kind = A_SECRET};
-            return false;
-        }
-        if (taken == TAKEN && !is_count(child, &found->values, refusal)) {
-            if (refusal->kind == WRONG_COUNT)
-                return false;
-            continue;
-        }
-        if (taken == TAKEN && !holds_separator(directory, child, &found->values))
+        enum taken taken = try_step(directory, child, text, arena, found, refusal);
+        if (taken == TAKEN)
             return true;
-        if ((taken == TAKEN || taken == UNSUITED) && !unsuited.route &&
+        if (taken == REFUSED && (refusal->kind == A_SECRET || refusal->kind == WRONG_COUNT))
+            return false;
+        if (taken == UNSUITED && !unsuited.route &&
             (child->entry || listable_follows_some(child, directory->path)))
             unsuited = *found;
     }

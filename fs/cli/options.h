@@ -16,34 +16,34 @@ struct options {
     const char *region;
     const char *endpoint_url;
     const char *suffix;
-    const char *environment; /* of the map; NULL: all */
+    const char *environment;      /* of the map; NULL: all */
+    const char *from;             /* of `map`: a model to import */
+    const char *sample_paths[64]; /* of `map`: whose records it learns from */
+    const char *fuse_options[8];  /* each as -o was given */
+    struct scan_limits scan_limits;
+    uint64_t cache_bytes;
+    int64_t timeout_ms;
+    int64_t stale_ms;        /* 0: what is too old is never shown */
+    uint32_t sample;         /* records of each path */
+    uint32_t sample_records; /* of `map`: of each table; 0: none */
+    uint32_t max_entries;
+    unsigned sample_path_count;
+    unsigned fuse_option_count;
+    unsigned verbose;
     bool compact;
     bool show_secrets;
-    int64_t timeout_ms;
-    unsigned verbose;
     bool help;
     bool version;
     bool list_long;
     bool json;
     bool whoami;
     bool offline;
-    bool sampled;                 /* --sample was given */
-    uint32_t sample;              /* records of each path */
-    const char *sample_paths[64]; /* of `map`: whose records it learns from */
-    unsigned sample_path_count;
-    uint32_t sample_records; /* of `map`: of each table; 0: none */
+    bool sampled; /* --sample was given */
     bool yes;
-    const char *from; /* of `map`: a model to import */
     bool foreground;
-    const char *fuse_options[8]; /* each as -o was given */
-    unsigned fuse_option_count;
-    uint64_t cache_bytes;
-    uint32_t max_entries;
     bool allow_scan;
     bool scan_limited; /* --scan-limit was given */
-    struct scan_limits scan_limits;
-    bool tables;      /* --tables was given */
-    int64_t stale_ms; /* 0: what is too old is never shown */
+    bool tables;       /* --tables was given */
 };
 
 /* The defaults. */
