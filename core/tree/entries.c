@@ -71,11 +71,13 @@ static void add_environments(struct entries *entries, const struct map *map)
     }
 }
 
-static void add_tables(struct entries *entries, const struct map *map)
+static void add_tables(struct entries *entries, const struct map *map,
+                       const struct place_options *names)
 {
     for (size_t i = 0; i < map->model_count; i++)
         entries_add(entries, span_text(map->models[i]->path_name), true);
-    entries_add(entries, SPAN_LITERAL(MAP_TABLES_NAME), true);
+    if (!names->hide_secrets) /* there the map says nothing of secrets */
+        entries_add(entries, SPAN_LITERAL(MAP_TABLES_NAME), true);
 }
 
 static bool is_secret(const struct place *place, const struct route *child)
@@ -148,7 +150,7 @@ void entries_add_declared(struct entries *entries, const struct place *place,
 {
     bool is_one = place->kind == PLACE_ENVIRONMENT || map_is_none(place->map);
     if (is_one && (place->kind == PLACE_ROOT || place->kind == PLACE_ENVIRONMENT))
-        add_tables(entries, place->map);
+        add_tables(entries, place->map, names);
     else if (place->kind == PLACE_ROOT)
         add_environments(entries, place->map);
     if (place->kind != PLACE_DIRECTORY)

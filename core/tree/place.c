@@ -167,18 +167,25 @@ static bool find_table(struct place *place, struct span name, struct error *err)
                      (int)name.size, name.data, buf_text(&hint), buf_text(&names));
 }
 
-static bool enter_tables(struct place *place)
+/* Nobody has said what is secret in them. */
+static bool enter_tables(struct place *place, const struct place_options *options,
+                         struct error *err)
 {
+    if (options->hide_secrets)
+        return error_set(err, ERROR_DENIED,
+                         "others may look into this mount (allow_other), and no map says what of "
+                         "these tables is secret; --show-secrets lets them see all of it");
     place->kind = PLACE_TABLES;
     place->table_prefix = arena_text(&place->arena, span_text(""));
     return true;
 }
 
 /* What there is at the root without a map. */
-static bool find_without_map(struct place *place, struct span name, struct error *err)
+static bool find_without_map(struct place *place, struct span name,
+                             const struct place_options *options, struct error *err)
 {
     if (span_is(name, MAP_TABLES_NAME))
-        return enter_tables(place);
+        return enter_tables(place, options, err);
     return error_set(err, ERROR_NOT_FOUND,
                      "without a map there is " MAP_TABLES_NAME "/ alone, and no \"%.*s\"; a map is "
                      "given by --map FILE or DDBFS_MAP, or found in ~/.config/ddbfs/map.json",
@@ -298,10 +305,11 @@ static bool find_child(struct place *place, struct span name, const struct place
 {
     switch (place->kind) {
     case PLACE_ROOT:
-        return map_is_none(place->map) ? find_without_map(place, name, err)
+        return map_is_none(place->map) ? find_without_map(place, name, options, err)
                                        : find_environment(place, name, err);
     case PLACE_ENVIRONMENT:
-        return span_is(name, MAP_TABLES_NAME) ? enter_tables(place) : find_table(place, name, err);
+        return span_is(name, MAP_TABLES_NAME) ? enter_tables(place, options, err)
+                                              : find_table(place, name, err);
     case PLACE_TABLES:
         return find_named_table(place, name, err);
     case PLACE_TABLE:

@@ -208,6 +208,16 @@ def sample_reads_records(bench):
     assert "Query" not in bench.proxy.ops
 
 
+@effect_of("--from")
+def from_imports_a_model(bench):
+    template = {"Resources": {"Notes": {"Type": "AWS::DynamoDB::Table", "Properties": {
+        "TableName": "Notes", "KeySchema": [{"AttributeName": "noteId", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "noteId", "AttributeType": "S"}]}}}}  # fmt: skip
+    file = bench.folder / "template.json"
+    file.write_text(json.dumps(template))
+    assert "items/{noteId}" in bench.text("map", "--from", file)
+
+
 @effect_of("--yes")
 def yes_asks_nobody(bench):
     bench.proxy.allow_scan = True

@@ -334,3 +334,18 @@ def test_directories_survive_a_new_map(mount, make_map, things):
     assert os.stat(root / "items/box").st_ino == os.fstat(held).st_ino
     assert m.stats()["maps"] == 1
     os.close(held)
+
+
+def test_allow_other_shows_no_tables_of_which_nobody_said_what_is_secret(mount):
+    m = mount("-o", "allow_other", env=BARE)
+    assert os.listdir(m.root) == []
+    with pytest.raises(PermissionError):
+        os.listdir(m / "tables")
+    assert "--show-secrets" in m.log()
+    with_map = mount("-o", "allow_other")
+    assert "tables" not in os.listdir(with_map / "prod")
+
+
+def test_allow_other_with_show_secrets_shows_tables(mount):
+    m = mount("-o", "allow_other", "--show-secrets", env=BARE)
+    assert "prod-ShopifyEntitiesTable" in os.listdir(m / "tables")
