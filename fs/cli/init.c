@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fs/cli/app.h"
+#include "fs/cli/consent.h"
 
 /* Where the user's own map is. False when nobody says where the user is at home. */
 static bool find_file(struct buf *out)
@@ -108,17 +109,19 @@ static bool write_file(const char *file, struct span text)
 /* Whether --yes, or the person at the terminal, says so. */
 static bool is_wanted(const struct options *options, const char *file)
 {
-    char answer[16] = "";
     if (options->yes)
         return true;
-    if (!isatty(STDIN_FILENO)) {
-        complain(file, "is not written: nobody can be asked; say --yes, which writes it", NULL);
-        return false;
-    }
-    fputs("write this map to ", stderr);
+    fputs("ddbfs: this map would be written to ", stderr);
     app_print_safely(file);
-    fputs("? [y/N] ", stderr);
-    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+    fputc('\n', stderr);
+    enum consent consent = consent_ask("Write it");
+    if (consent != CONSENT_GIVEN)
+        complain(file,
+                 consent == CONSENT_NOBODY
+                     ? "is not written: nobody can be asked; say --yes, which writes it"
+                     : "is not written",
+                 NULL);
+    return consent == CONSENT_GIVEN;
 }
 
 static int show_and_write(const struct options *options, const char *file, const struct buf *text)

@@ -10,6 +10,7 @@
 #include "core/author/teach.h"
 #include "core/author/write.h"
 #include "core/sources.h"
+#include "fs/cli/consent.h"
 #include "fs/cli/learner.h"
 #include "fs/cli/map_from.h"
 
@@ -205,16 +206,10 @@ static bool is_agreed(const struct drafting *drafting)
             tables * (2 * (size_t)UNITS_OF_A_PAGE + (most + 1) / 2));
     if (options->yes || (tables == 1 && most <= READ_MAX_KEYS))
         return true;
-    FILE *terminal = fopen("/dev/tty", "r+e"); /* whatever the standard streams are */
-    if (!terminal) {
+    enum consent consent = consent_ask("Go on");
+    if (consent == CONSENT_NOBODY)
         fprintf(stderr, "ddbfs: that is more than a page; say --yes if it is meant\n");
-        return false;
-    }
-    fputs("Go on? [y/N] ", terminal);
-    fflush(terminal);
-    int answer = getc(terminal);
-    fclose(terminal);
-    return answer == 'y' || answer == 'Y';
+    return consent == CONSENT_GIVEN;
 }
 
 static bool sample(struct drafting *drafting)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import tables
+from harness import places, tables, terminal
 
 BARE = {"DDBFS_MAP": None}
 
@@ -151,6 +151,19 @@ def test_init_in_a_script_needs_to_be_told(table, bare, tmp_path):
     got = bare("init", name, env={"XDG_CONFIG_HOME": str(tmp_path)}, expect=1)
     assert "say --yes" in got.stderr and '"tables"' in got.text
     assert not list(tmp_path.glob("ddbfs/*"))
+
+
+@pytest.mark.parametrize("answer, code", [("y", 0), ("n", 1), ("", 1)])
+def test_init_asks_at_a_terminal(table, home, tmp_path, answer, code):
+    name = table(tables.plain())
+    program = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")
+    where = {"DDBFS_MAP": None, "XDG_CONFIG_HOME": str(tmp_path)}
+    with terminal.Terminal([str(program), "init", name], home.environment(where)) as t:
+        t.wait_for("Write it? [y/N] ")
+        t.type(f"{answer}\n")
+        assert t.end() == code
+    assert (tmp_path / "ddbfs" / "map.json").exists() == (code == 0)
+    assert "ddbfs/map.json" in t.stderr and '"tables"' in t.stdout
 
 
 def test_init_writes_no_map_that_lacks_a_table(table, bare, tmp_path):
