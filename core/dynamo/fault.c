@@ -12,8 +12,8 @@
 static bool set_missing_table(const struct answer_question *q, struct error *err)
 {
     return error_set(err, ERROR_NO_TABLE,
-                     "table %s does not exist in %s (asked at %s); check the environment's prefix, "
-                     "profile and region",
+                     "table %s does not exist in %s (asked at %s); check its name (of a map's "
+                     "table: the environment's prefix), profile and region",
                      q->read->table, q->region, q->endpoint);
 }
 

@@ -36,7 +36,8 @@ static bool recognises(struct json root)
 static bool give_up(struct buf *why, const char *text, struct span name)
 {
     buf_truncate(why, 0);
-    buf_printf(why, "%s%.*s", text, (int)(name.size < 200 ? name.size : 200), name.data);
+    buf_add_text(why, text);
+    buf_add_span(why, span_of(name.data, name.size < 200 ? name.size : 200));
     return false;
 }
 

@@ -593,7 +593,7 @@ static void a_missing_table_is_named(void)
     check_error("ResourceNotFoundException", ERROR_NO_TABLE,
                 "table jobs does not exist in eu-west-1");
     check_error("ResourceNotFoundException", ERROR_NO_TABLE,
-                "check the environment's prefix, profile and region");
+                "check its name (of a map's table: the environment's prefix), profile and region");
 }
 
 static void a_missing_index_is_named(void)
