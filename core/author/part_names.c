@@ -163,12 +163,8 @@ bool part_names_find(const struct column *column, const size_t *rows, size_t cou
             continue;
         const char *wanted = name_of(&naming, &names[i]);
         const char *name = wanted;
-        for (unsigned n = 2; name && is_taken(names, i, name); n++) {
-            CLEAN_UP(buf_clean_up) struct buf numbered = {0};
-            buf_printf(&numbered, "%s_%u", wanted, n);
-            arena->failed = arena->failed || numbered.failed;
-            name = arena_text(arena, buf_span(&numbered));
-        }
+        for (unsigned n = 2; name && is_taken(names, i, name); n++)
+            name = declare_numbered(arena, wanted, n);
         names[i].name = name;
     }
     return !arena->failed;

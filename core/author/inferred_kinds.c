@@ -1,0 +1,162 @@
+#include "core/author/inferred_kinds.h"
+
+#include "core/author/clues.h"
+#include "core/author/inferred_parts.h"
+
+/* A table with more kinds than these has keys that are taken for words. */
+enum { MOST_KINDS = 64 };
+
+static bool make_columns(struct inferring *inferring)
+{
+    const struct declared_record *record = inferring->described->records;
+    inferring->key_count = record->key_count;
+    for (size_t i = 0; i < record->key_count; i++) {
+        inferring->columns[i] = (struct column){
+            .table = inferring->described,
+            .attribute = span_text(record->keys[i].attribute),
+            .sorts = i == 1,
+            .specimens = inferring->specimens,
+            .shapes = arena_array(&inferring->work, inferring->count, sizeof(struct shape)),
+            .count = inferring->count,
+        };
+    }
+    return !inferring->work.failed;
+}
+
+static bool read_columns(struct inferring *inferring)
+{
+    inferring->separator = shape_separator(inferring->columns, inferring->key_count);
+    for (size_t i = 0; i < inferring->key_count; i++) {
+        struct column *column = &inferring->columns[i];
+        column->separator = inferring->separator;
+        column_take_apart(column);
+        if (!column_find_words(column, &inferring->work))
+            return false;
+    }
+    return true;
+}
+
+static struct inferred_kind *add_kind(struct inferring *inferring, const struct shape shapes[2])
+{
+    struct inferred_kind **last = &inferring->kinds;
+    struct inferred_kind *kind = arena_alloc(&inferring->work, sizeof *kind);
+    if (!kind)
+        return NULL;
+    kind->rows = arena_array(&inferring->work, inferring->count, sizeof *kind->rows);
+    for (size_t i = 0; i < inferring->key_count; i++)
+        kind->shapes[i] = shapes[i];
+    while (*last)
+        last = &(*last)->next;
+    *last = kind;
+    inferring->kind_count++;
+    return kind->rows ? kind : NULL;
+}
+
+static void add_row(struct inferred_kind *kind, const struct shape shapes[2], size_t row)
+{
+    kind->rows[kind->count++] = row;
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < kind->shapes[side].count; i++)
+            kind->shapes[side].tokens[i].open =
+                kind->shapes[side].tokens[i].open || shapes[side].tokens[i].open;
+}
+
+/* Records whose keys say the same words at the same places are of one kind. */
+static bool group(struct inferring *inferring)
+{
+    for (size_t row = 0; row < inferring->count; row++) {
+        struct shape shapes[2] = {0};
+        bool form = false;
+        struct inferred_kind *kind = inferring->kinds;
+        for (size_t i = 0; i < inferring->key_count; i++) {
+            shapes[i] = inferring->columns[i].shapes[row];
+            form = form || shape_has_form(&shapes[i]);
+        }
+        while (kind && !(shape_alike(&kind->shapes[0], &shapes[0]) &&
+                         shape_alike(&kind->shapes[1], &shapes[1])))
+            kind = kind->next;
+        if (!kind && (!form || inferring->kind_count == MOST_KINDS))
+            continue; /* whole keys: "other" */
+        if (!kind)
+            kind = add_kind(inferring, shapes);
+        if (!kind)
+            return false;
+        add_row(kind, shapes, row);
+    }
+    return true;
+}
+
+/* Whether the record at ROW has a tag in the place of a part that is named after an attribute,
+ * which it lacks. LAST is the part of SIDE's key. */
+static bool has_tag(const struct inferring *inferring, const struct inferred_kind *kind, size_t row,
+                    size_t side, size_t last)
+{
+    const struct token *token = &inferring->columns[side].shapes[row].tokens[last];
+    return !token->open && clue_is_tag(token->text) &&
+           !specimen_find(inferring->specimens[row], kind->names[side][last].attribute);
+}
+
+/* The kind of those of FIRST on that the record at ROW is of, when its token LAST is a literal: one
+ * more where there is none yet. NULL when memory ran out. */
+static struct inferred_kind *move_apart(struct inferring *inferring, struct inferred_kind *first,
+                                        size_t row, size_t side, size_t last)
+{
+    struct shape shapes[2] = {0};
+    for (size_t k = 0; k < inferring->key_count; k++)
+        shapes[k] = inferring->columns[k].shapes[row];
+    shapes[side].tokens[last].literal = true;
+    struct inferred_kind *apart = first;
+    while (apart && !shape_alike(&apart->shapes[side], &shapes[side]))
+        apart = apart->next;
+    if (!apart)
+        apart = add_kind(inferring, shapes);
+    if (apart)
+        add_row(apart, shapes, row);
+    return apart;
+}
+
+/* "INDEX#DEFAULT_CONFIGS" beside "INDEX#{index_name}": a tag where others have an attribute's
+ * value, in a record that lacks the attribute. */
+static bool split_kind(struct inferring *inferring, struct inferred_kind *kind)
+{
+    size_t side = inferring->key_count - 1, kept = 0;
+    const struct shape *shape = &kind->shapes[side];
+    size_t last = shape->count - 1;
+    if (shape->count < 2 || shape->tokens[last].literal ||
+        kind->names[side][last].attribute.size == 0)
+        return true;
+    struct inferred_kind *first = NULL;
+    for (size_t i = 0; i < kind->count; i++) {
+        size_t row = kind->rows[i];
+        if (!has_tag(inferring, kind, row, side, last) || inferring->kind_count == MOST_KINDS) {
+            kind->rows[kept++] = row;
+            continue;
+        }
+        struct inferred_kind *apart = move_apart(inferring, first, row, side, last);
+        if (!apart)
+            return false;
+        first = first ? first : apart;
+    }
+    kind->count = kept;
+    for (; first; first = first->next)
+        if (!inferred_parts_name(inferring, first))
+            return false;
+    return true;
+}
+
+static bool name_and_split(struct inferring *inferring)
+{
+    size_t before = inferring->kind_count;
+    struct inferred_kind *kind = inferring->kinds;
+    for (size_t i = 0; i < before; i++, kind = kind->next)
+        if (!inferred_parts_name(inferring, kind) || !split_kind(inferring, kind))
+            return false;
+    inferred_parts_name_likewise(inferring, inferring->key_count - 1);
+    return true;
+}
+
+bool inferred_kinds_find(struct inferring *inferring)
+{
+    return make_columns(inferring) && read_columns(inferring) && group(inferring) &&
+           name_and_split(inferring);
+}

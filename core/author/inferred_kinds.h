@@ -1,0 +1,12 @@
+/* The kinds of record that the keys of a table tell: records whose keys say the same words at the
+ * same places are of one kind. */
+#ifndef DDBFS_CORE_AUTHOR_INFERRED_KINDS_H
+#define DDBFS_CORE_AUTHOR_INFERRED_KINDS_H
+
+#include "core/author/inferring.h"
+
+/* Takes the table's keys apart, and finds the separator, the kinds and the first names of their
+ * parts. A record whose key is one piece and no word is of no kind. False when memory ran out. */
+bool inferred_kinds_find(struct inferring *inferring);
+
+#endif
