@@ -36,18 +36,30 @@ struct drafting {
     struct drafted tables[MOST_TABLES];
     size_t count;
     struct drafted *asked; /* whose description is awaited */
+    bool hopeless;         /* what failed of one table would fail of the others, too */
 
     /* Of a pattern, while tables are listed for it. */
     const char *pattern;
+    bool matched, matched_wrongly;
+
+    /* While tables are listed, for a pattern or for the environments. */
     struct source *names_source; /* borrowed */
     struct source_call *names_call;
-    bool matched, matched_wrongly;
+    struct author_names names; /* all that there are, for the environments */
+    size_t room;               /* for names */
 };
 
+static bool is_missing(const struct error *err)
+{
+    return err->kind == ERROR_NOT_FOUND || err->kind == ERROR_NO_TABLE;
+}
+
+/* The exit status says whether all that failed is known not to be there. */
 static bool fail(struct drafting *drafting, const char *path, const struct error *err)
 {
+    bool worse = drafting->app.status == EXIT_FAILURE || !is_missing(err);
     app_complain(&drafting->app, path, err);
-    drafting->app.status = EXIT_FAILURE;
+    drafting->app.status = worse ? EXIT_FAILURE : EXIT_MISSING;
     return false;
 }
 
@@ -124,27 +136,33 @@ static void take_names(void *arg, const struct page *page, const struct error *e
         loop_stop(drafting->app.loop);
 }
 
+/* Asks SOURCE for the names of all tables; FN stops the loop behind the last. */
+static bool list_tables(struct drafting *drafting, struct source *source, source_page_fn *fn)
+{
+    struct read *read = read_new(READ_TABLES, "", NULL);
+    drafting->names_source = source;
+    drafting->names_call = read ? source_start(source, read, fn, drafting) : NULL;
+    if (drafting->names_call) {
+        loop_run(drafting->app.loop);
+        source->ops->end(drafting->names_call);
+    }
+    read_destroy(read);
+    return drafting->names_call || fail_of_memory(drafting);
+}
+
 /* The tables that PATTERN matches, of all that there are. */
 static bool add_matching(struct drafting *drafting, const char *pattern)
 {
     struct error why;
     struct place *place = app_resolve(&drafting->app, "/tables", &why);
+    struct source *source = place ? sources_for(drafting->app.sources, place, &why) : NULL;
+    place_destroy(place);
     drafting->pattern = pattern;
     drafting->matched = drafting->matched_wrongly = false;
-    drafting->names_source = place ? sources_for(drafting->app.sources, place, &why) : NULL;
-    place_destroy(place);
-    if (!drafting->names_source)
+    if (!source)
         return fail(drafting, pattern, &why);
-    struct read *read = read_new(READ_TABLES, "", NULL);
-    drafting->names_call =
-        read ? source_start(drafting->names_source, read, take_names, drafting) : NULL;
-    if (drafting->names_call) {
-        loop_run(drafting->app.loop);
-        drafting->names_source->ops->end(drafting->names_call);
-    }
-    read_destroy(read);
-    if (!drafting->names_call)
-        return fail_of_memory(drafting);
+    if (!list_tables(drafting, source, take_names))
+        return false;
     error_set(&why, ERROR_NOT_FOUND, "no table is called so");
     return !drafting->matched_wrongly && (drafting->matched || fail(drafting, pattern, &why));
 }
@@ -160,10 +178,18 @@ static bool add_sampled(struct drafting *drafting, const char *path)
     return false;
 }
 
+/* What is no property of the table that was asked for. */
+static bool is_hopeless(const struct error *err)
+{
+    bool refused = err->kind == ERROR_DENIED || err->kind == ERROR_EXPIRED;
+    return error_is_outage(err) || (refused && !err->authenticated);
+}
+
 static void take_description(void *arg, const struct page *page, const struct error *err)
 {
     struct drafting *drafting = arg;
     struct drafted *table = drafting->asked;
+    drafting->hopeless = err && is_hopeless(err);
     if (err)
         fail(drafting, table->name, err);
     else
@@ -231,21 +257,79 @@ static bool sample(struct drafting *drafting)
     return drafting->app.status == EXIT_SUCCESS;
 }
 
+static void take_all_names(void *arg, const struct page *page, const struct error *err)
+{
+    struct drafting *drafting = arg;
+    struct author_names *names = &drafting->names;
+    size_t most = names->count + (page ? page->name_count : 0);
+    if (most > drafting->room) {
+        const char **more = arena_array(&drafting->arena, 2 * most, sizeof *more);
+        for (size_t i = 0; more && i < names->count; i++)
+            more[i] = names->names[i];
+        names->names = more;
+        drafting->room = 2 * most;
+    }
+    for (size_t i = 0; names->names && page && i < page->name_count; i++)
+        names->names[names->count++] = arena_text(&drafting->arena, page->names[i]);
+    if (err)
+        names->names = NULL;
+    if (page && page->more && names->names)
+        drafting->names_source->ops->more(drafting->names_call);
+    else
+        loop_stop(drafting->app.loop);
+}
+
+/* All tables beside the first one. Who may not list them has no branches, and needs no complaint.
+ */
+static bool list_for_branches(void *arg, struct author_names *out)
+{
+    struct drafting *drafting = arg;
+    struct error why;
+    struct source *source = sources_for(drafting->app.sources, drafting->tables[0].place, &why);
+    drafting->names = (struct author_names){0};
+    drafting->room = 0;
+    if (!source || !list_tables(drafting, source, take_all_names))
+        return false;
+    *out = drafting->names;
+    return out->names && !drafting->arena.failed;
+}
+
+static void tell_left_out(const struct author_names *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        fputs("ddbfs: ", stderr);
+        app_print_safely(names->names[i]);
+        fputs(": is left out, as a map's tables are in each of its environments; it stays below "
+              "their tables/, and drafted alone it gets a map of its own\n",
+              stderr);
+    }
+}
+
 static bool draft(struct drafting *drafting, struct declared_map *map)
 {
     const struct options *options = drafting->app.options;
-    const struct author_where where = {options->profile, options->region, options->endpoint_url};
+    const struct author_where where = {
+        .profile = options->profile,
+        .region = options->region,
+        .endpoint = options->endpoint_url,
+        .list = list_for_branches,
+        .arg = drafting,
+    };
+    const struct declared_table *described[MOST_TABLES];
+    struct author_names left_out;
     struct declared_table **last = &map->tables;
     for (size_t i = 0; i < drafting->count; i++) {
         *last = learner_table(drafting->learner, drafting->tables[i].name, &drafting->arena);
         if (!*last || (!(*last)->paths && !author_add_paths(&drafting->arena, *last)))
             return fail_of_memory(drafting);
         last = &(*last)->next;
+        described[i] = drafting->tables[i].described;
     }
     *last = NULL;
     map->schema = DDBFS_DATA "/map.schema.json";
-    if (!author_add_environments(&drafting->arena, map, &where))
+    if (!author_add_environments(&drafting->arena, map, described, &where, &left_out))
         return fail_of_memory(drafting);
+    tell_left_out(&left_out);
     author_teach(map);
     return true;
 }
@@ -279,9 +363,10 @@ static void run(struct drafting *drafting, char **words, int count)
              ok;
     for (unsigned i = 0; i < options->sample_path_count; i++)
         ok = add_sampled(drafting, options->sample_paths[i]) && ok;
-    for (size_t i = 0; ok && i < drafting->count; i++)
-        ok = describe(drafting, &drafting->tables[i]);
-    if (!ok || !sample(drafting) || !draft(drafting, &map) || !print(drafting, &map))
+    for (size_t i = 0; !drafting->hopeless && i < drafting->count; i++)
+        ok = describe(drafting, &drafting->tables[i]) && ok;
+    ok = ok && sample(drafting) && draft(drafting, &map) && print(drafting, &map);
+    if (!ok && drafting->app.status == EXIT_SUCCESS)
         drafting->app.status = EXIT_FAILURE;
 }
 

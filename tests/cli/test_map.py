@@ -30,16 +30,16 @@ def draft(ddbfs):
 
 def test_a_table_is_drafted_from_its_description_alone(draft, cost):
     made = draft(JOBS)
-    assert list(made["environments"]) == ["prod"]
-    table = made["tables"]["EcomIndexerJobsTable"]
-    assert table["table"] == "EcomIndexerJobsTable"
+    assert list(made["environments"]) == ["all"]
+    table = made["tables"][JOBS]
+    assert table["table"] == JOBS
     assert table["records"] == {"item": {"pk": "{pk*}", "sk": "{sk*}"}}
     assert list(table["indexes"]) == ["GSI_JobLookup_v2", "GSI_JobsByStatus_v2"]
     assert cost() == ["DescribeTable"]
 
 
 def test_a_sample_shows_how_keys_are_written(draft, cost):
-    table = draft("--sample", SHOP)["tables"]["ShopifyEntitiesTable"]
+    table = draft("--sample", SHOP)["tables"][SHOPS]
     assert table["records"] == {
         "api_key": {"pk": "SHOP#{shop_domain}", "sk": "API_KEY"},
         "settings": {"pk": "SHOP#{shop_domain}", "sk": "SETTINGS"},
@@ -64,7 +64,7 @@ def test_several_samples_of_one_table(draft, cost):
         f"--sample=/tables/{JOBS}/items/{shop.format('shopify', 'kl7a9h55-shopify-e513a8-4')}/",
         f"--sample=/tables/{JOBS}/items/{shop.format('ecom', 'm2x8q1zt-catalog-v2')}/",
     ]
-    table = draft(*paths)["tables"]["EcomIndexerJobsTable"]
+    table = draft(*paths)["tables"][JOBS]
     assert table["records"]["job"] == {
         "pk": "PLATFORM#{platform}#SHOP#{shop_id}",
         "sk": "JOB#{created_at}#{job_id}",
@@ -82,7 +82,7 @@ def test_what_was_read_is_told(ddbfs):
 
 
 def test_a_sampled_record_alone(draft):
-    table = draft("--sample", SHOP + "SETTINGS")["tables"]["ShopifyEntitiesTable"]
+    table = draft("--sample", SHOP + "SETTINGS")["tables"][SHOPS]
     assert list(table["records"]) == ["settings", "other"]
 
 
@@ -104,14 +104,14 @@ def test_the_draft_passes_check(ddbfs, write_map):
 
 
 def test_profile_and_region_that_were_given_stay(draft):
-    made = draft("--profile", "controller", "--region", "us-east-1", JOBS)
+    made = draft("--profile", "controller", "--region", "us-east-1", JOBS, SHOPS)
     assert made["environments"]["prod"] == {
         "prefix": "prod-", "profile": "controller", "region": "us-east-1",
     }  # fmt: skip
 
 
 def test_a_table_that_is_not_there(ddbfs):
-    said = ddbfs("map", "no-such-table", expect=1)
+    said = ddbfs("map", "no-such-table", expect=3)
     assert said.text == "" and "no-such-table" in said.stderr
 
 
@@ -142,7 +142,7 @@ def test_a_sample_by_number_reads_a_page_of_keys_and_their_records(ddbfs, proxy,
     said = ddbfs("map", "--allow-scan", "--sample", "30", JOBS)
     assert "up to 30 records of 1 table: at most 2 requests, and 271 capacity units" in said.stderr
     assert "30 records were read: 2 requests" in said.stderr
-    table = without_comments(said.text)["tables"]["EcomIndexerJobsTable"]
+    table = without_comments(said.text)["tables"][JOBS]
     assert table["records"]["job"]["sk"] == "JOB#{created_at}#{job_id}"
     assert [each.body["Limit"] for each in proxy.requests if each.op == "Scan"] == [30]
     assert cost() == ["DescribeTable", "Scan", "BatchGetItem"]
@@ -180,6 +180,6 @@ def test_a_scan_that_is_refused_is_told(ddbfs, proxy):
 
 
 def test_readable_paths_follow_from_the_sample(draft):
-    table = draft("--sample", SHOP)["tables"]["ShopifyEntitiesTable"]
+    table = draft("--sample", SHOP)["tables"][SHOPS]
     assert "items/{pk}/" in table["paths"]
     assert any(path.startswith("shop/{shop_domain}/") for path in table["paths"])

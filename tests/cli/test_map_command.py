@@ -106,7 +106,7 @@ def test_patterns_ask_for_the_list(bare, table, cost):
 
 
 def test_a_pattern_that_matches_nothing(bare):
-    got = bare("map", "no-such-*", expect=1)
+    got = bare("map", "no-such-*", expect=3)
     assert got.text == "" and "no-such-*: no table is called so" in got.stderr
 
 
@@ -120,6 +120,100 @@ def test_the_readme_of_a_table_has_its_windows(bare, table):
     text = bare("cat", f"/tables/{name}/README").text
     assert "items/{PK}/{from}..{to}/" in text
     assert "after:{key}" in text
+
+
+# Tables that can't be read.
+
+
+def test_all_that_is_not_there_is_told(bare, table):
+    name = table(tables.plain())
+    got = bare("map", "Nobody", name, "Nowhere", expect=3)
+    assert got.text == ""
+    assert "ddbfs: Nobody: " in got.stderr and "ddbfs: Nowhere: " in got.stderr
+
+
+def test_what_may_not_be_described_is_worse_than_what_is_not_there(bare, table, proxy):
+    name = table(tables.plain())
+    proxy.fault("denied", op="DescribeTable", times=1)
+    got = bare("map", name, "Nobody", expect=1)
+    assert got.text == "" and f"ddbfs: {name}: " in got.stderr
+    assert "ddbfs: Nobody: " in got.stderr
+
+
+# Environments.
+
+
+@pytest.fixture
+def drafted(bare, tmp_path):
+    """Environments and tables of a draft that the live tables have proven."""
+
+    def draft(*names, says=""):
+        got = bare("map", *names)
+        file = tmp_path / "drafted.map.json"
+        file.write_text(got.text)
+        assert bare("check", file).text.endswith(" the map\n")
+        assert says in got.stderr and bool(says) == bool(got.stderr)
+        said = map_of(got.text)
+        environments = {name: each.get("prefix") for name, each in said["environments"].items()}
+        return environments, sorted(each["table"] for each in said["tables"].values())
+
+    return draft
+
+
+BOTH = {"prod": "prod-", "staging": "staging-"}
+WITH_BRANCHES = {**BOTH, "dev-{branch}": "dev-{branch}-"}
+SHOPS = ["EcomIndexSettingsTable", "EcomIndexerJobsTable", "ShopifyEntitiesTable"]
+
+
+def test_environments_of_the_sample_data(drafted):
+    names = [
+        f"{prefix}-{base}"
+        for prefix in ("prod", "staging", "dev-fix-7", "dev-search-v2")
+        for base in SHOPS
+    ]
+    assert drafted(*names) == (WITH_BRANCHES, SHOPS)
+
+
+def test_one_table_tells_no_environment(drafted):
+    assert drafted("prod-ShopifyEntitiesTable") == ({"all": None}, ["prod-ShopifyEntitiesTable"])
+
+
+def test_tables_of_one_environment(drafted):
+    names = [f"prod-{base}" for base in SHOPS]
+    assert drafted(*names) == ({"prod": "prod-"}, SHOPS)
+
+
+def test_what_one_environment_has_alone_is_left_out(drafted, table):
+    for name in ("prod-EnvA", "staging-EnvA", "prod-EnvB", "staging-EnvB", "prod-EnvC"):
+        table({**tables.plain(), "TableName": name})
+    assert drafted("*-Env[ABC]", says="ddbfs: prod-EnvC: is left out") == (BOTH, ["EnvA", "EnvB"])
+
+
+def test_tables_that_differ_are_not_the_same(drafted, table):
+    table({**single_table("prod-EnvA")})
+    other = single_table("staging-EnvA")
+    other["GlobalSecondaryIndexes"][1]["Projection"] = {"ProjectionType": "ALL"}
+    table(other)
+    assert drafted("*-EnvA") == ({"all": None}, ["prod-EnvA", "staging-EnvA"])
+
+
+def test_a_branch_that_lacks_tables_is_none(drafted, table):
+    stages = ("prod", "dev-fix-7", "dev-search-v2")
+    for name in [f"{stage}-{base}" for stage in stages for base in ("EnvA", "EnvB")]:
+        table({**tables.plain(), "TableName": name})
+    asked = [f"{stage}-Env*" for stage in stages]
+    branches = {"prod": "prod-", "dev-{branch}": "dev-{branch}-"}
+    assert drafted(*asked) == (branches, ["EnvA", "EnvB"])
+    table({**tables.plain(), "TableName": "dev-old-EnvA"})
+    named = {stage: f"{stage}-" for stage in stages}
+    assert drafted(*asked) == (named, ["EnvA", "EnvB"])
+
+
+def test_branches_are_named_where_tables_may_not_be_listed(bare, proxy):
+    proxy.fault("denied", op="ListTables")
+    names = [f"{stage}-{base}" for stage in ("prod", "dev-fix-7", "dev-search-v2") for base in SHOPS]
+    said = map_of(bare("map", *names).text)
+    assert list(said["environments"]) == ["prod", "dev-fix-7", "dev-search-v2"]
 
 
 # ddbfs init.
@@ -168,7 +262,7 @@ def test_init_asks_at_a_terminal(table, home, tmp_path, answer, code):
 
 def test_init_writes_no_map_that_lacks_a_table(table, bare, tmp_path):
     name = table(tables.plain())
-    got = bare("init", "--yes", name, "Nobody", env={"XDG_CONFIG_HOME": str(tmp_path)}, expect=1)
+    got = bare("init", "--yes", name, "Nobody", env={"XDG_CONFIG_HOME": str(tmp_path)}, expect=3)
     assert "Nobody" in got.stderr
     assert not list(tmp_path.glob("ddbfs/*"))
 
