@@ -16,7 +16,7 @@ struct maker {
     struct declared_table *table;
     const struct declared_record *record;
     const struct declared_index *index; /* or NULL */
-    struct part_names *names;
+    struct attribute_parts *names;
     struct json pattern;
     const char *parameters[MAX_PARAMETERS]; /* as parts are called, in the pattern's order */
     bool is_bound[MAX_PARAMETERS];          /* a part of a key is what it says */
@@ -85,7 +85,7 @@ static bool read_parameters(struct maker *maker)
             return leave_out(maker, "a whole entity is no parameter of a path:", name);
         if (maker->count == MAX_PARAMETERS)
             return leave_out(maker, "it has more parameters than a path", NULL);
-        const char *part = part_names_of(maker->names, span_text(name));
+        const char *part = attribute_parts_of(maker->names, span_text(name));
         if (!part)
             return false;
         if (find_parameter(maker, part) < maker->count)
@@ -181,7 +181,7 @@ static const char *range_name(struct maker *maker, const char *parameter, const 
     if (!is_part(maker, parameter))
         return parameter;
     buf_printf(&name, "%s %s", parameter, ending);
-    return part_names_of(maker->names, buf_span(&name));
+    return attribute_parts_of(maker->names, buf_span(&name));
 }
 
 /* Appends the first COUNT pieces of FORMAT, and a parameter. */
@@ -424,7 +424,7 @@ static bool is_understood(struct maker *maker)
 }
 
 void access_pattern_read(struct reading *reading, struct declared_table *table,
-                         const struct declared_record *record, struct part_names *names,
+                         const struct declared_record *record, struct attribute_parts *names,
                          struct json pattern)
 {
     struct maker maker = {

@@ -3,13 +3,13 @@
 #ifndef DDBFS_CORE_IMPORT_ACCESS_PATTERN_H
 #define DDBFS_CORE_IMPORT_ACCESS_PATTERN_H
 
-#include "core/import/part_names.h"
+#include "core/import/attribute_parts.h"
 #include "core/import/reading.h"
 
 /* PATTERN belongs to the entity whose record is RECORD; TABLE has all its records and indexes, and
  * NAMES those of all its parts. */
 void access_pattern_read(struct reading *reading, struct declared_table *table,
-                         const struct declared_record *record, struct part_names *names,
+                         const struct declared_record *record, struct attribute_parts *names,
                          struct json pattern);
 
 /* Leaves out what of TABLE's paths can't be compiled, so that a map of the rest can be read. False

@@ -6,7 +6,7 @@
 /* One table while it is read. */
 struct table_reader {
     struct reading *reading;
-    struct part_names names;
+    struct attribute_parts names;
     struct declared_table *table;
     const char *keys[2]; /* the table's own key attributes; the second may be NULL */
     struct json entity;  /* whose templates are read */
@@ -281,9 +281,9 @@ static void read_table(struct reading *reading, struct json table)
     reader.keys[0] = partition;
     reader.keys[1] = sort;
     reader.table = reading_add_table(reading, table, name, name);
-    if (reader.table && part_names_init(&reader.names, reading->arena))
+    if (reader.table && attribute_parts_init(&reader.names, reading->arena))
         read_content(&reader, table);
-    part_names_clean_up(&reader.names);
+    attribute_parts_clean_up(&reader.names);
 }
 
 static void read(struct reading *reading, struct json root)

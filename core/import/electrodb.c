@@ -8,7 +8,7 @@ enum casing { CASING_LOWER, CASING_UPPER, CASING_NONE };
 /* A table of a service while its entities are read. */
 struct service_table {
     struct reading *reading;
-    struct part_names names;
+    struct attribute_parts names;
     struct declared_table *table;
     const char *keys[2];
 };
@@ -473,7 +473,7 @@ static void read_table(struct reading *reading, struct entity *entities, size_t 
 {
     struct service_table to = {.reading = reading};
     const char *table = entities[0].table;
-    bool ready = part_names_init(&to.names, reading->arena);
+    bool ready = attribute_parts_init(&to.names, reading->arena);
     for (size_t i = 0; i < count && ready; i++) {
         struct entity *entity = &entities[i];
         if (entity->read || !same_text(entity->table, table))
@@ -489,7 +489,7 @@ static void read_table(struct reading *reading, struct entity *entities, size_t 
             add_entity(&entities[i]);
     if (to.table)
         kinds_finish(reading, &to.names, entities[0].at, to.table);
-    part_names_clean_up(&to.names);
+    attribute_parts_clean_up(&to.names);
 }
 
 /* The entities of ROOT; what else stands there is left out. */

@@ -140,7 +140,7 @@ static bool is_key_of(const struct declared_table *table, const char *attribute)
 }
 
 /* A key of the table is written as the kinds write it; any other needs a kind that does. */
-static bool settle_key(struct part_names *names, const struct declared_table *table,
+static bool settle_key(struct attribute_parts *names, const struct declared_table *table,
                        struct declared_key *key)
 {
     if (!is_key_of(table, key->attribute))
@@ -148,8 +148,8 @@ static bool settle_key(struct part_names *names, const struct declared_table *ta
     return !template_add_part(names, &key->format, span_text(key->attribute));
 }
 
-static void drop_empty_indexes(struct reading *reading, struct part_names *names, struct json at,
-                               struct declared_table *table)
+static void drop_empty_indexes(struct reading *reading, struct attribute_parts *names,
+                               struct json at, struct declared_table *table)
 {
     struct declared_index **next = &table->indexes;
     while (*next) {
@@ -198,7 +198,7 @@ static void choose_separator(struct declared_table *table)
     table->separator = separators[best];
 }
 
-void kinds_finish(struct reading *reading, struct part_names *names, struct json at,
+void kinds_finish(struct reading *reading, struct attribute_parts *names, struct json at,
                   struct declared_table *table)
 {
     if (!table->records)

@@ -31,7 +31,7 @@ void kinds_add(struct reading *reading, struct declared_table *table, const stru
 
 /* When all kinds are there: indexes that none of them is in are left out with a note, and the
  * separator is what stands between the parts of keys. */
-void kinds_finish(struct reading *reading, struct part_names *names, struct json at,
+void kinds_finish(struct reading *reading, struct attribute_parts *names, struct json at,
                   struct declared_table *table);
 
 #endif

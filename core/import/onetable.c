@@ -7,7 +7,7 @@
 /* A schema while it is read. */
 struct schema {
     struct reading *reading;
-    struct part_names names;
+    struct attribute_parts names;
     struct declared_table *table;
     const char *keys[2];    /* the table's key attributes */
     const char *type_field; /* the attribute that holds a model's name */
@@ -261,9 +261,9 @@ static void read(struct reading *reading, struct json root)
     if (!json_plain_string(json_member(root, "format"), &format) ||
         !span_starts(format, SPAN_LITERAL("onetable:1.")))
         leave_out(&schema, json_member(root, "format"), "only versions 1.x of schemas are known");
-    else if (part_names_init(&schema.names, reading->arena))
+    else if (attribute_parts_init(&schema.names, reading->arena))
         read_schema(&schema, root);
-    part_names_clean_up(&schema.names);
+    attribute_parts_clean_up(&schema.names);
 }
 
 const struct import_format onetable_format = {

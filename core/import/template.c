@@ -30,10 +30,10 @@ const char *template_add_literal(struct arena *arena, struct format *format, str
     return NULL;
 }
 
-const char *template_add_spelled(struct part_names *names, struct format *format,
+const char *template_add_spelled(struct attribute_parts *names, struct format *format,
                                  struct span attribute, enum format_case letters, unsigned pad)
 {
-    const char *name = part_names_spelled(names, attribute, letters, pad);
+    const char *name = attribute_parts_spelled(names, attribute, letters, pad);
     if (!name)
         return "out of memory";
     if (format->count > 0 && format->pieces[format->count - 1].param)
@@ -44,7 +44,7 @@ const char *template_add_spelled(struct part_names *names, struct format *format
                      (struct format_piece){.param = name, .letters = letters, .pad = pad});
 }
 
-const char *template_add_part(struct part_names *names, struct format *format,
+const char *template_add_part(struct attribute_parts *names, struct format *format,
                               struct span attribute)
 {
     return template_add_spelled(names, format, attribute, FORMAT_ANY_CASE, 0);

@@ -2,7 +2,7 @@
 #ifndef DDBFS_CORE_IMPORT_TEMPLATE_H
 #define DDBFS_CORE_IMPORT_TEMPLATE_H
 
-#include "core/import/part_names.h"
+#include "core/import/attribute_parts.h"
 #include "core/map/format.h"
 
 enum template_notation {
@@ -16,15 +16,15 @@ enum { TEMPLATE_MAX_PAD = 38 };
 /* Adds literal text, or a part, to FORMAT, whose pieces have room for FORMAT_MAX_PIECES (or which
  * is {0}). Each returns NULL, or a static phrase that says why no format can say it. */
 const char *template_add_literal(struct arena *arena, struct format *format, struct span text);
-const char *template_add_part(struct part_names *names, struct format *format,
+const char *template_add_part(struct attribute_parts *names, struct format *format,
                               struct span attribute);
 /* The same of a part that keys hold in LETTERS, and with so many digits (0: as they are). */
-const char *template_add_spelled(struct part_names *names, struct format *format,
+const char *template_add_spelled(struct attribute_parts *names, struct format *format,
                                  struct span attribute, enum format_case letters, unsigned pad);
 
 /* How the parts of a template are read: PART adds one to the format, or says why it can't. */
 struct template_parts {
-    struct part_names *names;
+    struct attribute_parts *names;
     enum template_notation notation;
     const char *(*part)(void *context, struct span name, unsigned pad,
                         struct format *format);         /* or NULL */

@@ -5,7 +5,7 @@
 /* An entity, or a table alone. */
 struct toolbox_entity {
     struct reading *reading;
-    struct part_names *names;
+    struct attribute_parts *names;
     struct declared_table *to;
     struct json at, table, attributes;
     const char *name;       /* NULL of a table alone */
@@ -316,10 +316,10 @@ static void add_bare_kind(struct toolbox_entity *entity, const char *const keys[
 /* All that is said of the first one's table. */
 static void read_table(struct reading *reading, struct toolbox_entity *entities, size_t count)
 {
-    struct part_names names;
+    struct attribute_parts names;
     struct declared_table *table = NULL;
     const char *keys[2] = {0}, *name = entities[0].table_name;
-    bool ready = part_names_init(&names, reading->arena), has_entity = false;
+    bool ready = attribute_parts_init(&names, reading->arena), has_entity = false;
     for (size_t i = 0; i < count && ready; i++) {
         struct toolbox_entity *entity = &entities[i];
         if (entity->read || !same_text(entity->table_name, name))
@@ -339,7 +339,7 @@ static void read_table(struct reading *reading, struct toolbox_entity *entities,
         add_bare_kind(&entities[0], keys);
     if (table)
         kinds_finish(reading, &names, entities[0].at, table);
-    part_names_clean_up(&names);
+    attribute_parts_clean_up(&names);
 }
 
 static struct toolbox_entity entity_of(struct reading *reading, struct json value)

@@ -7,7 +7,7 @@
 /* One table while it is read. */
 struct table_reader {
     struct reading *reading;
-    struct part_names names;
+    struct attribute_parts names;
     struct declared_table *table;
     struct blueprint blueprint; /* of which the keys are */
     const char *keys[2];        /* its own key attributes; the second may be NULL */
@@ -291,11 +291,12 @@ static void read_table(struct reading *reading, struct json table)
     reader.keys[0] = blueprint->keys.partition[0].name.data;
     if (blueprint->keys.sort_count > 0)
         reader.keys[1] = blueprint->keys.sort[0].name.data;
-    if (part_names_init(&reader.names, reading->arena) && !declare_kinds(&reader, name, facets)) {
+    if (attribute_parts_init(&reader.names, reading->arena) &&
+        !declare_kinds(&reader, name, facets)) {
         reading_drop_table(reading, reader.table);
         blueprint_declare(blueprint, name, name);
     }
-    part_names_clean_up(&reader.names);
+    attribute_parts_clean_up(&reader.names);
 }
 
 static void read(struct reading *reading, struct json root)

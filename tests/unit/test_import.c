@@ -8,8 +8,8 @@
 static void parse_template(enum template_notation notation, const char *text, const char *want)
 {
     struct arena arena = {0};
-    struct part_names names;
-    CHECK(part_names_init(&names, &arena));
+    struct attribute_parts names;
+    CHECK(attribute_parts_init(&names, &arena));
     struct format format;
     struct template_parts parts = {.names = &names, .notation = notation};
     const char *wrong = template_parse(&parts, span_text(text), &format);
@@ -17,7 +17,7 @@ static void parse_template(enum template_notation notation, const char *text, co
     if (!wrong)
         format_write(&format, &written);
     CHECK_TEXT(wrong ? wrong : buf_text(&written), want);
-    part_names_clean_up(&names);
+    attribute_parts_clean_up(&names);
     arena_clean_up(&arena);
 }
 
@@ -55,15 +55,15 @@ static void test_templates_that_no_format_can_say(void)
 static void test_parts_have_a_name_each(void)
 {
     struct arena arena = {0};
-    struct part_names names;
-    CHECK(part_names_init(&names, &arena));
-    CHECK_TEXT(part_names_of(&names, SPAN_LITERAL("a_b")), "a_b");
-    CHECK_TEXT(part_names_of(&names, SPAN_LITERAL("a b")), "a_b_2");
-    CHECK_TEXT(part_names_of(&names, SPAN_LITERAL("a.b")), "a_b_3");
-    CHECK_TEXT(part_names_of(&names, SPAN_LITERAL("a b")), "a_b_2");
-    CHECK_TEXT(part_names_of(&names, SPAN_LITERAL("\xc3\xa9t\xc3\xa9")), "__t__");
-    CHECK_TEXT(part_names_of(&names, SPAN_LITERAL("-x")), "_-x");
-    part_names_clean_up(&names);
+    struct attribute_parts names;
+    CHECK(attribute_parts_init(&names, &arena));
+    CHECK_TEXT(attribute_parts_of(&names, SPAN_LITERAL("a_b")), "a_b");
+    CHECK_TEXT(attribute_parts_of(&names, SPAN_LITERAL("a b")), "a_b_2");
+    CHECK_TEXT(attribute_parts_of(&names, SPAN_LITERAL("a.b")), "a_b_3");
+    CHECK_TEXT(attribute_parts_of(&names, SPAN_LITERAL("a b")), "a_b_2");
+    CHECK_TEXT(attribute_parts_of(&names, SPAN_LITERAL("\xc3\xa9t\xc3\xa9")), "__t__");
+    CHECK_TEXT(attribute_parts_of(&names, SPAN_LITERAL("-x")), "_-x");
+    attribute_parts_clean_up(&names);
     arena_clean_up(&arena);
 }
 

@@ -1,22 +1,22 @@
-#include "core/import/part_names.h"
+#include "core/import/attribute_parts.h"
 
 #include "core/base/buf.h"
 
-struct part_name {
+struct attribute_part {
     struct dict_node by_attribute; /* first: what dict_find gives is cast to it */
     struct dict_node taken;
     const char *name;
 };
 
-bool part_names_init(struct part_names *names, struct arena *arena)
+bool attribute_parts_init(struct attribute_parts *names, struct arena *arena)
 {
-    *names = (struct part_names){.arena = arena};
+    *names = (struct attribute_parts){.arena = arena};
     if (!dict_init(&names->by_attribute) || !dict_init(&names->taken))
         arena->failed = true;
     return !arena->failed;
 }
 
-void part_names_clean_up(struct part_names *names)
+void attribute_parts_clean_up(struct attribute_parts *names)
 {
     dict_clean_up(&names->by_attribute);
     dict_clean_up(&names->taken);
@@ -41,7 +41,7 @@ static void add_valid(struct buf *out, struct span attribute)
 }
 
 /* Adds what is called KEY, which is named after ATTRIBUTE. */
-static const char *add_name(struct part_names *names, struct span key, struct span attribute)
+static const char *add_name(struct attribute_parts *names, struct span key, struct span attribute)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     add_valid(&name, attribute);
@@ -50,7 +50,7 @@ static const char *add_name(struct part_names *names, struct span key, struct sp
         buf_truncate(&name, stem);
         buf_printf(&name, "_%u", number);
     }
-    struct part_name *part = arena_alloc(names->arena, sizeof *part);
+    struct attribute_part *part = arena_alloc(names->arena, sizeof *part);
     struct span source = arena_copy(names->arena, key);
     if (part)
         part->name = arena_text(names->arena, buf_span(&name));
@@ -65,8 +65,8 @@ static const char *add_name(struct part_names *names, struct span key, struct sp
     return part->name;
 }
 
-const char *part_names_spelled(struct part_names *names, struct span attribute,
-                               enum format_case letters, unsigned pad)
+const char *attribute_parts_spelled(struct attribute_parts *names, struct span attribute,
+                                    enum format_case letters, unsigned pad)
 {
     /* No attribute's name holds a NUL: reading_text sees to that. */
     CLEAN_UP(buf_clean_up) struct buf key = {0};
@@ -78,10 +78,11 @@ const char *part_names_spelled(struct part_names *names, struct span attribute,
         return NULL;
     }
     struct dict_node *known = dict_find(&names->by_attribute, buf_span(&key));
-    return known ? ((struct part_name *)known)->name : add_name(names, buf_span(&key), attribute);
+    return known ? ((struct attribute_part *)known)->name
+                 : add_name(names, buf_span(&key), attribute);
 }
 
-const char *part_names_of(struct part_names *names, struct span attribute)
+const char *attribute_parts_of(struct attribute_parts *names, struct span attribute)
 {
-    return part_names_spelled(names, attribute, FORMAT_ANY_CASE, 0);
+    return attribute_parts_spelled(names, attribute, FORMAT_ANY_CASE, 0);
 }
