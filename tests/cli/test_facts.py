@@ -84,6 +84,54 @@ def test_the_readme_tells_keys_counts_and_files(bare, table, proxy, cost):
     assert cost() == ["DescribeTable"]
 
 
+def below(told, path):
+    """What README says of PATH, behind its cost."""
+    lines = told.splitlines()
+    at = lines.index(f"  {path}") + 2
+    end = next((i for i in range(at, len(lines)) if not lines[i].startswith("      ")), len(lines))
+    return [line.strip() for line in lines[at:end]]
+
+
+IN_ORDER = "newest first; in a mount ls sorts by name: ls -U keeps the order"
+
+
+def test_the_readme_tells_what_a_window_cuts(bare, table):
+    schema = tables.table("any-Things", sort="N")
+    schema["AttributeDefinitions"].append({"AttributeName": "on", "AttributeType": "S"})
+    keys = [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "on", "KeyType": "RANGE"}]
+    schema["GlobalSecondaryIndexes"] = [
+        {"IndexName": "by-day", "KeySchema": keys, "Projection": {"ProjectionType": "ALL"}}
+    ]
+    told = bare("cat", f"/tables/{table(schema)}/README").text
+    assert below(told, "items/{pk}/") == []
+    assert below(told, "items/{pk}/newest/") == ["the last 100", IN_ORDER]
+    assert below(told, "items/{pk}/newest:{count}/") == ["the last {count}", IN_ORDER]
+    assert below(told, "items/{pk}/oldest/") == ["the first 100"]
+    assert below(told, "items/{pk}/{from}..{to}/") == ["both ends included"]
+    assert below(told, "items/{pk}/after:{key}/") == [
+        "the next 1000 behind {key}; go on with the last name"
+    ]
+    assert below(told, "by/by-day/{pk}/{from}..{to}/") == [
+        "both ends included, and all that begins with {to}"
+    ]
+    assert below(told, "by/by-day/{pk}/{prefix}*/") == [
+        "all that begins with {prefix}; quote the * in a shell"
+    ]
+    assert below(told, "by/by-day/{pk}/after:{key}/") == [
+        "the next 1000 behind {key}, and what shares its key with the last of them; "
+        "go on with the on of the last"
+    ]
+
+
+def test_bytes_are_left_out_where_nobody_counts_them(bare, things, proxy):
+    def change(body):
+        body["Table"].update(ItemCount=92, TableSizeBytes=0)
+
+    proxy.fault("alter", op="DescribeTable", times=None, change=change)
+    told = bare("cat", f"/tables/{things}/README").text
+    assert f"{things} has 92 items, as DescribeTable says" in told
+
+
 def test_the_schema_is_what_the_service_wrote(bare, things, proxy, cost):
     """Members in its order and blanks of its own: not printed anew."""
     text = '{"Table" :{"TableName":"any-Things","Z":[1, 2.50],"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}]'
