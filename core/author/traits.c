@@ -42,7 +42,7 @@ static size_t count_dates(const struct specimen *const *specimens, size_t count,
     return dates;
 }
 
-static bool is_key(const struct declared_table *table, struct span name)
+bool traits_is_key(const struct declared_table *table, struct span name)
 {
     const struct declared_record *record = table->records;
     for (size_t i = 0; record && i < record->key_count; i++)
@@ -114,7 +114,7 @@ static void find_secrets(const struct specimen *const *specimens, size_t count, 
             if ((!named && !attribute->secret) || table->secret_count >= MOST_SECRETS ||
                 is_listed(table, attribute->name))
                 continue;
-            if (is_key(table, attribute->name)) /* a path spells it: nothing is hidden */
+            if (traits_is_key(table, attribute->name)) /* a path spells it: nothing is hidden */
                 continue;
             secrets[table->secret_count++] = arena_text(arena, attribute->name);
             buf_printf(note, " \"secret\": %.*s looks like one by its %s.",

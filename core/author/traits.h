@@ -11,4 +11,7 @@
 void traits_find(const struct specimen *const *specimens, size_t count, struct arena *arena,
                  struct declared_table *table, struct buf *note);
 
+/* Whether NAME is an attribute of a key, of the table or of one of its indexes. */
+bool traits_is_key(const struct declared_table *table, struct span name);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "core/import/access_pattern.h"
 #include "core/import/kinds.h"
+#include "core/import/secrets.h"
 
 /* One table while it is read. */
 struct table_reader {
@@ -191,6 +192,9 @@ static void read_entity(struct table_reader *reader, struct json name, struct js
         return;
     check_mappings(reader);
     kinds_add(reader->reading, reader->table, &kind);
+    struct json field = json_first(json_member(entity, "fields"));
+    for (; json_present(field); field = json_next(field))
+        secrets_look_at(reader->reading, reader->table, json_member(field, "name"), field);
 }
 
 static const struct declared_record *find_record(const struct declared_table *table,

@@ -1,6 +1,7 @@
 #include "core/import/electrodb.h"
 
 #include "core/import/kinds.h"
+#include "core/import/secrets.h"
 
 /* Which letters a key is written in. */
 enum casing { CASING_LOWER, CASING_UPPER, CASING_NONE };
@@ -466,6 +467,7 @@ static void add_entity(struct entity *entity)
     struct service_table *to = entity->to;
     struct kind kind = {entity->name, entity->at, {to->keys[0], to->keys[1]}, find_key, entity};
     kinds_add(to->reading, to->table, &kind);
+    secrets_look_at_all(to->reading, to->table, entity->attributes, "field");
 }
 
 /* All entities of the first one's table. Its indexes are known before the first kind is added. */

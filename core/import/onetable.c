@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "core/import/kinds.h"
+#include "core/import/secrets.h"
 
 /* A schema while it is read. */
 struct schema {
@@ -168,6 +169,7 @@ static void read_models(struct schema *schema, struct json models)
         }
         kinds_add(schema->reading, schema->table, &kind);
         note_unique(schema, each);
+        secrets_look_at_all(schema->reading, schema->table, each, "map");
     }
 }
 

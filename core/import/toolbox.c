@@ -1,6 +1,7 @@
 #include "core/import/toolbox.h"
 
 #include "core/import/kinds.h"
+#include "core/import/secrets.h"
 
 /* An entity, or a table alone. */
 struct toolbox_entity {
@@ -303,6 +304,7 @@ static void add_kind(struct toolbox_entity *entity, const char *const keys[2])
     if (!entity->name)
         return;
     kinds_add(entity->reading, entity->to, &kind);
+    secrets_look_at_all(entity->reading, entity->to, entity->attributes, "savedAs");
     read_times(entity);
 }
 

@@ -3,6 +3,7 @@
 #include "core/author/infer.h"
 #include "core/import/blueprint.h"
 #include "core/import/kinds.h"
+#include "core/import/secrets.h"
 
 /* One table while it is read. */
 struct table_reader {
@@ -212,9 +213,19 @@ static void declare_index(struct table_reader *reader, const struct index_info *
                               info->keys.sort[i].name.data);
 }
 
-/* A table whose facets are its kinds of record. False when not one of them could be imported. */
-static bool declare_kinds(struct table_reader *reader, const char *name, struct json facets)
+/* Of the attributes that are no keys. */
+static void look_at_secrets(struct table_reader *reader, struct declared_table *table,
+                            struct json model)
 {
+    struct json each = json_first(json_member(model, "NonKeyAttributes"));
+    for (; json_present(each); each = json_next(each))
+        secrets_look_at(reader->reading, table, json_member(each, "AttributeName"), each);
+}
+
+/* A table whose facets are its kinds of record. False when not one of them could be imported. */
+static bool declare_kinds(struct table_reader *reader, const char *name, struct json model)
+{
+    struct json facets = json_member(model, "TableFacets");
     struct blueprint *blueprint = &reader->blueprint;
     struct declared_table *table = reading_add_table(reader->reading, blueprint->at, name, name);
     reader->table = table;
@@ -233,6 +244,7 @@ static bool declare_kinds(struct table_reader *reader, const char *name, struct 
             kinds_add(reader->reading, table, &kind);
     }
     kinds_finish(reader->reading, &reader->names, blueprint->at, table);
+    look_at_secrets(reader, table, model);
     return table->records;
 }
 
@@ -266,6 +278,8 @@ static void declare_described(struct table_reader *reader, const char *name, str
         learnt->line = declared->line;
         *declared = *learnt;
     }
+    if (declared)
+        look_at_secrets(reader, declared, table);
     for (struct json each = json_first(facets); json_present(each); each = json_next(each))
         reading_leave_out(reader->reading, each,
                           "the facet does not state how its keys are written, as the aliases "
@@ -292,9 +306,11 @@ static void read_table(struct reading *reading, struct json table)
     if (blueprint->keys.sort_count > 0)
         reader.keys[1] = blueprint->keys.sort[0].name.data;
     if (attribute_parts_init(&reader.names, reading->arena) &&
-        !declare_kinds(&reader, name, facets)) {
+        !declare_kinds(&reader, name, table)) {
         reading_drop_table(reading, reader.table);
-        blueprint_declare(blueprint, name, name);
+        struct declared_table *bare = blueprint_declare(blueprint, name, name);
+        if (bare)
+            look_at_secrets(&reader, bare, table);
     }
     attribute_parts_clean_up(&reader.names);
 }

@@ -502,3 +502,115 @@ def test_every_readable_path_leads_to_what_boto3_finds(ddbfs, boto, imported, of
             got = [ddbfs("--map", file, "cat", each).stdout for each in files]
             assert sorted(got) == sorted(expected), filled
     assert asked
+
+
+# Secrets.
+
+PLAIN = {"type": "string"}
+SECRETS = {
+    "onetable": {
+        "format": "onetable:1.1.0",
+        "indexes": {"primary": {"hash": "pk", "sort": "sk"}},
+        "models": {
+            "User": {
+                "pk": {"type": "string", "value": "user#${id}", "hidden": True},
+                "sk": {"type": "string", "value": "user#"},
+                "id": PLAIN,
+                "apiToken": {"type": "string", "map": "tok"},
+                "diary": {"type": "string", "crypt": True, "map": "d"},
+                "notes": {"type": "string", "hidden": True, "map": "private.notes"},
+                "passwordCount": {"type": "number"},
+                "password": {"type": "string"},
+            }
+        },
+    },
+    "electrodb": {
+        "model": {"entity": "user", "version": "1", "service": "app"},
+        "table": "Users",
+        "attributes": {
+            "id": PLAIN,
+            "apiToken": {"type": "string", "field": "tok"},
+            "diary": {"type": "string", "hidden": True, "field": "d"},
+            "password": PLAIN,
+            "hasPassword": {"type": "boolean"},
+        },
+        "indexes": {"own": {"pk": {"field": "pk", "composite": ["id"]}, "sk": {"field": "sk", "composite": []}}},
+    },
+    "toolbox": {
+        "entityName": "User",
+        "schema": {
+            "type": "item",
+            "attributes": {
+                "id": {"type": "string", "key": True, "savedAs": "pk"},
+                "diary": {"type": "string", "hidden": True, "savedAs": "d"},
+                "password": PLAIN,
+                "secretCount": {"type": "number"},
+            },
+        },
+        "table": {"tableName": "Users", "partitionKey": {"name": "pk", "type": "string"}},
+    },
+    "data-model": {
+        "tables": [
+            {
+                "table_config": {"table_name": "Users", "partition_key": "pk"},
+                "entities": {
+                    "User": {
+                        "pk_template": "USER#{id}",
+                        "fields": [
+                            {"name": "id", "type": "string"},
+                            {"name": "password", "type": "string"},
+                            {"name": "secret_count", "type": "integer"},
+                        ],
+                        "access_patterns": [],
+                    }
+                },
+            }
+        ]
+    },
+    "workbench": {
+        "ModelName": "Users",
+        "DataModel": [
+            {
+                "TableName": "Users",
+                "KeyAttributes": {"PartitionKey": {"AttributeName": "token", "AttributeType": "S"}},
+                "NonKeyAttributes": [
+                    {"AttributeName": "password", "AttributeType": "S"},
+                    {"AttributeName": "secret_count", "AttributeType": "N"},
+                ],
+            }
+        ],
+    },
+    "cloudformation": {
+        "Resources": {
+            "Users": {
+                "Type": "AWS::DynamoDB::Table",
+                "Properties": {
+                    "TableName": "Users",
+                    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+                    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+                    "GlobalSecondaryIndexes": [
+                        {
+                            "IndexName": "all",
+                            "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+                            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["name", "password"]},
+                        }
+                    ],
+                },
+            }
+        }
+    },
+}
+SECRET = {"onetable": ["tok", "d", "private", "password"], "electrodb": ["tok", "d", "password"], "toolbox": ["d", "password"]}
+
+
+@pytest.mark.parametrize("of", list(SECRETS))
+def test_secrets_are_kept(ddbfs, tmp_path, of):
+    """What the model calls encrypted or hidden, and what is called as secrets are, under the name that the
+    table has for it; no keys, and no numbers by their names."""
+    (tmp_path / "model.json").write_text(json.dumps(SECRETS[of]))
+    text = ddbfs("map", "--from", tmp_path / "model.json").text
+    (made,) = read_map_text(text)["tables"].values()
+    secrets = SECRET.get(of, ["password"])
+    assert made["secret"] == secrets
+    said = re.sub(r"\s*\n\s*//\s*", " ", text)
+    assert f'"secret": encrypted or hidden, as the model says, or called so: {", ".join(secrets)}.' in said
