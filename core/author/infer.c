@@ -59,12 +59,15 @@ static void note_table(struct inferring *inferring)
 {
     struct declared_table *table = inferring->table;
     CLEAN_UP(buf_clean_up) struct buf note = {0};
-    buf_printf(&note, "%s%sKey formats are those of ", table->note ? table->note : "",
-               table->note ? " " : "");
+    buf_printf(&note, "%s%s%s of ", table->note ? table->note : "", table->note ? " " : "",
+               inferring->kinds ? "Key formats are those" : "No words were found in the keys");
     inferring_add_sample(inferring, &note);
     if (inferring->all > inferring->count)
         buf_printf(&note, " (of %zu that were read)", inferring->all);
-    buf_add_text(&note, "; look through them before others rely on them.");
+    buf_add_text(&note, inferring->kinds
+                            ? "; look through them before others rely on them."
+                            : ", such as USER in \"USER#1\": keys stay whole until their formats "
+                              "are written here by hand.");
     traits_find(inferring->specimens, inferring->count, inferring->arena, table, &note);
     table->note = inferring_text(inferring, &note);
 }

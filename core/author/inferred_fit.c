@@ -41,15 +41,6 @@ static struct inferred_kind *kind_of(const struct inferring *inferring, size_t r
     return best;
 }
 
-static void drop_kind(struct inferring *inferring, const struct inferred_kind *kind)
-{
-    struct inferred_kind **link = &inferring->kinds;
-    while (*link != kind)
-        link = &(*link)->next;
-    *link = kind->next;
-    inferring->kind_count--;
-}
-
 bool inferred_fit_drop_unsure(struct inferring *inferring)
 {
     for (struct inferred_kind *kind = inferring->kinds; kind; kind = kind->next)
@@ -58,7 +49,7 @@ bool inferred_fit_drop_unsure(struct inferring *inferring)
         bool tie;
         struct inferred_kind *kind = kind_of(inferring, row, &tie);
         if (tie) {
-            drop_kind(inferring, kind);
+            inferring_drop_kind(inferring, kind);
             return true;
         }
         if (kind)
@@ -66,7 +57,7 @@ bool inferred_fit_drop_unsure(struct inferring *inferring)
     }
     for (struct inferred_kind *kind = inferring->kinds; kind; kind = kind->next) {
         if (kind->count == 0) {
-            drop_kind(inferring, kind);
+            inferring_drop_kind(inferring, kind);
             return true;
         }
     }

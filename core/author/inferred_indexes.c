@@ -33,6 +33,7 @@ static bool index_format(struct inferring *inferring, struct inferred_kind *kind
         .separator = inferring->separator,
         .specimens = have,
         .shapes = arena_array(&inferring->work, kind->count, sizeof(struct shape)),
+        .known = &inferring->vocabulary,
     };
     if (inferring->work.failed)
         return false;

@@ -33,6 +33,13 @@ static bool read_columns(struct inferring *inferring)
         if (!column_find_words(column, &inferring->work))
             return false;
     }
+    if (!vocabulary_find(&inferring->vocabulary, inferring->columns, inferring->key_count,
+                         &inferring->work))
+        return false;
+    for (size_t i = 0; i < inferring->key_count; i++) {
+        inferring->columns[i].known = &inferring->vocabulary;
+        column_find_known_words(&inferring->columns[i]);
+    }
     return true;
 }
 
@@ -144,6 +151,43 @@ static bool split_kind(struct inferring *inferring, struct inferred_kind *kind)
     return true;
 }
 
+/* Whether anything shows how KIND writes the key of SIDE: a word, an attribute, a date. */
+static bool is_understood(const struct inferred_kind *kind, size_t side)
+{
+    for (size_t i = 0; i < kind->shapes[side].count; i++) {
+        const struct token *token = &kind->shapes[side].tokens[i];
+        if (token->literal || kind->names[side][i].attribute.size > 0 || clue_is_date(token->text))
+            return true;
+    }
+    return false;
+}
+
+/* Whether partitions like those of KIND have records of a kind that is understood. */
+static bool is_beside_words(const struct inferring *inferring, const struct inferred_kind *kind)
+{
+    size_t last = inferring->key_count - 1;
+    for (const struct inferred_kind *other = inferring->kinds; other; other = other->next)
+        if (is_understood(other, last) && shape_alike(&other->shapes[0], &kind->shapes[0]))
+            return true;
+    return false;
+}
+
+/* "{sk}#{sk_2}" would have the records of all other kinds: what no word tells from them is known by
+ * its whole keys. */
+static void drop_wordless(struct inferring *inferring)
+{
+    size_t last = inferring->key_count - 1;
+    struct inferred_kind *next;
+    for (struct inferred_kind *kind = inferring->kinds; kind; kind = next) {
+        bool is_pieces = kind->shapes[last].count > 1;
+        next = kind->next;
+        if (is_understood(kind, last))
+            continue;
+        if (!is_understood(kind, 0) || (is_pieces && is_beside_words(inferring, kind)))
+            inferring_drop_kind(inferring, kind);
+    }
+}
+
 static bool name_and_split(struct inferring *inferring)
 {
     size_t before = inferring->kind_count;
@@ -152,6 +196,7 @@ static bool name_and_split(struct inferring *inferring)
         if (!inferred_parts_name(inferring, kind) || !split_kind(inferring, kind))
             return false;
     inferred_parts_name_likewise(inferring, inferring->key_count - 1);
+    drop_wordless(inferring);
     return true;
 }
 

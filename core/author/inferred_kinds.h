@@ -6,7 +6,8 @@
 #include "core/author/inferring.h"
 
 /* Takes the table's keys apart, and finds the separator, the kinds and the first names of their
- * parts. A record whose key is one piece and no word is of no kind. False when memory ran out. */
+ * parts. A record of whose keys no word, no attribute and no date shows how they
+ * are written is of no kind. False when memory ran out. */
 bool inferred_kinds_find(struct inferring *inferring);
 
 #endif

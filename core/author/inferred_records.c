@@ -35,7 +35,7 @@ static bool settle_record(struct inferring *inferring, struct inferred_kind *kin
 static void add_words(const struct shape *shape, struct buf *out)
 {
     for (size_t i = 0; i < shape->count; i++) {
-        if (!shape->tokens[i].literal)
+        if (!shape->tokens[i].literal || shape->tokens[i].text.size == 0)
             continue;
         if (out->size > 0)
             buf_add_char(out, '_');
@@ -77,6 +77,32 @@ static void name_record(struct inferring *inferring, struct inferred_kind *kind)
     kind->record->name = inferring_text(inferring, &name);
 }
 
+/* Whether attributes of all records of KIND say the part: one of its partition key may have its
+ * name from other kinds. */
+static bool is_said(const struct inferring *inferring, const struct inferred_kind *kind,
+                    const struct part_name *name)
+{
+    if (!name->name || name->attribute.size == 0)
+        return false;
+    for (size_t i = 0; i < kind->count; i++)
+        if (!specimen_find(inferring->specimens[kind->rows[i]], name->attribute))
+            return false;
+    return true;
+}
+
+/* Whether a part before the one at SIDE and AT has its name, and is said too. */
+static bool is_told(const struct inferring *inferring, const struct inferred_kind *kind,
+                    size_t side, size_t at)
+{
+    const char *name = kind->names[side][at].name;
+    for (size_t s = 0; s <= side; s++)
+        for (size_t i = 0; i < (s == side ? at : kind->shapes[s].count); i++)
+            if (is_said(inferring, kind, &kind->names[s][i]) &&
+                strcmp(kind->names[s][i].name, name) == 0)
+                return true;
+    return false;
+}
+
 static void note_record(struct inferring *inferring, struct inferred_kind *kind)
 {
     CLEAN_UP(buf_clean_up) struct buf note = {0};
@@ -87,7 +113,7 @@ static void note_record(struct inferring *inferring, struct inferred_kind *kind)
     for (size_t side = 0; side < inferring->key_count; side++) {
         for (size_t i = 0; i < kind->shapes[side].count; i++) {
             const struct part_name *name = &kind->names[side][i];
-            if (!name->name || name->attribute.size == 0)
+            if (!is_said(inferring, kind, name) || is_told(inferring, kind, side, i))
                 continue;
             buf_printf(&note, "%s{%s}", said ? ", " : " Attributes of the records say ",
                        name->name);

@@ -10,3 +10,12 @@ void inferring_add_sample(const struct inferring *inferring, struct buf *out)
 {
     buf_printf(out, "%zu sampled record%s", inferring->count, inferring->count == 1 ? "" : "s");
 }
+
+void inferring_drop_kind(struct inferring *inferring, const struct inferred_kind *kind)
+{
+    struct inferred_kind **link = &inferring->kinds;
+    while (*link != kind)
+        link = &(*link)->next;
+    *link = kind->next;
+    inferring->kind_count--;
+}

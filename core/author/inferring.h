@@ -32,9 +32,10 @@ struct inferring {
     struct arena work; /* owned: what goes afterwards; holds values of records */
     const struct specimen *const *specimens; /* borrowed, as are the texts that shapes hold */
     size_t count;
-    size_t all;               /* records, with those that were not looked at */
-    struct column columns[2]; /* the table's own keys; their shapes are in "work" */
-    size_t key_count;         /* of "columns", and of the shapes and names of each kind */
+    size_t all;                   /* records, with those that were not looked at */
+    struct column columns[2];     /* the table's own keys; their shapes are in "work" */
+    struct vocabulary vocabulary; /* of "columns"; in "work" */
+    size_t key_count;             /* of "columns", and of the shapes and names of each kind */
     struct inferred_kind *kinds;
     size_t kind_count;
     char separator;
@@ -45,5 +46,8 @@ const char *inferring_text(struct inferring *inferring, const struct buf *buf);
 
 /* Appends "3 sampled records": on how many the inference rests. */
 void inferring_add_sample(const struct inferring *inferring, struct buf *out);
+
+/* Takes one of the kinds away: its records are of another, or of none. */
+void inferring_drop_kind(struct inferring *inferring, const struct inferred_kind *kind);
 
 #endif

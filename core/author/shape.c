@@ -2,6 +2,9 @@
 
 #include "core/author/clues.h"
 
+/* More than these are hardly words. Upper-case ones need not be known. */
+enum { MOST_WORDS = 256 };
+
 bool shape_may_name(const struct declared_table *table, struct span name)
 {
     const struct declared_record *record = table->records;
@@ -186,6 +189,12 @@ static bool is_said_by_a_name(const struct column *column, size_t r)
     return false;
 }
 
+/* Whether nothing stands behind the token at I: "Account#". */
+static bool ends_empty(const struct shape *shape, size_t i)
+{
+    return i + 2 == shape->count && shape->tokens[i + 1].text.size == 0;
+}
+
 static bool is_word(const struct column *column, size_t r, size_t i)
 {
     const struct shape *shape = &column->shapes[r];
@@ -196,7 +205,8 @@ static bool is_word(const struct column *column, size_t r, size_t i)
     if (shape->count == 1)
         return column->sorts && clue_is_generic_key(column->attribute) &&
                is_repeated_word(column, r, i);
-    return is_repeated_word(column, r, i) || (i == 0 && is_said_by_a_name(column, r));
+    return ends_empty(shape, i) || is_repeated_word(column, r, i) ||
+           (i == 0 && is_said_by_a_name(column, r));
 }
 
 /* Words in no upper case. Found first and marked then, so that no record decides on another. */
@@ -208,6 +218,29 @@ static void find_other_words(struct column *column)
             if (i < shape->count && is_word(column, r, i))
                 shape->tokens[i].literal = true;
         }
+    }
+}
+
+/* Whether something stands behind the words of record R's key in another one. */
+static bool goes_on_elsewhere(const struct column *column, size_t r)
+{
+    size_t last = column->shapes[r].count - 1;
+    for (size_t q = 0; q < column->count; q++)
+        if (alike_but(&column->shapes[q], &column->shapes[r], last) &&
+            column->shapes[q].tokens[last].text.size > 0)
+            return true;
+    return false;
+}
+
+/* "ACCOUNT#" in all records that begin with it has no part behind it, but says just that. */
+static void find_empty_ends(struct column *column)
+{
+    for (size_t r = 0; r < column->count; r++) {
+        struct shape *shape = &column->shapes[r];
+        if (shape->count < 2 || !ends_empty(shape, shape->count - 2) ||
+            !is_literal(shape, shape->count - 2) || goes_on_elsewhere(column, r))
+            continue;
+        shape->tokens[shape->count - 1].literal = true;
     }
 }
 
@@ -296,8 +329,56 @@ bool column_find_words(struct column *column, struct arena *arena)
         return false;
     find_tags(column);
     find_other_words(column);
+    find_empty_ends(column);
     take_values_back(column, decided);
     return true;
+}
+
+static bool knows(const struct vocabulary *vocabulary, struct span word)
+{
+    for (size_t i = 0; vocabulary && i < vocabulary->count; i++)
+        if (span_equal(vocabulary->words[i], word))
+            return true;
+    return false;
+}
+
+static void learn_words(struct vocabulary *vocabulary, const struct shape *shape)
+{
+    for (size_t i = 0; i + 1 < shape->count; i++) {
+        const struct token *token = &shape->tokens[i];
+        if (!token->literal || clue_is_tag(token->text) || knows(vocabulary, token->text))
+            continue;
+        if (vocabulary->count < MOST_WORDS)
+            vocabulary->words[vocabulary->count++] = token->text;
+    }
+}
+
+bool vocabulary_find(struct vocabulary *vocabulary, const struct column *columns, size_t count,
+                     struct arena *arena)
+{
+    *vocabulary =
+        (struct vocabulary){.words = arena_array(arena, MOST_WORDS, sizeof *vocabulary->words)};
+    if (!vocabulary->words)
+        return false;
+    for (size_t c = 0; c < count; c++)
+        for (size_t r = 0; r < columns[c].count; r++)
+            learn_words(vocabulary, &columns[c].shapes[r]);
+    return true;
+}
+
+void column_find_known_words(struct column *column)
+{
+    for (size_t r = 0; r < column->count; r++) {
+        struct shape *shape = &column->shapes[r];
+        for (size_t i = 0; i + 1 < shape->count; i++) {
+            struct token *token = &shape->tokens[i];
+            if (!token->open && !(i > 0 && shape->tokens[i - 1].literal) &&
+                knows(column->known, token->text) &&
+                !sayer(column, column->specimens[r], token->text, 0))
+                token->literal = true;
+        }
+    }
+    find_empty_ends(column);
 }
 
 /* Where keys of one kind have no common length, they are one part. */
@@ -342,7 +423,9 @@ static bool is_place_for_word(const struct column *column, size_t i)
         return clue_is_generic_key(column->attribute) &&
                (clue_is_tag(text) || (several && clue_is_word(text)));
     if (i > 0 && shape->tokens[i - 1].literal)
-        return !last && several && clue_is_tag(text);
+        return last ? text.size == 0 : several && clue_is_tag(text);
+    if (!last && clue_is_word(text) && (ends_empty(shape, i) || knows(column->known, text)))
+        return true;
     return clue_is_tag(text) || (several && !last && clue_is_word(text));
 }
 

@@ -21,6 +21,12 @@ struct shape {
     size_t count; /* 0: no text is there to be taken apart */
 };
 
+/* The words that stand before a separator somewhere in the keys of a table. */
+struct vocabulary {
+    struct span *words; /* borrowed of the specimens */
+    size_t count;
+};
+
 /* The keys that stand in one attribute: a shape for each of some records. */
 struct column {
     const struct declared_table *table;
@@ -30,6 +36,7 @@ struct column {
     const struct specimen *const *specimens;
     struct shape *shapes; /* beside SPECIMENS */
     size_t count;
+    const struct vocabulary *known; /* or NULL: nothing is known of other keys */
 };
 
 /* Whether an attribute of that name can tell what a part of a key of TABLE is: no key, and nothing
@@ -45,7 +52,16 @@ void column_take_apart(struct column *column);
 /* Tells the words from the parts, of all records of a table. False when memory ran out. */
 bool column_find_words(struct column *column, struct arena *arena);
 
-/* Likewise, where all records are of one kind: a word is what none of them has otherwise. */
+/* All words of the columns' keys. False when memory ran out. */
+bool vocabulary_find(struct vocabulary *vocabulary, const struct column *columns, size_t count,
+                     struct arena *arena);
+
+/* What is known as a word is one wherever a word may stand: what showed it in one kind of record
+ * need not show in another, of which there may be one record. */
+void column_find_known_words(struct column *column);
+
+/* Like column_find_words, where all records are of one kind: a word is what none of them has
+ * otherwise. */
 void column_find_words_of_kind(struct column *column);
 
 /* Whether both say the same words at the same places. */

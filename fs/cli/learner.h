@@ -23,8 +23,8 @@ bool learner_add_table(struct learner *learner, const char *name,
 char *learner_table_of(struct learner *learner, const char *path);
 
 /* Learns from up to LEARNER_RECORDS records of PATH: one Query page, or one GetItem, and where an
- * index does not hold whole records those are read by their keys. What goes wrong is complained of.
- */
+ * index does not hold whole records those are read by their keys. What goes wrong is complained of;
+ * that there is no record, on standard error alone. */
 void learner_read_path(struct learner *learner, const char *path);
 
 /* Learns from up to COUNT records of the table NAME, which PLACE is below: a Scan for their keys,
@@ -33,7 +33,8 @@ void learner_scan(struct learner *learner, const char *name, const struct place 
                   uint32_t count);
 
 /* What is known of the table NAME, in ARENA: with what its records tell, where any were read, else
- * as it was described. NULL when memory ran out. */
+ * as it was described. Says on standard error where they tell nothing of how keys are written. NULL
+ * when memory ran out. */
 struct declared_table *learner_table(struct learner *learner, const char *name,
                                      struct arena *arena);
 

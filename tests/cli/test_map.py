@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness import places, terminal
+from harness import places, tables, terminal
 
 JOBS = "prod-EcomIndexerJobsTable"
 SETTINGS = "prod-EcomIndexSettingsTable"
@@ -84,6 +84,55 @@ def test_what_was_read_is_told(ddbfs):
 def test_a_sampled_record_alone(draft):
     table = draft("--sample", SHOP + "SETTINGS")["tables"][SHOPS]
     assert list(table["records"]) == ["settings", "other"]
+
+
+def text(**attributes):
+    return {name: {"S": value} for name, value in attributes.items()}
+
+
+@pytest.fixture
+def crm_table(boto, table):
+    """In the style of OneTable: accounts, whose sort key is a word alone, and users."""
+    name = table(tables.table("prod-Crm"))
+    for account in ("acme", "globex"):
+        key = f"Account#{account}"
+        boto.put_item(TableName=name, Item=text(pk=key, sk="Account#", name="A firm"))
+        for n in range(1, 4):
+            user = text(pk=key, sk=f"User#{account}u{n}", accountId=account, email=f"{n}@x")
+            boto.put_item(TableName=name, Item=user)
+    return name
+
+
+@pytest.mark.parametrize("accounts", [["acme"], ["acme", "globex"]])
+def test_a_word_of_one_kind_is_one_of_all(ddbfs, crm_table, write_map, accounts):
+    paths = [f"--sample=/tables/{crm_table}/items/Account#{each}/" for each in accounts]
+    said = ddbfs("map", *paths)
+    made = without_comments(said.text)["tables"]["Crm"]
+    assert made["records"] == {
+        "account": {"pk": "Account#{accountId}", "sk": "Account#"},
+        "user": {"pk": "Account#{accountId}", "sk": "User#{User_id}"},
+        "other": {"pk": "{pk*}", "sk": "{sk*}"},
+    }
+    assert "warning" not in said.stderr
+    account, user = re.findall(r"// (.*)\n\s*\"(?:account|user)\":", said.text)
+    assert "accountId" not in account and "Attributes of the records say {accountId}." in user
+    content = write_map(said.text)
+    ddbfs("check", "--sample", content)
+
+
+def test_a_sample_without_records_is_told(ddbfs, crm_table):
+    said = ddbfs("map", f"--sample=/tables/{crm_table}/items/nobody/")
+    assert "items/nobody/: no record was read there" in said.stderr
+    assert without_comments(said.text)["tables"]["Crm"]["records"] == {"item": {"pk": "{pk*}", "sk": "{sk*}"}}
+
+
+def test_keys_without_words_are_told(ddbfs, boto, crm_table):
+    for key in ("profile", "order_11"):
+        boto.put_item(TableName=crm_table, Item=text(pk="user_1", sk=key))
+    said = ddbfs("map", f"--sample=/tables/{crm_table}/items/user_1/")
+    assert "no words were found in the keys that were read" in said.stderr
+    assert "No words were found in the keys of 2 sampled records" in said.text
+    assert without_comments(said.text)["tables"]["Crm"]["records"] == {"item": {"pk": "{pk*}", "sk": "{sk*}"}}
 
 
 def test_tables_of_several_environments_are_one(draft):

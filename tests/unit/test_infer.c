@@ -338,6 +338,101 @@ static void test_no_values_of_a_secret_are_told(void)
     check_inferred(&scene, "n: PK TOKEN#{token} SK N#{n_id}\nother: PK {PK*} SK {SK*}\n");
 }
 
+#define CRM_KEYS                                                                                   \
+    "\"records\":{\"item\":{\"pk\":\"{pk*}\",\"sk\":\"{sk*}\"}},\"indexes\":{\"gs1\":{"            \
+    "\"partition\":{"                                                                              \
+    "\"gs1pk\":\"{gs1pk*}\"},\"sort\":{\"gs1sk\":\"{gs1sk*}\"},\"projects\":\"all\"}}"
+
+static void test_a_word_of_one_kind_is_one_of_all(void)
+{
+    struct scene scene;
+    begin(&scene, CRM_KEYS);
+    add(&scene, "pk=Account#acme sk=Account# name=Acme");
+    for (int i = 1; i < 4; i++) {
+        char words[200];
+        snprintf(words, sizeof words,
+                 "pk=Account#acme sk=User#acmeu%d accountId=acme email=u%d@x gs1pk=User#u%d@x "
+                 "gs1sk=User#",
+                 i, i, i);
+        add(&scene, words);
+    }
+    check_inferred(&scene, "account: pk Account#{accountId} sk Account#\n"
+                           "user: pk Account#{accountId} sk User#{User_id}\n"
+                           "other: pk {pk*} sk {sk*}\n"
+                           "gs1: gs1pk user=User#{email}|other={gs1pk*} gs1sk "
+                           "user=User#|other={gs1sk*}\n");
+}
+
+static void test_accounts_are_no_users(void)
+{
+    struct scene scene;
+    begin(&scene, CRM_KEYS);
+    for (int i = 1; i < 5; i++) {
+        char words[200];
+        snprintf(words, sizeof words, "pk=Account#a%d sk=Account# name=A accountId=a%d", i, i);
+        add(&scene, words);
+        snprintf(words, sizeof words, "pk=Account#a%d sk=User#a%du%d name=B accountId=a%d", i, i, i,
+                 i);
+        add(&scene, words);
+    }
+    check_inferred(&scene, "account: pk Account#{accountId} sk Account#\n"
+                           "user: pk Account#{accountId} sk User#{User_id}\n"
+                           "other: pk {pk*} sk {sk*}\n"
+                           "gs1: gs1pk {gs1pk*} gs1sk {gs1sk*}\n");
+}
+
+static void test_nothing_behind_a_word_is_no_part(void)
+{
+    struct scene scene;
+    begin(&scene, CRM_KEYS);
+    add(&scene, "pk=ACCOUNT#1 sk=ACCOUNT# a=b gs1pk=User#7 gs1sk=USER#");
+    add(&scene, "pk=ACCOUNT#2 sk=ACCOUNT# a=b");
+    add(&scene, "pk=ACCOUNT#2 sk=ORDER#5 c=d");
+    add(&scene, "pk=ACCOUNT#2 sk=ORDER# c=d");
+    check_inferred(&scene, "account: pk ACCOUNT#{account_id} sk ACCOUNT#\n"
+                           "order: pk ACCOUNT#{account_id} sk ORDER#{order_id}\n"
+                           "other: pk {pk*} sk {sk*}\n"
+                           "gs1: gs1pk account={gs1pk}#{gs1pk_2}|other={gs1pk*} gs1sk "
+                           "account=USER#|other={gs1sk*}\n");
+}
+
+static void test_what_no_word_tells_apart_is_whole(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=USER#1 SK=Setting#one a=b");
+    add(&scene, "PK=USER#1 SK=ORDER#1 c=d");
+    add(&scene, "PK=x#1 SK=y z=z");
+    check_inferred(&scene, "order: PK USER#{user_id} SK ORDER#{order_id}\n"
+                           "other: PK {PK*} SK {SK*}\n");
+}
+
+static void test_keys_without_words(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=user_1 SK=profile a=b");
+    add(&scene, "PK=user_1 SK=order_11 c=d");
+    infer(&scene);
+    CHECK(scene.table->records == scene.described->records);
+    CHECK_HAS(scene.table->note, "No words were found in the keys of 2 sampled records, such as");
+    end(&scene);
+}
+
+static void test_notes_say_what_the_records_of_the_kind_say(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=ORG#acme1 SK=ORG#acme1 org=acme1");
+    add(&scene, "PK=ORG#acme2 SK=ORG#acme2 org=acme2");
+    add(&scene, "PK=ORG#acme2 SK=NOTE#7 text=x");
+    infer(&scene);
+    CHECK_TEXT(scene.table->records->note,
+               "2 of 3 sampled records. Attributes of the records say {org}.");
+    CHECK_TEXT(scene.table->records->next->note, "1 of 3 sampled records.");
+    end(&scene);
+}
+
 static void test_notes_say_on_what_it_rests(void)
 {
     struct scene scene;
@@ -679,6 +774,12 @@ static const struct check_test tests[] = {
      test_an_attribute_that_is_once_no_date_dates_nothing},
     {"few_words_over_many_records_are_values", test_few_words_over_many_records_are_values},
     {"no_values_of_a_secret_are_told", test_no_values_of_a_secret_are_told},
+    {"a_word_of_one_kind_is_one_of_all", test_a_word_of_one_kind_is_one_of_all},
+    {"accounts_are_no_users", test_accounts_are_no_users},
+    {"nothing_behind_a_word_is_no_part", test_nothing_behind_a_word_is_no_part},
+    {"what_no_word_tells_apart_is_whole", test_what_no_word_tells_apart_is_whole},
+    {"keys_without_words", test_keys_without_words},
+    {"notes_say_what_the_records_of_the_kind_say", test_notes_say_what_the_records_of_the_kind_say},
     {"notes_say_on_what_it_rests", test_notes_say_on_what_it_rests},
     {"what_is_no_record_is_passed_over", test_what_is_no_record_is_passed_over},
     {"more_records_than_are_looked_at_are_counted",
