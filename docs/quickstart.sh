@@ -138,12 +138,17 @@ go_on() {
     echo "    export DDBFS_MAP=\"$DDBFS_MAP\""
     sed 's/^/    /' build/demo/env.sh
     echo
+    echo "Without the map there is tables/, which needs none:"
+    echo
+    echo "    unset DDBFS_MAP; ddbfs ls /tables"
+    echo
 }
 
 # Said by whichever run it was: the demo is only the beginning.
 own_tables() {
-    echo "Your own tables: write a map like docs/examples/ecommerce.map.json (docs/map.md says how),"
-    echo "and prove it with: ddbfs check FILE. All commands and options: ddbfs --help"
+    echo "Your own tables need no map: ddbfs ls /tables. A map gives them paths of your own:"
+    echo "ddbfs init 'prod-*' drafts one (docs/map.md says how to go on), and ddbfs check proves it."
+    echo "All commands and options: ddbfs --help"
     echo "Ask your own account in a fresh shell: one with the exports of the demo asks the demo's server."
 }
 

@@ -222,10 +222,10 @@ void inventory_tell(const struct inventory *inventory, const char *table, const 
         at += name.size + 1;
     }
     nearest_write(&nearest, &meant);
-    error_add(err, "; there %s: %s", place->count == 1 ? "is" : "are", buf_text(&shown));
+    error_add(err, "%s; there %s: %s", buf_text(&meant), place->count == 1 ? "is" : "are",
+              buf_text(&shown));
     if (place->more)
         error_add(err, " and more");
     else if (left > 0)
         error_add(err, " and %zu more", left);
-    error_add(err, "%s", buf_text(&meant));
 }

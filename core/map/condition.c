@@ -122,8 +122,11 @@ bool condition_check_key(const char *attribute, enum value_type type, struct spa
 {
     if (text.size == 0)
         return error_set(err, ERROR_INVALID, "no key attribute (%s) is empty", attribute);
-    if (!condition_check_value(attribute, type, text, err))
+    if (!condition_check_value(attribute, type, text, err)) {
+        if (type == VALUE_N && text.data[text.size - 1] == '*') /* what begins so, of a text */
+            error_add(err, "; numbers have no beginnings, so a range is typed: 20..29/");
         return false;
+    }
     return text.size <= MAX_PARTITION_BYTES ||
            error_set(err, ERROR_INVALID, "no key is longer than %d bytes", MAX_PARTITION_BYTES);
 }

@@ -11,6 +11,7 @@
 #include "core/tree/fetch.h"
 #include "core/tree/file.h"
 #include "core/tree/followers.h"
+#include "core/tree/models.h"
 #include "core/tree/openings.h"
 #include "core/tree/proof.h"
 #include "core/tree/resolve.h"
@@ -218,6 +219,21 @@ static const char *hint_for(const struct place *place, const struct route *child
     return NULL;
 }
 
+/* Which option would list what nothing leads to; only of a table that needed no map. */
+static void add_scan_option(const struct tree_listing *listing, const struct route *child,
+                            struct error *why)
+{
+    const struct tree *tree = listing->tree;
+    struct models_told told;
+    if (tree->names.scan || child != census_step(listing->place))
+        return;
+    error_add(why, "; or --allow-scan lists them by reading the whole table");
+    if (tree->models && tree->models->ops->told(tree->models, listing->place, &told) &&
+        told.item_count >= 0)
+        error_add(why, " (%lld item%s)", (long long)told.item_count,
+                  told.item_count == 1 ? "" : "s");
+}
+
 /* The end of a directory of which a part can't be listed is an error that says what to type. */
 static void say_unlisted(struct tree_listing *listing, const struct route *child)
 {
@@ -234,6 +250,7 @@ static void say_unlisted(struct tree_listing *listing, const struct route *child
                              : "can't be listed, since no key leads to all of them";
     error_set(&why, ERROR_NOT_LISTABLE, "%s%s %s; type one: …/%s%s%s%s", buf_text(&segment), slash,
               reason, buf_text(&segment), slash, hint ? "; " : "", hint ? hint : "");
+    add_scan_option(listing, child, &why);
     fail(listing, &why);
 }
 

@@ -186,10 +186,15 @@ static bool find_without_map(struct place *place, struct span name,
 {
     if (span_is(name, MAP_TABLES_NAME))
         return enter_tables(place, options, err);
-    return error_set(err, ERROR_NOT_FOUND,
-                     "without a map there is " MAP_TABLES_NAME "/ alone, and no \"%.*s\"; a map is "
-                     "given by --map FILE or DDBFS_MAP, or found in ~/.config/ddbfs/map.json",
-                     (int)name.size, name.data);
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
+    struct error ignored;
+    error_set(err, ERROR_NOT_FOUND,
+              "without a map there is " MAP_TABLES_NAME "/ alone, and no \"%.*s\"; a map is "
+              "given by --map FILE or DDBFS_MAP, or found in ~/.config/ddbfs/map.json",
+              (int)name.size, name.data);
+    if (names_find_table(name, &table, &ignored))
+        error_add(err, "; or did you mean /" MAP_TABLES_NAME "/%.*s?", (int)name.size, name.data);
+    return false;
 }
 
 static bool find_named_table(struct place *place, struct span name, struct error *err)

@@ -183,8 +183,18 @@ static void write_hints(const struct place *place, struct buf *out)
     }
 }
 
+/* By which option a table's own keys would be listed, and what that reads. */
+static void write_scan_option(const struct models_told *told, struct buf *out)
+{
+    buf_add_text(out, "--allow-scan lists them by reading the whole table");
+    if (told && told->item_count >= 0)
+        buf_printf(out, " (%lld item%s)", (long long)told->item_count,
+                   told->item_count == 1 ? "" : "s");
+    buf_add_text(out, ".\n");
+}
+
 static void write_unlisted(const struct place *directory, const struct route *child,
-                           struct buf *out)
+                           const struct models_told *told, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf segment = {0};
     format_write(&child->segment, &segment);
@@ -194,22 +204,26 @@ static void write_unlisted(const struct place *directory, const struct route *ch
         : listable_follows_some(child, &directory->bindings) ||
                 groups_show(child, &directory->bindings)
             ? "is listed as far as entries lead to it; there may be others."
+        : child == census_step(directory)
+            ? "can't be listed here: no key leads to all of them, and this never scans unasked."
             : "can't be listed here: no key leads to all of them, and this never scans.";
     buf_printf(out,
                "%s %s\n"
-               "So what is shown ends in an error (EOPNOTSUPP). Type the name.\n"
-               "In a mount, /.ddbfs/recent has the paths that were opened lately.\n\n",
+               "So what is shown ends in an error (EOPNOTSUPP). Type the name.\n",
                buf_text(&segment), reason);
+    if (child == census_step(directory))
+        write_scan_option(told, out);
+    buf_add_text(out, "In a mount, /.ddbfs/recent has the paths that were opened lately.\n\n");
 }
 
 static void write_scanned(const struct scan_limits *limits, struct buf *out)
 {
     buf_printf(out,
                "The partition keys are listed by a Scan of the whole table (--allow-scan), which\n"
-               "reads every item, at most once a minute. Of a table of more than %llu items or\n"
-               "%llu MB (--scan-limit) they are not listed, and have to be typed.\n\n",
-               (unsigned long long)limits->items,
-               (unsigned long long)(limits->bytes + (1 << 20) - 1) >> 20);
+               "reads every item, at most once a minute. Of a table of more than %llu items or\n",
+               (unsigned long long)limits->items);
+    census_write_size(limits->bytes, out);
+    buf_add_text(out, " (--scan-limit) they are not listed, and have to be typed.\n\n");
 }
 
 /* How many, of how much: counts of the service's, which it renews every six hours or so. */
@@ -273,7 +287,7 @@ bool readme_write(const struct place *directory, const struct place_options *nam
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     const struct route *unlisted = entries_unlisted(directory, names);
     if (unlisted)
-        write_unlisted(directory, unlisted, &text);
+        write_unlisted(directory, unlisted, told, &text);
     else if (names->scan && census_step(directory))
         write_scanned(names->scan, &text);
     if (directory->table_name && !directory->route->parent)

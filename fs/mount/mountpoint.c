@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/base/shell.h"
 #include "fs/cli/mounts.h"
 #include "fs/mount/control.h"
 
@@ -69,11 +70,21 @@ int mountpoint_lock(const char *mountpoint)
     return fd;
 }
 
+static void complain_missing(const char *mountpoint, int error)
+{
+    CLEAN_UP(buf_clean_up) struct buf word = {0};
+    shell_word(&word, span_text(mountpoint));
+    fprintf(stderr, "ddbfs: %s: %s", mountpoint, strerror(error));
+    if (error == ENOENT)
+        fprintf(stderr, "; make it: mkdir %s", buf_text(&word));
+    fputs("\n", stderr);
+}
+
 bool mountpoint_check(const char *mountpoint)
 {
     struct stat stat_buf = {0};
     if (stat(mountpoint, &stat_buf) != 0 && errno != ENOTCONN) {
-        fprintf(stderr, "ddbfs: %s: %s\n", mountpoint, strerror(errno));
+        complain_missing(mountpoint, errno);
         return false;
     }
     if (!mountpoint_is_free(mountpoint))

@@ -2,6 +2,7 @@
 the proxy fails whatever test makes a Scan."""
 
 import json
+import re
 
 import pytest
 
@@ -51,11 +52,15 @@ def names_of(result):
     return [name for name in result.text.split("\n")[:-1] if name != "README"]
 
 
-def test_without_the_option_keys_have_to_be_typed(bare, table_of, cost):
+def test_without_the_option_keys_have_to_be_typed(bare, table_of, proxy, cost):
     items = f"/tables/{table_of(KEYS)}/items"
+    proxy.fault("alter", op="DescribeTable", times=None, change=counted(8, 100))
     result = bare("ls", items, expect=1)
     assert result.text == "README\n" and "type one" in result.stderr
+    lists = "--allow-scan lists them by reading the whole table (8 items)"
+    assert f"; or {lists}" in result.stderr
     assert cost() == ["DescribeTable"]
+    assert f"\n{lists}.\n" in bare("cat", f"{items}/README").text
     assert bare("ls", f"{items}/a").text.split() == ["000", "001"]
 
 
@@ -110,7 +115,7 @@ def test_more_items_than_allowed(scans, table_of, proxy, cost):
     items = f"/tables/{table_of(KEYS)}/items"
     proxy.fault("alter", op="DescribeTable", times=None, change=counted(10001, 5 << 20))
     result = scans("ls", items, expect=1)
-    assert "has, as DescribeTable says, 10001 items or 5 MB" in result.stderr
+    assert "has, as DescribeTable says, 10001 items of 5 MB" in result.stderr
     assert "type a partition key" in result.stderr and "--scan-limit 10001,50M" in result.stderr
     assert "Scan" not in cost()
     scans("--scan-limit", "10001,50M", "ls", items)
@@ -121,7 +126,7 @@ def test_more_bytes_than_allowed(scans, table_of, proxy, cost):
     items = f"/tables/{table_of(KEYS)}/items"
     proxy.fault("alter", op="DescribeTable", times=None, change=counted(10, (50 << 20) + 1))
     result = scans("ls", items, expect=1)
-    assert "10 items or 51 MB" in result.stderr and "--scan-limit 10000,51M" in result.stderr
+    assert "10 items of 51 MB" in result.stderr and "--scan-limit 10000,51M" in result.stderr
     assert "Scan" not in cost()
     scans("--scan-limit", "10,1G", "ls", items)
     assert "Scan" in cost()
@@ -132,7 +137,8 @@ def test_counts_are_old_so_the_scan_counts_itself(scans, table_of, proxy, cost):
     proxy.fault("alter", op="DescribeTable", times=None, change=counted(3, 100))
     proxy.fault("page_size", op="Scan", times=None, items=2)
     result = scans("--scan-limit", "10", "ls", items, expect=1)
-    assert "has turned out to have more than" in result.stderr and result.text == "README\n"
+    assert re.search(r"has read 1[1-9] items.*, more than the 10 items that it may", result.stderr)
+    assert result.text == "README\n"
     assert 4 < cost().count("Scan") < 12, "and stops when it knows"
 
 
@@ -144,7 +150,9 @@ def test_units_are_counted_as_bytes(scans, table_of, proxy):
 
     proxy.fault("alter", op="Scan", times=None, change=change)
     result = scans("--scan-limit", "10000,2M", "ls", items, expect=1)
-    assert "has turned out to have more than" in result.stderr
+    assert " MB, more than the 2 MB that it may (--scan-limit), and not all" in result.stderr
+    result = scans("--scan-limit", "10000,1K", "ls", items, expect=1)
+    assert "more than the 1 KB that it may" in result.stderr
 
 
 def test_no_permission_to_scan(scans, table_of, proxy):

@@ -258,7 +258,7 @@ ROWS = {
     ),
     "a missing index": Row(
         "no-table", errno.ENODEV, f"table {JOBS} has no index GSI_JobLookup",
-        '; there are: GSI_JobLookup_v2, GSI_JobsByStatus_v2 (did you mean "GSI_JobLookup_v2"?)',
+        ' (did you mean "GSI_JobLookup_v2"?); there are: GSI_JobLookup_v2, GSI_JobsByStatus_v2',
         swap=("GSI_JobLookup_v2", "GSI_JobLookup"), path=JOB, index="GSI_JobLookup",
         code="ValidationException",
     ),

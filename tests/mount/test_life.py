@@ -105,7 +105,8 @@ def test_a_proxy_that_denies_proves_nothing(ddbfs, root, front, proxy):
 
 
 def test_a_mountpoint_that_is_not_there(ddbfs, root, front):
-    assert "No such file" in fails(ddbfs, root / "nowhere", *front)
+    told = fails(ddbfs, root / "nowhere", *front)
+    assert f"No such file or directory; make it: mkdir {root / 'nowhere'}" in told
 
 
 def test_a_mountpoint_that_is_no_directory(ddbfs, root, front):

@@ -356,6 +356,9 @@ static void test_a_name_that_is_typed_is_verified(void)
     CHECK(!resolve(NULL, "/tables/ab"));
     CHECK(!resolve(NULL, "/other"));
     CHECK_HAS(got.err.text, "without a map there is tables/ alone");
+    CHECK_HAS(got.err.text, "; or did you mean /tables/other?");
+    CHECK(!resolve(NULL, "/no table"));
+    CHECK(!strstr(got.err.text, "did you mean"));
     CHECK_INT(scene.fake.started, 2);
     close_resolved();
 }
@@ -618,7 +621,8 @@ static void test_a_scan_ends_at_its_limit(void)
     list(items, &told);
     CHECK_TEXT(buf_text(&told.bytes), "README\n");
     CHECK_INT(told.err.kind, ERROR_TOO_LARGE);
-    CHECK_HAS(told.err.text, "Users has turned out to have more than 5 items");
+    CHECK_HAS(told.err.text,
+              "the Scan of Users has read 5 items, more than the 4 items that it may");
     limits.items = 5;
     list(items, &told);
     CHECK_INT(told.err.kind, ERROR_NONE);
@@ -633,7 +637,7 @@ static void test_a_table_beyond_the_limit_is_not_scanned(void)
     struct place *items = open_place("/tables/Users/items");
     list(items, &told);
     CHECK_INT(told.err.kind, ERROR_TOO_LARGE);
-    CHECK_HAS(told.err.text, "11 items or 1 MB");
+    CHECK_HAS(told.err.text, "has, as DescribeTable says, 11 items of 1 KB");
     CHECK_INT(scene.fake.started, 0);
     limits.items = 11;
     limits.bytes = 9;

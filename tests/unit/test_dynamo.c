@@ -709,7 +709,7 @@ static void a_missing_table_is_an_error_that_names_those_there_are(void)
     run(&scene);
     CHECK_INT(scene.err.kind, ERROR_NO_TABLE);
     CHECK_HAS(scene.err.text, "table jobs does not exist in eu-west-1");
-    CHECK_HAS(scene.err.text, "; there are: dev-jobs, job, shops (did you mean \"job\"?)");
+    CHECK_HAS(scene.err.text, " (did you mean \"job\"?); there are: dev-jobs, job, shops");
     CHECK_TEXT(scene.err.operation, "Query");
     CHECK_TEXT(scene.err.table, "jobs");
     CHECK_TEXT(scene.err.code, "ResourceNotFoundException");
@@ -783,7 +783,7 @@ static void a_missing_index_is_an_error_that_names_those_there_are(void)
     run(&scene);
     CHECK_INT(scene.err.kind, ERROR_NO_TABLE);
     CHECK_HAS(scene.err.text, "table jobs has no index by-ip");
-    CHECK_HAS(scene.err.text, "; there are: by-id, by-status (did you mean \"by-id\"?)");
+    CHECK_HAS(scene.err.text, " (did you mean \"by-id\"?); there are: by-id, by-status");
     CHECK_TEXT(scene.err.index, "by-ip");
     CHECK_HAS(sent(&scene, 1)->headers, ".DescribeTable");
     CHECK_INT(sent_count(&scene), 2);

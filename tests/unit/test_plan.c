@@ -200,6 +200,9 @@ static void test_number_keys(void)
     check_key("/prod/t/1/+", "n is a number, which \"+\" is not");
     check_query("/prod/t/by-x/+01E+2", "prod-T/I: x = N:1E+2");
     check_key("/prod/t/1/five", "n is a number, which \"five\" is not");
+    check_key("/prod/t/1/2*",
+              "n is a number, which \"2*\" is not; numbers have no beginnings, so a "
+              "range is typed: 20..29/");
     check_query("/prod/t/by-x/7", "prod-T/I: x = N:7");
     check_no_query("/prod/t/by-x/seven", "x is a number, which \"seven\" is not");
     close_map();
