@@ -299,6 +299,16 @@ static void add_kind_windows(struct paths *paths, const struct tree *tree, const
     view_add_windows(paths->arena, paths->table, &view, &paths->params);
 }
 
+/* Whether records of KIND stand in the tree's listing, were their parts called otherwise. */
+static bool is_listed_in(const struct tree *tree, const struct declared_record *kind)
+{
+    struct tree other;
+    bool alike = read_tree(tree->index, kind, &other);
+    for (size_t i = 0; alike && i < tree->count; i++)
+        alike = format_alike(&tree->partition[i], &other.partition[i]);
+    return alike;
+}
+
 /* "All of USER#{user_id}: profile, order." */
 static const char *note_of(struct paths *paths, const struct tree *tree)
 {
@@ -312,7 +322,7 @@ static const char *note_of(struct paths *paths, const struct tree *tree)
     if (tree->index)
         buf_printf(&note, " in %s", tree->index->name);
     for (const struct declared_record *kind = paths->table->records; kind; kind = kind->next)
-        if (kind != paths->whole && is_of_tree(tree, kind))
+        if (kind != paths->whole && is_listed_in(tree, kind))
             buf_printf(&note, "%s%s", count++ ? ", " : ": ", kind->name);
     buf_add_char(&note, '.');
     paths->arena->failed = paths->arena->failed || note.failed;

@@ -2,6 +2,7 @@
 
 #include "core/author/paths.h"
 #include "core/base/buf.h"
+#include "core/import/one_name.h"
 #include "core/import/secrets.h"
 
 static void add_left_out(const struct imported *imported, struct buf *note)
@@ -39,6 +40,8 @@ bool import_draft(struct arena *arena, const char *file, const struct imported *
     for (struct declared_table *table = map->tables; table && ok; table = table->next) {
         note_table(table);
         secrets_settle(arena, table);
+        if (!table->paths) /* which call parts as the model does */
+            one_name_settle(arena, table);
         ok = author_add_paths(arena, table);
     }
     return ok;

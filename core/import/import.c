@@ -14,6 +14,20 @@ static const struct import_format *const formats[] = {
     &terraform_format,      &toolbox_format,    &workbench_format, NULL,
 };
 
+static bool is_map(struct json root)
+{
+    return json_is(json_member(root, "environments"), JSON_OBJECT) &&
+           json_is(json_member(root, "tables"), JSON_OBJECT);
+}
+
+static bool refuse_map(const char *file, struct error *err)
+{
+    return error_set(err, ERROR_INVALID,
+                     "%s: this is a map already, and no model: give it with --map, or to "
+                     "\"ddbfs check\"",
+                     file);
+}
+
 /* The format that recognises ROOT; NULL with an error when none does, or several do. */
 static const struct import_format *recognise(const char *file, struct json root, struct error *err)
 {
@@ -27,6 +41,10 @@ static const struct import_format *recognise(const char *file, struct json root,
     }
     if (count == 1)
         return found;
+    if (count == 0 && is_map(root)) {
+        refuse_map(file, err);
+        return NULL;
+    }
     error_set(err, ERROR_INVALID,
               count ? "%s: this could be more than one model: make it one of"
                     : "%s: this is no model that can be imported; these can:",
@@ -87,6 +105,36 @@ static bool read_model(struct arena *arena, const char *file, const struct json_
            error_set(err, ERROR_INVALID, "%s: this %s describes no table", file, format->name);
 }
 
+/* What no strict JSON is may be a map, which has comments. */
+static bool is_map_text(struct span text)
+{
+    struct json_doc doc;
+    struct json_fault fault = {0};
+    bool map = json_parse(&doc, text, JSON_COMMENTS, &fault) && is_map(json_root(&doc));
+    json_clean_up(&doc);
+    return map;
+}
+
+/* Whether TEXT is no attempt at JSON, but may be YAML. */
+static bool may_be_yaml(struct span text)
+{
+    size_t at = 0;
+    while (at < text.size && strchr(" \t\r\n", text.data[at]) && text.data[at])
+        at++;
+    return at < text.size && text.data[at] != '{' && text.data[at] != '[';
+}
+
+static bool refuse_text(const char *file, struct span text, unsigned line, const char *what,
+                        struct error *err)
+{
+    if (is_map_text(text))
+        return refuse_map(file, err);
+    error_set(err, ERROR_INVALID, "%s:%u: this is no JSON: %s", file, line, what);
+    if (may_be_yaml(text))
+        error_add(err, "; a template in YAML is converted to JSON first, for example by cfn-flip");
+    return false;
+}
+
 bool import_model(struct arena *arena, const char *file, struct span text, struct imported *out,
                   struct error *err)
 {
@@ -102,8 +150,7 @@ bool import_model(struct arena *arena, const char *file, struct span text, struc
     else if (strcmp(fault.what, "out of memory") == 0)
         error_no_memory(err);
     else
-        error_set(err, ERROR_INVALID, "%s:%u: this is no JSON: %s", file,
-                  json_line(&doc, fault.offset), fault.what);
+        refuse_text(file, text, json_line(&doc, fault.offset), fault.what, err);
     json_clean_up(&doc);
     return done;
 }

@@ -225,6 +225,18 @@ bool format_equal(const struct format *a, const struct format *b)
     return true;
 }
 
+bool format_alike(const struct format *a, const struct format *b)
+{
+    bool alike = a->count == b->count;
+    for (size_t i = 0; alike && i < a->count; i++) {
+        const struct format_piece *one = &a->pieces[i], *other = &b->pieces[i];
+        alike = !one->param == !other->param && span_equal(one->literal, other->literal) &&
+                one->open == other->open && one->letters == other->letters &&
+                one->pad == other->pad;
+    }
+    return alike;
+}
+
 bool format_starts(const struct format *format, const struct format *prefix)
 {
     if (prefix->count > format->count)

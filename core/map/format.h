@@ -84,6 +84,8 @@ const char *format_whole_param(const struct format *format);
 bool format_has(const struct format *format, const char *param);
 size_t format_literal_bytes(const struct format *format);
 bool format_equal(const struct format *a, const struct format *b);
+/* Whether they write the same keys: they may call their parts otherwise. */
+bool format_alike(const struct format *a, const struct format *b);
 /* Whether FORMAT begins with all that PREFIX says. */
 bool format_starts(const struct format *format, const struct format *prefix);
 

@@ -78,6 +78,9 @@ typedef int command_fn(const struct options *options, int argc, char **argv);
  */
 extern const bool mount_is_built;
 
+/* What `ddbfs map` does, for COMMAND, whose help wrong usage refers to. */
+int map_draft(const struct options *options, int argc, char **argv, const char *command);
+
 command_fn cat_command, ls_command, explain_command, check_command, mount_command, refresh_command,
     umount_command, map_command, policy_command, config_command, map_command, init_command;
 

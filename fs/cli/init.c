@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/printable.h"
 #include "fs/cli/app.h"
 #include "fs/cli/consent.h"
 
@@ -54,7 +55,7 @@ static bool draft(const struct options *options, int argc, char **argv, struct b
     int taken = memfd_create("map", MFD_CLOEXEC), own = dup(STDOUT_FILENO);
     bool ok = taken >= 0 && own >= 0 && fflush(stdout) == 0 && dup2(taken, STDOUT_FILENO) >= 0;
     if (ok) {
-        *status = map_command(options, argc, argv);
+        *status = map_draft(options, argc, argv, "init");
         ok = fflush(stdout) == 0 && read_all(taken, out);
         ok = dup2(own, STDOUT_FILENO) >= 0 && ok;
     }
@@ -124,6 +125,35 @@ static bool is_wanted(const struct options *options, const char *file)
     return consent == CONSENT_GIVEN;
 }
 
+/* That commands would take another map than the one that was written. */
+static void tell_written(const char *file)
+{
+    CLEAN_UP(buf_clean_up) struct buf what = {0};
+    const char *first = getenv("DDBFS_MAP");
+    buf_add_text(&what, "written; \"ddbfs check\" proves it against the tables");
+    if (first && first[0]) {
+        buf_add_text(&what, "; but DDBFS_MAP names ");
+        printable_add(&what, span_text(first), "");
+        buf_add_text(&what, ", which goes first");
+    }
+    complain(file, buf_text(&what), NULL);
+}
+
+static void tell_not_written(const struct options *options, const char *file, bool drafted)
+{
+    CLEAN_UP(buf_clean_up) struct buf what = {0};
+    buf_add_text(&what, "is not written: ");
+    if (options->from && drafted) {
+        buf_add_text(&what, "the map is not all that the model says, as is told above; \"ddbfs map "
+                            "--from ");
+        printable_add(&what, span_text(options->from), "");
+        buf_add_text(&what, " … > FILE\" writes it all the same");
+    } else {
+        buf_add_text(&what, "there is no whole map, as is told above");
+    }
+    complain(file, buf_text(&what), NULL);
+}
+
 static int show_and_write(const struct options *options, const char *file, const struct buf *text)
 {
     print(text);
@@ -133,7 +163,7 @@ static int show_and_write(const struct options *options, const char *file, const
         complain(file, "can't be written", strerror(errno));
         return EXIT_FAILURE;
     }
-    complain(file, "written; \"ddbfs check\" proves it against the tables", NULL);
+    tell_written(file);
     return EXIT_SUCCESS;
 }
 
@@ -156,5 +186,7 @@ int init_command(const struct options *options, int argc, char **argv)
     if (status == EXIT_SUCCESS)
         return show_and_write(options, buf_text(&file), &text);
     print(&text);
+    if (status != EXIT_USAGE)
+        tell_not_written(options, buf_text(&file), text.size > 0);
     return status;
 }

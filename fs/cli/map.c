@@ -389,18 +389,31 @@ static bool start(struct drafting *drafting, const struct options *options)
     return app_start(&drafting->app, options, map_none(), COMMAND_CACHE_BYTES);
 }
 
-int map_command(const struct options *options, int argc, char **argv)
+/* How it is used wrongly; NULL: it is not. */
+static const char *misuse_of(const struct options *options, int argc, char **argv)
+{
+    bool samples = options->sample_path_count > 0 || options->sample_records > 0;
+    if (options->from && samples)
+        return "a model says how keys are written: --from and --sample don't go together";
+    for (int i = 0; options->from && i < argc; i++)
+        if (is_pattern(argv[i]))
+            return "with --from, tables that the model is compared with are named whole";
+    if (argc == 0 && options->sample_path_count == 0 && !options->from)
+        return "name tables, or paths of records to learn from, or a model (--from)";
+    if (options->sample_records > 0 && !options->allow_scan)
+        return "--sample N reads records without a key, which is a Scan: say --allow-scan as "
+               "well, or --sample /tables/TABLE/items/KEY/";
+    return NULL;
+}
+
+int map_draft(const struct options *options, int argc, char **argv, const char *command)
 {
     struct drafting drafting = {0};
+    const char *misuse = misuse_of(options, argc, argv);
+    if (misuse)
+        return app_usage(misuse, command);
     if (options->from)
         return map_from(options, argc, argv);
-    if (argc == 0 && options->sample_path_count == 0)
-        return app_usage("name tables, or paths of records to learn from, or a model (--from)",
-                         "map");
-    if (options->sample_records > 0 && !options->allow_scan)
-        return app_usage("--sample N reads records without a key, which is a Scan: say "
-                         "--allow-scan as well, or --sample /tables/TABLE/items/KEY/",
-                         "map");
     bool ok = start(&drafting, options);
     drafting.learner = ok ? learner_new(&drafting.app) : NULL;
     if (drafting.learner)
@@ -410,4 +423,9 @@ int map_command(const struct options *options, int argc, char **argv)
     int status = drafting.app.status;
     clean_up(&drafting);
     return status;
+}
+
+int map_command(const struct options *options, int argc, char **argv)
+{
+    return map_draft(options, argc, argv, "map");
 }

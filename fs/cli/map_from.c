@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/author/environments.h"
 #include "core/author/write.h"
 #include "core/base/printable.h"
 #include "core/import/draft.h"
@@ -21,12 +22,16 @@ struct drafting {
     const char *live;                   /* the live table that is asked about, */
     const struct declared_table *asked; /* and what the model says of it */
     struct buf differences;             /* from the live tables, a line each */
+    bool failed;                        /* a live table could not be asked for */
+    struct span prefix;                 /* what live tables have before the model's names */
+    bool many_prefixes;
 };
 
 static bool fail(struct drafting *drafting, const char *of, const struct error *err)
 {
     app_complain(&drafting->app, of, err);
     drafting->app.status = EXIT_FAILURE;
+    drafting->failed = true;
     return false;
 }
 
@@ -154,7 +159,16 @@ static bool describe(struct drafting *drafting)
     }
     read_destroy(read);
     place_destroy(place);
-    return ok;
+    return ok && !drafting->failed;
+}
+
+/* What LIVE has before what the model calls it. */
+static void note_prefix(struct drafting *drafting, const char *live, const char *base)
+{
+    struct span prefix = span_of(live, strlen(live) - strlen(base));
+    if (drafting->asked && !span_equal(drafting->prefix, prefix))
+        drafting->many_prefixes = true;
+    drafting->prefix = prefix;
 }
 
 static bool compare(struct drafting *drafting, const char *live)
@@ -168,14 +182,61 @@ static bool compare(struct drafting *drafting, const char *live)
     }
     if (strcmp(table->base_name, IMPORT_NO_TABLE_NAME) == 0)
         table->path_name = live;
+    else
+        note_prefix(drafting, live, table->base_name);
     table->base_name = live;
     drafting->live = live;
     drafting->asked = table;
     return describe(drafting);
 }
 
-/* Nobody said where the tables are, but who asked. */
-static bool add_environment(struct drafting *drafting, bool live, struct declared_map *map)
+static bool is_asked(const struct declared_table *table, char **names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], table->base_name) == 0)
+            return true;
+    return false;
+}
+
+/* Tables that nobody asked for begin as those do that somebody asked for. */
+static void name_others(struct drafting *drafting, char **names, int count)
+{
+    struct declared_table *table = drafting->many_prefixes ? NULL : drafting->imported.tables;
+    for (; table && drafting->prefix.size > 0; table = table->next) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        if (is_asked(table, names, count) || strcmp(table->base_name, IMPORT_NO_TABLE_NAME) == 0)
+            continue;
+        buf_add_span(&name, drafting->prefix);
+        buf_add_text(&name, table->base_name);
+        table->base_name = arena_text(&drafting->arena, buf_span(&name));
+        drafting->arena.failed = drafting->arena.failed || name.failed;
+    }
+}
+
+/* As `ddbfs map` lays them out; the tables of a model have no other description. */
+static bool add_environments(struct drafting *drafting, struct declared_map *map)
+{
+    const struct options *options = drafting->app.options;
+    const struct author_where where = {
+        .profile = options->profile, .region = options->region, .endpoint = options->endpoint_url};
+    const struct declared_table **described;
+    struct author_names left_out = {0};
+    size_t count = 0;
+    for (struct declared_table *table = map->tables; table; table = table->next)
+        count++;
+    described = arena_array(&drafting->arena, count, sizeof *described);
+    count = 0;
+    for (struct declared_table *table = map->tables; described && table; table = table->next)
+        described[count++] = table;
+    if (!described || !author_add_environments(&drafting->arena, map, described, &where, &left_out))
+        return fail_of_memory(drafting);
+    for (size_t i = 0; i < left_out.count; i++)
+        tell(drafting, left_out.names[i], "is left out, as a map's tables are in each environment");
+    return true;
+}
+
+/* Nobody said where the tables are. */
+static bool add_placeholder(struct drafting *drafting, struct declared_map *map)
 {
     const struct options *options = drafting->app.options;
     struct declared_environment *environment = arena_alloc(&drafting->arena, sizeof *environment);
@@ -186,10 +247,9 @@ static bool add_environment(struct drafting *drafting, bool live, struct declare
         .profile = options->profile,
         .region = options->region,
         .endpoint = options->endpoint_url,
-        .note = live ? NULL
-                     : "A placeholder, as no model says where its tables are: call it as your team "
-                       "does, and say what the tables' names begin with (\"prefix\": \"prod-\"), a "
-                       "\"profile\" and a \"region\"."};
+        .note = "A placeholder, as no model says where its tables are: call it as your team "
+                "does, and say what the tables' names begin with (\"prefix\": \"prod-\"), a "
+                "\"profile\" and a \"region\"."};
     map->environments = environment;
     return true;
 }
@@ -219,11 +279,13 @@ static bool run(struct drafting *drafting, char **names, int count)
         ok = compare(drafting, names[i]);
     if (!ok)
         return false;
+    name_others(drafting, names, count);
     tell_left_out(drafting);
     ok = import_draft(&drafting->arena, drafting->file, &drafting->imported,
                       buf_text(&drafting->differences), &map) ||
          fail_of_memory(drafting);
-    return ok && add_environment(drafting, count > 0, &map) && print(drafting, &map);
+    return ok && (count > 0 ? add_environments(drafting, &map) : add_placeholder(drafting, &map)) &&
+           print(drafting, &map);
 }
 
 int map_from(const struct options *options, int argc, char **argv)

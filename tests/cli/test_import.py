@@ -614,3 +614,99 @@ def test_secrets_are_kept(ddbfs, tmp_path, of):
     assert made["secret"] == secrets
     said = re.sub(r"\s*\n\s*//\s*", " ", text)
     assert f'"secret": encrypted or hidden, as the model says, or called so: {", ".join(secrets)}.' in said
+
+
+# What goes with it, and what does not.
+
+
+def test_a_model_goes_with_no_samples_and_no_patterns(ddbfs, cost):
+    model = MODELS / "toolbox.json"
+    got = ddbfs("map", "--from", model, "--sample", "/tables/PokeTable/items/x/", expect=2)
+    assert got.text == "" and "--from and --sample don't go together; see ddbfs map --help" in got.stderr
+    got = ddbfs("init", "--yes", "--from", model, "Poke*", expect=2)
+    assert got.text == "" and "are named whole; see ddbfs init --help" in got.stderr
+    assert cost() == []
+
+
+def test_no_map_is_printed_of_a_table_that_is_not_there(ddbfs):
+    got = ddbfs("map", "--from", MODELS / "onetable.json", "nope", expect=1)
+    assert got.text == "" and "nope" in got.stderr
+
+
+def test_live_names_give_environments(ddbfs, table):
+    """By the rule of `ddbfs map`; the model's tables that nobody asked for begin as the others do."""
+    names = ["prod-ArenaTable", "prod-PokeTable"]
+    for name in names:
+        table(description(name, **TABLES["toolbox"][name[5:]]), [])
+    first_map = read_map_text(ddbfs("map", *names).text)
+    assert list(first_map["environments"]) == ["prod"]
+    for asked in (names, names[:1]):
+        made = read_map_text(ddbfs("map", "--from", MODELS / "toolbox.json", *asked, expect=1).text)
+        assert made["environments"] == first_map["environments"]
+        assert {"PokeTable", "ArenaTable"} == {each["table"] for each in made["tables"].values()}
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("Resources:\n  T: {}\n", "1: this is no JSON: a value expected; a template in YAML is converted to JSON"),
+        ('// mine\n{"environments": {"e": {}}, "tables": {}}', "this is a map already, and no model"),
+        ('{"environments": {"e": {}}, "tables": {}}', "this is a map already, and no model"),
+    ],
+)
+def test_what_somebody_takes_for_a_model(ddbfs, tmp_path, text, said):
+    (tmp_path / "model.json").write_text(text)
+    got = ddbfs("map", "--from", tmp_path / "model.json", expect=1)
+    assert got.text == "" and said in got.stderr
+
+
+def test_json_with_a_fault_is_not_taken_for_yaml(ddbfs, tmp_path):
+    (tmp_path / "model.json").write_text('{"a": }')
+    assert "YAML" not in ddbfs("map", "--from", tmp_path / "model.json", expect=1).stderr
+
+
+def test_init_says_why_it_wrote_nothing(ddbfs, tmp_path):
+    where = {"XDG_CONFIG_HOME": str(tmp_path)}
+    got = ddbfs("init", "--yes", "--from", MODELS / "toolbox.json", env=where, expect=1)
+    assert '"tables"' in got.text and not list(tmp_path.glob("ddbfs/*"))
+    assert f"{tmp_path}/ddbfs/map.json: is not written: the map is not all that the model says" in got.stderr
+    assert "toolbox.json … > FILE" in got.stderr
+    got = ddbfs("init", "--yes", "--from", tmp_path / "none", env=where, expect=1)
+    assert "is not written: there is no whole map" in got.stderr
+
+
+# One name for what is written alike.
+
+
+def accounts(**user):
+    """A model whose two kinds have one partition key, and call its part otherwise."""
+    text = lambda value: {"type": "string", "value": value}
+    models = {
+        "Account": {"pk": text("account#${id}"), "sk": text("account#"), "id": PLAIN},
+        "User": {"pk": text("account#${accountId}"), "accountId": PLAIN, "id": PLAIN, **user},
+    }
+    primary = {"primary": {"hash": "pk", "sort": "sk"}}
+    return {"format": "onetable:1.1.0", "indexes": primary, "models": models}
+
+
+def test_keys_that_are_written_alike_are_one_directory(ddbfs, tmp_path):
+    model = accounts(sk={"type": "string", "value": "user#${id}"})
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    text = ddbfs("map", "--from", tmp_path / "model.json").text
+    (made,) = read_map_text(text)["tables"].values()
+    assert made["records"]["Account"]["pk"] == made["records"]["User"]["pk"] == "account#{accountId}"
+    assert made["records"]["User"]["sk"] == "user#{id}"
+    assert "All of account#{accountId}: Account, User." in text
+    assert "The model calls {accountId} of its keys {id}." in text
+    assert [each for each in made["paths"] if each.startswith("account")][0] == "account/{accountId}/"
+    assert "account-2" not in text
+
+
+def test_what_no_name_suits_is_told_of_both(ddbfs, tmp_path):
+    model = accounts(sk={"type": "string", "value": "user#${id}"})
+    model["models"]["Account"]["accountId"] = PLAIN
+    model["models"]["Account"]["sk"]["value"] = "account#${accountId}"
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    text = ddbfs("map", "--from", tmp_path / "model.json").text
+    assert "All of account#{id}: Account, User." in text
+    assert "All of account#{accountId}: Account, User." in text

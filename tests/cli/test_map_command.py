@@ -275,7 +275,21 @@ def test_init_where_nothing_can_be_written(table, bare, tmp_path):
 
 
 def test_init_needs_words(bare, tmp_path):
-    assert "name tables" in bare("init", env={"XDG_CONFIG_HOME": str(tmp_path)}, expect=2).stderr
+    got = bare("init", env={"XDG_CONFIG_HOME": str(tmp_path)}, expect=2)
+    assert "name tables" in got.stderr and "see ddbfs init --help" in got.stderr
+
+
+def test_help_tells_of_models(bare):
+    assert "--from FILE" in bare("help", "map").text.splitlines()[0]
+    assert "--from FILE" in bare("help", "init").text.splitlines()[0]
+    assert "write what map prints" in bare("help", "init").text
+
+
+def test_init_says_which_map_goes_first(table, bare, tmp_path):
+    name = table(tables.plain())
+    where = {"XDG_CONFIG_HOME": str(tmp_path), "DDBFS_MAP": "c.map.json"}
+    got = bare("init", "--yes", name, env=where)
+    assert "; but DDBFS_MAP names c.map.json, which goes first" in got.stderr
 
 
 def test_init_needs_a_home(bare):
