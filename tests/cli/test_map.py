@@ -107,7 +107,7 @@ def crm_table(boto, table):
 def test_a_word_of_one_kind_is_one_of_all(ddbfs, crm_table, write_map, accounts):
     paths = [f"--sample=/tables/{crm_table}/items/Account#{each}/" for each in accounts]
     said = ddbfs("map", *paths)
-    made = without_comments(said.text)["tables"]["Crm"]
+    made = without_comments(said.text)["tables"]["prod-Crm"]
     assert made["records"] == {
         "account": {"pk": "Account#{accountId}", "sk": "Account#"},
         "user": {"pk": "Account#{accountId}", "sk": "User#{User_id}"},
@@ -123,7 +123,7 @@ def test_a_word_of_one_kind_is_one_of_all(ddbfs, crm_table, write_map, accounts)
 def test_a_sample_without_records_is_told(ddbfs, crm_table):
     said = ddbfs("map", f"--sample=/tables/{crm_table}/items/nobody/")
     assert "items/nobody/: no record was read there" in said.stderr
-    assert without_comments(said.text)["tables"]["Crm"]["records"] == {"item": {"pk": "{pk*}", "sk": "{sk*}"}}
+    assert without_comments(said.text)["tables"]["prod-Crm"]["records"] == {"item": {"pk": "{pk*}", "sk": "{sk*}"}}
 
 
 def test_keys_without_words_are_told(ddbfs, boto, crm_table):
@@ -132,7 +132,7 @@ def test_keys_without_words_are_told(ddbfs, boto, crm_table):
     said = ddbfs("map", f"--sample=/tables/{crm_table}/items/user_1/")
     assert "no words were found in the keys that were read" in said.stderr
     assert "No words were found in the keys of 2 sampled records" in said.text
-    assert without_comments(said.text)["tables"]["Crm"]["records"] == {"item": {"pk": "{pk*}", "sk": "{sk*}"}}
+    assert without_comments(said.text)["tables"]["prod-Crm"]["records"] == {"item": {"pk": "{pk*}", "sk": "{sk*}"}}
 
 
 def test_tables_of_several_environments_are_one(draft):
