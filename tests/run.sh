@@ -72,8 +72,8 @@ tidy() {
 programs() {
     step "tests of the programs"
     rm -f "$REPO/build-asan/pytest.xml"
-    # Two at once: each of them starts a server in Java, whatever the machine has.
-    timeout -k 10 1800 python3 -m pytest -q -n 2 --junit-xml="$REPO/build-asan/pytest.xml" "$@"
+    # Twice as many as a small machine has cores: most tests wait for a server or a clock.
+    timeout -k 10 1800 python3 -m pytest -q -n 4 --junit-xml="$REPO/build-asan/pytest.xml" "$@"
     # 1 says that tests failed, which the tally sees for itself.
     code=$?
     [ $code -le 1 ] || broken "pytest-exit-code-$code"
