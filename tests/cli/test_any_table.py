@@ -59,23 +59,9 @@ def test_each_environment_has_all_tables(ddbfs, things, cost):
     assert "tables/" in names_of(ddbfs("ls", "/prod"))
 
 
-def canned_names(count):
-    """ListTables of COUNT tables, as the service pages them."""
-    names = [f"Table-{number:04d}" for number in range(count)]
-
-    def answer(body):
-        start = body.get("ExclusiveStartTableName")
-        at = names.index(start) + 1 if start else 0
-        page = names[at : at + body.get("Limit", 100)]
-        more = {"LastEvaluatedTableName": page[-1]} if at + len(page) < count else {}
-        return {"TableNames": page, **more}
-
-    return answer
-
-
 @pytest.mark.parametrize("options", [[], ["-l"]])
 def test_a_thousand_tables_cost_ten_requests(bare, proxy, cost, options):
-    proxy.fault("canned", op="ListTables", times=None, answer=canned_names(1000))
+    proxy.fault("canned", op="ListTables", times=None, answer=tables.canned_names(1000))
     listed = bare("ls", *options, "/tables").text.splitlines()
     assert len(listed) == 1000 and listed[999].endswith("Table-0999/")
     assert cost() == ["ListTables"] * 10
@@ -130,7 +116,7 @@ def test_no_permission_to_describe(bare, proxy, things):
 
 
 def test_listing_that_fails_on_the_way(bare, proxy):
-    proxy.fault("canned", op="ListTables", times=2, answer=canned_names(1000))
+    proxy.fault("canned", op="ListTables", times=2, answer=tables.canned_names(1000))
     proxy.fault("denied", op="ListTables", times=None)
     result = bare("ls", "/tables", expect=1)
     assert "dynamodb:ListTables" in result.stderr

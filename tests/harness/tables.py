@@ -36,3 +36,17 @@ def plain_map(**members):
             }
         },
     }
+
+
+def canned_names(count):
+    """ListTables of COUNT tables, as the service pages them."""
+    names = [f"Table-{number:04d}" for number in range(count)]
+
+    def answer(body):
+        start = body.get("ExclusiveStartTableName")
+        at = names.index(start) + 1 if start else 0
+        page = names[at : at + body.get("Limit", 100)]
+        more = {"LastEvaluatedTableName": page[-1]} if at + len(page) < count else {}
+        return {"TableNames": page, **more}
+
+    return answer

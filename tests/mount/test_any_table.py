@@ -34,20 +34,6 @@ def bare(mount):
     return lambda *options, **env: mount(*options, env={**BARE, **env})
 
 
-def canned_names(count):
-    """ListTables of COUNT tables, as the service pages them."""
-    names = [f"Table-{number:04d}" for number in range(count)]
-
-    def answer(body):
-        start = body.get("ExclusiveStartTableName")
-        at = names.index(start) + 1 if start else 0
-        page = names[at : at + body.get("Limit", 100)]
-        more = {"LastEvaluatedTableName": page[-1]} if at + len(page) < count else {}
-        return {"TableNames": page, **more}
-
-    return answer
-
-
 def add_index(body):
     """A description with one index more."""
     table = body["Table"]
@@ -132,7 +118,7 @@ def test_fstab_s_source_without_a_map(ddbfs, things, tmp_path):
 @pytest.mark.parametrize("command", [["ls"], ["ls", "-l"], ["find"]])
 def test_a_thousand_tables(bare, proxy, command):
     m = bare()
-    proxy.fault("canned", op="ListTables", times=None, answer=canned_names(1000))
+    proxy.fault("canned", op="ListTables", times=None, answer=tables.canned_names(1000))
     extra = ["-maxdepth", "1"] if command == ["find"] else []
     done = subprocess.run([*command, m / "tables", *extra], check=True, capture_output=True, text=True)
     assert done.stdout.count("Table-") == 1000
@@ -141,7 +127,7 @@ def test_a_thousand_tables(bare, proxy, command):
 
 def test_names_are_told_page_by_page(bare, proxy):
     m = bare()
-    proxy.fault("canned", op="ListTables", times=1, answer=canned_names(1000))
+    proxy.fault("canned", op="ListTables", times=1, answer=tables.canned_names(1000))
     proxy.fault("denied", op="ListTables", times=None)
     told = []
     with os.scandir(m / "tables") as entries:
