@@ -1,0 +1,25 @@
+/* How many records there are, as a number on a line of its own. */
+#include <inttypes.h>
+
+#include "core/form/ops.h"
+
+struct count {
+    struct form form;
+    uint64_t records;
+};
+
+static bool add(struct form *form, struct json item, struct buf *out, struct error *err)
+{
+    (void)item, (void)out, (void)err;
+    ((struct count *)form)->records++;
+    return true;
+}
+
+static bool end(struct form *form, struct buf *out, struct error *err)
+{
+    (void)err;
+    buf_printf(out, "%" PRIu64 "\n", ((struct count *)form)->records);
+    return true;
+}
+
+const struct form_ops form_count = {sizeof(struct count), add, end};

@@ -1,0 +1,76 @@
+/* Forms: their settings, and which kind does the work. */
+#include "core/form/form.h"
+
+#include <stdlib.h>
+
+#include "core/form/ops.h"
+
+static const struct form_ops *const kinds[] = {
+    [FORM_JSONL] = &form_jsonl,
+    [FORM_COUNT] = &form_count,
+};
+
+/* Copies COUNT names, which end in a NUL. NULL when memory ran out. */
+static const char *const *copy_names(struct arena *arena, const char *const *names, size_t count)
+{
+    const char **copies = arena_array(arena, count, sizeof *copies);
+    for (size_t i = 0; copies && i < count; i++)
+        copies[i] = arena_text(arena, span_text(names[i]));
+    return copies;
+}
+
+static void copy_view(struct form *form, const struct record_view *view)
+{
+    form->view = *view;
+    form->view.first = copy_names(&form->arena, view->first, view->first_count);
+    form->view.secret = copy_names(&form->arena, view->secret, view->secret_count);
+}
+
+struct form *form_new(const struct form_setting *setting)
+{
+    const struct form_ops *ops = kinds[setting->kind];
+    struct form *form = calloc(1, ops->size);
+    if (!form)
+        return NULL;
+    form->ops = ops;
+    copy_view(form, setting->view);
+    if (!form->arena.failed)
+        return form;
+    form_destroy(form);
+    return NULL;
+}
+
+void form_destroy(struct form *form)
+{
+    if (!form)
+        return;
+    arena_clean_up(&form->arena);
+    free(form);
+}
+
+/* Takes back what was written since OUT had the size BEFORE, when not all went well. */
+static bool finish(bool ok, struct buf *out, size_t before, struct error *err)
+{
+    if (ok && out->failed)
+        ok = error_no_memory(err);
+    if (!ok)
+        buf_truncate(out, before);
+    return ok;
+}
+
+bool form_add(struct form *form, struct json item, struct buf *out, struct error *err)
+{
+    size_t before = out->size;
+    return finish(form->ops->add(form, item, out, err), out, before, err);
+}
+
+bool form_end(struct form *form, struct buf *out, struct error *err)
+{
+    size_t before = out->size;
+    return finish(form->ops->end(form, out, err), out, before, err);
+}
+
+size_t form_memory(const struct form *form)
+{
+    return form->ops->size + arena_memory(&form->arena);
+}

@@ -1,0 +1,40 @@
+/* A form: what the records of a listing look like as one file. Records come in one by one, in the
+ * listing's order, and text goes out as soon as it can be told, so that whoever can show it at once
+ * holds no more than one record. */
+#ifndef DDBFS_CORE_FORM_FORM_H
+#define DDBFS_CORE_FORM_FORM_H
+
+#include "core/base/buf.h"
+#include "core/base/error.h"
+#include "core/base/span.h"
+#include "core/item/item.h"
+#include "core/json/json.h"
+
+enum form_kind {
+    FORM_JSONL, /* a record a line, as compact JSON */
+    FORM_COUNT, /* how many, and a newline */
+};
+
+struct form_setting {
+    enum form_kind kind;
+    const struct record_view *view; /* keys first, secrets masked; a line is compact in any case */
+};
+
+struct form;
+
+/* Copies the setting. NULL when memory ran out. */
+struct form *form_new(const struct form_setting *setting);
+void form_destroy(struct form *form); /* NULL is fine */
+
+/* Takes the typed ITEM, and appends to OUT what can be told now. False with ERR filled
+ * when ITEM is no typed item (a count does not look) or memory ran out: OUT is as long as before
+ * then (unless it failed itself), and FORM is only to be destroyed. */
+bool form_add(struct form *form, struct json item, struct buf *out, struct error *err);
+
+/* Appends the rest, once, after the last record. False as above. */
+bool form_end(struct form *form, struct buf *out, struct error *err);
+
+/* The bytes of heap that it holds. */
+size_t form_memory(const struct form *form);
+
+#endif

@@ -1,0 +1,24 @@
+/* JSON Lines: a record a line, as `cat` shows it with --format compact. */
+#include "core/form/ops.h"
+#include "core/item/record.h"
+
+struct jsonl {
+    struct form form;
+};
+
+static bool add(struct form *form, struct json item, struct buf *out, struct error *err)
+{
+    struct record_view view = form->view;
+    view.compact = true;
+    if (item_write(item, &view, out))
+        return true;
+    return out->failed ? error_no_memory(err) : record_refuse(item, "", err);
+}
+
+static bool end(struct form *form, struct buf *out, struct error *err)
+{
+    (void)form, (void)out, (void)err;
+    return true;
+}
+
+const struct form_ops form_jsonl = {sizeof(struct jsonl), add, end};
