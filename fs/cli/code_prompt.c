@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +14,10 @@
 
 enum { LONGEST_CODE = 64 };
 
-/* Which of those below came while somebody was typing; 0 for none. */
+/* Which of those below came while somebody was typing; 0 for none. The pipe tells it too, so that
+ * one that comes just before the waiting begins, or in another thread, ends it all the same. */
 static volatile sig_atomic_t came;
+static int told[2];
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
@@ -22,25 +25,44 @@ enum { ENDS = sizeof ends / sizeof ends[0] };
 
 static void note(int number)
 {
+    int error = errno;
     came = number;
+    if (write(told[1], "", 1) != 1)
+        came = number; /* the pipe is full: it tells already */
+    errno = error;
 }
 
-/* Signals that end the process interrupt the reading instead, for a terminal that shows nothing
- * must not be left behind. */
-static void catch_ends(struct sigaction old[ENDS])
+/* Signals that end the process end the waiting instead, for a terminal that shows nothing must not
+ * be left behind. False when there is no pipe to be had, with nothing changed. */
+static bool catch_ends(struct sigaction old[ENDS])
 {
     struct sigaction action = {.sa_handler = note};
     came = 0;
+    if (pipe2(told, O_CLOEXEC | O_NONBLOCK) != 0)
+        return false;
     for (int i = 0; i < ENDS; i++)
         sigaction(ends[i], &action, &old[i]);
+    return true;
 }
 
 static void release_ends(const struct sigaction old[ENDS])
 {
     for (int i = 0; i < ENDS; i++)
         sigaction(ends[i], &old[i], NULL);
+    close(told[0]);
+    close(told[1]);
     if (came)
         raise(came);
+}
+
+/* Whether something was typed; false when a signal came first. */
+static bool wait_for_typing(int terminal)
+{
+    struct pollfd ready[] = {{.fd = terminal, .events = POLLIN}, {.fd = told[0], .events = POLLIN}};
+    while (poll(ready, 2, -1) < 0)
+        if (errno != EINTR)
+            return false;
+    return !came;
 }
 
 /* Up to the line's end, without it; what is beyond LONGEST_CODE is none. False when nothing was
@@ -49,9 +71,9 @@ static bool read_line(int terminal, struct buf *code)
 {
     char c = '\0';
     buf_reserve(code, LONGEST_CODE);
-    while (c != '\n') {
+    while (c != '\n' && wait_for_typing(terminal)) {
         ssize_t size = read(terminal, &c, 1);
-        if (size < 0 && errno == EINTR && !came)
+        if (size < 0 && errno == EINTR)
             continue;
         if (size <= 0)
             break;
@@ -69,11 +91,10 @@ static bool ask(int terminal, const char *serial, struct buf *code)
     char device[256], prompt[320];
     printable_copy(device, sizeof device, span_text(serial), "");
     int length = snprintf(prompt, sizeof prompt, "Enter MFA code for %s: ", device);
-    if (tcgetattr(terminal, &shown) != 0)
+    if (tcgetattr(terminal, &shown) != 0 || !catch_ends(old))
         return false;
     hidden = shown;
     hidden.c_lflag &= ~(tcflag_t)ECHO;
-    catch_ends(old);
     bool typed = tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 &&
                  write(terminal, prompt, (size_t)length) == length && read_line(terminal, code);
     tcsetattr(terminal, TCSAFLUSH, &shown);
