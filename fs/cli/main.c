@@ -34,6 +34,8 @@ static const struct command commands[] = {
      "ddbfs explain /prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90", explain_command},
     {"refresh", "PATH…", "make a live mount forget what it knows of paths",
      "ddbfs refresh /mnt/prod/shops", refresh_command},
+    {"log", "[-f] [-n N] [--errors] [MOUNTPOINT]", "show what a mount says of itself",
+     "ddbfs log -f /mnt", log_command},
     {"check", "[OPTION…] [MAP [PATH…]]", "prove a map against tables and records",
      "ddbfs check my.map.json /prod/shops/cool-store.myshopify.com", check_command},
     {"map", "[--from FILE|--sample PATH|N] [TABLE…]",

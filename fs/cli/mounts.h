@@ -11,6 +11,14 @@
  * none. */
 bool mounts_find(const char *path, struct buf *mountpoint);
 
+/* Makes WHOLE the absolute form of PATH, and ROOT the mountpoint that it is in; false when it is in
+ * none. Links are resolved on the way to the mount. In it nothing is looked up: to look for a
+ * record would be to read it. */
+bool mounts_resolve(const char *path, struct buf *whole, struct buf *root);
+
+/* Appends the mountpoint of each mount of ddbfs, and a NUL; how many they are. */
+size_t mounts_list(struct buf *out);
+
 /* The user for whom the mount at MOUNTPOINT was made; false when there is none, or it is not
  * told. */
 bool mounts_owner(const char *mountpoint, uid_t *owner);

@@ -178,6 +178,28 @@ static bool set_foreground(struct options *options, const char *value)
     return true;
 }
 
+static bool set_follow(struct options *options, const char *value)
+{
+    (void)value;
+    options->follow = true;
+    return true;
+}
+
+static bool set_lines(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    options->lines = (uint32_t)number;
+    return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100000000;
+}
+
+static bool set_errors(struct options *options, const char *value)
+{
+    (void)value;
+    options->errors = true;
+    return true;
+}
+
 bool options_add_mount(struct options *options, const char *value)
 {
     size_t room = sizeof options->fuse_options / sizeof options->fuse_options[0];
@@ -357,6 +379,19 @@ static const struct option table[] = {
      .set = options_add_mount,
      .commands = "mount",
      .help = "options of mount(8) and FUSE"},
+    {.letter = 'f',
+     .name = "follow",
+     .set = set_follow,
+     .commands = "log",
+     .help = "go on with what the mount says next"},
+    {.letter = 'n',
+     .name = "lines",
+     .argument = "N",
+     .takes = "1 to 100000000",
+     .set = set_lines,
+     .commands = "log",
+     .help = "the last N lines alone"},
+    {.name = "errors", .set = set_errors, .commands = "log", .help = "failures alone"},
     {.name = "cache-size",
      .argument = "BYTES",
      .takes = "1M or more, with K, M or G behind it or not",
@@ -433,12 +468,18 @@ static const struct option *find_long(const char *text, size_t size, const char 
     return found;
 }
 
-static const struct option *find_letter(char letter)
+/* The same for a letter. */
+static const struct option *find_letter(char letter, const char *command)
 {
-    for (size_t i = 0; i < COUNT; i++)
-        if (table[i].letter && table[i].letter == letter)
+    const struct option *found = NULL;
+    for (size_t i = 0; i < COUNT; i++) {
+        if (!table[i].letter || table[i].letter != letter)
+            continue;
+        if (command && table[i].commands && has_word(table[i].commands, command))
             return &table[i];
-    return NULL;
+        found = found ? found : &table[i];
+    }
+    return found;
 }
 
 static bool complain(const char *word, const char *why)
@@ -525,7 +566,7 @@ static bool parse_letters(struct words *words)
 {
     const char *word = words->argv[words->at];
     for (const char *letter = word + 1; *letter; letter++) {
-        const struct option *option = find_letter(*letter);
+        const struct option *option = find_letter(*letter, words->command);
         const char *value = NULL;
         if (!may_stand(words, option, word))
             return false;
@@ -551,7 +592,7 @@ static bool takes_next(const char *word)
     if (word[1] == '-')
         option = find_long(word + 2, strlen(word) - 2, NULL);
     else if (strlen(word) == 2)
-        option = find_letter(word[1]);
+        option = find_letter(word[1], NULL);
     return option && option->argument && !option->optional;
 }
 
@@ -625,7 +666,7 @@ static void print_option(FILE *out, const struct option *option, bool tell_comma
 }
 
 /* The commands that ask nobody, and so have no use for a map, a profile or a time-out. */
-static const char ask_nobody[] = "umount refresh help";
+static const char ask_nobody[] = "umount refresh log help";
 
 void options_print_help(FILE *out, const char *command, const char *without)
 {

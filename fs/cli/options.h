@@ -27,6 +27,7 @@ struct options {
     uint32_t sample;         /* records of each path */
     uint32_t sample_records; /* of `map`: of each table; 0: none */
     uint32_t max_entries;
+    uint32_t lines; /* of `log`: the last so many; 0: all */
     unsigned sample_path_count;
     unsigned fuse_option_count;
     unsigned verbose;
@@ -41,6 +42,8 @@ struct options {
     bool sampled; /* --sample was given */
     bool yes;
     bool foreground;
+    bool follow;
+    bool errors;
     bool allow_scan;
     bool scan_limited; /* --scan-limit was given */
     bool tables;       /* --tables was given */

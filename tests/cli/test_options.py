@@ -244,6 +244,43 @@ def foreground_stays(bench):
         assert mounts.is_mounted(root) and os.listdir(root)
 
 
+def fail_twice(root):
+    """Two failures for the log of the mount at ROOT, without a request."""
+    for number in range(2):
+        path = root / f"prod/jobs/by-index/shopify/shop-{number}.myshopify.com"
+        assert error_of(lambda: os.stat(path)) == errno.EINVAL  # noqa: B023
+
+
+@effect_of("--follow")
+def log_is_followed(bench):
+    for option in ("-f", "--follow"):
+        with bench.mounted() as root:
+            log = bench.ddbfs.start("log", option, "--errors", root, stdout=subprocess.PIPE)
+            fail_twice(root)
+            assert b"shop-0" in log.stdout.readline() and b"shop-1" in log.stdout.readline()
+            log.terminate()
+            log.communicate(timeout=60)
+
+
+@effect_of("--lines")
+def last_lines_are_shown(bench):
+    with bench.mounted() as root:
+        fail_twice(root)
+        for option in ("-n", "--lines"):
+            said = bench.text("log", "--errors", option, "1", root)
+            assert "shop-1" in said and said.count("\n") == 1
+    assert "--lines takes 1 to" in bench.ddbfs("log", "--lines", "0", expect=2).stderr
+
+
+@effect_of("--errors")
+def failures_are_shown_alone(bench):
+    with bench.mounted("-v") as root:
+        (root / SETTINGS[1:]).read_bytes()
+        fail_twice(root)
+        assert "GetItem" in bench.text("log", root)
+        assert "GetItem" not in bench.text("log", "--errors", root)
+
+
 @effect_of("-o")
 def mount_options_are_heard(bench):
     with bench.mounted("-o", "uid=1234,umask=077", "-o", "x-gvfs-hide,suffix=.json") as root:

@@ -63,7 +63,9 @@ def test_without_the_mount_the_commands_work(without_mount):
     assert done.returncode == 0 and done.stdout.startswith("jobs/\n")
     done = subprocess.run([binary, "--help"], capture_output=True, text=True)
     offered = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")]
-    assert "cat" in offered and not {"mount", "umount", "-o", "-f"} & {word.rstrip(",") for word in offered}
+    words = {word.rstrip(",") for word in offered}
+    assert {"cat", "refresh", "log"} <= words and not {"mount", "umount", "-o", "--cache-size"} & words
+    assert "--foreground" not in done.stdout
     done = subprocess.run([binary, "mount", "/mnt"], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith("ddbfs: this ddbfs was built without the mount; ")
