@@ -28,6 +28,7 @@ struct dynamo {
 struct source_call {
     struct dynamo *dynamo;
     const struct read *read;
+    struct payer *payer; /* holds a reference; NULL: nobody in particular */
     source_page_fn *fn;
     void *arg;
     struct answer_question question;
@@ -101,7 +102,7 @@ static void fail(struct source_call *call, const struct error *err)
         return;
     }
     if (!inventory_ask(call->dynamo->inventory, searched(call, why), call->deadline_at_ms,
-                       &call->diagnosis, on_diagnosis, call))
+                       call->payer, &call->diagnosis, on_diagnosis, call))
         on_diagnosis(call);
 }
 
@@ -251,6 +252,7 @@ static bool ask(struct source_call *call)
         .question = &call->question,
         .body = buf_span(&body),
         .retry = call->retry,
+        .payer = call->payer,
         .most_tries = retry_attempts(call->retry) - call->requests,
         .deadline_at_ms = call->deadline_at_ms,
     };
@@ -284,6 +286,7 @@ static void dynamo_end(struct source_call *call)
     request_clean_up(&call->request);
     verify_clean_up(&call->verify);
     buf_clean_up(&call->resume);
+    payer_unref(call->payer);
     free(call);
 }
 
@@ -319,13 +322,14 @@ static bool begin(struct source_call *call)
 }
 
 static struct source_call *dynamo_start(struct source *source, const struct read *read,
-                                        source_page_fn *fn, void *arg)
+                                        struct payer *payer, source_page_fn *fn, void *arg)
 {
     struct source_call *call = calloc(1, sizeof *call);
     if (!call)
         return NULL;
     call->dynamo = (struct dynamo *)source;
     call->read = read;
+    call->payer = payer_ref(payer);
     call->fn = fn;
     call->arg = arg;
     call->question = question_of(call->dynamo, read);

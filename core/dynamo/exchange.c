@@ -9,6 +9,9 @@
 struct exchange {
     struct exchange_link *link;
     struct answer_question *question;
+    struct payer *payer; /* borrowed */
+    bool is_sent;        /* and not over yet: since SENT_MS */
+    int64_t sent_ms;
     struct aws_call *call;
     struct aws_header headers[2]; /* of the call's request */
     char target[64];
@@ -30,6 +33,8 @@ static void sent(void *arg)
     exchange->question->region = aws_session_settings(exchange->link->session)->region;
     exchange->question->endpoint = exchange->link->endpoint->root_url;
     exchange->question->method = exchange->link->method;
+    exchange->is_sent = true;
+    exchange->sent_ms = loop_now_ms(exchange->link->client.loop);
 }
 
 const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *credentials,
@@ -79,6 +84,29 @@ static void log_error(const struct exchange *exchange, const struct error *err, 
              err->request_id[0] ? err->request_id : "unknown");
 }
 
+/* The request is over. */
+static void charge(struct exchange *exchange, enum expense_end end, double units, int64_t took_ms)
+{
+    const struct read *read = exchange->question->read;
+    struct expense expense = {
+        .operation = dynamo_op_name(exchange->question->op),
+        .table = exchange->question->op == DYNAMO_LIST_TABLES ? "" : read->table,
+        .index = read->index ? read->index : "",
+        .pattern = read->pattern,
+        .requests = 1,
+        .end = end,
+        .units = units > 0 ? units : 0,
+        .took_ms = took_ms,
+    };
+    exchange->is_sent = false;
+    payer_charge(exchange->payer, &expense);
+}
+
+static void charge_unanswered(struct exchange *exchange, enum expense_end end)
+{
+    charge(exchange, end, 0, loop_now_ms(exchange->link->client.loop) - exchange->sent_ms);
+}
+
 static void attempted(void *arg, const struct aws_attempt *attempt)
 {
     struct exchange *exchange = arg;
@@ -86,9 +114,11 @@ static void attempted(void *arg, const struct aws_attempt *attempt)
     const struct answer *answer = attempt->result;
     if (answer) {
         stats->capacity += answer->capacity > 0 ? answer->capacity : 0;
+        charge(exchange, EXPENSE_ANSWERED, answer->capacity, attempt->took_ms);
         log_answer(exchange, answer, attempt->took_ms);
     } else {
         stats->failures++;
+        charge(exchange, EXPENSE_FAILED, 0, attempt->took_ms);
         log_error(exchange, attempt->err, attempt->took_ms);
     }
 }
@@ -97,6 +127,8 @@ static void done(void *arg, void *result, const struct error *err, unsigned trie
 {
     struct exchange exchange = *(struct exchange *)arg;
     free(arg);
+    if (exchange.is_sent)
+        charge_unanswered(&exchange, EXPENSE_FAILED);
     exchange.done(exchange.arg, result, err, tries);
 }
 
@@ -118,7 +150,8 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
     struct exchange *exchange = calloc(1, sizeof *exchange);
     if (!exchange)
         return NULL;
-    *exchange = (struct exchange){.link = link, .question = question, .done = fn, .arg = arg};
+    *exchange = (struct exchange){
+        .link = link, .question = question, .payer = wanted->payer, .done = fn, .arg = arg};
     snprintf(exchange->target, sizeof exchange->target, "DynamoDB_20120810.%s",
              dynamo_op_name(question->op));
     exchange_share(link, question, exchange->share);
@@ -150,5 +183,7 @@ void exchange_end(struct exchange *exchange)
     if (!exchange)
         return;
     aws_call_end(exchange->call);
+    if (exchange->is_sent)
+        charge_unanswered(exchange, EXPENSE_ABANDONED);
     free(exchange);
 }

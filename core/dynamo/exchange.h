@@ -44,6 +44,7 @@ struct exchange_request {
     struct answer_question *question; /* borrowed; is told of the address that is asked */
     struct span body;                 /* copied */
     struct retry *retry;              /* borrowed: the table's quota */
+    struct payer *payer;              /* borrowed; may be NULL */
     unsigned most_tries;              /* requests, the first included */
     int64_t deadline_at_ms;           /* of the monotonic clock */
 };

@@ -22,8 +22,9 @@ enum place_state {
 struct inventory_place {
     struct inventory *inventory;
     enum place_state state;
-    char *table;       /* owned; NULL: the account */
-    struct read *read; /* owned; of PLACE_ASKED */
+    char *table;         /* owned; NULL: the account */
+    struct read *read;   /* owned; of PLACE_ASKED */
+    struct payer *payer; /* of PLACE_ASKED; holds a reference */
     struct answer_question question;
     struct exchange *exchange;    /* of PLACE_ASKED */
     struct inventory_wait *waits; /* of PLACE_ASKED */
@@ -56,6 +57,7 @@ static void clear(struct inventory_place *place)
 {
     exchange_end(place->exchange);
     read_destroy(place->read);
+    payer_unref(place->payer);
     buf_clean_up(&place->names);
     free(place->table);
     *place = (struct inventory_place){0};
@@ -112,6 +114,8 @@ static void on_answer(void *arg, struct answer *answer, const struct error *err,
     struct inventory_place *place = arg;
     (void)err, (void)tries;
     place->exchange = NULL;
+    payer_unref(place->payer);
+    place->payer = NULL;
     place->at_ms = now_ms(place->inventory);
     place->state = PLACE_UNKNOWN;
     if (answer)
@@ -144,6 +148,7 @@ static bool send(struct inventory_place *place, int64_t deadline_at_ms)
         .question = &place->question,
         .body = buf_span(&body),
         .retry = &inventory->retry,
+        .payer = place->payer,
         .most_tries = 1,
         .deadline_at_ms = deadline_at_ms,
     };
@@ -153,10 +158,11 @@ static bool send(struct inventory_place *place, int64_t deadline_at_ms)
 
 /* Begins to ask for what TABLE has. */
 static bool begin(struct inventory *inventory, struct inventory_place *place, const char *table,
-                  int64_t deadline_at_ms)
+                  int64_t deadline_at_ms, struct payer *payer)
 {
     clear(place);
     place->inventory = inventory;
+    place->payer = payer_ref(payer);
     place->table = table ? strdup(table) : NULL;
     place->read = read_new(table ? READ_TABLE : READ_TABLES, table ? table : "", NULL);
     if ((table && !place->table) || !place->read || !send(place, deadline_at_ms)) {
@@ -168,7 +174,8 @@ static bool begin(struct inventory *inventory, struct inventory_place *place, co
 }
 
 bool inventory_ask(struct inventory *inventory, const char *table, int64_t deadline_at_ms,
-                   struct inventory_wait *wait, void (*over)(void *arg), void *arg)
+                   struct payer *payer, struct inventory_wait *wait, void (*over)(void *arg),
+                   void *arg)
 {
     struct inventory_place *place = place_for(inventory, table);
     int64_t longest_ms = now_ms(inventory) + INVENTORY_WAIT_MS;
@@ -176,7 +183,7 @@ bool inventory_ask(struct inventory *inventory, const char *table, int64_t deadl
     if (!place || until_ms <= now_ms(inventory))
         return false;
     if (!(is_of(place, table) && is_fresh(inventory, place)) &&
-        !begin(inventory, place, table, until_ms))
+        !begin(inventory, place, table, until_ms, payer))
         return false;
     if (place->state != PLACE_ASKED)
         return false;

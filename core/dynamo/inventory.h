@@ -30,9 +30,11 @@ struct inventory_wait {
 
 /* Has OVER called, later, when it is known what there is in the table TABLE, or (NULL) which tables
  * there are; or when that will not be known. False when it is not to be waited for: it is known
- * already, or there was no memory. WAIT is the caller's, and must stay until then. */
+ * already, or there was no memory. WAIT is the caller's, and must stay until then. PAYER (may be
+ * NULL) pays for a request that is sent because of it. */
 bool inventory_ask(struct inventory *inventory, const char *table, int64_t deadline_at_ms,
-                   struct inventory_wait *wait, void (*over)(void *arg), void *arg);
+                   struct payer *payer, struct inventory_wait *wait, void (*over)(void *arg),
+                   void *arg);
 /* Ends a wait, if it is one; OVER is not called. */
 void inventory_leave(struct inventory_wait *wait);
 

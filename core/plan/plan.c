@@ -129,6 +129,7 @@ static bool make_query(struct plan *plan, struct error *err)
         read_new(READ_QUERY, plan->table_name, pattern->index ? pattern->index->name : NULL);
     if (!plan->query)
         return error_no_memory(err);
+    read_set_pattern(plan->query, plan->table->path_name, pattern->path);
     add_sort(plan);
     plan->query->descending = pattern->descending;
     plan->query->consistent = pattern->consistent;
@@ -371,6 +372,8 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
 {
     const struct map_pattern *pattern = plan->pattern;
     struct read *read = read_new(READ_ITEMS, plan->table_name, NULL);
+    if (read)
+        read_set_pattern(read, plan->table->path_name, pattern->path);
     for (size_t i = 0; read && i < count; i++)
         read_add_key(read, &keys[i]);
     if (read && plan->attribute.size) {

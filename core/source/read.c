@@ -28,6 +28,7 @@ struct read *read_new(enum read_kind kind, const char *table, const char *index)
         return NULL;
     read->kind = kind;
     read->table = arena_text(&read->arena, span_text(table));
+    read->pattern = "";
     read->index = index ? arena_text(&read->arena, span_text(index)) : NULL;
     if (read_failed(read)) {
         read_destroy(read);
@@ -47,6 +48,17 @@ void read_destroy(struct read *read)
 bool read_failed(const struct read *read)
 {
     return read->arena.failed;
+}
+
+void read_set_pattern(struct read *read, const char *table, const char *path)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    buf_printf(&text, "%s/%s", table, path);
+    const char *pattern = text.failed ? NULL : arena_text(&read->arena, buf_span(&text));
+    if (pattern)
+        read->pattern = pattern;
+    else
+        read->arena.failed = true;
 }
 
 /* An array with room for one more than COUNT things. It doubles whenever COUNT is a power of

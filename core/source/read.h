@@ -48,7 +48,9 @@ struct read {
     struct arena arena;
     enum read_kind kind;
     const char *table;
-    const char *index; /* NULL: the table itself */
+    const char *index;   /* NULL: the table itself */
+    const char *pattern; /* of the map, that it is read for: "jobs/by-id/{job_id}", "" for none; no
+                          * part of what is asked */
 
     struct key *keys; /* READ_ITEMS: 1 to READ_MAX_KEYS, no two alike */
     size_t key_count;
@@ -84,6 +86,7 @@ void read_destroy(struct read *read); /* NULL is fine */
 bool read_failed(const struct read *read);
 
 /* Each copies what it is given into the Read. */
+void read_set_pattern(struct read *read, const char *table, const char *path);
 void read_add_key(struct read *read, const struct key *key);
 void read_add_where(struct read *read, const struct cond *cond);
 void read_add_filter(struct read *read, const struct cond *cond);

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/json/json.h"
+#include "core/source/payer.h"
 #include "core/source/read.h"
 
 enum projection { PROJECTS_ALL, PROJECTS_SOME, PROJECTS_KEYS };
@@ -106,9 +107,10 @@ struct source_call;
 struct source_ops {
     /* Starts READ, which must stay as it is until the end of the call. FN gets the first page,
      * later, never from within start. A missing item is missing from the page, a missing table
-     * an error. NULL when memory ran out; FN is then never called. */
-    struct source_call *(*start)(struct source *source, const struct read *read, source_page_fn *fn,
-                                 void *arg);
+     * an error. PAYER (NULL: nobody in particular) is told of each request; the call keeps a
+     * reference. NULL when memory ran out; FN is then never called. */
+    struct source_call *(*start)(struct source *source, const struct read *read,
+                                 struct payer *payer, source_page_fn *fn, void *arg);
     /* Asks for the next page: once for each page that had MORE, from within FN or later. */
     void (*more)(struct source_call *call);
     /* Ends the call, finished or not; FN never runs again. Every call is ended once. */
@@ -134,9 +136,9 @@ struct source_ops {
 void source_stats_add(struct source_stats *sum, const char *name, uint64_t count);
 
 static inline struct source_call *source_start(struct source *source, const struct read *read,
-                                               source_page_fn *fn, void *arg)
+                                               struct payer *payer, source_page_fn *fn, void *arg)
 {
-    return source->ops->start(source, read, fn, arg);
+    return source->ops->start(source, read, payer, fn, arg);
 }
 
 #endif

@@ -10,6 +10,7 @@
 struct flight {
     struct plan *plan;     /* owned reference */
     struct source *source; /* borrowed */
+    struct payer *payer;   /* holds a reference: of who asked first */
     struct loop *loop;
     struct read *read; /* owned; NULL when the plan's own query is asked */
     struct cache_flight *cache_flight;
@@ -26,6 +27,7 @@ static void flight_release(void *arg)
     place_destroy(flight->place);
     read_destroy(flight->read);
     plan_unref(flight->plan);
+    payer_unref(flight->payer);
     free(flight);
 }
 
@@ -142,7 +144,7 @@ static bool flight_fetch(void *arg, struct cache_flight *cache_flight, struct er
     struct flight *flight = arg;
     const struct read *read = flight->read ? flight->read : flight->plan->query;
     flight->cache_flight = cache_flight;
-    flight->call = source_start(flight->source, read, take_page, flight);
+    flight->call = source_start(flight->source, read, flight->payer, take_page, flight);
     return flight->call || error_no_memory(err);
 }
 
@@ -166,6 +168,7 @@ struct cache_wait *ask_record(const struct ask *ask, cache_done_fn *done, void *
     *flight = (struct flight){
         .plan = plan_ref(ask->plan),
         .source = ask->source,
+        .payer = payer_ref(ask->payer),
         .loop = ask->loop,
         .read = ask->read,
         .finder = {.plan = ask->plan},

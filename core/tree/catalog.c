@@ -352,7 +352,8 @@ static void take_answer(void *arg, const struct page *page, const struct error *
 }
 
 static struct inquiry *ask(struct catalog *catalog, struct description *description,
-                           struct source *source, const struct map *map, struct span name)
+                           struct source *source, const struct map *map, struct span name,
+                           struct payer *payer)
 {
     struct inquiry *inquiry = calloc(1, sizeof *inquiry);
     if (!inquiry)
@@ -366,7 +367,7 @@ static struct inquiry *ask(struct catalog *catalog, struct description *descript
                                 .of = description};
     inquiry->read = text.failed ? NULL : read_new(READ_TABLE, buf_text(&text), NULL);
     if (inquiry->read)
-        inquiry->call = source_start(source, inquiry->read, take_answer, inquiry);
+        inquiry->call = source_start(source, inquiry->read, payer, take_answer, inquiry);
     if (!inquiry->call) {
         free_inquiry(inquiry);
         return NULL;
@@ -385,7 +386,7 @@ static void tell_known(void *arg)
 
 /* Finds out what CALL is to be told, or whose answer it waits for. False when memory ran out. */
 static bool begin(struct catalog *catalog, struct models_call *call, const struct place *place,
-                  struct span name)
+                  struct span name, struct payer *payer)
 {
     struct source *source = catalog->options.source(catalog->options.source_arg, place, &call->why);
     struct description *description = source ? find_description(catalog, source, name) : NULL;
@@ -400,7 +401,7 @@ static bool begin(struct catalog *catalog, struct models_call *call, const struc
         return false;
     struct inquiry *inquiry = description->inquiry
                                   ? description->inquiry
-                                  : ask(catalog, description, source, place->map, name);
+                                  : ask(catalog, description, source, place->map, name, payer);
     if (inquiry)
         join(inquiry, call);
     else if (!description->model)
@@ -409,14 +410,14 @@ static bool begin(struct catalog *catalog, struct models_call *call, const struc
 }
 
 static struct models_call *find(struct models *models, const struct place *place, struct span name,
-                                models_fn *fn, void *arg)
+                                struct payer *payer, models_fn *fn, void *arg)
 {
     struct models_call *call = calloc(1, sizeof *call);
     if (!call)
         return NULL;
     call->fn = fn;
     call->arg = arg;
-    if (begin(catalog_of(models), call, place, name))
+    if (begin(catalog_of(models), call, place, name, payer))
         return call;
     model_unref(call->model);
     free(call);

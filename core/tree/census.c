@@ -81,6 +81,7 @@ struct segment {
  * table says how large it is, then all segments are read side by side. */
 struct flight {
     struct source *source; /* borrowed */
+    struct payer *payer;   /* holds a reference: of who asked first */
     struct cache_flight *cache_flight;
     struct scan_limits limits;
     int64_t item_count, size_bytes; /* as DescribeTable says; -1 when not told */
@@ -101,6 +102,7 @@ static void flight_release(void *arg)
     read_destroy(flight->table);
     dict_clean_up(&flight->seen);
     census_unref(flight->census);
+    payer_unref(flight->payer);
     free(flight);
 }
 
@@ -307,7 +309,8 @@ static bool start_segments(struct flight *flight)
     flight->pending = CENSUS_SEGMENTS;
     for (size_t i = 0; i < CENSUS_SEGMENTS; i++) {
         struct segment *segment = &flight->segments[i];
-        segment->call = source_start(flight->source, segment->read, take_keys, segment);
+        segment->call =
+            source_start(flight->source, segment->read, flight->payer, take_keys, segment);
         if (!segment->call)
             return false;
     }
@@ -349,7 +352,7 @@ static bool flight_fetch(void *arg, struct cache_flight *cache_flight, struct er
         flight_abandon(flight);
         return false;
     }
-    flight->call = source_start(flight->source, flight->table, take_size, flight);
+    flight->call = source_start(flight->source, flight->table, flight->payer, take_size, flight);
     return flight->call || error_no_memory(err);
 }
 
@@ -385,6 +388,7 @@ struct cache_wait *census_ask(const struct tree *tree, const struct place *place
     struct models_told told;
     if (flight) {
         flight->source = source;
+        flight->payer = payer_ref(tree->payer);
         flight->limits = *tree->names.scan;
         flight->item_count = -1;
         if (tree->models && tree->models->ops->told(tree->models, place, &told)) {

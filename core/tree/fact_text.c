@@ -14,6 +14,7 @@ struct part {
 struct flight {
     enum fact fact;
     struct source *source; /* borrowed */
+    struct payer *payer;   /* holds a reference: of who asked first */
     struct cache_flight *cache_flight;
     struct part parts[FACT_MOST_READS];
     size_t pending; /* requests without an answer */
@@ -26,6 +27,7 @@ static void flight_release(void *arg)
         read_destroy(flight->parts[i].read);
         buf_clean_up(&flight->parts[i].text);
     }
+    payer_unref(flight->payer);
     free(flight);
 }
 
@@ -130,7 +132,7 @@ static bool flight_fetch(void *arg, struct cache_flight *cache_flight, struct er
     for (size_t i = 0; i < fact_read_count(flight->fact); i++) {
         struct part *part = &flight->parts[i];
         part->flight = flight;
-        part->call = source_start(flight->source, part->read, take_page, part);
+        part->call = source_start(flight->source, part->read, flight->payer, take_page, part);
         if (!part->call) {
             flight_abandon(flight);
             return error_no_memory(err);
@@ -139,13 +141,15 @@ static bool flight_fetch(void *arg, struct cache_flight *cache_flight, struct er
     return true;
 }
 
-static struct flight *flight_new(enum fact fact, struct source *source, const char *table)
+static struct flight *flight_new(enum fact fact, struct source *source, struct payer *payer,
+                                 const char *table)
 {
     struct flight *flight = calloc(1, sizeof *flight);
     if (!flight)
         return NULL;
     flight->fact = fact;
     flight->source = source;
+    flight->payer = payer_ref(payer);
     for (size_t i = 0; i < fact_read_count(fact); i++) {
         flight->parts[i].read = fact_read(fact, i, table);
         if (!flight->parts[i].read) {
@@ -163,7 +167,7 @@ struct cache_wait *fact_ask(const struct tree *tree, const struct place *place, 
     struct source *source = tree->source(tree->source_arg, place, err);
     if (!source)
         return NULL;
-    struct flight *flight = flight_new(place->fact, source, place->table_name);
+    struct flight *flight = flight_new(place->fact, source, tree->payer, place->table_name);
     struct cache_wait *wait = NULL;
     buf_printf(&key, "%p %s of %s", (void *)source, fact_name(place->fact), place->table_name);
     if (key.failed && flight)

@@ -164,6 +164,7 @@ static bool ask(struct fetch *fetch, struct read *read, cache_done_fn *done)
         .cache = fetch->tree->cache,
         .source = fetch->source,
         .loop = fetch->tree->loop,
+        .payer = fetch->tree->payer,
         .stale_ms = fetch->tree->stale_ms,
         .in_outage = fetch->outage.kind != ERROR_NONE,
         .plan = fetch->plan,

@@ -10,6 +10,7 @@ struct chunk {
 
 struct hydrate {
     struct source *source;
+    struct payer *payer; /* borrowed: each call has its own reference */
     struct chunk *chunks;
     size_t chunk_count;
     size_t pending;
@@ -64,12 +65,12 @@ static bool start_chunk(struct hydrate *hydrate, const struct plan *plan, const 
     chunk->read = plan_items(plan, keys, count, err);
     if (!chunk->read)
         return false;
-    chunk->call = source_start(hydrate->source, chunk->read, take_page, chunk);
+    chunk->call = source_start(hydrate->source, chunk->read, hydrate->payer, take_page, chunk);
     hydrate->pending++;
     return chunk->call || error_no_memory(err);
 }
 
-struct hydrate *hydrate_start(const struct plan *plan, struct source *source,
+struct hydrate *hydrate_start(const struct plan *plan, struct source *source, struct payer *payer,
                               const struct key *keys, size_t count, hydrate_item_fn *item,
                               hydrate_done_fn *done, void *arg, struct error *err)
 {
@@ -83,6 +84,7 @@ struct hydrate *hydrate_start(const struct plan *plan, struct source *source,
         return NULL;
     }
     hydrate->source = source;
+    hydrate->payer = payer;
     hydrate->item = item;
     hydrate->done = done;
     hydrate->arg = arg;

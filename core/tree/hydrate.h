@@ -13,8 +13,9 @@ typedef void hydrate_item_fn(void *arg, struct json item, const char *request_id
 typedef void hydrate_done_fn(void *arg, const struct error *err);
 
 /* Reads COUNT keys, no two alike, as PLAN says; PLAN and SOURCE must stay until the end.
+ * PAYER may be NULL.
  * Records that are no more are passed over. NULL with ERR filled when memory ran out. */
-struct hydrate *hydrate_start(const struct plan *plan, struct source *source,
+struct hydrate *hydrate_start(const struct plan *plan, struct source *source, struct payer *payer,
                               const struct key *keys, size_t count, hydrate_item_fn *item,
                               hydrate_done_fn *done, void *arg, struct error *err);
 void hydrate_cancel(struct hydrate *hydrate); /* before DONE; NULL is fine */

@@ -457,7 +457,7 @@ static void take_all_records(void *arg, const struct error *err)
 static bool start_slice(struct tree_listing *listing, struct error *err)
 {
     size_t limit = listing->plan->query->limit;
-    return slices_start(&listing->slices, listing->plan, listing->source,
+    return slices_start(&listing->slices, listing->plan, listing->source, listing->tree->payer,
                         listing->found < limit ? limit - listing->found : 0, take_record,
                         take_all_records, listing, err);
 }
@@ -581,7 +581,8 @@ static bool start_query(struct tree_listing *listing, struct error *err)
     listing->source = tree->source(tree->source_arg, listing->place, err);
     if (!listing->source)
         return false;
-    listing->call = source_start(listing->source, listing->plan->query, take_query_page, listing);
+    listing->call =
+        source_start(listing->source, listing->plan->query, tree->payer, take_query_page, listing);
     return listing->call || error_no_memory(err);
 }
 
@@ -595,7 +596,7 @@ static bool ask_tables(struct tree_listing *listing, const struct place *place,
     listing->tables = read_new(READ_TABLES, "", NULL);
     if (!listing->tables)
         return error_no_memory(err);
-    listing->call = source_start(listing->source, listing->tables, take, listing);
+    listing->call = source_start(listing->source, listing->tables, tree->payer, take, listing);
     return listing->call || error_no_memory(err);
 }
 

@@ -4,6 +4,7 @@
 #define DDBFS_CORE_TREE_MODELS_H
 
 #include "core/base/error.h"
+#include "core/source/payer.h"
 #include "core/tree/place.h"
 
 struct models {
@@ -28,10 +29,10 @@ struct models_ops {
     const struct model *(*known)(struct models *models, const struct place *place, struct span name,
                                  int64_t *ttl_left_ms);
     /* Finds what is called NAME in the environment of PLACE; both are borrowed for this call alone.
-     * FN is called once, later, never from within; the call is gone before that. NULL when memory
-     * ran out. */
+     * PAYER (may be NULL) pays for what has to be asked. FN is called once, later, never from
+     * within; the call is gone before that. NULL when memory ran out. */
     struct models_call *(*find)(struct models *models, const struct place *place, struct span name,
-                                models_fn *fn, void *arg);
+                                struct payer *payer, models_fn *fn, void *arg);
     /* Before FN was called, which then never is. */
     void (*cancel)(struct models_call *call);
     /* What was said of the table of PLACE, which has a TABLE_NAME; TEXT is borrowed until anything

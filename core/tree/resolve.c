@@ -148,7 +148,7 @@ static bool ask(struct tree_resolution *resolution)
         return false;
     struct models *models = walk->tree->models;
     resolution->call = models->ops->find(models, walk->place, span_text(walk->place->table_name),
-                                         take_model, resolution);
+                                         walk->tree->payer, take_model, resolution);
     if (resolution->call)
         return true;
     error_no_memory(&walk->why);

@@ -36,8 +36,8 @@ bool slices_next(const struct slices *slices, size_t *entry);
  * all): ITEM is called for each record, DONE at the end. PLAN and SOURCE must stay. False with ERR
  * filled when memory ran out. */
 bool slices_start(struct slices *slices, const struct plan *plan, struct source *source,
-                  size_t wanted, hydrate_item_fn *item, hydrate_done_fn *done, void *arg,
-                  struct error *err);
+                  struct payer *payer, size_t wanted, hydrate_item_fn *item, hydrate_done_fn *done,
+                  void *arg, struct error *err);
 
 /* Which entry the slice in hand wanted the record of that key for; false for none. */
 bool slices_find(const struct slices *slices, const struct key *key, size_t *entry);

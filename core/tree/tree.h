@@ -16,8 +16,9 @@ typedef struct source *tree_source_fn(void *arg, const struct place *place, stru
 
 struct models;
 
+/* Who asks for himself has a copy of his own, with PAYER in it. */
 struct tree {
-    const struct map *map;
+    const struct map *map; /* where paths from the root begin */
     struct loop *loop;
     struct cache *cache;
     tree_source_fn *source;
@@ -33,7 +34,9 @@ struct tree {
     struct place_options names;
     bool show_secrets;
     bool compact;
-    int64_t stale_ms; /* by how much older than its ttl a record may be in an outage */
+    int64_t stale_ms;    /* by how much older than its ttl a record may be in an outage */
+    struct payer *payer; /* borrowed: of what is asked through this tree; NULL: nobody in
+                          * particular. What is under way already for another is his. */
 };
 
 /* A file's content, borrowed for the time of the callback. */

@@ -57,7 +57,7 @@ static void take_table(void *arg, const struct page *page, const struct error *e
 static void describe(struct check *check, struct source *source)
 {
     struct read *read = read_new(READ_TABLE, check->table_name, NULL);
-    struct source_call *call = read ? source_start(source, read, take_table, check) : NULL;
+    struct source_call *call = read ? source_start(source, read, NULL, take_table, check) : NULL;
     struct error why;
     if (call) {
         check->tables++;

@@ -175,7 +175,7 @@ static void ask(struct learner *learner, struct source *source, struct read *rea
                 source_page_fn *fn)
 {
     struct source_call *call =
-        read && !read_failed(read) ? source_start(source, read, fn, learner) : NULL;
+        read && !read_failed(read) ? source_start(source, read, NULL, fn, learner) : NULL;
     if (call) {
         loop_run(learner->app->loop);
         source->ops->end(call);

@@ -141,7 +141,7 @@ static bool list_tables(struct drafting *drafting, struct source *source, source
 {
     struct read *read = read_new(READ_TABLES, "", NULL);
     drafting->names_source = source;
-    drafting->names_call = read ? source_start(source, read, fn, drafting) : NULL;
+    drafting->names_call = read ? source_start(source, read, NULL, fn, drafting) : NULL;
     if (drafting->names_call) {
         loop_run(drafting->app.loop);
         source->ops->end(drafting->names_call);
@@ -206,7 +206,8 @@ static bool describe(struct drafting *drafting, struct drafted *table)
     if (!source)
         return fail(drafting, table->name, &why);
     struct read *read = read_new(READ_TABLE, table->name, NULL);
-    struct source_call *call = read ? source_start(source, read, take_description, drafting) : NULL;
+    struct source_call *call =
+        read ? source_start(source, read, NULL, take_description, drafting) : NULL;
     drafting->asked = table;
     if (call) {
         loop_run(drafting->app.loop);

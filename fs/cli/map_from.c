@@ -150,7 +150,8 @@ static bool describe(struct drafting *drafting)
     struct source *source = place ? sources_for(drafting->app.sources, place, &why) : NULL;
     bool ok = source || fail(drafting, drafting->live, &why);
     struct read *read = ok ? read_new(READ_TABLE, drafting->live, NULL) : NULL;
-    struct source_call *call = read ? source_start(source, read, take_description, drafting) : NULL;
+    struct source_call *call =
+        read ? source_start(source, read, NULL, take_description, drafting) : NULL;
     if (call) {
         loop_run(drafting->app.loop);
         source->ops->end(call);

@@ -53,7 +53,7 @@ static void take_page(void *arg, const struct page *page, const struct error *er
 
 static void ask(struct reading *reading, struct source *source, const struct read *read)
 {
-    struct source_call *call = source_start(source, read, take_page, reading);
+    struct source_call *call = source_start(source, read, NULL, take_page, reading);
     if (!call) {
         complain_of_memory(reading);
         return;

@@ -122,7 +122,7 @@ static void start_call(struct probe *probe, const struct map_environment *enviro
         if (source)
             call->read = name ? read_new(READ_TABLE, name, NULL) : read_new(READ_TABLES, "", NULL);
         if (call->read)
-            call->call = source_start(source, call->read, take_answer, call);
+            call->call = source_start(source, call->read, NULL, take_answer, call);
         if (source && !call->call)
             error_no_memory(&call->err);
         call->state = call->call ? PROBE_UNDER_WAY : PROBE_FAILED;

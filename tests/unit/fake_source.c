@@ -12,6 +12,7 @@ enum { MOST_ITEMS = 2048 };
 struct source_call {
     struct fake_source *fake;
     const struct read *read;
+    struct payer *payer; /* holds a reference */
     source_page_fn *fn;
     void *arg;
     struct loop_timer *timer;
@@ -242,13 +243,33 @@ static void answer_table(struct source_call *call)
     call->fn(call->arg, page.table ? &page : NULL, page.table ? NULL : &none);
 }
 
+/* Every page is one request, and takes half a unit where it holds items. */
+static void charge(struct source_call *call, enum expense_end end)
+{
+    const struct read *read = call->read;
+    bool reads_items = read->kind == READ_ITEMS || read->kind == READ_QUERY;
+    struct expense expense = {
+        .operation = "Fake",
+        .table = read->table,
+        .index = read->index ? read->index : "",
+        .pattern = read->pattern,
+        .requests = 1,
+        .end = end,
+        .units = end == EXPENSE_ANSWERED && reads_items ? 0.5 : 0,
+        .took_ms = call->fake->delay_ms,
+    };
+    payer_charge(call->payer, &expense);
+}
+
 static void answer(void *arg)
 {
     struct source_call *call = arg;
     struct fake_source *fake = call->fake;
     call->timer = NULL;
     fake->pages++;
-    if (fake->error.kind != ERROR_NONE && (fake->down || fake->pages == fake->fail_at))
+    bool fails = fake->error.kind != ERROR_NONE && (fake->down || fake->pages == fake->fail_at);
+    charge(call, fails ? EXPENSE_FAILED : EXPENSE_ANSWERED);
+    if (fails)
         tell_error(call, &fake->error);
     else if (call->read->kind == READ_TABLES)
         answer_tables(call);
@@ -276,8 +297,8 @@ static void note(struct fake_source *fake, const struct read *read)
     fake->keys += (unsigned)read->key_count;
 }
 
-static struct source_call *start(struct source *source, const struct read *read, source_page_fn *fn,
-                                 void *arg)
+static struct source_call *start(struct source *source, const struct read *read,
+                                 struct payer *payer, source_page_fn *fn, void *arg)
 {
     struct fake_source *fake = (struct fake_source *)source;
     struct source_call *call = fake->no_memory ? NULL : calloc(1, sizeof *call);
@@ -289,6 +310,7 @@ static struct source_call *start(struct source *source, const struct read *read,
         free(call);
         return NULL;
     }
+    call->payer = payer_ref(payer);
     note(fake, read);
     fake->started++;
     if (fake->started - fake->ended > fake->most_open)
@@ -311,8 +333,11 @@ static void more(struct source_call *call)
 
 static void end(struct source_call *call)
 {
+    if (call->timer)
+        charge(call, EXPENSE_ABANDONED);
     loop_remove_timer(call->timer);
     call->fake->ended++;
+    payer_unref(call->payer);
     free(call);
 }
 

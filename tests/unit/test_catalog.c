@@ -75,7 +75,7 @@ static void close_catalog(void)
 static struct models_call *ask(const char *name)
 {
     struct models *models = catalog_models(catalog);
-    struct models_call *call = models->ops->find(models, tables, span_text(name), take, NULL);
+    struct models_call *call = models->ops->find(models, tables, span_text(name), NULL, take, NULL);
     CHECK(call);
     return call;
 }
@@ -292,8 +292,8 @@ static void test_asking_from_within(void)
     open_catalog(0);
     struct models *models = catalog_models(catalog);
     scene.fake.info = NULL;
-    CHECK(models->ops->find(models, tables, span_text(name), ask_again, name));
-    CHECK(models->ops->find(models, tables, span_text(name), ask_again, name));
+    CHECK(models->ops->find(models, tables, span_text(name), NULL, ask_again, name));
+    CHECK(models->ops->find(models, tables, span_text(name), NULL, ask_again, name));
     loop_run(scene.loop);
     CHECK_INT(got.calls, 2);
     CHECK_INT(scene.fake.started, 2);

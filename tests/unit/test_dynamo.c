@@ -7,6 +7,7 @@
 #include "core/aws/retry.h"
 #include "core/aws/sigv4.h"
 #include "tests/unit/check.h"
+#include "tests/unit/counting_payer.h"
 #include "tests/unit/script_transport.h"
 #include "tests/unit/virtual_clock.h"
 
@@ -32,6 +33,7 @@ struct scene {
     struct dynamo_options options;
     struct source *source;
     struct read *read;
+    struct counting_payer payer; /* of all calls */
     struct source_call *call;
     struct log log;
     char logged[4096];
@@ -89,6 +91,7 @@ static void open_scene(struct scene *scene, struct read *read)
     };
     scene->source = dynamo_new(&scene->options);
     CHECK(scene->source && !read_failed(read));
+    counting_payer_init(&scene->payer);
 }
 
 static void end_call(struct scene *scene)
@@ -98,10 +101,13 @@ static void end_call(struct scene *scene)
     scene->call = NULL;
 }
 
+/* Every request has been told to its payer, once. */
 static void close_scene(struct scene *scene)
 {
     end_call(scene);
     scene->source->ops->destroy(scene->source);
+    CHECK_INT(scene->payer.requests, script_sent_count(scene->script));
+    counting_payer_clean_up(&scene->payer);
     aws_session_destroy(scene->session);
     aws_settings_clean_up(&scene->settings);
     script_destroy(scene->script);
@@ -142,7 +148,7 @@ static void on_page(void *arg, const struct page *page, const struct error *err)
 
 static void start(struct scene *scene)
 {
-    scene->call = source_start(scene->source, scene->read, on_page, scene);
+    scene->call = source_start(scene->source, scene->read, &scene->payer.payer, on_page, scene);
     CHECK(scene->call);
     CHECK(scene->page_count == 0 && scene->error_count == 0);
 }
@@ -816,7 +822,8 @@ static void who_goes_away_waits_no_more_for_what_there_is(void)
         CHECK(loop_add_timer(scene.loop, 0, stop_loop, scene.loop));
         CHECK(loop_run(scene.loop));
     }
-    struct source_call *other = source_start(scene.source, scene.read, on_page, &scene);
+    struct source_call *other =
+        source_start(scene.source, scene.read, &scene.payer.payer, on_page, &scene);
     CHECK(other);
     scene.source->ops->end(other);
     end_call(&scene);
@@ -835,7 +842,8 @@ static void all_who_miss_the_same_wait_for_one_answer(void)
     answer(&scene, 200, THREE_TABLES);
     struct source_call *calls[3];
     for (int i = 0; i < 3; i++)
-        CHECK(calls[i] = source_start(scene.source, scene.read, on_page, &scene));
+        CHECK(calls[i] =
+                  source_start(scene.source, scene.read, &scene.payer.payer, on_page, &scene));
     CHECK(loop_run(scene.loop));
     CHECK_INT(scene.error_count, 3);
     CHECK_HAS(scene.err.text, "; there are: ");
@@ -1143,6 +1151,68 @@ static void each_request_is_one_line_in_the_log(void)
     close_scene(&scene);
 }
 
+/* Refused ones and retries included; a GetItem that finds nothing costs as much as one that does.
+ */
+static void each_request_is_charged(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    read_set_pattern(scene.read, "jobs", "by-id/{id}");
+    answer(&scene, 400, THROTTLED);
+    answer(&scene, 200, "{\"ConsumedCapacity\":{\"TableName\":\"jobs\",\"CapacityUnits\":0.5}}");
+    run(&scene);
+    CHECK_TEXT(buf_text(&scene.payer.lines), "GetItem jobs/ jobs/by-id/{id} failed\n"
+                                             "GetItem jobs/ jobs/by-id/{id} answered\n");
+    CHECK(scene.payer.units == 0.5);
+    close_scene(&scene);
+}
+
+static void rounds_of_a_batch_are_charged(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(2));
+    scene.all = true;
+    answer(&scene, 200,
+           "{\"Responses\":{\"jobs\":[{\"pk\":{\"S\":\"0\"}}]},\"UnprocessedKeys\":{\"jobs\":"
+           "{\"Keys\":[{\"pk\":{\"S\":\"1\"}}]}},"
+           "\"ConsumedCapacity\":[{\"TableName\":\"jobs\",\"CapacityUnits\":1.5}]}");
+    answer(&scene, 200,
+           "{\"Responses\":{\"jobs\":[{\"pk\":{\"S\":\"1\"}}]},\"UnprocessedKeys\":{},"
+           "\"ConsumedCapacity\":[{\"TableName\":\"jobs\",\"CapacityUnits\":2}]}");
+    run(&scene);
+    CHECK_INT(scene.page_count, 2);
+    CHECK_INT(scene.payer.answered, 2);
+    CHECK(scene.payer.units == 3.5);
+    close_scene(&scene);
+}
+
+/* What it consumed is known to nobody; that it was sent is. */
+static void a_request_that_nobody_waits_for_is_charged(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    answer(&scene, 200, ONE_ITEM);
+    script_delay(scene.script, 5000);
+    start(&scene);
+    CHECK(loop_add_timer(scene.loop, 100, stop_loop, scene.loop));
+    CHECK(loop_run(scene.loop));
+    end_call(&scene);
+    CHECK_TEXT(buf_text(&scene.payer.lines), "Query jobs/  abandoned\n");
+    close_scene(&scene);
+}
+
+/* What there is instead of a table that is missing is asked for on its account. */
+static void who_misses_a_table_pays_for_the_list_of_those_there_are(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    answer(&scene, 400, "{\"__type\":\"x#ResourceNotFoundException\",\"message\":\"No.\"}");
+    answer(&scene, 200, "{\"TableNames\":[\"job\"]}");
+    run(&scene);
+    CHECK_TEXT(buf_text(&scene.payer.lines), "GetItem jobs/  failed\nListTables /  answered\n");
+    close_scene(&scene);
+}
+
 static void no_secret_is_logged(void)
 {
     struct scene scene;
@@ -1217,6 +1287,11 @@ static const struct check_test tests[] = {
     {"an empty bucket ends retries for all calls", an_empty_bucket_ends_retries_for_all_calls},
     {"a quota is one table's", a_quota_is_one_tables},
     {"each request is one line in the log", each_request_is_one_line_in_the_log},
+    {"each request is charged", each_request_is_charged},
+    {"rounds of a batch are charged", rounds_of_a_batch_are_charged},
+    {"a request that nobody waits for is charged", a_request_that_nobody_waits_for_is_charged},
+    {"who misses a table pays for the list of those there are",
+     who_misses_a_table_pays_for_the_list_of_those_there_are},
     {"no secret is logged", no_secret_is_logged},
 };
 CHECK_MAIN(tests)

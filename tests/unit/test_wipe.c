@@ -196,7 +196,7 @@ static void check_request(bool chunked)
         .attribute = SPAN_LITERAL("pk"), .op = COND_EQ, .value = {VALUE_S, SPAN_LITERAL("p")}};
     read_add_where(read, &where);
     read_add_sort(read, SPAN_LITERAL("sk"));
-    struct source_call *call = source_start(scene.source, read, print_page, &scene);
+    struct source_call *call = source_start(scene.source, read, NULL, print_page, &scene);
     CHECK(call && loop_run(scene.loop));
     scene.source->ops->end(call);
     read_destroy(read);

@@ -1,0 +1,45 @@
+/* Who pays for what a source is asked. Each request that was sent for a Read is told to its payer
+ * once, when it is over: with its answer, with a refusal, or because nobody waited for it any more.
+ * A request may outlive the question that it was sent for, so payers are counted. */
+#ifndef DDBFS_CORE_SOURCE_PAYER_H
+#define DDBFS_CORE_SOURCE_PAYER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum expense_end {
+    EXPENSE_ANSWERED,  /* as the service answers, though what it said may be refused afterwards */
+    EXPENSE_FAILED,    /* refused, or not answered; it may be tried again, which is a new expense */
+    EXPENSE_ABANDONED, /* nobody waited for the answer any more: what it consumed is not known */
+};
+
+/* What one request took. The texts are borrowed for the time of the call. */
+struct expense {
+    const char *operation; /* as the source calls it: "Query"; static */
+    const char *table;     /* as the service knows it; "" where none is named */
+    const char *index;     /* "": the table itself */
+    const char *pattern;   /* of the map, that the Read is for: "jobs/by-id/{job_id}"; "": none */
+    unsigned requests;     /* 1; 0 for a share of a request that another's expense counts */
+    enum expense_end end;
+    double units; /* read capacity units that it consumed; 0 where none are told */
+    int64_t took_ms;
+};
+
+struct payer {
+    const struct payer_ops *ops;
+    size_t references;
+};
+
+struct payer_ops {
+    /* May neither ask nor end anything. */
+    void (*charge)(struct payer *payer, const struct expense *expense);
+    /* The last reference is gone. */
+    void (*release)(struct payer *payer);
+};
+
+/* NULL, nobody in particular, is fine for all of them. */
+struct payer *payer_ref(struct payer *payer);
+void payer_unref(struct payer *payer);
+void payer_charge(struct payer *payer, const struct expense *expense);
+
+#endif

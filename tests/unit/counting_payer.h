@@ -1,0 +1,23 @@
+/* A payer of tests: sums what it is charged, and writes it down. */
+#ifndef DDBFS_TESTS_UNIT_COUNTING_PAYER_H
+#define DDBFS_TESTS_UNIT_COUNTING_PAYER_H
+
+#include <stdbool.h>
+
+#include "core/base/buf.h"
+#include "core/source/payer.h"
+
+struct counting_payer {
+    struct payer payer; /* first: a pointer to it is a pointer to this */
+    unsigned requests, answered, failed, abandoned;
+    double units;
+    bool released;
+    struct buf lines; /* "Query jobs/index pattern answered\n", one an expense */
+};
+
+/* With one reference, the test's own. */
+void counting_payer_init(struct counting_payer *counting);
+/* Nobody holds a reference any more but the test, which gives its up. */
+void counting_payer_clean_up(struct counting_payer *counting);
+
+#endif
