@@ -38,33 +38,61 @@ bool error_no_memory(struct error *err)
     return error_set(err, ERROR_NO_MEMORY, "out of memory");
 }
 
+/* Who can do something about it. */
+#define CALLER "caller"
+#define HUMAN "human"
+#define RETRY "retry"
+
+/* A hint is for who has met the error, a program perhaps: the next thing to do, whatever the text
+ * says of this one. */
 static const struct {
     const char *word;
     int number;
+    const char *fixable_by;
+    const char *hint;
 } kinds[] = {
-    [ERROR_NONE] = {"none", 0},
-    [ERROR_NOT_FOUND] = {"not-found", ENOENT},
-    [ERROR_NOT_LISTABLE] = {"not-listable", EOPNOTSUPP},
-    [ERROR_TOO_LARGE] = {"too-large", EFBIG},
-    [ERROR_LONG_NAME] = {"long-name", ENAMETOOLONG},
-    [ERROR_IS_DIRECTORY] = {"is-directory", EISDIR},
-    [ERROR_NOT_DIRECTORY] = {"not-directory", ENOTDIR},
-    [ERROR_AMBIGUOUS] = {"ambiguous", ENOTUNIQ},
-    [ERROR_INVALID] = {"invalid", EINVAL},
-    [ERROR_DENIED] = {"denied", EACCES},
-    [ERROR_EXPIRED] = {"expired", EKEYEXPIRED},
-    [ERROR_THROTTLED] = {"throttled", EAGAIN},
-    [ERROR_TIMED_OUT] = {"timed-out", ETIMEDOUT},
-    [ERROR_UNREACHABLE] = {"unreachable", EHOSTUNREACH},
-    [ERROR_REFUSED] = {"refused", ECONNREFUSED},
-    [ERROR_RESET] = {"reset", ECONNRESET},
-    [ERROR_TLS] = {"tls", EPROTO},
-    [ERROR_UNTRUSTED] = {"untrusted", EPROTO},
-    [ERROR_NO_TABLE] = {"no-table", ENODEV},
-    [ERROR_BAD_ANSWER] = {"bad-answer", EBADMSG},
-    [ERROR_SERVICE] = {"service", EIO},
-    [ERROR_NO_DESCRIPTORS] = {"no-descriptors", EMFILE},
-    [ERROR_NO_MEMORY] = {"no-memory", ENOMEM},
+    [ERROR_NONE] = {"none", 0, "", ""},
+    [ERROR_NOT_FOUND] =
+        {"not-found", ENOENT, CALLER,
+         "nothing is there: list the directory above, or read its README, for what is"},
+    [ERROR_NOT_LISTABLE] =
+        {"not-listable", EOPNOTSUPP, CALLER,
+         "type the whole name: the README of the directory says which there can be"},
+    [ERROR_TOO_LARGE] = {"too-large", EFBIG, CALLER,
+                         "ask for less: a window of it, its newest, or what counts it"},
+    [ERROR_LONG_NAME] = {"long-name", ENAMETOOLONG, HUMAN,
+                         "this key can't be a directory: reach its records by another index"},
+    [ERROR_IS_DIRECTORY] = {"is-directory", EISDIR, CALLER, "list it instead"},
+    [ERROR_NOT_DIRECTORY] = {"not-directory", ENOTDIR, CALLER, "read it as a file instead"},
+    [ERROR_AMBIGUOUS] = {"ambiguous", ENOTUNIQ, HUMAN,
+                         "several records answer: list them, or let the map say which is meant"},
+    [ERROR_INVALID] = {"invalid", EINVAL, CALLER,
+                       "correct what the text names; the same again fails again"},
+    [ERROR_DENIED] = {"denied", EACCES, HUMAN,
+                      "somebody must grant this (ddbfs policy), or use other credentials"},
+    [ERROR_EXPIRED] = {"expired", EKEYEXPIRED, HUMAN,
+                       "somebody must sign in again, as the text says; no remount is needed"},
+    [ERROR_THROTTLED] = {"throttled", EAGAIN, RETRY,
+                         "wait some seconds, and ask with fewer readers at once"},
+    [ERROR_TIMED_OUT] = {"timed-out", ETIMEDOUT, RETRY, "ask again; --timeout gives more time"},
+    [ERROR_UNREACHABLE] = {"unreachable", EHOSTUNREACH, RETRY,
+                           "ask again when there is a network; the region may be misspelled"},
+    [ERROR_REFUSED] = {"refused", ECONNREFUSED, RETRY,
+                       "ask again when the service, or the endpoint's tunnel, is up"},
+    [ERROR_RESET] = {"reset", ECONNRESET, RETRY, "ask again"},
+    [ERROR_TLS] = {"tls", EPROTO, RETRY, "ask again; a proxy on the way may not let TLS through"},
+    [ERROR_UNTRUSTED] =
+        {"untrusted", EPROTO, HUMAN,
+         "somebody must say whom to trust: AWS_CA_BUNDLE, or ca_bundle in the profile"},
+    [ERROR_NO_TABLE] = {"no-table", ENODEV, HUMAN,
+                        "the map and the account differ: ddbfs check says where"},
+    [ERROR_BAD_ANSWER] =
+        {"bad-answer", EBADMSG, HUMAN,
+         "the answer can't be trusted: see what stands between here and the service"},
+    [ERROR_SERVICE] = {"service", EIO, RETRY, "ask again in some seconds"},
+    [ERROR_NO_DESCRIPTORS] = {"no-descriptors", EMFILE, HUMAN, "raise the limit: ulimit -n"},
+    [ERROR_NO_MEMORY] = {"no-memory", ENOMEM, HUMAN,
+                         "ask for less at once, or give it more memory"},
 };
 
 const char *error_word(enum error_kind kind)
@@ -92,4 +120,14 @@ bool error_is_outage(const struct error *err)
 int error_errno(enum error_kind kind)
 {
     return kinds[kind].number;
+}
+
+const char *error_fixable_by(enum error_kind kind)
+{
+    return kinds[kind].fixable_by;
+}
+
+const char *error_hint(enum error_kind kind)
+{
+    return kinds[kind].hint;
 }

@@ -61,6 +61,13 @@ bool error_no_memory(struct error *err);
 /* A short stable word for logs and JSON: "not-found", "denied", … */
 const char *error_word(enum error_kind kind);
 
+/* Who can do something about it: "caller", who asks for something else; "human", who changes what
+ * is outside; "retry": the same may be answered later. */
+const char *error_fixable_by(enum error_kind kind);
+
+/* What to do next, in one clause. */
+const char *error_hint(enum error_kind kind);
+
 /* Whether nobody could be asked: what was known before may hold still. Not where the service, or
  * whoever gives credentials, has said no. */
 bool error_is_outage(const struct error *err);

@@ -182,6 +182,7 @@ static void add_error(struct journal *journal, pid_t pid, struct span path, int 
         {" index=", err->index},
         {" code=", err->code},
         {" request=", err->request_id},
+        {" fixable_by=", error ? error_fixable_by(err->kind) : ""},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (fields[i].value[0])
@@ -194,8 +195,10 @@ static void add_error(struct journal *journal, pid_t pid, struct span path, int 
     journal->error_count++;
     if (line.failed)
         return;
-    ring_add(journal, &journal->errors, buf_text(&line));
     say_once(journal, LOG_LEVEL_WARNING, err->text, buf_text(&line));
+    if (error)
+        buf_printf(&line, "; hint: %s", error_hint(err->kind));
+    ring_add(journal, &journal->errors, buf_text(&line));
 }
 
 void journal_error(struct journal *journal, pid_t pid, struct span path, int error,

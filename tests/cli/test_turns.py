@@ -143,8 +143,9 @@ def test_errors_are_json(ddbfs, proxy):
     (error,) = errors_of(ddbfs("cat", "--json", SETTINGS, expect=1))
     assert error.pop("text").count("not authorized") == 1
     assert error.pop("request_id") == proxy.requests[-1].request_id
+    assert "ddbfs policy" in error.pop("hint")
     assert error == {"path": SETTINGS, "kind": "denied", "errno": "EACCES",
-                     "operation": "GetItem", "table": "prod-ShopifyEntitiesTable",
+                     "fixable_by": "human", "operation": "GetItem", "table": "prod-ShopifyEntitiesTable",
                      "code": "AccessDeniedException"}  # fmt: skip
 
 

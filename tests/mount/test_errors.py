@@ -119,6 +119,15 @@ ELSEWHERE = '"prefix": "staging-", "profile": "controller", "region": "us-east-1
 MISSING = "ResourceNotFoundException"
 THROTTLE = "ProvisionedThroughputExceededException"
 
+# Who can do something about it: whoever knows the tables and the account, or time.
+HUMANS = {"denied", "expired", "untrusted", "no-table", "bad-answer", "ambiguous"}
+CALLERS = {"not-found", "invalid", "not-listable", "too-large"}
+
+
+def fixer_of(row):
+    return "human" if row.kind in HUMANS else "caller" if row.kind in CALLERS else "retry"
+
+
 ROWS = {
     "no such item": Row(
         "not-found", errno.ENOENT, "has no record with", "", path=f"{SHOP}X", asked=False, status=3,
@@ -339,7 +348,8 @@ def test_row(mount, ddbfs, home, proxy, make_map, answers, name):
     fields |= {"code": row.code}
     for field, value in fields.items():
         assert error.get(field) == value, (field, error)
-    assert set(error) <= {"path", "kind", "errno", "text", "request_id", *fields}
+    assert set(error) <= {"path", "kind", "errno", "text", "fixable_by", "hint", "request_id", *fields}
+    assert error["fixable_by"] == fixer_of(row) and error["hint"]
     assert "request_id" in error or not row.code, error
 
     # The mount.
@@ -354,16 +364,17 @@ def test_row(mount, ddbfs, home, proxy, make_map, answers, name):
     assert time.strptime(stamp, "%Y-%m-%dT%H:%M:%SZ")
     fields, _, reason = entry.partition(": ")
     words = dict(word.split("=", 1) for word in fields.split(" "))
-    expected = {"pid": str(os.getpid()), "errno": number, "path": f"/{row.path}"}
+    expected = {"pid": str(os.getpid()), "errno": number, "path": f"/{row.path}", "fixable_by": fixer_of(row)}
     if row.asked:
         expected |= {"operation": row.operation, "table": row.table}
     expected |= {"index": row.index} if row.index else {}
     expected |= {"code": row.code} if row.code else {}
     assert words.pop("request", None) or not row.code
     assert words == expected
-    assert says(row, reason)
+    assert says(row, reason) and reason.endswith(f"; hint: {error['hint']}")
 
     # The log.
+    entry = entry.removesuffix(f"; hint: {error['hint']}")
     assert f"ddbfs: {entry}\n" in m.log()
 
 

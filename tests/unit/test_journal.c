@@ -162,8 +162,9 @@ static void an_error_tells_who_where_and_why(void)
     uint64_t count = journal_error_count(scene.journal);
     close_scene(&scene);
     CHECK_TEXT(text, "ddbfs: pid=42 errno=EAGAIN path=/m/a%0Ab code=ThrottlingException "
-                     "request=R1: too much\n");
+                     "request=R1 fixable_by=retry: too much\n");
     CHECK_HAS(buf_text(&kept), "pid=42 errno=EAGAIN path=/m/a%0Ab code=");
+    CHECK_HAS(buf_text(&kept), "too much; hint: wait some seconds");
     CHECK_INT(count, 1);
 }
 
@@ -178,7 +179,7 @@ static void a_name_can_not_forge_a_field(void)
     const char *text = said(&scene);
     close_scene(&scene);
     CHECK_TEXT(text, "ddbfs: pid=1 errno=EINVAL path=/a%20request=x:%20%E2%80%A8pid=2 "
-                     "request=R1%20pid=7: no \"x request=R9\" here\n");
+                     "request=R1%20pid=7 fixable_by=caller: no \"x request=R9\" here\n");
 }
 
 static void errors_are_not_pushed_out_by_other_lines(void)
@@ -196,7 +197,7 @@ static void errors_are_not_pushed_out_by_other_lines(void)
     }
     journal_show_errors(scene.journal, &kept);
     close_scene(&scene);
-    CHECK_HAS(buf_text(&kept), "errno=ECONNRESET path=/x: lost");
+    CHECK_HAS(buf_text(&kept), "errno=ECONNRESET path=/x fixable_by=retry: lost");
 }
 
 /* The test hangs, and its time-out fails it, when a line waits for the reader of the pipe. */
