@@ -53,7 +53,7 @@ def test_a_directory_that_is_left_out_for_its_name_is_told_of(things, options):
     done = run("ls", m / "any/things/B")
     assert done.returncode == 2 and "too long" in done.stderr and "short.d" in done.stdout
     (told,) = [line for line in m.errors().splitlines() if "errno=ENAMETOOLONG" in line]
-    assert "path=/any/things/B:" in told and "a directory is left out" in told
+    assert "path=/any/things/B fixable_by=human: " in told and "a directory is left out" in told
     assert "a directory is left out" in (m / "any/things/B@info").read_text()
 
 

@@ -570,7 +570,7 @@ def test_a_withheld_secret_leaves_its_reason(mount):
     m = mount("-o", "allow_other")
     with pytest.raises(PermissionError):
         (m / SHOP / "access-token").read_bytes()
-    assert f"errno=EACCES path=/{SHOP}/access-token: this is a secret" in m.errors()
+    assert f"errno=EACCES path=/{SHOP}/access-token fixable_by=human: this is a secret" in m.errors()
 
 
 @NEEDS_ROOT

@@ -552,7 +552,7 @@ def test_a_name_that_the_map_does_not_have_is_a_silent_miss(mount, path):
 
 FIELDS = re.compile(
     r"[0-9TZ:.-]+ pid=(?P<pid>\d+) errno=(?P<errno>\w+) path=(?P<path>[^ ]+)"
-    r"(?: code=(?P<code>[^ ]+))?(?: request=(?P<request>[^ ]+))?: (?P<why>.*)"
+    r"(?: code=(?P<code>[^ ]+))?(?: request=(?P<request>[^ ]+))? fixable_by=caller: (?P<why>.*)"
 )
 
 
