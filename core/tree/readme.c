@@ -1,6 +1,5 @@
 #include "core/tree/readme.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "core/base/printable.h"
@@ -8,138 +7,28 @@
 #include "core/map/listable.h"
 #include "core/tree/census.h"
 #include "core/tree/entries.h"
-#include "core/tree/price.h"
-
-/* The path of ROUTE within its table, as the map writes it. */
-static void write_path(const struct route *route, struct buf *out)
-{
-    if (!route->parent)
-        return;
-    write_path(route->parent, out);
-    if (route->parent->parent)
-        buf_add_char(out, '/');
-    format_write(&route->segment, out);
-}
-
-/* What PATTERN costs at ROUTE, below DIRECTORY, whatever is typed for its parameters. False when
- * memory ran out. */
-static bool find_cost(const struct place *directory, const struct route *route,
-                      const struct map_pattern *pattern, const struct place_options *names,
-                      struct cost *out)
-{
-    CLEAN_UP(price_clean_up) struct price price = {0};
-    struct error why = {0};
-    struct place *place = place_example(directory, route);
-    bool found = place && price_init(&price, place, names, &why);
-    place_destroy(place);
-    if (found)
-        *out = price.cost;
-    else /* nothing that could stand in for what is typed suits it */
-        cost_of_pattern(pattern, NULL, out);
-    out->described = false; /* that is the same for all */
-    return place && why.kind != ERROR_NO_MEMORY;
-}
-
-/* The parameter of ROUTE's own step that VALUE goes up to; NULL where the step says nothing of it.
- */
-static const char *said_last(const struct route *route, const struct format *value)
-{
-    for (size_t i = value->count; i-- > 0;)
-        if (value->pieces[i].param)
-            return format_has(&route->segment, value->pieces[i].param) ? value->pieces[i].param
-                                                                       : NULL;
-    return NULL;
-}
-
-static bool ends_with(const struct format *format, struct span literal)
-{
-    return format->count > 0 && span_ends(format->pieces[format->count - 1].literal, literal);
-}
-
-/* Which part of what is in order the step shows by its condition. */
-static void write_range(const struct route *route, const struct map_pattern *pattern,
-                        struct buf *out)
-{
-    if (pattern->where_count == 0)
-        return;
-    const struct map_cond *cond = &pattern->where[pattern->where_count - 1];
-    const char *value = said_last(route, &cond->value);
-    const char *upper = cond->op == COND_BETWEEN ? said_last(route, &cond->upper) : NULL;
-    if (value && cond->op == COND_BEGINS) {
-        buf_printf(out, "all that begins with {%s}", value);
-        if (ends_with(&route->segment, span_text("*")))
-            buf_add_text(out, "; quote the * in a shell");
-    } else if (value && upper && strcmp(value, upper) != 0) {
-        buf_add_text(out, "both ends included");
-        if (ends_with(&cond->upper, span_text(COND_LAST_CHARACTER)))
-            buf_printf(out, ", and all that begins with {%s}", upper);
-    }
-}
-
-/* How many of them: what a listing leaves out is told, as an entry less is no error. */
-static void write_limit(const struct route *route, const struct map_pattern *pattern,
-                        struct buf *out)
-{
-    if (pattern->limit == 0)
-        return;
-    const struct map_cond *cond =
-        pattern->where_count ? &pattern->where[pattern->where_count - 1] : NULL;
-    const char *behind =
-        cond && cond->op == COND_GT && !pattern->descending ? said_last(route, &cond->value) : NULL;
-    const char *which = behind ? "next" : pattern->descending ? "last" : "first";
-    buf_add_text(out, out->size ? "; " : "");
-    if (pattern->limit_param)
-        buf_printf(out, "the %s {%s}", which, pattern->limit_param);
-    else
-        buf_printf(out, "the %s %" PRIu32, which, pattern->limit);
-    if (behind)
-        buf_printf(out, " behind {%s}", behind);
-    if (pattern->ties)
-        buf_add_text(out, ", and what shares its key with the last of them");
-    if (behind && pattern->index) /* whose names have other keys, too */
-        buf_printf(out, "; go on with the %s of the last", cond->attribute);
-    else if (behind)
-        buf_add_text(out, "; go on with the last name");
-}
-
-static void write_window(const struct route *route, const struct map_pattern *pattern,
-                         struct buf *out)
-{
-    CLEAN_UP(buf_clean_up) struct buf window = {0};
-    write_range(route, pattern, &window);
-    write_limit(route, pattern, &window);
-    out->failed = out->failed || window.failed;
-    if (window.size)
-        buf_printf(out, "      %s\n", buf_text(&window));
-}
-
-static void write_order(const struct map_pattern *pattern, struct buf *out)
-{
-    if (pattern->entries[0].rank.digits)
-        buf_printf(out,
-                   "      names begin with their place in it: the %s first, also in a mount's ls\n",
-                   pattern->descending ? "newest" : "oldest");
-    else if (pattern->descending)
-        buf_printf(out,
-                   "      newest first; in a mount ls sorts by name: ls -U keeps the order%s\n",
-                   pattern->mtime ? ", ls -t sorts by date" : "");
-}
+#include "core/tree/route_words.h"
 
 static void write_pattern(const struct place *directory, const struct route *route,
                           const struct map_pattern *pattern, const struct place_options *names,
                           struct buf *out)
 {
-    CLEAN_UP(buf_clean_up) struct buf path = {0}, words = {0};
+    CLEAN_UP(buf_clean_up) struct buf path = {0}, words = {0}, window = {0}, order = {0};
     struct cost cost;
-    write_path(route, &path);
-    out->failed = out->failed || !find_cost(directory, route, pattern, names, &cost);
+    route_words_path(route, &path);
+    out->failed = out->failed || !route_words_cost(directory, route, pattern, names, &cost);
     cost_write(&cost, &words);
     buf_printf(out, "  %s%s\n      %s\n", buf_text(&path), pattern->list ? "/" : "",
                buf_text(&words));
     if (!pattern->list)
         return;
-    write_window(route, pattern, out);
-    write_order(pattern, out);
+    route_words_window(route, pattern, &window);
+    route_words_order(pattern, &order);
+    out->failed = out->failed || window.failed || order.failed;
+    if (window.size)
+        buf_printf(out, "      %s\n", buf_text(&window));
+    if (order.size)
+        buf_printf(out, "      %s\n", buf_text(&order));
 }
 
 static void write_patterns(const struct place *directory, const struct route *route,
