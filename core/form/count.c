@@ -22,4 +22,4 @@ static bool end(struct form *form, struct buf *out, struct error *err)
     return true;
 }
 
-const struct form_ops form_count = {sizeof(struct count), add, end};
+const struct form_ops form_count = {sizeof(struct count), NULL, add, end, NULL, NULL};

@@ -7,6 +7,8 @@
 
 static const struct form_ops *const kinds[] = {
     [FORM_JSONL] = &form_jsonl,
+    [FORM_CSV] = &form_csv,
+    [FORM_TABLE] = &form_table,
     [FORM_COUNT] = &form_count,
 };
 
@@ -26,6 +28,24 @@ static void copy_view(struct form *form, const struct record_view *view)
     form->view.secret = copy_names(&form->arena, view->secret, view->secret_count);
 }
 
+static bool is_among(const struct span *names, size_t count, struct span name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (span_equal(names[i], name))
+            return true;
+    return false;
+}
+
+static void copy_columns(struct form *form, const struct form_setting *setting)
+{
+    size_t count = setting->column_count;
+    struct span *copies = arena_array(&form->arena, count, sizeof *copies);
+    form->columns = copies;
+    for (size_t i = 0; copies && i < count; i++)
+        if (!is_among(copies, form->column_count, setting->columns[i]))
+            copies[form->column_count++] = arena_copy(&form->arena, setting->columns[i]);
+}
+
 struct form *form_new(const struct form_setting *setting)
 {
     const struct form_ops *ops = kinds[setting->kind];
@@ -33,8 +53,10 @@ struct form *form_new(const struct form_setting *setting)
     if (!form)
         return NULL;
     form->ops = ops;
+    form->most = setting->most;
     copy_view(form, setting->view);
-    if (!form->arena.failed)
+    copy_columns(form, setting);
+    if (!form->arena.failed && (!ops->start || ops->start(form)))
         return form;
     form_destroy(form);
     return NULL;
@@ -44,8 +66,16 @@ void form_destroy(struct form *form)
 {
     if (!form)
         return;
+    if (form->ops->clean_up)
+        form->ops->clean_up(form);
     arena_clean_up(&form->arena);
     free(form);
+}
+
+bool form_allows(const struct form *form, size_t size, struct error *err)
+{
+    return form->most == 0 || size <= form->most ||
+           error_set(err, ERROR_TOO_LARGE, "it would be larger than %zu bytes", form->most);
 }
 
 /* Takes back what was written since OUT had the size BEFORE, when not all went well. */
@@ -72,5 +102,6 @@ bool form_end(struct form *form, struct buf *out, struct error *err)
 
 size_t form_memory(const struct form *form)
 {
-    return form->ops->size + arena_memory(&form->arena);
+    size_t more = form->ops->memory ? form->ops->memory(form) : 0;
+    return form->ops->size + arena_memory(&form->arena) + more;
 }

@@ -12,12 +12,19 @@
 
 enum form_kind {
     FORM_JSONL, /* a record a line, as compact JSON */
+    FORM_CSV,   /* a header, and a record a row */
+    FORM_TABLE, /* the same in aligned columns, for eyes */
     FORM_COUNT, /* how many, and a newline */
 };
 
 struct form_setting {
     enum form_kind kind;
     const struct record_view *view; /* keys first, secrets masked; a line is compact in any case */
+    /* Of CSV and tables, as asked; one that is named twice stands once. None: all attributes that
+     * any record has, which CSV too tells at the end alone. */
+    const struct span *columns;
+    size_t column_count;
+    size_t most; /* bytes that form_end may append, else ERROR_TOO_LARGE; 0: any number */
 };
 
 struct form;
@@ -31,10 +38,11 @@ void form_destroy(struct form *form); /* NULL is fine */
  * then (unless it failed itself), and FORM is only to be destroyed. */
 bool form_add(struct form *form, struct json item, struct buf *out, struct error *err);
 
-/* Appends the rest, once, after the last record. False as above. */
+/* Appends the rest, once, after the last record. False as above, or because the rest is larger than
+ * the setting allows. */
 bool form_end(struct form *form, struct buf *out, struct error *err);
 
-/* The bytes of heap that it holds. */
+/* The bytes of heap that it holds: all rows of a form that is told at the end alone. */
 size_t form_memory(const struct form *form);
 
 #endif

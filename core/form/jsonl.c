@@ -21,4 +21,4 @@ static bool end(struct form *form, struct buf *out, struct error *err)
     return true;
 }
 
-const struct form_ops form_jsonl = {sizeof(struct jsonl), add, end};
+const struct form_ops form_jsonl = {sizeof(struct jsonl), NULL, add, end, NULL, NULL};

@@ -12,17 +12,28 @@ struct form;
 
 struct form_ops {
     size_t size; /* of the kind's own struct, which begins with a struct form and is zeroed */
+    /* Makes it ready, by its settings; false when memory ran out. NULL: it is. */
+    bool (*start)(struct form *form);
     /* As form_add and form_end in form.h, but they may leave OUT longer when they fail. */
     bool (*add)(struct form *form, struct json item, struct buf *out, struct error *err);
     bool (*end)(struct form *form, struct buf *out, struct error *err);
+    /* Both NULL: it has no more than its own struct. The former has to do with a failed start. */
+    void (*clean_up)(struct form *form);
+    size_t (*memory)(const struct form *form);
 };
 
 struct form {
     const struct form_ops *ops;
     struct arena arena; /* the copies */
     struct record_view view;
+    const struct span *columns; /* each once */
+    size_t column_count;
+    size_t most;
 };
 
-extern const struct form_ops form_jsonl, form_count;
+/* Whether SIZE bytes may be appended at the end; false with ERR filled when they are too many. */
+bool form_allows(const struct form *form, size_t size, struct error *err);
+
+extern const struct form_ops form_jsonl, form_csv, form_table, form_count;
 
 #endif

@@ -3,6 +3,7 @@
  * the answer is "out of memory" or the right one. */
 #include "core/author/declare.h"
 #include "core/author/infer.h"
+#include "core/form/form.h"
 #include "core/tree/explain.h"
 #include "core/tree/resolve.h"
 #include "tests/unit/check.h"
@@ -390,7 +391,49 @@ static void test_inferring(void)
     try_all(infer);
 }
 
+static enum form_kind formed_kind;
+
+/* All records of SAMPLED in a form: whole, or an error that says so. */
+static bool form_once(unsigned long n, bool for_good)
+{
+    static const char *const keys[] = {"PK", "SK"}, *const secrets[] = {"token"};
+    static const struct record_view view = {keys, 2, secrets, 1, false};
+    const struct form_setting setting = {.kind = formed_kind, .view = &view};
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    struct error err = {0};
+    struct json_doc doc;
+    CHECK(json_parse(&doc, span_text(sampled), JSON_STRICT, NULL));
+    arm(n, for_good);
+    struct form *form = form_new(&setting);
+    bool ok = form != NULL;
+    for (struct json item = json_first(json_root(&doc)); ok && json_present(item);
+         item = json_next(item))
+        ok = form_add(form, item, &out, &err);
+    ok = ok && form_end(form, &out, &err);
+    bool told = form && !ok, hit = disarm();
+    form_destroy(form);
+    json_clean_up(&doc);
+    if (told)
+        CHECK_INT(err.kind, ERROR_NO_MEMORY);
+    if (ok && hit)
+        CHECK_SPAN(buf_span(&out), buf_span(&right));
+    if (!hit)
+        keep_right(buf_span(&out));
+    return hit;
+}
+
+static void test_forming(void)
+{
+    for (formed_kind = FORM_JSONL; formed_kind <= FORM_COUNT; formed_kind++) {
+        CHECK(!form_once(1000000, false));
+        CHECK(right.size > 0);
+        try_all(form_once);
+        buf_clean_up(&right);
+    }
+}
+
 static const struct check_test tests[] = {
+    {"forming", test_forming},
     {"inferring", test_inferring},
     {"resolving", test_resolving},
     {"telling_what_is_wrong_with_a_map", test_telling_what_is_wrong_with_a_map},
