@@ -77,6 +77,7 @@ static bool read_environment(struct map_reader *reader, const char *name, struct
     if (!environment)
         return findings_no_memory(reader->findings);
     environment->line = map_line(reader, at);
+    environment->price = MAP_PRICE;
     if (!name_can_hold(span_text(name)) || name[0] == '.' || strlen(name) > NAME_LIMIT)
         return map_fail(reader, at,
                         "an environment's name is one directory: at most %d bytes, no /, %%, "
@@ -100,7 +101,10 @@ struct loading {
     struct arena declarations; /* owned: what the tables are before they are compiled */
     struct declared_table *tables;
     bool has_environments, has_tables; /* were said, be they right or not */
+    struct json prices;                /* absent where none are said */
 };
+
+enum { MAX_PRICE = 1000 };
 
 static bool read_environments(struct map_reader *reader, struct json value, void *target)
 {
@@ -119,6 +123,49 @@ static bool read_tables(struct map_reader *reader, struct json value, void *targ
     return ok;
 }
 
+/* An environment may stand behind its price. */
+static bool read_prices(struct map_reader *reader, struct json value, void *target)
+{
+    struct loading *loading = target;
+    (void)reader;
+    loading->prices = value;
+    return true;
+}
+
+static struct map_environment *find_environment(const struct map *map, struct span written)
+{
+    for (struct map_environment *each = map->environments; each; each = each->next) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        format_write(&each->name, &name);
+        if (!name.failed && span_equal(buf_span(&name), written))
+            return each;
+    }
+    return NULL;
+}
+
+/* By name for one environment, or by "*" for all that have none of their own. */
+static bool read_price(struct map_reader *reader, const char *name, struct json at,
+                       struct json value, void *target)
+{
+    struct loading *loading = target;
+    struct map_environment *named = find_environment(loading->map, span_text(name));
+    bool all = strcmp(name, "*") == 0;
+    double price = json_is(value, JSON_NUMBER) ? strtod(json_raw(value).data, NULL) : -1;
+    if (!(price >= 0 && price <= MAX_PRICE))
+        return map_fail(reader, value,
+                        "a price is a number of dollars for a million read units, 0 to %d",
+                        MAX_PRICE);
+    if (!named && !all)
+        return map_fail(reader, at, "\"prices\" are of environments, and none is called \"%s\"",
+                        name);
+    for (struct map_environment *each = loading->map->environments; each; each = each->next)
+        if (each == named || (all && !each->priced))
+            each->price = price;
+    if (named)
+        named->priced = true;
+    return true;
+}
+
 /* For editors only. */
 static bool skip_schema(struct map_reader *reader, struct json value, void *target)
 {
@@ -132,11 +179,14 @@ static void read_map(struct map_reader *reader, struct loading *loading)
     static const struct map_member members[] = {
         {"$schema", skip_schema},
         {"environments", read_environments},
+        {"prices", read_prices},
         {"tables", read_tables},
         {0},
     };
     struct json root = json_root(&reader->doc);
     map_read_members(reader, root, "a map", members, loading);
+    if (json_present(loading->prices))
+        map_read_each(reader, loading->prices, "\"prices\"", read_price, loading);
     if (reader->misspelt || !json_is(root, JSON_OBJECT))
         return;
     if (!loading->has_environments)

@@ -15,9 +15,14 @@ struct map_environment {
     const char *profile;      /* NULL: as the aws tools choose */
     const char *region;       /* NULL: likewise */
     const char *endpoint_url; /* NULL: likewise */
+    double price;             /* dollars for a million read units on demand */
+    bool priced;              /* the map says so of this one by its name */
     unsigned line;
     struct map_environment *next;
 };
+
+/* What a million read request units on demand cost in us-east-1 since November 2024, in dollars. */
+#define MAP_PRICE 0.125
 
 struct map {
     struct arena arena; /* owns everything below, but for what the models own */

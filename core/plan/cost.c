@@ -1,41 +1,82 @@
 #include "core/plan/cost.h"
 
+#include "core/plan/units.h"
+
 bool cost_index_alone(const struct map_pattern *pattern)
 {
     return pattern->index && !pattern->hydrates && pattern->index->projects != PROJECTS_ALL;
 }
 
-void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *entry,
-                     struct cost *out)
+/* One item by its key, then. */
+static void cost_of_key(const struct map_pattern *pattern, struct cost *out)
 {
-    *out = (struct cost){.consistent = pattern->consistent};
-    if (entry && !cost_index_alone(pattern)) {
-        out->requests = 1;
+    double least = units_of_item(0, pattern->consistent);
+    double most = units_of_item(units_item_bytes(pattern->table, NULL), pattern->consistent);
+    out->requests = 1;
+    out->units = (struct cost_units){.least = least, .most = most};
+}
+
+/* What follows a query of an index whose records are read again, by their keys. */
+static void add_hydration(const struct map_pattern *pattern, struct cost *out)
+{
+    double item = units_of_item(units_item_bytes(pattern->table, NULL), pattern->consistent);
+    out->batches = pattern->list;
+    if (pattern->list) {
+        out->units.record = item;
         return;
     }
-    if (pattern->by_key) {
-        out->requests = 1;
+    out->requests++;
+    out->units.most += item;
+}
+
+void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *entry,
+                     uint32_t limit, struct cost *out)
+{
+    *out = (struct cost){.consistent = pattern->consistent};
+    if (pattern->by_key || (entry && !cost_index_alone(pattern))) {
+        cost_of_key(pattern, out);
         return;
     }
     /* A query that is told how many records are wanted sends one page of so many; only when some of
      * these don't count, or don't fit a page, does it go on, in whole pages. */
     bool first_page_does = !entry && pattern->filter_count == 0 && !pattern->pick &&
                            (!pattern->list || pattern->limit);
+    uint64_t item = units_item_bytes(pattern->table, pattern->index);
+    uint64_t asked = (uint64_t)limit + pattern->ties;
     out->requests = first_page_does;
     out->passes_over = first_page_does;
     out->fills_pages = first_page_does && pattern->list;
     out->ties = first_page_does && pattern->ties;
     out->pages = !first_page_does;
-    if (pattern->hydrates) {
-        out->requests += !pattern->list;
-        out->batches = pattern->list;
-    }
+    out->filters = entry || pattern->filter_count;
+    out->units = (struct cost_units){
+        .least = units_of_item(0, pattern->consistent),
+        .most = first_page_does ? units_of_page(asked, item, pattern->consistent) : 0,
+        .page = units_of_page(0, item, pattern->consistent),
+    };
+    if (pattern->hydrates)
+        add_hydration(pattern, out);
 }
 
 void cost_of_search(const struct map_pattern *pattern, struct cost *out)
 {
-    *out = (struct cost){
-        .requests = !cost_index_alone(pattern), .pages = 1, .consistent = pattern->consistent};
+    uint64_t item = units_item_bytes(pattern->table, pattern->index);
+    *out = (struct cost){.pages = 1, .consistent = pattern->consistent};
+    out->filters = pattern->filter_count > 0;
+    out->units = (struct cost_units){
+        .least = units_of_item(0, pattern->consistent),
+        .page = units_of_page(0, item, pattern->consistent),
+    };
+    if (cost_index_alone(pattern))
+        return;
+    out->requests = 1;
+    item = units_item_bytes(pattern->table, NULL);
+    out->units.most = units_of_item(item, pattern->consistent);
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
 }
 
 void cost_add(struct cost *cost, const struct cost *more)
@@ -50,6 +91,12 @@ void cost_add(struct cost *cost, const struct cost *more)
     cost->scans += more->scans;
     cost->described |= more->described;
     cost->consistent |= more->consistent;
+    cost->filters |= more->filters;
+    cost->units.least += more->units.least;
+    cost->units.most += more->units.most;
+    cost->units.scan += more->units.scan;
+    cost->units.page = larger(cost->units.page, more->units.page);
+    cost->units.record = larger(cost->units.record, more->units.record);
 }
 
 void cost_write(const struct cost *cost, struct buf *out)
@@ -85,10 +132,11 @@ void cost_write(const struct cost *cost, struct buf *out)
 
 bool cost_write_exception(const struct cost *cost, struct buf *out)
 {
-    if (cost->passes_over)
-        buf_add_text(out,
-                     "1 more a page of up to 1 MB, only where records that don't count stand in "
-                     "between");
+    if (cost->passes_over) {
+        buf_add_text(out, "1 more a page of up to 1 MB (at most ");
+        units_write(cost->units.page, out);
+        buf_add_text(out, " units), only where records that don't count stand in between");
+    }
     if (cost->passes_over && cost->fills_pages)
         buf_add_text(out, ", or those that are wanted don't fit one page");
     if (cost->passes_over && cost->ties)
@@ -104,4 +152,87 @@ void cost_write_json(const struct cost *cost, struct buf *out)
                "\"scans\": %u}",
                cost->requests, cost->pages, cost->passes_over, cost->batches, cost->tables,
                cost->described, cost->scans);
+}
+
+/* The numbers that there are, in the order in which people are told them. A further page is told
+ * beside: where it is read, and why (cost_write_exception). */
+struct amounts {
+    struct {
+        const char *behind, *member;
+        double units;
+    } items[4];
+    size_t count;
+};
+
+static void add_amount(struct amounts *amounts, double units, const char *behind,
+                       const char *member)
+{
+    if (units <= 0)
+        return;
+    amounts->items[amounts->count].units = units;
+    amounts->items[amounts->count].behind = behind;
+    amounts->items[amounts->count++].member = member;
+}
+
+static struct amounts amounts_of(const struct cost *cost)
+{
+    struct amounts amounts = {0};
+    const struct cost_units *units = &cost->units;
+    add_amount(&amounts, units->scan, "", "most_of_scan");
+    add_amount(&amounts, cost->pages ? units->page : 0, " a page", "most_a_page");
+    add_amount(&amounts, units->most, amounts.count ? " more" : "", "most");
+    add_amount(&amounts, units->record, " a record", "most_a_record");
+    return amounts;
+}
+
+static void write_most(const struct amounts *amounts, const char *unit, struct buf *out)
+{
+    for (size_t i = 0; i < amounts->count; i++) {
+        buf_add_text(out, i == 0 ? "at most " : i + 1 < amounts->count ? ", " : " and ");
+        units_write(amounts->items[i].units, out);
+        buf_printf(out, "%s%s", i == 0 ? unit : "", amounts->items[i].behind);
+    }
+}
+
+void cost_write_most(const struct cost *cost, struct buf *out)
+{
+    struct amounts amounts = amounts_of(cost);
+    write_most(&amounts, " units", out);
+}
+
+void cost_write_units(const struct cost *cost, double price, struct buf *out)
+{
+    struct amounts amounts = amounts_of(cost);
+    if (amounts.count == 0)
+        return;
+    units_write(cost->units.least, out);
+    buf_add_text(out, " units if nothing is there, ");
+    write_most(&amounts, "", out);
+    buf_add_text(out, ": about ");
+    units_write_dollars(amounts.items[0].units, price, out);
+    buf_printf(out, "%s on demand", amounts.items[0].behind);
+}
+
+static void write_amounts(const struct cost *cost, double factor, struct buf *out)
+{
+    struct amounts amounts = amounts_of(cost);
+    buf_printf(out, "\"least\": %.10g", cost->units.least * factor);
+    for (size_t i = 0; i < amounts.count; i++)
+        buf_printf(out, ", \"%s\": %.10g", amounts.items[i].member,
+                   amounts.items[i].units * factor);
+    if (!cost->pages && cost->units.page > 0)
+        buf_printf(out, ", \"most_a_page\": %.10g", cost->units.page * factor);
+    buf_add_char(out, '}');
+}
+
+void cost_write_units_json(const struct cost *cost, struct buf *out)
+{
+    buf_add_char(out, '{');
+    write_amounts(cost, 1, out);
+}
+
+void cost_write_dollars_json(const struct cost *cost, double price, struct buf *out)
+{
+    buf_printf(out, "{\"a_million_units\": %.10g, ", price);
+    write_amounts(cost, price / 1e6, out);
 }

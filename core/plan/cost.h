@@ -1,9 +1,19 @@
-/* What a plan costs: a bound on the requests that are sent for it, known without asking anybody. */
+/* What a plan costs: a bound on the requests that are sent for it, and on the read units that they
+ * consume, known without asking anybody. */
 #ifndef DDBFS_CORE_PLAN_COST_H
 #define DDBFS_CORE_PLAN_COST_H
 
 #include "core/base/buf.h"
 #include "core/map/model.h"
+
+/* Read units: what the requests below consume at the least and at the most. */
+struct cost_units {
+    double least;  /* when nothing is there */
+    double most;   /* of REQUESTS */
+    double page;   /* of each page of PAGES and PASSES_OVER */
+    double record; /* of each record that BATCHES are of */
+    double scan;   /* of all SCANS together */
+};
 
 struct cost {
     unsigned requests; /* at most so many, beside what stands below */
@@ -18,6 +28,8 @@ struct cost {
                        * one for each segment */
     bool described;   /* one for what the service says of the table, at most once a minute */
     bool consistent;  /* read units count double */
+    bool filters;     /* what a filter leaves out is read all the same */
+    struct cost_units units;
 };
 
 /* Whether the pattern shows of each record no more than an index holds ("hydrate": false). An entry
@@ -26,9 +38,10 @@ struct cost {
 bool cost_index_alone(const struct map_pattern *pattern);
 
 /* The cost of reading a file of PATTERN, or an entry of its listing by its own name (ENTRY), or,
- * when the pattern is a listing and ENTRY is NULL, of listing it. */
+ * when the pattern is a listing and ENTRY is NULL, of listing it. LIMIT is how many records its
+ * query is asked for at first; 0 for all. */
 void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *entry,
-                     struct cost *out);
+                     uint32_t limit, struct cost *out);
 /* Of an entry whose name is shortened. */
 void cost_of_search(const struct map_pattern *pattern, struct cost *out);
 
@@ -41,5 +54,14 @@ void cost_write(const struct cost *cost, struct buf *out);
 bool cost_write_exception(const struct cost *cost, struct buf *out);
 /* The same as a JSON object of numbers and flags. */
 void cost_write_json(const struct cost *cost, struct buf *out);
+
+/* "at most 178 units a page, 50 more and 50 a record"; nothing where no units are paid. */
+void cost_write_most(const struct cost *cost, struct buf *out);
+/* "0.5 units if nothing is there, at most 52: about $0.0000065 on demand", at PRICE dollars for a
+ * million units; nothing likewise. */
+void cost_write_units(const struct cost *cost, double price, struct buf *out);
+/* Two JSON objects, the bound in units and in dollars: {"least": 0.5, …}. */
+void cost_write_units_json(const struct cost *cost, struct buf *out);
+void cost_write_dollars_json(const struct cost *cost, double price, struct buf *out);
 
 #endif

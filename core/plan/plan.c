@@ -273,7 +273,8 @@ static bool make_steps(struct plan *plan, const struct question *question, struc
     if (plan->kind == PLAN_SEARCH)
         cost_of_search(pattern, &plan->cost);
     else
-        cost_of_pattern(pattern, question->entry, &plan->cost);
+        cost_of_pattern(pattern, question->entry, plan->query ? plan->query->limit : 0,
+                        &plan->cost);
     return ok;
 }
 

@@ -74,6 +74,7 @@ struct words {
     struct buf steps[2];
     size_t step_count;
     struct buf cost, exception, bound;
+    struct buf paid, units, dollars; /* in words, and as JSON */
     struct buf command;
     struct buf doubt; /* about the path's values; mostly empty */
 };
@@ -85,6 +86,9 @@ static void words_clean_up(struct words *words)
     buf_clean_up(&words->cost);
     buf_clean_up(&words->exception);
     buf_clean_up(&words->bound);
+    buf_clean_up(&words->paid);
+    buf_clean_up(&words->units);
+    buf_clean_up(&words->dollars);
     buf_clean_up(&words->command);
     buf_clean_up(&words->doubt);
 }
@@ -125,14 +129,23 @@ static void find_words_of_table(struct words *words, const struct tree *tree,
     read_destroy(read);
 }
 
+static void find_price(struct words *words, const struct place *place, const struct cost *cost)
+{
+    double price = place->environment ? place->environment->price : MAP_PRICE;
+    cost_write(cost, &words->cost);
+    cost_write_exception(cost, &words->exception);
+    cost_write_json(cost, &words->bound);
+    cost_write_units(cost, price, &words->paid);
+    cost_write_units_json(cost, &words->units);
+    cost_write_dollars_json(cost, price, &words->dollars);
+}
+
 /* False when memory ran out. */
 static bool find_words(struct words *words, const struct tree *tree, const struct place *place,
                        const struct explanation *explanation)
 {
     CLEAN_UP(buf_clean_up) struct buf options = {0};
-    cost_write(&explanation->price.cost, &words->cost);
-    cost_write_exception(&explanation->price.cost, &words->exception);
-    cost_write_json(&explanation->price.cost, &words->bound);
+    find_price(words, place, &explanation->price.cost);
     place_write_doubt(place, &words->doubt);
     if (!explanation->price.plan)
         find_words_of_table(words, tree, place, explanation->price.cost.scans);
@@ -161,6 +174,7 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
     }
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
            !words->exception.failed && !words->bound.failed && !words->command.failed &&
+           !words->paid.failed && !words->units.failed && !words->dollars.failed &&
            !words->doubt.failed && !options.failed;
 }
 
@@ -178,9 +192,12 @@ static void write_text(struct buf *out, const struct place *place,
     buf_printf(out, "cost   %s\n", buf_text(&words->cost));
     if (words->exception.size)
         buf_printf(out, "       %s\n", buf_text(&words->exception));
+    if (words->paid.size)
+        buf_printf(out, "       %s\n", buf_text(&words->paid));
     if (words->step_count && place->kind != PLACE_FACT)
-        buf_printf(out, "       %s read unit for each started 4 KB that is read\n",
-                   explanation->price.cost.consistent ? "1" : "0.5");
+        buf_printf(out, "       %s read unit for each started 4 KB that is read%s\n",
+                   explanation->price.cost.consistent ? "1" : "0.5",
+                   explanation->price.cost.filters ? ", be it shown or not" : "");
     if (words->command.size)
         buf_printf(out, "aws    %s\n", buf_text(&words->command));
 }
@@ -214,6 +231,8 @@ static void write_json(struct buf *out, const struct place *place, struct span p
     buf_add_text(out, "],\n  \"cost\": ");
     json_write_string(out, buf_span(&words->cost));
     buf_printf(out, ",\n  \"bound\": %s", buf_text(&words->bound));
+    buf_printf(out, ",\n  \"units\": %s", buf_text(&words->units));
+    buf_printf(out, ",\n  \"dollars\": %s", buf_text(&words->dollars));
     buf_add_text(out, ",\n  \"aws\": ");
     json_write_string(out, buf_span(&words->command));
     buf_add_text(out, "\n}\n");

@@ -1,5 +1,6 @@
 #include "core/tree/price.h"
 
+#include "core/plan/units.h"
 #include "core/tree/census.h"
 #include "core/tree/fact.h"
 
@@ -29,7 +30,11 @@ bool price_init(struct price *price, const struct place *place, const struct pla
     if (place->kind == PLACE_FACT && place->fact != FACT_SCHEMA)
         price->cost.requests = (unsigned)fact_read_count(place->fact);
     bool scans = place->kind == PLACE_DIRECTORY && names->scan && census_step(place);
-    price->cost.scans = scans ? CENSUS_SEGMENTS : 0;
+    if (scans) {
+        price->cost.scans = CENSUS_SEGMENTS;
+        price->cost.units.scan = units_of_scan(names->scan->bytes, CENSUS_SEGMENTS);
+        price->cost.units.least = CENSUS_SEGMENTS * units_of_item(0, false);
+    }
     if (!proofs_init(&price->proofs, place, names, price->plan, err))
         return false;
     proofs_add_cost(&price->proofs, &price->cost);

@@ -18,6 +18,8 @@ static void write_pattern(const struct place *directory, const struct route *rou
     route_words_path(route, &path);
     out->failed = out->failed || !route_words_cost(directory, route, pattern, names, &cost);
     cost_write(&cost, &words);
+    buf_add_text(&words, "; ");
+    cost_write_most(&cost, &words);
     buf_printf(out, "  %s%s\n      %s\n", buf_text(&path), pattern->list ? "/" : "",
                buf_text(&words));
     if (!pattern->list)

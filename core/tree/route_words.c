@@ -26,8 +26,13 @@ bool route_words_cost(const struct place *directory, const struct route *route,
     place_destroy(place);
     if (found)
         *out = price.cost;
-    else /* nothing that could stand in for what is typed suits it */
-        cost_of_pattern(pattern, NULL, out);
+    if (found && pattern->limit_param) { /* what stands in for the number is a small one */
+        struct cost widest;
+        cost_of_pattern(pattern, NULL, pattern->limit, &widest);
+        out->units.most += widest.units.most - price.plan->cost.units.most;
+    }
+    if (!found) /* nothing that could stand in for what is typed suits it */
+        cost_of_pattern(pattern, NULL, pattern->limit, out);
     out->described = false; /* that is the same for all */
     return place && why.kind != ERROR_NO_MEMORY;
 }

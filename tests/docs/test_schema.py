@@ -95,6 +95,7 @@ GOOD = {
     "no prefix": changed("environments.prod", {}),
     "parametric environment": changed("environments", {"dev-{b}": {"prefix": "dev-{b}-"}}),
     "endpoint": changed("environments.prod.endpoint", "http://127.0.0.1:8000"),
+    "prices": changed("prices", {"prod": 0.1525, "*": 1}),
     "no paths": changed("tables.jobs.paths", {}),
     "several key attributes": changed(
         "tables.jobs.indexes.Several", {"partition": ["id", "shop"], "sort": {"x": "{created}"}}
@@ -237,6 +238,9 @@ BAD = {
     "list of a record": with_path("{shop}/newest", {"list": "job", "newest": 1}),
     "empty list": with_path("{shop}/", {"list": []}),
     "list with * among others": with_path("{shop}/", {"list": ["job", "*"]}),
+    "price that is a text": changed("prices", {"prod": "0.125"}),
+    "price below zero": changed("prices", {"*": -1}),
+    "prices that are no object": changed("prices", 0.125),
     "attribute of a listing": with_path("{shop}/", {"attribute": "token"}),
     "pick of a listing": with_path("{shop}/", {"pick": {"greatest": "updated"}}),
     "pick of both": with_path("{shop}/x", {"pick": {"greatest": "a", "least": "b"}}),

@@ -1,5 +1,5 @@
 """ddbfs as the tests run it, with an eye on its price: whatever a path is asked, `ddbfs explain` has
-told a bound on the requests for it, and what was sent keeps to it. And on its permissions: `ddbfs
+told a bound on the requests for it, and on the read units, and what was sent keeps to it. And on its permissions: `ddbfs
 policy` grants all that was sent. Below tables/ a table's structure is asked for once, beside what is
 priced, and `ddbfs policy --tables` grants it."""
 
@@ -12,9 +12,34 @@ ASKING = ("cat", "ls")
 FACTS = ("DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups")
 
 
-def bound_of(ddbfs, options, path, env):
+def told_of(ddbfs, options, path, env):
     told = ddbfs.run_plain(*options, "explain", "--json", path, env=env, expect=None)
-    return json.loads(told.text)["bound"] if told.text.startswith("{") else None
+    return json.loads(told.text) if told.text.startswith("{") else None
+
+
+def keys_of(sent):
+    """How many records a request asks for by their keys."""
+    if sent.op == "GetItem":
+        return 1
+    return sum(len(each["Keys"]) for each in sent.body["RequestItems"].values())
+
+
+def dearer(told, sent):
+    """What of the read units that SENT consumed is more than was told, in words; "" for nothing."""
+    bound, units = told["bound"], told["units"]
+    queries = [each for each in sent if each.op == "Query"]
+    later = [each for each in queries if "ExclusiveStartKey" in each.body]
+    records = [each for each in sent if each.op in ("GetItem", "BatchGetItem")]
+    page = units.get("most_a_page", 0)
+    most = units.get("most", 0) + units.get("most_of_scan", 0)
+    most += page * len(queries if bound["paged_queries"] else later)
+    most += units.get("most_a_record", 0) * sum(map(keys_of, records))
+    consumed = sum(each.units for each in sent)
+    if consumed > most:
+        return f"{consumed} units, and {most} were told"
+    if any(each.units > max(page, units.get("most", 0)) for each in queries):
+        return f"a page of {max(each.units for each in queries)} units, and {page} were told"
+    return ""
 
 
 def beyond(bound, sent):
@@ -76,11 +101,11 @@ class Ddbfs(runner.Ddbfs):
             lacking = iam.missing(policy, each)
             assert not lacking, f"{paths[0]}: {lacking} is not granted by `ddbfs policy`"
         seen = len(self.proxy.requests)
-        bound = bound_of(self, options, paths[0], env)
+        told = told_of(self, options, paths[0], env)
         del self.proxy.requests[seen:]  # the description of a table, which the test did not ask for
-        if bound is not None:
-            too_much = beyond(bound, sent)
-            assert not too_much, f"{paths[0]}: {too_much}: {sent} beyond {bound}"
+        if told is not None:
+            too_much = beyond(told["bound"], sent) or dearer(told, sent)
+            assert not too_much, f"{paths[0]}: {too_much}: {sent} beyond {told}"
 
     def policy_of(self, options, env, more):
         """What `ddbfs policy` prints with the same options, once for each content of a map."""

@@ -51,6 +51,7 @@ class Record:
         self.access_key = None
         self.status = None
         self.error = None
+        self.units = 0  # that it consumed, as the answer tells
         self.response_bytes = 0
         self.request_id = None
         self.faults = []
@@ -68,6 +69,12 @@ def parsed(body):
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def units_of(answer):
+    """What an answer says it consumed; a batch says so table by table."""
+    told = answer.get("ConsumedCapacity") or []
+    return sum(each["CapacityUnits"] for each in (told if isinstance(told, list) else [told]))
 
 
 def table_of(body):
@@ -295,7 +302,9 @@ class Proxy:
     def finish(self, record, response):
         record.response_bytes = len(response.body)
         record.request_id = response.headers["x-amzn-requestid"]
-        record.error = ((parsed(response.body) or {}).get("__type") or "").split("#")[-1] or None
+        answer = parsed(response.body) or {}
+        record.error = (answer.get("__type") or "").split("#")[-1] or None
+        record.units = units_of(answer)
         record.took_s = time.monotonic() - record.began_s
         record.status = "reset" if response.reset else response.status
 

@@ -54,3 +54,45 @@ def test_what_was_told_is_within(bound, sent):
 )
 def test_more_is_beyond(bound, sent):
     assert priced.beyond({**NOTHING, **bound}, sent) != ""
+
+
+ONE = {"bound": NOTHING, "units": {"least": 0.5, "most": 50}}
+PAGED = {"bound": {**NOTHING, "paged_queries": 1}, "units": {"least": 0.5, "most_a_page": 178}}
+FURTHER = {"bound": NOTHING, "units": {"least": 0.5, "most": 1, "most_a_page": 2}}
+CONTENTS = {"bound": {**NOTHING, "paged_queries": 1}, "units": {"most_a_page": 2, "most_a_record": 3}}
+SCAN = {"bound": NOTHING, "units": {"least": 2, "most_of_scan": 10}}
+KEYS = {"RequestItems": {"T": {"Keys": [{}, {}]}}}
+
+
+def paid(op, units, **body):
+    return Sent(op=op, units=units, body=body)
+
+
+@pytest.mark.parametrize(
+    "told, sent",
+    [
+        (ONE, []),
+        (ONE, [paid("GetItem", 50)]),
+        (PAGED, [paid("Query", 178), paid("Query", 178, ExclusiveStartKey={})]),
+        (FURTHER, [paid("Query", 1), paid("Query", 2, ExclusiveStartKey={})]),
+        (CONTENTS, [paid("Query", 2), paid("BatchGetItem", 6, **KEYS)]),
+        (SCAN, [paid("Scan", 6), paid("Scan", 4)]),
+    ],
+)
+def test_what_was_paid_was_told(told, sent):
+    assert priced.dearer(told, sent) == ""
+
+
+@pytest.mark.parametrize(
+    "told, sent",
+    [
+        (ONE, [paid("GetItem", 50.5)]),
+        (PAGED, [paid("Query", 178.5)]),
+        (PAGED, [paid("Query", 1), paid("Query", 200, ExclusiveStartKey={})]),
+        (FURTHER, [paid("Query", 2), paid("Query", 2, ExclusiveStartKey={})]),
+        (CONTENTS, [paid("Query", 2), paid("BatchGetItem", 6.5, **KEYS)]),
+        (SCAN, [paid("Scan", 10.5)]),
+    ],
+)
+def test_a_higher_price_is_seen(told, sent):
+    assert priced.dearer(told, sent) != ""

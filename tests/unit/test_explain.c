@@ -52,8 +52,9 @@ static void test_a_job_by_id(void)
                 "= \"1f3c\", at most 2\n"
                 "reads  2. GetItem from prod-EcomIndexerJobsTable by the key that came back\n"
                 "cost   2 requests\n"
-                "       1 more a page of up to 1 MB, only where records that don't count stand in "
-                "between\n"
+                "       1 more a page of up to 1 MB (at most 129 units), only where records that "
+                "don't count stand in between\n"
+                "       0.5 units if nothing is there, at most 52: about $0.0000065 on demand\n"
                 "       0.5 read unit for each started 4 KB that is read\n");
 }
 
@@ -82,6 +83,7 @@ static void test_a_record_by_key(void)
                 "reads  1. GetItem from prod-EcomIndexSettingsTable with pk = \"kl7\" and sk = "
                 "\"INDEX#products\"\n"
                 "cost   1 request\n"
+                "       0.5 units if nothing is there, at most 50: about $0.0000063 on demand\n"
                 "       0.5 read unit for each started 4 KB that is read\n");
     check_command("/prod/index-settings/kl7/products",
                   "aws dynamodb get-item --table-name prod-EcomIndexSettingsTable --key "
@@ -161,6 +163,8 @@ static void test_a_shortened_name(void)
     explain("/prod/shops/s.example/USER#1%~0123456789abcdef0123456789abcdef", false, &got);
     CHECK_HAS(buf_text(&got), "sk begins with \"USER#1\"");
     CHECK_HAS(buf_text(&got), "cost   1 request a page of up to 1 MB, and 1 more\n");
+    CHECK_HAS(buf_text(&got), "nothing is there, at most 178 a page and 50 more: about $0.000022 a "
+                              "page on demand\n");
 }
 
 static void test_json_is_json(void)
@@ -188,6 +192,9 @@ static void test_json_says_what_the_path_says(void)
     CHECK(json_string_is(json_member(json_member(root, "says"), "job_id"), span_text("1f3c")));
     CHECK_INT(json_count(json_member(root, "reads")), 2);
     CHECK(json_string_is(json_member(root, "cost"), span_text("2 requests")));
+    CHECK_HAS(buf_text(&got), "\"units\": {\"least\": 0.5, \"most\": 52, \"most_a_page\": 129}");
+    CHECK_HAS(buf_text(&got), "\"dollars\": {\"a_million_units\": 0.125, \"least\": 6.25e-08, "
+                              "\"most\": 6.5e-06, \"most_a_page\": 1.6125e-05}");
 }
 
 static void test_what_can_be_no_key_is_refused(void)
@@ -221,6 +228,9 @@ static void test_a_filter_may_cost_every_page(void)
     place_destroy(place);
     scene_close(&scene);
     CHECK_HAS(buf_text(&got), "cost   1 request a page of up to 1 MB\n");
+    CHECK_HAS(buf_text(&got),
+              "       0.5 read unit for each started 4 KB that is read, be it shown "
+              "or not\n");
 }
 
 static void test_consistent_reads_cost_more(void)
@@ -240,6 +250,7 @@ static void test_consistent_reads_cost_more(void)
     scene_close(&scene);
     CHECK_HAS(buf_text(&got), "with pk = {\"B\":\"/w==\"}, consistently\n");
     CHECK_HAS(buf_text(&got), "       1 read unit for each");
+    CHECK_HAS(buf_text(&got), "       1 units if nothing is there, at most 100: about");
 }
 
 static const struct check_test tests[] = {

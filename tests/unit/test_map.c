@@ -189,7 +189,43 @@ static void test_a_map_is_an_object(void)
 static void test_unknown_member_of_the_map(void)
 {
     check_map("{\n\"table\": {}}", "map.json:2: a map has no member \"table\"; it may have: "
-                                   "$schema, environments, tables");
+                                   "$schema, environments, prices, tables");
+}
+
+static double price_of(const struct map *map, const char *beginning)
+{
+    for (const struct map_environment *each = map->environments; each; each = each->next)
+        if (span_is(each->name.pieces[0].literal, beginning))
+            return each->price;
+    return -1;
+}
+
+#define ONE_TABLE                                                                                  \
+    "\"tables\":{\"t\":{\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\"}},\"paths\":{}}}}"
+
+static void test_prices_are_of_environments(void)
+{
+    struct error err = {0};
+    const char *text = "{\"prices\":{\"b-{x}\":0.5,\"*\":2e0,\"c\":0},\"environments\":{\"a\":{},"
+                       "\"b-{x}\":{\"prefix\":\"{x}-\"},\"c\":{}}," ONE_TABLE;
+    const struct map *map = map_parse("map.json", span_text(text), NULL, &err);
+    CHECK(map != NULL);
+    CHECK(price_of(map, "a") == 2 && price_of(map, "b-") == 0.5 && price_of(map, "c") == 0);
+    map_unref(map);
+    map = map_parse("map.json", span_text(HEAD ONE_TABLE), NULL, &err);
+    CHECK(map && price_of(map, "prod") == 0.125);
+    map_unref(map);
+}
+
+static void test_prices_that_are_none(void)
+{
+    check_map(HEAD "\"prices\":{\"prd\":1}}",
+              "map.json:2: \"prices\" are of environments, and none is called \"prd\"");
+    check_map(HEAD "\"prices\":\n{\"*\":\"0.125\"}}",
+              "map.json:3: a price is a number of dollars for a million read units, 0 to 1000");
+    check_map(HEAD "\"prices\":{\"prod\":1000.5}}",
+              "map.json:2: a price is a number of dollars for a million read units, 0 to 1000");
+    check_map(HEAD "\"prices\":0.125}", "map.json:2: \"prices\" is written as an object: { … }");
 }
 
 static void test_repeated_member(void)
@@ -1575,6 +1611,8 @@ static const struct check_test tests[] = {
     {"a_folder_is_no_map", test_a_folder_is_no_map},
     {"a_map_is_an_object", test_a_map_is_an_object},
     {"unknown_member_of_the_map", test_unknown_member_of_the_map},
+    {"prices_are_of_environments", test_prices_are_of_environments},
+    {"prices_that_are_none", test_prices_that_are_none},
     {"repeated_member", test_repeated_member},
     {"a_repeated_member_in_escapes", test_a_repeated_member_in_escapes},
     {"environments_are_needed", test_environments_are_needed},

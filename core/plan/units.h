@@ -1,0 +1,29 @@
+/* What a request may consume at most, in read units: by the sizes that the service allows and by
+ * how it rounds, as it documents both. */
+#ifndef DDBFS_CORE_PLAN_UNITS_H
+#define DDBFS_CORE_PLAN_UNITS_H
+
+#include "core/base/buf.h"
+#include "core/map/model.h"
+
+/* Of an item that is read by its key, be it there or not: what has no bytes is paid as what has
+ * few. */
+double units_of_item(uint64_t bytes, bool consistent);
+
+/* As large as an item may be; and in INDEX (NULL: the table), which may hold keys alone. */
+uint64_t units_item_bytes(const struct model *table, const struct map_index *index);
+
+/* Of one page of a query of items of up to ITEM_BYTES each, of which it is asked for COUNT (0: as
+ * many as there are). A filter saves nothing, nor do attributes that are not asked for. */
+double units_of_page(uint64_t count, uint64_t item_bytes, bool consistent);
+
+/* Of a Scan in SEGMENTS that is ended when it has read more than LIMIT_BYTES. */
+double units_of_scan(uint64_t limit_bytes, unsigned segments);
+
+/* Appends "52", or "0.5". */
+void units_write(double units, struct buf *out);
+
+/* Appends what UNITS cost at PRICE dollars a million, to two digits: "$0.0000065". */
+void units_write_dollars(double units, double price, struct buf *out);
+
+#endif
