@@ -10,6 +10,7 @@
 #include "core/dynamo/command.h"
 #include "core/dynamo/dynamo.h"
 #include "core/net/http.h"
+#include "core/source/batching.h"
 
 enum { MAX_CONNECTIONS = 16 };
 
@@ -298,7 +299,15 @@ static bool open_source(struct sources *sources, struct opened *opened,
         .may_scan = sources->options.may_scan,
     };
     opened->source = dynamo_new(&dynamo);
-    return opened->source || error_no_memory(err);
+    struct batching_options batching = {.source = opened->source,
+                                        .loop = sources->options.loop,
+                                        .log = sources->options.log,
+                                        .deadline_ms = sources->options.deadline_ms};
+    struct source *together = opened->source ? batching_new(&batching) : NULL;
+    if (!together)
+        return error_no_memory(err);
+    opened->source = together;
+    return true;
 }
 
 /* The one that is open for the same, or a new one. */

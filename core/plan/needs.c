@@ -13,6 +13,7 @@ void needs_of_table(const struct model *table, struct needs *out)
         out->one |= !queries || each->hydrates || has_entries;
         out->many |= each->list && each->hydrates;
     }
+    out->many |= out->one; /* those who ask for one each may leave together */
 }
 
 bool needs_index(const struct model *table, const struct map_index *index)

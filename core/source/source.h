@@ -53,8 +53,10 @@ struct page {
     struct span description;        /* READ_TABLE, READ_EXPIRY, READ_RECOVERY: the JSON object that
                                      * the source answered with, byte by byte */
     bool more;                      /* a further page can be asked for; this one may be empty */
-    unsigned requests;              /* sent for this page, retries included */
-    double capacity;                /* read capacity units it consumed; < 0 when not told */
+    unsigned requests;              /* sent for this page, retries included; 0 where others who
+                                     * asked together with this one are told of them */
+    double capacity;                /* read capacity units it consumed, of a request that others
+                                     * share its part of them; < 0 when not told */
     const char *request_id;         /* of the last request; "" when there is none */
 };
 

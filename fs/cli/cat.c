@@ -4,9 +4,9 @@
 
 #include "fs/cli/turns.h"
 
-/* The source has about as many connections; and so many records, of 400 KB each at the most, may
- * wait in memory. */
-enum { SIDE_BY_SIDE = 32 };
+/* So many records leave as one request; and so many, of 400 KB each at the most, may wait in
+ * memory. */
+enum { SIDE_BY_SIDE = 100 };
 
 static void take_file(void *arg, const struct tree_file *file, const struct error *err)
 {

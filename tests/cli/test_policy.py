@@ -106,6 +106,8 @@ def test_whatever_is_taken_from_it_is_missed(plain, proxy):
         if action == "dynamodb:ListTables":
             uses[action, "*"] = ["ls", "/"]
         resource = pattern.replace(":*:", f":{iam.ACCOUNT}:")
+        if action == "dynamodb:BatchGetItem" and (action, resource) not in uses:
+            continue  # tests/cli/test_batches.py: without it records are asked for one by one
         command = uses[action, resource]
         proxy.heal()
         rule = proxy.fault("policy", times=None, document=iam.without(document, action, pattern))

@@ -46,6 +46,7 @@ class Record:
         self.op = target[len(TARGET) :] if target.startswith(TARGET) else None
         self.body = parsed(request.body)
         self.table = table_of(self.body)
+        self.keys = keys_of(self.body)
         self.index = (self.body or {}).get("IndexName")
         self.request_bytes = len(request.body)
         self.access_key = None
@@ -82,6 +83,13 @@ def table_of(body):
     if not body:
         return None
     return body.get("TableName") or next(iter(body.get("RequestItems", {})), None)
+
+
+def keys_of(body):
+    """The keys of the records that a request names, of one or of many."""
+    batch = (body or {}).get("RequestItems", {}).values()
+    keys = [key for wanted in batch for key in wanted.get("Keys", [])]
+    return keys or [key for key in [(body or {}).get("Key")] if key]
 
 
 class Exchange:

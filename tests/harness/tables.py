@@ -1,6 +1,8 @@
 """A table with plain keys, and the map that shows its records, for tests that want records and names
 of any kind."""
 
+import json
+
 
 def table(name, partition="S", sort="S"):
     """What CreateTable is told: the keys are `pk` and `sk`, of those types."""
@@ -50,3 +52,14 @@ def canned_names(count):
         return {"TableNames": page, **more}
 
     return answer
+
+
+def item(name, note, box="box"):
+    """One of its typed items."""
+    return {"pk": {"S": box}, "sk": {"S": name}, "note": {"S": note}}
+
+
+def write_map(path, **members):
+    """plain_map as a file."""
+    path.write_text(json.dumps(plain_map(**members)), "utf-8")
+    return path

@@ -17,7 +17,7 @@ from harness import mounts, tls
 
 CALLERS = 64
 SHARE = 16  # connections of one table and region
-HUNG = "prod-ShopifyEntitiesTable"
+HUNG = "prod-EcomIndexerJobsTable"
 OTHER = "prod/index-settings/kl7a9h55/shopify-e513a8-4"
 
 
@@ -30,11 +30,12 @@ def look_up(path, outcomes):
 
 
 def test_a_table_that_hangs_leaves_others_their_connections(mount, proxy):
+    """Queries, since records by their keys would leave together."""
     m = mount("--timeout", "60")
     enough, outcomes = threading.Event(), []
     proxy.fault("delay", table=HUNG, times=None, seconds=60, until=lambda _: enough.is_set())
     callers = [
-        threading.Thread(target=look_up, args=(m / f"prod/shops/s{i}.example/SETTINGS", outcomes))
+        threading.Thread(target=look_up, args=(m / f"prod/jobs/by-id/job-{i}", outcomes))
         for i in range(CALLERS)
     ]
     for caller in callers:
