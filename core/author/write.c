@@ -250,6 +250,26 @@ static void add_path(struct writing *writing, struct layout *rows, const struct 
     add_text(writing, row, "mtime", path->mtime);
 }
 
+static void add_link(struct writing *writing, struct layout *rows, const struct declared_link *link)
+{
+    bool is_short = link->kind_count == 0 && !link->sources && !link->note;
+    if (is_short)
+        add_text(writing, rows, link->name, link->to);
+    struct layout *row = is_short ? NULL : add_object(writing, rows, link->name, link->note);
+    if (!row)
+        return;
+    if (link->kind_count == 1)
+        add_text(writing, row, "record", link->kinds[0].text);
+    struct layout *kinds =
+        link->kind_count > 1 ? layout_add(&writing->arena, row, "record", LAYOUT_ARRAY) : NULL;
+    for (size_t i = 0; kinds && i < link->kind_count; i++)
+        add_text(writing, kinds, NULL, link->kinds[i].text);
+    struct layout *from = link->sources ? add_object(writing, row, "from", NULL) : NULL;
+    for (const struct declared_link_source *each = link->sources; from && each; each = each->next)
+        add_format(writing, from, each->from, &each->format);
+    add_text(writing, row, "to", link->to);
+}
+
 static void add_table(struct writing *writing, struct layout *to,
                       const struct declared_table *table)
 {
@@ -270,6 +290,9 @@ static void add_table(struct writing *writing, struct layout *to,
     add_text(writing, object, "mtime", table->mtime);
     if (table->ttl_ms != MAP_TTL_MS)
         add_number(writing, object, "ttl", table->ttl_ms / 1000);
+    struct layout *links = table->links ? add_rows(writing, object, "links") : NULL;
+    for (const struct declared_link *each = table->links; links && each; each = each->next)
+        add_link(writing, links, each);
     struct layout *paths = table->has_paths ? add_rows(writing, object, "paths") : NULL;
     for (const struct declared_path *each = table->paths; paths && each; each = each->next)
         add_path(writing, paths, each);

@@ -64,6 +64,7 @@ static const struct {
                          "this key can't be a directory: reach its records by another index"},
     [ERROR_IS_DIRECTORY] = {"is-directory", EISDIR, CALLER, "list it instead"},
     [ERROR_NOT_DIRECTORY] = {"not-directory", ENOTDIR, CALLER, "read it as a file instead"},
+    [ERROR_LOOP] = {"loop", ELOOP, CALLER, "take a path with fewer links"},
     [ERROR_AMBIGUOUS] = {"ambiguous", ENOTUNIQ, HUMAN,
                          "several records answer: list them, or let the map say which is meant"},
     [ERROR_INVALID] = {"invalid", EINVAL, CALLER,

@@ -13,6 +13,7 @@ enum error_kind {
     ERROR_LONG_NAME,      /* of a directory: it can be listed under no name that would open it */
     ERROR_IS_DIRECTORY,   /* a file was wanted */
     ERROR_NOT_DIRECTORY,  /* a directory was wanted */
+    ERROR_LOOP,           /* a path that leads on and on by links */
     ERROR_AMBIGUOUS,      /* several records answer to one name */
     ERROR_INVALID,        /* a map, an option, a profile, or a request the service refuses */
     ERROR_DENIED,         /* no permission, bad signature, no credentials */

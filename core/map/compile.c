@@ -4,6 +4,7 @@
 
 #include "core/map/condition.h"
 #include "core/map/groups.h"
+#include "core/map/link.h"
 #include "core/map/match.h"
 #include "core/map/pattern.h"
 #include "core/map/route.h"
@@ -432,6 +433,7 @@ static bool make(struct making *making)
     set_format_types(making);
     check_owners(making);
     spelling_collect(model, &model->arena, making->findings);
+    links_compile(model, &model->arena, table, !making->broken, making->findings);
     make_patterns(making);
     model->root = route_build(model, &model->arena, !making->broken, making->findings);
     return model->root && (making->broken || groups_check(model->root, making->findings));

@@ -139,6 +139,26 @@ struct declared_path {
     struct declared_path *next;
 };
 
+/* A link's part that an attribute, or a part of the key, tells when it is taken apart. */
+struct declared_link_source {
+    const char *from;
+    struct format format;
+    unsigned line;
+    struct declared_link_source *next;
+};
+
+/* Where a record leads. */
+struct declared_link {
+    const char *name;
+    const char *to;
+    struct declared_name *kinds; /* of which records; none: of all */
+    size_t kind_count;
+    struct declared_link_source *sources;
+    const char *note; /* or NULL */
+    unsigned line;
+    struct declared_link *next;
+};
+
 struct declared_table {
     const char *path_name;
     const char *base_name;
@@ -151,6 +171,7 @@ struct declared_table {
     size_t secret_count;
     const char *mtime; /* or NULL */
     int64_t ttl_ms;
+    struct declared_link *links;
     struct declared_path *paths;
     bool has_paths;   /* "paths" was said, were it none */
     bool broken;      /* "table" or "records" may have been said, but could not be read */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/map/compile.h"
+#include "core/map/link.h"
 #include "core/map/name.h"
 #include "core/map/tables.h"
 
@@ -215,6 +216,29 @@ static void compile_tables(struct loading *loading, struct findings *findings)
     }
 }
 
+static bool has_environment(const struct map *map, const char *name)
+{
+    struct bindings values = {0};
+    const struct map_environment *each = map->environments;
+    while (each && !format_match(&each->name, span_text(name), &values))
+        each = each->next;
+    return each;
+}
+
+/* Where links lead is looked at when all tables are there. */
+static void check_links(const struct loading *loading, struct findings *findings)
+{
+    const struct map *map = loading->map;
+    for (size_t i = 0; i < map->model_count; i++)
+        for (const struct map_link *link = map->models[i]->links; link; link = link->next)
+            if (link->environment && !has_environment(map, link->environment))
+                findings_add(findings, link->line,
+                             "link \"%s\" leads to the environment \"%s\", which the map does not "
+                             "have",
+                             link->name, link->environment);
+    links_check(map->models, map->model_count, loading->tables, findings);
+}
+
 static void parse_into(struct map *map, struct span text, struct findings *findings)
 {
     struct loading loading = {.map = map};
@@ -223,6 +247,7 @@ static void parse_into(struct map *map, struct span text, struct findings *findi
     if (json_parse(&reader.doc, text, JSON_COMMENTS, &fault)) {
         read_map(&reader, &loading);
         compile_tables(&loading, findings);
+        check_links(&loading, findings);
     } else if (strcmp(fault.what, "out of memory") == 0) {
         findings_no_memory(findings);
     } else {

@@ -58,6 +58,14 @@ const struct map_index *model_find_index(const struct model *model, const char *
     return NULL;
 }
 
+const struct map_link *model_find_link(const struct model *model, struct span name)
+{
+    const struct map_link *link = model->links;
+    while (link && !span_is(name, link->name))
+        link = link->next;
+    return link;
+}
+
 const struct map_param *model_find_param(const struct model *model, const char *name)
 {
     for (const struct map_param *param = model->params; param; param = param->next)

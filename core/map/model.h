@@ -165,6 +165,31 @@ struct map_pattern {
     struct map_pattern *next;
 };
 
+/* A part of a link that what is called FROM tells, a part of the key or an attribute, when it is
+ * taken apart. */
+struct map_link_source {
+    const char *from;
+    struct format format;
+};
+
+/* Where records lead. Values of its parts are told by SOURCES; by the record's key, where that has
+ * a part of the name; or else by the attribute of the name. */
+struct map_link {
+    const char *name;
+    const char *to;                /* as the map has it */
+    const struct map_kind **kinds; /* of which records; none: of all */
+    size_t kind_count;
+    struct map_link_source *sources;
+    size_t source_count;
+    const char *environment; /* NULL: the record's own */
+    const char *table;       /* as paths name it */
+    struct format *steps;    /* below the table */
+    size_t step_count;
+    bool directory; /* it ends in a slash */
+    unsigned line;
+    struct map_link *next;
+};
+
 struct model {
     struct arena arena; /* owns everything below but the compiled expressions */
     size_t references;
@@ -185,6 +210,7 @@ struct model {
     size_t secret_count;
     const char *mtime;
     int64_t ttl_ms;
+    struct map_link *links;
     struct map_pattern *patterns;
     const struct route *root; /* all its paths as a tree of segments */
     unsigned line;
@@ -205,6 +231,7 @@ size_t model_count(void);
 const struct map_kind *model_find_kind(const struct model *model, const char *name);
 const struct map_index *model_find_index(const struct model *model, const char *name);
 const struct map_param *model_find_param(const struct model *model, const char *name);
+const struct map_link *model_find_link(const struct model *model, struct span name);
 
 /* How keys spell the part PARAM; NULL when they hold it as it is. */
 const struct format_piece *model_spelling(const struct model *model, const char *param);

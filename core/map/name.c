@@ -59,10 +59,8 @@ size_t name_ending(struct span text)
 const char *name_companion_ending(enum companion companion)
 {
     static const char *const endings[] = {
-        [COMPANION_NONE] = "",
-        [COMPANION_TYPED] = "@typed",
-        [COMPANION_INFO] = "@info",
-        [COMPANION_ATTRS] = "@",
+        [COMPANION_NONE] = "",        [COMPANION_TYPED] = "@typed", [COMPANION_INFO] = "@info",
+        [COMPANION_LINKS] = "@links", [COMPANION_ATTRS] = "@",
     };
     return endings[companion];
 }

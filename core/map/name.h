@@ -11,7 +11,7 @@
 
 enum {
     NAME_MAX_BYTES = 255,
-    /* Room is kept for the longest companion, "@typed". */
+    /* Room is kept for the longest companions, "@typed" and "@links". */
     NAME_LIMIT = NAME_MAX_BYTES - 6,
     NAME_DIGEST_DIGITS = 32,
 };
@@ -21,6 +21,7 @@ enum companion {
     COMPANION_NONE,
     COMPANION_TYPED, /* name@typed */
     COMPANION_INFO,  /* name@info */
+    COMPANION_LINKS, /* name@links, a directory */
     COMPANION_ATTRS, /* name@, a directory */
 };
 

@@ -92,7 +92,8 @@ static const char *wrong_segment(const struct format *segment)
     struct span last = segment->pieces[segment->count - 1].literal;
     for (enum companion c = COMPANION_TYPED; c <= COMPANION_ATTRS; c++)
         if (span_ends(last, span_text(name_companion_ending(c))))
-            return "a path can't end in @, @typed or @info, which are a record's companions";
+            return "a path can't end in @, @typed, @info or @links, which are a record's "
+                   "companions";
     return NULL;
 }
 

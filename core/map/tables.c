@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "core/map/links.h"
 #include "core/map/name.h"
 #include "core/map/paths.h"
 
@@ -324,6 +325,11 @@ static bool read_ttl(struct map_reader *reader, struct json value, void *target)
     return map_read_ttl(reader, value, &table_of(target)->ttl_ms);
 }
 
+static bool read_links(struct map_reader *reader, struct json value, void *target)
+{
+    return map_read_links(reader, value, &table_of(target)->links);
+}
+
 static bool read_paths(struct map_reader *reader, struct json value, void *target)
 {
     table_of(target)->has_paths = true;
@@ -334,17 +340,10 @@ static bool read_table(struct map_reader *reader, const char *name, struct json 
                        struct json value, void *target)
 {
     static const struct map_member members[] = {
-        {"table", read_base_name},
-        {"records", read_records},
-        {"indexes", read_indexes},
-        {"types", read_types},
-        {"params", read_params},
-        {"separator", read_separator},
-        {"secret", read_secret},
-        {"mtime", read_mtime},
-        {"ttl", read_ttl},
-        {"paths", read_paths},
-        {0},
+        {"table", read_base_name}, {"records", read_records}, {"indexes", read_indexes},
+        {"types", read_types},     {"params", read_params},   {"separator", read_separator},
+        {"secret", read_secret},   {"mtime", read_mtime},     {"ttl", read_ttl},
+        {"links", read_links},     {"paths", read_paths},     {0},
     };
     struct declared_table **last = target;
     struct declared_table *table = arena_alloc(reader->arena, sizeof *table);

@@ -127,27 +127,12 @@ static bool has(struct json item, const char *attribute)
     return json_present(item_attribute(item, span_text(attribute)));
 }
 
-/* The kind of the key, of several the one that says most of it; NULL when it is of none. */
-static const struct map_kind *kind_of(const struct sample *sample, const struct key *key,
-                                      struct bindings *parts, size_t *number)
+static size_t number_of(const struct sample *sample, const struct map_kind *kind)
 {
-    static const struct bindings nothing;
-    const struct map_kind *best = NULL;
-    size_t i = 0, best_bytes = 0;
-    for (const struct map_kind *kind = sample->table->kinds; kind; kind = kind->next, i++) {
-        struct bindings taken = {0};
-        size_t bytes = 0;
-        for (size_t side = 0; side < sample->table->key_count; side++)
-            bytes += format_literal_bytes(&kind->keys[side]);
-        if (!sieve_is_kind(sample->table, kind, key, &nothing, &taken) ||
-            (best && bytes <= best_bytes))
-            continue;
-        best = kind;
-        best_bytes = bytes;
-        *parts = taken;
-        *number = i;
-    }
-    return best;
+    size_t number = 0;
+    for (const struct map_kind *each = sample->table->kinds; each != kind; each = each->next)
+        number++;
+    return number;
 }
 
 /* How records of KIND write the attribute of an index; NULL when the map does not say. */
@@ -303,7 +288,6 @@ bool sample_add(struct sample *sample, const struct plan *plan, struct json item
     const struct model *table = sample->table;
     struct bindings parts = {0};
     struct key key;
-    size_t number = 0;
     sample->records++;
     if (!sieve_key(table, item, &arena, &key)) {
         struct error why = {0};
@@ -314,9 +298,9 @@ bool sample_add(struct sample *sample, const struct plan *plan, struct json item
     key_write_words(&key, &whose);
     for (size_t i = 0; i < table->secret_count; i++)
         sample->with_secret[i] += has(item, table->secrets[i]);
-    const struct map_kind *kind = kind_of(sample, &key, &parts, &number);
+    const struct map_kind *kind = sieve_kind(table, &key, &parts);
     if (kind)
-        sample->kind_seen[number] = true;
+        sample->kind_seen[number_of(sample, kind)] = true;
     else if (!shows(plan->pattern, table->any))
         tell(sample, table->kinds->line, "the record with %s fits none of the map's \"records\"",
              buf_text(&whose));

@@ -50,6 +50,21 @@ static size_t literal_bytes(const struct model *table, const struct map_kind *ki
     return bytes;
 }
 
+const struct map_kind *sieve_kind(const struct model *table, const struct key *key,
+                                  struct bindings *parts)
+{
+    const struct map_kind *best = NULL;
+    for (const struct map_kind *kind = table->kinds; kind; kind = kind->next) {
+        struct bindings taken = {0};
+        if (!is_of_kind(table, kind, key, &taken) ||
+            (best && literal_bytes(table, kind) <= literal_bytes(table, best)))
+            continue;
+        best = kind;
+        *parts = taken;
+    }
+    return best;
+}
+
 /* Where several kinds fit ("INDEX#DEFAULT_CONFIGS" is an "INDEX#{index_name}" too), it is the one
  * that says most. */
 const struct map_entry *sieve_entry(const struct model *table, const struct map_pattern *pattern,

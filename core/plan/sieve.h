@@ -34,6 +34,11 @@ bool sieve_key(const struct model *table, struct json item, struct arena *arena,
 bool sieve_is_kind(const struct model *table, const struct map_kind *kind, const struct key *key,
                    const struct bindings *path, struct bindings *parts);
 
+/* The kind that the key is of, of several the one that says most of it; NULL when the map declares
+ * none such. */
+const struct map_kind *sieve_kind(const struct model *table, const struct key *key,
+                                  struct bindings *parts);
+
 /* The entry of PATTERN's listing that the key is; NULL when it is none. */
 const struct map_entry *sieve_entry(const struct model *table, const struct map_pattern *pattern,
                                     const struct key *key, const struct bindings *path,

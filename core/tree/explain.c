@@ -8,6 +8,7 @@
 #include "core/plan/command.h"
 #include "core/tree/census.h"
 #include "core/tree/fact.h"
+#include "core/tree/links.h"
 #include "core/tree/price.h"
 
 /* A place's plan with all that is told of it. */
@@ -76,7 +77,9 @@ struct words {
     struct buf cost, exception, bound;
     struct buf paid, units, dollars; /* in words, and as JSON */
     struct buf command;
-    struct buf doubt; /* about the path's values; mostly empty */
+    struct buf doubt;             /* about the path's values; mostly empty */
+    struct buf target;            /* where a link leads */
+    struct buf of_target, of_way; /* what of the cost is for that, and for links on the way */
 };
 
 static void words_clean_up(struct words *words)
@@ -91,6 +94,9 @@ static void words_clean_up(struct words *words)
     buf_clean_up(&words->dollars);
     buf_clean_up(&words->command);
     buf_clean_up(&words->doubt);
+    buf_clean_up(&words->target);
+    buf_clean_up(&words->of_target);
+    buf_clean_up(&words->of_way);
 }
 
 /* Appends what READ asks, in words and as a command behind those before. */
@@ -140,6 +146,20 @@ static void find_price(struct words *words, const struct place *place, const str
     cost_write_dollars_json(cost, price, &words->dollars);
 }
 
+static void find_words_of_links(struct words *words, const struct tree *tree,
+                                const struct place *place, const struct price *price)
+{
+    if (place->kind == PLACE_LINK) {
+        links_write(place, &tree->names, &words->target);
+        cost_write(&price->target, &words->of_target);
+        if (price->target_is_entry)
+            buf_add_text(&words->of_target,
+                         "; 1 more a page of up to 1 MB, only where its name is shortened");
+    }
+    if (place->way.requests > 0 || place->way.pages > 0)
+        cost_write(&place->way, &words->of_way);
+}
+
 /* False when memory ran out. */
 static bool find_words(struct words *words, const struct tree *tree, const struct place *place,
                        const struct explanation *explanation)
@@ -147,6 +167,7 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
     CLEAN_UP(buf_clean_up) struct buf options = {0};
     find_price(words, place, &explanation->price.cost);
     place_write_doubt(place, &words->doubt);
+    find_words_of_links(words, tree, place, &explanation->price);
     if (!explanation->price.plan)
         find_words_of_table(words, tree, place, explanation->price.cost.scans);
     if (explanation->price.plan) {
@@ -175,7 +196,8 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
            !words->exception.failed && !words->bound.failed && !words->command.failed &&
            !words->paid.failed && !words->units.failed && !words->dollars.failed &&
-           !words->doubt.failed && !options.failed;
+           !words->doubt.failed && !words->target.failed && !words->of_target.failed &&
+           !words->of_way.failed && !options.failed;
 }
 
 static void write_text(struct buf *out, const struct place *place,
@@ -189,7 +211,13 @@ static void write_text(struct buf *out, const struct place *place,
         buf_printf(out, "note   %s\n", buf_text(&words->doubt));
     for (size_t i = 0; i < words->step_count; i++)
         buf_printf(out, "reads  %zu. %s\n", i + 1, buf_text(&words->steps[i]));
+    if (words->target.size)
+        buf_printf(out, "leads  %s\n", buf_text(&words->target));
     buf_printf(out, "cost   %s\n", buf_text(&words->cost));
+    if (words->of_target.size)
+        buf_printf(out, "       of these for what it leads to: %s\n", buf_text(&words->of_target));
+    if (words->of_way.size)
+        buf_printf(out, "       of these for the links on the way: %s\n", buf_text(&words->of_way));
     if (words->exception.size)
         buf_printf(out, "       %s\n", buf_text(&words->exception));
     if (words->paid.size)
@@ -228,7 +256,10 @@ static void write_json(struct buf *out, const struct place *place, struct span p
         buf_add_text(out, i ? ", " : "");
         json_write_string(out, buf_span(&words->steps[i]));
     }
-    buf_add_text(out, "],\n  \"cost\": ");
+    buf_add_char(out, ']');
+    if (words->target.size)
+        write_member(out, "target", buf_span(&words->target));
+    buf_add_text(out, ",\n  \"cost\": ");
     json_write_string(out, buf_span(&words->cost));
     buf_printf(out, ",\n  \"bound\": %s", buf_text(&words->bound));
     buf_printf(out, ",\n  \"units\": %s", buf_text(&words->units));

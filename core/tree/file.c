@@ -8,6 +8,7 @@
 #include "core/tree/explain.h"
 #include "core/tree/fact_text.h"
 #include "core/tree/fetch.h"
+#include "core/tree/links.h"
 #include "core/tree/models.h"
 #include "core/tree/readme.h"
 #include "core/tree/resolve.h"
@@ -110,6 +111,15 @@ static bool write_attribute(const struct tree *tree, const struct place *place, 
                : error_set(err, ERROR_BAD_ANSWER, "the attribute is no value of DynamoDB's");
 }
 
+/* A link's content is the way to what it leads to. */
+static bool write_link(const struct tree *tree, const struct place *place, struct json item,
+                       struct buf *out, struct error *err)
+{
+    struct place *target = links_follow(place, place->link, item, &tree->names, out, err);
+    place_destroy(target);
+    return target;
+}
+
 static bool write_content(const struct tree *tree, const struct place *place, struct record *record,
                           double found_units, const struct error *stale, struct buf *out,
                           struct error *err)
@@ -120,6 +130,8 @@ static bool write_content(const struct tree *tree, const struct place *place, st
         return write_value(tree, place->route->file->attribute, item, out, err);
     case PLACE_ATTR:
         return write_attribute(tree, place, item, out, err);
+    case PLACE_LINK:
+        return write_link(tree, place, item, out, err);
     case PLACE_TYPED:
         return write_typed(tree, place->table, item, out, err);
     case PLACE_INFO:
@@ -159,7 +171,9 @@ bool file_make(const struct tree *tree, const struct place *place, struct record
     *out = (struct tree_file){
         .bytes = buf_span(bytes),
         .secret = is_secret(place, record_item(record)),
-        .mtime_ms = file_mtime_ms(place->route->file, record_item(record)),
+        .mtime_ms = place->kind == PLACE_LINK
+                        ? 0 /* where it leads is all that tells two apart */
+                        : file_mtime_ms(place->route->file, record_item(record)),
         .version = record_version(record),
         .origin = record_origin(record),
         .stale = stale,
@@ -222,6 +236,24 @@ static void give_readme(void *arg)
     bool known = models && models->ops->told(models, call.place, &told);
     if (!readme_write(call.place, &call.tree->names, known ? &told : NULL, &bytes)) {
         error_no_memory(&why);
+        call.done(call.arg, NULL, &why);
+        return;
+    }
+    struct tree_file file = {.bytes = buf_span(&bytes),
+                             .ttl_left_ms = tree_structure_ttl_ms(call.tree, call.place)};
+    call.done(call.arg, &file, NULL);
+}
+
+/* Nor is anybody asked where a link leads that its path tells. */
+static void give_link(void *arg)
+{
+    struct tree_call call = *(struct tree_call *)arg;
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    struct json no_item = {0};
+    struct error why;
+    free(arg);
+    if (!write_link(call.tree, call.place, no_item, &bytes, &why)) {
+        why.ttl_left_ms = MAP_MISSING_TTL_MS;
         call.done(call.arg, NULL, &why);
         return;
     }
@@ -321,6 +353,8 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
     *call = (struct tree_call){.tree = tree, .place = place, .done = done, .arg = arg};
     if (place->kind == PLACE_README)
         call->timer = loop_add_timer(tree->loop, 0, give_readme, call);
+    else if (place->kind == PLACE_LINK && !place_is_read(place))
+        call->timer = loop_add_timer(tree->loop, 0, give_link, call);
     else if (place->kind == PLACE_FACT)
         start_fact(call);
     else if (place->kind == PLACE_LIST_INFO)

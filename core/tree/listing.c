@@ -11,6 +11,7 @@
 #include "core/tree/fetch.h"
 #include "core/tree/file.h"
 #include "core/tree/followers.h"
+#include "core/tree/links.h"
 #include "core/tree/models.h"
 #include "core/tree/openings.h"
 #include "core/tree/proof.h"
@@ -147,7 +148,7 @@ static void go_on(struct tree_listing *listing)
             there = listing->environment;
             break;
         case LISTING_RECORD:
-            there = listing->place->kind == PLACE_ATTRS;
+            there = listing->place->kind == PLACE_ATTRS || listing->place->kind == PLACE_LINKS;
             break;
         case LISTING_CENSUS:
             there = listing->scanned;
@@ -708,6 +709,65 @@ static void take_attributes(void *arg, struct record *record, double found_units
     deliver(listing);
 }
 
+/* A link that the record has not got is left out, and one to what nobody may read. */
+static void add_link(struct tree_listing *listing, const struct map_link *link, struct json item,
+                     int64_t ttl_left_ms)
+{
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+    struct error why;
+    struct place *target =
+        links_follow(listing->place, link, item, &listing->tree->names, &bytes, &why);
+    place_destroy(target);
+    if (!target && (why.kind == ERROR_NOT_FOUND || why.kind == ERROR_DENIED))
+        return;
+    if (!target) {
+        if (listing->failed.kind == ERROR_NONE)
+            listing->failed = why; /* told at the end */
+        return;
+    }
+    struct tree_entry *entry = entries_add(&listing->entries, span_text(link->name), false);
+    if (!entry)
+        return;
+    entry->link = true;
+    entry->ttl_left_ms = ttl_left_ms;
+    entry->size = (int64_t)bytes.size;
+    entry->content = arena_copy(&listing->contents, buf_span(&bytes));
+}
+
+static void tell_links(struct tree_listing *listing, struct json item, int64_t ttl_left_ms)
+{
+    for (const struct map_link *each = listing->place->table->links; each; each = each->next)
+        add_link(listing, each, item, ttl_left_ms);
+    go_on(listing);
+    deliver(listing);
+}
+
+static void take_linked(void *arg, struct record *record, double found_units, int64_t ttl_left_ms,
+                        const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    (void)found_units;
+    listing->fetch = NULL;
+    if (err)
+        fail(listing, err);
+    else
+        tell_links(listing, record_item(record), ttl_left_ms);
+}
+
+/* What one record shows in a directory of its own: its attributes, or its links. */
+static bool start_record(struct tree_listing *listing, struct error *err)
+{
+    struct json no_item = {0};
+    bool links = listing->place->kind == PLACE_LINKS;
+    if (links && !place_is_read(listing->place)) {
+        tell_links(listing, no_item, MAP_STRUCTURE_TTL_MS);
+        return true;
+    }
+    listing->fetch =
+        fetch_start(listing->tree, listing->place, links ? take_linked : take_attributes, listing);
+    return listing->fetch || error_no_memory(err);
+}
+
 /* A file that is proven not to be there is left out; that this can't be told is no less an error
  * than if it had been asked for by its name. */
 static void take_proof(void *arg, struct span name, const struct tree_file *file,
@@ -903,8 +963,7 @@ static void work(struct tree_listing *listing)
         ok = start_tables(listing, &why);
         break;
     case LISTING_RECORD:
-        listing->fetch = fetch_start(listing->tree, listing->place, take_attributes, listing);
-        ok = listing->fetch || error_no_memory(&why);
+        ok = start_record(listing, &why);
         break;
     case LISTING_CENSUS:
         if (listing->census)

@@ -27,6 +27,7 @@ static struct place *place_new(const struct place *parent)
     model_ref(place->table);
     copy_text(place, &place->environment_name);
     copy_text(place, &place->attribute);
+    copy_text(place, &place->link_ending);
     copy_text(place, &place->shortened);
     copy_text(place, &place->below);
     if (parent->table_prefix)
@@ -72,7 +73,8 @@ size_t place_memory(const struct place *place)
 
 bool place_is_directory(const struct place *place)
 {
-    return place->kind <= PLACE_DIRECTORY || place->kind == PLACE_ATTRS;
+    return place->kind <= PLACE_DIRECTORY || place->kind == PLACE_ATTRS ||
+           place->kind == PLACE_LINKS;
 }
 
 bool place_has_facts(const struct place *place)
@@ -88,8 +90,17 @@ char *place_table_name(const struct place *place)
     return buf_steal(&name, NULL);
 }
 
+struct linked place_linked(const struct place *place)
+{
+    return (struct linked){place->table, place->route, &place->bindings, place->shortened.size > 0};
+}
+
 bool place_is_read(const struct place *place)
 {
+    if (place->kind == PLACE_LINKS || place->kind == PLACE_LINK) {
+        struct linked record = place_linked(place);
+        return !link_values_known(&record, place->link);
+    }
     return place->kind >= PLACE_LIST_INFO || (place->kind == PLACE_DIRECTORY && place->route->list);
 }
 
@@ -242,10 +253,9 @@ static bool bind_said(struct place *place, const struct map_pattern *pattern)
 static enum place_kind file_kind(const struct route *route, enum companion companion)
 {
     static const enum place_kind kinds[] = {
-        [COMPANION_NONE] = PLACE_RECORD,
-        [COMPANION_TYPED] = PLACE_TYPED,
-        [COMPANION_INFO] = PLACE_INFO,
-        [COMPANION_ATTRS] = PLACE_ATTRS,
+        [COMPANION_NONE] = PLACE_RECORD, [COMPANION_TYPED] = PLACE_TYPED,
+        [COMPANION_INFO] = PLACE_INFO,   [COMPANION_ATTRS] = PLACE_ATTRS,
+        [COMPANION_LINKS] = PLACE_LINKS,
     };
     return route->file->attribute ? PLACE_VALUE : kinds[companion];
 }
@@ -271,6 +281,8 @@ static bool find_in_table(struct place *place, struct span name,
         place->kind = PLACE_README;
         return true;
     }
+    if (found.companion == COMPANION_LINKS && !place->table->links)
+        return error_set(err, ERROR_NOT_FOUND, "the map says no \"links\" of this table's records");
     place->route = found.route;
     place->kind = found.route->file                   ? file_kind(found.route, found.companion)
                   : found.companion == COMPANION_INFO ? PLACE_LIST_INFO
@@ -305,6 +317,28 @@ static bool find_attribute(struct place *place, struct span name, struct error *
     return true;
 }
 
+/* NAME@info in a record's links is the companion of what NAME leads to. */
+static bool find_link(struct place *place, struct span name, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    struct nearest nearest = nearest_to(name);
+    const char *at = memchr(name.data, '@', name.size);
+    size_t size = at ? (size_t)(at - name.data) : name.size;
+    place->link = model_find_link(place->table, span_of(name.data, size));
+    if (place->link) {
+        place->kind = PLACE_LINK;
+        place->link_ending = arena_copy(&place->arena, span_from(name, size));
+        return true;
+    }
+    for (const struct map_link *each = place->table->links; each; each = each->next) {
+        buf_printf(&names, "%s%s", names.size ? ", " : "", each->name);
+        nearest_offer(&nearest, span_text(each->name));
+    }
+    nearest_write(&nearest, &hint);
+    return error_set(err, ERROR_NOT_FOUND, "the map says no link \"%.*s\"%s; it says %s",
+                     (int)name.size, name.data, buf_text(&hint), buf_text(&names));
+}
+
 static bool find_child(struct place *place, struct span name, const struct place_options *options,
                        struct error *err)
 {
@@ -324,6 +358,8 @@ static bool find_child(struct place *place, struct span name, const struct place
         return find_in_table(place, name, options, err);
     case PLACE_ATTRS:
         return find_attribute(place, name, err);
+    case PLACE_LINKS:
+        return find_link(place, name, err);
     default:
         return error_set(err, ERROR_NOT_DIRECTORY, "a record is a file; nothing is below it");
     }
@@ -436,6 +472,14 @@ struct place *place_resolve(const struct map *map, struct span path,
         return NULL;
     }
     return place;
+}
+
+void place_add_way(struct place *place, const struct place *from)
+{
+    struct plan *plan = place_plan(from, NULL);
+    if (plan)
+        cost_add(&place->way, &plan->cost);
+    plan_unref(plan);
 }
 
 void place_write_doubt(const struct place *place, struct buf *out)

@@ -8,6 +8,7 @@
 #include "core/map/route.h"
 #include "core/plan/plan.h"
 #include "core/tree/fact.h"
+#include "core/tree/link_values.h"
 #include "core/tree/names.h"
 
 enum place_kind {
@@ -25,6 +26,8 @@ enum place_kind {
     PLACE_INFO,
     PLACE_ATTRS, /* a directory: one file an attribute */
     PLACE_ATTR,  /* such a file */
+    PLACE_LINKS, /* a directory: where the record leads */
+    PLACE_LINK,  /* a symbolic link in it */
 };
 
 /* Whatever it points to lives as long as it does: it holds a reference to its map and to the model
@@ -38,13 +41,16 @@ struct place {
     struct span environment_name;              /* "dev-search-v2" */
     const char *table_prefix;                  /* "dev-search-v2-" */
     const struct model *table;                 /* holds a reference; NULL above the tables */
-    const char *table_name;    /* below PLACE_TABLES: as the service knows it; else NULL */
-    struct span below;         /* where TABLE_NAME is: the path from its directory to here */
-    const struct route *route; /* of TABLE: of a directory, or of the record */
-    struct bindings bindings;  /* what the path's parameters stand for */
-    enum fact fact;            /* of PLACE_FACT */
-    struct span attribute;     /* of PLACE_ATTR */
-    bool attribute_shortened;  /* it is the name instead, which only the record can tell */
+    const char *table_name;      /* below PLACE_TABLES: as the service knows it; else NULL */
+    struct span below;           /* where TABLE_NAME is: the path from its directory to here */
+    const struct route *route;   /* of TABLE: of a directory, or of the record */
+    struct bindings bindings;    /* what the path's parameters stand for */
+    enum fact fact;              /* of PLACE_FACT */
+    struct span attribute;       /* of PLACE_ATTR */
+    const struct map_link *link; /* of PLACE_LINK, of TABLE's */
+    struct span link_ending;  /* what stands behind its name: that of a companion of its target */
+    struct cost way;          /* of what was read on the way here, to follow links */
+    bool attribute_shortened; /* it is the name instead, which only the record can tell */
     struct span
         shortened; /* the name, where it ends in a digest and only a listing knows the key */
 };
@@ -87,11 +93,17 @@ struct place *place_resolve(const struct map *map, struct span path,
 /* The name of the table as the service knows it; NULL when memory ran out. The caller frees. */
 char *place_table_name(const struct place *place);
 
-/* Whether something is read for the place: its record, or the listing that it is. */
+/* Whether something is read for the place: its record, or the listing that it is. Not for links of
+ * which the path tells where they lead. */
 bool place_is_read(const struct place *place);
+/* The record that PLACE is a companion of. */
+struct linked place_linked(const struct place *place);
 /* How that is read; only for a place of which place_is_read. NULL with ERR filled: ERROR_INVALID
  * when nothing can have the values that the path gives. */
 struct plan *place_plan(const struct place *place, struct error *err);
+
+/* Adds to PLACE's way what reading the record of the link FROM costs, which led to it. */
+void place_add_way(struct place *place, const struct place *from);
 
 /* Appends what may be wrong with the values that PLACE's path gives, though nothing forbids them:
  * one that is not among those that the map knows of its parameter. Nothing when all are known. */

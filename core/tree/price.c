@@ -3,12 +3,29 @@
 #include "core/plan/units.h"
 #include "core/tree/census.h"
 #include "core/tree/fact.h"
+#include "core/tree/links.h"
 
 void price_clean_up(struct price *price)
 {
     proofs_clean_up(&price->proofs);
     plan_unref(price->plan);
     *price = (struct price){0};
+}
+
+/* What reading what the link leads to costs, were it there. */
+static bool add_target(struct price *price, const struct place *place,
+                       const struct place_options *names)
+{
+    struct error err = {0};
+    struct place *target = links_example(place, names);
+    struct plan *plan = target && place_is_read(target) ? place_plan(target, &err) : NULL;
+    if (plan)
+        cost_add(&price->target, &plan->cost);
+    price->target_is_entry = plan && plan->entry && place_is_read(place);
+    plan_unref(plan);
+    bool known = target && err.kind != ERROR_NO_MEMORY;
+    place_destroy(target);
+    return known;
 }
 
 bool price_init(struct price *price, const struct place *place, const struct place_options *names,
@@ -21,6 +38,10 @@ bool price_init(struct price *price, const struct place *place, const struct pla
             return false;
         price->cost = price->plan->cost;
     }
+    cost_add(&price->cost, &place->way);
+    if (place->kind == PLACE_LINK && !add_target(price, place, names))
+        return error_no_memory(err);
+    cost_add(&price->cost, &price->target);
     if (place->kind == PLACE_ROOT)
         for (const struct map_environment *each = place->map->environments; each; each = each->next)
             price->cost.tables |= !format_is_literal(&each->name);

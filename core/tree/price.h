@@ -8,7 +8,9 @@
 struct price {
     struct plan *plan;    /* owned reference; NULL where the map alone tells what is there */
     struct proofs proofs; /* of a directory's own files */
-    struct cost cost;     /* of both */
+    struct cost target;   /* of what a link leads to */
+    bool target_is_entry; /* of a listing, which is searched where its name is shortened */
+    struct cost cost;     /* of all, and of the way here */
 };
 
 /* False with ERR filled: nothing can have the values that the path gives, or memory ran out. To be

@@ -2,12 +2,16 @@
 
 #include <stdlib.h>
 
+#include "core/tree/fetch.h"
+#include "core/tree/links.h"
 #include "core/tree/models.h"
 
-/* WALKING ends in one of the other three. From WAITING the walk goes on when the model is there. */
+/* WALKING ends in one of the others. From WAITING and READING the walk goes on when the model or
+ * the record is there. */
 enum state {
     WALKING,
     WAITING, /* for a model */
+    READING, /* a record, whose link is to be followed */
     ARRIVED,
     FAILED,
 };
@@ -20,6 +24,8 @@ struct walk {
     struct span behind;  /* what is left of it */
     struct span left;    /* of the path; borrowed */
     bool slash;          /* a directory is wanted */
+    bool through;        /* what a link at the end leads to is wanted */
+    unsigned links;      /* followed so far */
     enum state state;
     struct error why; /* of FAILED */
 };
@@ -28,6 +34,7 @@ struct tree_resolution {
     struct walk walk;
     char *path;               /* owned: what the walk's spans are of */
     struct models_call *call; /* while WAITING */
+    struct fetch *fetch;      /* while READING */
     struct loop_timer *timer; /* once the walk has ended without waiting: to tell it later */
     tree_resolve_fn *done;
     void *arg;
@@ -55,6 +62,43 @@ static void describe(struct walk *walk)
     go_to(walk, place_table(walk->place, model));
 }
 
+/* From a link on to what it leads to, as ITEM, which is absent where the path tells, has it. */
+static void follow(struct walk *walk, struct json item)
+{
+    struct place *from = walk->place;
+    struct place *to = links_follow(from, from->link, item, &walk->tree->names, NULL, &walk->why);
+    if (to)
+        to->way = from->way;
+    if (to && json_present(item))
+        place_add_way(to, from);
+    go_to(walk, to);
+}
+
+static bool has_more(const struct walk *walk)
+{
+    struct span behind = walk->behind, left = walk->left, name;
+    return place_next_segment(&behind, &name) || place_next_segment(&left, &name);
+}
+
+/* Whether the link at which the walk is, is not where it ends. */
+static bool leads_on(const struct walk *walk)
+{
+    return walk->place->kind == PLACE_LINK && (walk->through || walk->slash || has_more(walk));
+}
+
+static void pass_link(struct walk *walk)
+{
+    struct json no_item = {0};
+    if (++walk->links > RESOLVE_MAX_LINKS) {
+        error_set(&walk->why, ERROR_LOOP, "more than %d links on the way", RESOLVE_MAX_LINKS);
+        go_to(walk, NULL);
+    } else if (!place_is_read(walk->place)) {
+        follow(walk, no_item);
+    } else {
+        walk->state = READING;
+    }
+}
+
 /* Goes as far as it is known. */
 static void go_on(struct walk *walk)
 {
@@ -63,6 +107,8 @@ static void go_on(struct walk *walk)
     while (walk->state == WALKING) {
         if (tree->models && walk->place->kind == PLACE_TABLE)
             describe(walk);
+        else if (leads_on(walk))
+            pass_link(walk);
         else if (place_next_segment(&walk->behind, &name) || place_next_segment(&walk->left, &name))
             go_to(walk, place_child(walk->place, name, &tree->names, &walk->why));
         else
@@ -75,9 +121,12 @@ static void go_on(struct walk *walk)
 }
 
 static void set_out(struct walk *walk, const struct tree *tree, const struct place *from,
-                    struct span path)
+                    struct span path, bool through)
 {
-    *walk = (struct walk){.tree = tree, .left = path, .slash = span_ends(path, SPAN_LITERAL("/"))};
+    *walk = (struct walk){.tree = tree,
+                          .left = path,
+                          .slash = span_ends(path, SPAN_LITERAL("/")),
+                          .through = through};
     error_no_memory(&walk->why); /* unless there is a place */
     if (!from) {
         go_to(walk, place_root(tree->map));
@@ -115,9 +164,9 @@ bool tree_resolve_now(const struct tree *tree, const struct place *from, struct 
                       struct place **place, struct error *err)
 {
     struct walk walk;
-    set_out(&walk, tree, from, path);
+    set_out(&walk, tree, from, path, false);
     buf_clean_up(&walk.again);
-    if (walk.state == WAITING) {
+    if (walk.state == WAITING || walk.state == READING) {
         place_destroy(walk.place);
         return false;
     }
@@ -139,17 +188,23 @@ static void tell(void *arg)
 }
 
 static void take_model(void *arg, const struct model *model, const struct error *err);
+static void take_record(void *arg, struct record *record, double found_units, int64_t ttl_left_ms,
+                        const struct error *err);
 
-/* Asks for the model that the walk waits for. False when it ended without one. */
+/* Asks for what the walk waits for. False when it ended without. */
 static bool ask(struct tree_resolution *resolution)
 {
     struct walk *walk = &resolution->walk;
-    if (walk->state != WAITING)
-        return false;
     struct models *models = walk->tree->models;
-    resolution->call = models->ops->find(models, walk->place, span_text(walk->place->table_name),
-                                         walk->tree->payer, take_model, resolution);
-    if (resolution->call)
+    if (walk->state == WAITING)
+        resolution->call =
+            models->ops->find(models, walk->place, span_text(walk->place->table_name),
+                              walk->tree->payer, take_model, resolution);
+    else if (walk->state == READING)
+        resolution->fetch = fetch_start(walk->tree, walk->place, take_record, resolution);
+    else
+        return false;
+    if (resolution->call || resolution->fetch)
         return true;
     error_no_memory(&walk->why);
     go_to(walk, NULL);
@@ -171,8 +226,28 @@ static void take_model(void *arg, const struct model *model, const struct error 
         tell(resolution);
 }
 
-struct tree_resolution *tree_resolve(const struct tree *tree, const struct place *from,
-                                     struct span path, tree_resolve_fn *done, void *arg)
+/* A record that is too old is none by which to go on. */
+static void take_record(void *arg, struct record *record, double found_units, int64_t ttl_left_ms,
+                        const struct error *err)
+{
+    struct tree_resolution *resolution = arg;
+    struct walk *walk = &resolution->walk;
+    (void)found_units, (void)ttl_left_ms;
+    resolution->fetch = NULL;
+    if (err) {
+        walk->why = *err;
+        go_to(walk, NULL);
+    } else {
+        follow(walk, record_item(record));
+    }
+    go_on(walk);
+    if (!ask(resolution))
+        tell(resolution);
+}
+
+static struct tree_resolution *start(const struct tree *tree, const struct place *from,
+                                     struct span path, bool through, tree_resolve_fn *done,
+                                     void *arg)
 {
     struct tree_resolution *resolution = calloc(1, sizeof *resolution);
     if (!resolution)
@@ -182,14 +257,26 @@ struct tree_resolution *tree_resolve(const struct tree *tree, const struct place
     resolution->path = malloc(path.size + 1);
     if (resolution->path) {
         memcpy(resolution->path, path.size ? path.data : "", path.size);
-        set_out(&resolution->walk, tree, from, span_of(resolution->path, path.size));
+        set_out(&resolution->walk, tree, from, span_of(resolution->path, path.size), through);
         if (!ask(resolution))
             resolution->timer = loop_add_timer(tree->loop, 0, tell, resolution);
     }
-    if (resolution->call || resolution->timer)
+    if (resolution->call || resolution->fetch || resolution->timer)
         return resolution;
     tree_resolve_cancel(resolution);
     return NULL;
+}
+
+struct tree_resolution *tree_resolve(const struct tree *tree, const struct place *from,
+                                     struct span path, tree_resolve_fn *done, void *arg)
+{
+    return start(tree, from, path, false, done, arg);
+}
+
+struct tree_resolution *tree_resolve_through(const struct tree *tree, const struct place *from,
+                                             struct span path, tree_resolve_fn *done, void *arg)
+{
+    return start(tree, from, path, true, done, arg);
 }
 
 void tree_resolve_cancel(struct tree_resolution *resolution)
@@ -198,6 +285,7 @@ void tree_resolve_cancel(struct tree_resolution *resolution)
         return;
     if (resolution->call)
         resolution->walk.tree->models->ops->cancel(resolution->call);
+    fetch_cancel(resolution->fetch);
     loop_remove_timer(resolution->timer);
     place_destroy(resolution->walk.place);
     buf_clean_up(&resolution->walk.again);

@@ -7,6 +7,9 @@
 
 #include "core/tree/tree.h"
 
+/* As the kernel does. */
+enum { RESOLVE_MAX_LINKS = 40 };
+
 struct tree_resolution; /* a path that is being resolved */
 
 /* Exactly one of PLACE and ERR is not NULL; PLACE is the receiver's to destroy. */
@@ -18,6 +21,10 @@ typedef void tree_resolve_fn(void *arg, struct place *place, const struct error 
  * a model from coming. */
 struct tree_resolution *tree_resolve(const struct tree *tree, const struct place *from,
                                      struct span path, tree_resolve_fn *done, void *arg);
+/* The same, and where PATH ends at a link the place is what that leads to. Links on the way are
+ * always followed: ERROR_LOOP beyond RESOLVE_MAX_LINKS of them. */
+struct tree_resolution *tree_resolve_through(const struct tree *tree, const struct place *from,
+                                             struct span path, tree_resolve_fn *done, void *arg);
 /* Before DONE was called, which then never is. NULL is fine. */
 void tree_resolve_cancel(struct tree_resolution *resolution);
 

@@ -65,6 +65,7 @@ void tree_cancel(struct tree_call *call); /* before DONE; NULL is fine */
 struct tree_entry {
     struct span name;
     bool directory;
+    bool link; /* a symbolic one to what CONTENT says */
     bool secret;
     int64_t size;        /* -1 when not known */
     int64_t mtime_ms;    /* 0 when not known */

@@ -38,9 +38,15 @@ static void stop(struct turn *turn)
     tree_cancel(turn->work);
 }
 
+static bool goes_through(const struct options *options)
+{
+    (void)options;
+    return true;
+}
+
 int cat_command(const struct options *options, int argc, char **argv)
 {
-    static const struct turn_ops ops = {.start = start, .stop = stop};
+    static const struct turn_ops ops = {.goes_through = goes_through, .start = start, .stop = stop};
     if (argc == 0)
         return app_usage("cat needs a path", "cat");
     return turns_command(options, argv, argc, SIDE_BY_SIDE, &ops);

@@ -15,6 +15,8 @@ static const char *mode_of(const struct tree_entry *entry)
 {
     if (entry->directory)
         return "dr-xr-xr-x";
+    if (entry->link)
+        return "lrwxrwxrwx";
     return entry->secret ? "-r--------" : "-r--r--r--";
 }
 
@@ -39,7 +41,14 @@ static void write_json(const struct tree_entry *entry, struct span path, struct 
     json_write_string(out, entry->name);
     buf_add_text(out, ",\"path\":");
     json_write_string(out, path);
-    buf_printf(out, ",\"type\":\"%s\"", entry->directory ? "directory" : "file");
+    buf_printf(out, ",\"type\":\"%s\"",
+               entry->directory ? "directory"
+               : entry->link    ? "link"
+                                : "file");
+    if (entry->link) {
+        buf_add_text(out, ",\"target\":");
+        json_write_string(out, entry->content);
+    }
     if (entry->size >= 0)
         buf_printf(out, ",\"size\":%lld", (long long)entry->size);
     if (entry->mtime_ms) {
@@ -66,6 +75,10 @@ static void print_entry(struct turn *turn, const struct tree_entry *entry)
         if (turn->app->options->list_long)
             write_long(entry, &line);
         printable_add(&line, entry->name, ""); /* listed ones are; typed ones perhaps not */
+        if (entry->link && turn->app->options->list_long) {
+            buf_add_text(&line, " -> ");
+            printable_add(&line, entry->content, "");
+        }
         buf_add_text(&line, entry->directory ? "/\n" : "\n");
     }
     turn_print(turn, buf_span(&line));
@@ -92,7 +105,9 @@ static void take_file(void *arg, const struct tree_file *file, const struct erro
     if (file) {
         struct tree_entry entry = {
             .name = span_text(slash ? slash + 1 : turn->path),
+            .link = turn->place->kind == PLACE_LINK,
             .secret = file->secret,
+            .content = file->bytes,
             .size = (int64_t)file->bytes.size,
             .mtime_ms = file->mtime_ms,
         };
@@ -129,9 +144,16 @@ static void stop(struct turn *turn)
         tree_cancel(turn->work);
 }
 
+/* As ls does. */
+static bool goes_through(const struct options *options)
+{
+    return !options->list_long && !options->json;
+}
+
 int ls_command(const struct options *options, int argc, char **argv)
 {
-    static const struct turn_ops ops = {.start = start, .go_on = go_on, .stop = stop};
+    static const struct turn_ops ops = {
+        .goes_through = goes_through, .start = start, .go_on = go_on, .stop = stop};
     char root[] = "/", *only_root[] = {root};
     return turns_command(options, argc ? argv : only_root, argc ? argc : 1, SIDE_BY_SIDE, &ops);
 }

@@ -65,8 +65,9 @@ static void ask(struct turns *turns)
     struct error why;
     *turn = (struct turn){.app = turns->app, .path = turns->paths[turns->asked], .turns = turns};
     turns->asked++;
-    turn->resolution =
-        tree_resolve(&turn->app->tree, NULL, span_text(turn->path), take_place, turn);
+    bool through = turns->ops->goes_through && turns->ops->goes_through(turns->app->options);
+    turn->resolution = (through ? tree_resolve_through : tree_resolve)(
+        &turn->app->tree, NULL, span_text(turn->path), take_place, turn);
     if (!turn->resolution) {
         error_no_memory(&why);
         turn_end(turn, &why);

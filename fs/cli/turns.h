@@ -23,6 +23,8 @@ struct turn {
 };
 
 struct turn_ops {
+    /* What a link leads to is meant, rather than the link itself. */
+    bool (*goes_through)(const struct options *options);
     /* TURN's place is known. Ends in turn_end, at once or later. */
     void (*start)(struct turn *turn);
     /* After turn_pause: fetches what comes next. NULL for who never pauses. */

@@ -686,8 +686,9 @@ static struct node *node_of(struct listing *listing, const struct tree_entry *en
         place_destroy(place);
         return NULL;
     }
-    struct node_file file = {.kind = NODE_FILE,
+    struct node_file file = {.kind = entry->link ? NODE_LINK : NODE_FILE,
                              .bytes = entry->content,
+                             .keep = entry->link,
                              .secret = entry->secret,
                              .mtime_ms = entry->mtime_ms};
     return entry->size >= 0 ? nodes_file(nodes, listing->node, entry->name, &file) : NULL;

@@ -51,7 +51,7 @@ struct nodes {
 
 bool node_is_directory(const struct node *node)
 {
-    return node->kind != NODE_FILE && node->kind != NODE_CONTROL_FILE;
+    return node->kind != NODE_FILE && node->kind != NODE_LINK && node->kind != NODE_CONTROL_FILE;
 }
 
 static struct inode *inode_of(struct node *node)

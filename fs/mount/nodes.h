@@ -14,6 +14,7 @@ enum node_kind {
     NODE_FILE,         /* of the map: one version of it */
     NODE_CONTROL,      /* /.ddbfs */
     NODE_REFRESH,      /* /.ddbfs/refresh, and what mirrors the tree below it */
+    NODE_LINK,         /* a symbolic link of the map: its bytes say where to */
     NODE_CONTROL_FILE, /* in /.ddbfs: one state of it */
 };
 

@@ -29,6 +29,8 @@ static void op_init(void *arg, struct fuse_conn_info *connection)
 {
     (void)arg;
     connection->want |= connection->capable & (FUSE_CAP_READDIRPLUS | FUSE_CAP_PARALLEL_DIROPS);
+    /* Nor does what a link says ever change. */
+    connection->want |= connection->capable & FUSE_CAP_CACHE_SYMLINKS;
     connection->want &= ~(unsigned)(FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_AUTO_INVAL_DATA);
 }
 
@@ -56,13 +58,14 @@ static void give_node(fuse_req_t req, struct node *node, int64_t ttl_ms)
 }
 
 /* A file of the place that the tree has read. What `@info` says belongs to one answer, and could
- * not be said again. */
+ * not be said again; where a link leads is said without asking anybody. */
 static struct node_file file_of(const struct place *place, const struct tree_file *file)
 {
     return (struct node_file){
-        .kind = NODE_FILE,
+        .kind = place->kind == PLACE_LINK ? NODE_LINK : NODE_FILE,
         .bytes = file->bytes,
-        .keep = place->kind == PLACE_INFO || place->kind == PLACE_LIST_INFO,
+        .keep = place->kind == PLACE_INFO || place->kind == PLACE_LIST_INFO ||
+                place->kind == PLACE_LINK,
         .secret = file->secret,
         .mtime_ms = file->mtime_ms,
     };
@@ -218,6 +221,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
         look_up_refresh(req, parent, name);
         break;
     case NODE_FILE:
+    case NODE_LINK:
     case NODE_CONTROL_FILE:
         fuse_reply_err(req, ENOTDIR);
         break;
@@ -320,6 +324,25 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
     parked_start(mount, req, &wanted);
 }
 
+/* A link's bytes stay as long as it does; unless there was no memory for them. */
+static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+    struct span bytes;
+    struct mount *mount = mount_of(req);
+    struct node *node = nodes_find(mount->nodes, ino);
+    if (!node || node->kind != NODE_LINK) {
+        fuse_reply_err(req, node ? EINVAL : ESTALE);
+        return;
+    }
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    if (nodes_content(mount->nodes, node, &bytes))
+        buf_add_span(&text, bytes);
+    if (text.size == 0 || text.failed)
+        fuse_reply_err(req, ENOMEM);
+    else
+        fuse_reply_readlink(req, buf_text(&text));
+}
+
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 {
     struct mount *mount = mount_of(req);
@@ -381,6 +404,7 @@ const struct fuse_lowlevel_ops ops = {
     .forget = op_forget,
     .forget_multi = op_forget_multi,
     .getattr = op_getattr,
+    .readlink = op_readlink,
     .open = op_open,
     .read = op_read,
     .opendir = op_opendir,

@@ -22,6 +22,8 @@ static mode_t permissions(const struct node *node)
 {
     bool owners = node->secret || node->kind == NODE_CONTROL || node->kind == NODE_REFRESH;
     mode_t readable = owners ? S_IRUSR : S_IRUSR | S_IRGRP | S_IROTH;
+    if (node->kind == NODE_LINK) /* nobody looks at its permissions */
+        return S_IFLNK | S_IRWXU | S_IRWXG | S_IRWXO;
     mode_t searchable = owners ? S_IXUSR : S_IXUSR | S_IXGRP | S_IXOTH;
     return node_is_directory(node) ? S_IFDIR | readable | searchable : S_IFREG | readable;
 }
@@ -30,7 +32,7 @@ void reply_fill_stat(const struct mount *mount, const struct node *node, struct 
 {
     *out = (struct stat){
         .st_ino = node->ino,
-        .st_mode = permissions(node) & ~mount->umask,
+        .st_mode = node->kind == NODE_LINK ? permissions(node) : permissions(node) & ~mount->umask,
         .st_nlink = 1, /* no find may take a directory for a leaf */
         .st_uid = mount->uid,
         .st_gid = mount->gid,

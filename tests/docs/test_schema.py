@@ -62,6 +62,10 @@ def with_index(index):
     return changed("tables.jobs.indexes", {"ById": index})
 
 
+def with_link(link):
+    return changed("tables.jobs.links", {"other": link})
+
+
 @pytest.fixture
 def check_offline(tmp_path):
     """check_offline(document) -> what `ddbfs check --offline` did with it."""
@@ -168,6 +172,14 @@ GOOD = {
     "list of several": with_path("{shop}/", {"list": ["job"], "consistent": True}),
     "hydrate": with_path("by-id/{id}", {"index": "ById", "hydrate": False}),
     "name": with_path("{shop}/", {"name": "{id}@{created}"}),
+    "links": changed(
+        "tables.jobs.links",
+        {
+            "all": "/{env}/jobs/{shop}/",
+            "owner": {"record": "job", "to": "/prod/jobs/by-id/{parent}"},
+            "next": {"record": ["job"], "from": {"ref": "J-{x}"}, "to": "/{env}/jobs/by-id/{x}"},
+        },
+    ),
     "newest one": with_path("{shop}/newest", {"newest": 1}),
 }
 
@@ -287,6 +299,20 @@ BAD = {
     "path of a companion alone": with_path("{shop}/@", {"newest": 1}),
     "path with adjacent parameters": with_path("{shop}{created}/", {}),
     "path with a digit after a parameter": with_path("{shop}2/", {}),
+    "path of links": with_path("{shop}/x@links", {"newest": 1}),
+    "links that are no object": changed("tables.jobs.links", "/{env}/jobs/{shop}/"),
+    "link without a path": with_link({"record": "job"}),
+    "link of an unknown member": with_link({"to": "/{env}/jobs/{shop}/", "table": "jobs"}),
+    "link from nothing": with_link({"to": "/{env}/jobs/{shop}/", "from": {}}),
+    "link from a text": with_link({"to": "/{env}/jobs/by-id/{x}", "from": {"a": "x"}}),
+    "link of no kind": with_link({"to": "/{env}/jobs/{shop}/", "record": []}),
+    "link of a relative path": with_link("jobs/{shop}/"),
+    "link to another environment": with_link("/{stage}/jobs/{shop}/"),
+    "link to no table": with_link("/{env}/"),
+    "link of an empty segment": with_link("/{env}/jobs//"),
+    "link with an open part": with_link("/{env}/jobs/{shop*}/"),
+    "name of a link with a slash": changed("tables.jobs.links", {"a/b": "/{env}/jobs/{shop}/"}),
+    "name of a link with an @": changed("tables.jobs.links", {"a@b": "/{env}/jobs/{shop}/"}),
 }
 
 
@@ -367,7 +393,7 @@ def operators_of_reference():
 
 def test_code_has_the_objects_we_look_for():
     assert set(members_of_code()) == {
-        "a map", "an environment", "a table", "an index", "a parameter", "a path", "pick"
+        "a map", "an environment", "a table", "an index", "a parameter", "a path", "pick", "a link"
     }  # fmt: skip
 
 

@@ -350,7 +350,7 @@ static void test_unknown_member_of_a_table(void)
 {
     check_table("\"tabel\":\"x\"",
                 "map.json:2: a table has no member \"tabel\"; it may have: table, records, "
-                "indexes, types, params, separator, secret, mtime, ttl, paths");
+                "indexes, types, params, separator, secret, mtime, ttl, links, paths");
 }
 
 static void test_a_table_needs_its_name(void)
@@ -1305,10 +1305,10 @@ static void test_segments_are_names(void)
     check_table(RECORDS PATHS("{a}D/", ""),
                 "map.json:3: after a parameter a segment can't go on with one of 0-9 or A-F");
     check_table(RECORDS PATHS("{a}@info/", ""),
-                "map.json:3: a path can't end in @, @typed or @info, which are a record's "
+                "map.json:3: a path can't end in @, @typed, @info or @links, which are a record's "
                 "companions");
     check_table(RECORDS PATHS("{a}@/", ""),
-                "map.json:3: a path can't end in @, @typed or @info, which are a record's "
+                "map.json:3: a path can't end in @, @typed, @info or @links, which are a record's "
                 "companions");
 }
 
@@ -1549,7 +1549,7 @@ static void test_what_refers_to_a_fault_is_no_fault(void)
               "map.json:2: a key's format \"{a}{b}\": two parameters need a text between them\n");
     check_all("\"tabel\":\"T\",\"records\":{\"one\":{\"pk\":\"{a}\"}},\"paths\":{}",
               "map.json:2: a table has no member \"tabel\"; it may have: table, records, indexes, "
-              "types, params, separator, secret, mtime, ttl, paths\n");
+              "types, params, separator, secret, mtime, ttl, links, paths\n");
     check_all(KINDS "\"params\":{\"c\":{\"match\":7}},"
                     "\"paths\":{\"{a}/{b}\":{\"record\":\"one\"},"
                     "\"{a}/{c}\":{\"record\":\"two\"}}",

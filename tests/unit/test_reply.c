@@ -49,6 +49,7 @@ static void every_kind_of_error_has_its_own_errno(void)
         {ERROR_LONG_NAME, ENAMETOOLONG},
         {ERROR_IS_DIRECTORY, EISDIR},
         {ERROR_NOT_DIRECTORY, ENOTDIR},
+        {ERROR_LOOP, ELOOP},
         {ERROR_AMBIGUOUS, ENOTUNIQ},
         {ERROR_INVALID, EINVAL},
         {ERROR_DENIED, EACCES},

@@ -32,6 +32,10 @@ static const char everything[] =
     "    'types': { 'n': 'N', 'total': 'N', 'open': 'BOOL' },\n"
     "    'params': { 'b': { 'values': ['v', 'w'], 'only': true, 'hint': 'say v' },\n"
     "                'c': { 'owner': 'a', 'match': '^[^.]+$', 'type': 'S' } },\n"
+    "    'links': {\n"
+    "      'all': '/{env}/t/all/{other}/',\n"
+    "      'both': { 'record': ['a', 'z'], 'to': '/prod/t/both/{a}/' },\n"
+    "      'z': { 'record': 'a', 'from': { 'ref': 'Z-{x}' }, 'to': '/{env}/t/z/{x}' } },\n"
     "    'paths': {\n"
     "      'r/{a}/{b}/{c}/{d}': { 'record': 'a', 'attribute': 'token', 'consistent': true,"
     " 'ttl': 0, 'mtime': 'then' },\n"
@@ -94,6 +98,9 @@ static void dump_model(const struct model *model, struct buf *out)
     for (const struct map_index *index = model->indexes; index; index = index->next)
         buf_printf(out, "%s %zu+%zu %d %d %zu\n", index->name, index->partition_count,
                    index->sort_count, (int)index->projects, index->local, index->include_count);
+    for (const struct map_link *link = model->links; link; link = link->next)
+        buf_printf(out, "%s %s %zu %zu %zu\n", link->name, link->to, link->kind_count,
+                   link->source_count, link->step_count);
     for (const struct map_pattern *each = model->patterns; each; each = each->next) {
         buf_printf(out, "%s %zu %d %u %d %s %s %d %d %lld: ", each->path, each->kind_count,
                    each->descending, each->limit, (int)each->pick,

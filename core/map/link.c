@@ -1,0 +1,426 @@
+#include "core/map/link.h"
+
+#include "core/base/nearest.h"
+#include "core/map/name.h"
+
+bool link_is_of(const struct map_link *link, const struct map_kind *kind)
+{
+    for (size_t i = 0; i < link->kind_count; i++)
+        if (link->kinds[i] == kind)
+            return true;
+    return link->kind_count == 0;
+}
+
+const struct map_link_source *link_source(const struct map_link *link, const char *param)
+{
+    for (size_t i = 0; i < link->source_count; i++)
+        if (format_has(&link->sources[i].format, param))
+            return &link->sources[i];
+    return NULL;
+}
+
+static bool kind_has(const struct model *model, const struct map_kind *kind, const char *param)
+{
+    for (size_t i = 0; i < model->key_count; i++)
+        if (format_has(&kind->keys[i], param))
+            return true;
+    return false;
+}
+
+bool link_part_is_key(const struct model *model, const struct map_link *link,
+                      const struct map_kind *kind, const char *param)
+{
+    return !link_source(link, param) && kind_has(model, kind, param);
+}
+
+/* Compiling. */
+
+/* A link while it is made. */
+struct making {
+    struct model *model;
+    struct arena *arena;
+    struct findings *findings;
+    const struct declared_link *declared;
+    struct map_link *link;
+};
+
+static const char *keep(const struct making *making, const char *text)
+{
+    return arena_text(making->arena, span_text(text));
+}
+
+static bool complain(const struct making *making, const char *what)
+{
+    return findings_add(making->findings, making->declared->line, "link \"%s\": %s",
+                        making->declared->name, what);
+}
+
+static bool make_step(const struct making *making, struct span text)
+{
+    CLEAN_UP(arena_discard) struct arena scratch = {0};
+    struct format step;
+    const char *wrong = format_parse(&scratch, text, &step);
+    if (scratch.failed)
+        return findings_no_memory(making->findings);
+    for (size_t i = 0; !wrong && i < step.count; i++) {
+        if (step.pieces[i].open)
+            wrong = "a part has no star here";
+        else if (step.pieces[i].param && strcmp(step.pieces[i].param, "env") == 0)
+            wrong = "{env} is the first step, and no other";
+        else if (!name_can_hold(step.pieces[i].literal))
+            wrong = "its path can't hold % or a control character";
+    }
+    if (wrong)
+        return complain(making, wrong);
+    return format_copy(making->arena, &step, &making->link->steps[making->link->step_count++]) ||
+           findings_no_memory(making->findings);
+}
+
+static bool make_environment(const struct making *making, struct span text)
+{
+    if (span_is(text, LINK_SAME_ENVIRONMENT))
+        return true;
+    if (!name_can_hold(text) || memchr(text.data, '{', text.size))
+        return complain(making, "its path begins with /{env}/, the record's own environment, or "
+                                "with the name of one");
+    making->link->environment = arena_text(making->arena, text);
+    return making->link->environment || findings_no_memory(making->findings);
+}
+
+/* "/{env}/index-settings/{account}/{index_name}" */
+static bool make_steps(const struct making *making)
+{
+    struct map_link *link = making->link;
+    struct span left = span_text(link->to);
+    size_t number = 0;
+    link->directory = span_ends(left, SPAN_LITERAL("/"));
+    link->steps = arena_array(making->arena, left.size, sizeof *link->steps);
+    if (!link->steps)
+        return findings_no_memory(making->findings);
+    if (left.data[0] != '/')
+        return complain(making, "its path begins with /{env}/ or another environment's name");
+    while (left.size > 1) {
+        left = span_from(left, 1);
+        const char *slash = memchr(left.data, '/', left.size);
+        struct span text = slash ? span_of(left.data, (size_t)(slash - left.data)) : left;
+        left = span_from(left, text.size);
+        if (text.size == 0 || span_is(text, ".") || span_is(text, ".."))
+            return complain(making, "an empty segment, . or .. in its path");
+        bool ok =
+            number == 0 ? make_environment(making, text) : number == 1 || make_step(making, text);
+        if (number == 1) {
+            link->table = arena_text(making->arena, text);
+            ok = link->table || findings_no_memory(making->findings);
+        }
+        if (!ok)
+            return false;
+        number++;
+    }
+    return link->table || complain(making, "its path names a table: /{env}/TABLE/…");
+}
+
+static bool make_kinds(const struct making *making, bool whole)
+{
+    const struct declared_link *declared = making->declared;
+    struct map_link *link = making->link;
+    bool ok = true;
+    link->kinds = arena_array(making->arena, declared->kind_count, sizeof *link->kinds);
+    for (size_t i = 0; link->kinds && i < declared->kind_count; i++) {
+        const struct map_kind *kind = model_find_kind(making->model, declared->kinds[i].text);
+        if (kind)
+            link->kinds[link->kind_count++] = kind;
+        ok = ok && kind;
+        if (!kind && whole)
+            findings_add(making->findings, declared->kinds[i].line,
+                         "no kind of record is called \"%s\"; see \"records\" above",
+                         declared->kinds[i].text);
+    }
+    return ok && (link->kinds || findings_no_memory(making->findings));
+}
+
+static bool uses(const struct map_link *link, const char *param)
+{
+    for (size_t i = 0; i < link->step_count; i++)
+        if (format_has(&link->steps[i], param))
+            return true;
+    return false;
+}
+
+/* A part of the source that the path does not have is a misspelt one. */
+static bool check_source(const struct making *making, const struct declared_link_source *source)
+{
+    for (size_t i = 0; i < source->format.count; i++) {
+        const char *param = source->format.pieces[i].param;
+        if (param && !uses(making->link, param))
+            return findings_add(making->findings, source->line,
+                                "\"from\" of link \"%s\" tells {%s}, which its path does not have",
+                                making->link->name, param);
+        if (param && link_source(making->link, param))
+            return findings_add(making->findings, source->line,
+                                "\"from\" of link \"%s\" tells {%s} twice", making->link->name,
+                                param);
+    }
+    return !format_is_literal(&source->format) ||
+           findings_add(making->findings, source->line,
+                        "\"from\" of link \"%s\" takes %s apart into parts: \"{…}\"",
+                        making->link->name, source->from);
+}
+
+static bool make_sources(const struct making *making)
+{
+    struct map_link *link = making->link;
+    size_t count = 0;
+    const struct declared_link_source *each;
+    for (each = making->declared->sources; each; each = each->next)
+        count++;
+    link->sources = arena_array(making->arena, count, sizeof *link->sources);
+    for (each = making->declared->sources; link->sources && each; each = each->next) {
+        if (!check_source(making, each))
+            return false;
+        struct map_link_source *source = &link->sources[link->source_count];
+        source->from = keep(making, each->from);
+        if (!format_copy(making->arena, &each->format, &source->format))
+            return findings_no_memory(making->findings);
+        link->source_count++;
+    }
+    return link->sources || findings_no_memory(making->findings);
+}
+
+/* Whether what is called NAME is a part of the key of all records that have the link. */
+static bool is_key_part(const struct making *making, const char *name)
+{
+    for (const struct map_kind *kind = making->model->kinds; kind; kind = kind->next)
+        if (link_is_of(making->link, kind) && !kind_has(making->model, kind, name))
+            return false;
+    return true;
+}
+
+static bool check_secret(const struct making *making, const char *name)
+{
+    if (is_key_part(making, name) || !model_is_secret(making->model, span_text(name)))
+        return true;
+    return findings_add(making->findings, making->declared->line,
+                        "link \"%s\": %s is a secret, and a link's target is for all to see",
+                        making->link->name, name);
+}
+
+/* Each part comes from somewhere. Where "from" says what attributes tell, it says all. */
+static bool check_part(const struct making *making, const char *param)
+{
+    const struct map_link *link = making->link;
+    CLEAN_UP(buf_clean_up) struct buf hint = {0};
+    const struct map_link_source *source = link_source(link, param);
+    if (source)
+        return check_secret(making, source->from);
+    if (link->source_count == 0 || is_key_part(making, param))
+        return check_secret(making, param);
+    struct nearest nearest = nearest_to(span_text(param));
+    for (size_t i = 0; i < link->source_count; i++)
+        for (size_t k = 0; k < link->sources[i].format.count; k++)
+            if (link->sources[i].format.pieces[k].param)
+                nearest_offer(&nearest, span_text(link->sources[i].format.pieces[k].param));
+    nearest_write(&nearest, &hint);
+    return findings_add(making->findings, making->declared->line,
+                        "link \"%s\": {%s} is told neither by \"from\" nor by the key%s",
+                        link->name, param, buf_text(&hint));
+}
+
+static bool check_parts(const struct making *making)
+{
+    const struct map_link *link = making->link;
+    bool ok = true;
+    for (size_t i = 0; i < link->step_count; i++)
+        for (size_t k = 0; k < link->steps[i].count; k++)
+            if (link->steps[i].pieces[k].param)
+                ok = check_part(making, link->steps[i].pieces[k].param) && ok;
+    return ok;
+}
+
+void links_compile(struct model *model, struct arena *arena, const struct declared_table *table,
+                   bool whole, struct findings *findings)
+{
+    struct map_link **last = &model->links;
+    for (const struct declared_link *each = table->links; each; each = each->next) {
+        struct map_link *link = arena_alloc(arena, sizeof *link);
+        struct making making = {model, arena, findings, each, link};
+        if (!link) {
+            findings_no_memory(findings);
+            return;
+        }
+        *link = (struct map_link){
+            .name = keep(&making, each->name), .to = keep(&making, each->to), .line = each->line};
+        if (arena->failed) {
+            findings_no_memory(findings);
+            return;
+        }
+        if (!make_steps(&making) || !make_kinds(&making, whole) || !make_sources(&making) ||
+            (whole && !check_parts(&making)))
+            continue;
+        *last = link;
+        last = &link->next;
+    }
+}
+
+/* Where it leads. */
+
+/* Whether both have parts and texts in the same order. */
+static bool is_written_alike(const struct format *a, const struct format *b)
+{
+    bool alike = a->count == b->count;
+    for (size_t i = 0; alike && i < a->count; i++)
+        alike = !a->pieces[i].param == !b->pieces[i].param &&
+                span_equal(a->pieces[i].literal, b->pieces[i].literal);
+    return alike;
+}
+
+const struct route *link_step(const struct route *directory, const struct format *written)
+{
+    const struct route *any = NULL;
+    for (const struct route *child = directory->children; child; child = child->next) {
+        struct bindings parts = {0};
+        if (is_written_alike(&child->segment, written) ||
+            (format_is_literal(written) &&
+             format_match(&child->segment, format_literal(written), &parts)))
+            return child;
+        if (!any && format_whole_param(&child->segment))
+            any = child;
+    }
+    return any;
+}
+
+static bool bind(const struct model *target, const char *param, struct span text,
+                 struct arena *arena, struct bindings *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf value = {0};
+    if (bindings_find(out, param))
+        return true;
+    if (!model_read_part(target, param, text, &value))
+        buf_add_span(&value, text); /* which no name will lead to */
+    arena->failed = arena->failed || value.failed;
+    return bindings_add(out, param, arena_copy(arena, buf_span(&value))) && !arena->failed;
+}
+
+/* A text, or what takes any. */
+static bool bind_text(const struct model *target, const struct route *step, struct span text,
+                      struct arena *arena, struct bindings *out)
+{
+    struct bindings parts = {0};
+    bool ok = true;
+    const char *whole = format_whole_param(&step->segment);
+    if (whole)
+        return bind(target, whole, text, arena, out);
+    format_match(&step->segment, text, &parts);
+    for (size_t i = 0; ok && i < parts.count; i++)
+        ok = bind(target, parts.items[i].param, parts.items[i].value, arena, out);
+    return ok;
+}
+
+bool link_bind(const struct model *target, const struct route *step, const struct format *written,
+               const struct bindings *values, struct arena *arena, struct bindings *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    bool ok = true;
+    if (format_is_literal(written) || !is_written_alike(&step->segment, written)) {
+        format_expand(written, values, &text);
+        arena->failed = arena->failed || text.failed;
+        return bind_text(target, step, buf_span(&text), arena, out);
+    }
+    for (size_t i = 0; ok && i < written->count; i++) {
+        const char *param = step->segment.pieces[i].param;
+        const struct span *value = param ? bindings_find(values, written->pieces[i].param) : NULL;
+        ok = !value || bind(target, param, *value, arena, out);
+    }
+    return ok;
+}
+
+/* Whether the paths that the map has are those that its links lead to. */
+
+static const struct model *find_model(const struct model *const *models, size_t count,
+                                      const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(models[i]->path_name, name) == 0)
+            return models[i];
+    return NULL;
+}
+
+static bool is_declared(const struct declared_table *tables, const char *name)
+{
+    while (tables && strcmp(tables->path_name, name) != 0)
+        tables = tables->next;
+    return tables;
+}
+
+/* A literal that the target's map refuses would never lead anywhere. */
+static bool check_values(const struct model *target, const struct map_link *link,
+                         const struct bindings *said, struct findings *findings)
+{
+    for (size_t i = 0; i < said->count; i++) {
+        const struct map_param *param = model_find_param(target, said->items[i].param);
+        CLEAN_UP(buf_clean_up) struct buf text = {0};
+        buf_add_span(&text, said->items[i].value);
+        if (!param || (model_param_has(param, said->items[i].value) &&
+                       (!param->match || regexec(&param->regex, buf_text(&text), 0, NULL, 0) == 0)))
+            continue;
+        return findings_add(findings, link->line,
+                            "link \"%s\" leads to \"%s\", which is none of the values of {%s}",
+                            link->name, buf_text(&text), param->name);
+    }
+    return true;
+}
+
+static bool say_no_step(const struct map_link *link, const struct route *at,
+                        const struct format *step, struct findings *findings)
+{
+    CLEAN_UP(buf_clean_up) struct buf written = {0}, names = {0};
+    format_write(step, &written);
+    for (const struct route *child = at->children; child; child = child->next) {
+        buf_add_text(&names, names.size ? ", " : "");
+        route_write_segment(child, &names);
+        buf_add_text(&names, child->file ? "" : "/");
+    }
+    return findings_add(
+        findings, link->line, "link \"%s\" leads to %s, and the map has no \"%s\" there; it has %s",
+        link->name, link->to, buf_text(&written), names.size ? buf_text(&names) : "nothing");
+}
+
+static bool check_steps(const struct model *target, const struct map_link *link,
+                        struct findings *findings)
+{
+    CLEAN_UP(arena_discard) struct arena arena = {0};
+    const struct route *at = target->root;
+    for (size_t i = 0; i < link->step_count; i++) {
+        struct bindings said = {0}, nothing = {0};
+        const struct route *next = link_step(at, &link->steps[i]);
+        if (!next)
+            return say_no_step(link, at, &link->steps[i], findings);
+        if (format_is_literal(&link->steps[i]) &&
+            !link_bind(target, next, &link->steps[i], &nothing, &arena, &said))
+            return findings_no_memory(findings);
+        if (!check_values(target, link, &said, findings))
+            return false;
+        at = next;
+    }
+    if (!at->file == link->directory)
+        return true;
+    return findings_add(findings, link->line,
+                        at->file ? "link \"%s\" leads to a file, %s; take the final / away"
+                                 : "link \"%s\" leads to a directory, %s; let it end in /",
+                        link->name, link->to);
+}
+
+void links_check(const struct model *const *models, size_t count,
+                 const struct declared_table *tables, struct findings *findings)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (const struct map_link *link = models[i]->links; link; link = link->next) {
+            const struct model *target = find_model(models, count, link->table);
+            if (target)
+                check_steps(target, link, findings);
+            else if (!is_declared(tables, link->table))
+                findings_add(findings, link->line,
+                             "link \"%s\" leads to the table \"%s\", which the map does not have",
+                             link->name, link->table);
+        }
+    }
+}
