@@ -21,3 +21,18 @@ bool cell_write(struct json value, bool masked, struct buf *out, enum typed_tag 
     buf_truncate(out, out->size - 1); /* the newline */
     return true;
 }
+
+bool cell_write_json(struct json value, bool masked, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
+    enum typed_tag tag;
+    bool ok = cell_write(value, masked, &text, &tag);
+    out->failed |= text.failed;
+    if (!ok)
+        return false;
+    if (tag == TYPED_S || tag == TYPED_B)
+        json_write_string(out, buf_span(&text));
+    else
+        buf_add_span(out, buf_span(&text));
+    return !out->failed;
+}

@@ -14,4 +14,7 @@ bool cell_is_masked(const struct record_view *view, struct span name);
  * which passes for a string. TAG gets what it is. False when VALUE is none, or OUT failed. */
 bool cell_write(struct json value, bool masked, struct buf *out, enum typed_tag *tag);
 
+/* Appends the same as JSON: text in quotes. */
+bool cell_write_json(struct json value, bool masked, struct buf *out);
+
 #endif

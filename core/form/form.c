@@ -6,10 +6,8 @@
 #include "core/form/ops.h"
 
 static const struct form_ops *const kinds[] = {
-    [FORM_JSONL] = &form_jsonl,
-    [FORM_CSV] = &form_csv,
-    [FORM_TABLE] = &form_table,
-    [FORM_COUNT] = &form_count,
+    [FORM_JSONL] = &form_jsonl, [FORM_CSV] = &form_csv,         [FORM_TABLE] = &form_table,
+    [FORM_COUNT] = &form_count, [FORM_SUMMARY] = &form_summary,
 };
 
 /* Copies COUNT names, which end in a NUL. NULL when memory ran out. */
@@ -56,6 +54,8 @@ struct form *form_new(const struct form_setting *setting)
     form->most = setting->most;
     copy_view(form, setting->view);
     copy_columns(form, setting);
+    if (setting->dated_by)
+        form->dated_by = arena_text(&form->arena, span_text(setting->dated_by));
     if (!form->arena.failed && (!ops->start || ops->start(form)))
         return form;
     form_destroy(form);

@@ -11,10 +11,11 @@
 #include "core/json/json.h"
 
 enum form_kind {
-    FORM_JSONL, /* a record a line, as compact JSON */
-    FORM_CSV,   /* a header, and a record a row */
-    FORM_TABLE, /* the same in aligned columns, for eyes */
-    FORM_COUNT, /* how many, and a newline */
+    FORM_JSONL,   /* a record a line, as compact JSON */
+    FORM_CSV,     /* a header, and a record a row */
+    FORM_TABLE,   /* the same in aligned columns, for eyes */
+    FORM_COUNT,   /* how many, and a newline */
+    FORM_SUMMARY, /* JSON: how many, the first and the last, and what each attribute holds */
 };
 
 struct form_setting {
@@ -24,7 +25,8 @@ struct form_setting {
      * any record has, which CSV too tells at the end alone. */
     const struct span *columns;
     size_t column_count;
-    size_t most; /* bytes that form_end may append, else ERROR_TOO_LARGE; 0: any number */
+    const char *dated_by; /* the attribute that dates a record, or NULL: for the summary */
+    size_t most;          /* bytes that form_end may append, else ERROR_TOO_LARGE; 0: any number */
 };
 
 struct form;
@@ -34,8 +36,8 @@ struct form *form_new(const struct form_setting *setting);
 void form_destroy(struct form *form); /* NULL is fine */
 
 /* Takes the typed ITEM, and appends to OUT what can be told now. False with ERR filled
- * when ITEM is no typed item (a count does not look) or memory ran out: OUT is as long as before
- * then (unless it failed itself), and FORM is only to be destroyed. */
+ * when ITEM is no typed item, as far as the form looks at it, or memory ran out: OUT is as long as
+ * before then (unless it failed itself), and FORM is only to be destroyed. */
 bool form_add(struct form *form, struct json item, struct buf *out, struct error *err);
 
 /* Appends the rest, once, after the last record. False as above, or because the rest is larger than

@@ -28,12 +28,13 @@ struct form {
     struct record_view view;
     const struct span *columns; /* each once */
     size_t column_count;
+    const char *dated_by;
     size_t most;
 };
 
 /* Whether SIZE bytes may be appended at the end; false with ERR filled when they are too many. */
 bool form_allows(const struct form *form, size_t size, struct error *err);
 
-extern const struct form_ops form_jsonl, form_csv, form_table, form_count;
+extern const struct form_ops form_jsonl, form_csv, form_table, form_count, form_summary;
 
 #endif

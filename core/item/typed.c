@@ -23,6 +23,14 @@ static enum typed_tag tag_of(struct json name)
     return TYPED_NONE;
 }
 
+const char *typed_tag_name(enum typed_tag tag)
+{
+    for (size_t i = 0; i < sizeof tag_names / sizeof tag_names[0]; i++)
+        if (tag_names[i].tag == tag)
+            return tag_names[i].name.data;
+    return "";
+}
+
 static bool fits(enum typed_tag tag, enum json_type type)
 {
     switch (tag) {

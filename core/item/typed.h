@@ -27,6 +27,9 @@ struct typed {
     struct json content; /* what the tag says: a string, a word, an array, an object */
 };
 
+/* "S", "NS", …; "" of TYPED_NONE. */
+const char *typed_tag_name(enum typed_tag tag);
+
 /* Looks at one typed value, not at what it contains. TYPED_NONE unless it has exactly one tag,
  * known, with content of the type of JSON that goes with it; a number must be one. */
 struct typed typed_open(struct json value);

@@ -25,7 +25,7 @@ static bool fill(enum form_kind kind, const struct span *columns, size_t count, 
     static const char *const names[] = {"pk", "a"};
     static const struct record_view view = {names, 1, names + 1, 1, false};
     const struct form_setting setting = {
-        .kind = kind, .view = &view, .columns = columns, .column_count = count};
+        .kind = kind, .view = &view, .columns = columns, .column_count = count, .dated_by = "d"};
     CLEAN_UP(form_clean_up) struct form *form = form_new(&setting);
     struct error err = {0};
     require(form != NULL);
@@ -82,13 +82,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         !json_is(json_root(&doc), JSON_ARRAY))
         return 0;
     struct json items = json_root(&doc);
-    CLEAN_UP(buf_clean_up) struct buf lines = {0}, all = {0}, asked = {0}, table = {0}, rest = {0};
+    CLEAN_UP(buf_clean_up) struct buf lines = {0}, all = {0}, asked = {0}, table = {0};
+    CLEAN_UP(buf_clean_up) struct buf count = {0}, summary = {0};
     bool taken = fill(FORM_JSONL, NULL, 0, items, &lines);
     require(fill(FORM_CSV, NULL, 0, items, &all) == taken);
     require(fill(FORM_TABLE, NULL, 0, items, &table) == taken);
     if (fill(FORM_CSV, columns, 2, items, &asked))
         require_rows(buf_span(&asked), json_count(items));
-    require(fill(FORM_COUNT, NULL, 0, items, &rest));
+    require(fill(FORM_COUNT, NULL, 0, items, &count));
+    if (fill(FORM_SUMMARY, NULL, 0, items, &summary)) {
+        CLEAN_UP(json_clean_up) struct json_doc told;
+        require(json_parse(&told, buf_span(&summary), JSON_STRICT, NULL));
+    }
     require_lines(buf_span(&lines));
     if (taken)
         require_rows(buf_span(&all), json_count(items));

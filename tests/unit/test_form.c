@@ -308,6 +308,188 @@ static void the_end_is_no_larger_than_allowed(void)
     }
 }
 
+static const struct record_view one_line = {key_names, 2, secret_names, 1, true};
+static const struct form_setting brief = {.kind = FORM_SUMMARY, .view = &one_line};
+
+static void a_summary_is_for_eyes_and_programs(void)
+{
+    const struct form_setting setting = {.kind = FORM_SUMMARY, .view = &view, .dated_by = "at"};
+    CHECK(shows(
+        &setting,
+        ITEMS(
+            "{\"at\":{\"S\":\"2026-04-16T10:00:00.5Z\"},\"pk\":{\"S\":\"p\"},\"sk\":{\"N\":\"2\"}}",
+            "{\"at\":{\"S\":\"2026-04-16T10:00:00.4Z\"},\"pk\":{\"S\":\"p\"},\"sk\":{\"N\":\"10\"}"
+            "}",
+            "{\"at\":{\"S\":\"later\"},\"pk\":{\"S\":\"p\"}}"),
+        "{\n  \"count\": 3,\n  \"first\": {\"pk\": \"p\", \"sk\": 2},\n  \"last\": {\"pk\": "
+        "\"p\"},\n"
+        "  \"dated_by\": \"at\",\n"
+        "  \"oldest\": {\"date\": \"2026-04-16T10:00:00.4Z\", \"key\": {\"pk\": \"p\", \"sk\": "
+        "10}},\n"
+        "  \"newest\": {\"date\": \"2026-04-16T10:00:00.5Z\", \"key\": {\"pk\": \"p\", \"sk\": "
+        "2}},\n"
+        "  \"undated\": 1,\n  \"attributes\": {\n"
+        "    \"pk\": {\"count\": 3, \"types\": {\"S\": 3}, \"min\": \"p\", \"max\": \"p\", "
+        "\"distinct\": 1, \"values\": [{\"value\": \"p\", \"count\": 3}]},\n"
+        "    \"sk\": {\"count\": 2, \"types\": {\"N\": 2}, \"min\": 2, \"max\": 10, \"distinct\": "
+        "2},\n"
+        "    \"at\": {\"count\": 3, \"types\": {\"S\": 3}, \"min\": \"2026-04-16T10:00:00.4Z\", "
+        "\"max\": \"later\", \"distinct\": 3}\n  }\n}\n"));
+    CHECK(shows(&setting, NO_ITEMS,
+                "{\n  \"count\": 0,\n  \"dated_by\": \"at\",\n  \"attributes\": {}\n}\n"));
+}
+
+static void a_summary_masks_secrets(void)
+{
+    const struct form_setting setting = {
+        .kind = FORM_SUMMARY, .view = &one_line, .dated_by = "token"};
+    CHECK(shows(&setting, ITEMS("{\"token\":{\"S\":\"2026-04-16\"}}"),
+                "{\"count\":1,\"first\":{},\"last\":{},\"attributes\":{\"token\":{\"count\":1,"
+                "\"types\":{\"S\":1},\"masked\":true}}}\n"));
+}
+
+/* Whether the one attribute of VALUES, typed values of "a", is told as WANT. */
+static bool tells(const char *const *values, const char *want)
+{
+    CLEAN_UP(form_clean_up) struct form *form = form_new(&brief);
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    struct error err = {0};
+    size_t number = 0;
+    for (; values[number]; number++) {
+        CLEAN_UP(buf_clean_up) struct buf item = {0};
+        buf_printf(&item, "{\"a\":%s}", values[number]);
+        CHECK(add(form, buf_text(&item), &out, &err));
+    }
+    CHECK(form_end(form, &out, &err));
+    const char *told = strstr(buf_text(&out), "\"a\":{\"count\"");
+    CHECK(told);
+    bool same = strncmp(told + 4, want, strlen(want)) == 0;
+    if (!same)
+        printf("# told as <%s>\n", told + 4);
+    return same;
+}
+
+static void numbers_are_compared_exactly(void)
+{
+    CHECK(tells(ITEMS("{\"N\":\"10000000000000000000000000000000000001\"}",
+                      "{\"N\":\"10000000000000000000000000000000000002\"}", "{\"N\":\"-1e3\"}",
+                      "{\"N\":\"9\"}"),
+                "{\"count\":4,\"types\":{\"N\":4},\"min\":-1e3,"
+                "\"max\":10000000000000000000000000000000000002,\"distinct\":4}"));
+    CHECK(tells(ITEMS("{\"N\":\"1.0\"}", "{\"N\":\"1\"}"),
+                "{\"count\":2,\"types\":{\"N\":2},\"min\":1.0,\"max\":1.0,\"distinct\":1,"
+                "\"values\":[{\"value\":1.0,\"count\":2}]}"));
+}
+
+/* In the order of jq. */
+static void numbers_come_before_strings(void)
+{
+    CHECK(tells(
+        ITEMS("{\"S\":\"1\"}", "{\"N\":\"7\"}", "{\"BOOL\":true}", "{\"NULL\":true}", "{\"L\":[]}",
+              "{\"N\":\"1\"}", "{\"S\":\"1\"}"),
+        "{\"count\":7,\"types\":{\"S\":2,\"N\":2,\"BOOL\":1,\"NULL\":1,\"L\":1},\"min\":1,"
+        "\"max\":\"1\",\"distinct\":4,\"values\":[{\"value\":\"1\",\"count\":2},"
+        "{\"value\":true,\"count\":1},{\"value\":1,\"count\":1},{\"value\":7,\"count\":1}]}"));
+}
+
+static void the_commonest_value_is_first(void)
+{
+    CHECK(tells(
+        ITEMS("{\"S\":\"b\"}", "{\"S\":\"c\"}", "{\"S\":\"a\"}", "{\"S\":\"c\"}"),
+        "{\"count\":4,\"types\":{\"S\":4},\"min\":\"a\",\"max\":\"c\",\"distinct\":3,\"values\":["
+        "{\"value\":\"c\",\"count\":2},{\"value\":\"a\",\"count\":1},{\"value\":\"b\",\"count\":1}]"
+        "}"));
+}
+
+/* The summary of COUNT records whose "a" is a number and the bytes of FILLER. */
+static void summarise(unsigned records, size_t filler, struct buf *out, size_t *memory)
+{
+    CLEAN_UP(form_clean_up) struct form *form = form_new(&brief);
+    struct error err = {0};
+    for (unsigned i = 0; i < records; i++) {
+        CLEAN_UP(buf_clean_up) struct buf item = {0};
+        buf_add_text(&item, "{\"a\":{\"S\":\"");
+        buf_add_repeated(&item, 'x', filler);
+        buf_printf(&item, "%u\"}}", i);
+        CHECK(add(form, buf_text(&item), out, &err));
+    }
+    *memory = form_memory(form);
+    CHECK(form_end(form, out, &err));
+}
+
+static void what_is_not_counted_is_said(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf few = {0}, many = {0}, long_ones = {0};
+    size_t memory;
+    summarise(32, 0, &few, &memory);
+    CHECK_HAS(buf_text(&few), "\"distinct\":32}");
+    summarise(33, 0, &many, &memory);
+    CHECK_HAS(buf_text(&many), "\"min\":\"0\",\"max\":\"9\",\"distinct\":\"more than 32\"}");
+    summarise(2, 256, &long_ones, &memory);
+    CHECK_HAS(buf_text(&long_ones),
+              "\"distinct\":\"not counted: some are longer than 256 bytes\"}");
+    CHECK_HAS(buf_text(&long_ones), "\"min_begins\":\"xxxx");
+    CHECK_HAS(buf_text(&long_ones), "x\",\"max_begins\":\"xxxx");
+    CHECK(!strstr(buf_text(&long_ones), "\"min\""));
+}
+
+static void a_summary_takes_no_more_memory_for_more_records(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    size_t some, more;
+    summarise(100, 300, &out, &some);
+    summarise(2000, 300, &out, &more);
+    CHECK_INT(more, some);
+}
+
+/* A string that ends where the kept part ends is less than one that goes on. */
+static void a_string_that_goes_on_is_greater(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf whole = {0}, longer = {0}, want = {0};
+    buf_add_text(&whole, "{\"S\":\"");
+    buf_add_repeated(&whole, 'x', 254);
+    buf_add_text(&longer, buf_text(&whole));
+    buf_add_text(&whole, "yz\"}");
+    buf_add_text(&longer, "yz\u00e9\"}");
+    buf_add_text(&want, "{\"count\":2,\"types\":{\"S\":2},\"min\":\"");
+    buf_add_repeated(&want, 'x', 254);
+    buf_add_text(&want, "yz\",\"max_begins\":\"");
+    buf_add_repeated(&want, 'x', 254);
+    buf_add_text(&want, "yz\",\"distinct\":");
+    CHECK(tells(ITEMS(buf_text(&whole), buf_text(&longer)), buf_text(&want)));
+    CHECK(tells(ITEMS(buf_text(&longer), buf_text(&whole)), buf_text(&want)));
+}
+
+static void a_character_is_not_cut_in_two(void)
+{
+    CLEAN_UP(buf_clean_up) struct buf value = {0}, want = {0};
+    buf_add_text(&value, "{\"S\":\"");
+    buf_add_repeated(&value, 'x', 255);
+    buf_add_text(&value, "\u00e9\"}");
+    buf_add_text(&want, "{\"count\":1,\"types\":{\"S\":1},\"min_begins\":\"");
+    buf_add_repeated(&want, 'x', 255);
+    buf_add_text(&want, "\",\"max_begins\":\"");
+    CHECK(tells(ITEMS(buf_text(&value)), buf_text(&want)));
+}
+
+static void attributes_without_end_are_not_counted(void)
+{
+    CLEAN_UP(form_clean_up) struct form *form = form_new(&brief);
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    struct error err = {0};
+    for (unsigned i = 0; i < 1001; i++) {
+        char item[40];
+        snprintf(item, sizeof item, "{\"a%u\":{\"NULL\":true}}", i);
+        CHECK(add(form, item, &out, &err));
+    }
+    CHECK(form_end(form, &out, &err));
+    CHECK_HAS(buf_text(&out), "{\"count\":1001,");
+    CHECK_HAS(buf_text(&out), "\"a999\":{");
+    CHECK(!strstr(buf_text(&out), "\"a1000\""));
+    CHECK_HAS(buf_text(&out),
+              ",\"not_counted\":\"attributes beyond the first 1000 different ones\"}\n");
+}
+
 static void nothing_is_destroyed_in_peace(void)
 {
     form_destroy(NULL);
@@ -339,6 +521,17 @@ static const struct check_test tests[] = {
     {"a table lets no terminal act", a_table_lets_no_terminal_act},
     {"a table cuts long cells", a_table_cuts_long_cells},
     {"the end is no larger than allowed", the_end_is_no_larger_than_allowed},
+    {"a summary is for eyes and programs", a_summary_is_for_eyes_and_programs},
+    {"a summary masks secrets", a_summary_masks_secrets},
+    {"numbers are compared exactly", numbers_are_compared_exactly},
+    {"numbers come before strings", numbers_come_before_strings},
+    {"the commonest value is first", the_commonest_value_is_first},
+    {"what is not counted is said", what_is_not_counted_is_said},
+    {"a summary takes no more memory for more records",
+     a_summary_takes_no_more_memory_for_more_records},
+    {"a string that goes on is greater", a_string_that_goes_on_is_greater},
+    {"a character is not cut in two", a_character_is_not_cut_in_two},
+    {"attributes without end are not counted", attributes_without_end_are_not_counted},
     {"nothing is destroyed in peace", nothing_is_destroyed_in_peace},
 };
 
