@@ -1,0 +1,156 @@
+/* Processes, read in /proc and remembered by their tasks. No file is read that could wait for the
+ * memory of a process, as its command line could: the process may be waiting for this mount. */
+#include "fs/mount/process.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/printable.h"
+
+/* What "stat" tells of a task. */
+struct task {
+    uint64_t started;
+    pid_t parent; /* of its process */
+    char program[PROCESS_NAME_SIZE];
+};
+
+/* One that has been seen. */
+struct seen {
+    pid_t task;       /* 0: free */
+    uint64_t started; /* the task, which tells it from a later one of that number */
+    uint64_t used;    /* when it was found last, as a count */
+    struct process process;
+};
+
+struct processes {
+    const char *proc;
+    uint64_t finds;
+    struct seen seen[PROCESSES_MOST];
+};
+
+struct processes *processes_new(const char *proc)
+{
+    struct processes *processes = calloc(1, sizeof *processes);
+    if (processes)
+        processes->proc = proc;
+    return processes;
+}
+
+void processes_destroy(struct processes *processes)
+{
+    free(processes);
+}
+
+/* False when the file is gone, or hidden. */
+static bool read_file(const struct processes *processes, pid_t task, const char *name, char *out,
+                      size_t size)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%d/%s", processes->proc, (int)task, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, out, size - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    out[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+/* The name stands in brackets, and may hold some itself, spaces and line ends too. */
+static bool read_task(const struct processes *processes, pid_t task, struct task *out)
+{
+    char text[1024];
+    int parent;
+    if (!read_file(processes, task, "stat", text, sizeof text))
+        return false;
+    const char *name = strchr(text, '('), *end = strrchr(text, ')');
+    if (!name || !end || end < name ||
+        sscanf(end,
+               ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+               "%" SCNu64,
+               &parent, &out->started) != 2)
+        return false;
+    struct span program = span_of(name + 1, (size_t)(end - name - 1));
+    printable_copy(out->program, sizeof out->program, program, PRINTABLE_WORD);
+    if (!out->program[0])
+        snprintf(out->program, sizeof out->program, "%s", PROCESS_UNKNOWN);
+    out->parent = parent;
+    return true;
+}
+
+/* The process that the task is a thread of; 0 when that is not told. */
+static pid_t process_of(const struct processes *processes, pid_t task)
+{
+    char text[4096];
+    int pid = 0;
+    const char *line =
+        read_file(processes, task, "status", text, sizeof text) ? strstr(text, "\nTgid:") : NULL;
+    return line && sscanf(line, "\nTgid: %d", &pid) == 1 ? pid : 0;
+}
+
+static void find_ancestors(const struct processes *processes, pid_t parent, struct process *out)
+{
+    struct task task;
+    while (parent > 1 && out->ancestor_count < PROCESS_MOST_ANCESTORS &&
+           read_task(processes, parent, &task)) {
+        out->ancestors[out->ancestor_count++] = (struct process_id){parent, task.started};
+        parent = task.parent;
+    }
+}
+
+static void set_unknown(pid_t task, struct process *out)
+{
+    *out = (struct process){.id = {.pid = task}, .program = PROCESS_UNKNOWN};
+}
+
+/* Reads all there is to know of the process of TASK, which is FIRST. */
+static void look(const struct processes *processes, pid_t task, const struct task *first,
+                 struct process *out)
+{
+    struct task leader = *first;
+    pid_t pid = process_of(processes, task);
+    if (pid == 0 || (pid != task && !read_task(processes, pid, &leader))) {
+        set_unknown(task, out);
+        return;
+    }
+    *out = (struct process){.id = {pid, leader.started}};
+    memcpy(out->program, leader.program, sizeof out->program);
+    find_ancestors(processes, leader.parent, out);
+}
+
+/* What is known of the task, or the place that it may take: the one that was used longest ago. */
+static struct seen *seen_for(struct processes *processes, pid_t task)
+{
+    struct seen *oldest = &processes->seen[0];
+    for (size_t i = 0; i < PROCESSES_MOST; i++) {
+        struct seen *each = &processes->seen[i];
+        if (each->task == task)
+            return each;
+        if (each->used < oldest->used)
+            oldest = each;
+    }
+    return oldest;
+}
+
+void processes_find(struct processes *processes, pid_t task, struct process *out)
+{
+    struct task now;
+    if (task <= 0 || !read_task(processes, task, &now)) {
+        set_unknown(task, out);
+        return;
+    }
+    struct seen *seen = seen_for(processes, task);
+    seen->used = ++processes->finds;
+    if (seen->task != task || seen->started != now.started) {
+        seen->task = task;
+        seen->started = now.started;
+        look(processes, task, &now, &seen->process);
+    } else if (seen->process.id.pid == task) {
+        memcpy(seen->process.program, now.program, sizeof now.program);
+    }
+    *out = seen->process;
+}

@@ -1,0 +1,226 @@
+/* Who asks: what /proc tells of a task. */
+#include "fs/mount/process.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/buf.h"
+#include "tests/unit/check.h"
+
+/* A /proc of one's own. */
+static char folder[] = "/tmp/ddbfs-proc-XXXXXX";
+
+static void write_file(pid_t pid, const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%d", folder, (int)pid);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/%d/%s", folder, (int)pid, name);
+    FILE *file = fopen(path, "we");
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void write_task(pid_t task, pid_t process, pid_t parent, unsigned started, const char *name)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "%d (%s) S %d 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 %u 9 9 9 9\n", (int)task, name,
+             (int)parent, started);
+    write_file(task, "stat", text);
+    snprintf(text, sizeof text, "Name:\t%s\nTgid:\t%d\nPid:\t%d\n", "x", (int)process, (int)task);
+    write_file(task, "status", text);
+}
+
+static struct processes *open_folder(void)
+{
+    memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
+    CHECK(mkdtemp(folder));
+    return processes_new(folder);
+}
+
+static void close_folder(struct processes *processes)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK_INT(system(command), 0);
+    processes_destroy(processes);
+}
+
+static struct process find(struct processes *processes, pid_t task)
+{
+    struct process found;
+    processes_find(processes, task, &found);
+    return found;
+}
+
+static void this_process_is_found(void)
+{
+    struct processes *processes = processes_new("/proc");
+    prctl(PR_SET_NAME, "me myself");
+    struct process me = find(processes, getpid());
+    CHECK_INT(me.id.pid, getpid());
+    CHECK(me.id.started > 0);
+    CHECK_TEXT(me.program, "me%20myself");
+    CHECK(getppid() <= 1 || (me.ancestor_count > 0 && me.ancestors[0].pid == getppid()));
+    processes_destroy(processes);
+}
+
+static void *tell_task(void *arg)
+{
+    struct processes *processes = processes_new("/proc");
+    prctl(PR_SET_NAME, "worker");
+    processes_find(processes, (pid_t)syscall(SYS_gettid), arg);
+    processes_destroy(processes);
+    return NULL;
+}
+
+static void a_thread_is_its_process(void)
+{
+    struct process found;
+    pthread_t thread;
+    prctl(PR_SET_NAME, "whole");
+    CHECK_INT(pthread_create(&thread, NULL, tell_task, &found), 0);
+    pthread_join(thread, NULL);
+    CHECK_INT(found.id.pid, getpid());
+    CHECK_TEXT(found.program, "whole");
+}
+
+static void a_process_that_is_gone_is_unknown(void)
+{
+    struct processes *processes = processes_new("/proc");
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    struct process gone = find(processes, child);
+    CHECK_INT(gone.id.pid, child);
+    CHECK_INT(gone.id.started, 0);
+    CHECK_TEXT(gone.program, PROCESS_UNKNOWN);
+    CHECK_INT(gone.ancestor_count, 0);
+    processes_destroy(processes);
+}
+
+static void a_process_of_another_namespace_is_unknown(void)
+{
+    struct processes *processes = processes_new("/proc");
+    struct process other = find(processes, 0);
+    CHECK_INT(other.id.pid, 0);
+    CHECK_TEXT(other.program, PROCESS_UNKNOWN);
+    processes_destroy(processes);
+}
+
+static void ancestors_are_told_up_to_the_first_process(void)
+{
+    struct processes *processes = open_folder();
+    write_task(1, 1, 0, 1, "init");
+    write_task(20, 20, 1, 200, "sshd");
+    write_task(30, 30, 20, 300, "bash");
+    write_task(40, 40, 30, 400, "grep");
+    struct process grep = find(processes, 40);
+    CHECK_INT(grep.ancestor_count, 2);
+    CHECK(grep.ancestors[0].pid == 30 && grep.ancestors[0].started == 300);
+    CHECK(grep.ancestors[1].pid == 20 && grep.ancestors[1].started == 200);
+    /* Whose parent dies is given to another, and is still of the same family. */
+    write_task(40, 40, 1, 400, "grep");
+    CHECK_INT(find(processes, 40).ancestor_count, 2);
+    close_folder(processes);
+}
+
+/* More than are told, and a circle, which no kernel makes, ends all the same. */
+static void so_many_ancestors_are_told(void)
+{
+    struct processes *processes = open_folder();
+    write_task(50, 50, 51, 1, "a");
+    write_task(51, 51, 50, 2, "b");
+    CHECK_INT(find(processes, 50).ancestor_count, PROCESS_MOST_ANCESTORS);
+    close_folder(processes);
+}
+
+static void a_number_that_is_used_again_is_another_process(void)
+{
+    struct processes *processes = open_folder();
+    write_task(60, 60, 1, 100, "cat");
+    CHECK_TEXT(find(processes, 60).program, "cat");
+    write_task(60, 60, 1, 700, "ls");
+    struct process again = find(processes, 60);
+    CHECK_TEXT(again.program, "ls");
+    CHECK_INT(again.id.started, 700);
+    close_folder(processes);
+}
+
+static void exec_changes_the_program(void)
+{
+    struct processes *processes = open_folder();
+    write_task(60, 60, 1, 100, "sh");
+    CHECK_TEXT(find(processes, 60).program, "sh");
+    write_task(60, 60, 1, 100, "cat");
+    CHECK_TEXT(find(processes, 60).program, "cat");
+    close_folder(processes);
+}
+
+static void names_are_printable(void)
+{
+    static const struct {
+        const char *name, *want;
+    } cases[] = {
+        {"a) S 9 (b", "a)%20S%209%20(b"},
+        {"x\ny\x1b[2J", "x%0Ay%1B[2J"},
+        {"\xff\"q\\", "%FF\"q\\"},
+        {"", PROCESS_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct processes *processes = open_folder();
+        write_task(70, 70, 1, 5, cases[i].name);
+        CHECK_TEXT(find(processes, 70).program, cases[i].want);
+        close_folder(processes);
+    }
+}
+
+static void what_is_no_stat_is_unknown(void)
+{
+    static const char *const texts[] = {"",           "70", "70 (cat",
+                                        "70 (cat) S", ")(", "70 (cat) S 1 2 3"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct processes *processes = open_folder();
+        write_file(70, "stat", texts[i]);
+        CHECK_TEXT(find(processes, 70).program, PROCESS_UNKNOWN);
+        close_folder(processes);
+    }
+}
+
+/* Those that were found longest ago are forgotten, and looked at again. */
+static void many_processes_are_told_apart(void)
+{
+    struct processes *processes = open_folder();
+    for (pid_t pid = 1000; pid < 1000 + PROCESSES_MOST + 50; pid++) {
+        char name[16];
+        snprintf(name, sizeof name, "p%d", (int)pid);
+        write_task(pid, pid, 1, (unsigned)pid, name);
+        CHECK_TEXT(find(processes, pid).program, name);
+    }
+    CHECK_TEXT(find(processes, 1000).program, "p1000");
+    close_folder(processes);
+}
+
+static const struct check_test tests[] = {
+    {"this process is found", this_process_is_found},
+    {"a thread is its process", a_thread_is_its_process},
+    {"a process that is gone is unknown", a_process_that_is_gone_is_unknown},
+    {"a process of another namespace is unknown", a_process_of_another_namespace_is_unknown},
+    {"ancestors are told up to the first process", ancestors_are_told_up_to_the_first_process},
+    {"so many ancestors are told", so_many_ancestors_are_told},
+    {"a number that is used again is another process",
+     a_number_that_is_used_again_is_another_process},
+    {"exec changes the program", exec_changes_the_program},
+    {"names are printable", names_are_printable},
+    {"what is no stat is unknown", what_is_no_stat_is_unknown},
+    {"many processes are told apart", many_processes_are_told_apart},
+};
+
+CHECK_MAIN(tests)
