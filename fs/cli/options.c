@@ -171,6 +171,12 @@ static bool set_from(struct options *options, const char *value)
     return value[0];
 }
 
+static bool set_ledger(struct options *options, const char *value)
+{
+    options->ledger = value;
+    return value[0];
+}
+
 static bool set_foreground(struct options *options, const char *value)
 {
     (void)value;
@@ -399,6 +405,12 @@ static const struct option table[] = {
      .commands = "mount",
      .initial = "256M",
      .help = "memory for what was read"},
+    {.name = "ledger",
+     .argument = "FILE",
+     .takes = "the name of a file",
+     .set = set_ledger,
+     .commands = "mount",
+     .help = "add a line to FILE for each question: who asked for what, and what it took"},
     {.name = "max-entries",
      .argument = "N",
      .takes = "1 to 100000000",

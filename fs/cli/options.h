@@ -17,6 +17,7 @@ struct options {
     const char *endpoint_url;
     const char *suffix;
     const char *environment;      /* of the map; NULL: all */
+    const char *ledger;           /* of `mount`: a file; NULL: none */
     const char *from;             /* of `map`: a model to import */
     const char *sample_paths[64]; /* of `map`: whose records it learns from */
     const char *fuse_options[8];  /* each as -o was given */

@@ -1,69 +1,90 @@
 #include "fs/mount/control.h"
 
-#include <stdio.h>
-#include <unistd.h>
-
 #include "core/sources.h"
-#include "fs/mount/ahead.h"
+#include "fs/mount/bill.h"
 #include "fs/mount/journal.h"
+#include "fs/mount/ledger.h"
+#include "fs/mount/metrics.h"
+#include "fs/mount/numbers.h"
 #include "fs/mount/recent.h"
+#include "fs/mount/tally.h"
 
-struct number {
-    const char *name; /* in stats.json; "ddbfs_" before it in metrics */
-    const char *type; /* of Prometheus */
-    double value;
-};
+/* Of what is under way, so many are told. */
+enum { MOST_WAITING = 100 };
 
-enum { NUMBERS = 21 };
-
-static double resident_bytes(void)
+static void write_member(struct buf *out, const char *name, struct span text)
 {
-    long pages = 0;
-    FILE *statm = fopen("/proc/self/statm", "re");
-    if (statm && fscanf(statm, "%*d %ld", &pages) != 1)
-        pages = 0;
-    if (statm)
-        fclose(statm);
-    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+    buf_printf(out, "\"%s\": ", name);
+    json_write_string(out, text);
 }
 
-static void fill_numbers(const struct mount *mount, struct number out[NUMBERS])
+static void write_sum(struct buf *out, const struct tally_sum *sum)
 {
-    struct clock *clock = loop_clock(mount->app->loop);
-    struct cache_stats cache = cache_stats(mount->app->cache);
-    struct nodes_stats nodes = nodes_stats(mount->nodes);
-    struct source_stats source = sources_stats(mount->app->sources);
-    const struct number numbers[NUMBERS] = {
-        {"uptime_seconds", "gauge", (double)(clock->now_ms(clock) - mount->started_ms) / 1000},
-        {"request_failures", "counter", (double)source.failures},
-        {"consumed_capacity", "counter", source.capacity},
-        {"errors", "counter", (double)journal_error_count(mount->journal)},
-        {"stale_answers", "counter", (double)journal_stale_count(mount->journal)},
-        {"log_lines_dropped", "counter", (double)journal_dropped_count(mount->journal)},
-        {"cache_bytes", "gauge", (double)cache.bytes},
-        {"cache_entries", "gauge", (double)cache.entries},
-        {"cache_hits", "counter", (double)cache.hits},
-        {"cache_misses", "counter", (double)cache.misses},
-        {"cache_joined", "counter", (double)cache.joined},
-        {"cache_evicted", "counter", (double)cache.evicted},
-        {"directories", "gauge", (double)nodes.directories},
-        {"files", "gauge", (double)nodes.files},
-        {"content_bytes", "gauge", (double)mount->budget.used[BUDGET_CONTENTS]},
-        {"files_read_ahead", "counter", (double)ahead_given(mount->ahead)},
-        {"listing_bytes", "gauge", (double)mount->budget.used[BUDGET_LISTINGS]},
-        {"node_bytes", "gauge", (double)mount->budget.used[BUDGET_NODES]},
-        {"maps", "gauge", (double)map_count()},     /* more than one: something is of an old one */
-        {"models", "gauge", (double)model_count()}, /* a table's, of the map's or any other */
-        {"resident_bytes", "gauge", resident_bytes()},
-    };
-    memcpy(out, numbers, sizeof numbers);
+    buf_printf(out, "\"requests\": %llu, \"failed_requests\": %llu, \"units\": %.15g",
+               (unsigned long long)sum->requests, (unsigned long long)sum->failures, sum->units);
+}
+
+static void write_programs(const struct mount *mount, struct buf *out)
+{
+    struct tally_program program;
+    buf_add_text(out, ",\n  \"programs\": [");
+    for (size_t i = 0; tally_program(mount->tally, i, &program); i++) {
+        buf_add_text(out, i ? ",\n    {" : "\n    {");
+        write_member(out, "program", program.name);
+        buf_printf(out, ", \"questions\": %llu, \"cached\": %llu, \"failed\": %llu, ",
+                   (unsigned long long)program.questions, (unsigned long long)program.cached,
+                   (unsigned long long)program.failed);
+        write_sum(out, &program.sum);
+        buf_printf(out, ", \"last_minute\": {\"questions\": %llu, ",
+                   (unsigned long long)program.minute_questions);
+        write_sum(out, &program.minute);
+        buf_add_text(out, "}}");
+    }
+    buf_add_text(out, "\n  ]");
+}
+
+static void write_uses(const struct mount *mount, struct buf *out)
+{
+    struct tally_use use;
+    buf_add_text(out, ",\n  \"uses\": [");
+    for (size_t i = 0; tally_use(mount->tally, i, &use); i++) {
+        buf_add_text(out, i ? ",\n    {" : "\n    {");
+        write_member(out, "table", use.table);
+        buf_add_text(out, ", ");
+        write_member(out, "index", use.index);
+        buf_add_text(out, ", ");
+        write_member(out, "pattern", use.pattern);
+        buf_add_text(out, ", ");
+        write_member(out, "program", use.program);
+        buf_add_text(out, ", ");
+        write_sum(out, &use.sum);
+        buf_add_char(out, '}');
+    }
+    buf_add_text(out, "\n  ]");
+}
+
+/* Questions that have no answer yet, and listings that are being read; the newest first. */
+static void write_waiting(const struct mount *mount, struct buf *out)
+{
+    unsigned count = 0;
+    buf_add_text(out, ",\n  \"waiting\": [");
+    for (const struct bill *bill = mount->bills; bill && count < MOST_WAITING; bill = bill->next) {
+        buf_printf(out, "%s{\"pid\": %d, ", count++ ? ",\n    " : "\n    ",
+                   (int)bill->asker.id.pid);
+        write_member(out, "program", span_text(bill->asker.program));
+        buf_add_text(out, ", ");
+        bill_write_path(bill, out);
+        buf_printf(out, ", \"ms\": %lld, \"requests\": %u, \"units\": %.15g}",
+                   (long long)bill_took_ms(bill), bill->requests, bill->units);
+    }
+    buf_add_text(out, "\n  ]");
 }
 
 static void write_stats(const struct mount *mount, struct buf *out)
 {
     struct number numbers[NUMBERS];
     struct source_stats source = sources_stats(mount->app->sources);
-    fill_numbers(mount, numbers);
+    numbers_fill(mount, numbers);
     buf_printf(out, "{\n  \"version\": \"%s\",\n  \"requests\": {", DDBFS_VERSION);
     for (size_t op = 0; op < source.operation_count; op++)
         buf_printf(out, "%s\"%s\": %llu", op ? ", " : "", source.operations[op].name,
@@ -71,21 +92,15 @@ static void write_stats(const struct mount *mount, struct buf *out)
     buf_add_char(out, '}');
     for (size_t i = 0; i < NUMBERS; i++)
         buf_printf(out, ",\n  \"%s\": %.15g", numbers[i].name, numbers[i].value);
+    write_programs(mount, out);
+    write_uses(mount, out);
+    write_waiting(mount, out);
     buf_add_text(out, "\n}\n");
 }
 
-static void write_metrics(const struct mount *mount, struct buf *out)
+static void write_ledger(const struct mount *mount, struct buf *out)
 {
-    struct number numbers[NUMBERS];
-    struct source_stats source = sources_stats(mount->app->sources);
-    fill_numbers(mount, numbers);
-    buf_add_text(out, "# TYPE ddbfs_requests counter\n");
-    for (size_t op = 0; op < source.operation_count; op++)
-        buf_printf(out, "ddbfs_requests{operation=\"%s\"} %llu\n", source.operations[op].name,
-                   (unsigned long long)source.operations[op].count);
-    for (size_t i = 0; i < NUMBERS; i++)
-        buf_printf(out, "# TYPE ddbfs_%s %s\nddbfs_%s %.15g\n", numbers[i].name, numbers[i].type,
-                   numbers[i].name, numbers[i].value);
+    ledger_show(mount->ledger, out);
 }
 
 /* The map as it was read, comments and all. */
@@ -109,13 +124,13 @@ static void write_recent(const struct mount *mount, struct buf *out)
     recent_write(mount->recent, out);
 }
 
-const char *const control_names[] = {"errors", "log",        "map.json", "metrics",
-                                     "recent", "stats.json", NULL};
+const char *const control_names[] = {"errors",  "ledger.jsonl", "log",        "map.json",
+                                     "metrics", "recent",       "stats.json", NULL};
 
 bool control_write(const struct mount *mount, struct span name, struct buf *out)
 {
     static void (*const writers[])(const struct mount *, struct buf *) = {
-        write_errors, write_log, write_map, write_metrics, write_recent, write_stats};
+        write_errors, write_ledger, write_log, write_map, metrics_write, write_recent, write_stats};
     for (size_t i = 0; control_names[i]; i++) {
         if (!span_is(name, control_names[i]))
             continue;

@@ -13,11 +13,13 @@
 
 #include "core/sources.h"
 #include "fs/mount/ahead.h"
+#include "fs/mount/bill.h"
 #include "fs/mount/channel.h"
 #include "fs/mount/control.h"
 #include "fs/mount/courier.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
+#include "fs/mount/ledger.h"
 #include "fs/mount/listing.h"
 #include "fs/mount/mount.h"
 #include "fs/mount/mount_options.h"
@@ -115,6 +117,7 @@ static void reload(struct mount *mount)
                  map_is_none(map) ? "there is still no map" : "the map has been read again");
     }
     refresher_drop(mount->refresher, SPAN_LITERAL("/"), NULL);
+    ledger_reopen(mount->ledger);
 }
 
 static void take_signal(void *arg, uint32_t events)
@@ -303,6 +306,27 @@ static void say_ready(struct mount *mount)
     daemon->ready_fd = -1;
 }
 
+static bool open_books(struct mount *mount)
+{
+    struct error why;
+    const char *file = mount->app->options->ledger;
+    if (bills_open(mount, file, &why))
+        return true;
+    app_complain(mount->app, NULL, &why);
+    return false;
+}
+
+/* What is asked before anybody could ask is on the mount's own account. */
+static bool ask_first(struct mount *mount)
+{
+    struct bill *bill = bill_new(mount, getpid(), SPAN_LITERAL("/"));
+    bool ok = probe(mount->app, bill ? &bill->payer : NULL);
+    if (bill)
+        bill_answer(bill, ok ? 0 : EIO);
+    bill_end(bill);
+    return ok;
+}
+
 static int serve(const struct start *wanted, int ready_fd)
 {
     struct app app;
@@ -320,8 +344,8 @@ static int serve(const struct start *wanted, int ready_fd)
     size_t cache_bytes = (size_t)options->cache_bytes / CACHE_SHARES;
     bool has_map = wanted->map ? app_init(&app, options, wanted->map, cache_bytes)
                                : app_init_any(&app, options, cache_bytes);
-    if (has_map && probe(&app) && start(&daemon, wanted) &&
-        (options->foreground || detach(&wanted->strays))) {
+    if (has_map && open_books(&daemon.mount) && ask_first(&daemon.mount) &&
+        start(&daemon, wanted) && (options->foreground || detach(&wanted->strays))) {
         app.log.write = journal_write;
         app.log.arg = daemon.mount.journal;
         status = loop_run(app.loop) && daemon.mount.greeted ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -329,6 +353,7 @@ static int serve(const struct start *wanted, int ready_fd)
     }
     stop(&daemon);
     app_clean_up(&app);
+    bills_close(&daemon.mount); /* sources may charge until they are gone */
     return status;
 }
 

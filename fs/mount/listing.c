@@ -8,6 +8,7 @@
 #include "core/base/dict.h"
 #include "core/base/printable.h"
 #include "core/tree/resolve.h"
+#include "fs/mount/bill.h"
 #include "fs/mount/control.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/waiting.h"
@@ -69,6 +70,7 @@ struct listing {
     enum listing_state state;
     int error;                  /* of LISTING_FAILED */
     struct tree_listing *pages; /* where entries come from; owned */
+    struct bill *bill;          /* who asked for them last, and what they took; NULL: nobody yet */
     struct arena names;         /* of entries without a node */
     size_t names_bytes;         /* what these take */
     struct entry *entries;      /* owned, in the order of their offsets */
@@ -137,6 +139,15 @@ static void set_before(struct listing *listing, struct listing *before)
 
 static void listing_free(struct listing *listing);
 
+/* No page is asked for any more. */
+static void end_bill(struct listing *listing, int error)
+{
+    if (listing->bill)
+        bill_answer(listing->bill, error);
+    bill_end(listing->bill);
+    listing->bill = NULL;
+}
+
 /* The one place where a listing's state changes. */
 static void become(struct listing *listing, enum listing_state state)
 {
@@ -144,6 +155,7 @@ static void become(struct listing *listing, enum listing_state state)
     if (is_over(listing)) {
         tree_list_end(listing->pages); /* its last page is no more needed */
         listing->pages = NULL;
+        end_bill(listing, listing->error);
     }
     struct listing *before = is_whole(listing) ? listing->before : NULL;
     if (!before)
@@ -197,6 +209,7 @@ static void listing_free(struct listing *listing)
     loop_remove_timer(listing->timer);
     fail_readers(listing, EINTR);
     tree_list_end(listing->pages);
+    end_bill(listing, 0);
     for (size_t i = 0; i < listing->count; i++)
         nodes_unpin(mount->nodes, listing->entries[i].node);
     nodes_unpin(mount->nodes, listing->node);
@@ -315,11 +328,23 @@ static bool is_fresh(const struct listing *listing)
     return listing && listing->state != LISTING_FAILED && now_ms(listing) < listing->fresh_until_ms;
 }
 
-struct listing *listing_open(struct listings *listings, struct node *node)
+/* Who shares what another has read is told from memory. */
+static void note_shared(const struct listing *listing, pid_t pid)
 {
-    struct listing *listing = is_fresh(node->listing) ? node->listing : listing_new(listings, node);
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    nodes_path(listing->node, span_text(""), &path);
+    if (listing->place && !path.failed)
+        bill_cached(mount_of(listing), pid, buf_span(&path), listing->place);
+}
+
+struct listing *listing_open(struct listings *listings, struct node *node, pid_t pid)
+{
+    bool is_shared = is_fresh(node->listing);
+    struct listing *listing = is_shared ? node->listing : listing_new(listings, node);
     if (!listing)
         return NULL;
+    if (is_shared)
+        note_shared(listing, pid);
     loop_remove_timer(listing->timer);
     listing->timer = NULL;
     listing->handles++;
@@ -596,7 +621,7 @@ static void answer(struct listing *listing, fuse_req_t req, size_t size, off_t o
 
 /* Entries as they come. */
 
-static void ask_more(struct listing *listing);
+static void ask_more(struct listing *listing, pid_t pid);
 
 /* One line for each wait: who listed what, and how long that took. */
 static void note_wait(const struct reader *reader)
@@ -620,6 +645,11 @@ static void note_failure(const struct listing *listing, pid_t pid, int error,
     journal_error(mount_of(listing)->journal, pid, buf_span(&path), error, err);
 }
 
+static pid_t pid_of_reader(const struct listing *listing)
+{
+    return listing->readers ? listing->readers->waiting.pid : 0;
+}
+
 static void answer_readers(struct listing *listing)
 {
     struct reader *next;
@@ -632,12 +662,7 @@ static void answer_readers(struct listing *listing)
         reader_free(reader);
     }
     if (listing->readers)
-        ask_more(listing);
-}
-
-static pid_t pid_of_reader(const struct listing *listing)
-{
-    return listing->readers ? listing->readers->waiting.pid : 0;
+        ask_more(listing, pid_of_reader(listing));
 }
 
 /* A listing that passed over records of kinds that the map does not declare says so where failures
@@ -782,17 +807,36 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
     answer_readers(listing);
 }
 
-static void ask_more(struct listing *listing)
+/* Whoever wants the next page pays for it. */
+static bool open_bill(struct listing *listing, pid_t pid)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    if (listing->bill) {
+        bill_pass(listing->bill, pid);
+        return true;
+    }
+    nodes_path(listing->node, span_text(""), &path);
+    if (!path.failed)
+        listing->bill = bill_new(mount_of(listing), pid, buf_span(&path));
+    if (listing->bill)
+        bill_read(listing->bill, listing->place);
+    return listing->bill;
+}
+
+/* For the task PID. */
+static void ask_more(struct listing *listing, pid_t pid)
 {
     if (listing->state != LISTING_IDLE)
         return;
     become(listing, LISTING_ASKED);
-    if (listing->pages) {
+    bool is_paid = open_bill(listing, pid);
+    if (listing->pages && is_paid) {
         tree_list_more(listing->pages);
         return;
     }
-    listing->pages =
-        tree_list(&mount_of(listing)->app->tree, listing->place, true, take_entries, listing);
+    if (is_paid)
+        listing->pages =
+            tree_list(&listing->bill->tree, listing->place, true, take_entries, listing);
     if (!listing->pages) {
         become(listing, LISTING_IDLE);
         fail_readers(listing, ENOMEM);
@@ -823,6 +867,7 @@ static void wait_for_entries(struct listing *listing, fuse_req_t req, size_t siz
 {
     struct mount *mount = mount_of(listing);
     struct reader *reader = calloc(1, sizeof *reader);
+    pid_t pid = fuse_req_ctx(req)->pid; /* which may be answered, and gone, before it is needed */
     if (!reader) {
         fuse_reply_err(req, ENOMEM);
         return;
@@ -834,7 +879,7 @@ static void wait_for_entries(struct listing *listing, fuse_req_t req, size_t siz
         reader_free(reader);
         return;
     }
-    ask_more(listing); /* which may answer it at once; and the reader may be gone already */
+    ask_more(listing, pid); /* which may answer it at once; and the reader may be gone already */
 }
 
 void listing_read(struct listing *listing, fuse_req_t req, size_t size, off_t offset)
@@ -843,7 +888,8 @@ void listing_read(struct listing *listing, fuse_req_t req, size_t size, off_t of
         wait_for_entries(listing, req, size, offset);
         return;
     }
+    pid_t pid = fuse_req_ctx(req)->pid; /* the reply is the request's end */
     answer(listing, req, size, offset);
     if (listing->page >= READ_AHEAD_FROM && offset >= (off_t)listing->page)
-        ask_more(listing);
+        ask_more(listing, pid);
 }

@@ -15,8 +15,8 @@ struct listings *listings_new(struct mount *mount);
 /* Ends them, open or not; who waits in one gets ERROR. NULL is fine. */
 void listings_destroy(struct listings *listings, int error);
 
-/* Once for each listing_close. NULL when memory ran out. */
-struct listing *listing_open(struct listings *listings, struct node *node);
+/* For the task PID. Once for each listing_close. NULL when memory ran out. */
+struct listing *listing_open(struct listings *listings, struct node *node, pid_t pid);
 void listing_close(struct listing *listing);
 
 /* Answers a READDIRPLUS, now or when the entries have come. */

@@ -11,13 +11,17 @@
 #include "fs/mount/nodes.h"
 
 struct ahead;
+struct bill;
 struct courier;
 struct failures;
 struct journal;
+struct ledger;
 struct listings;
 struct parked;
+struct processes;
 struct recent;
 struct refresher;
+struct tally;
 
 struct mount {
     struct app *app;             /* borrowed */
@@ -31,6 +35,10 @@ struct mount {
     struct courier *courier;     /* owned */
     struct refresher *refresher; /* owned */
     struct ahead *ahead;         /* owned */
+    struct processes *processes; /* who asks; owned */
+    struct tally *tally;         /* what they read, in sums; owned */
+    struct ledger *ledger;       /* and one by one; owned */
+    struct bill *bills;          /* questions that have no answer yet */
     bool unlistable_quiet;       /* a directory that can't be listed ends without an error */
     uid_t uid;                   /* whose everything is */
     gid_t gid;

@@ -7,6 +7,7 @@
 #include "core/tree/entries.h"
 #include "core/tree/resolve.h"
 #include "fs/mount/ahead.h"
+#include "fs/mount/bill.h"
 #include "fs/mount/control.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/listing.h"
@@ -127,6 +128,15 @@ static void answer_directory(struct parked *parked, fuse_req_t req, struct place
     give_directory(req, parked->node, parked->name, place);
 }
 
+/* What a listing knows needs nobody. */
+static void note_listed(fuse_req_t req, const struct node *parent, struct span name)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    nodes_path(parent, name, &path);
+    if (!path.failed)
+        bill_cached(mount_of(req), fuse_req_ctx(req)->pid, buf_span(&path), parent->place);
+}
+
 /* A listing that is fresh knows its records whole. The kernel may have let go of them before. */
 static bool look_up_listed(fuse_req_t req, struct node *parent, struct span name)
 {
@@ -134,6 +144,7 @@ static bool look_up_listed(fuse_req_t req, struct node *parent, struct span name
     struct node *node = listing_find(parent, name, &ttl_left_ms);
     if (!node)
         return false;
+    note_listed(req, parent, name);
     nodes_pin(node);
     give_node(req, node, ttl_left_ms);
     return true;
@@ -351,7 +362,7 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *in
         fuse_reply_err(req, node ? ENOTDIR : ESTALE);
         return;
     }
-    struct listing *listing = listing_open(mount->listings, node);
+    struct listing *listing = listing_open(mount->listings, node, fuse_req_ctx(req)->pid);
     if (!listing) {
         fuse_reply_err(req, ENOMEM);
         return;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/printable.h"
+#include "fs/mount/bill.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/listing.h"
@@ -20,6 +21,7 @@ static void parked_free(struct parked *parked)
         parked->next->previous = parked->previous;
     tree_resolve_cancel(parked->resolution);
     tree_cancel(parked->call);
+    bill_end(parked->bill);
     loop_remove_timer(parked->abandoned);
     nodes_unpin(mount->nodes, parked->node);
     place_destroy(parked->place);
@@ -29,6 +31,7 @@ static void parked_free(struct parked *parked)
 
 static void end_with(struct parked *parked, int error)
 {
+    bill_answer(parked->bill, error);
     waiting_fail(&parked->waiting, error);
     parked_free(parked);
 }
@@ -111,6 +114,7 @@ static void give_up(void *arg, int error)
 {
     struct parked *parked = arg;
     struct error why;
+    bill_answer(parked->bill, error);
     tell_failure(parked, error);
     if (error == EINTR) {
         parked->abandoned =
@@ -138,6 +142,7 @@ static bool stand_in(struct parked *parked, const struct error *err)
     fuse_req_t req = node ? waiting_take(&parked->waiting) : NULL;
     if (!req)
         return false;
+    bill_answer(parked->bill, 0);
     nodes_path(parked->node, parked->name, &path);
     journal_stale(mount->journal, parked->waiting.pid, buf_span(&path),
                   clock->wall_ms(clock) - (mount_now_ms(mount) - read_ms), err);
@@ -153,6 +158,7 @@ static void take_file(void *arg, const struct tree_file *file, const struct erro
     if (err && stand_in(parked, err))
         return;
     note(parked, file, err);
+    bill_answer(parked->bill, err ? reply_errno(err->kind) : 0);
     fuse_req_t req = waiting_take(&parked->waiting);
     if (req && err) {
         tell_failure(parked, reply_errno(err->kind));
@@ -174,11 +180,13 @@ static void take_place(void *arg, struct place *place, const struct error *err)
     }
     if (!place_is_directory(place)) {
         parked->place = place;
-        parked->call = tree_read(&parked->mount->app->tree, place, take_file, parked);
+        bill_read(parked->bill, place);
+        parked->call = tree_read(&parked->bill->tree, place, take_file, parked);
         if (!parked->call)
             end_with(parked, ENOMEM);
         return;
     }
+    bill_answer(parked->bill, 0);
     fuse_req_t req = waiting_take(&parked->waiting);
     if (req)
         parked->directory(parked, req, place);
@@ -189,8 +197,10 @@ static void take_place(void *arg, struct place *place, const struct error *err)
 
 static bool ask(struct parked *parked)
 {
-    const struct tree *tree = &parked->mount->app->tree;
+    const struct tree *tree = &parked->bill->tree;
     const struct node *node = parked->node;
+    if (parked->place)
+        bill_read(parked->bill, parked->place);
     if (parked->place)
         parked->call = tree_read(tree, parked->place, take_file, parked);
     else if (parked->name.size)
@@ -199,6 +209,15 @@ static bool ask(struct parked *parked)
         parked->resolution =
             tree_resolve(tree, node->parent->place, node->name, take_place, parked);
     return parked->call || parked->resolution;
+}
+
+static bool open_bill(struct parked *parked, fuse_req_t req)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    nodes_path(parked->node, parked->name, &path);
+    if (!path.failed)
+        parked->bill = bill_new(parked->mount, fuse_req_ctx(req)->pid, buf_span(&path));
+    return parked->bill;
 }
 
 static struct parked *parked_new(struct mount *mount, const struct parked *wanted)
@@ -247,7 +266,7 @@ void parked_start(struct mount *mount, fuse_req_t req, const struct parked *want
         parked_free(parked);
         return;
     }
-    if (!ask(parked)) {
+    if (!open_bill(parked, req) || !ask(parked)) {
         fuse_reply_err(req, ENOMEM);
         parked_free(parked);
         return;

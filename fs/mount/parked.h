@@ -23,6 +23,7 @@ struct parked {
     struct node *node;      /* pinned: the parent of a look-up, the file of a read */
     struct place *place;    /* owned; NULL until it is known what the path means */
     struct span name;       /* of a look-up; owned */
+    struct bill *bill;      /* what the question takes; the asker's reference */
     size_t size;            /* of a read */
     off_t offset;           /* of a read */
     parked_answer_fn *answer;

@@ -25,6 +25,7 @@ struct probe_call {
 
 struct probe {
     struct app *app;
+    struct payer *payer;      /* borrowed; may be NULL */
     struct probe_call *calls; /* owned */
     size_t count;
     size_t under_way;
@@ -122,7 +123,7 @@ static void start_call(struct probe *probe, const struct map_environment *enviro
         if (source)
             call->read = name ? read_new(READ_TABLE, name, NULL) : read_new(READ_TABLES, "", NULL);
         if (call->read)
-            call->call = source_start(source, call->read, NULL, take_answer, call);
+            call->call = source_start(source, call->read, probe->payer, take_answer, call);
         if (source && !call->call)
             error_no_memory(&call->err);
         call->state = call->call ? PROBE_UNDER_WAY : PROBE_FAILED;
@@ -186,9 +187,9 @@ static void ask_for_codes(struct app *app)
     sources_ask_nobody(app->sources);
 }
 
-bool probe(struct app *app)
+bool probe(struct app *app, struct payer *payer)
 {
-    struct probe probe = {.app = app};
+    struct probe probe = {.app = app, .payer = payer};
     sources_prepare();
     ask_for_codes(app);
     start_calls(&probe);

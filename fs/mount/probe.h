@@ -6,7 +6,8 @@
 #include "fs/cli/app.h"
 
 /* Asks each environment of the map that has settings of its own, all at once. What fails is said on
- * standard error; false when none of them answers. It runs the loop. */
-bool probe(struct app *app);
+ * standard error; false when none of them answers. It runs the loop.
+ * PAYER pays. */
+bool probe(struct app *app, struct payer *payer);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "fs/mount/ahead.h"
+#include "fs/mount/bill.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/listing.h"
@@ -103,6 +104,8 @@ void kernel_mount(struct kernel *kernel, struct scene *scene)
     mount->failures = failures_new();
     mount->recent = recent_new();
     mount->journal = journal_new(&scene->clock.clock, "/nowhere");
+    struct error why;
+    CHECK(bills_open(mount, NULL, &why));
     mount->ahead = ahead_new(mount);
     CHECK(mount->nodes && mount->listings && mount->failures && mount->recent && mount->journal &&
           mount->ahead);
@@ -119,6 +122,8 @@ void kernel_unmount(struct kernel *kernel)
     failures_destroy(mount->failures);
     recent_destroy(mount->recent);
     journal_destroy(mount->journal);
+    CHECK(!mount->bills);
+    bills_close(mount);
     while (kernel->newest) {
         struct fuse_req *req = kernel->newest;
         kernel->newest = req->older;

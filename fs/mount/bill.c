@@ -1,0 +1,236 @@
+/* Bills, from the question to the line that tells of it. */
+#include "fs/mount/bill.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/instant.h"
+#include "core/base/printable.h"
+#include "fs/mount/ledger.h"
+#include "fs/mount/tally.h"
+
+bool bills_open(struct mount *mount, const char *file, struct error *err)
+{
+    mount->processes = processes_new("/proc");
+    mount->tally = tally_new(loop_clock(mount->app->loop));
+    mount->ledger = ledger_new(file, &mount->app->log, err);
+    return (mount->processes && mount->tally) ? mount->ledger != NULL : error_no_memory(err);
+}
+
+void bills_close(struct mount *mount)
+{
+    processes_destroy(mount->processes);
+    tally_destroy(mount->tally);
+    ledger_destroy(mount->ledger);
+}
+
+/* "2026-04-16T10:15:00.123Z" */
+static void write_time(struct buf *out, int64_t wall_ms)
+{
+    instant_write(out, wall_ms);
+    if (!out->failed)
+        buf_truncate(out, out->size - 1);
+    buf_printf(out, ".%03dZ", (int)(wall_ms % 1000));
+}
+
+/* A text that may hold anything, as a JSON string that a terminal may show. */
+static void write_text(struct buf *out, struct span text)
+{
+    CLEAN_UP(buf_clean_up) struct buf safe = {0};
+    printable_add(&safe, text, "");
+    out->failed = out->failed || safe.failed;
+    json_write_string(out, buf_span(&safe));
+}
+
+static void write_member(struct buf *out, const char *name, struct span text)
+{
+    buf_printf(out, ",\"%s\":", name);
+    write_text(out, text);
+}
+
+void bill_write_path(const struct bill *bill, struct buf *out)
+{
+    buf_add_text(out, "\"path\": ");
+    write_text(out, buf_span(&bill->path));
+}
+
+static void write_took(const struct bill *bill, struct buf *out)
+{
+    bool is_cached = bill->requests == 0 && (bill->error == 0 || bill->error == ENOENT);
+    buf_printf(out, ",\"requests\":%u", bill->requests);
+    if (bill->failures)
+        buf_printf(out, ",\"failed_requests\":%u", bill->failures);
+    buf_printf(out, ",\"units\":%.15g,\"ms\":%lld,\"cached\":%s", bill->units,
+               (long long)bill_took_ms(bill), is_cached ? "true" : "false");
+    if (bill->error)
+        write_member(out, "errno", span_text(strerrorname_np(bill->error)));
+}
+
+static void write_line(const struct bill *bill, struct buf *out)
+{
+    struct clock *clock = loop_clock(bill->mount->app->loop);
+    int64_t ago_ms = clock->now_ms(clock) - bill->since_ms;
+    buf_add_text(out, "{\"time\":\"");
+    write_time(out, clock->wall_ms(clock) - ago_ms);
+    buf_printf(out, "\",\"pid\":%d", (int)bill->asker.id.pid);
+    write_member(out, "program", span_text(bill->asker.program));
+    write_member(out, "path", buf_span(&bill->path));
+    buf_add_span(out, buf_span(&bill->read));
+    write_took(bill, out);
+    buf_add_text(out, "}\n");
+}
+
+/* All that the question took is known. */
+static void tell(struct bill *bill)
+{
+    CLEAN_UP(buf_clean_up) struct buf line = {0};
+    struct mount *mount = bill->mount;
+    bool is_asked = bill->requests > 0, is_answered = !bill->error || bill->error == ENOENT;
+    if (bill->read.size == 0 && !is_asked && !bill->error)
+        return;
+    tally_question(mount->tally, span_text(bill->asker.program),
+                   !is_answered ? TALLY_FAILED
+                   : is_asked   ? TALLY_ASKED
+                                : TALLY_CACHED);
+    write_line(bill, &line);
+    if (!line.failed)
+        ledger_add(mount->ledger, buf_span(&line));
+}
+
+static void charge(struct payer *payer, const struct expense *expense)
+{
+    struct bill *bill = (struct bill *)payer;
+    bill->requests += expense->requests;
+    bill->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
+    bill->units += expense->units;
+    tally_expense(bill->mount->tally, span_text(bill->asker.program), expense);
+}
+
+static void close_bill(struct bill *bill)
+{
+    if (bill->is_over)
+        return;
+    bill->took_ms = bill_took_ms(bill);
+    bill->is_over = true;
+    *(bill->previous ? &bill->previous->next : &bill->mount->bills) = bill->next;
+    if (bill->next)
+        bill->next->previous = bill->previous;
+    bill->previous = NULL;
+    bill->next = NULL;
+}
+
+static void release(struct payer *payer)
+{
+    struct bill *bill = (struct bill *)payer;
+    close_bill(bill);
+    tell(bill);
+    buf_clean_up(&bill->path);
+    buf_clean_up(&bill->read);
+    free(bill);
+}
+
+struct bill *bill_new(struct mount *mount, pid_t pid, struct span path)
+{
+    static const struct payer_ops ops = {charge, release};
+    struct bill *bill = calloc(1, sizeof *bill);
+    if (!bill)
+        return NULL;
+    buf_add_span(&bill->path, path);
+    if (bill->path.failed) {
+        free(bill);
+        return NULL;
+    }
+    bill->payer = (struct payer){&ops, 1};
+    bill->mount = mount;
+    bill->tree = mount->app->tree;
+    bill->tree.payer = &bill->payer;
+    bill->since_ms = mount_now_ms(mount);
+    processes_find(mount->processes, pid, &bill->asker);
+    bill->next = mount->bills;
+    if (bill->next)
+        bill->next->previous = bill;
+    mount->bills = bill;
+    return bill;
+}
+
+/* The operations, in the order in which they are sent. */
+static const char *words_of(const struct plan *plan)
+{
+    bool again = plan->reads_again;
+    switch (plan->kind) {
+    case PLAN_KEY:
+        return "GetItem";
+    case PLAN_LIST:
+        return again ? "Query, BatchGetItem" : "Query";
+    case PLAN_FIND:
+    case PLAN_SEARCH:
+        return again ? "Query, GetItem" : "Query";
+    }
+    return "";
+}
+
+void bill_read(struct bill *bill, const struct place *place)
+{
+    struct error ignored;
+    struct plan *plan = place_is_read(place) ? place_plan(place, &ignored) : NULL;
+    if (!plan || bill->read.size) {
+        plan_unref(plan);
+        return;
+    }
+    CLEAN_UP(buf_clean_up) struct buf pattern = {0};
+    buf_printf(&pattern, "%s/%s", plan->table->path_name, plan->pattern->path);
+    write_member(&bill->read, "table", span_text(plan->table_name));
+    if (plan->query && plan->query->index)
+        write_member(&bill->read, "index", span_text(plan->query->index));
+    write_member(&bill->read, "pattern", buf_span(&pattern));
+    write_member(&bill->read, "plan", span_text(words_of(plan)));
+    plan_unref(plan);
+}
+
+void bill_answer(struct bill *bill, int error)
+{
+    if (bill->is_over)
+        return;
+    bill->error = error;
+    close_bill(bill);
+}
+
+void bill_end(struct bill *bill)
+{
+    if (!bill)
+        return;
+    bill_answer(bill, EINTR);
+    payer_unref(&bill->payer);
+}
+
+void bill_pass(struct bill *bill, pid_t pid)
+{
+    struct process asker;
+    struct mount *mount = bill->mount;
+    processes_find(mount->processes, pid, &asker);
+    if (asker.id.pid == bill->asker.id.pid && asker.id.started == bill->asker.id.started)
+        return;
+    tell(bill);
+    bill->asker = asker;
+    bill->since_ms = mount_now_ms(mount);
+    bill->requests = 0;
+    bill->failures = 0;
+    bill->units = 0;
+}
+
+/* Without memory for it nothing is told. */
+void bill_cached(struct mount *mount, pid_t pid, struct span path, const struct place *place)
+{
+    struct bill *bill = bill_new(mount, pid, path);
+    if (!bill)
+        return;
+    bill_read(bill, place);
+    bill_answer(bill, 0);
+    bill_end(bill);
+}
+
+int64_t bill_took_ms(const struct bill *bill)
+{
+    return bill->is_over ? bill->took_ms : mount_now_ms(bill->mount) - bill->since_ms;
+}

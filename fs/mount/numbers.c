@@ -1,0 +1,104 @@
+#include "fs/mount/numbers.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/sources.h"
+#include "fs/mount/ahead.h"
+#include "fs/mount/journal.h"
+#include "fs/mount/ledger.h"
+
+static double resident_bytes(void)
+{
+    long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "re");
+    if (statm && fscanf(statm, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (statm)
+        fclose(statm);
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static void fill_source(const struct mount *mount, struct number *out)
+{
+    struct source_stats source = sources_stats(mount->app->sources);
+    const struct number numbers[] = {
+        {"request_failures", NUMBER_COUNTER, "", (double)source.failures,
+         "Requests that were not answered with what was asked for."},
+        {"consumed_capacity", NUMBER_COUNTER, "", source.capacity,
+         "Read capacity units that the service says were consumed."},
+    };
+    memcpy(out, numbers, sizeof numbers);
+}
+
+static void fill_telling(const struct mount *mount, struct number *out)
+{
+    const struct number numbers[] = {
+        {"errors", NUMBER_COUNTER, "", (double)journal_error_count(mount->journal),
+         "Failures that were told in /.ddbfs/errors."},
+        {"stale_answers", NUMBER_COUNTER, "", (double)journal_stale_count(mount->journal),
+         "Answers in an outage that were older than they should be."},
+        {"log_lines_dropped", NUMBER_COUNTER, "", (double)journal_dropped_count(mount->journal),
+         "Lines that the system's log, or standard error, did not take."},
+        {"ledger_lines_lost", NUMBER_COUNTER, "", (double)ledger_lost_count(mount->ledger),
+         "Lines that the file of --ledger did not take."},
+    };
+    memcpy(out, numbers, sizeof numbers);
+}
+
+static void fill_cache(const struct mount *mount, struct number *out)
+{
+    struct cache_stats cache = cache_stats(mount->app->cache);
+    const struct number numbers[] = {
+        {"cache_bytes", NUMBER_GAUGE, "bytes", (double)cache.bytes,
+         "Memory that records and other answers take."},
+        {"cache_entries", NUMBER_GAUGE, "", (double)cache.entries, "Answers that are kept."},
+        {"cache_hits", NUMBER_COUNTER, "", (double)cache.hits,
+         "Questions to the cache that were answered from it."},
+        {"cache_misses", NUMBER_COUNTER, "", (double)cache.misses,
+         "Questions to the cache that the service had to be asked for."},
+        {"cache_joined", NUMBER_COUNTER, "", (double)cache.joined,
+         "Questions to the cache for which the service was being asked already."},
+        {"cache_evicted", NUMBER_COUNTER, "", (double)cache.evicted,
+         "Answers that were let go for want of room."},
+    };
+    memcpy(out, numbers, sizeof numbers);
+}
+
+static void fill_memory(const struct mount *mount, struct number *out)
+{
+    struct nodes_stats nodes = nodes_stats(mount->nodes);
+    const struct number numbers[] = {
+        {"directories", NUMBER_GAUGE, "", (double)nodes.directories,
+         "Directories that the kernel knows."},
+        {"files", NUMBER_GAUGE, "", (double)nodes.files, "Files that the kernel knows."},
+        {"content_bytes", NUMBER_GAUGE, "bytes", (double)mount->budget.used[BUDGET_CONTENTS],
+         "Memory that contents of files take."},
+        {"files_read_ahead", NUMBER_COUNTER, "", (double)ahead_given(mount->ahead),
+         "Files that the kernel was given before it asked for them."},
+        {"listing_bytes", NUMBER_GAUGE, "bytes", (double)mount->budget.used[BUDGET_LISTINGS],
+         "Memory that listings take."},
+        {"node_bytes", NUMBER_GAUGE, "bytes", (double)mount->budget.used[BUDGET_NODES],
+         "Memory that inodes take."},
+        {"maps", NUMBER_GAUGE, "", (double)map_count(),
+         "Maps in use; more than one: something is of an old one."},
+        {"models", NUMBER_GAUGE, "", (double)model_count(),
+         "Models of tables in use, of the map's or any other."},
+        {"resident_bytes", NUMBER_GAUGE, "bytes", resident_bytes(),
+         "Memory of the process that is not swapped out."},
+    };
+    memcpy(out, numbers, sizeof numbers);
+}
+
+void numbers_fill(const struct mount *mount, struct number out[NUMBERS])
+{
+    struct clock *clock = loop_clock(mount->app->loop);
+    out[0] = (struct number){"uptime_seconds", NUMBER_GAUGE, "seconds",
+                             (double)(clock->now_ms(clock) - mount->started_ms) / 1000,
+                             "How long the mount has been there."};
+    fill_source(mount, out + 1);
+    fill_telling(mount, out + 3);
+    fill_cache(mount, out + 7);
+    fill_memory(mount, out + 13);
+}

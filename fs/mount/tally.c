@@ -1,0 +1,284 @@
+/* Sums by name, as many as there is room for. */
+#include "fs/mount/tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/dict.h"
+
+/* Whatever has a name of several words: found by them, and told in the order in which they came. */
+struct named {
+    struct dict_node node; /* first, so that a node is a named */
+    void *sums;            /* owned */
+    struct span words[4];  /* in TEXT */
+    char text[];
+};
+
+struct shelf {
+    struct dict by_name;
+    struct named **items; /* owned, with what they point to */
+    size_t count, most;
+    size_t sums_size; /* bytes of each one's SUMS */
+};
+
+struct second {
+    int64_t at; /* which second it is, on the clock that never jumps */
+    uint64_t questions;
+    struct tally_sum sum;
+};
+
+struct program {
+    uint64_t questions, cached, failed;
+    struct tally_sum sum;
+    struct second seconds[TALLY_MINUTE];
+};
+
+struct pace {
+    uint64_t requests, failures, took_ms;
+    uint64_t buckets[TALLY_BUCKETS];
+};
+
+struct tally {
+    struct clock *clock;
+    struct shelf uses;     /* struct tally_sum: table, index, pattern, program */
+    struct shelf paces;    /* struct pace: operation, table */
+    struct shelf programs; /* struct program */
+};
+
+static const int64_t bounds_ms[TALLY_BUCKETS] = {1,   2,   5,    10,   25,   50,    100,
+                                                 250, 500, 1000, 2500, 5000, 10000, -1};
+
+int64_t tally_bound_ms(size_t bucket)
+{
+    return bounds_ms[bucket];
+}
+
+/* Shelves. There is room for some more than MOST, for those that stand for others. */
+enum { OTHERS = 80 };
+
+static bool shelf_init(struct shelf *shelf, size_t most, size_t sums_size)
+{
+    shelf->most = most;
+    shelf->sums_size = sums_size;
+    shelf->items = calloc(most + OTHERS, sizeof *shelf->items);
+    return dict_init(&shelf->by_name) && shelf->items;
+}
+
+static void shelf_clean_up(struct shelf *shelf)
+{
+    for (size_t i = 0; i < shelf->count; i++) {
+        free(shelf->items[i]->sums);
+        free(shelf->items[i]);
+    }
+    free(shelf->items);
+    dict_clean_up(&shelf->by_name);
+}
+
+static void write_name(const struct span *words, size_t count, struct buf *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        buf_add_span(out, words[i]);
+        buf_add_char(out, '\0');
+    }
+}
+
+static struct named *shelf_add(struct shelf *shelf, struct span name, const struct span *words,
+                               size_t count)
+{
+    struct named *named = calloc(1, sizeof *named + name.size);
+    if (named)
+        named->sums = calloc(1, shelf->sums_size);
+    if (!named || !named->sums) {
+        free(named);
+        return NULL;
+    }
+    memcpy(named->text, name.data, name.size);
+    named->node.key = span_of(named->text, name.size);
+    const char *at = named->text;
+    for (size_t i = 0; i < count; i++) {
+        named->words[i] = span_of(at, words[i].size);
+        at += words[i].size + 1;
+    }
+    dict_add(&shelf->by_name, &named->node);
+    shelf->items[shelf->count++] = named;
+    return named;
+}
+
+/* What has that name. A new one is added while there are fewer than MOST; NULL when there are not,
+ * or memory ran out. */
+static struct named *shelf_find(struct shelf *shelf, const struct span *words, size_t count,
+                                size_t most)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    write_name(words, count, &name);
+    if (name.failed)
+        return NULL;
+    struct named *found = (struct named *)dict_find(&shelf->by_name, buf_span(&name));
+    if (found || shelf->count >= most)
+        return found;
+    return shelf_add(shelf, buf_span(&name), words, count);
+}
+
+/* The same, or else what stands for OTHERS. */
+static void *sums_of(struct shelf *shelf, const struct span *words, const struct span *others,
+                     size_t count)
+{
+    struct named *found = shelf_find(shelf, words, count, shelf->most);
+    if (!found)
+        found = shelf_find(shelf, others, count, shelf->most + OTHERS);
+    return found ? found->sums : NULL;
+}
+
+struct tally *tally_new(struct clock *clock)
+{
+    struct tally *tally = calloc(1, sizeof *tally);
+    if (!tally)
+        return NULL;
+    tally->clock = clock;
+    bool ok = shelf_init(&tally->uses, TALLY_MOST_USES, sizeof(struct tally_sum));
+    ok = shelf_init(&tally->paces, TALLY_MOST_PACES, sizeof(struct pace)) && ok;
+    ok = shelf_init(&tally->programs, TALLY_MOST_PROGRAMS, sizeof(struct program)) && ok;
+    if (ok)
+        return tally;
+    tally_destroy(tally);
+    return NULL;
+}
+
+void tally_destroy(struct tally *tally)
+{
+    if (!tally)
+        return;
+    shelf_clean_up(&tally->uses);
+    shelf_clean_up(&tally->paces);
+    shelf_clean_up(&tally->programs);
+    free(tally);
+}
+
+/* Counting. */
+
+static const struct span other = {TALLY_OTHER, sizeof TALLY_OTHER - 1};
+
+static int64_t this_second(const struct tally *tally)
+{
+    return tally->clock->now_ms(tally->clock) / 1000;
+}
+
+/* The program's sums of this second. */
+static struct second *second_of(const struct tally *tally, struct program *program)
+{
+    int64_t now = this_second(tally);
+    struct second *second = &program->seconds[now % TALLY_MINUTE];
+    if (second->at != now)
+        *second = (struct second){.at = now};
+    return second;
+}
+
+static void add(struct tally_sum *sum, const struct expense *expense)
+{
+    sum->requests += expense->requests;
+    sum->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
+    sum->units += expense->units;
+}
+
+static struct named *program_of(struct tally *tally, struct span name)
+{
+    struct named *found = shelf_find(&tally->programs, &name, 1, TALLY_MOST_PROGRAMS);
+    return found ? found : shelf_find(&tally->programs, &other, 1, TALLY_MOST_PROGRAMS + 1);
+}
+
+/* A share of a request that another's expense counts took no time of its own. */
+static void add_pace(struct tally *tally, const struct expense *expense)
+{
+    const struct span words[] = {span_text(expense->operation), span_text(expense->table)},
+                      others[] = {words[0], other};
+    struct pace *pace = expense->requests ? sums_of(&tally->paces, words, others, 2) : NULL;
+    size_t bucket = 0;
+    if (!pace)
+        return;
+    while (bounds_ms[bucket] >= 0 && expense->took_ms > bounds_ms[bucket])
+        bucket++;
+    pace->requests += expense->requests;
+    pace->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
+    pace->took_ms += (uint64_t)(expense->took_ms > 0 ? expense->took_ms : 0);
+    pace->buckets[bucket] += expense->requests;
+}
+
+void tally_expense(struct tally *tally, struct span name, const struct expense *expense)
+{
+    struct named *named = program_of(tally, name);
+    struct span told = named ? named->words[0] : other;
+    const struct span words[] = {span_text(expense->table), span_text(expense->index),
+                                 span_text(expense->pattern), told},
+                      others[] = {other, span_text(""), other, told};
+    struct tally_sum *use = sums_of(&tally->uses, words, others, 4);
+    if (use)
+        add(use, expense);
+    if (named) {
+        struct program *program = named->sums;
+        add(&program->sum, expense);
+        add(&second_of(tally, program)->sum, expense);
+    }
+    add_pace(tally, expense);
+}
+
+void tally_question(struct tally *tally, struct span name, enum tally_answer answer)
+{
+    struct named *named = program_of(tally, name);
+    struct program *program = named ? named->sums : NULL;
+    if (!program)
+        return;
+    program->questions++;
+    program->cached += answer == TALLY_CACHED;
+    program->failed += answer == TALLY_FAILED;
+    second_of(tally, program)->questions++;
+}
+
+/* Telling. */
+
+bool tally_use(const struct tally *tally, size_t i, struct tally_use *out)
+{
+    if (i >= tally->uses.count)
+        return false;
+    const struct named *named = tally->uses.items[i];
+    *out = (struct tally_use){named->words[0], named->words[1], named->words[2], named->words[3],
+                              *(struct tally_sum *)named->sums};
+    return true;
+}
+
+bool tally_pace(const struct tally *tally, size_t i, struct tally_pace *out)
+{
+    if (i >= tally->paces.count)
+        return false;
+    const struct named *named = tally->paces.items[i];
+    const struct pace *pace = named->sums;
+    *out = (struct tally_pace){.operation = named->words[0],
+                               .table = named->words[1],
+                               .requests = pace->requests,
+                               .failures = pace->failures,
+                               .took_ms = pace->took_ms};
+    memcpy(out->buckets, pace->buckets, sizeof out->buckets);
+    return true;
+}
+
+bool tally_program(const struct tally *tally, size_t i, struct tally_program *out)
+{
+    if (i >= tally->programs.count)
+        return false;
+    const struct named *named = tally->programs.items[i];
+    const struct program *program = named->sums;
+    *out = (struct tally_program){.name = named->words[0],
+                                  .questions = program->questions,
+                                  .cached = program->cached,
+                                  .failed = program->failed,
+                                  .sum = program->sum};
+    for (size_t k = 0; k < TALLY_MINUTE; k++) {
+        const struct second *second = &program->seconds[k];
+        if (second->at <= this_second(tally) - TALLY_MINUTE)
+            continue;
+        out->minute_questions += second->questions;
+        out->minute.requests += second->sum.requests;
+        out->minute.failures += second->sum.failures;
+        out->minute.units += second->sum.units;
+    }
+    return true;
+}
