@@ -320,6 +320,16 @@ def error_of(ask):
     return 0
 
 
+@effect_of("--ledger")
+def each_question_is_a_line_of_the_ledger(bench):
+    file = bench.folder / "ledger"
+    with bench.mounted("--ledger", file) as root:
+        assert not [line for line in file.read_text().splitlines() if SETTINGS in line]
+        os.stat(f"{root}{SETTINGS}")
+        line = json.loads(file.read_text().splitlines()[-1])
+        assert line["path"] == SETTINGS and line["requests"] == 1
+
+
 @effect_of("--max-entries")
 def max_entries_ends_a_listing_in_an_error(bench):
     things = bench.fixture("things")

@@ -130,6 +130,15 @@ class Mount:
         time.sleep(STATS_TTL_S)
         return (self / ".ddbfs/log").read_text("utf-8")
 
+    def ledger(self):
+        """The questions that the mount remembers, the oldest first."""
+        time.sleep(STATS_TTL_S)
+        return [json.loads(line) for line in (self / ".ddbfs/ledger.jsonl").read_bytes().splitlines()]
+
+    def metrics(self):
+        time.sleep(STATS_TTL_S)
+        return (self / ".ddbfs/metrics").read_text("ascii")
+
     def recent(self):
         time.sleep(STATS_TTL_S)
         return (self / ".ddbfs/recent").read_text("utf-8").splitlines()

@@ -641,7 +641,7 @@ def test_refresh_while_others_read(mount):
 def test_the_control_folder_is_hidden_but_there(mount):
     m = mount()
     assert ".ddbfs" not in os.listdir(m.root)
-    names = ["errors", "log", "map.json", "metrics", "recent", "stats.json"]
+    names = ["errors", "ledger.jsonl", "log", "map.json", "metrics", "recent", "stats.json"]
     assert sorted(os.listdir(m / ".ddbfs")) == names
 
 
@@ -658,20 +658,6 @@ def test_stats_count_what_was_asked(mount):
     assert set(asked) == records | facts
     assert after["consumed_capacity"] > before["consumed_capacity"]
     assert after["files"] > before["files"] and after["content_bytes"] > 0
-
-
-def test_metrics_are_prometheus_text(mount):
-    m = mount()
-    (m / SETTINGS).read_bytes()
-    time.sleep(mounts.STATS_TTL_S)
-    typed = set()
-    for line in (m / ".ddbfs/metrics").read_text("ascii").splitlines():
-        kind = re.fullmatch(r"# TYPE (ddbfs_[a-z_]+) (counter|gauge)", line)
-        sample = re.fullmatch(r'(ddbfs_[a-z_]+)(\{operation="\w+"\})? [0-9.e+-]+', line)
-        assert kind or sample, line
-        assert not sample or sample[1] in typed, f"{line} has no type"
-        typed |= {kind[1]} if kind else set()
-    assert "ddbfs_requests" in typed
 
 
 def test_the_map_is_shown_as_it_was_read(mount):
@@ -713,7 +699,8 @@ def test_no_secret_is_told(mount, proxy):
     with pytest.raises(PermissionError):
         os.stat(m / SHOP / "USER#1")
     told = m.log() + m.lines() + m.errors() + json.dumps(m.stats())
-    told += (m / ".ddbfs/metrics").read_text() + (m / ".ddbfs/map.json").read_text()
+    told += m.metrics() + (m / ".ddbfs/map.json").read_text()
+    told += (m / ".ddbfs/ledger.jsonl").read_text()
     assert "cool-store" in told and not [secret for secret in SECRETS if secret in told]
 
 
