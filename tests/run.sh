@@ -17,7 +17,8 @@ exec </dev/null
 
 BUILD_NEEDS="gcc libc6-dev clang libclang-rt-14-dev meson ninja-build pkg-config
     libcurl4-openssl-dev libfuse3-dev libssl-dev zlib1g-dev libcjson-dev"
-TEST_NEEDS="python3-pytest python3-pytest-xdist python3-boto3 python3-jsonschema python3-prometheus-client awscli
+TEST_NEEDS="python3-pytest python3-pytest-xdist python3-boto3 python3-jsonschema awscli
+    python3-prometheus-client
     java:openjdk-17-jre-headless npm:npm git:git ca-certificates mandoc
     clang-format clang-tidy shellcheck
     fuse3 jq less mc nano perl rsync tmux util-linux valgrind vim:vim
