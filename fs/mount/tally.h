@@ -57,12 +57,12 @@ struct tally;
 struct tally *tally_new(struct clock *clock);
 void tally_destroy(struct tally *tally); /* NULL is fine */
 
-/* PROGRAM has sent a request, which is over. Without memory it counts as others' do. */
-void tally_expense(struct tally *tally, struct span program, const struct expense *expense);
+/* The program NAME has sent a request, which is over. Without memory it counts as others' do. */
+void tally_expense(struct tally *tally, struct span name, const struct expense *expense);
 
 enum tally_answer { TALLY_ASKED, TALLY_CACHED, TALLY_FAILED };
-/* PROGRAM has asked a question, and has its answer. */
-void tally_question(struct tally *tally, struct span program, enum tally_answer answer);
+/* The program NAME has asked a question, and has its answer. */
+void tally_question(struct tally *tally, struct span name, enum tally_answer answer);
 
 /* The I-th of each, in an order that stays; false when there are no more. What OUT points to stays
  * as long as the tally. */
