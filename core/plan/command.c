@@ -446,6 +446,52 @@ static void write_key(struct buf *out, const struct model *table)
     buf_add_char(out, '}');
 }
 
+/* Whether what is asked beside the path is tested of records that are read again, rather than of
+ * what the query gives. */
+static bool asks_again(const struct plan *plan)
+{
+    bool here = plan->parts.late || plan->parts.early.child_count > 0;
+    return plan->reads_again && here && (plan->parts.late || plan->query->limit > 0);
+}
+
+static void write_select(const struct cond *cond, struct buf *out)
+{
+    buf_add_text(out, "map(select(");
+    jq_write_cond(cond, out);
+    buf_add_text(out, "))");
+}
+
+/* How many of those that are asked for; 0 when the query's own limit says it. */
+static uint32_t asked_limit(const struct plan *plan)
+{
+    bool said = !plan->asked || (plan->query->limit == plan->asked->limit && !plan->query->ties &&
+                                 plan->parts.early.child_count == 0 && !plan->parts.late);
+    return said ? 0 : plan->asked->limit;
+}
+
+/* Appends a jq filter from those that count to those that are asked for, one after another. */
+static void write_listed(const struct plan *plan, struct buf *out)
+{
+    const struct read *query = plan->query;
+    bool early = plan->parts.early.child_count > 0 && !asks_again(plan);
+    uint32_t most = asks_again(plan) ? 0 : asked_limit(plan);
+    bool more = early || most > 0;
+    buf_add_text(out, query->ties && more ? "[" : "");
+    if (query->ties)
+        write_with_ties(out, query);
+    else if (query->limit)
+        buf_printf(out, ".[:%lu]", (unsigned long)query->limit);
+    buf_add_text(out, !more ? "" : query->ties ? "] | " : query->limit ? " | " : "");
+    if (early)
+        write_select(&plan->parts.early, out);
+    if (most)
+        buf_printf(out, "%s.[:%lu]", early ? " | " : "", (unsigned long)most);
+    if (more)
+        buf_add_text(out, " | .[]");
+    else if (!query->ties)
+        buf_add_text(out, query->limit ? "[]" : ".[]");
+}
+
 /* The plan's query, and of its answer what counts, as keys when these are read again. */
 static void write_query(const struct command_of *command, struct buf *out)
 {
@@ -455,12 +501,8 @@ static void write_query(const struct command_of *command, struct buf *out)
     write_sift(&sift, command);
     if (plan->kind == PLAN_FIND)
         write_choice(&choose, plan);
-    else if (plan->query->ties)
-        write_with_ties(&choose, plan->query);
-    else if (plan->query->limit)
-        buf_printf(&choose, ".[:%lu][]", (unsigned long)plan->query->limit);
     else
-        buf_add_text(&choose, ".[]");
+        write_listed(plan, &choose);
     if (keys)
         write_key(&choose, plan->table);
     else if (plan->kind == PLAN_FIND && plan->attribute.size)
@@ -506,6 +548,8 @@ static void write_get(const struct command_of *command, const char *key, struct 
     struct source_command how = {.options = command->options, .key = key, .flags = "-c"};
     if (plan->kind == PLAN_KEY)
         write_doubts(plan, &sift);
+    if (asks_again(plan))
+        write_select(plan->asked->filter, &sift);
     if (sift.size)
         how.sift = buf_text(&sift);
     if (plan->kind == PLAN_LIST) {
@@ -535,4 +579,6 @@ void command_write(const struct command_of *command, struct buf *out)
     buf_add_text(out, " | while IFS= read -r key; do ");
     write_get(command, "\"$key\"", out);
     buf_add_text(out, "; done");
+    if (asks_again(plan) && plan->asked->limit > 0)
+        buf_printf(out, " | head -n %lu", (unsigned long)plan->asked->limit);
 }

@@ -29,6 +29,27 @@ static void add_hydration(const struct map_pattern *pattern, struct cost *out)
     out->units.most += item;
 }
 
+/* LIMIT is the query's, TIES likewise; FIRST_PAGE_DOES if that many may be on its first page. */
+static void cost_of_query(const struct map_pattern *pattern, uint32_t limit, bool ties,
+                          bool first_page_does, struct cost *out)
+{
+    uint64_t item = units_item_bytes(pattern->table, pattern->index);
+    *out = (struct cost){.consistent = pattern->consistent};
+    out->requests = first_page_does;
+    out->passes_over = first_page_does;
+    out->fills_pages = first_page_does && pattern->list;
+    out->ties = first_page_does && ties;
+    out->pages = !first_page_does;
+    out->units = (struct cost_units){
+        .least = units_of_item(0, pattern->consistent),
+        .most =
+            first_page_does ? units_of_page((uint64_t)limit + ties, item, pattern->consistent) : 0,
+        .page = units_of_page(0, item, pattern->consistent),
+    };
+    if (pattern->hydrates)
+        add_hydration(pattern, out);
+}
+
 void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *entry,
                      uint32_t limit, struct cost *out)
 {
@@ -41,21 +62,15 @@ void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *
      * these don't count, or don't fit a page, does it go on, in whole pages. */
     bool first_page_does = !entry && pattern->filter_count == 0 && !pattern->pick &&
                            (!pattern->list || pattern->limit);
-    uint64_t item = units_item_bytes(pattern->table, pattern->index);
-    uint64_t asked = (uint64_t)limit + pattern->ties;
-    out->requests = first_page_does;
-    out->passes_over = first_page_does;
-    out->fills_pages = first_page_does && pattern->list;
-    out->ties = first_page_does && pattern->ties;
-    out->pages = !first_page_does;
+    cost_of_query(pattern, limit, pattern->ties, first_page_does, out);
     out->filters = entry || pattern->filter_count;
-    out->units = (struct cost_units){
-        .least = units_of_item(0, pattern->consistent),
-        .most = first_page_does ? units_of_page(asked, item, pattern->consistent) : 0,
-        .page = units_of_page(0, item, pattern->consistent),
-    };
-    if (pattern->hydrates)
-        add_hydration(pattern, out);
+}
+
+void cost_of_asked(const struct map_pattern *pattern, uint32_t limit, bool ties, bool filtered,
+                   struct cost *out)
+{
+    cost_of_query(pattern, limit, ties, limit > 0 && !filtered, out);
+    out->filters = filtered;
 }
 
 void cost_of_search(const struct map_pattern *pattern, struct cost *out)

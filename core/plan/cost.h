@@ -42,6 +42,10 @@ bool cost_index_alone(const struct map_pattern *pattern);
  * query is asked for at first; 0 for all. */
 void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *entry,
                      uint32_t limit, struct cost *out);
+/* The same of a listing of which something is asked beside its path: LIMIT as there, TIES if it
+ * goes on behind the last of these, FILTERED if the source is told which records. */
+void cost_of_asked(const struct map_pattern *pattern, uint32_t limit, bool ties, bool filtered,
+                   struct cost *out);
 /* Of an entry whose name is shortened. */
 void cost_of_search(const struct map_pattern *pattern, struct cost *out);
 

@@ -10,7 +10,7 @@
 #include "core/map/spelling.h"
 #include "core/plan/index_parts.h"
 
-enum { MAX_SORT_BYTES = 1024 }; /* as the service has it */
+enum { MAX_SORT_BYTES = 1024, MAX_EXPRESSION = 4096 }; /* as the service has it */
 
 /* The value of one attribute of the key that the path says in full. */
 static bool expand_key(struct plan *plan, size_t i, struct key_attribute *out, struct error *err)
@@ -92,6 +92,12 @@ static void project_keys(const struct plan *plan)
             read_add_attribute(plan->query, span_text(key->attribute));
 }
 
+static bool project_asked(void *arg, struct span attribute)
+{
+    read_add_attribute(arg, attribute);
+    return true;
+}
+
 /* With a bare value wanted, only what leads to it need travel, and what dates it. */
 static void project_query(const struct plan *plan)
 {
@@ -100,6 +106,8 @@ static void project_query(const struct plan *plan)
         project_keys(plan);
     if (!pattern->attribute || plan->reads_again)
         return;
+    if (plan->asked && plan->asked->filter)
+        cond_each_attribute(plan->asked->filter, project_asked, plan->query);
     for (size_t i = 0; i < plan->table->key_count; i++)
         read_add_attribute(plan->query, span_text(plan->table->keys[i].attribute));
     read_add_attribute(plan->query, span_text(pattern->attribute));
@@ -122,6 +130,24 @@ static void add_sort(const struct plan *plan)
         read_add_sort(plan->query, span_text(plan->table->keys[1].attribute));
 }
 
+/* What is asked beside the path. */
+static bool add_asked(struct plan *plan, struct error *err)
+{
+    const struct cond *filter = plan->asked ? plan->asked->filter : NULL;
+    size_t used = 0;
+    if (!filter)
+        return true;
+    for (size_t i = 0; i < plan->query->filter_count; i++)
+        used += asked_expression_bytes(&plan->query->filter[i]);
+    size_t room = used < MAX_EXPRESSION ? MAX_EXPRESSION - used : 0;
+    if (!asked_split(filter, plan->pattern, plan->reads_again, room, &plan->arena, &plan->parts,
+                     err))
+        return false;
+    if (plan->parts.sent.child_count > 0)
+        read_add_filter(plan->query, &plan->parts.sent);
+    return true;
+}
+
 static bool make_query(struct plan *plan, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -136,7 +162,7 @@ static bool make_query(struct plan *plan, struct error *err)
     project_query(plan);
     return add_conds(plan, pattern->where, pattern->where_count, read_add_where, err) &&
            add_conds(plan, pattern->filter, pattern->filter_count, read_add_filter, err) &&
-           (!read_failed(plan->query) || error_no_memory(err));
+           add_asked(plan, err) && (!read_failed(plan->query) || error_no_memory(err));
 }
 
 /* The beginning of the sort key that a shortened name still shows; false when it shows none. */
@@ -232,6 +258,18 @@ static bool make_entry_query(struct plan *plan, struct error *err)
     return !read_failed(plan->query) || error_no_memory(err);
 }
 
+/* Where the source alone tests what is asked, the first of those that come are the ones. */
+static void set_asked_limit(const struct plan *plan)
+{
+    uint32_t most = plan->asked ? plan->asked->limit : 0;
+    uint32_t *limit = &plan->query->limit;
+    bool all_count = plan->parts.early.child_count == 0 && !plan->parts.late;
+    if (most == 0 || !all_count || (*limit > 0 && *limit < most))
+        return;
+    *limit = most;
+    plan->query->ties = false;
+}
+
 /* How many records the first page is asked for; 0 for all. A file is one record: two are asked for
  * where one is expected, so that a second is noticed. */
 static bool set_first_page(struct plan *plan, struct error *err)
@@ -244,7 +282,10 @@ static bool set_first_page(struct plan *plan, struct error *err)
     plan->query->ties = pattern->ties;
     *limit = plan->kind == PLAN_LIST || pattern->limit ? pattern->limit : pattern->pick ? 0 : 2;
     const struct span *said = param ? bindings_find(&plan->path, param) : NULL;
-    return !param || limit_parse(param, said ? *said : span_text(""), limit, err);
+    if (param && !limit_parse(param, said ? *said : span_text(""), limit, err))
+        return false;
+    set_asked_limit(plan);
+    return true;
 }
 
 static bool make_steps(struct plan *plan, const struct question *question, struct error *err)
@@ -275,6 +316,10 @@ static bool make_steps(struct plan *plan, const struct question *question, struc
     else
         cost_of_pattern(pattern, question->entry, plan->query ? plan->query->limit : 0,
                         &plan->cost);
+    if (ok && plan->asked)
+        cost_of_asked(pattern, plan->query->limit, plan->query->ties, plan->query->filter_count > 0,
+                      &plan->cost);
+    plan->cost.filters |= plan->asked && plan->asked->filter;
     return ok;
 }
 
@@ -306,6 +351,8 @@ struct plan *plan_new(const struct question *question, struct error *err)
         .path = *question->path,
         .references = 1,
     };
+    if (plan->kind == PLAN_LIST)
+        plan->asked = asked_copy(question->asked, &plan->arena);
     plan->table_name = arena_text(&plan->arena, span_text(question->table_name));
     plan->attribute = arena_copy(&plan->arena, question->attribute);
     plan->shortened = arena_copy(&plan->arena, question->shortened);
@@ -522,6 +569,16 @@ bool plan_admits(const struct plan *plan, const struct key *key, struct json ite
     return true;
 }
 
+bool plan_may_ask(const struct plan *plan, struct json item, bool *failed)
+{
+    return plan->parts.early.child_count == 0 || cond_holds(&plan->parts.early, item, failed);
+}
+
+bool plan_asks(const struct plan *plan, struct json item, bool *failed)
+{
+    return !plan->asked || !plan->asked->filter || cond_holds(plan->asked->filter, item, failed);
+}
+
 static void add_sized(struct buf *out, struct span text)
 {
     buf_printf(out, " %zu:", text.size);
@@ -587,4 +644,8 @@ void plan_identity(const struct plan *plan, struct buf *out)
         add_sized(out, plan->path.items[i].value);
     }
     buf_add_char(out, ' ');
+    if (plan->asked && plan->asked->filter)
+        cond_write_identity(plan->asked->filter, out);
+    if (plan->asked)
+        buf_printf(out, " first %lu ", (unsigned long)plan->asked->limit);
 }

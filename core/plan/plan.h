@@ -5,6 +5,7 @@
 #define DDBFS_CORE_PLAN_PLAN_H
 
 #include "core/map/model.h"
+#include "core/plan/asked.h"
 #include "core/plan/cost.h"
 #include "core/source/read.h"
 
@@ -17,8 +18,10 @@ struct question {
     const struct map_entry *entry; /* the record is an entry of PATTERN's listing; else NULL */
     const struct map_kind *kind;   /* of the record; NULL for a listing */
     const struct bindings *path;
-    struct span attribute; /* the only one that is wanted; empty for all */
-    struct span shortened; /* the record's name, where only its digest is known; else empty */
+    struct span attribute;     /* the only one that is wanted; empty for all */
+    struct span shortened;     /* the record's name, where only its digest is known; else empty */
+    const struct asked *asked; /* of a listing: which of its records; NULL: all, and not these alone
+                                */
 };
 
 enum plan_kind {
@@ -42,6 +45,8 @@ struct plan {
     struct read *query;               /* owned; NULL for PLAN_KEY */
     struct key key;                   /* of PLAN_KEY; values in the arena */
     bool reads_again;                 /* what the query tells are keys: records are read by them */
+    const struct asked *asked; /* of PLAN_LIST, in the arena; NULL: nothing beside the path */
+    struct asked_parts parts;  /* of ASKED's filter, in the arena */
     struct cost cost;
     struct arena arena;
     size_t references;
@@ -74,6 +79,14 @@ bool plan_covers(const struct plan *list, const struct plan *file);
 /* Whether ITEM answers what the plan's first step asks: it is an item that this step would have
  * given. FAILED is set, and the answer means nothing, when memory ran out. */
 bool plan_admits(const struct plan *plan, const struct key *key, struct json item, bool *failed);
+
+/* Whether an item of the plan's query can be one of those that were asked for: what is tested here,
+ * and needs no more than the query gives, holds. FAILED as above. */
+bool plan_may_ask(const struct plan *plan, struct json item, bool *failed);
+
+/* Whether a record is one of those that were asked for. ITEM is all of it, or as much as a listing
+ * shows that reads no record again. */
+bool plan_asks(const struct plan *plan, struct json item, bool *failed);
 
 /* Appends a text that two plans share if and only if their first steps ask the same and the same of
  * the answer counts. */

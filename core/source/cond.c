@@ -2,6 +2,7 @@
 #include "core/source/cond.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "core/item/item.h"
 #include "core/item/typed.h"
@@ -223,13 +224,23 @@ const char *cond_word(enum cond_op op)
     return words[op];
 }
 
-/* A name in which a path's own characters stand is written in quotes. */
+/* A name in which a character stands that means something in a condition (core/plan/where.h), or
+ * that is one of the words that join these, is written in quotes. */
+static bool is_plain(struct span name)
+{
+    static const char *const words[] = {"or", "and", "not"};
+    for (size_t i = 0; i < name.size; i++)
+        if ((unsigned char)name.data[i] <= ' ' || strchr("()=<>!,\"'.[", name.data[i]))
+            return false;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (name.size == strlen(words[i]) && strncasecmp(name.data, words[i], name.size) == 0)
+            return false;
+    return name.size > 0;
+}
+
 static void write_step_name(struct span name, struct buf *out)
 {
-    bool plain = name.size > 0 && name.data[0] != '\'' && !memchr(name.data, '.', name.size) &&
-                 !memchr(name.data, '[', name.size) && !span_is(name, "or") &&
-                 !span_is(name, "and") && !span_is(name, "not");
-    if (plain) {
+    if (is_plain(name)) {
         buf_add_span(out, name);
         return;
     }

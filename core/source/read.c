@@ -102,9 +102,10 @@ void read_add_key(struct read *read, const struct key *key)
     read->keys = keys;
 }
 
-static void add_cond(struct read *read, struct cond **conds, size_t *count, const struct cond *cond)
+static void add_cond(struct read *read, struct cond **conds, size_t *count, size_t most,
+                     const struct cond *cond)
 {
-    if (!has_room(read, *count, READ_MAX_CONDS))
+    if (!has_room(read, *count, most))
         return;
     struct cond *grown = with_room(&read->arena, *conds, *count, sizeof *grown);
     if (!grown)
@@ -115,12 +116,12 @@ static void add_cond(struct read *read, struct cond **conds, size_t *count, cons
 
 void read_add_where(struct read *read, const struct cond *cond)
 {
-    add_cond(read, &read->where, &read->where_count, cond);
+    add_cond(read, &read->where, &read->where_count, READ_MAX_CONDS, cond);
 }
 
 void read_add_filter(struct read *read, const struct cond *cond)
 {
-    add_cond(read, &read->filter, &read->filter_count, cond);
+    add_cond(read, &read->filter, &read->filter_count, READ_MAX_FILTERS, cond);
 }
 
 void read_add_sort(struct read *read, struct span name)

@@ -41,7 +41,9 @@ int key_compare(const struct key *a, const struct key *b);
 /* Appends the key in words for people: pk = "a" and sk = "b". */
 void key_write_words(const struct key *key, struct buf *out);
 
-enum { READ_MAX_KEYS = 100, READ_MAX_CONDS = 8 };
+/* A map says of a key, or as a filter, so many conditions; beside those of a filter stand some of
+ * an entry's own key, and what somebody asks beside the path. */
+enum { READ_MAX_KEYS = 100, READ_MAX_CONDS = 8, READ_MAX_FILTERS = READ_MAX_CONDS + 3 };
 
 /* Everything in it belongs to its arena, or outlives it. Built by whoever asks, then constant. */
 struct read {

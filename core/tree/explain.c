@@ -80,6 +80,7 @@ struct words {
     struct buf doubt;             /* about the path's values; mostly empty */
     struct buf target;            /* where a link leads */
     struct buf of_target, of_way; /* what of the cost is for that, and for links on the way */
+    struct buf filter;            /* what is asked of records; mostly empty */
 };
 
 static void words_clean_up(struct words *words)
@@ -97,6 +98,7 @@ static void words_clean_up(struct words *words)
     buf_clean_up(&words->target);
     buf_clean_up(&words->of_target);
     buf_clean_up(&words->of_way);
+    buf_clean_up(&words->filter);
 }
 
 /* Appends what READ asks, in words and as a command behind those before. */
@@ -160,6 +162,25 @@ static void find_words_of_links(struct words *words, const struct tree *tree,
         cost_write(&place->way, &words->of_way);
 }
 
+/* What is tested here, behind the step that gives it. */
+static void add_asked(struct words *words, const struct plan *plan)
+{
+    struct buf *last = &words->steps[words->step_count - 1];
+    if (!plan->asked)
+        return;
+    if (plan->asked->filter)
+        cond_write_words(plan->asked->filter, &words->filter);
+    if (plan->parts.early.child_count > 0) {
+        buf_add_text(&words->steps[0], "; of these only those with ");
+        cond_write_words(&plan->parts.early, &words->steps[0]);
+    }
+    if (plan->parts.late)
+        buf_printf(last, "; of these only those with %s", buf_text(&words->filter));
+    bool here = plan->parts.early.child_count > 0 || plan->parts.late;
+    if (plan->asked->limit > 0 && (here || plan->query->limit != plan->asked->limit))
+        buf_printf(last, ", at most %lu", (unsigned long)plan->asked->limit);
+}
+
 /* False when memory ran out. */
 static bool find_words(struct words *words, const struct tree *tree, const struct place *place,
                        const struct explanation *explanation)
@@ -181,8 +202,12 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
             struct buf *step = &words->steps[words->step_count++];
             source->write_words(explanation->items,
                                 explanation->price.plan->reads_again ? again : KEYS_OF_READ, step);
-            buf_add_text(step, each ? ", for contents and sizes" : "");
+            bool late = explanation->price.plan->parts.late;
+            buf_add_text(step, !each  ? ""
+                               : late ? ", which are tested"
+                                      : ", for contents and sizes");
         }
+        add_asked(words, explanation->price.plan);
         struct command_of command = {
             .plan = explanation->price.plan,
             .items = explanation->items,
@@ -196,8 +221,8 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
            !words->exception.failed && !words->bound.failed && !words->command.failed &&
            !words->paid.failed && !words->units.failed && !words->dollars.failed &&
-           !words->doubt.failed && !words->target.failed && !words->of_target.failed &&
-           !words->of_way.failed && !options.failed;
+           !words->doubt.failed && !words->filter.failed && !words->target.failed &&
+           !words->of_target.failed && !words->of_way.failed && !options.failed;
 }
 
 static void write_text(struct buf *out, const struct place *place,
@@ -209,6 +234,9 @@ static void write_text(struct buf *out, const struct place *place,
     write_param_lines(out, place);
     if (words->doubt.size)
         buf_printf(out, "note   %s\n", buf_text(&words->doubt));
+    if (words->filter.size)
+        buf_add_text(out,
+                     "note   a filter saves nothing: what it leaves out is read, and paid for\n");
     for (size_t i = 0; i < words->step_count; i++)
         buf_printf(out, "reads  %zu. %s\n", i + 1, buf_text(&words->steps[i]));
     if (words->target.size)
@@ -251,6 +279,8 @@ static void write_json(struct buf *out, const struct place *place, struct span p
     buf_add_char(out, '}');
     if (words->doubt.size)
         write_member(out, "note", buf_span(&words->doubt));
+    if (words->filter.size)
+        write_member(out, "filter", buf_span(&words->filter));
     buf_add_text(out, ",\n  \"reads\": [");
     for (size_t i = 0; i < words->step_count; i++) {
         buf_add_text(out, i ? ", " : "");

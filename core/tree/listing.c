@@ -67,6 +67,7 @@ struct tree_listing {
     struct slices slices;  /* of LISTING_CONTENTS: the page's keys */
     size_t told;           /* entries of the page that have been delivered */
     size_t found;          /* records that were read again, and are still there */
+    size_t matched;        /* records that answer what is asked beside the path */
     struct ties ties;      /* of a query with ties */
     uint64_t last_tie;     /* what the last of those that are wanted has; 0 before it came */
     struct error unnamed;  /* of a record beyond the newest N, which may yet be wanted */
@@ -157,7 +158,7 @@ static void go_on(struct tree_listing *listing)
             there = is_query(listing->place);
             break;
         case LISTING_PROOFS:
-            there = listing->proofs.count > 0;
+            there = listing->proofs.count > 0 && !listing->place->asked;
             break;
         case LISTING_ENDS:
             there = true;
@@ -170,11 +171,17 @@ static void go_on(struct tree_listing *listing)
     }
 }
 
+/* What nothing lists of the directory; who asks for some of its records does not ask for that. */
+static const struct route *unlisted(const struct tree_listing *listing)
+{
+    return listing->place->asked ? NULL : entries_unlisted(listing->place, &listing->tree->names);
+}
+
 /* Whether nothing comes any more: no entry, and no word that something is not listed. */
 static bool is_end(const struct tree_listing *listing)
 {
     return listing->state == LISTING_ENDS && listing->failed.kind == ERROR_NONE &&
-           !entries_unlisted(listing->place, &listing->tree->names);
+           !unlisted(listing);
 }
 
 /* What a table's description tells is good for as long as that is. */
@@ -255,11 +262,11 @@ static void say_unlisted(struct tree_listing *listing, const struct route *child
     fail(listing, &why);
 }
 
-/* Whether the map gives the record a name of its own here, under which it is told. Where that name
- * is a file only of records that pass a filter, and this one does not, or ITEM is too little of it
- * to know, it is an entry all the same: rather told twice than not at all. */
-static bool has_own_name(const struct tree_listing *listing, const struct key *key,
-                         struct json item)
+/* The name of its own that the map gives the record here, under which it is told; NULL for none.
+ * Where that name is a file only of records that pass a filter, and this one does not, or ITEM is
+ * too little of it to know, it is an entry all the same: rather told twice than not at all. */
+static const struct span *own_name(const struct tree_listing *listing, const struct key *key,
+                                   struct json item)
 {
     for (size_t i = 0; i < listing->proofs.count; i++) {
         struct error ignored;
@@ -267,9 +274,9 @@ static bool has_own_name(const struct tree_listing *listing, const struct key *k
         const struct plan *plan = proof->plan;
         if (proof_is_record(proof) && key_compare(&plan->key, key) == 0 &&
             (plan->pattern->filter_count == 0 || plan_holds(plan, key, item, &ignored)))
-            return true;
+            return &proof->name;
     }
-    return false;
+    return NULL;
 }
 
 /* An item that can't be shown ends the listing in an error: it must not pass for one that is
@@ -299,14 +306,33 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
     entry->mtime_ms = file_mtime_ms(place->route->list, item);
 }
 
+/* Whether the listing shows an item that counts. What is tested of a record that is read again
+ * waits for that, where the listing wants so many that are still there. */
+static bool is_asked_for(struct tree_listing *listing, struct json item)
+{
+    const struct plan *plan = listing->plan;
+    bool waits = listing->full && plan->reads_again && plan->query->limit > 0;
+    bool failed = false;
+    bool asked = waits || plan_may_ask(plan, item, &failed);
+    listing->entries.failed = listing->entries.failed || failed;
+    return asked;
+}
+
+/* OWN is the name that the map gives the record, or NULL. */
 static bool add_entry(struct tree_listing *listing, const struct sifted *sifted, struct json item,
-                      const struct page *page)
+                      const struct span *own, const struct page *page)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     const struct place *place = listing->place;
     const struct route *route = route_of_entry(place->route, sifted->entry);
-    if (!place_write_name(place, route, &sifted->parts, listing->stats.entries + 1,
-                          &listing->tree->names, &name, &listing->entries.why)) {
+    if (!is_asked_for(listing, item)) {
+        listing->stats.entries++;
+        return true;
+    }
+    if (own) {
+        buf_add_span(&name, *own);
+    } else if (!place_write_name(place, route, &sifted->parts, listing->stats.entries + 1,
+                                 &listing->tree->names, &name, &listing->entries.why)) {
         listing->entries.failed = true; /* told when the page is delivered */
         return true;
     }
@@ -321,8 +347,10 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
         return false;
     }
     listing->stats.entries++;
-    followers_add(&listing->followers, place, route, &sifted->parts, &listing->tree->names,
-                  &listing->entries, &listing->failed);
+    listing->matched += !(listing->full && listing->plan->reads_again);
+    if (!place->asked)
+        followers_add(&listing->followers, place, route, &sifted->parts, &listing->tree->names,
+                      &listing->entries, &listing->failed);
     return true;
 }
 
@@ -340,6 +368,8 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
 {
     struct sifted sifted;
     struct record_origin origin;
+    const struct span *own;
+    bool asked = listing->place->asked;
     switch (sieve_item(listing->plan, item, &listing->slices.keys, &sifted)) {
     case SIEVE_NO_MEMORY:
         return false;
@@ -356,10 +386,13 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
             add_groups(listing, &sifted, item);
             break;
         }
-        if (!has_own_name(listing, &sifted.key, item) && !add_entry(listing, &sifted, item, page))
+        own = own_name(listing, &sifted.key, item);
+        if ((!own || asked) && !add_entry(listing, &sifted, item, own, page))
             return false;
         break;
     }
+    if (asked)
+        return true;
     if (!listing->entries.failed)
         followers_add_finding(&listing->followers, listing->place, &sifted.key,
                               &listing->tree->names, &listing->entries, &listing->failed);
@@ -388,8 +421,10 @@ static void take_record(void *arg, struct json item, const char *request_id)
     if (slices_find(&listing->slices, &key, &entry) &&
         plan_admits(listing->plan, &key, item, &failed) &&
         shortened_is_still(listing->place, &listing->tree->names, &key, item,
-                           listing->entries.items[entry].name, &failed))
+                           listing->entries.items[entry].name, &failed)) {
+        listing->entries.items[entry].passed_over = !plan_asks(listing->plan, item, &failed);
         describe(listing, &listing->entries.items[entry], item, request_id);
+    }
     listing->entries.failed = listing->entries.failed || failed;
 }
 
@@ -398,8 +433,11 @@ static void take_record(void *arg, struct json item, const char *request_id)
 static bool is_wanted(const struct tree_listing *listing, uint64_t ties)
 {
     const struct read *query = listing->plan->query;
+    const struct asked *asked = listing->plan->asked;
     bool reads_again = listing->full && listing->plan->reads_again;
     size_t had = reads_again ? listing->found : listing->stats.entries;
+    if (asked && asked->limit > 0 && listing->matched >= asked->limit)
+        return false;
     return query->limit == 0 || had < query->limit || (query->ties && ties == listing->last_tie);
 }
 
@@ -414,7 +452,9 @@ static size_t drop_vanished(struct tree_listing *listing, size_t from, size_t to
         listing->found += there;
         if (listing->found == limit && listing->last_tie == 0)
             listing->last_tie = items[i].ties;
-        if (items[i].directory || there)
+        bool shown = there && !items[i].passed_over;
+        listing->matched += shown;
+        if (items[i].directory || shown)
             items[kept++] = items[i];
     }
     return kept - from;
@@ -457,10 +497,13 @@ static void take_all_records(void *arg, const struct error *err)
 /* Reads the records of the next slice of the page. */
 static bool start_slice(struct tree_listing *listing, struct error *err)
 {
+    const struct asked *asked = listing->plan->asked;
     size_t limit = listing->plan->query->limit;
+    size_t wanted = listing->found < limit ? limit - listing->found : 0;
+    if (asked && asked->limit > 0 && (wanted == 0 || asked->limit - listing->matched < wanted))
+        wanted = asked->limit - listing->matched;
     return slices_start(&listing->slices, listing->plan, listing->source, listing->tree->payer,
-                        listing->found < limit ? limit - listing->found : 0, take_record,
-                        take_all_records, listing, err);
+                        wanted, take_record, take_all_records, listing, err);
 }
 
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
@@ -812,6 +855,7 @@ static bool prepare(struct tree_listing *listing, struct error *err)
         listing->plan = place_plan(place, err);
         if (!listing->plan)
             return false;
+        listing->full = listing->full || listing->plan->parts.late;
     }
     if (place->kind == PLACE_DIRECTORY && listing->tree->names.scan)
         listing->scanned = census_step(place);
@@ -824,7 +868,8 @@ static bool start_declared(struct tree_listing *listing, struct error *err)
 {
     if (!prepare(listing, err))
         return false;
-    entries_add_declared(&listing->entries, listing->place, &listing->tree->names);
+    if (!listing->place->asked)
+        entries_add_declared(&listing->entries, listing->place, &listing->tree->names);
     go_on(listing);
     if (listing->entries.count > 0 || listing->entries.failed)
         deliver(listing);
@@ -923,11 +968,11 @@ const struct place *tree_list_place(const struct tree_listing *listing)
 /* The listing has been read: says what it lacks, or that it is whole. */
 static void conclude(struct tree_listing *listing)
 {
-    const struct route *unlisted = entries_unlisted(listing->place, &listing->tree->names);
+    const struct route *child = unlisted(listing);
     if (listing->failed.kind != ERROR_NONE)
         fail(listing, &listing->failed);
-    else if (unlisted)
-        say_unlisted(listing, unlisted);
+    else if (child)
+        say_unlisted(listing, child);
     else
         deliver(listing);
 }

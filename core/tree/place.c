@@ -34,6 +34,7 @@ static struct place *place_new(const struct place *parent)
         place->table_prefix = arena_text(&place->arena, span_text(parent->table_prefix));
     if (parent->table_name)
         place->table_name = arena_text(&place->arena, span_text(parent->table_name));
+    place->asked = asked_copy(parent->asked, &place->arena);
     for (size_t i = 0; i < place->bindings.count; i++)
         place->bindings.items[i].value = arena_copy(&place->arena, parent->bindings.items[i].value);
     return place;
@@ -125,10 +126,34 @@ struct plan *place_plan(const struct place *place, struct error *err)
                      : place->kind == PLACE_VALUE ? span_text(route->file->attribute)
                                                   : span_text(""),
         .shortened = place->shortened,
+        .asked = listing ? place->asked : NULL,
     };
     struct plan *plan = plan_new(&question, err);
     free(table);
     return plan;
+}
+
+bool place_ask(struct place *place, const struct asked *asked, bool show_secrets, struct error *err)
+{
+    bool listing = place->kind == PLACE_DIRECTORY || place->kind == PLACE_LIST_INFO;
+    if (!listing || !place->route->list)
+        return error_set(err, ERROR_INVALID,
+                         "is no listing of records, of which some could be asked for");
+    if (place->route->list->groups)
+        return error_set(err, ERROR_INVALID,
+                         "lists directories that records lead to, and not these records; ask one "
+                         "of them");
+    if (!show_secrets && !asked_keeps_secrets(asked, place->table, err))
+        return false;
+    const struct asked *own = asked_copy(asked, &place->arena);
+    if (!own || place->arena.failed)
+        return error_no_memory(err);
+    place->asked = own;
+    struct plan *plan = place_plan(place, err);
+    if (!plan)
+        place->asked = NULL;
+    plan_unref(plan);
+    return plan != NULL;
 }
 
 static bool find_environment(struct place *place, struct span name, struct error *err)

@@ -53,6 +53,7 @@ struct place {
     bool attribute_shortened; /* it is the name instead, which only the record can tell */
     struct span
         shortened; /* the name, where it ends in a digest and only a listing knows the key */
+    const struct asked *asked; /* in the arena: which of a listing's records; NULL: all it shows */
 };
 
 struct place *place_root(const struct map *map);
@@ -104,6 +105,13 @@ struct plan *place_plan(const struct place *place, struct error *err);
 
 /* Adds to PLACE's way what reading the record of the link FROM costs, which led to it. */
 void place_add_way(struct place *place, const struct place *from);
+
+/* Narrows PLACE, a listing of records, to some of them: from then on it stands for those alone, and
+ * for nothing else that its directory shows. SHOW_SECRETS if a filter may look at secret
+ * attributes. False with ERR filled, PLACE being unchanged: it lists no records, what is asked
+ * can't be told, or memory ran out. */
+bool place_ask(struct place *place, const struct asked *asked, bool show_secrets,
+               struct error *err);
 
 /* Appends what may be wrong with the values that PLACE's path gives, though nothing forbids them:
  * one that is not among those that the map knows of its parameter. Nothing when all are known. */

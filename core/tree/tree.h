@@ -72,6 +72,7 @@ struct tree_entry {
     struct span content; /* of a file whose size is known */
     int64_t ttl_left_ms; /* how long it may be believed: its own path's word, not the listing's */
     uint64_t ties;       /* of a listing with ties: entries that share one share their sort key */
+    bool passed_over;    /* within a listing alone: it counts, and is none of those asked for */
 };
 
 /* Some entries of a listing, borrowed; none, perhaps. Exactly one of ENTRIES and ERR is not NULL.

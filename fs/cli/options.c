@@ -114,6 +114,20 @@ static bool set_json(struct options *options, const char *value)
     return true;
 }
 
+static bool set_where(struct options *options, const char *value)
+{
+    options->where = value;
+    return value[strspn(value, " \t\r\n")] != '\0';
+}
+
+static bool set_limit(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    options->limit = (uint32_t)number;
+    return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100000000;
+}
+
 static bool set_environment(struct options *options, const char *value)
 {
     options->environment = value;
@@ -333,6 +347,18 @@ static const struct option table[] = {
      .set = set_verbose,
      .help = "say each request on standard error"},
     {.letter = 'l', .set = set_long, .commands = "ls", .help = "with mode, size and date"},
+    {.name = "where",
+     .argument = "FILTER",
+     .takes = "a filter, such as 'status = \"FAILED\" and attempt > 2'",
+     .set = set_where,
+     .commands = "ls explain",
+     .help = "of a listing, only the records that answer FILTER"},
+    {.name = "limit",
+     .argument = "N",
+     .takes = "1 to 100000000",
+     .set = set_limit,
+     .commands = "ls explain",
+     .help = "of a listing, the first N records (of those that answer the filter)"},
     {.name = "json",
      .set = set_json,
      .commands = "cat ls explain check policy config",

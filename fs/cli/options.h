@@ -19,6 +19,7 @@ struct options {
     const char *environment;      /* of the map; NULL: all */
     const char *ledger;           /* of `mount`: a file; NULL: none */
     const char *from;             /* of `map`: a model to import */
+    const char *where;            /* which records of a listing; NULL: all that it shows */
     const char *sample_paths[64]; /* of `map`: whose records it learns from */
     const char *fuse_options[8];  /* each as -o was given */
     struct scan_limits scan_limits;
@@ -29,6 +30,7 @@ struct options {
     uint32_t sample_records; /* of `map`: of each table; 0: none */
     uint32_t max_entries;
     uint32_t lines; /* of `log`: the last so many; 0: all */
+    uint32_t limit; /* of a listing's records; 0: all */
     unsigned sample_path_count;
     unsigned fuse_option_count;
     unsigned verbose;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/plan/where.h"
 #include "core/tree/resolve.h"
 
 /* No further path is asked while so much waits for its turn. */
@@ -14,12 +15,13 @@ struct turns {
     char **paths;
     int count;
     int side_by_side;
-    int asked;                /* how many paths have been asked so far */
-    int printed;              /* how many of those are through: the next one is whose turn it is */
-    size_t held_bytes;        /* by all that wait */
-    bool failed;              /* memory ran out */
-    struct turn *window;      /* owned: path I stands in I % SIDE_BY_SIDE */
-    struct loop_timer *timer; /* advances; NULL when nothing has changed */
+    int asked;           /* how many paths have been asked so far */
+    int printed;         /* how many of those are through: the next one is whose turn it is */
+    size_t held_bytes;   /* by all that wait */
+    bool failed;         /* memory ran out */
+    struct turn *window; /* owned: path I stands in I % SIDE_BY_SIDE */
+    const struct asked *narrowed; /* what is asked of each path, a listing then; or NULL */
+    struct loop_timer *timer;     /* advances; NULL when nothing has changed */
 };
 
 static struct turn *turn_of(const struct turns *turns, int number)
@@ -49,12 +51,16 @@ static void take_place(void *arg, struct place *place, const struct error *err)
     struct turn *turn = arg;
     turn->resolution = NULL;
     turn->place = place;
-    if (place) {
+    struct error why;
+    const struct asked *asked = turn->turns->narrowed;
+    if (place && (!asked || place_ask(place, asked, turn->app->tree.show_secrets, &why))) {
         turn->turns->ops->start(turn);
         return;
     }
-    struct error why = *err;
-    app_hint(turn->app, turn->path, &why);
+    if (!place) {
+        why = *err;
+        app_hint(turn->app, turn->path, &why);
+    }
     turn_end(turn, &why);
 }
 
@@ -130,10 +136,14 @@ static void advance_soon(struct turns *turns)
 }
 
 static void run(struct app *app, char **paths, int count, int side_by_side,
-                const struct turn_ops *ops)
+                const struct turn_ops *ops, const struct asked *asked)
 {
-    struct turns turns = {
-        .app = app, .ops = ops, .paths = paths, .count = count, .side_by_side = side_by_side};
+    struct turns turns = {.app = app,
+                          .ops = ops,
+                          .paths = paths,
+                          .count = count,
+                          .side_by_side = side_by_side,
+                          .narrowed = asked};
     turns.window = calloc((size_t)side_by_side, sizeof *turns.window);
     turns.failed = !turns.window;
     if (turns.window)
@@ -175,14 +185,29 @@ void turn_end(struct turn *turn, const struct error *err)
     advance_soon(turn->turns);
 }
 
+static bool read_filter(struct app *app, struct arena *arena, struct cond *out)
+{
+    struct error err, why;
+    if (where_parse(span_text(app->options->where), arena, out, &err))
+        return true;
+    error_set(&why, err.kind, "--where: %s", err.text);
+    app_complain(app, NULL, &why);
+    app->status = err.kind == ERROR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
+    return false;
+}
+
 int turns_command(const struct options *options, char **paths, int count, int side_by_side,
                   const struct turn_ops *ops)
 {
     struct app app;
-    if (app_init_any(&app, options, COMMAND_CACHE_BYTES))
-        run(&app, paths, count, side_by_side, ops);
-    else
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct cond filter;
+    struct asked asked = {.filter = options->where ? &filter : NULL, .limit = options->limit};
+    bool asks = asked.filter || asked.limit > 0;
+    if (!app_init_any(&app, options, COMMAND_CACHE_BYTES))
         app.status = EXIT_FAILURE;
+    else if (!asked.filter || read_filter(&app, &arena, &filter))
+        run(&app, paths, count, side_by_side, ops, asks ? &asked : NULL);
     app_clean_up(&app);
     return app.status;
 }

@@ -136,6 +136,18 @@ def endpoint_is_asked(bench):
     assert bench.text("--endpoint-url", bench.proxy.url, "cat", SETTINGS, env=env)
 
 
+@effect_of("--where")
+def where_keeps_what_answers(bench):
+    kinds = bench.text("ls", "--where", "api_key exists", SHOP)
+    assert kinds == "API_KEY\n"
+
+
+@effect_of("--limit")
+def limit_ends_a_listing(bench):
+    whole = bench.text("ls", f"{SHOP}/", "--where", "pk exists").split("\n")
+    assert bench.text("ls", "--limit", "2", SHOP).split("\n")[:-1] == whole[:2] != whole[:-1]
+
+
 @effect_of("--suffix")
 def suffix_ends_names(bench):
     assert "SETTINGS.json\n" in bench.text("--suffix", ".json", "ls", SHOP)

@@ -236,3 +236,31 @@ def can_be_in_map(condition):
     return all(map(can_be_in_map, condition.get("children", []))) and not any(
         "B" in value for value in condition.get("values", [])
     )
+
+
+# The same as people type it behind --where.
+
+TYPED = {
+    "between": "{0} between {1} and {2}",
+    "begins with": "{0} begins with {1}",
+    "contains": "{0} contains {1}",
+    "is one of": "{0} in ({rest})",
+    "exists": "{0} exists",
+    "does not exist": "{0} does not exist",
+}
+
+
+def value_typed(value):
+    """Bytes have no form of their own."""
+    return json.dumps(value) if "B" in value else value_in_map(value)
+
+
+def typed(condition):
+    """The condition as text, every name in quotes and each of several in brackets."""
+    if condition["op"] == "not":
+        return f"not ({typed(condition['children'][0])})"
+    if "children" in condition:
+        return f" {condition['op']} ".join(f"({typed(child)})" for child in condition["children"])
+    path, values = attribute_in_map(condition["path"]), [*map(value_typed, condition["values"])]
+    form = TYPED.get(condition["op"], f"{{0}} {condition['op']} {{1}}")
+    return form.format(path, *values, rest=", ".join(values))

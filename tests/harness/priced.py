@@ -12,6 +12,12 @@ ASKING = ("cat", "ls")
 FACTS = ("DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups")
 
 
+def asked_of(words):
+    """What is asked of a listing beside its path, as `explain` takes it too."""
+    names = ("--where", "--limit")
+    return [each for at, word in enumerate(words) if word in names for each in words[at : at + 2]]
+
+
 def told_of(ddbfs, options, path, env):
     told = ddbfs.run_plain(*options, "explain", "--json", path, env=env, expect=None)
     return json.loads(told.text) if told.text.startswith("{") else None
@@ -101,7 +107,8 @@ class Ddbfs(runner.Ddbfs):
             lacking = iam.missing(policy, each)
             assert not lacking, f"{paths[0]}: {lacking} is not granted by `ddbfs policy`"
         seen = len(self.proxy.requests)
-        told = told_of(self, options, paths[0], env)
+        asked = asked_of(words[words.index(command) + 1 :])
+        told = told_of(self, [*options, *asked], paths[0], env)
         del self.proxy.requests[seen:]  # the description of a table, which the test did not ask for
         if told is not None:
             too_much = beyond(told["bound"], sent) or dearer(told, sent)

@@ -90,7 +90,7 @@ static void refuses_a_condition_too_many(void)
 {
     struct read *read = read_new(READ_QUERY, "t", NULL);
     struct cond each = cond("a", COND_EQ, text("1"));
-    for (int i = 0; i <= READ_MAX_CONDS; i++)
+    for (int i = 0; i <= READ_MAX_FILTERS; i++)
         read_add_filter(read, &each);
     CHECK(read_failed(read));
     read_destroy(read);
