@@ -301,8 +301,10 @@ static bool check_name(struct draft *draft, struct map_entry *entry, const struc
     struct span last =
         entry->name.count ? entry->name.pieces[entry->name.count - 1].literal : span_text("");
     if (draft->path->has_name && name_ending(last) < last.size)
-        return draft_fail(draft, "\"name\" ends in @, @typed or @info, which are a record's "
-                                 "companions, or in ~, which programs try by themselves");
+        return draft_fail(draft,
+                          "\"name\" ends as a companion does (@, @typed, @info, @links, @jsonl, "
+                          "@csv, @table, @count, @summary), or in ~, which programs try by "
+                          "themselves");
     if (!can_be_parsed(written))
         return draft_fail(draft,
                           "after a parameter a name can't go on with one of 0-9 or A-F; give "

@@ -48,7 +48,7 @@ bool name_can_hold(struct span text)
 
 size_t name_ending(struct span text)
 {
-    for (enum companion c = COMPANION_TYPED; c <= COMPANION_ATTRS; c++) {
+    for (enum companion c = COMPANION_TYPED; c < COMPANION_END; c++) {
         struct span ending = span_text(name_companion_ending(c));
         if (span_ends(text, ending))
             return text.size - ending.size;
@@ -59,20 +59,57 @@ size_t name_ending(struct span text)
 const char *name_companion_ending(enum companion companion)
 {
     static const char *const endings[] = {
-        [COMPANION_NONE] = "",        [COMPANION_TYPED] = "@typed", [COMPANION_INFO] = "@info",
-        [COMPANION_LINKS] = "@links", [COMPANION_ATTRS] = "@",
+        [COMPANION_NONE] = "",        [COMPANION_TYPED] = "@typed",
+        [COMPANION_INFO] = "@info",   [COMPANION_LINKS] = "@links",
+        [COMPANION_ATTRS] = "@",      [COMPANION_JSONL] = "@jsonl",
+        [COMPANION_CSV] = "@csv",     [COMPANION_TABLE] = "@table",
+        [COMPANION_COUNT] = "@count", [COMPANION_SUMMARY] = "@summary",
+        [COMPANION_END] = "",
     };
     return endings[companion];
 }
 
-enum companion name_split_companion(struct span *name)
+bool name_companion_is_of_listing(enum companion companion)
 {
-    for (enum companion c = COMPANION_TYPED; c <= COMPANION_ATTRS; c++) {
+    return companion >= COMPANION_JSONL;
+}
+
+bool name_companion_has_columns(enum companion companion)
+{
+    return companion == COMPANION_CSV || companion == COMPANION_TABLE;
+}
+
+/* Where the last ENDING with a colon behind it begins in NAME, which holds something before it and
+ * behind it; 0 where there is none. */
+static size_t find_with_columns(struct span name, struct span ending)
+{
+    for (size_t at = name.size; at-- > 1;) {
+        struct span rest = span_from(name, at);
+        if (rest.size > ending.size + 1 && span_starts(rest, ending) &&
+            rest.data[ending.size] == ':')
+            return at;
+    }
+    return 0;
+}
+
+enum companion name_split_companion(struct span *name, struct span *columns)
+{
+    *columns = span_text("");
+    for (enum companion c = COMPANION_TYPED; c < COMPANION_END; c++) {
         struct span ending = span_text(name_companion_ending(c));
         if (span_ends(*name, ending) && name->size > ending.size) {
             name->size -= ending.size;
             return c;
         }
+    }
+    for (enum companion c = COMPANION_TYPED; c < COMPANION_END; c++) {
+        struct span ending = span_text(name_companion_ending(c));
+        size_t at = name_companion_has_columns(c) ? find_with_columns(*name, ending) : 0;
+        if (at == 0)
+            continue;
+        *columns = span_from(*name, at + ending.size + 1);
+        name->size = at;
+        return c;
     }
     return COMPANION_NONE;
 }

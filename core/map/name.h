@@ -16,13 +16,19 @@ enum {
     NAME_DIGEST_DIGITS = 32,
 };
 
-/* The hidden companions of a record, by what ends their name. */
+/* The hidden companions of a record, and those of a listing, by what ends their name. */
 enum companion {
     COMPANION_NONE,
-    COMPANION_TYPED, /* name@typed */
-    COMPANION_INFO,  /* name@info */
-    COMPANION_LINKS, /* name@links, a directory */
-    COMPANION_ATTRS, /* name@, a directory */
+    COMPANION_TYPED,   /* name@typed */
+    COMPANION_INFO,    /* name@info, of either */
+    COMPANION_LINKS,   /* name@links, a directory */
+    COMPANION_ATTRS,   /* name@, a directory */
+    COMPANION_JSONL,   /* of a listing, as the others below: name@jsonl */
+    COMPANION_CSV,     /* name@csv, name@csv:columns */
+    COMPANION_TABLE,   /* name@table, a directory; name@table:columns */
+    COMPANION_COUNT,   /* name@count */
+    COMPANION_SUMMARY, /* name@summary */
+    COMPANION_END,     /* how many there are */
 };
 
 /* A name beyond its limit is a beginning of it, a mark, and a digest of the whole. The mark, which
@@ -61,8 +67,13 @@ bool name_can_hold(struct span text);
  * of names that programs try; its size when it has none. */
 size_t name_ending(struct span text);
 
-/* Takes the companion's ending off NAME. */
-enum companion name_split_companion(struct span *name);
+/* Takes the companion's ending off NAME. COLUMNS gets what stands behind its colon, as it is
+ * written; empty where it has none. */
+enum companion name_split_companion(struct span *name, struct span *columns);
 const char *name_companion_ending(enum companion companion);
+
+/* Whether it is one that listings have, and records have not; and whether it may name columns. */
+bool name_companion_is_of_listing(enum companion companion);
+bool name_companion_has_columns(enum companion companion);
 
 #endif

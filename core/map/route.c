@@ -90,10 +90,10 @@ static const char *wrong_segment(const struct format *segment)
     if (format_literal_bytes(segment) > NAME_MAX_BYTES)
         return "no name is longer than 255 bytes";
     struct span last = segment->pieces[segment->count - 1].literal;
-    for (enum companion c = COMPANION_TYPED; c <= COMPANION_ATTRS; c++)
+    for (enum companion c = COMPANION_TYPED; c < COMPANION_END; c++)
         if (span_ends(last, span_text(name_companion_ending(c))))
-            return "a path can't end in @, @typed, @info or @links, which are a record's "
-                   "companions";
+            return "a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, @count or "
+                   "@summary, which are companions of a record or of a listing";
     return NULL;
 }
 

@@ -153,6 +153,8 @@ void entries_add_declared(struct entries *entries, const struct place *place,
         add_tables(entries, place->map, names);
     else if (place->kind == PLACE_ROOT)
         add_environments(entries, place->map);
+    if (place->kind == PLACE_COLUMNS)
+        entries_add(entries, SPAN_LITERAL(README_NAME), false);
     if (place->kind != PLACE_DIRECTORY)
         return;
     if (names_have_readme(place->table, place->route, &place->bindings))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/item/when.h"
+#include "core/tree/census.h"
 #include "core/tree/explain.h"
 #include "core/tree/fact_text.h"
 #include "core/tree/fetch.h"
@@ -13,8 +14,8 @@
 #include "core/tree/readme.h"
 #include "core/tree/resolve.h"
 
-static void view_of(const struct tree *tree, const struct model *table, const char *first[2],
-                    struct record_view *view)
+void file_view(const struct tree *tree, const struct model *table,
+               const char *first[KEY_MAX_BASE_ATTRIBUTES], struct record_view *view)
 {
     for (size_t i = 0; i < table->key_count; i++)
         first[i] = table->keys[i].attribute;
@@ -30,18 +31,18 @@ static void view_of(const struct tree *tree, const struct model *table, const ch
 bool file_write_record(const struct tree *tree, const struct model *table, struct json item,
                        struct buf *out)
 {
-    const char *first[2];
+    const char *first[KEY_MAX_BASE_ATTRIBUTES];
     struct record_view view;
-    view_of(tree, table, first, &view);
+    file_view(tree, table, first, &view);
     return item_write(item, &view, out);
 }
 
 static bool write_typed(const struct tree *tree, const struct model *table, struct json item,
                         struct buf *out, struct error *err)
 {
-    const char *first[2];
+    const char *first[KEY_MAX_BASE_ATTRIBUTES];
     struct record_view view;
-    view_of(tree, table, first, &view);
+    file_view(tree, table, first, &view);
     if (item_write_typed(item, &view, out))
         return true;
     return out->failed ? error_no_memory(err)
@@ -190,6 +191,8 @@ struct tree_call {
     struct cache_wait *wait;      /* for a fact */
     struct error why;             /* of one that could not be asked for */
     struct tree_listing *listing; /* owned: it is read to its end for its @info */
+    struct tree_stream *stream;   /* owned: a listing's records on their way into BYTES */
+    struct buf bytes;
     tree_file_fn *done;
     void *arg;
 };
@@ -201,6 +204,8 @@ static void call_destroy(struct tree_call *call)
     if (call->wait)
         cache_leave(call->wait);
     tree_list_end(call->listing);
+    tree_stream_end(call->stream);
+    buf_clean_up_secret(&call->bytes);
     free(call);
 }
 
@@ -344,6 +349,47 @@ static void take_listing(void *arg, const struct tree_entry *entries, size_t cou
     done(done_arg, ok ? &file : NULL, ok ? NULL : &why);
 }
 
+static bool refuse_as_too_large(const struct tree *tree, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf most = {0};
+    census_write_size(tree->snapshot_bytes, &most);
+    return error_set(err, ERROR_TOO_LARGE,
+                     "this file would be larger than %s, a quarter of --cache-size, which is as "
+                     "much as is held of one; ddbfs cat of the same path writes it whatever its "
+                     "size, and a larger --cache-size lets it open here",
+                     buf_text(&most));
+}
+
+/* All of the file is held before its size is told. */
+static void take_piece(void *arg, const struct tree_piece *piece, const struct error *err)
+{
+    struct tree_call *call = arg;
+    struct error why;
+    bool ok = !err;
+    if (err)
+        why = *err;
+    else if (piece->bytes.size > call->tree->snapshot_bytes - call->bytes.size)
+        ok = refuse_as_too_large(call->tree, &why);
+    else
+        buf_add_span(&call->bytes, piece->bytes);
+    if (ok && call->bytes.failed)
+        ok = error_no_memory(&why);
+    if (ok && piece->more) {
+        tree_stream_more(call->stream);
+        return;
+    }
+    struct tree_call ended = *call;
+    struct tree_file file = {.bytes = buf_span(&call->bytes)};
+    if (ok) {
+        file.mtime_ms = piece->mtime_ms;
+        file.ttl_left_ms = piece->ttl_left_ms;
+    }
+    free(call);
+    ended.done(ended.arg, ok ? &file : NULL, ok ? NULL : &why);
+    tree_stream_end(ended.stream);
+    buf_clean_up_secret(&ended.bytes);
+}
+
 struct tree_call *tree_read(const struct tree *tree, const struct place *place, tree_file_fn *done,
                             void *arg)
 {
@@ -359,9 +405,11 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
         start_fact(call);
     else if (place->kind == PLACE_LIST_INFO)
         call->listing = tree_list(tree, place, false, take_listing, call);
+    else if (place->kind == PLACE_LIST_FILE)
+        call->stream = tree_stream(tree, place, take_piece, call);
     else
         call->fetch = fetch_start(tree, place, take_record, call);
-    if (call->fetch || call->timer || call->listing || call->wait)
+    if (call->fetch || call->timer || call->listing || call->wait || call->stream)
         return call;
     call_destroy(call);
     return NULL;

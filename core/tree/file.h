@@ -22,6 +22,11 @@ bool file_make(const struct tree *tree, const struct place *place, struct record
                double found_units, const struct error *stale, struct buf *bytes,
                struct tree_file *out, struct error *err);
 
+/* How the records of TABLE are shown: keys first (their names go to FIRST), secrets masked. Borrows
+ * both. */
+void file_view(const struct tree *tree, const struct model *table,
+               const char *first[KEY_MAX_BASE_ATTRIBUTES], struct record_view *view);
+
 /* The record's own date, or 0. */
 int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item);
 

@@ -50,6 +50,7 @@ struct tree_listing {
     struct place *anew; /* owned: PLACE, where it is no more the caller's; or NULL */
     struct tree_resolution *resolution; /* of LISTING_PLACE */
     bool full;
+    bool records; /* they alone are told, whole; then FULL is set, too */
     tree_entries_fn *fn;
     void *arg;
 
@@ -64,16 +65,18 @@ struct tree_listing {
     const struct map_environment *environment; /* whose tables are being asked for */
     struct place asking;                       /* for them: a place in that environment */
 
-    struct slices slices;  /* of LISTING_CONTENTS: the page's keys */
-    size_t told;           /* entries of the page that have been delivered */
-    size_t found;          /* records that were read again, and are still there */
-    size_t matched;        /* records that answer what is asked beside the path */
-    struct ties ties;      /* of a query with ties */
-    uint64_t last_tie;     /* what the last of those that are wanted has; 0 before it came */
-    struct error unnamed;  /* of a record beyond the newest N, which may yet be wanted */
-    struct arena contents; /* of the entries that are being delivered */
-    size_t content_bytes;  /* in there */
-    bool more;             /* the source has a page after that in hand */
+    struct slices slices;   /* of LISTING_CONTENTS: the page's keys */
+    size_t told;            /* entries of the page that have been delivered */
+    size_t found;           /* records that were read again, and are still there */
+    size_t matched;         /* records that answer what is asked beside the path */
+    struct ties ties;       /* of a query with ties */
+    uint64_t last_tie;      /* what the last of those that are wanted has; 0 before it came */
+    struct error unnamed;   /* of a record beyond the newest N, which may yet be wanted */
+    struct arena contents;  /* of the entries that are being delivered */
+    size_t content_bytes;   /* in there */
+    struct buf texts;       /* with RECORDS: those that were read again, as one array of JSON */
+    struct json_doc parsed; /* over it */
+    bool more;              /* the source has a page after that in hand */
 
     const struct route *scanned; /* the step whose names LISTING_CENSUS tells; NULL for none */
     struct cache_wait *wait;     /* for the census */
@@ -120,6 +123,8 @@ void tree_list_end(struct tree_listing *listing)
     entries_clean_up(&listing->entries);
     ties_clean_up(&listing->ties);
     arena_clean_up(&listing->contents);
+    json_clean_up(&listing->parsed);
+    buf_clean_up_secret(&listing->texts);
     free(listing);
 }
 
@@ -130,9 +135,10 @@ static void fail(struct tree_listing *listing, const struct error *err)
     listing->fn(listing->arg, NULL, 0, false, &copy);
 }
 
-static bool is_query(const struct place *place)
+/* Whether records are told alone, and nothing that their directory shows beside them. */
+static bool is_alone(const struct tree_listing *listing)
 {
-    return (place->kind == PLACE_DIRECTORY || place->kind == PLACE_LIST_INFO) && place->route->list;
+    return listing->records || listing->place->asked;
 }
 
 /* Goes on to what the directory has next. */
@@ -155,10 +161,10 @@ static void go_on(struct tree_listing *listing)
             there = listing->scanned;
             break;
         case LISTING_QUERY:
-            there = is_query(listing->place);
+            there = place_is_listing(listing->place);
             break;
         case LISTING_PROOFS:
-            there = listing->proofs.count > 0 && !listing->place->asked;
+            there = listing->proofs.count > 0 && !is_alone(listing);
             break;
         case LISTING_ENDS:
             there = true;
@@ -181,7 +187,7 @@ static const struct route *unlisted(const struct tree_listing *listing)
 static bool is_end(const struct tree_listing *listing)
 {
     return listing->state == LISTING_ENDS && listing->failed.kind == ERROR_NONE &&
-           !unlisted(listing);
+           listing->place->kind != PLACE_COLUMNS && !unlisted(listing);
 }
 
 /* What a table's description tells is good for as long as that is. */
@@ -195,9 +201,32 @@ static void shorten_ttls(struct tree_listing *listing, size_t from, size_t count
     }
 }
 
+/* Records that were read again came one by one, and are told together. */
+static void parse_records(struct tree_listing *listing, size_t from, size_t count)
+{
+    struct tree_entry *items = listing->entries.items + from;
+    json_clean_up(&listing->parsed);
+    buf_truncate(&listing->texts, 0);
+    for (size_t i = 0; i < count; i++) {
+        buf_add_char(&listing->texts, i ? ',' : '[');
+        buf_add_span(&listing->texts, items[i].content);
+    }
+    buf_add_text(&listing->texts, count ? "]" : "[]");
+    if (listing->texts.failed ||
+        !json_parse(&listing->parsed, buf_span(&listing->texts), JSON_STRICT, NULL)) {
+        listing->entries.failed = true; /* what was JSON before is so again */
+        return;
+    }
+    struct json item = json_first(json_root(&listing->parsed));
+    for (size_t i = 0; i < count; i++, item = json_next(item))
+        items[i].item = item;
+}
+
 static void deliver_range(struct tree_listing *listing, size_t from, size_t count)
 {
     struct error why;
+    if (listing->records && listing->plan && listing->plan->reads_again && !listing->entries.failed)
+        parse_records(listing, from, count);
     if (listing->entries.failed || listing->contents.failed) {
         error_no_memory(&why);
         bool unnamed = listing->entries.why.kind != ERROR_NONE;
@@ -284,6 +313,16 @@ static const struct span *own_name(const struct tree_listing *listing, const str
 static void describe(struct tree_listing *listing, struct tree_entry *entry, struct json item,
                      const char *request_id)
 {
+    if (listing->records) {
+        struct span text = json_raw(item);
+        entry->size = (int64_t)text.size;
+        if (listing->plan->reads_again)
+            entry->content = arena_copy(&listing->contents, text);
+        else
+            entry->item = item;
+        slices_note(&listing->slices, text.size);
+        return;
+    }
     CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
     const struct place *place = listing->place;
     if (!file_write_record(listing->tree, place->table, item, &bytes)) {
@@ -318,6 +357,13 @@ static bool is_asked_for(struct tree_listing *listing, struct json item)
     return asked;
 }
 
+/* Of records alone names are needed that tell of an index's key: the record, read again, must still
+ * be called so. */
+static bool needs_name(const struct tree_listing *listing, const struct sifted *sifted)
+{
+    return !listing->records || (listing->plan->reads_again && sifted->entry->indexed.count > 0);
+}
+
 /* OWN is the name that the map gives the record, or NULL. */
 static bool add_entry(struct tree_listing *listing, const struct sifted *sifted, struct json item,
                       const struct span *own, const struct page *page)
@@ -331,7 +377,8 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
     }
     if (own) {
         buf_add_span(&name, *own);
-    } else if (!place_write_name(place, route, &sifted->parts, listing->stats.entries + 1,
+    } else if (needs_name(listing, sifted) &&
+               !place_write_name(place, route, &sifted->parts, listing->stats.entries + 1,
                                  &listing->tree->names, &name, &listing->entries.why)) {
         listing->entries.failed = true; /* told when the page is delivered */
         return true;
@@ -346,9 +393,9 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
                                             listing->entries.count - 1, page->item_count)) {
         return false;
     }
-    listing->stats.entries++;
+    listing->stats.entries += !own || place->asked; /* it is beside those that are listed */
     listing->matched += !(listing->full && listing->plan->reads_again);
-    if (!place->asked)
+    if (!is_alone(listing))
         followers_add(&listing->followers, place, route, &sifted->parts, &listing->tree->names,
                       &listing->entries, &listing->failed);
     return true;
@@ -369,7 +416,6 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
     struct sifted sifted;
     struct record_origin origin;
     const struct span *own;
-    bool asked = listing->place->asked;
     switch (sieve_item(listing->plan, item, &listing->slices.keys, &sifted)) {
     case SIEVE_NO_MEMORY:
         return false;
@@ -387,11 +433,11 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
             break;
         }
         own = own_name(listing, &sifted.key, item);
-        if ((!own || asked) && !add_entry(listing, &sifted, item, own, page))
+        if ((!own || is_alone(listing)) && !add_entry(listing, &sifted, item, own, page))
             return false;
         break;
     }
-    if (asked)
+    if (is_alone(listing))
         return true;
     if (!listing->entries.failed)
         followers_add_finding(&listing->followers, listing->place, &sifted.key,
@@ -851,7 +897,7 @@ static void take_all_proofs(void *arg)
 static bool prepare(struct tree_listing *listing, struct error *err)
 {
     const struct place *place = listing->place;
-    if (is_query(place)) {
+    if (place_is_listing(place)) {
         listing->plan = place_plan(place, err);
         if (!listing->plan)
             return false;
@@ -861,14 +907,17 @@ static bool prepare(struct tree_listing *listing, struct error *err)
         listing->scanned = census_step(place);
     if (place->kind == PLACE_ROOT)
         listing->environment = next_parametric(place->map->environments);
-    return proofs_init(&listing->proofs, place, &listing->tree->names, listing->plan, err);
+    struct place directory = *place; /* borrows all that PLACE owns */
+    if (listing->records)
+        directory.kind = PLACE_DIRECTORY;
+    return proofs_init(&listing->proofs, &directory, &listing->tree->names, listing->plan, err);
 }
 
 static bool start_declared(struct tree_listing *listing, struct error *err)
 {
     if (!prepare(listing, err))
         return false;
-    if (!listing->place->asked)
+    if (!is_alone(listing))
         entries_add_declared(&listing->entries, listing->place, &listing->tree->names);
     go_on(listing);
     if (listing->entries.count > 0 || listing->entries.failed)
@@ -965,12 +1014,24 @@ const struct place *tree_list_place(const struct tree_listing *listing)
     return listing->place;
 }
 
+/* What could be a column, nobody knows who has not read all records. */
+static void say_columns(struct tree_listing *listing)
+{
+    struct error why;
+    error_set(&why, ERROR_NOT_LISTABLE,
+              "the columns of a table are typed: …@table/status,created_at, with attributes of the "
+              "records in place of these; …@summary tells which there are");
+    fail(listing, &why);
+}
+
 /* The listing has been read: says what it lacks, or that it is whole. */
 static void conclude(struct tree_listing *listing)
 {
     const struct route *child = unlisted(listing);
     if (listing->failed.kind != ERROR_NONE)
         fail(listing, &listing->failed);
+    else if (listing->place->kind == PLACE_COLUMNS)
+        say_columns(listing);
     else if (child)
         say_unlisted(listing, child);
     else
@@ -1047,18 +1108,30 @@ static void begin(void *arg)
     work(listing);
 }
 
-struct tree_listing *tree_list(const struct tree *tree, const struct place *place, bool full,
-                               tree_entries_fn *fn, void *arg)
+static struct tree_listing *start(const struct tree_listing *wanted)
 {
     struct tree_listing *listing = calloc(1, sizeof *listing);
     if (!listing)
         return NULL;
-    *listing =
-        (struct tree_listing){.tree = tree, .place = place, .full = full, .fn = fn, .arg = arg};
+    *listing = *wanted;
     if (followers_init(&listing->followers))
-        listing->timer = loop_add_timer(tree->loop, 0, begin, listing);
+        listing->timer = loop_add_timer(wanted->tree->loop, 0, begin, listing);
     if (listing->timer)
         return listing;
     tree_list_end(listing);
     return NULL;
+}
+
+struct tree_listing *tree_list(const struct tree *tree, const struct place *place, bool full,
+                               tree_entries_fn *fn, void *arg)
+{
+    return start(
+        &(struct tree_listing){.tree = tree, .place = place, .full = full, .fn = fn, .arg = arg});
+}
+
+struct tree_listing *tree_list_records(const struct tree *tree, const struct place *place,
+                                       tree_entries_fn *fn, void *arg)
+{
+    return start(&(struct tree_listing){
+        .tree = tree, .place = place, .full = true, .records = true, .fn = fn, .arg = arg});
 }

@@ -17,6 +17,8 @@ enum refusal_kind {
     WRONG_COUNT, /* it is one that no listing has */
     A_SECRET,
     NO_COMPANION,
+    NO_LISTING, /* of which it would be a companion */
+    NO_COLUMN,  /* a list of columns with nothing between two commas, or no name of an attribute */
     TOO_MANY
 };
 

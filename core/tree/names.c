@@ -92,6 +92,7 @@ static enum taken try_step(const struct names_directory *directory, const struct
     found->kind = NAMES_CHILD;
     found->route = child;
     found->companion = COMPANION_NONE;
+    found->columns = span_text("");
     enum taken taken = name_take_apart(&child->segment, name, directory->path, directory->table,
                                        arena, &found->values, refusal);
     if ((taken == TAKEN || taken == UNSUITED) && names_withhold(child, directory->options)) {
@@ -193,9 +194,35 @@ static bool find_shortened(const struct names_directory *directory, struct span 
     return false;
 }
 
+/* What lists directories alone has no records to tell. */
 static bool has_companion(const struct route *route, enum companion companion)
 {
+    if (name_companion_is_of_listing(companion))
+        return route->list && !route->list->groups &&
+               (companion == COMPANION_JSONL || companion == COMPANION_COUNT);
     return is_record(route) || (route->list && companion == COMPANION_INFO);
+}
+
+/* Takes BASE for what COMPANION is of. False, with a refusal noted, when that has none such. */
+static bool take_companion(struct names_found *found, enum companion companion, struct span columns,
+                           struct arena *arena, struct refusal *refusal)
+{
+    struct span *names;
+    size_t count;
+    if (!has_companion(found->route, companion)) {
+        refusal_note(refusal,
+                     found->route->file && found->route->file->attribute ? NO_COMPANION
+                                                                         : NO_LISTING,
+                     name_companion_ending(companion));
+        return false;
+    }
+    if (!names_find_columns(columns, arena, &names, &count, NULL)) {
+        refusal_note(refusal, NO_COLUMN, NULL);
+        return false;
+    }
+    found->companion = companion;
+    found->columns = columns;
+    return true;
 }
 
 /* NAME@info is the companion of what NAME is, if that is a record or a listing; else it is looked
@@ -203,21 +230,20 @@ static bool has_companion(const struct route *route, enum companion companion)
 static bool find_any(const struct names_directory *directory, struct span name, struct arena *arena,
                      struct names_found *found, struct refusal *refusal)
 {
-    struct span base = name;
-    enum companion companion = name_split_companion(&base);
+    struct span base = name, columns;
+    enum companion companion = name_split_companion(&base, &columns);
     if (companion == COMPANION_NONE)
         return find_shortened(directory, name, found) ||
                find_step(directory, name, false, arena, found, refusal);
     struct refusal of_base = {0};
     if (find_shortened(directory, base, found) ||
         find_step(directory, base, false, arena, found, &of_base)) {
-        found->companion = companion;
-        if (found->kind != NAMES_README && has_companion(found->route, companion))
+        if (found->kind != NAMES_README &&
+            take_companion(found, companion, columns, arena, refusal))
             return true;
-        if (found->kind != NAMES_README && found->route->file) {
-            refusal_note(refusal, NO_COMPANION, NULL);
+        if (found->kind != NAMES_README &&
+            (found->route->file || name_companion_is_of_listing(companion)))
             return false;
-        }
     }
     if (of_base.kind != A_SECRET && find_step(directory, name, true, arena, found, refusal))
         return true;
@@ -302,6 +328,14 @@ static bool say_refusal(const struct names_directory *directory, struct span nam
     case NO_COMPANION:
         return error_set(err, ERROR_NOT_FOUND,
                          "a file of a bare value has no companions; its record has");
+    case NO_LISTING:
+        return error_set(err, ERROR_NOT_FOUND, "only a listing of records has %s; this is none",
+                         refusal->param);
+    case NO_COLUMN:
+        return error_set(err, ERROR_INVALID,
+                         "\"%.*s\" names no columns: write attributes with a comma between them, "
+                         "as in @csv:status,created_at, and a comma in a name as %%2C",
+                         (int)name.size, name.data);
     case TOO_MANY:
         return error_set(err, ERROR_INVALID, "a path has at most %d parameters", BINDINGS_MAX);
     }
@@ -435,6 +469,29 @@ bool names_find_attribute(struct span name, struct buf *out, struct error *err)
         return !out->failed || error_no_memory(err);
     return error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an attribute", (int)name.size,
                      name.data);
+}
+
+bool names_find_columns(struct span columns, struct arena *arena, struct span **out, size_t *count,
+                        struct error *err)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < columns.size; i++)
+        most += i == 0 || columns.data[i] == ',';
+    *count = 0;
+    *out = arena_array(arena, most + 1, sizeof **out);
+    while (*out && *count < most) {
+        CLEAN_UP(buf_clean_up) struct buf attribute = {0};
+        const char *comma = columns.size ? memchr(columns.data, ',', columns.size) : NULL;
+        struct span one = comma ? span_of(columns.data, (size_t)(comma - columns.data)) : columns;
+        if (one.size == 0 || !name_decode(one, &attribute) || attribute.size == 0)
+            return attribute.failed
+                       ? error_no_memory(err)
+                       : error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an attribute",
+                                   (int)one.size, one.data);
+        (*out)[(*count)++] = arena_copy(arena, buf_span(&attribute));
+        columns = span_from(columns, comma ? one.size + 1 : one.size);
+    }
+    return !arena->failed || error_no_memory(err);
 }
 
 static bool is_attribute(struct name_draft *draft, struct span name)

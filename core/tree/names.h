@@ -41,7 +41,8 @@ enum names_kind {
 struct names_found {
     enum names_kind kind;
     const struct route *route;
-    enum companion companion; /* of a record; COMPANION_INFO of a listing, too */
+    enum companion companion; /* of a record, or of a listing */
+    struct span columns;      /* of such a companion, as they are written: a piece of the name */
     struct bindings values; /* those that the path has not said; pieces of the name, or of the arena
                                it was decoded to */
     struct span bare;       /* of a shortened name: without rank, suffix and companion */
@@ -67,6 +68,12 @@ bool names_skip_rank(const struct route *child, struct span *name);
 /* Whether the records of every directory of MAP have names with the suffix of OPTIONS. False with
  * ERR filled when something else of the map would take them, or that memory ran out. */
 bool names_suit(const struct map *map, const struct place_options *options, struct error *err);
+
+/* Appends to ARENA's OUT the COUNT attributes that COLUMNS names, between commas, each written as
+ * an attribute's name is; none when COLUMNS is empty. False with ERR (which may be NULL) filled
+ * when one is no name, or memory ran out. */
+bool names_find_columns(struct span columns, struct arena *arena, struct span **out, size_t *count,
+                        struct error *err);
 
 /* As names_write, for the attributes of a record, in NAME@/. A shortened name can only be compared.
  */

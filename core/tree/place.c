@@ -5,6 +5,7 @@
 
 #include "core/base/nearest.h"
 #include "core/json/json.h"
+#include "core/tree/noise.h"
 
 /* Makes TEXT, which is another place's, PLACE's own. */
 static void copy_text(struct place *place, struct span *text)
@@ -29,6 +30,7 @@ static struct place *place_new(const struct place *parent)
     copy_text(place, &place->attribute);
     copy_text(place, &place->link_ending);
     copy_text(place, &place->shortened);
+    copy_text(place, &place->columns);
     copy_text(place, &place->below);
     if (parent->table_prefix)
         place->table_prefix = arena_text(&place->arena, span_text(parent->table_prefix));
@@ -74,8 +76,7 @@ size_t place_memory(const struct place *place)
 
 bool place_is_directory(const struct place *place)
 {
-    return place->kind <= PLACE_DIRECTORY || place->kind == PLACE_ATTRS ||
-           place->kind == PLACE_LINKS;
+    return place->kind <= PLACE_COLUMNS || place->kind == PLACE_ATTRS || place->kind == PLACE_LINKS;
 }
 
 bool place_has_facts(const struct place *place)
@@ -96,6 +97,13 @@ struct linked place_linked(const struct place *place)
     return (struct linked){place->table, place->route, &place->bindings, place->shortened.size > 0};
 }
 
+bool place_is_listing(const struct place *place)
+{
+    return (place->kind == PLACE_DIRECTORY || place->kind == PLACE_LIST_INFO ||
+            place->kind == PLACE_LIST_FILE) &&
+           place->route->list;
+}
+
 bool place_is_read(const struct place *place)
 {
     if (place->kind == PLACE_LINKS || place->kind == PLACE_LINK) {
@@ -108,7 +116,7 @@ bool place_is_read(const struct place *place)
 struct plan *place_plan(const struct place *place, struct error *err)
 {
     const struct route *route = place->route;
-    bool listing = place->kind == PLACE_DIRECTORY || place->kind == PLACE_LIST_INFO;
+    bool listing = place_is_listing(place);
     bool one = place->kind == PLACE_ATTR && !place->attribute_shortened;
     char *table = place_table_name(place);
     if (!table) {
@@ -135,8 +143,7 @@ struct plan *place_plan(const struct place *place, struct error *err)
 
 bool place_ask(struct place *place, const struct asked *asked, bool show_secrets, struct error *err)
 {
-    bool listing = place->kind == PLACE_DIRECTORY || place->kind == PLACE_LIST_INFO;
-    if (!listing || !place->route->list)
+    if (!place_is_listing(place))
         return error_set(err, ERROR_INVALID,
                          "is no listing of records, of which some could be asked for");
     if (place->route->list->groups)
@@ -278,11 +285,33 @@ static bool bind_said(struct place *place, const struct map_pattern *pattern)
 static enum place_kind file_kind(const struct route *route, enum companion companion)
 {
     static const enum place_kind kinds[] = {
-        [COMPANION_NONE] = PLACE_RECORD, [COMPANION_TYPED] = PLACE_TYPED,
-        [COMPANION_INFO] = PLACE_INFO,   [COMPANION_ATTRS] = PLACE_ATTRS,
+        [COMPANION_NONE] = PLACE_RECORD,
+        [COMPANION_TYPED] = PLACE_TYPED,
+        [COMPANION_INFO] = PLACE_INFO,
+        [COMPANION_ATTRS] = PLACE_ATTRS,
         [COMPANION_LINKS] = PLACE_LINKS,
+        [COMPANION_END] = PLACE_RECORD, /* a record has no others */
     };
     return route->file->attribute ? PLACE_VALUE : kinds[companion];
+}
+
+/* DIR@csv is a file, and DIR@table, of which somebody has to say the columns, a directory of files.
+ */
+static enum place_kind directory_kind(const struct names_found *found)
+{
+    switch (found->companion) {
+    case COMPANION_INFO:
+        return PLACE_LIST_INFO;
+    case COMPANION_JSONL:
+    case COMPANION_CSV:
+    case COMPANION_COUNT:
+    case COMPANION_SUMMARY:
+        return PLACE_LIST_FILE;
+    case COMPANION_TABLE:
+        return found->columns.size ? PLACE_LIST_FILE : PLACE_COLUMNS;
+    default:
+        return PLACE_DIRECTORY;
+    }
 }
 
 static struct names_directory names_of(const struct place *place,
@@ -309,9 +338,12 @@ static bool find_in_table(struct place *place, struct span name,
     if (found.companion == COMPANION_LINKS && !place->table->links)
         return error_set(err, ERROR_NOT_FOUND, "the map says no \"links\" of this table's records");
     place->route = found.route;
-    place->kind = found.route->file                   ? file_kind(found.route, found.companion)
-                  : found.companion == COMPANION_INFO ? PLACE_LIST_INFO
-                                                      : PLACE_DIRECTORY;
+    place->kind =
+        found.route->file ? file_kind(found.route, found.companion) : directory_kind(&found);
+    if (name_companion_is_of_listing(found.companion)) {
+        place->companion = found.companion;
+        place->columns = arena_copy(&place->arena, found.columns);
+    }
     if (found.kind == NAMES_SHORTENED) {
         place->shortened = arena_copy(&place->arena, found.bare);
         return true;
@@ -323,6 +355,26 @@ static bool find_in_table(struct place *place, struct span name,
     const struct route *route = found.route;
     return bind_said(place, route->file ? route->file : route->list) ||
            error_set(err, ERROR_INVALID, "a path has at most %d parameters", BINDINGS_MAX);
+}
+
+/* DIR@table/status,created_at, and where no kernel is between, DIR@csv/status,created_at. */
+static bool find_columns(struct place *place, struct span name, struct error *err)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct span *columns;
+    size_t count;
+    if (place->kind == PLACE_COLUMNS && span_is(name, README_NAME)) {
+        place->kind = PLACE_README;
+        return true;
+    }
+    if (noise_is(name))
+        return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
+                         (int)name.size, name.data);
+    if (!names_find_columns(name, &arena, &columns, &count, err))
+        return false;
+    place->kind = PLACE_LIST_FILE;
+    place->columns = arena_copy(&place->arena, name);
+    return true;
 }
 
 static bool find_attribute(struct place *place, struct span name, struct error *err)
@@ -381,10 +433,16 @@ static bool find_child(struct place *place, struct span name, const struct place
                          place->table_name);
     case PLACE_DIRECTORY:
         return find_in_table(place, name, options, err);
+    case PLACE_COLUMNS:
+        return find_columns(place, name, err);
     case PLACE_ATTRS:
         return find_attribute(place, name, err);
     case PLACE_LINKS:
         return find_link(place, name, err);
+    case PLACE_LIST_FILE:
+        if (place->companion == COMPANION_CSV && place->columns.size == 0)
+            return find_columns(place, name, err);
+        return error_set(err, ERROR_NOT_DIRECTORY, "a file; nothing is below it");
     default:
         return error_set(err, ERROR_NOT_DIRECTORY, "a record is a file; nothing is below it");
     }
@@ -426,6 +484,8 @@ struct place *place_undescribed(const struct place *place)
     table->bindings = (struct bindings){0};
     table->below = span_text("");
     table->attribute = span_text("");
+    table->companion = COMPANION_NONE;
+    table->columns = span_text("");
     table->attribute_shortened = false;
     table->shortened = span_text("");
     return table;

@@ -17,9 +17,12 @@ enum place_kind {
     PLACE_TABLES,    /* all tables of an environment's account, known or not */
     PLACE_TABLE,     /* one of them, of which nothing is known but its name */
     PLACE_DIRECTORY, /* within a table; a listing if its route has one */
+    PLACE_COLUMNS,   /* companion of a listing: a directory, whose files are tables of the columns
+                      * that their names say */
     PLACE_README,    /* of a directory, to which the route belongs */
     PLACE_FACT,      /* a file that tells what the service says of a table */
-    PLACE_LIST_INFO, /* companion of a listing, to which the route belongs */
+    PLACE_LIST_INFO, /* companions of a listing, to which the route belongs: what is told of it */
+    PLACE_LIST_FILE, /* and its records as one file, in the form of COMPANION */
     PLACE_RECORD,
     PLACE_VALUE, /* the bare value of the attribute that the pattern names */
     PLACE_TYPED, /* companions of a record */
@@ -46,6 +49,8 @@ struct place {
     const struct route *route;   /* of TABLE: of a directory, or of the record */
     struct bindings bindings;    /* what the path's parameters stand for */
     enum fact fact;              /* of PLACE_FACT */
+    enum companion companion;    /* of PLACE_LIST_FILE, PLACE_COLUMNS and its README */
+    struct span columns;         /* of PLACE_LIST_FILE, as they are written; empty for none */
     struct span attribute;       /* of PLACE_ATTR */
     const struct map_link *link; /* of PLACE_LINK, of TABLE's */
     struct span link_ending;  /* what stands behind its name: that of a companion of its target */
@@ -93,6 +98,9 @@ struct place *place_resolve(const struct map *map, struct span path,
 
 /* The name of the table as the service knows it; NULL when memory ran out. The caller frees. */
 char *place_table_name(const struct place *place);
+
+/* Whether it is a listing of records, or a companion of one. */
+bool place_is_listing(const struct place *place);
 
 /* Whether something is read for the place: its record, or the listing that it is. Not for links of
  * which the path tells where they lead. */

@@ -172,10 +172,26 @@ static void write_table(const struct place *directory, const struct models_told 
                  "      2 requests\n\n");
 }
 
+/* In DIR@table, where nobody can tell which columns there are before all records have been read. */
+static void write_columns(struct buf *out)
+{
+    buf_add_text(out,
+                 "Type the columns: attributes of the records, with a comma between them.\n\n"
+                 "  cat status,created_at\n"
+                 "      the listing as a table of these columns, aligned\n\n"
+                 "Beside this directory, behind the same name, stand @summary (which attributes\n"
+                 "there are), @csv:status,created_at (the same columns for a program), @jsonl\n"
+                 "(whole records, one a line) and @count. A comma in a name is written %2C.\n");
+}
+
 bool readme_write(const struct place *directory, const struct place_options *names,
                   const struct models_told *told, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
+    if (directory->companion != COMPANION_NONE) {
+        write_columns(out);
+        return !out->failed;
+    }
     const struct route *unlisted = entries_unlisted(directory, names);
     if (unlisted)
         write_unlisted(directory, unlisted, told, &text);

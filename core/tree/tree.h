@@ -34,9 +34,10 @@ struct tree {
     struct place_options names;
     bool show_secrets;
     bool compact;
-    int64_t stale_ms;    /* by how much older than its ttl a record may be in an outage */
-    struct payer *payer; /* borrowed: of what is asked through this tree; NULL: nobody in
-                          * particular. What is under way already for another is his. */
+    size_t snapshot_bytes; /* how large a file made of a listing may be that is held as a whole */
+    int64_t stale_ms;      /* by how much older than its ttl a record may be in an outage */
+    struct payer *payer;   /* borrowed: of what is asked through this tree; NULL: nobody in
+                            * particular. What is under way already for another is his. */
 };
 
 /* A file's content, borrowed for the time of the callback. */
@@ -73,6 +74,7 @@ struct tree_entry {
     int64_t ttl_left_ms; /* how long it may be believed: its own path's word, not the listing's */
     uint64_t ties;       /* of a listing with ties: entries that share one share their sort key */
     bool passed_over;    /* within a listing alone: it counts, and is none of those asked for */
+    struct json item;    /* of tree_list_records: the typed record; absent elsewhere */
 };
 
 /* Some entries of a listing, borrowed; none, perhaps. Exactly one of ENTRIES and ERR is not NULL.
@@ -91,6 +93,11 @@ const struct place *tree_list_place(const struct tree_listing *listing);
  * when memory ran out. */
 struct tree_listing *tree_list(const struct tree *tree, const struct place *place, bool full,
                                tree_entries_fn *fn, void *arg);
+/* The records of the listing at PLACE, a companion of one or itself, in its order and no others:
+ * whole ones, where the index has less of them. Entries have their ITEM, and what else they tell
+ * means nothing. */
+struct tree_listing *tree_list_records(const struct tree *tree, const struct place *place,
+                                       tree_entries_fn *fn, void *arg);
 /* Asks for the next entries: once for each page with MORE. */
 void tree_list_more(struct tree_listing *listing);
 /* What a listing took so far. */
@@ -109,5 +116,29 @@ struct tree_list_stats tree_list_stats(const struct tree_listing *listing);
 bool tree_list_note(const struct tree_listing *listing, struct error *out);
 /* Ends the listing, finished or not; once for each tree_list. */
 void tree_list_end(struct tree_listing *listing);
+
+/* A file that is made of a listing's records (PLACE_LIST_FILE), piece by piece, while they are
+ * read. Nothing of it is held but what its form needs. */
+struct tree_stream;
+
+struct tree_piece {
+    struct span bytes; /* borrowed; none, perhaps */
+    bool more;         /* further pieces can be asked for */
+    /* Once there is no more of it: */
+    int64_t mtime_ms; /* of the youngest record; 0 when the map dates none */
+    int64_t ttl_left_ms;
+};
+
+/* Exactly one of PIECE and ERR is not NULL. After an error, or a piece without MORE, none follows.
+ */
+typedef void tree_piece_fn(void *arg, const struct tree_piece *piece, const struct error *err);
+
+/* Begins the file at PLACE, which must stay until the end. FN gets the first piece later. NULL when
+ * memory ran out. */
+struct tree_stream *tree_stream(const struct tree *tree, const struct place *place,
+                                tree_piece_fn *fn, void *arg);
+void tree_stream_more(struct tree_stream *stream); /* once for each piece with MORE */
+/* Ends it, finished or not; FN is not called any more. NULL is fine. */
+void tree_stream_end(struct tree_stream *stream);
 
 #endif

@@ -186,6 +186,7 @@ bool app_start(struct app *app, const struct options *options, const struct map 
         .models = catalog_models(app->catalog),
         .names = {.suffix = options->suffix,
                   .scan = options->allow_scan ? &options->scan_limits : NULL},
+        .snapshot_bytes = (size_t)options->cache_bytes / SNAPSHOT_SHARES,
         .show_secrets = options->show_secrets,
         .compact = options->compact,
         .stale_ms = options->stale_ms,

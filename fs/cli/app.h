@@ -22,6 +22,7 @@ struct app {
 enum {
     EXIT_USAGE = 2,
     EXIT_MISSING = 3,              /* proven: nothing is there; and nothing worse has happened */
+    SNAPSHOT_SHARES = 4,           /* of --cache-size: one file made of a listing has at most one */
     COMMAND_CACHE_BYTES = 4 << 20, /* a command is short-lived and asks little twice */
 };
 

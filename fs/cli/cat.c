@@ -17,6 +17,23 @@ static void take_file(void *arg, const struct tree_file *file, const struct erro
     turn_end(turn, err);
 }
 
+/* Pieces are printed as they come; the next one is made when its turn has come. */
+static void take_piece(void *arg, const struct tree_piece *piece, const struct error *err)
+{
+    struct turn *turn = arg;
+    if (piece)
+        turn_print(turn, piece->bytes);
+    if (piece && piece->more)
+        turn_pause(turn);
+    else
+        turn_end(turn, err);
+}
+
+static bool is_streamed(const struct turn *turn)
+{
+    return turn->place->kind == PLACE_LIST_FILE;
+}
+
 static void start(struct turn *turn)
 {
     struct error why;
@@ -26,16 +43,28 @@ static void start(struct turn *turn)
         turn_end(turn, &why);
         return;
     }
-    turn->work = tree_read(&turn->app->tree, turn->place, take_file, turn);
+    const struct tree *tree = &turn->app->tree;
+    if (is_streamed(turn))
+        turn->work = tree_stream(tree, turn->place, take_piece, turn);
+    else
+        turn->work = tree_read(tree, turn->place, take_file, turn);
     if (!turn->work) {
         error_no_memory(&why);
         turn_end(turn, &why);
     }
 }
 
+static void go_on(struct turn *turn)
+{
+    tree_stream_more(turn->work);
+}
+
 static void stop(struct turn *turn)
 {
-    tree_cancel(turn->work);
+    if (is_streamed(turn))
+        tree_stream_end(turn->work);
+    else
+        tree_cancel(turn->work);
 }
 
 static bool goes_through(const struct options *options)
@@ -46,7 +75,8 @@ static bool goes_through(const struct options *options)
 
 int cat_command(const struct options *options, int argc, char **argv)
 {
-    static const struct turn_ops ops = {.goes_through = goes_through, .start = start, .stop = stop};
+    static const struct turn_ops ops = {
+        .goes_through = goes_through, .start = start, .go_on = go_on, .stop = stop};
     if (argc == 0)
         return app_usage("cat needs a path", "cat");
     return turns_command(options, argv, argc, SIDE_BY_SIDE, &ops);

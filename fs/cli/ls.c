@@ -97,21 +97,42 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
         turn_end(turn, err);
 }
 
+static void print_file(struct turn *turn, const struct tree_file *file, int64_t size)
+{
+    const char *slash = strrchr(turn->path, '/');
+    struct tree_entry entry = {
+        .name = span_text(slash ? slash + 1 : turn->path),
+        .link = turn->place->kind == PLACE_LINK,
+        .secret = file->secret,
+        .content = file->bytes,
+        .size = size,
+        .mtime_ms = file->mtime_ms,
+    };
+    print_entry(turn, &entry);
+}
+
 static void take_file(void *arg, const struct tree_file *file, const struct error *err)
 {
     struct turn *turn = arg;
-    const char *slash = strrchr(turn->path, '/');
     turn->work = NULL;
-    if (file) {
-        struct tree_entry entry = {
-            .name = span_text(slash ? slash + 1 : turn->path),
-            .link = turn->place->kind == PLACE_LINK,
-            .secret = file->secret,
-            .content = file->bytes,
-            .size = (int64_t)file->bytes.size,
-            .mtime_ms = file->mtime_ms,
-        };
-        print_entry(turn, &entry);
+    if (file)
+        print_file(turn, file, (int64_t)file->bytes.size);
+    turn_end(turn, err);
+}
+
+/* How large a file is that is made of a listing, only its making tells; nothing of it is held. */
+static void take_piece(void *arg, const struct tree_piece *piece, const struct error *err)
+{
+    struct turn *turn = arg;
+    if (piece)
+        turn->size += (int64_t)piece->bytes.size;
+    if (piece && piece->more) {
+        tree_stream_more(turn->work);
+        return;
+    }
+    if (piece) {
+        struct tree_file file = {.mtime_ms = piece->mtime_ms};
+        print_file(turn, &file, turn->size);
     }
     turn_end(turn, err);
 }
@@ -122,6 +143,8 @@ static void start(struct turn *turn)
     if (place_is_directory(turn->place))
         turn->work =
             tree_list(&app->tree, turn->place, app->options->list_long, take_entries, turn);
+    else if (turn->place->kind == PLACE_LIST_FILE)
+        turn->work = tree_stream(&app->tree, turn->place, take_piece, turn);
     else
         turn->work = tree_read(&app->tree, turn->place, take_file, turn);
     if (!turn->work) {
@@ -140,6 +163,8 @@ static void stop(struct turn *turn)
 {
     if (place_is_directory(turn->place))
         tree_list_end(turn->work);
+    else if (turn->place->kind == PLACE_LIST_FILE)
+        tree_stream_end(turn->work);
     else
         tree_cancel(turn->work);
 }

@@ -13,6 +13,7 @@ struct turn {
     struct place *place;                /* owned; NULL until then */
     void *work;          /* of the command: what is under way; NULL when nothing is */
     struct turns *turns; /* whose turn it is one of */
+    int64_t size;        /* likewise: of a file, as far as it has come */
     struct buf held;     /* printed before its turn came; owned */
     struct error why;    /* how it ended */
     enum turn_state {

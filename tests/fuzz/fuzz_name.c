@@ -67,10 +67,10 @@ static void use_two_keys(struct span one, struct span other)
 static void use_text(struct span text)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
-    struct span prefix, name = text;
+    struct span prefix, columns, name = text;
     enum name_mark mark;
     (void)name_is_shortened(text, &mark, &prefix);
-    (void)name_split_companion(&name);
+    (void)name_split_companion(&name, &columns);
     require(name_decode(text, &out) || out.size == 0);
 }
 

@@ -1304,12 +1304,18 @@ static void test_segments_are_names(void)
                 "map.json:3: a path can't hold %, which names use for escapes");
     check_table(RECORDS PATHS("{a}D/", ""),
                 "map.json:3: after a parameter a segment can't go on with one of 0-9 or A-F");
-    check_table(RECORDS PATHS("{a}@info/", ""),
-                "map.json:3: a path can't end in @, @typed, @info or @links, which are a record's "
-                "companions");
-    check_table(RECORDS PATHS("{a}@/", ""),
-                "map.json:3: a path can't end in @, @typed, @info or @links, which are a record's "
-                "companions");
+    check_table(
+        RECORDS PATHS("{a}@info/", ""),
+        "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, @count or "
+        "@summary, which are companions of a record or of a listing");
+    check_table(
+        RECORDS PATHS("{a}@count/", ""),
+        "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, @count or "
+        "@summary, which are companions of a record or of a listing");
+    check_table(
+        RECORDS PATHS("{a}@/", ""),
+        "map.json:3: a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, @count or "
+        "@summary, which are companions of a record or of a listing");
 }
 
 static void test_ambiguous_siblings(void)

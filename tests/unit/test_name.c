@@ -192,9 +192,18 @@ static void test_escapes_may_be_typed_in_lower_case(void)
 
 static void check_split(const char *name, enum companion want, const char *rest)
 {
-    struct span left = span_text(name);
-    CHECK_INT(name_split_companion(&left), want);
+    struct span left = span_text(name), columns;
+    CHECK_INT(name_split_companion(&left, &columns), want);
     CHECK_SPAN(left, span_text(rest));
+    CHECK_SPAN(columns, span_text(""));
+}
+
+static void check_columns(const char *name, enum companion want, const char *rest, const char *says)
+{
+    struct span left = span_text(name), columns;
+    CHECK_INT(name_split_companion(&left, &columns), want);
+    CHECK_SPAN(left, span_text(rest));
+    CHECK_SPAN(columns, span_text(says));
 }
 
 static void test_companions_are_split_off(void)
@@ -206,6 +215,23 @@ static void test_companions_are_split_off(void)
     check_split("@typed", COMPANION_NONE, "@typed");
     check_split("@", COMPANION_NONE, "@");
     check_split("a@info@typed", COMPANION_TYPED, "a@info");
+}
+
+static void test_companions_of_listings_are_split_off(void)
+{
+    check_split("a@jsonl", COMPANION_JSONL, "a");
+    check_split("a@csv", COMPANION_CSV, "a");
+    check_split("a@table", COMPANION_TABLE, "a");
+    check_split("a@count", COMPANION_COUNT, "a");
+    check_split("a@summary", COMPANION_SUMMARY, "a");
+    check_split("@jsonl", COMPANION_NONE, "@jsonl");
+    check_columns("a@csv:b,c", COMPANION_CSV, "a", "b,c");
+    check_columns("a@table:b:c", COMPANION_TABLE, "a", "b:c");
+    check_columns("a@csv:b@csv:c", COMPANION_CSV, "a@csv:b", "c");
+    check_columns("newest:5@csv:b", COMPANION_CSV, "newest:5", "b");
+    check_split("a@csv:", COMPANION_NONE, "a@csv:");
+    check_split("@csv:b", COMPANION_NONE, "@csv:b");
+    check_split("a@count:b", COMPANION_NONE, "a@count:b");
 }
 
 /* The generator: xorshift, seeded once. */
@@ -366,6 +392,7 @@ static const struct check_test tests[] = {
     {"escapes_may_be_typed_in_lower_case", test_escapes_may_be_typed_in_lower_case},
     {"more_is_escaped_character_by_character", test_more_is_escaped_character_by_character},
     {"companions_are_split_off", test_companions_are_split_off},
+    {"companions_of_listings_are_split_off", test_companions_of_listings_are_split_off},
     {"any_key_has_a_legal_name", test_any_key_has_a_legal_name},
     {"a_whole_name_decodes_to_its_key_and_a_short_one_to_a_prefix",
      test_a_whole_name_decodes_to_its_key_and_a_short_one_to_a_prefix},

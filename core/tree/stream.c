@@ -1,0 +1,105 @@
+/* A file that is made of a listing's records, piece by piece: the listing is read, and each page of
+ * it told in the file's form. */
+#include <stdlib.h>
+
+#include "core/form/form.h"
+#include "core/tree/file.h"
+#include "core/tree/tree.h"
+
+struct tree_stream {
+    const struct tree *tree;
+    const struct place *place;
+    struct form *form;            /* owned */
+    struct tree_listing *listing; /* owned */
+    struct buf bytes;             /* of the piece in hand */
+    int64_t since_ms;             /* when the listing began to be read */
+    int64_t mtime_ms;             /* of the youngest record so far */
+    tree_piece_fn *fn;
+    void *arg;
+};
+
+void tree_stream_end(struct tree_stream *stream)
+{
+    if (!stream)
+        return;
+    tree_list_end(stream->listing);
+    form_destroy(stream->form);
+    buf_clean_up_secret(&stream->bytes);
+    free(stream);
+}
+
+static enum form_kind form_of(enum companion companion)
+{
+    return companion == COMPANION_COUNT ? FORM_COUNT : FORM_JSONL;
+}
+
+/* The form of the place's records; NULL when memory ran out. */
+static struct form *make_form(const struct tree *tree, const struct place *place)
+{
+    const char *first[KEY_MAX_BASE_ATTRIBUTES];
+    struct record_view view;
+    file_view(tree, place->table, first, &view);
+    struct form_setting setting = {.kind = form_of(place->companion), .view = &view};
+    return form_new(&setting);
+}
+
+static bool add_record(struct tree_stream *stream, struct json item, struct error *err)
+{
+    int64_t mtime_ms = file_mtime_ms(stream->place->route->list, item);
+    if (mtime_ms > stream->mtime_ms)
+        stream->mtime_ms = mtime_ms;
+    return form_add(stream->form, item, &stream->bytes, err);
+}
+
+/* How long what was told may be believed: its first page is the oldest. What has just been read is
+ * believed for a moment in any case, or whoever looks twice would read all of it twice. */
+static int64_t ttl_left_ms(const struct tree_stream *stream)
+{
+    int64_t ttl_ms = stream->place->route->list->ttl_ms;
+    int64_t left_ms = stream->since_ms + ttl_ms - loop_now_ms(stream->tree->loop);
+    int64_t least_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS;
+    return left_ms > least_ms ? left_ms : least_ms;
+}
+
+static void take_records(void *arg, const struct tree_entry *entries, size_t count, bool more,
+                         const struct error *err)
+{
+    struct tree_stream *stream = arg;
+    struct error why;
+    bool ok = !err;
+    if (err)
+        why = *err;
+    buf_truncate(&stream->bytes, 0);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = add_record(stream, entries[i].item, &why);
+    if (ok && !more)
+        ok = form_end(stream->form, &stream->bytes, &why);
+    struct tree_piece piece = {.bytes = buf_span(&stream->bytes), .more = more};
+    if (ok && !more) {
+        piece.mtime_ms = stream->mtime_ms;
+        piece.ttl_left_ms = ttl_left_ms(stream);
+    }
+    stream->fn(stream->arg, ok ? &piece : NULL, ok ? NULL : &why);
+}
+
+void tree_stream_more(struct tree_stream *stream)
+{
+    tree_list_more(stream->listing);
+}
+
+struct tree_stream *tree_stream(const struct tree *tree, const struct place *place,
+                                tree_piece_fn *fn, void *arg)
+{
+    struct tree_stream *stream = calloc(1, sizeof *stream);
+    if (!stream)
+        return NULL;
+    *stream = (struct tree_stream){
+        .tree = tree, .place = place, .since_ms = loop_now_ms(tree->loop), .fn = fn, .arg = arg};
+    stream->form = make_form(tree, place);
+    if (stream->form)
+        stream->listing = tree_list_records(tree, place, take_records, stream);
+    if (stream->listing)
+        return stream;
+    tree_stream_end(stream);
+    return NULL;
+}

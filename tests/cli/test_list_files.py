@@ -1,0 +1,150 @@
+"""A listing as one file: DIR@jsonl and DIR@count have what the directory has, and no more."""
+
+import json
+
+import pytest
+
+from harness import plain
+
+SHOP = "kl7a9h55-shopify-e513a8-4"
+BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
+JOBS = "prod-EcomIndexerJobsTable"
+ACCOUNT = "/prod/index-settings/kl7a9h55"
+SHOP_RECORDS = "/prod/shops/cool-store.myshopify.com"
+
+LISTINGS = {
+    "all": f"{BY_INDEX}/all",
+    "latest": f"{BY_INDEX}/latest",
+    "read again": f"/prod/jobs/by-status/{SHOP}/COMPLETED",
+    "among directories": ACCOUNT,
+    "sub-records": f"{ACCOUNT}/shopify-e513a8-4.d",
+    "with a name of its own": SHOP_RECORDS,
+    "without a record": f"/prod/jobs/by-status/{SHOP}/NONE",
+}
+
+
+@pytest.fixture
+def records_of(ddbfs, ls):
+    """records_of(listing) -> each record that it shows, in its order, as one line."""
+
+    def read(path):
+        names = [name for name in ls(path) if not name.endswith("/") and name != "README"]
+        # A value of one of the records, and a record of another kind than those that are listed.
+        names = [name for name in names if name not in ("access-token", "DEFAULT_CONFIGS")]
+        if not names:
+            return []
+        paths = [f"{path}/{name}" for name in names]
+        return ddbfs("--format", "compact", "cat", *paths).text.splitlines()
+
+    return read
+
+
+@pytest.mark.parametrize("kind", LISTINGS)
+def test_lines_are_the_records_in_the_listings_order(ddbfs, records_of, kind):
+    lines = ddbfs("cat", f"{LISTINGS[kind]}@jsonl").text
+    assert lines.splitlines() == records_of(LISTINGS[kind])
+    assert lines == "" or lines.endswith("}\n")
+
+
+@pytest.mark.parametrize("kind", LISTINGS)
+def test_the_count_is_that_of_the_lines(ddbfs, kind):
+    lines = ddbfs("cat", f"{LISTINGS[kind]}@jsonl").text.splitlines()
+    assert ddbfs("cat", f"{LISTINGS[kind]}@count").text == f"{len(lines)}\n"
+
+
+@pytest.mark.parametrize("kind", LISTINGS)
+def test_pages_make_no_difference(ddbfs, proxy, kind):
+    whole = ddbfs("cat", f"{LISTINGS[kind]}@jsonl").text
+    count = ddbfs("cat", f"{LISTINGS[kind]}@count").text
+    proxy.fault("page_size", op="Query", times=None, items=2)
+    proxy.fault("empty_pages", op="Query", times=1)
+    proxy.fault("unprocessed", op="BatchGetItem", times=2)
+    assert ddbfs("cat", f"{LISTINGS[kind]}@jsonl").text == whole
+    assert ddbfs("cat", f"{LISTINGS[kind]}@count").text == count
+
+
+def test_lines_are_what_boto3_gives(ddbfs, oracle):
+    items = oracle.query(JOBS, "pk = :pk", pk=f"PLATFORM#shopify#SHOP#{SHOP}")
+    lines = ddbfs("cat", f"{BY_INDEX}/all@jsonl").stdout
+    assert lines == b"".join(plain.render(item, compact=True) for item in items) != b""
+
+
+def test_secrets_are_masked(ddbfs):
+    path = f"{SHOP_RECORDS}@jsonl"
+    masked = ddbfs("cat", path).text
+    assert "shpat_" not in masked and f'"access_token":"{plain.MASK}"' in masked
+    assert "shpat_" in ddbfs("--show-secrets", "cat", path).text
+
+
+def test_long_list_tells_the_size(ddbfs):
+    path = f"{BY_INDEX}/all@jsonl"
+    size = len(ddbfs("cat", path).stdout)
+    told = json.loads(ddbfs("--json", "ls", path).text)
+    assert told == {"name": "all@jsonl", "path": path, "type": "file", "size": size} | (
+        {"mtime": told["mtime"]} if "mtime" in told else {}
+    )
+
+
+def test_the_date_is_that_of_the_youngest(ddbfs):
+    path = f"{BY_INDEX}/all"
+    dates = [json.loads(line)["created_at"] for line in ddbfs("cat", f"{path}@jsonl").text.splitlines()]
+    told = json.loads(ddbfs("--json", "ls", f"{path}@jsonl").text)["mtime"]
+    assert told[:19] == max(dates)[:19]
+
+
+def test_several_come_in_the_order_they_are_named(ddbfs, proxy):
+    paths = [f"{BY_INDEX}/all@jsonl", f"{SHOP_RECORDS}@count", f"{ACCOUNT}@jsonl"]
+    alone = [ddbfs("cat", path).text for path in paths]
+    proxy.fault("page_size", op="Query", times=None, items=2)
+    assert ddbfs("cat", *paths).text == "".join(alone)
+
+
+def test_what_fails_in_the_middle_ends_in_an_error(ddbfs, proxy):
+    whole = ddbfs("cat", f"{BY_INDEX}/all@jsonl").text
+    proxy.fault("page_size", op="Query", times=None, items=5)
+    meets_second = proxy.fault("denied", op="Query", times=None)
+    meets_second.meets = lambda record: "ExclusiveStartKey" in record.body
+    result = ddbfs("cat", f"{BY_INDEX}/all@jsonl", expect=1)
+    assert result.text == "".join(whole.splitlines(keepends=True)[:5])
+    assert "AccessDenied" in result.stderr
+    counted = ddbfs("cat", f"{BY_INDEX}/all@count", expect=1)
+    assert counted.text == "" and "AccessDenied" in counted.stderr
+
+
+def test_a_record_or_a_plain_directory_has_none(ddbfs):
+    for path in (f"{BY_INDEX}@jsonl", f"{SHOP_RECORDS}/SETTINGS@jsonl", f"{BY_INDEX}@count"):
+        result = ddbfs("cat", path, expect=3)
+        assert "only a listing of records has @" in result.stderr, result.stderr
+    assert "has no companions" in ddbfs("cat", f"{SHOP_RECORDS}/access-token@jsonl", expect=3).stderr
+
+
+def test_nothing_is_below_it_and_no_listing_shows_it(ddbfs, ls):
+    assert "nothing is below it" in ddbfs("cat", f"{BY_INDEX}/all@jsonl/x", expect=1).stderr
+    assert not [name for name in ls(BY_INDEX) + ls(f"{BY_INDEX}/all") if "@" in name]
+
+
+ENDINGS = ["@jsonl", "@csv", "@table", "@count", "@summary", "@csv:a", "@table:b,c"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_key_that_ends_so_is_escaped(ddbfs, things, ls, ending):
+    things.put(f"ann{ending}", s={"S": "that one"})
+    things.put("ann", s={"S": "another"})
+    names = ls("/any/things/box", env=things.env)
+    assert sorted(names)[1] != f"ann{ending}" and len(names) == 2
+    for name, text in zip(sorted(names, key=len), ("another", "that one")):
+        assert json.loads(ddbfs("cat", f"/any/things/box/{name}", env=things.env).text)["s"] == text
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_partition_that_ends_so_is_typed_with_an_escape(ddbfs, things, ending):
+    things.put("one", box=f"box{ending}")
+    typed = f"/any/things/box{ending.replace('@', '%40')}"
+    assert ddbfs("cat", f"{typed}@count", env=things.env).text == "1\n"
+    assert json.loads(ddbfs("cat", f"{typed}/one", env=things.env).text)["pk"] == f"box{ending}"
+
+
+def test_explain_tells_the_listings_cost(ddbfs):
+    told = json.loads(ddbfs("explain", "--json", f"{BY_INDEX}/all@jsonl").text)
+    listing = json.loads(ddbfs("explain", "--json", f"{BY_INDEX}/all").text)
+    assert told["bound"] == listing["bound"] and told["aws"] == listing["aws"]

@@ -1,0 +1,59 @@
+"""A listing as one file in a mount: an immutable snapshot of exact size, whole or an error."""
+
+import errno
+import json
+import os
+
+import pytest
+
+SHOP = "prod/shops/cool-store.myshopify.com"
+ALL = "prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4/all"
+
+
+@pytest.mark.parametrize("path", [ALL, SHOP, "prod/index-settings/kl7a9h55"])
+@pytest.mark.parametrize("ending", ["@jsonl", "@count"])
+def test_it_is_what_cat_prints_and_has_its_size(mount, oracle, path, ending):
+    m = mount()
+    content = (m / f"{path}{ending}").read_bytes()
+    assert content == oracle(f"/{path}{ending}") != b""
+    assert os.stat(m / f"{path}{ending}").st_size == len(content)
+
+
+def test_no_listing_shows_it(mount):
+    m = mount()
+    (m / f"{ALL}@jsonl").read_bytes()
+    assert not [name for name in os.listdir((m / ALL).parent) if "@" in name]
+
+
+def test_an_open_one_stays_as_it_was(mount, branch):
+    path, _ = branch.put_jobs(2)
+    m = mount()
+    with open(m / f"{path}@count", encoding="utf-8") as before:
+        branch.put_jobs(3)
+        m.refresh(f"{path}@count")
+        assert (m / f"{path}@count").read_text("utf-8") == "3\n"
+        assert before.read() == "2\n"
+
+
+def test_secrets_are_masked(mount):
+    m = mount()
+    assert "shpat_" not in (m / f"{SHOP}@jsonl").read_text("utf-8")
+
+
+def test_what_would_be_too_large_says_how_to_get_it(mount, branch, oracle):
+    path, names = branch.put_jobs(40, padding=10_000)
+    m = mount("--cache-size", "1M")
+    with pytest.raises(OSError) as caught:
+        os.stat(m / f"{path}@jsonl")
+    assert caught.value.errno == errno.EFBIG
+    told = (m / ".ddbfs/errors").read_text("utf-8")
+    assert f"/{path}@jsonl" in told and "ddbfs cat" in told and "--cache-size" in told
+    assert (m / f"{path}@count").read_text("utf-8") == f"{len(names)}\n"
+    assert len(oracle(f"/{path}@jsonl").splitlines()) == len(names)
+
+
+def test_what_is_no_listing_has_none(mount):
+    m = mount()
+    for path in (f"{SHOP}/SETTINGS@jsonl", "prod/jobs/by-index/shopify@count"):
+        assert not os.path.exists(m / path)
+    assert json.loads((m / f"{SHOP}@jsonl").read_text("utf-8").splitlines()[0])
