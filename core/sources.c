@@ -35,6 +35,7 @@ struct settled {
 
 struct sources {
     struct sources_options options;
+    bool hedges;                 /* those that are opened from now on */
     struct profiles profiles;    /* as of the last time they were needed */
     struct transport *transport; /* NULL until the first is opened */
     struct sso_tokens *tokens;   /* owned */
@@ -297,6 +298,7 @@ static bool open_source(struct sources *sources, struct opened *opened,
         .deadline_ms = sources->options.deadline_ms,
         .random_seed = (unsigned)clock->wall_ms(clock),
         .may_scan = sources->options.may_scan,
+        .hedges = sources->hedges,
     };
     opened->source = dynamo_new(&dynamo);
     struct batching_options batching = {.source = opened->source,
@@ -356,6 +358,11 @@ struct aws_session *sources_session(struct sources *sources,
 void sources_ask_nobody(struct sources *sources)
 {
     sources->options.ask_code = NULL;
+}
+
+void sources_hedge(struct sources *sources)
+{
+    sources->hedges = true;
 }
 
 struct source_stats sources_stats(const struct sources *sources)

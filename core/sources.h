@@ -33,6 +33,10 @@ void sources_destroy(struct sources *sources); /* NULL is fine */
 /* Nobody is asked for codes any more: from here on nothing may wait. */
 void sources_ask_nobody(struct sources *sources);
 
+/* Those that are opened from now on ask once more for a record whose answer is late: where many are
+ * asked for over a long time. */
+void sources_hedge(struct sources *sources);
+
 /* What has been asked of all sources together. Operations that nobody used yet are there too. */
 struct source_stats sources_stats(const struct sources *sources);
 

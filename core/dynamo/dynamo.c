@@ -8,6 +8,7 @@
 #include "core/dynamo/answer.h"
 #include "core/dynamo/command.h"
 #include "core/dynamo/exchange.h"
+#include "core/dynamo/hedge.h"
 #include "core/dynamo/inventory.h"
 #include "core/dynamo/request.h"
 #include "core/dynamo/verify.h"
@@ -19,6 +20,7 @@ enum { FULL_BATCH_BYTES = 8 << 20 };
 struct dynamo {
     struct source source; /* first, so that a source is a dynamo */
     struct exchange_link link;
+    struct hedging hedging;
     struct quotas quotas;        /* one a table; of an endpoint, as the whole source is */
     struct inventory *inventory; /* owned */
     int64_t deadline_ms;
@@ -35,7 +37,7 @@ struct source_call {
     struct request request;
     struct verify verify;
     struct buf resume; /* JSON: where the next request goes on; empty at the end */
-    struct exchange *exchange;
+    struct hedged *exchange;
     struct retry *retry;             /* the table's quota; given back at the end */
     struct loop_timer *timer;        /* before a batch's next round, or a Scan's refusal */
     struct inventory_wait diagnosis; /* before an error that names what there is instead */
@@ -256,7 +258,8 @@ static bool ask(struct source_call *call)
         .most_tries = retry_attempts(call->retry) - call->requests,
         .deadline_at_ms = call->deadline_at_ms,
     };
-    call->exchange = exchange_start(&call->dynamo->link, &request, on_answer, call);
+    struct dynamo *dynamo = call->dynamo;
+    call->exchange = hedged_start(&dynamo->hedging, &dynamo->link, &request, on_answer, call);
     return call->exchange != NULL;
 }
 
@@ -278,7 +281,7 @@ static bool begin_page(struct source_call *call)
 
 static void dynamo_end(struct source_call *call)
 {
-    exchange_end(call->exchange);
+    hedged_end(call->exchange);
     loop_remove_timer(call->timer);
     inventory_leave(&call->diagnosis);
     drop_answer(call);
@@ -362,13 +365,15 @@ static void dynamo_destroy(struct source *source)
 
 static void dynamo_add_stats(const struct source *source, struct source_stats *sum)
 {
-    static const struct dynamo_stats none = {0};
-    const struct dynamo_stats *stats =
-        source ? &((const struct dynamo *)source)->link.stats : &none;
+    static const struct dynamo none = {0};
+    const struct dynamo *dynamo = source ? (const struct dynamo *)source : &none;
+    const struct dynamo_stats *stats = &dynamo->link.stats;
     for (unsigned op = 0; op < DYNAMO_OPS; op++)
         source_stats_add(sum, dynamo_op_name((enum dynamo_op)op), stats->requests[op]);
     sum->failures += stats->failures;
     sum->capacity += stats->capacity;
+    sum->hedged += dynamo->hedging.sent;
+    sum->hedges_won += dynamo->hedging.won;
 }
 
 const struct source_ops dynamo_ops = {
@@ -404,6 +409,7 @@ struct source *dynamo_new(const struct dynamo_options *options)
     };
     dynamo->deadline_ms = options->deadline_ms;
     dynamo->may_scan = options->may_scan;
+    dynamo->hedging.on = options->hedges;
     dynamo->inventory = inventory_new(&dynamo->link);
     if (dynamo->inventory)
         return &dynamo->source;

@@ -17,6 +17,7 @@ struct dynamo_options {
     int64_t deadline_ms;   /* for one page, retries and waits included */
     unsigned random_seed;  /* of the jitter */
     bool may_scan;         /* a READ_SCAN is sent; else it is answered with an error */
+    bool hedges;           /* a GetItem whose answer is late is sent once more (hedge.h) */
 };
 
 extern const struct source_ops dynamo_ops;

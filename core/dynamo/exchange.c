@@ -11,6 +11,7 @@ struct exchange {
     struct answer_question *question;
     struct payer *payer; /* borrowed */
     bool is_sent;        /* and not over yet: since SENT_MS */
+    unsigned tries;      /* requests sent */
     int64_t sent_ms;
     struct aws_call *call;
     struct aws_header headers[2]; /* of the call's request */
@@ -34,6 +35,7 @@ static void sent(void *arg)
     exchange->question->endpoint = exchange->link->endpoint->root_url;
     exchange->question->method = exchange->link->method;
     exchange->is_sent = true;
+    exchange->tries++;
     exchange->sent_ms = loop_now_ms(exchange->link->client.loop);
 }
 
@@ -176,6 +178,16 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
         return exchange;
     free(exchange);
     return NULL;
+}
+
+unsigned exchange_tries(const struct exchange *exchange)
+{
+    return exchange->tries;
+}
+
+bool exchange_waits_for_first(const struct exchange *exchange)
+{
+    return exchange->is_sent && exchange->tries == 1;
 }
 
 void exchange_end(struct exchange *exchange)

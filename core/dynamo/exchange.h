@@ -53,6 +53,10 @@ struct exchange_request {
  * later, never from within. NULL when memory ran out. */
 struct exchange *exchange_start(struct exchange_link *link, const struct exchange_request *wanted,
                                 exchange_done_fn *fn, void *arg);
+/* How many requests it has sent so far, and whether it waits for the answer to the first of them.
+ */
+unsigned exchange_tries(const struct exchange *exchange);
+bool exchange_waits_for_first(const struct exchange *exchange);
 /* Ends it without a call. NULL is fine. */
 void exchange_end(struct exchange *exchange);
 

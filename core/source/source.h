@@ -76,8 +76,10 @@ struct source_stats {
         uint64_t count;   /* requests, retries included */
     } operations[SOURCE_MAX_OPERATIONS];
     size_t operation_count;
-    uint64_t failures; /* requests that were not answered with what was asked for */
-    double capacity;   /* read capacity units that were consumed */
+    uint64_t failures;   /* requests that were not answered with what was asked for */
+    double capacity;     /* read capacity units that were consumed */
+    uint64_t hedged;     /* requests that were sent again because their answer was late */
+    uint64_t hedges_won; /* of these, those that were answered first */
 };
 
 /* Where the keys of a Read by keys come from. A Read whose keys are not known yet holds one all

@@ -248,6 +248,12 @@ static bool set_cache_size(struct options *options, const char *value)
     return read_bytes(value, &options->cache_bytes) && options->cache_bytes >= 1 << 20;
 }
 
+static bool set_hedge(struct options *options, const char *value)
+{
+    options->hedge = strcmp(value, "yes") == 0;
+    return options->hedge || strcmp(value, "no") == 0;
+}
+
 static bool set_allow_scan(struct options *options, const char *value)
 {
     (void)value;
@@ -451,6 +457,13 @@ static const struct option table[] = {
      .commands = "mount",
      .initial = "0",
      .help = "in an outage, show what is older than its ttl by so much"},
+    {.name = "hedge",
+     .argument = "HOW",
+     .takes = "yes or no",
+     .set = set_hedge,
+     .commands = "mount",
+     .initial = "yes",
+     .help = "ask for a record again whose answer is late"},
     {.name = "allow-scan",
      .set = set_allow_scan,
      .commands = "mount ls cat explain policy map init",

@@ -48,6 +48,7 @@ struct options {
     bool follow;
     bool errors;
     bool allow_scan;
+    bool hedge;
     bool scan_limited; /* --scan-limit was given */
     bool tables;       /* --tables was given */
 };

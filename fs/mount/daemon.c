@@ -344,6 +344,8 @@ static int serve(const struct start *wanted, int ready_fd)
     size_t cache_bytes = (size_t)options->cache_bytes / CACHE_SHARES;
     bool has_map = wanted->map ? app_init(&app, options, wanted->map, cache_bytes)
                                : app_init_any(&app, options, cache_bytes);
+    if (has_map && options->hedge)
+        sources_hedge(app.sources);
     if (has_map && open_books(&daemon.mount) && ask_first(&daemon.mount) &&
         start(&daemon, wanted) && (options->foreground || detach(&wanted->strays))) {
         app.log.write = journal_write;

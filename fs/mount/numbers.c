@@ -28,6 +28,10 @@ static void fill_source(const struct mount *mount, struct number *out)
          "Requests that were not answered with what was asked for."},
         {"consumed_capacity", NUMBER_COUNTER, "", source.capacity,
          "Read capacity units that the service says were consumed."},
+        {"hedged_requests", NUMBER_COUNTER, "", (double)source.hedged,
+         "Requests that were sent again because their answer was late."},
+        {"hedges_won", NUMBER_COUNTER, "", (double)source.hedges_won,
+         "Those of them that were answered first."},
     };
     memcpy(out, numbers, sizeof numbers);
 }
@@ -98,7 +102,7 @@ void numbers_fill(const struct mount *mount, struct number out[NUMBERS])
                              (double)(clock->now_ms(clock) - mount->started_ms) / 1000,
                              "How long the mount has been there."};
     fill_source(mount, out + 1);
-    fill_telling(mount, out + 3);
-    fill_cache(mount, out + 7);
-    fill_memory(mount, out + 13);
+    fill_telling(mount, out + 5);
+    fill_cache(mount, out + 9);
+    fill_memory(mount, out + 15);
 }

@@ -7,6 +7,7 @@ import os
 import re
 import stat
 import subprocess
+import threading
 import time
 
 import pytest
@@ -357,6 +358,26 @@ def max_entries_ends_a_listing_in_an_error(bench):
     assert "--max-entries takes 1 to" in bench.ddbfs(
         "mount", "--max-entries", "0", bench.folder, expect=2
     ).stderr  # fmt: skip
+
+
+@effect_of("--hedge")
+def a_late_record_is_asked_for_again(bench):
+    things = bench.fixture("things")
+    names = [f"thing-{number:02}" for number in range(81)]  # enough to know what is late
+    for name in names:
+        things.put(name)
+    for options, requests in (((), 2), (("--hedge", "no"), 1)):
+        with bench.mounted(*options, env=things.env) as root:
+            for name in names[1:]:
+                (root / "any/things/box" / name).read_bytes()
+            bench.proxy.clear()
+            over = threading.Event()
+            late = bench.proxy.fault("delay", times=1, seconds=60 if not options else 1,
+                                     until=lambda _: over.is_set())  # fmt: skip
+            (root / "any/things/box" / names[0]).read_bytes()
+            over.set()
+            assert late.met == 1 and bench.proxy.ops == ["GetItem"] * requests
+    assert "--hedge takes yes or no" in bench.ddbfs("mount", "--hedge", "2", bench.folder, expect=2).stderr
 
 
 @effect_of("--allow-scan")

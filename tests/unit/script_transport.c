@@ -6,7 +6,7 @@
 
 #include "core/base/buf.h"
 
-enum { MAX_STEPS = 64, MAX_HEADERS = 16, MAX_HEAD = 4096 };
+enum { MAX_STEPS = 256, MAX_HEADERS = 16, MAX_HEAD = 4096 };
 
 struct step {
     int status; /* 0: no answer */

@@ -88,6 +88,7 @@ static void open_scene(struct scene *scene, struct read *read)
         .log = &scene->log,
         .deadline_ms = DEADLINE_MS,
         .random_seed = 3,
+        .hedges = true,
     };
     scene->source = dynamo_new(&scene->options);
     CHECK(scene->source && !read_failed(read));
@@ -1226,7 +1227,195 @@ static void no_secret_is_logged(void)
     close_scene(&scene);
 }
 
+/* Late answers. */
+
+#define GOT "{\"Item\":{\"pk\":{\"S\":\"0\"}},\"ConsumedCapacity\":{\"CapacityUnits\":0.5}}"
+
+/* The next request's answer takes so long. */
+static void answer_after(struct scene *scene, int64_t ms, int status, const char *body)
+{
+    answer(scene, status, body);
+    script_delay(scene->script, ms);
+}
+
+/* Asks once; how long that takes. */
+static int64_t ask_once(struct scene *scene)
+{
+    int64_t began_ms = loop_now_ms(scene->loop);
+    end_call(scene);
+    scene->page_count = scene->error_count = 0;
+    run(scene);
+    return loop_now_ms(scene->loop) - began_ms;
+}
+
+/* So many answers that take 20 ms each. */
+static void see_answers(struct scene *scene, int count)
+{
+    for (int i = 0; i < count; i++) {
+        answer_after(scene, 20, 200, GOT);
+        ask_once(scene);
+        CHECK_INT(scene->page_count, 1);
+    }
+}
+
+static struct source_stats stats_of(const struct scene *scene)
+{
+    struct source_stats stats = {0};
+    scene->source->ops->add_stats(scene->source, &stats);
+    return stats;
+}
+
+static void a_late_answer_is_asked_for_once_more(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    see_answers(&scene, 64);
+    answer_after(&scene, 5000, 200, GOT);
+    answer_after(&scene, 30, 200, GOT);
+    CHECK_INT(ask_once(&scene), 21 + 30);
+    CHECK_INT(sent_count(&scene), 66);
+    CHECK_TEXT(sent(&scene, 65)->body, sent(&scene, 64)->body);
+    CHECK_INT(script_cancelled(scene.script), 1);
+    CHECK_INT(scene.page_count, 1);
+    CHECK_INT(scene.pages[0].requests, 2);
+    CHECK(scene.pages[0].capacity == 0.5);
+    CHECK(stats_of(&scene).hedged == 1 && stats_of(&scene).hedges_won == 1);
+    CHECK_INT(scene.payer.requests, 66);
+    CHECK_INT(scene.payer.abandoned, 1);
+    close_scene(&scene);
+}
+
+static void the_first_answer_counts_whichever_it_is(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    see_answers(&scene, 64);
+    answer_after(&scene, 40, 200, GOT);
+    answer_after(&scene, 5000, 200, GOT);
+    CHECK_INT(ask_once(&scene), 40);
+    CHECK_INT(sent_count(&scene), 66);
+    CHECK_INT(script_cancelled(scene.script), 1);
+    CHECK(stats_of(&scene).hedged == 1 && stats_of(&scene).hedges_won == 0);
+    close_scene(&scene);
+}
+
+static void nothing_is_late_before_enough_has_been_seen(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    see_answers(&scene, 63);
+    answer_after(&scene, 5000, 200, GOT);
+    CHECK_INT(ask_once(&scene), 5000);
+    CHECK_INT(sent_count(&scene), 64);
+    close_scene(&scene);
+}
+
+static void no_more_than_two_of_a_hundred_are_asked_twice(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    see_answers(&scene, 64);
+    answer_after(&scene, 5000, 200, GOT);
+    answer_after(&scene, 20, 200, GOT);
+    CHECK_INT(ask_once(&scene), 21 + 20);
+    answer_after(&scene, 500, 200, GOT);
+    CHECK_INT(ask_once(&scene), 500); /* of 65 requests one was sent twice */
+    see_answers(&scene, 34);
+    answer_after(&scene, 5000, 200, GOT);
+    answer_after(&scene, 20, 200, GOT);
+    CHECK_INT(ask_once(&scene), 21 + 20);
+    CHECK_INT(stats_of(&scene).hedged, 2);
+    close_scene(&scene);
+}
+
+static void an_error_waits_for_the_other_answer(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    see_answers(&scene, 120);
+    answer_after(&scene, 30, 400, "{\"__type\":\"x#ValidationException\",\"message\":\"No.\"}");
+    answer_after(&scene, 30, 200, GOT);
+    CHECK_INT(ask_once(&scene), 21 + 30);
+    CHECK(scene.page_count == 1 && scene.error_count == 0);
+    answer_after(&scene, 90, 400, "{\"__type\":\"x#ValidationException\",\"message\":\"No.\"}");
+    answer_after(&scene, 10, 500, FAILED); /* is not tried again: the first one is under way */
+    CHECK_INT(ask_once(&scene), 90);
+    CHECK(scene.page_count == 0 && scene.error_count == 1);
+    CHECK_INT(sent_count(&scene), 124);
+    close_scene(&scene);
+}
+
+static void a_retry_is_not_asked_twice(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    see_answers(&scene, 64);
+    answer_after(&scene, 10, 400, THROTTLED);
+    answer_after(&scene, 900, 200, GOT);
+    ask_once(&scene);
+    CHECK_INT(sent_count(&scene), 66);
+    CHECK_INT(stats_of(&scene).hedged, 0);
+    close_scene(&scene);
+}
+
+static void batches_are_not_asked_twice(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    see_answers(&scene, 64);
+    read_destroy(scene.read);
+    scene.read = items(2);
+    end_call(&scene);
+    answer_after(&scene, 5000, 200, "{\"Responses\":{\"jobs\":[]}}");
+    CHECK_INT(ask_once(&scene), 5000);
+    CHECK_INT(sent_count(&scene), 65);
+    close_scene(&scene);
+}
+
+static void nothing_is_asked_twice_where_nobody_wants_it(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    scene.source->ops->destroy(scene.source);
+    scene.options.hedges = false;
+    scene.source = dynamo_new(&scene.options);
+    see_answers(&scene, 64);
+    answer_after(&scene, 5000, 200, GOT);
+    CHECK_INT(ask_once(&scene), 5000);
+    CHECK_INT(sent_count(&scene), 65);
+    close_scene(&scene);
+}
+
+static void both_requests_end_with_their_call(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    see_answers(&scene, 64);
+    answer_after(&scene, 5000, 200, GOT);
+    answer_after(&scene, 5000, 200, GOT);
+    end_call(&scene);
+    scene.page_count = 0;
+    start(&scene);
+    CHECK(loop_add_timer(scene.loop, 100, stop_loop, scene.loop));
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(sent_count(&scene), 66);
+    end_call(&scene);
+    CHECK_INT(script_cancelled(scene.script), 2);
+    CHECK_INT(script_pending(scene.script), 0);
+    close_scene(&scene);
+}
+
 static const struct check_test tests[] = {
+    {"a late answer is asked for once more", a_late_answer_is_asked_for_once_more},
+    {"the first answer counts, whichever it is", the_first_answer_counts_whichever_it_is},
+    {"nothing is late before enough has been seen", nothing_is_late_before_enough_has_been_seen},
+    {"no more than two of a hundred are asked twice",
+     no_more_than_two_of_a_hundred_are_asked_twice},
+    {"an error waits for the other answer", an_error_waits_for_the_other_answer},
+    {"a retry is not asked twice", a_retry_is_not_asked_twice},
+    {"batches are not asked twice", batches_are_not_asked_twice},
+    {"nothing is asked twice where nobody wants it", nothing_is_asked_twice_where_nobody_wants_it},
+    {"both requests end with their call", both_requests_end_with_their_call},
     {"an item comes in one request", an_item_comes_in_one_request},
     {"a missing item is missing from the page", a_missing_item_is_missing_from_the_page},
     {"a request is complete and signed", a_request_is_complete_and_signed},

@@ -1,0 +1,160 @@
+/* Asking twice, within a budget. */
+#include "core/dynamo/hedge.h"
+
+#include <stdlib.h>
+
+enum {
+    ENOUGH = 64,       /* samples, before any answer is called late */
+    LATE_PERCENT = 95, /* of them came sooner */
+    FLOOR_MS = 10,     /* no answer is late before */
+    EACH = 16,         /* samples from one look at the ring to the next */
+    COST = 50,         /* of a second request, where each first one gives 1: 2 % */
+    MOST_CREDIT = 5 * COST,
+};
+
+/* One of the two. */
+struct contender {
+    struct hedged *hedged;
+    struct exchange *exchange; /* owned; NULL before it starts and after its end */
+};
+
+struct hedged {
+    struct hedging *hedging;
+    struct exchange_link *link;
+    struct exchange_request wanted; /* its body is the one below */
+    struct buf body;
+    struct contender first, second;
+    struct loop_timer *timer; /* until the first is late; NULL when a second will not be sent */
+    int64_t began_ms;
+    unsigned tries; /* of those that are over */
+    exchange_done_fn *done;
+    void *arg;
+};
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void look_at_samples(struct hedging *hedging)
+{
+    int64_t sorted[HEDGE_SAMPLES];
+    size_t count = hedging->taken < HEDGE_SAMPLES ? (size_t)hedging->taken : HEDGE_SAMPLES;
+    memcpy(sorted, hedging->took_ms, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_times);
+    int64_t late_ms = sorted[count * LATE_PERCENT / 100] + 1; /* times are cut to whole ones */
+    hedging->patience_ms = late_ms > FLOOR_MS ? late_ms : FLOOR_MS;
+}
+
+static void add_sample(struct hedging *hedging, int64_t took_ms)
+{
+    hedging->took_ms[hedging->taken++ % HEDGE_SAMPLES] = took_ms;
+    if (hedging->taken >= ENOUGH && hedging->taken % EACH == 0)
+        look_at_samples(hedging);
+}
+
+static int64_t now_ms(const struct hedged *hedged)
+{
+    return loop_now_ms(hedged->link->client.loop);
+}
+
+static unsigned abandon(struct contender *contender)
+{
+    unsigned tries = contender->exchange ? exchange_tries(contender->exchange) : 0;
+    exchange_end(contender->exchange);
+    contender->exchange = NULL;
+    return tries;
+}
+
+void hedged_end(struct hedged *hedged)
+{
+    if (!hedged)
+        return;
+    loop_remove_timer(hedged->timer);
+    abandon(&hedged->first);
+    abandon(&hedged->second);
+    buf_clean_up(&hedged->body);
+    free(hedged);
+}
+
+/* The first good answer is the answer; an error is, when no other request is under way. What took
+ * several tries says nothing of how long one takes. Where the second was answered first, the first
+ * would have taken longer still. */
+static void on_answer(void *arg, struct answer *answer, const struct error *err, unsigned tries)
+{
+    struct contender *contender = arg;
+    struct hedged *hedged = contender->hedged;
+    bool is_second = contender == &hedged->second;
+    struct contender *other = is_second ? &hedged->first : &hedged->second;
+    contender->exchange = NULL;
+    hedged->tries += tries;
+    if (err && other->exchange)
+        return;
+    if (answer && tries == 1 && hedged->wanted.question->op == DYNAMO_GET_ITEM)
+        add_sample(hedged->hedging, now_ms(hedged) - hedged->began_ms);
+    hedged->hedging->won += answer && is_second;
+    exchange_done_fn *done = hedged->done;
+    void *done_arg = hedged->arg;
+    unsigned all = hedged->tries + abandon(other);
+    hedged_end(hedged);
+    done(done_arg, answer, err, all);
+}
+
+/* The first is late. A retry is no answer's waiting, and what has not left yet is not late. */
+static void on_late(void *arg)
+{
+    struct hedged *hedged = arg;
+    struct hedging *hedging = hedged->hedging;
+    hedged->timer = NULL;
+    if (!hedged->first.exchange || !exchange_waits_for_first(hedged->first.exchange) ||
+        hedging->credit < COST)
+        return;
+    hedged->wanted.most_tries = 1;
+    hedged->second.exchange =
+        exchange_start(hedged->link, &hedged->wanted, on_answer, &hedged->second);
+    if (!hedged->second.exchange)
+        return; /* without memory there is the first one still */
+    hedging->credit -= COST;
+    hedging->sent++;
+}
+
+static bool begin(struct hedged *hedged)
+{
+    struct hedging *hedging = hedged->hedging;
+    bool may_be_late = hedged->wanted.question->op == DYNAMO_GET_ITEM && hedging->on;
+    if (may_be_late && hedging->credit < MOST_CREDIT)
+        hedging->credit++;
+    buf_add_span(&hedged->body, hedged->wanted.body);
+    hedged->wanted.body = buf_span(&hedged->body);
+    if (hedged->body.failed)
+        return false;
+    if (may_be_late && hedging->patience_ms)
+        hedged->timer =
+            loop_add_timer(hedged->link->client.loop, hedging->patience_ms, on_late, hedged);
+    if (may_be_late && hedging->patience_ms && !hedged->timer)
+        return false;
+    hedged->first.exchange =
+        exchange_start(hedged->link, &hedged->wanted, on_answer, &hedged->first);
+    return hedged->first.exchange;
+}
+
+struct hedged *hedged_start(struct hedging *hedging, struct exchange_link *link,
+                            const struct exchange_request *wanted, exchange_done_fn *fn, void *arg)
+{
+    struct hedged *hedged = calloc(1, sizeof *hedged);
+    if (!hedged)
+        return NULL;
+    *hedged = (struct hedged){.hedging = hedging,
+                              .link = link,
+                              .wanted = *wanted,
+                              .first = {.hedged = hedged},
+                              .second = {.hedged = hedged},
+                              .began_ms = loop_now_ms(link->client.loop),
+                              .done = fn,
+                              .arg = arg};
+    if (begin(hedged))
+        return hedged;
+    hedged_end(hedged);
+    return NULL;
+}
