@@ -616,19 +616,21 @@ static void add_index(const struct plan *plan, const struct map_entry *entry, st
     }
 }
 
-/* Which records count is said by the formats of their keys and by the path's values. */
-void plan_identity(const struct plan *plan, struct buf *out)
+static void add_kinds(const struct plan *plan, struct buf *out)
 {
     const struct map_pattern *pattern = plan->pattern;
-    if (plan->kind == PLAN_KEY)
-        return; /* what a key asks, its Read says */
-    buf_printf(out, " %d %c %d", (int)plan->kind, plan->table->separator, (int)pattern->pick);
-    add_sized(out, span_text(pattern->pick ? pattern->pick_attribute : ""));
     if (plan->kind_of)
         add_kind(plan, plan->kind_of, out);
-    bool by_name = plan->kind == PLAN_SEARCH;
-    for (size_t i = 0; (by_name || !plan->kind_of) && i < pattern->entry_count; i++)
+    for (size_t i = 0; (plan->kind == PLAN_SEARCH || !plan->kind_of) && i < pattern->entry_count;
+         i++)
         add_kind(plan, pattern->entries[i].kind, out);
+}
+
+/* A search compares names; else the index alone may tell of the entry's. */
+static void add_names(const struct plan *plan, struct buf *out)
+{
+    const struct map_pattern *pattern = plan->pattern;
+    bool by_name = plan->kind == PLAN_SEARCH;
     for (size_t i = 0; by_name && i < pattern->entry_count; i++) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         format_write(&pattern->entries[i].name, &name);
@@ -638,6 +640,18 @@ void plan_identity(const struct plan *plan, struct buf *out)
     }
     if (!by_name && plan->entry)
         add_index(plan, plan->entry, out);
+}
+
+/* Which records count is said by the formats of their keys and by the path's values. */
+void plan_identity(const struct plan *plan, struct buf *out)
+{
+    const struct map_pattern *pattern = plan->pattern;
+    if (plan->kind == PLAN_KEY)
+        return; /* what a key asks, its Read says */
+    buf_printf(out, " %d %c %d", (int)plan->kind, plan->table->separator, (int)pattern->pick);
+    add_sized(out, span_text(pattern->pick ? pattern->pick_attribute : ""));
+    add_kinds(plan, out);
+    add_names(plan, out);
     add_sized(out, plan->shortened);
     for (size_t i = 0; i < plan->path.count; i++) {
         add_sized(out, span_text(plan->path.items[i].param));

@@ -49,8 +49,8 @@ double units_of_page(uint64_t count, uint64_t item_bytes, bool consistent)
 double units_of_scan(uint64_t limit_bytes, unsigned segments)
 {
     double whole = of_bytes(limit_bytes, false);
-    double rounded = (double)(limit_bytes / PAGE_BYTES) / 2;
-    return whole + rounded + segments * (units_of_page(0, ITEM_BYTES, false) + 0.5);
+    uint64_t pages = limit_bytes / PAGE_BYTES;
+    return whole + (double)pages / 2 + segments * (units_of_page(0, ITEM_BYTES, false) + 0.5);
 }
 
 void units_write(double units, struct buf *out)
@@ -61,9 +61,11 @@ void units_write(double units, struct buf *out)
 
 void units_write_dollars(double units, double price, struct buf *out)
 {
-    double dollars = units * price / 1e6;
+    double dollars = units * price / 1e6, rest = dollars;
     int decimals = 2;
-    for (double rest = dollars; rest > 0 && rest < 0.1 && decimals < 15; rest *= 10)
+    while (rest > 0 && rest < 0.1 && decimals < 15) {
+        rest *= 10;
         decimals++;
+    }
     buf_printf(out, "$%.*f", decimals, dollars);
 }

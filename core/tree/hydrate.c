@@ -9,8 +9,7 @@ struct chunk {
 };
 
 struct hydrate {
-    struct source *source;
-    struct payer *payer; /* borrowed: each call has its own reference */
+    struct hydrate_from from; /* the payer is borrowed: each call has its own reference */
     struct chunk *chunks;
     size_t chunk_count;
     size_t pending;
@@ -25,7 +24,7 @@ void hydrate_cancel(struct hydrate *hydrate)
         return;
     for (size_t i = 0; i < hydrate->chunk_count; i++) {
         if (hydrate->chunks[i].call)
-            hydrate->source->ops->end(hydrate->chunks[i].call);
+            hydrate->from.source->ops->end(hydrate->chunks[i].call);
         read_destroy(hydrate->chunks[i].read);
     }
     free(hydrate->chunks);
@@ -52,27 +51,28 @@ static void take_page(void *arg, const struct page *page, const struct error *er
     for (size_t i = 0; i < page->item_count; i++)
         hydrate->item(hydrate->arg, page->items[i], page->request_id);
     if (page->more)
-        hydrate->source->ops->more(chunk->call);
+        hydrate->from.source->ops->more(chunk->call);
     else if (--hydrate->pending == 0)
         finish(hydrate, NULL);
 }
 
-static bool start_chunk(struct hydrate *hydrate, const struct plan *plan, const struct key *keys,
-                        size_t count, struct error *err)
+static bool start_chunk(struct hydrate *hydrate, const struct key *keys, size_t count,
+                        struct error *err)
 {
+    const struct hydrate_from *from = &hydrate->from;
     struct chunk *chunk = &hydrate->chunks[hydrate->chunk_count++];
     chunk->hydrate = hydrate;
-    chunk->read = plan_items(plan, keys, count, err);
+    chunk->read = plan_items(from->plan, keys, count, err);
     if (!chunk->read)
         return false;
-    chunk->call = source_start(hydrate->source, chunk->read, hydrate->payer, take_page, chunk);
+    chunk->call = source_start(from->source, chunk->read, from->payer, take_page, chunk);
     hydrate->pending++;
     return chunk->call || error_no_memory(err);
 }
 
-struct hydrate *hydrate_start(const struct plan *plan, struct source *source, struct payer *payer,
-                              const struct key *keys, size_t count, hydrate_item_fn *item,
-                              hydrate_done_fn *done, void *arg, struct error *err)
+struct hydrate *hydrate_start(const struct hydrate_from *from, const struct key *keys, size_t count,
+                              hydrate_item_fn *item, hydrate_done_fn *done, void *arg,
+                              struct error *err)
 {
     struct hydrate *hydrate = calloc(1, sizeof *hydrate);
     size_t chunks = (count + READ_MAX_KEYS - 1) / READ_MAX_KEYS;
@@ -83,14 +83,13 @@ struct hydrate *hydrate_start(const struct plan *plan, struct source *source, st
         error_no_memory(err);
         return NULL;
     }
-    hydrate->source = source;
-    hydrate->payer = payer;
+    hydrate->from = *from;
     hydrate->item = item;
     hydrate->done = done;
     hydrate->arg = arg;
     for (size_t at = 0; at < count; at += READ_MAX_KEYS) {
         size_t size = count - at < READ_MAX_KEYS ? count - at : READ_MAX_KEYS;
-        if (!start_chunk(hydrate, plan, keys + at, size, err)) {
+        if (!start_chunk(hydrate, keys + at, size, err)) {
             hydrate_cancel(hydrate);
             return NULL;
         }

@@ -548,8 +548,9 @@ static bool start_slice(struct tree_listing *listing, struct error *err)
     size_t wanted = listing->found < limit ? limit - listing->found : 0;
     if (asked && asked->limit > 0 && (wanted == 0 || asked->limit - listing->matched < wanted))
         wanted = asked->limit - listing->matched;
-    return slices_start(&listing->slices, listing->plan, listing->source, listing->tree->payer,
-                        wanted, take_record, take_all_records, listing, err);
+    struct hydrate_from from = {listing->plan, listing->source, listing->tree->payer};
+    return slices_start(&listing->slices, &from, wanted, take_record, take_all_records, listing,
+                        err);
 }
 
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing)

@@ -74,9 +74,8 @@ static void take_end(void *arg, const struct error *err)
 }
 
 /* Sorted, so that an answer's keys, which come in any order, are found among them. */
-bool slices_start(struct slices *slices, const struct plan *plan, struct source *source,
-                  struct payer *payer, size_t wanted, hydrate_item_fn *item, hydrate_done_fn *done,
-                  void *arg, struct error *err)
+bool slices_start(struct slices *slices, const struct hydrate_from *from, size_t wanted,
+                  hydrate_item_fn *item, hydrate_done_fn *done, void *arg, struct error *err)
 {
     size_t left = slices->count - slices->to, most = slice_size(slices);
     size_t enough = (wanted + READ_MAX_KEYS - 1) / READ_MAX_KEYS * READ_MAX_KEYS;
@@ -95,8 +94,7 @@ bool slices_start(struct slices *slices, const struct plan *plan, struct source 
     slices->item = item;
     slices->done = done;
     slices->arg = arg;
-    slices->hydrate =
-        hydrate_start(plan, source, payer, keys, count, take_item, take_end, slices, err);
+    slices->hydrate = hydrate_start(from, keys, count, take_item, take_end, slices, err);
     free(keys);
     return slices->hydrate;
 }

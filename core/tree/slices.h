@@ -33,11 +33,10 @@ bool slices_add(struct slices *slices, const struct key *key, size_t entry, size
 bool slices_next(const struct slices *slices, size_t *entry);
 
 /* Reads the next slice of them, in whole requests no more than it takes for WANTED records (0:
- * all): ITEM is called for each record, DONE at the end. PLAN and SOURCE must stay. False with ERR
- * filled when memory ran out. */
-bool slices_start(struct slices *slices, const struct plan *plan, struct source *source,
-                  struct payer *payer, size_t wanted, hydrate_item_fn *item, hydrate_done_fn *done,
-                  void *arg, struct error *err);
+ * all): ITEM is called for each record, DONE at the end. False with ERR filled when memory ran out.
+ */
+bool slices_start(struct slices *slices, const struct hydrate_from *from, size_t wanted,
+                  hydrate_item_fn *item, hydrate_done_fn *done, void *arg, struct error *err);
 
 /* Which entry the slice in hand wanted the record of that key for; false for none. */
 bool slices_find(const struct slices *slices, const struct key *key, size_t *entry);
