@@ -142,7 +142,7 @@ static bool add(struct form *form, struct json item, struct buf *out, struct err
 {
     struct csv *csv = (struct csv *)form;
     if (form->column_count == 0)
-        return grid_add(&csv->grid, item, err);
+        return grid_add(&csv->grid, item, err) && form_allows(form, grid_size(&csv->grid), err);
     tell_asked_names(csv, out);
     if (tell_row(csv, item, out))
         return true;

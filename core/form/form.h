@@ -26,7 +26,9 @@ struct form_setting {
     const struct span *columns;
     size_t column_count;
     const char *dated_by; /* the attribute that dates a record, or NULL: for the summary */
-    size_t most;          /* bytes that form_end may append, else ERROR_TOO_LARGE; 0: any number */
+    /* Bytes that rows may take while they are kept, and that form_end may append, else
+     * ERROR_TOO_LARGE; 0: any number. */
+    size_t most;
 };
 
 struct form;

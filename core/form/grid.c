@@ -162,6 +162,11 @@ const struct grid_cell *grid_next(struct grid *grid, size_t *at)
     }
 }
 
+size_t grid_size(const struct grid *grid)
+{
+    return grid->cells.size + arena_memory(&grid->arena);
+}
+
 size_t grid_memory(const struct grid *grid)
 {
     size_t row = grid->row ? (grid->count + 1) * sizeof *grid->row : 0;

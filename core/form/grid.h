@@ -61,6 +61,8 @@ bool grid_sort(struct grid *grid);
  * a column. NULL behind the last. */
 const struct grid_cell *grid_next(struct grid *grid, size_t *at);
 
+/* The bytes of its rows and columns; and of all memory that it has taken. */
+size_t grid_size(const struct grid *grid);
 size_t grid_memory(const struct grid *grid);
 
 #endif

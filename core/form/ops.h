@@ -32,7 +32,8 @@ struct form {
     size_t most;
 };
 
-/* Whether SIZE bytes may be appended at the end; false with ERR filled when they are too many. */
+/* Whether SIZE bytes may be kept, or appended at the end; false with ERR filled when they are too
+ * many. */
 bool form_allows(const struct form *form, size_t size, struct error *err);
 
 extern const struct form_ops form_jsonl, form_csv, form_table, form_count, form_summary;

@@ -131,8 +131,9 @@ static size_t memory(const struct form *form)
 
 static bool add(struct form *form, struct json item, struct buf *out, struct error *err)
 {
+    struct grid *grid = &((struct table *)form)->grid;
     (void)out;
-    return grid_add(&((struct table *)form)->grid, item, err);
+    return grid_add(grid, item, err) && form_allows(form, grid_size(grid), err);
 }
 
 /* Numbers, and what stands among them, end below each other; no blanks end a line. */

@@ -198,8 +198,7 @@ static bool find_shortened(const struct names_directory *directory, struct span 
 static bool has_companion(const struct route *route, enum companion companion)
 {
     if (name_companion_is_of_listing(companion))
-        return route->list && !route->list->groups &&
-               (companion == COMPANION_JSONL || companion == COMPANION_COUNT);
+        return route->list && !route->list->groups;
     return is_record(route) || (route->list && companion == COMPANION_INFO);
 }
 

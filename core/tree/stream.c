@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/form/form.h"
+#include "core/tree/census.h"
 #include "core/tree/file.h"
 #include "core/tree/tree.h"
 
@@ -30,17 +31,47 @@ void tree_stream_end(struct tree_stream *stream)
 
 static enum form_kind form_of(enum companion companion)
 {
-    return companion == COMPANION_COUNT ? FORM_COUNT : FORM_JSONL;
+    static const enum form_kind kinds[] = {
+        [COMPANION_JSONL] = FORM_JSONL,     [COMPANION_CSV] = FORM_CSV,
+        [COMPANION_TABLE] = FORM_TABLE,     [COMPANION_COUNT] = FORM_COUNT,
+        [COMPANION_SUMMARY] = FORM_SUMMARY,
+    };
+    return kinds[companion];
 }
 
 /* The form of the place's records; NULL when memory ran out. */
 static struct form *make_form(const struct tree *tree, const struct place *place)
 {
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
     const char *first[KEY_MAX_BASE_ATTRIBUTES];
     struct record_view view;
+    struct span *columns;
+    struct form_setting setting = {
+        .kind = form_of(place->companion),
+        .view = &view,
+        .dated_by = place->route->list->mtime,
+        .most = tree->snapshot_bytes,
+    };
     file_view(tree, place->table, first, &view);
-    struct form_setting setting = {.kind = form_of(place->companion), .view = &view};
+    if (!names_find_columns(place->columns, &arena, &columns, &setting.column_count, NULL))
+        return NULL; /* the place has been found by them */
+    setting.columns = columns;
     return form_new(&setting);
+}
+
+/* Only rows that are held until the last one has come are too large for a form. */
+static bool refuse_rows(const struct tree_stream *stream, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf most = {0};
+    bool table = stream->place->companion == COMPANION_TABLE;
+    census_write_size(stream->tree->snapshot_bytes, &most);
+    return error_set(err, ERROR_TOO_LARGE,
+                     "only the last record tells %s, and the rows that would be held until then "
+                     "have more than %s; …@csv:status,created_at, with attributes of the records "
+                     "in place of these, and …@jsonl hold none: ddbfs cat writes them whatever "
+                     "their size",
+                     table ? "how wide the columns are" : "which columns there are",
+                     buf_text(&most));
 }
 
 static bool add_record(struct tree_stream *stream, struct json item, struct error *err)
@@ -74,6 +105,8 @@ static void take_records(void *arg, const struct tree_entry *entries, size_t cou
         ok = add_record(stream, entries[i].item, &why);
     if (ok && !more)
         ok = form_end(stream->form, &stream->bytes, &why);
+    if (!ok && !err && why.kind == ERROR_TOO_LARGE)
+        refuse_rows(stream, &why);
     struct tree_piece piece = {.bytes = buf_span(&stream->bytes), .more = more};
     if (ok && !more) {
         piece.mtime_ms = stream->mtime_ms;

@@ -11,7 +11,10 @@ ALL = "prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4/all"
 
 
 @pytest.mark.parametrize("path", [ALL, SHOP, "prod/index-settings/kl7a9h55"])
-@pytest.mark.parametrize("ending", ["@jsonl", "@count"])
+@pytest.mark.parametrize(
+    "ending",
+    ["@jsonl", "@count", "@csv", "@csv:sk,status", "@table:sk,status", "@table/sk,status", "@summary"],
+)
 def test_it_is_what_cat_prints_and_has_its_size(mount, oracle, path, ending):
     m = mount()
     content = (m / f"{path}{ending}").read_bytes()
@@ -35,9 +38,34 @@ def test_an_open_one_stays_as_it_was(mount, branch):
         assert before.read() == "2\n"
 
 
-def test_secrets_are_masked(mount):
+@pytest.mark.parametrize("ending", ["@jsonl", "@csv", "@table/access_token", "@summary"])
+def test_secrets_are_masked(mount, ending):
     m = mount()
-    assert "shpat_" not in (m / f"{SHOP}@jsonl").read_text("utf-8")
+    assert "shpat_" not in (m / f"{SHOP}{ending}").read_text("utf-8")
+
+
+def test_a_table_is_a_directory_that_says_what_to_type(mount):
+    m = mount()
+    assert os.path.isdir(m / f"{ALL}@table")
+    assert "cat status,created_at" in (m / f"{ALL}@table/README").read_text("utf-8")
+    with pytest.raises(OSError) as caught:
+        os.listdir(m / f"{ALL}@table")
+    assert caught.value.errno == errno.EOPNOTSUPP
+
+
+def test_rows_are_a_file_and_so_have_their_columns_in_its_name(mount, oracle):
+    m = mount()
+    with pytest.raises(NotADirectoryError):
+        (m / f"{ALL}@csv/status").read_bytes()
+    assert (m / f"{ALL}@csv:status").read_bytes() == oracle(f"/{ALL}@csv/status")
+
+
+def test_what_names_no_column_is_refused(mount):
+    m = mount()
+    with pytest.raises(OSError) as caught:
+        (m / f"{ALL}@csv:a,,b").read_bytes()
+    assert caught.value.errno == errno.EINVAL
+    assert "@csv:status,created_at" in (m / ".ddbfs/errors").read_text("utf-8")
 
 
 def test_what_would_be_too_large_says_how_to_get_it(mount, branch, oracle):
@@ -57,3 +85,19 @@ def test_what_is_no_listing_has_none(mount):
     for path in (f"{SHOP}/SETTINGS@jsonl", "prod/jobs/by-index/shopify@count"):
         assert not os.path.exists(m / path)
     assert json.loads((m / f"{SHOP}@jsonl").read_text("utf-8").splitlines()[0])
+
+
+@pytest.mark.parametrize("ending", ["@csv", "@table/pk,sk,created_at", "@csv:note"])
+def test_rows_that_would_be_too_large_say_how_to_get_them(mount, branch, oracle, ending):
+    path, names = branch.put_jobs(40, padding=10_000)
+    m = mount("--cache-size", "1M")
+    if ending.startswith("@table"):
+        path, names = branch.put_jobs(3000)
+    with pytest.raises(OSError) as caught:
+        os.stat(m / f"{path}{ending}")
+    assert caught.value.errno == errno.EFBIG
+    told = (m / ".ddbfs/errors").read_text("utf-8")
+    assert "256 KB" in told and "ddbfs cat" in told and ("@csv:status" in told) == (ending != "@csv:note")
+    assert len((m / f"{path}@csv:status").read_text("utf-8").splitlines()) == 1 + len(names)
+    assert json.loads((m / f"{path}@summary").read_text("utf-8"))["count"] == len(names)
+    assert len(oracle(f"/{path}{ending}").splitlines()) == 1 + len(names)

@@ -292,16 +292,58 @@ static void a_table_cuts_long_cells(void)
     CHECK(shows(&table, ITEMS(buf_text(&item)), buf_text(&want)));
 }
 
-/* What is told at the end alone may be larger than its caller can keep. */
-static void the_end_is_no_larger_than_allowed(void)
+/* Adds records until FORM refuses one; how many it took. */
+static unsigned fill(struct form *form, struct buf *out, struct error *err)
 {
-    for (size_t i = 1; i < sizeof of_items / sizeof of_items[0]; i++) {
-        struct form_setting setting = {.kind = of_items[i], .view = &view, .most = 20};
+    unsigned taken = 0;
+    while (taken < 10000 && add(form, "{\"pk\":{\"S\":\"0123456789\"}}", out, err))
+        taken++;
+    return taken;
+}
+
+/* Rows that are held until the end are no more than their caller can keep. */
+static void rows_that_are_held_are_no_more_than_allowed(void)
+{
+    static const enum form_kind held[] = {FORM_CSV, FORM_TABLE};
+    for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
+        struct form_setting setting = {.kind = held[i], .view = &view, .most = 100000};
         CLEAN_UP(form_clean_up) struct form *form = form_new(&setting);
         CLEAN_UP(buf_clean_up) struct buf out = {0};
         struct error err = {0};
-        CHECK(add(form, "{\"pk\":{\"S\":\"0123456789\"},\"sk\":{\"N\":\"0\"}}", &out, &err));
-        CHECK(add(form, "{\"pk\":{\"S\":\"0123456789\"},\"sk\":{\"N\":\"0\"}}", &out, &err));
+        unsigned taken = fill(form, &out, &err);
+        CHECK(taken > 1000 && taken < 10000);
+        CHECK_INT(err.kind, ERROR_TOO_LARGE);
+        CHECK(form_memory(form) < 300000);
+    }
+}
+
+static void rows_that_are_told_at_once_are_any_number(void)
+{
+    static const struct span columns[] = {{"pk", 2}};
+    struct form_setting setting = of_columns(FORM_CSV, columns, 1);
+    setting.most = 100000;
+    CLEAN_UP(form_clean_up) struct form *form = form_new(&setting);
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    struct error err = {0};
+    CHECK_INT(fill(form, &out, &err), 10000);
+}
+
+/* One wide cell makes a column wide in all rows, and one name a column that few rows have. */
+static void the_end_is_no_larger_than_allowed(void)
+{
+    static const enum form_kind held[] = {FORM_CSV, FORM_TABLE};
+    for (size_t i = 0; i < sizeof held / sizeof held[0]; i++) {
+        struct form_setting setting = {.kind = held[i], .view = &view, .most = 40000};
+        CLEAN_UP(form_clean_up) struct form *form = form_new(&setting);
+        CLEAN_UP(buf_clean_up) struct buf out = {0}, wide = {0};
+        struct error err = {0};
+        buf_add_text(&wide, "{\"pk\":{\"S\":\"x\"}");
+        for (int column = 0; column < 100; column++)
+            buf_printf(&wide, ",\"c%d\":{\"S\":\"x\"}", column);
+        buf_add_text(&wide, "}");
+        CHECK(add(form, buf_text(&wide), &out, &err));
+        for (int row = 0; row < 500; row++)
+            CHECK(add(form, "{\"pk\":{\"S\":\"y\"}}", &out, &err));
         CHECK(!form_end(form, &out, &err));
         CHECK_INT(err.kind, ERROR_TOO_LARGE);
         CHECK_INT(out.size, 0);
@@ -520,6 +562,8 @@ static const struct check_test tests[] = {
     {"a table counts cells of the terminal", a_table_counts_cells_of_the_terminal},
     {"a table lets no terminal act", a_table_lets_no_terminal_act},
     {"a table cuts long cells", a_table_cuts_long_cells},
+    {"rows that are held are no more than allowed", rows_that_are_held_are_no_more_than_allowed},
+    {"rows that are told at once are any number", rows_that_are_told_at_once_are_any_number},
     {"the end is no larger than allowed", the_end_is_no_larger_than_allowed},
     {"a summary is for eyes and programs", a_summary_is_for_eyes_and_programs},
     {"a summary masks secrets", a_summary_masks_secrets},
