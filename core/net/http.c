@@ -7,7 +7,6 @@
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/epoll.h>
@@ -16,29 +15,25 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/net/failure.h"
+#include "core/net/head.h"
 #include "core/net/inflow.h"
 #include "core/net/proxy.h"
 #include "core/net/shares.h"
 #include "core/net/transport.h"
+#include "core/net/uses.h"
 
 enum {
     MAX_IDLE = 16,         /* handles kept for reuse */
     MAX_HEAD = 64 * 1024,  /* bytes of an answer's headers */
     MAX_CONNECT_MS = 5000, /* so that a retry still fits the asker's deadline */
     WHOLE = 4,             /* the bound of all connections, in shares */
-    MAX_PEER = 300,        /* a host name and a port */
     MAX_INFLOW = 32 << 20, /* bytes of all answers that are not whole yet */
     MAX_IDLE_S = 86400, /* of a connection; the service ends most long before, which is noticed */
     KEEP_ALIVE_S = 60, /* so often an idle connection is tried; routers forget them after minutes */
     KEEP_ALIVE_AGAIN_S = 15,
     TRUSTED_IDLE_MS = 10000, /* a connection that was used so lately is taken to be alive */
     PATIENCE_MS = 2000,      /* for the first byte of an answer over any other */
-};
-
-/* When an open connection carried something last. */
-struct use {
-    int local_port; /* by which the connection is known; 0: none */
-    int64_t at_ms;
 };
 
 struct http {
@@ -51,9 +46,8 @@ struct http {
     struct inflow inflow;       /* of the answers */
     CURL *idle[MAX_IDLE];       /* owned */
     size_t idle_count;
-    CURLSH *sessions; /* of TLS, to be resumed by whichever handle comes next; owned */
-    struct use *uses; /* of each of all connections; owned */
-    size_t use_count;
+    CURLSH *sessions;    /* of TLS, to be resumed by whichever handle comes next; owned */
+    struct uses uses;    /* of all connections */
     int64_t suspect_ms;  /* connections not used since then may be dead; 0: none is suspected */
     char *user_agent;    /* owned; may be NULL */
     const char *ca_over; /* AWS_CA_BUNDLE, before any request's; NULL when not set */
@@ -84,9 +78,7 @@ struct transfer {
     struct loop_timer *patience; /* until the first byte comes over a connection that may be dead */
     bool proxied;
     size_t max_body;
-    struct buf head; /* "Name", NUL, "value", NUL for each header */
-    size_t header_count;
-    bool head_complete;
+    struct head head;
     bool too_large;
     struct buf body;
     struct incoming incoming;     /* what BODY has, as long as libcurl has the transfer */
@@ -107,54 +99,15 @@ static int64_t now_ms(const struct http *http)
 
 /* The answer as it comes in. */
 
-static struct span trimmed(struct span text)
-{
-    while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]))
-        text.size--;
-    while (text.size > 0 && strchr(" \t", text.data[0]))
-        text = span_from(text, 1);
-    return text;
-}
-
-static void add_text(struct buf *out, struct span text)
-{
-    buf_add_span(out, text);
-    buf_add_char(out, '\0');
-}
-
-static void add_header(struct transfer *transfer, struct span line)
-{
-    const char *colon = memchr(line.data, ':', line.size);
-    if (!colon)
-        return;
-    size_t name = (size_t)(colon - line.data);
-    add_text(&transfer->head, trimmed(span_of(line.data, name)));
-    add_text(&transfer->head, trimmed(span_from(line, name + 1)));
-    transfer->header_count++;
-}
-
-/* A status line begins a new head: an interim answer may have come before. */
-static void begin_head(struct transfer *transfer)
-{
-    buf_truncate(&transfer->head, 0);
-    transfer->header_count = 0;
-    transfer->head_complete = false;
-}
-
 static size_t on_header(char *data, size_t unit, size_t count, void *arg)
 {
     struct transfer *transfer = arg;
-    struct span line = trimmed(span_of(data, unit * count));
+    size_t size = unit * count;
     loop_remove_timer(transfer->patience);
     transfer->patience = NULL;
-    if (span_starts(line, SPAN_LITERAL("HTTP/")))
-        begin_head(transfer);
-    else if (line.size == 0)
-        transfer->head_complete = true;
-    else
-        add_header(transfer, line);
-    transfer->too_large = transfer->head.size > MAX_HEAD;
-    return transfer->too_large || transfer->head.failed ? 0 : unit * count;
+    head_add(&transfer->head, span_of(data, size));
+    transfer->too_large = transfer->head.text.size > MAX_HEAD;
+    return transfer->too_large || transfer->head.text.failed ? 0 : size;
 }
 
 /* Where the head told the length, all room is taken at once; it is a peer's word, so no more than
@@ -200,21 +153,6 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
-/* The connection's entry among the uses: its own, else a free one, else that of the one which was
- * used longest ago. */
-static struct use *use_of(struct http *http, int local_port)
-{
-    struct use *best = &http->uses[0];
-    for (size_t i = 0; i < http->use_count; i++) {
-        if (http->uses[i].local_port == local_port)
-            return &http->uses[i];
-        if (http->uses[i].at_ms < best->at_ms)
-            best = &http->uses[i];
-    }
-    *best = (struct use){.local_port = local_port};
-    return best;
-}
-
 static void on_impatience(void *arg);
 
 /* The request leaves, once: where a connection of before has died over it, libcurl by itself would
@@ -232,180 +170,15 @@ static int on_send(void *arg, char *peer_ip, char *local_ip, int peer_port, int 
     if (transfer->lost)
         return CURL_PREREQFUNC_ABORT;
     transfer->sent = true;
-    struct use *use = use_of(http, local_port);
-    int64_t idle_ms = made > 0 ? 0 : now_ms(http) - use->at_ms;
-    if (idle_ms > TRUSTED_IDLE_MS)
+    int64_t used_ms = uses_note(&http->uses, local_port, now_ms(http));
+    if (made == 0 && now_ms(http) - used_ms > TRUSTED_IDLE_MS)
         transfer->patience = loop_add_timer(http->loop, PATIENCE_MS, on_impatience, transfer);
     transfer->local_port = local_port;
     transfer->sent_ms = now_ms(http);
-    use->at_ms = transfer->sent_ms;
     return CURL_PREREQFUNC_OK;
 }
 
-/* Errors in words. */
-
-/* Writes "host:port", with the port even when it is the scheme's own. */
-static void write_peer(const char *url, char out[MAX_PEER])
-{
-    char *host = NULL, *port = NULL;
-    CURLU *parts = curl_url();
-    if (parts && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
-        curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-        curl_url_get(parts, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK)
-        snprintf(out, MAX_PEER, "%.250s:%s", host, port);
-    else
-        snprintf(out, MAX_PEER, "the endpoint");
-    curl_free(host);
-    curl_free(port);
-    curl_url_cleanup(parts);
-}
-
-/* A failure in words: BEFORE, the peer, AFTER, libcurl's reason when WITH_REASON, and ADVICE. */
-struct cause {
-    CURLcode code;
-    enum error_kind kind;
-    const char *before;
-    const char *after;
-    bool with_reason;
-    const char *advice;
-};
-
-static const struct cause causes[] = {
-    {CURLE_COULDNT_RESOLVE_HOST, ERROR_UNREACHABLE, "the name of ", " cannot be resolved", false,
-     "; check the endpoint, the region and the network"},
-    {CURLE_COULDNT_RESOLVE_PROXY, ERROR_UNREACHABLE, "the proxy for ", " cannot be resolved", false,
-     "; check HTTPS_PROXY and HTTP_PROXY"},
-    {CURLE_PROXY, ERROR_UNREACHABLE, "the proxy for ", " failed: ", true,
-     "; check HTTPS_PROXY and HTTP_PROXY"},
-    {CURLE_GOT_NOTHING, ERROR_RESET, "", " closed the connection without an answer", false,
-     "; try again, or check the endpoint"},
-    {CURLE_PARTIAL_FILE, ERROR_RESET, "the answer of ", " was cut short", false, "; try again"},
-    {CURLE_RECV_ERROR, ERROR_RESET, "the connection to ", " was lost: ", true, "; try again"},
-    {CURLE_SEND_ERROR, ERROR_RESET, "the connection to ", " was lost: ", true, "; try again"},
-    {CURLE_SSL_CONNECT_ERROR, ERROR_TLS, "TLS with ", " failed: ", true,
-     "; check that the endpoint speaks https"},
-    {CURLE_PEER_FAILED_VERIFICATION, ERROR_UNTRUSTED, "the certificate of ", " is not trusted: ",
-     true, "; check the endpoint, or name the authority's certificate in AWS_CA_BUNDLE"},
-    {CURLE_SSL_CACERT_BADFILE, ERROR_UNTRUSTED, "no TLS with ", ": ", true,
-     "; check AWS_CA_BUNDLE"},
-    {CURLE_UNSUPPORTED_PROTOCOL, ERROR_TLS, "", " does not speak HTTP", false,
-     "; check the endpoint and whether it is http or https"},
-    {CURLE_WEIRD_SERVER_REPLY, ERROR_TLS, "", " does not speak HTTP: ", true,
-     "; check the endpoint and whether it is http or https"},
-    {CURLE_URL_MALFORMAT, ERROR_INVALID, "", " is no address: ", true, "; check the endpoint"},
-    {CURLE_OUT_OF_MEMORY, ERROR_NO_MEMORY, "no memory for a request to ", "", false, ""},
-};
-
-static const struct cause other_cause = {
-    CURLE_OK, ERROR_BAD_ANSWER, "the request to ", " failed: ", true, ""};
-static const struct cause cut_short = {CURLE_PARTIAL_FILE, ERROR_RESET, "the answer of ",
-                                       " was cut short",   false,       "; try again"};
-static const struct cause refused = {
-    CURLE_COULDNT_CONNECT,   ERROR_REFUSED, "no server listens at ",
-    " (connection refused)", false,         "; check the endpoint"};
-static const struct cause refused_by_proxy = {
-    CURLE_COULDNT_CONNECT,
-    ERROR_REFUSED,
-    "the proxy for ",
-    " refuses the connection: ",
-    true,
-    "; check HTTPS_PROXY and HTTP_PROXY, or add the host to NO_PROXY"};
-static const struct cause no_route = {CURLE_COULDNT_CONNECT,
-                                      ERROR_UNREACHABLE,
-                                      "no connection to ",
-                                      ": ",
-                                      true,
-                                      "; check the network and the endpoint"};
-static const struct cause bad_proxy = {
-    CURLE_PROXY, ERROR_UNREACHABLE,    "the proxy would not reach ", ": ",
-    true,        "; check HTTPS_PROXY"};
-static const struct cause bad_scheme = {
-    CURLE_UNSUPPORTED_PROTOCOL, ERROR_INVALID, "", ": ", true, "; an endpoint is http or https"};
-
-static const struct cause bad_proxy_address = {
-    CURLE_COULDNT_CONNECT,
-    ERROR_INVALID,
-    "the proxy for ",
-    " has no address that can be used",
-    false,
-    "; check HTTPS_PROXY and HTTP_PROXY: they take http://, https:// or socks5h://, a host and a "
-    "port"};
-
-static bool proxy_refused(CURL *easy)
-{
-    long status = 0;
-    curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
-    return status >= 300;
-}
-
-static bool never_connected(CURL *easy)
-{
-    long port = 0;
-    curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &port);
-    return port == 0;
-}
-
-/* libcurl has several codes for it, and words that quote the address with its password. */
-static bool is_proxy_address_refused(const struct transfer *transfer)
-{
-    static const char start[] = "Unsupported proxy";
-    return transfer->proxied && strncmp(transfer->reason, start, strlen(start)) == 0;
-}
-
-static const struct cause *connect_cause(const struct transfer *transfer)
-{
-    long number = 0;
-    curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &number);
-    if (number != ECONNREFUSED)
-        return &no_route;
-    return transfer->proxied ? &refused_by_proxy : &refused;
-}
-
-static const struct cause *listed_cause(CURLcode code)
-{
-    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++)
-        if (causes[i].code == code)
-            return &causes[i];
-    return &other_cause;
-}
-
-static const struct cause *find_cause(const struct transfer *transfer, CURLcode code)
-{
-    if (transfer->lost)
-        return listed_cause(CURLE_GOT_NOTHING);
-    if (proxy_refused(transfer->easy))
-        return &bad_proxy;
-    if (is_proxy_address_refused(transfer))
-        return &bad_proxy_address;
-    if (code == CURLE_COULDNT_CONNECT)
-        return connect_cause(transfer);
-    if (code == CURLE_UNSUPPORTED_PROTOCOL && never_connected(transfer->easy))
-        return &bad_scheme;
-    if (code == CURLE_RECV_ERROR && transfer->head.size > 0)
-        return &cut_short;
-    return listed_cause(code);
-}
-
-static bool fail_for(const struct transfer *transfer, const struct cause *cause, CURLcode code,
-                     struct error *err)
-{
-    char peer[MAX_PEER];
-    write_peer(transfer->url, peer);
-    bool is_told = transfer->reason[0] && !(transfer->proxied && strchr(transfer->reason, '@'));
-    const char *reason = is_told ? transfer->reason : curl_easy_strerror(code);
-    return error_set(err, cause->kind, "%s%s%s%s%s", cause->before, peer, cause->after,
-                     cause->with_reason ? reason : "", cause->advice);
-}
-
-static bool fail_timed_out(const struct transfer *transfer, const char *what, int64_t timeout_ms,
-                           struct error *err)
-{
-    char peer[MAX_PEER];
-    write_peer(transfer->url, peer);
-    return error_set(err, ERROR_TIMED_OUT,
-                     "no %s %s within %.1f s; check the network and try again", what, peer,
-                     (double)timeout_ms / 1000);
-}
+/* How it ended. */
 
 /* Whether the process, or the system, can open no more files. What failed may have given back the
  * one descriptor it got, so two are tried. */
@@ -422,23 +195,29 @@ static bool out_of_descriptors(const struct transfer *transfer)
     return reason == EMFILE || reason == ENFILE;
 }
 
-static bool fail_without_descriptors(const struct transfer *transfer, struct error *err)
+/* Tells how libcurl ended the transfer with CODE. */
+static bool fail(const struct transfer *transfer, CURLcode code, struct error *err)
 {
-    char peer[MAX_PEER];
-    write_peer(transfer->url, peer);
-    return error_set(err, ERROR_NO_DESCRIPTORS,
-                     "too many files are open for a connection to %s; raise the limit (ulimit -n), "
-                     "or close some",
-                     peer);
+    long port = 0;
+    struct failure failure = {
+        .url = transfer->url,
+        .code = (int)code,
+        .reason = transfer->reason,
+        .proxied = transfer->proxied,
+        .lost = transfer->lost,
+        .answered = transfer->head.text.size > 0,
+    };
+    curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &failure.os_error);
+    curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_CONNECTCODE, &failure.proxy_status);
+    curl_easy_getinfo(transfer->easy, CURLINFO_PRIMARY_PORT, &port);
+    failure.connected = port != 0;
+    return failure_tell(&failure, err);
 }
 
 static bool fail_too_large(const struct transfer *transfer, struct error *err)
 {
-    char peer[MAX_PEER];
-    write_peer(transfer->url, peer);
-    size_t limit = transfer->head.size > MAX_HEAD ? (size_t)MAX_HEAD : transfer->max_body;
-    return error_set(err, ERROR_BAD_ANSWER, "the answer of %s is larger than the %zu bytes allowed",
-                     peer, limit);
+    size_t limit = transfer->head.text.size > MAX_HEAD ? (size_t)MAX_HEAD : transfer->max_body;
+    return failure_tell_too_large(transfer->url, limit, err);
 }
 
 static int64_t connect_timeout_ms(const struct transfer *transfer)
@@ -450,20 +229,16 @@ static int64_t connect_timeout_ms(const struct transfer *transfer)
 /* Whether the transfer that libcurl ended with CODE brought an answer. */
 static bool judge(const struct transfer *transfer, CURLcode code, struct error *err)
 {
-    if (transfer->head.failed || transfer->body.failed)
+    if (transfer->head.text.failed || transfer->body.failed)
         return error_no_memory(err);
     if (transfer->too_large)
         return fail_too_large(transfer, err);
     if (code == CURLE_OPERATION_TIMEDOUT)
-        return fail_timed_out(transfer, "connection to", connect_timeout_ms(transfer), err);
+        return failure_tell_late(transfer->url, "connection to", connect_timeout_ms(transfer), err);
     if (code != CURLE_OK && out_of_descriptors(transfer))
-        return fail_without_descriptors(transfer, err);
-    if (code != CURLE_OK)
-        return fail_for(transfer, find_cause(transfer, code), code, err);
+        return failure_tell_no_descriptors(transfer->url, err);
     /* libcurl is content with an answer that ends among its headers. */
-    if (!transfer->head_complete)
-        return fail_for(transfer, &cut_short, code, err);
-    return true;
+    return (code == CURLE_OK && transfer->head.complete) || fail(transfer, code, err);
 }
 
 /* The life of a transfer. */
@@ -508,7 +283,7 @@ static void detach(struct transfer *transfer)
     loop_remove_timer(transfer->deadline);
     loop_remove_timer(transfer->patience);
     if (transfer->local_port)
-        use_of(http, transfer->local_port)->at_ms = now_ms(http);
+        uses_note(&http->uses, transfer->local_port, now_ms(http));
     if (had_turn)
         curl_multi_remove_handle(http->multi, transfer->easy);
     put_idle(http, transfer->easy);
@@ -525,7 +300,7 @@ static void free_transfer(struct transfer *transfer)
     shares_leave(&transfer->http->shares, &transfer->turn);
     curl_easy_cleanup(transfer->easy);
     curl_slist_free_all(transfer->request_head);
-    buf_clean_up(&transfer->head);
+    head_clean_up(&transfer->head);
     buf_clean_up_secret(&transfer->body);
     free(transfer->url);
     free(transfer);
@@ -555,7 +330,7 @@ static void on_deadline(void *arg)
     if (transfer->http->starved)
         error_no_memory(&err);
     else
-        fail_timed_out(transfer, "answer from", transfer->timeout_ms, &err);
+        failure_tell_late(transfer->url, "answer from", transfer->timeout_ms, &err);
     transfer->http->starved = false;
     end_with_error(transfer, &err);
 }
@@ -566,29 +341,12 @@ static void on_deadline(void *arg)
 static void on_impatience(void *arg)
 {
     struct transfer *transfer = arg;
-    char peer[MAX_PEER];
     struct error err = {0};
     transfer->patience = NULL;
     transfer->http->suspect_ms = transfer->sent_ms;
     transfer->local_port = 0;
-    write_peer(transfer->url, peer);
-    error_set(&err, ERROR_RESET,
-              "an idle connection to %s was dead: no answer came over it; try again", peer);
+    failure_tell_dead(transfer->url, &err);
     end_with_error(transfer, &err);
-}
-
-/* The headers as an array into the transfer's head; NULL when memory ran out. */
-static struct http_header *list_headers(const struct transfer *transfer)
-{
-    struct http_header *headers = calloc(transfer->header_count + 1, sizeof *headers);
-    const char *at = buf_text(&transfer->head);
-    for (size_t i = 0; headers && i < transfer->header_count; i++) {
-        headers[i].name = at;
-        at += strlen(at) + 1;
-        headers[i].value = at;
-        at += strlen(at) + 1;
-    }
-    return headers;
 }
 
 static int status_of(const struct transfer *transfer)
@@ -603,7 +361,7 @@ static void end_with_answer(struct transfer *transfer, struct http_header *heade
     struct http_response response = {
         .status = status_of(transfer),
         .headers = headers,
-        .header_count = transfer->header_count,
+        .header_count = transfer->head.count,
         .body = buf_span(&transfer->body),
         .holder = &transfer->body,
         .elapsed_ms = now_ms(transfer->http) - transfer->sent_ms,
@@ -621,7 +379,7 @@ static void finish(struct transfer *transfer, CURLcode code)
     if (transfer->lost) /* others that were idle with its connection may be dead, too */
         transfer->http->suspect_ms = transfer->sent_ms;
     if (judge(transfer, code, &err)) {
-        headers = list_headers(transfer);
+        headers = head_list(&transfer->head);
         error_no_memory(&err);
     }
     if (headers)
@@ -653,7 +411,7 @@ static void free_http(struct http *http)
     loop_remove_timer(http->timer);
     shares_clean_up(&http->shares);
     free(http->user_agent);
-    free(http->uses);
+    uses_clean_up(&http->uses);
     free(http);
     curl_global_cleanup();
 }
@@ -1002,14 +760,13 @@ static bool init(struct http *http, struct loop *loop, const struct http_options
     http->loop = loop;
     http->multi = curl_multi_init();
     http->sessions = curl_share_init();
-    http->use_count = (size_t)WHOLE * options->max_connections;
-    http->uses = calloc(http->use_count, sizeof *http->uses);
+    bool noted = uses_init(&http->uses, (size_t)WHOLE * options->max_connections);
     http->ca_over = variable("AWS_CA_BUNDLE");
     http->ca_else = variable("REQUESTS_CA_BUNDLE");
     inflow_init(&http->inflow, MAX_INFLOW);
     bool shared =
         shares_init(&http->shares, options->max_connections, WHOLE * options->max_connections);
-    return http->multi && http->sessions && http->uses && shared &&
+    return http->multi && http->sessions && noted && shared &&
            copy_text(&http->user_agent, options->user_agent) &&
            curl_share_setopt(http->sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) ==
                CURLSHE_OK &&

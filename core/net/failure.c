@@ -1,0 +1,180 @@
+#include "core/net/failure.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_PEER = 300 }; /* a host name and a port */
+
+/* Writes "host:port", with the port even when it is the scheme's own. */
+static void write_peer(const char *url, char out[MAX_PEER])
+{
+    char *host = NULL, *port = NULL;
+    CURLU *parts = curl_url();
+    if (parts && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+        curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+        curl_url_get(parts, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK)
+        snprintf(out, MAX_PEER, "%.250s:%s", host, port);
+    else
+        snprintf(out, MAX_PEER, "the endpoint");
+    curl_free(host);
+    curl_free(port);
+    curl_url_cleanup(parts);
+}
+
+/* A failure in words: BEFORE, the peer, AFTER, libcurl's reason when WITH_REASON, and ADVICE. */
+struct cause {
+    CURLcode code;
+    enum error_kind kind;
+    const char *before;
+    const char *after;
+    bool with_reason;
+    const char *advice;
+};
+
+static const struct cause causes[] = {
+    {CURLE_COULDNT_RESOLVE_HOST, ERROR_UNREACHABLE, "the name of ", " cannot be resolved", false,
+     "; check the endpoint, the region and the network"},
+    {CURLE_COULDNT_RESOLVE_PROXY, ERROR_UNREACHABLE, "the proxy for ", " cannot be resolved", false,
+     "; check HTTPS_PROXY and HTTP_PROXY"},
+    {CURLE_PROXY, ERROR_UNREACHABLE, "the proxy for ", " failed: ", true,
+     "; check HTTPS_PROXY and HTTP_PROXY"},
+    {CURLE_GOT_NOTHING, ERROR_RESET, "", " closed the connection without an answer", false,
+     "; try again, or check the endpoint"},
+    {CURLE_PARTIAL_FILE, ERROR_RESET, "the answer of ", " was cut short", false, "; try again"},
+    {CURLE_RECV_ERROR, ERROR_RESET, "the connection to ", " was lost: ", true, "; try again"},
+    {CURLE_SEND_ERROR, ERROR_RESET, "the connection to ", " was lost: ", true, "; try again"},
+    {CURLE_SSL_CONNECT_ERROR, ERROR_TLS, "TLS with ", " failed: ", true,
+     "; check that the endpoint speaks https"},
+    {CURLE_PEER_FAILED_VERIFICATION, ERROR_UNTRUSTED, "the certificate of ", " is not trusted: ",
+     true, "; check the endpoint, or name the authority's certificate in AWS_CA_BUNDLE"},
+    {CURLE_SSL_CACERT_BADFILE, ERROR_UNTRUSTED, "no TLS with ", ": ", true,
+     "; check AWS_CA_BUNDLE"},
+    {CURLE_UNSUPPORTED_PROTOCOL, ERROR_TLS, "", " does not speak HTTP", false,
+     "; check the endpoint and whether it is http or https"},
+    {CURLE_WEIRD_SERVER_REPLY, ERROR_TLS, "", " does not speak HTTP: ", true,
+     "; check the endpoint and whether it is http or https"},
+    {CURLE_URL_MALFORMAT, ERROR_INVALID, "", " is no address: ", true, "; check the endpoint"},
+    {CURLE_OUT_OF_MEMORY, ERROR_NO_MEMORY, "no memory for a request to ", "", false, ""},
+};
+
+static const struct cause other_cause = {
+    CURLE_OK, ERROR_BAD_ANSWER, "the request to ", " failed: ", true, ""};
+static const struct cause cut_short = {CURLE_PARTIAL_FILE, ERROR_RESET, "the answer of ",
+                                       " was cut short",   false,       "; try again"};
+static const struct cause refused = {
+    CURLE_COULDNT_CONNECT,   ERROR_REFUSED, "no server listens at ",
+    " (connection refused)", false,         "; check the endpoint"};
+static const struct cause refused_by_proxy = {
+    CURLE_COULDNT_CONNECT,
+    ERROR_REFUSED,
+    "the proxy for ",
+    " refuses the connection: ",
+    true,
+    "; check HTTPS_PROXY and HTTP_PROXY, or add the host to NO_PROXY"};
+static const struct cause no_route = {CURLE_COULDNT_CONNECT,
+                                      ERROR_UNREACHABLE,
+                                      "no connection to ",
+                                      ": ",
+                                      true,
+                                      "; check the network and the endpoint"};
+static const struct cause bad_proxy = {
+    CURLE_PROXY, ERROR_UNREACHABLE,    "the proxy would not reach ", ": ",
+    true,        "; check HTTPS_PROXY"};
+static const struct cause bad_scheme = {
+    CURLE_UNSUPPORTED_PROTOCOL, ERROR_INVALID, "", ": ", true, "; an endpoint is http or https"};
+
+static const struct cause bad_proxy_address = {
+    CURLE_COULDNT_CONNECT,
+    ERROR_INVALID,
+    "the proxy for ",
+    " has no address that can be used",
+    false,
+    "; check HTTPS_PROXY and HTTP_PROXY: they take http://, https:// or socks5h://, a host and a "
+    "port"};
+
+/* libcurl has several codes for it, and words that quote the address with its password. */
+static bool is_proxy_address_refused(const struct failure *failure)
+{
+    static const char start[] = "Unsupported proxy";
+    return failure->proxied && strncmp(failure->reason, start, strlen(start)) == 0;
+}
+
+static const struct cause *connect_cause(const struct failure *failure)
+{
+    if (failure->os_error != ECONNREFUSED)
+        return &no_route;
+    return failure->proxied ? &refused_by_proxy : &refused;
+}
+
+static const struct cause *listed_cause(int code)
+{
+    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++)
+        if ((int)causes[i].code == code)
+            return &causes[i];
+    return &other_cause;
+}
+
+static const struct cause *find_cause(const struct failure *failure)
+{
+    if (failure->lost)
+        return listed_cause(CURLE_GOT_NOTHING);
+    if (failure->proxy_status >= 300)
+        return &bad_proxy;
+    if (is_proxy_address_refused(failure))
+        return &bad_proxy_address;
+    if (failure->code == CURLE_COULDNT_CONNECT)
+        return connect_cause(failure);
+    if (failure->code == CURLE_UNSUPPORTED_PROTOCOL && !failure->connected)
+        return &bad_scheme;
+    if (failure->code == CURLE_OK || (failure->code == CURLE_RECV_ERROR && failure->answered))
+        return &cut_short;
+    return listed_cause(failure->code);
+}
+
+bool failure_tell(const struct failure *failure, struct error *err)
+{
+    char peer[MAX_PEER];
+    const struct cause *cause = find_cause(failure);
+    write_peer(failure->url, peer);
+    bool is_told = failure->reason[0] && !(failure->proxied && strchr(failure->reason, '@'));
+    const char *reason = is_told ? failure->reason : curl_easy_strerror((CURLcode)failure->code);
+    return error_set(err, cause->kind, "%s%s%s%s%s", cause->before, peer, cause->after,
+                     cause->with_reason ? reason : "", cause->advice);
+}
+
+bool failure_tell_late(const char *url, const char *what, int64_t timeout_ms, struct error *err)
+{
+    char peer[MAX_PEER];
+    write_peer(url, peer);
+    return error_set(err, ERROR_TIMED_OUT,
+                     "no %s %s within %.1f s; check the network and try again", what, peer,
+                     (double)timeout_ms / 1000);
+}
+
+bool failure_tell_no_descriptors(const char *url, struct error *err)
+{
+    char peer[MAX_PEER];
+    write_peer(url, peer);
+    return error_set(err, ERROR_NO_DESCRIPTORS,
+                     "too many files are open for a connection to %s; raise the limit (ulimit -n), "
+                     "or close some",
+                     peer);
+}
+
+bool failure_tell_too_large(const char *url, size_t limit, struct error *err)
+{
+    char peer[MAX_PEER];
+    write_peer(url, peer);
+    return error_set(err, ERROR_BAD_ANSWER, "the answer of %s is larger than the %zu bytes allowed",
+                     peer, limit);
+}
+
+bool failure_tell_dead(const char *url, struct error *err)
+{
+    char peer[MAX_PEER];
+    write_peer(url, peer);
+    return error_set(err, ERROR_RESET,
+                     "an idle connection to %s was dead: no answer came over it; try again", peer);
+}
