@@ -29,7 +29,8 @@ struct entity {
 struct entity_key {
     struct entity *entity;
     struct json index, key;
-    struct json last; /* the attribute that was added last */
+    struct json last;      /* the attribute that was added last, */
+    struct span last_name; /* and its name */
     bool sort;
     enum casing casing;
 };
@@ -109,6 +110,7 @@ static const char *add_attribute(void *context, struct span name, unsigned pad,
     struct entity_key *key = context;
     struct entity *entity = key->entity;
     struct json attribute = key->last = json_member_span(entity->attributes, name);
+    key->last_name = name;
     struct json type = json_member(attribute, "type");
     enum format_case letters = is_number(attribute) || key->casing == CASING_NONE ? FORMAT_ANY_CASE
                                : key->casing == CASING_LOWER                      ? FORMAT_LOWER
@@ -163,25 +165,29 @@ static const char *add_entity_name(const struct entity_key *key, struct format *
     return wrong;
 }
 
-/* What a key begins with when it has no template. */
-static const char *add_prefix(const struct entity_key *key, struct format *format)
+/* "$service", and the version where the entity's name does not tell it. */
+static const char *add_service(const struct entity_key *key, struct format *format)
 {
     const struct entity *entity = key->entity;
-    struct json scope = json_member(key->index, "scope");
+    const char *wrong = add_words(key, format, "$", entity->service);
+    if (!wrong && entity->beta)
+        wrong = add_words(key, format, "_", entity->version);
+    return wrong;
+}
+
+/* What a key begins with when it has no template. A partition key without a sort key says what that
+ * would; its scope comes last. */
+static const char *add_prefix(const struct entity_key *key, struct format *format)
+{
     bool alone = !json_present(json_member(key->index, "sk"));
-    const char *wrong = NULL;
-    if (!key->sort) {
-        const char *scope_text = reading_text(entity->to->reading, scope);
-        wrong = add_words(key, format, "$", entity->service);
-        if (!wrong && scope_text)
-            wrong = add_words(key, format, "_", scope_text);
-        if (!wrong && entity->beta)
-            wrong = add_words(key, format, "_", entity->version);
-    }
+    const char *scope = reading_text(key->entity->to->reading, json_member(key->index, "scope"));
+    const char *wrong = key->sort ? NULL : add_service(key, format);
     if (!wrong && (key->sort || alone))
         wrong = add_sort_prefix(key, format);
     if (!wrong && ((key->sort && !is_clustered(key)) || alone))
         wrong = add_entity_name(key, format);
+    if (!wrong && !key->sort && scope)
+        wrong = add_words(key, format, "_", scope);
     return wrong;
 }
 
@@ -213,6 +219,19 @@ static struct json composite_of(struct json key)
     return json_present(composite) ? composite : json_member(key, "facets");
 }
 
+/* Whether some attribute is stored as FIELD. */
+static bool is_stored(const struct entity *entity, const char *field)
+{
+    for (struct json name = json_first(entity->attributes), each; json_present(name);
+         name = json_next(each)) {
+        each = json_next(name);
+        struct json stored = json_member(each, "field");
+        if (json_string_is(json_present(stored) ? stored : name, span_text(field)))
+            return true;
+    }
+    return false;
+}
+
 /* The template of a key, if it has one: an attribute that is the key itself is one, too. */
 static const char *template_of(struct entity_key *key)
 {
@@ -223,8 +242,7 @@ static const char *template_of(struct entity_key *key)
         text = reading_text(reading, composite);
     const char *field = reading_text(reading, json_member(key->key, "field"));
     const char *name = json_count(composite) == 1 ? reading_text(reading, first) : NULL;
-    struct json attribute = name ? json_member(key->entity->attributes, name) : (struct json){0};
-    if (text || !name || !field || strcmp(name, field) != 0 || !json_present(attribute))
+    if (text || !name || !field || strcmp(name, field) != 0 || !is_stored(key->entity, field))
         return text;
     CLEAN_UP(buf_clean_up) struct buf whole = {0};
     buf_printf(&whole, "${%s}", name);
@@ -252,13 +270,31 @@ static const char *add_template(struct entity_key *key, const char *text, struct
     return wrong;
 }
 
-/* Whether the key is a number: by "cast", or since its template is one attribute that is one. */
+/* The one attribute that a key of COMPOSITE is made of. */
+static struct json only_attribute(const struct entity_key *key, struct json composite)
+{
+    struct reading *reading = key->entity->to->reading;
+    const char *name = json_count(composite) == 1 && json_is(composite, JSON_ARRAY)
+                           ? reading_text(reading, json_first(composite))
+                           : NULL;
+    return name ? json_member(key->entity->attributes, name) : key->last;
+}
+
+/* Whether "cast" makes the key a number: of other types than these it is a text all the same. */
+static bool is_cast(const struct entity_key *key)
+{
+    struct json type = json_member(only_attribute(key, composite_of(key->key)), "type");
+    return json_string_is(json_member(key->key, "cast"), SPAN_LITERAL("number")) &&
+           (json_string_is(type, SPAN_LITERAL("number")) ||
+            json_string_is(type, SPAN_LITERAL("string")) ||
+            json_string_is(type, SPAN_LITERAL("boolean")));
+}
+
+/* Whether the key is a number since its template is one attribute that is one. */
 static bool is_numeric(const struct entity_key *key, const struct format *format, bool template)
 {
-    struct json cast = json_member(key->key, "cast");
-    if (json_present(cast))
-        return json_string_is(cast, SPAN_LITERAL("number"));
-    return template && format_whole_param(format) && is_number(key->last);
+    return !json_present(json_member(key->key, "cast")) && template && format_whole_param(format) &&
+           is_number(key->last);
 }
 
 static enum casing casing_of(struct json key)
@@ -269,19 +305,19 @@ static enum casing casing_of(struct json key)
                                                           : CASING_LOWER;
 }
 
-/* A key that is a number is the attribute alone, which was added last where there is a template. */
+/* A key that is a number is the attribute alone, as it is, however texts spell it: the one that was
+ * added last where there is a template. */
 static const char *add_number(struct entity_key *key, struct format *format)
 {
     struct json composite = composite_of(key->key);
-    const char *name = format->count == 0 && json_count(composite) == 1
+    const char *only = format->count == 0 && json_count(composite) == 1
                            ? reading_text(key->entity->to->reading, json_first(composite))
                            : NULL;
-    if (format_whole_param(format)) {
-        format->pieces[0].pad = 0;
-        return NULL;
-    }
-    return name ? template_add_part(&key->entity->to->names, format, span_text(name))
-                : "a key that is cast to a number has one attribute";
+    struct span name = format_whole_param(format) ? key->last_name : span_text(only);
+    if (name.size == 0)
+        return "a key that is cast to a number has one attribute";
+    *format = (struct format){0};
+    return template_add_part(&key->entity->to->names, format, name);
 }
 
 static const char *make_key(struct entity_key *key, const char *text, struct format *format)
@@ -301,9 +337,9 @@ static enum kind_key read_key(struct entity_key *key, struct format *format, enu
     const char *text = template_of(key);
     key->casing = casing_of(key->key);
     *format = (struct format){0};
-    bool cast = json_string_is(json_member(key->key, "cast"), SPAN_LITERAL("number"));
-    const char *wrong = cast && !text ? NULL : make_key(key, text, format);
-    if (!wrong && (cast || is_numeric(key, format, text != NULL))) {
+    bool cast = !text && is_cast(key);
+    const char *wrong = cast ? NULL : make_key(key, text, format);
+    if (!wrong && (cast || is_cast(key) || is_numeric(key, format, text != NULL))) {
         *type = VALUE_N;
         wrong = add_number(key, format);
     }

@@ -167,6 +167,28 @@ static void drop_empty_indexes(struct reading *reading, struct attribute_parts *
     }
 }
 
+static bool has_key(const struct declared_table *table, const char *attribute)
+{
+    if (is_key_of(table, attribute))
+        return true;
+    for (struct declared_index *index = table->indexes; index; index = index->next)
+        for (size_t i = 0; i < index->partition_count + index->sort_count; i++)
+            if (strcmp(index_key(index, i)->attribute, attribute) == 0)
+                return true;
+    return false;
+}
+
+/* Types of what was a key of an index that was dropped. */
+static void drop_idle_types(struct declared_table *table)
+{
+    struct declared_type **next = &table->types;
+    while (*next)
+        if (has_key(table, (*next)->attribute))
+            next = &(*next)->next;
+        else
+            *next = (*next)->next;
+}
+
 /* What may be a separator: none of what identifiers are made of. */
 static const char separators[] = "#|:/~;!^$@+=,";
 
@@ -204,5 +226,6 @@ void kinds_finish(struct reading *reading, struct attribute_parts *names, struct
     if (!table->records)
         return;
     drop_empty_indexes(reading, names, at, table);
+    drop_idle_types(table);
     choose_separator(table);
 }

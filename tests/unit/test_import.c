@@ -364,7 +364,7 @@ static void test_electrodb_templates_and_types(void)
         "table Shop NAME-OF-THE-TABLE #\n"
         "kind user id={id:lower} n={seq}\n"
         "index g gpk=user:mail#{email:lower} +a\n"
-        "index h hpk=user:$shop_x$user_1#id_{id:lower}\n"
+        "index h hpk=user:$shop$user_1_x#id_{id:lower}\n"
         "index i ipk=user:{seq}\n"
         "type n N\n"
         "type ipk N\n");
@@ -374,6 +374,42 @@ static void test_electrodb_templates_and_types(void)
         " 'sk': {'field': 'sk', 'facets': []}}}}",
         "table t t #\n"
         "kind old pk=$s_2#a_{a:lower} sk=$old\n");
+}
+
+/* Each was compared with what the library makes. */
+static void test_electrodb_keys_of_numbers(void)
+{
+    imports("[" ENTITY("n", "'attributes': {'id': {'type': 'string', 'field': 'other'},\n"
+                            " 'kind': {'type': ['A', 'B']}, 'seq': {'type': 'number',\n"
+                            "  'padding': {'length': 3, 'char': '0'}}, 'at': {'type': 'string'}},\n"
+                            "'indexes': {'own': {'pk': {'field': 'id', 'composite': ['id']},\n"
+                            "  'sk': {'field': 'sk', 'composite': ['seq']}},\n"
+                            "'a': {'index': 'a', 'pk': {'field': 'apk', 'composite': ['kind'],\n"
+                            "  'cast': 'number'}},\n"
+                            "'b': {'index': 'b', 'pk': {'field': 'bpk', 'template': '${seq}'}},\n"
+                            "'c': {'index': 'c', 'pk': {'field': 'cpk', 'template': '${at}',\n"
+                            "  'cast': 'number'}}}") "]",
+            "table Shop NAME-OF-THE-TABLE #\n"
+            "kind n id=$shop#id_{id:lower} sk=$n_1#seq_{seq:03}\n"
+            "index a apk=n:$shop$n_1#kind_{kind:lower}\n"
+            "index b bpk=n:{seq_2}\n"
+            "index c cpk=n:{at_2}\n"
+            "type bpk N\n"
+            "type cpk N\n");
+}
+
+static void test_types_of_indexes_that_are_left_out(void)
+{
+    imports(
+        "[" ENTITY("n", "'attributes': {'seq': {'type': 'number'}},\n"
+                        "'indexes': {'own': {'pk': {'field': 'id', 'composite': []}},\n"
+                        "'a': {'index': 'a', 'pk': {'field': 'apk', 'template': '${seq}'},\n"
+                        "  'sk': {'field': 'ask', 'template': '${seq}${seq}'}}}") "]",
+        "table Shop NAME-OF-THE-TABLE #\n"
+        "kind n id=$shop$n_1\n"
+        "out line 4, [0].indexes.a.sk: two parts have no text between them, so that no key could "
+        "be taken apart\n"
+        "out line 1, [0]: index a: no kind of record says how it writes its keys\n");
 }
 
 static void test_electrodb_entities_of_several_tables(void)
@@ -560,7 +596,6 @@ static void test_toolbox_leaves_out(void)
                                                                                                                      "'pk': {'type': 'string'}, 'sk': {'type': 'string'}") ", 5]",
         "table poke poke # mtime=_md\n"
         "kind F pk={pk} sk={sk}\n"
-        "type level N\n"
         "out line 31, [6]: this is neither an entity nor a table\n"
         "out line 1, [0].schema.attributes.pk: it is computed by the entity's function "
         "computeKey, or hidden\n"
@@ -588,6 +623,8 @@ static const struct check_test tests[] = {
     {"onetable_schemas_that_say_nothing", test_onetable_schemas_that_say_nothing},
     {"electrodb_entities", test_electrodb_entities},
     {"electrodb_templates_and_types", test_electrodb_templates_and_types},
+    {"electrodb_keys_of_numbers", test_electrodb_keys_of_numbers},
+    {"types_of_indexes_that_are_left_out", test_types_of_indexes_that_are_left_out},
     {"electrodb_entities_of_several_tables", test_electrodb_entities_of_several_tables},
     {"electrodb_leaves_out", test_electrodb_leaves_out},
     {"toolbox_entities", test_toolbox_entities},
