@@ -79,6 +79,7 @@ static bool add_cell(struct grid *grid, struct grid_column *column, struct json 
     if (grid->fit)
         grid->fit(grid->fit_arg, column, head.tag, &grid->cell);
     head.size = (uint32_t)grid->cell.size;
+    column->filled = true;
     buf_add(&grid->cells, &head, sizeof head);
     buf_add_span(&grid->cells, buf_span(&grid->cell));
     return !grid->cell.failed;
@@ -122,6 +123,11 @@ bool grid_add(struct grid *grid, struct json item, struct error *err)
     if (arena.failed || grid->cell.failed || grid->cells.failed)
         return error_no_memory(err);
     return ok || record_refuse(item, "", err);
+}
+
+void grid_forget(struct grid *grid)
+{
+    buf_truncate(&grid->cells, 0);
 }
 
 static int by_place(const void *a, const void *b)

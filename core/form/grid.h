@@ -18,6 +18,7 @@ struct grid_column {
     bool given;            /* it stands where it came, before those by name */
     size_t width;          /* of its widest text, and */
     bool words;            /* whether it has more than numbers: for the user of the grid */
+    bool filled;           /* whether any row has a cell there */
 };
 
 struct grid_cell {
@@ -52,6 +53,9 @@ bool grid_give(struct grid *grid, struct span name);
 
 /* Keeps the row of the typed ITEM. False with ERR filled: memory ran out, or it is no item. */
 bool grid_add(struct grid *grid, struct json item, struct error *err);
+
+/* Rows are forgotten, and columns stay, in the order that they have. */
+void grid_forget(struct grid *grid);
 
 /* Puts the columns that were not given in the order of their names, behind those that were. No row
  * is added later. False when memory ran out. */

@@ -51,6 +51,7 @@ struct tree_listing {
     struct tree_resolution *resolution; /* of LISTING_PLACE */
     bool full;
     bool records; /* they alone are told, whole; then FULL is set, too */
+    bool named;   /* with RECORDS: by their names, sizes and dates, too */
     tree_entries_fn *fn;
     void *arg;
 
@@ -308,29 +309,40 @@ static const struct span *own_name(const struct tree_listing *listing, const str
     return NULL;
 }
 
+/* The typed item goes with the entry, rather than what its file shows of it. */
+static void keep_item(struct tree_listing *listing, struct tree_entry *entry, struct json item)
+{
+    struct span text = json_raw(item);
+    if (listing->plan->reads_again)
+        entry->content = arena_copy(&listing->contents, text);
+    else
+        entry->item = item;
+    if (!listing->named)
+        entry->size = (int64_t)text.size;
+    slices_note(&listing->slices, text.size);
+}
+
 /* An item that can't be shown ends the listing in an error: it must not pass for one that is
  * gone. */
 static void describe(struct tree_listing *listing, struct tree_entry *entry, struct json item,
                      const char *request_id)
 {
-    if (listing->records) {
-        struct span text = json_raw(item);
-        entry->size = (int64_t)text.size;
-        if (listing->plan->reads_again)
-            entry->content = arena_copy(&listing->contents, text);
-        else
-            entry->item = item;
-        slices_note(&listing->slices, text.size);
-        return;
-    }
     CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
     const struct place *place = listing->place;
+    if (listing->records)
+        keep_item(listing, entry, item);
+    if (listing->records && !listing->named)
+        return;
     if (!file_write_record(listing->tree, place->table, item, &bytes)) {
         listing->entries.failed = listing->entries.failed || bytes.failed;
         if (!bytes.failed)
             record_refuse(item, request_id, &listing->refused);
         return;
     }
+    entry->size = (int64_t)bytes.size;
+    entry->mtime_ms = file_mtime_ms(place->route->list, item);
+    if (listing->records)
+        return;
     listing->content_bytes += bytes.size;
     if (listing->content_bytes > MOST_CONTENT_BYTES) {
         error_set(&listing->refused, ERROR_NO_MEMORY,
@@ -341,8 +353,6 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
     }
     entry->content = arena_copy(&listing->contents, buf_span(&bytes));
     slices_note(&listing->slices, bytes.size);
-    entry->size = (int64_t)bytes.size;
-    entry->mtime_ms = file_mtime_ms(place->route->list, item);
 }
 
 /* Whether the listing shows an item that counts. What is tested of a record that is read again
@@ -361,7 +371,8 @@ static bool is_asked_for(struct tree_listing *listing, struct json item)
  * be called so. */
 static bool needs_name(const struct tree_listing *listing, const struct sifted *sifted)
 {
-    return !listing->records || (listing->plan->reads_again && sifted->entry->indexed.count > 0);
+    return !listing->records || listing->named ||
+           (listing->plan->reads_again && sifted->entry->indexed.count > 0);
 }
 
 /* OWN is the name that the map gives the record, or NULL. */
@@ -660,7 +671,8 @@ static void take_query_page(void *arg, const struct page *page, const struct err
     }
     slices_clear(&listing->slices);
     end_page(listing);
-    if (listing->entries.count > 0)
+    /* Who asks for records may have to decide what is read for them: he is told of each page. */
+    if (listing->entries.count > 0 || is_alone(listing))
         deliver(listing);
     else
         work(listing);
@@ -1131,8 +1143,13 @@ struct tree_listing *tree_list(const struct tree *tree, const struct place *plac
 }
 
 struct tree_listing *tree_list_records(const struct tree *tree, const struct place *place,
-                                       tree_entries_fn *fn, void *arg)
+                                       bool named, tree_entries_fn *fn, void *arg)
 {
-    return start(&(struct tree_listing){
-        .tree = tree, .place = place, .full = true, .records = true, .fn = fn, .arg = arg});
+    return start(&(struct tree_listing){.tree = tree,
+                                        .place = place,
+                                        .full = true,
+                                        .records = true,
+                                        .named = named,
+                                        .fn = fn,
+                                        .arg = arg});
 }

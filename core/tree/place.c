@@ -141,15 +141,28 @@ struct plan *place_plan(const struct place *place, struct error *err)
     return plan;
 }
 
-bool place_ask(struct place *place, const struct asked *asked, bool show_secrets, struct error *err)
+bool place_has_records(const struct place *place, struct error *err)
 {
     if (!place_is_listing(place))
         return error_set(err, ERROR_INVALID,
                          "is no listing of records, of which some could be asked for");
-    if (place->route->list->groups)
-        return error_set(err, ERROR_INVALID,
-                         "lists directories that records lead to, and not these records; ask one "
-                         "of them");
+    return !place->route->list->groups ||
+           error_set(err, ERROR_INVALID,
+                     "lists directories that records lead to, and not these records; ask one of "
+                     "them");
+}
+
+void place_count(struct place *place)
+{
+    place->kind = PLACE_LIST_FILE;
+    place->companion = COMPANION_COUNT;
+    place->columns = span_text("");
+}
+
+bool place_ask(struct place *place, const struct asked *asked, bool show_secrets, struct error *err)
+{
+    if (!place_has_records(place, err))
+        return false;
     if (!show_secrets && !asked_keeps_secrets(asked, place->table, err))
         return false;
     const struct asked *own = asked_copy(asked, &place->arena);

@@ -114,6 +114,13 @@ struct plan *place_plan(const struct place *place, struct error *err);
 /* Adds to PLACE's way what reading the record of the link FROM costs, which led to it. */
 void place_add_way(struct place *place, const struct place *from);
 
+/* Whether PLACE is a listing of records, or a companion of one; false with ERR filled:
+ * ERROR_INVALID.
+ */
+bool place_has_records(const struct place *place, struct error *err);
+/* Makes PLACE, which has records, the file that counts them. */
+void place_count(struct place *place);
+
 /* Narrows PLACE, a listing of records, to some of them: from then on it stands for those alone, and
  * for nothing else that its directory shows. SHOW_SECRETS if a filter may look at secret
  * attributes. False with ERR filled, PLACE being unchanged: it lists no records, what is asked

@@ -130,7 +130,7 @@ struct tree_stream *tree_stream(const struct tree *tree, const struct place *pla
         .tree = tree, .place = place, .since_ms = loop_now_ms(tree->loop), .fn = fn, .arg = arg};
     stream->form = make_form(tree, place);
     if (stream->form)
-        stream->listing = tree_list_records(tree, place, take_records, stream);
+        stream->listing = tree_list_records(tree, place, false, take_records, stream);
     if (stream->listing)
         return stream;
     tree_stream_end(stream);

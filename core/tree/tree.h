@@ -94,10 +94,11 @@ const struct place *tree_list_place(const struct tree_listing *listing);
 struct tree_listing *tree_list(const struct tree *tree, const struct place *place, bool full,
                                tree_entries_fn *fn, void *arg);
 /* The records of the listing at PLACE, a companion of one or itself, in its order and no others:
- * whole ones, where the index has less of them. Entries have their ITEM, and what else they tell
- * means nothing. */
+ * whole ones, where the index has less of them. Entries have their ITEM, and with NAMED their name,
+ * size and date; what else they tell means nothing. Each page of the query is told, be there an
+ * entry in it or not. */
 struct tree_listing *tree_list_records(const struct tree *tree, const struct place *place,
-                                       tree_entries_fn *fn, void *arg);
+                                       bool named, tree_entries_fn *fn, void *arg);
 /* Asks for the next entries: once for each page with MORE. */
 void tree_list_more(struct tree_listing *listing);
 /* What a listing took so far. */

@@ -1,4 +1,4 @@
-/* ddbfs ls [-l] [--json] PATH…: names, as pages come. */
+/* ddbfs ls [-l] [--columns A,B] [--count] [--json] PATH…: names, as pages come. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,10 +6,17 @@
 
 #include "core/base/instant.h"
 #include "core/base/printable.h"
+#include "fs/cli/columns.h"
 #include "fs/cli/turns.h"
 
 /* Each of them holds a page, of 1 MB at the most. */
 enum { SIDE_BY_SIDE = 8 };
+
+/* A directory while it is listed. */
+struct shown {
+    struct tree_listing *listing; /* owned */
+    struct columns *columns;      /* owned; NULL where none are asked for */
+};
 
 static const char *mode_of(const struct tree_entry *entry)
 {
@@ -34,8 +41,10 @@ static void write_long(const struct tree_entry *entry, struct buf *out)
     buf_printf(out, "%s %10s %-19s ", mode_of(entry), size, date);
 }
 
-/* PATH opens the entry: below the directory that is listed, or the file itself. */
-static void write_json(const struct tree_entry *entry, struct span path, struct buf *out)
+/* PATH opens the entry: below the directory that is listed, or the file itself. COLUMNS may be
+ * NULL. */
+static void write_json(const struct tree_entry *entry, struct span path,
+                       const struct columns *columns, struct buf *out)
 {
     buf_add_text(out, "{\"name\":");
     json_write_string(out, entry->name);
@@ -56,31 +65,53 @@ static void write_json(const struct tree_entry *entry, struct span path, struct 
         instant_write(out, entry->mtime_ms);
         buf_add_char(out, '"');
     }
+    if (columns) {
+        buf_add_text(out, ",\"columns\":");
+        columns_write_json(columns, entry->item, out);
+    }
     buf_add_text(out, "}\n");
 }
 
-static void print_entry(struct turn *turn, const struct tree_entry *entry)
+/* A line for a program. */
+static void add_json(const struct turn *turn, const struct tree_entry *entry,
+                     const struct columns *columns, struct buf *line)
 {
-    CLEAN_UP(buf_clean_up) struct buf line = {0}, path = {0}, json = {0};
-    if (turn->app->options->json) {
-        struct span folder = span_text(turn->path);
-        buf_add_span(&path, folder);
-        if (place_is_directory(turn->place)) {
-            buf_add_text(&path, span_ends(folder, SPAN_LITERAL("/")) ? "" : "/");
-            buf_add_span(&path, entry->name);
-        }
-        write_json(entry, buf_span(&path), &json);
-        json_add_printable(&line, buf_span(&json));
-    } else {
-        if (turn->app->options->list_long)
-            write_long(entry, &line);
-        printable_add(&line, entry->name, ""); /* listed ones are; typed ones perhaps not */
-        if (entry->link && turn->app->options->list_long) {
-            buf_add_text(&line, " -> ");
-            printable_add(&line, entry->content, "");
-        }
-        buf_add_text(&line, entry->directory ? "/\n" : "\n");
+    CLEAN_UP(buf_clean_up_secret) struct buf path = {0}, json = {0};
+    struct span folder = span_text(turn->path);
+    buf_add_span(&path, folder);
+    if (place_is_directory(turn->place)) {
+        buf_add_text(&path, span_ends(folder, SPAN_LITERAL("/")) ? "" : "/");
+        buf_add_span(&path, entry->name);
     }
+    write_json(entry, buf_span(&path), columns, &json);
+    json_add_printable(line, buf_span(&json));
+}
+
+/* A line for eyes: of unlike lengths are names, so they stand at its end. */
+static void add_line(const struct turn *turn, const struct tree_entry *entry,
+                     struct columns *columns, struct buf *line)
+{
+    bool list_long = turn->app->options->list_long;
+    if (list_long)
+        write_long(entry, line);
+    if (columns)
+        columns_write_next(columns, line);
+    printable_add(line, entry->name, ""); /* listed ones are; typed ones perhaps not */
+    if (entry->link && list_long) {
+        buf_add_text(line, " -> ");
+        printable_add(line, entry->content, "");
+    }
+    buf_add_text(line, entry->directory ? "/\n" : "\n");
+}
+
+/* COLUMNS is NULL, or the entry is the next of the page that it has taken. */
+static void print_entry(struct turn *turn, const struct tree_entry *entry, struct columns *columns)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf line = {0};
+    if (turn->app->options->json)
+        add_json(turn, entry, columns, &line);
+    else
+        add_line(turn, entry, columns, &line);
     turn_print(turn, buf_span(&line));
 }
 
@@ -89,12 +120,21 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
                          const struct error *err)
 {
     struct turn *turn = arg;
+    struct columns *columns = ((struct shown *)turn->work)->columns;
+    struct error why;
+    if (columns && !err && !columns_take(columns, entries, count, &why)) {
+        turn_end(turn, &why);
+        return;
+    }
     for (size_t i = 0; i < count; i++)
-        print_entry(turn, &entries[i]);
-    if (more && !err)
+        print_entry(turn, &entries[i], columns);
+    if (more && !err) {
         turn_pause(turn);
-    else
-        turn_end(turn, err);
+        return;
+    }
+    if (columns && !err)
+        columns_say_empty(columns, turn->path);
+    turn_end(turn, err);
 }
 
 static void print_file(struct turn *turn, const struct tree_file *file, int64_t size)
@@ -108,7 +148,7 @@ static void print_file(struct turn *turn, const struct tree_file *file, int64_t 
         .size = size,
         .mtime_ms = file->mtime_ms,
     };
-    print_entry(turn, &entry);
+    print_entry(turn, &entry, NULL);
 }
 
 static void take_file(void *arg, const struct tree_file *file, const struct error *err)
@@ -127,7 +167,7 @@ static void take_piece(void *arg, const struct tree_piece *piece, const struct e
     if (piece)
         turn->size += (int64_t)piece->bytes.size;
     if (piece && piece->more) {
-        tree_stream_more(turn->work);
+        turn_pause(turn);
         return;
     }
     if (piece) {
@@ -137,18 +177,93 @@ static void take_piece(void *arg, const struct tree_piece *piece, const struct e
     turn_end(turn, err);
 }
 
+/* A number alone is what programs read best; of several paths, each says whose it is. */
+static void print_count(struct turn *turn, struct span number)
+{
+    CLEAN_UP(buf_clean_up) struct buf line = {0}, json = {0};
+    struct span path = span_text(turn->path);
+    if (turn->app->options->json) {
+        buf_add_text(&json, "{\"path\":");
+        json_write_string(&json, path);
+        buf_printf(&json, ",\"count\":%.*s}\n", (int)number.size, number.data);
+        json_add_printable(&line, buf_span(&json));
+    } else {
+        buf_add_span(&line, number);
+        buf_add_text(&line, turn_is_alone(turn) ? "" : " ");
+        printable_add(&line, turn_is_alone(turn) ? span_text("") : path, "");
+        buf_add_char(&line, '\n');
+    }
+    turn_print(turn, buf_span(&line));
+}
+
+/* All of the count is in its last piece. */
+static void take_count(void *arg, const struct tree_piece *piece, const struct error *err)
+{
+    struct turn *turn = arg;
+    if (piece && piece->more) {
+        turn_pause(turn);
+        return;
+    }
+    if (piece)
+        print_count(turn, span_of(piece->bytes.data, piece->bytes.size - 1));
+    turn_end(turn, err);
+}
+
+static void shown_destroy(struct shown *shown)
+{
+    if (!shown)
+        return;
+    tree_list_end(shown->listing);
+    columns_destroy(shown->columns);
+    free(shown);
+}
+
+static struct shown *show(struct turn *turn)
+{
+    const struct app *app = turn->app;
+    bool columns = app->options->columns;
+    struct shown *shown = calloc(1, sizeof *shown);
+    if (shown && columns)
+        shown->columns = columns_new(app, turn->place);
+    if (shown && !columns)
+        shown->listing =
+            tree_list(&app->tree, turn->place, app->options->list_long, take_entries, turn);
+    else if (shown && shown->columns)
+        shown->listing = tree_list_records(&app->tree, turn->place, true, take_entries, turn);
+    if (shown && shown->listing)
+        return shown;
+    shown_destroy(shown);
+    return NULL;
+}
+
+/* What is told of records can't be told of another place. */
+static bool has_what_is_asked(const struct turn *turn, struct error *err)
+{
+    const struct options *options = turn->app->options;
+    if ((options->count || options->columns) && !place_has_records(turn->place, err))
+        return false;
+    return !options->columns || place_is_directory(turn->place) ||
+           error_set(err, ERROR_INVALID, "is one file; columns are of its directory's records");
+}
+
 static void start(struct turn *turn)
 {
-    struct app *app = turn->app;
+    const struct tree *tree = &turn->app->tree;
+    struct error why;
+    if (!has_what_is_asked(turn, &why)) {
+        turn_end(turn, &why);
+        return;
+    }
+    if (turn->app->options->count)
+        place_count(turn->place);
     if (place_is_directory(turn->place))
-        turn->work =
-            tree_list(&app->tree, turn->place, app->options->list_long, take_entries, turn);
+        turn->work = show(turn);
     else if (turn->place->kind == PLACE_LIST_FILE)
-        turn->work = tree_stream(&app->tree, turn->place, take_piece, turn);
+        turn->work = tree_stream(tree, turn->place,
+                                 turn->app->options->count ? take_count : take_piece, turn);
     else
-        turn->work = tree_read(&app->tree, turn->place, take_file, turn);
+        turn->work = tree_read(tree, turn->place, take_file, turn);
     if (!turn->work) {
-        struct error why;
         error_no_memory(&why);
         turn_end(turn, &why);
     }
@@ -156,13 +271,16 @@ static void start(struct turn *turn)
 
 static void go_on(struct turn *turn)
 {
-    tree_list_more(turn->work);
+    if (place_is_directory(turn->place))
+        tree_list_more(((struct shown *)turn->work)->listing);
+    else
+        tree_stream_more(turn->work);
 }
 
 static void stop(struct turn *turn)
 {
     if (place_is_directory(turn->place))
-        tree_list_end(turn->work);
+        shown_destroy(turn->work);
     else if (turn->place->kind == PLACE_LIST_FILE)
         tree_stream_end(turn->work);
     else
@@ -180,5 +298,7 @@ int ls_command(const struct options *options, int argc, char **argv)
     static const struct turn_ops ops = {
         .goes_through = goes_through, .start = start, .go_on = go_on, .stop = stop};
     char root[] = "/", *only_root[] = {root};
+    if (options->count && (options->list_long || options->columns))
+        return app_usage("--count prints a number, which has no columns", "ls");
     return turns_command(options, argc ? argv : only_root, argc ? argc : 1, SIDE_BY_SIDE, &ops);
 }

@@ -114,6 +114,22 @@ static bool set_json(struct options *options, const char *value)
     return true;
 }
 
+static bool set_columns(struct options *options, const char *value)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct span *names;
+    size_t count;
+    options->columns = value;
+    return names_find_columns(span_text(value), &arena, &names, &count, NULL) && count > 0;
+}
+
+static bool set_count(struct options *options, const char *value)
+{
+    (void)value;
+    options->count = true;
+    return true;
+}
+
 static bool set_where(struct options *options, const char *value)
 {
     options->where = value;
@@ -353,17 +369,27 @@ static const struct option table[] = {
      .set = set_verbose,
      .help = "say each request on standard error"},
     {.letter = 'l', .set = set_long, .commands = "ls", .help = "with mode, size and date"},
+    {.name = "columns",
+     .argument = "NAMES",
+     .takes = "attributes with a comma between them (%2C in a name is one of its own)",
+     .set = set_columns,
+     .commands = "ls",
+     .help = "beside each record of a listing these attributes of it, aligned"},
+    {.name = "count",
+     .set = set_count,
+     .commands = "ls",
+     .help = "how many records a listing has (of those that answer the filter)"},
     {.name = "where",
      .argument = "FILTER",
      .takes = "a filter, such as 'status = \"FAILED\" and attempt > 2'",
      .set = set_where,
-     .commands = "ls explain",
+     .commands = "ls cat explain",
      .help = "of a listing, only the records that answer FILTER"},
     {.name = "limit",
      .argument = "N",
      .takes = "1 to 100000000",
      .set = set_limit,
-     .commands = "ls explain",
+     .commands = "ls cat explain",
      .help = "of a listing, the first N records (of those that answer the filter)"},
     {.name = "json",
      .set = set_json,

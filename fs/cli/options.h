@@ -19,6 +19,7 @@ struct options {
     const char *environment;      /* of the map; NULL: all */
     const char *ledger;           /* of `mount`: a file; NULL: none */
     const char *from;             /* of `map`: a model to import */
+    const char *columns;          /* of `ls`: attributes, as typed; NULL: none */
     const char *where;            /* which records of a listing; NULL: all that it shows */
     const char *sample_paths[64]; /* of `map`: whose records it learns from */
     const char *fuse_options[8];  /* each as -o was given */
@@ -39,6 +40,7 @@ struct options {
     bool help;
     bool version;
     bool list_long;
+    bool count;
     bool json;
     bool whoami;
     bool offline;

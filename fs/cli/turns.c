@@ -161,6 +161,11 @@ static void run(struct app *app, char **paths, int count, int side_by_side,
     }
 }
 
+bool turn_is_alone(const struct turn *turn)
+{
+    return turn->turns->count == 1;
+}
+
 void turn_print(struct turn *turn, struct span text)
 {
     if (is_front(turn) && turn->held.size == 0) {

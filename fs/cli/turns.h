@@ -40,6 +40,9 @@ struct turn_ops {
 int turns_command(const struct options *options, char **paths, int count, int side_by_side,
                   const struct turn_ops *ops);
 
+/* Whether its path is the only one that was named. */
+bool turn_is_alone(const struct turn *turn);
+
 /* To standard output, now or in its turn. */
 void turn_print(struct turn *turn, struct span text);
 

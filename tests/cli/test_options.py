@@ -143,6 +143,17 @@ def where_keeps_what_answers(bench):
     assert kinds == "API_KEY\n"
 
 
+@effect_of("--columns")
+def columns_stand_beside_names(bench):
+    assert "SETTINGS    SETTINGS\n" in bench.text("ls", "--columns", "entity_type", SHOP)
+
+
+@effect_of("--count")
+def count_is_a_number(bench):
+    names = bench.text("ls", "--where", "pk exists", SHOP).split()
+    assert bench.text("ls", "--count", SHOP) == f"{len(names)}\n"
+
+
 @effect_of("--limit")
 def limit_ends_a_listing(bench):
     whole = bench.text("ls", f"{SHOP}/", "--where", "pk exists").split("\n")
