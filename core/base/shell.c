@@ -86,3 +86,73 @@ bool shell_split(struct buf *out, struct span text, size_t *count)
             return false;
     }
 }
+
+/* A line while it is typed. */
+struct typed {
+    struct buf *out;
+    const char *breaks;
+    size_t start;  /* of the word, in OUT */
+    size_t kept;   /* of the word */
+    size_t before; /* KEPT as it was before the quote that is open */
+    char quote;    /* that one; or NUL */
+    bool in_word;
+};
+
+/* How many bytes of TEXT, which goes on within quotes, are one character of it. */
+static size_t take_within(struct typed *typed, struct span text)
+{
+    bool escaped = typed->quote == '"' && text.data[0] == '\\' && text.size > 1 &&
+                   strchr("\"\\$`", text.data[1]);
+    if (text.data[0] == typed->quote) {
+        typed->quote = '\0';
+        typed->kept = typed->before;
+        return 1;
+    }
+    buf_add_char(typed->out, text.data[escaped]);
+    return escaped ? 2 : 1;
+}
+
+/* The same outside. readline takes @ and $ for the beginning of a word rather than the end of the
+ * one before. */
+static size_t take_outside(struct typed *typed, struct span text)
+{
+    char c = text.data[0];
+    size_t size = typed->out->size - typed->start;
+    if (c == '\'' || c == '"') {
+        typed->quote = c;
+        typed->before = typed->kept;
+        typed->kept = size;
+        return 1;
+    }
+    if (c == '\\') {
+        if (text.size > 1)
+            buf_add_char(typed->out, text.data[1]);
+        return text.size > 1 ? 2 : 1;
+    }
+    if (c != '\0' && strchr(typed->breaks, c))
+        typed->kept = c == '@' || c == '$' ? size : size + 1;
+    buf_add_char(typed->out, c);
+    return 1;
+}
+
+void shell_split_typed(struct buf *out, struct span text, const char *breaks, size_t *count,
+                       size_t *kept)
+{
+    struct typed typed = {.out = out, .breaks = breaks, .start = out->size};
+    for (*count = 1; text.size > 0;) {
+        if (!typed.quote && is_blank(text.data[0])) {
+            if (typed.in_word) {
+                buf_add_char(out, '\0');
+                typed = (struct typed){.out = out, .breaks = breaks, .start = out->size};
+                ++*count;
+            }
+            text = span_from(text, 1);
+            continue;
+        }
+        typed.in_word = true;
+        text =
+            span_from(text, typed.quote ? take_within(&typed, text) : take_outside(&typed, text));
+    }
+    buf_add_char(out, '\0');
+    *kept = typed.kept;
+}

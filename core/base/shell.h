@@ -15,4 +15,11 @@ void shell_word(struct buf *out, struct span text);
  * quote has no end, or nothing follows a backslash. */
 bool shell_split(struct buf *out, struct span text, size_t *count);
 
+/* The same of a line that is still being typed, up to where that is done: what is open at its end
+ * is no error, and the last word, which may be empty, is what has been typed of it. KEPT gets how
+ * much of that, in bytes, stands before what readline would replace: its words end at BREAKS, too.
+ */
+void shell_split_typed(struct buf *out, struct span text, const char *breaks, size_t *count,
+                       size_t *kept);
+
 #endif

@@ -12,8 +12,9 @@ const struct asked *asked_copy(const struct asked *from, struct arena *arena)
     struct cond *filter = from->filter && copy ? arena_alloc(arena, sizeof *filter) : NULL;
     if (!copy || (from->filter && (!filter || !cond_copy(from->filter, arena, filter))))
         return NULL;
-    *copy = (struct asked){.filter = filter, .limit = from->limit};
-    return copy;
+    *copy = (struct asked){
+        .filter = filter, .limit = from->limit, .begins = arena_copy(arena, from->begins)};
+    return arena->failed ? NULL : copy;
 }
 
 /* Calls FN for each comparison until it says false, which is then the result. */

@@ -8,6 +8,8 @@
 struct asked {
     const struct cond *filter; /* NULL: every record */
     uint32_t limit;            /* at most so many of those that answer the filter; 0: all */
+    struct span begins; /* no others are wanted than those whose names begin so; the source is
+                         * told where the sort key does, and else they come, too */
 };
 
 /* FROM with all it borrows in ARENA; NULL for NULL, and when memory ran out. */

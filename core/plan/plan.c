@@ -165,16 +165,24 @@ static bool make_query(struct plan *plan, struct error *err)
            add_asked(plan, err) && (!read_failed(plan->query) || error_no_memory(err));
 }
 
-/* The beginning of the sort key that a shortened name still shows; false when it shows none. */
-static bool shown_prefix(const struct plan *plan, struct buf *out)
+/* The beginning of the sort key of ENTRY that BEGINS, a beginning of its name, tells; false when it
+ * tells none. */
+static bool told_prefix(const struct plan *plan, const struct map_entry *entry, struct span begins,
+                        struct buf *out)
 {
-    struct span prefix;
-    enum name_mark mark;
-    return plan->entry->has_sort_prefix && plan->table->key_count == 2 &&
+    return entry->has_sort_prefix && plan->table->key_count == 2 &&
            plan->table->keys[1].type == VALUE_S &&
-           format_expand(&plan->entry->sort_prefix, &plan->path, out) &&
-           name_is_shortened(plan->shortened, &mark, &prefix) && name_decode(prefix, out) &&
+           format_expand(&entry->sort_prefix, &plan->path, out) && name_decode(begins, out) &&
            utf8_valid(buf_span(out)) && out->size > 0;
+}
+
+static void narrow_to(const struct plan *plan, const struct buf *prefix)
+{
+    struct cond cond = {.attribute = span_text(plan->table->keys[1].attribute),
+                        .op = COND_BEGINS,
+                        .value = {VALUE_S, buf_span(prefix)}};
+    plan->query->where_count = 1; /* the partition key comes first */
+    read_add_where(plan->query, &cond);
 }
 
 /* The listing's query, narrowed to what the name still shows where that is a beginning of the sort
@@ -182,15 +190,34 @@ static bool shown_prefix(const struct plan *plan, struct buf *out)
 static bool make_search(struct plan *plan, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
+    struct span shown;
+    enum name_mark mark;
     if (!make_query(plan, err))
         return false;
-    if (shown_prefix(plan, &prefix)) {
-        struct cond cond = {.attribute = span_text(plan->table->keys[1].attribute),
-                            .op = COND_BEGINS,
-                            .value = {VALUE_S, buf_span(&prefix)}};
-        plan->query->where_count = 1; /* the partition key comes first */
-        read_add_where(plan->query, &cond);
-    }
+    if (name_is_shortened(plan->shortened, &mark, &shown) &&
+        told_prefix(plan, plan->entry, shown, &prefix))
+        narrow_to(plan, &prefix);
+    return (!read_failed(plan->query) && !prefix.failed) || error_no_memory(err);
+}
+
+/* Whether a beginning of names may narrow the query of PATTERN. Which records are the newest
+ * hundred, or the third, does not depend on it. */
+static bool may_narrow(const struct map_pattern *pattern)
+{
+    return !pattern->limit && !pattern->limit_param && !pattern->index &&
+           pattern->entry_count == 1 && pattern->entries[0].rank.digits == 0;
+}
+
+/* The same for the beginning of names that is asked for. */
+static bool narrow_to_asked(struct plan *plan, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf prefix = {0};
+    const struct map_pattern *pattern = plan->pattern;
+    const struct cond *sort = plan->query->where_count > 1 ? &plan->query->where[1] : NULL;
+    if (plan->asked && plan->asked->begins.size > 0 && may_narrow(pattern) &&
+        told_prefix(plan, pattern->entries, plan->asked->begins, &prefix) &&
+        (!sort || (sort->op == COND_BEGINS && span_starts(buf_span(&prefix), sort->value.bytes))))
+        narrow_to(plan, &prefix);
     return (!read_failed(plan->query) && !prefix.failed) || error_no_memory(err);
 }
 
@@ -307,7 +334,7 @@ static bool make_steps(struct plan *plan, const struct question *question, struc
         ok = make_search(plan, err);
         break;
     case PLAN_LIST:
-        ok = make_query(plan, err);
+        ok = make_query(plan, err) && narrow_to_asked(plan, err);
         break;
     }
     ok = ok && (!plan->query || set_first_page(plan, err));

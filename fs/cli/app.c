@@ -79,7 +79,7 @@ static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
                  .region = options->region,
                  .endpoint_url = options->endpoint_url},
         .user_agent = "ddbfs/" DDBFS_VERSION,
-        .ask_code = code_prompt,
+        .ask_code = options->unattended ? NULL : code_prompt,
         .may_scan = options->allow_scan,
     };
     app->sources = sources_new(&sources);

@@ -9,51 +9,49 @@
 #include <unistd.h>
 
 #include "core/base/nearest.h"
-#include "fs/cli/app.h"
-
-struct command {
-    const char *name;
-    const char *arguments;
-    const char *help;
-    const char *example; /* a command line, and what it is for */
-    command_fn *run;
-};
+#include "fs/cli/command.h"
 
 static command_fn help_command;
 
-static const struct command commands[] = {
+const struct command commands[] = {
     {"mount", "[-f] [-o OPTIONS] MOUNTPOINT", "mount everything that the map names",
-     "ddbfs mount --map my.map.json /mnt", mount_command},
+     "ddbfs mount --map my.map.json /mnt", mount_command, WORD_FOLDER, WORD_ANY},
     {"umount", "MOUNTPOINT", "take a mount away, also one whose daemon has died",
-     "ddbfs umount /mnt", umount_command},
+     "ddbfs umount /mnt", umount_command, WORD_FOLDER, WORD_ANY},
     {"cat", "[OPTION…] PATH…", "print files",
-     "ddbfs cat /prod/shops/cool-store.myshopify.com/SETTINGS", cat_command},
+     "ddbfs cat /prod/shops/cool-store.myshopify.com/SETTINGS", cat_command, WORD_PATH, WORD_PATH},
     {"ls", "[-l] [OPTION…] [PATH…]", "list directories",
-     "ddbfs ls -l /prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4/latest", ls_command},
+     "ddbfs ls -l /prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4/latest", ls_command,
+     WORD_PATH, WORD_PATH},
     {"explain", "[--json] PATH…", "what a path reads, its cost, the equal aws command",
-     "ddbfs explain /prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90", explain_command},
+     "ddbfs explain /prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90", explain_command,
+     WORD_PATH, WORD_PATH},
     {"refresh", "PATH…", "make a live mount forget what it knows of paths",
-     "ddbfs refresh /mnt/prod/shops", refresh_command},
+     "ddbfs refresh /mnt/prod/shops", refresh_command, WORD_FILE, WORD_FILE},
     {"log", "[-f] [-n N] [--errors] [MOUNTPOINT]", "show what a mount says of itself",
-     "ddbfs log -f /mnt", log_command},
+     "ddbfs log -f /mnt", log_command, WORD_FOLDER, WORD_ANY},
     {"check", "[OPTION…] [MAP [PATH…]]", "prove a map against tables and records",
-     "ddbfs check my.map.json /prod/shops/cool-store.myshopify.com", check_command},
+     "ddbfs check my.map.json /prod/shops/cool-store.myshopify.com", check_command, WORD_FILE,
+     WORD_PATH},
     {"map", "[--from FILE|--sample PATH|N] [TABLE…]",
      "draft a first map of tables, and of how keys are written",
-     "ddbfs map --sample /tables/Orders/items/USER#123/ Orders", map_command},
+     "ddbfs map --sample /tables/Orders/items/USER#123/ Orders", map_command, WORD_ANY, WORD_ANY},
     {"init", "[--yes] [--from FILE] TABLE…", "write what map prints to where a map is looked for",
-     "ddbfs init 'prod-*'", init_command},
+     "ddbfs init 'prod-*'", init_command, WORD_ANY, WORD_ANY},
     {"policy", "[--env NAME] [OPTION…] [MAP]", "print the IAM policy that a map needs",
-     "ddbfs policy --env prod my.map.json", policy_command},
+     "ddbfs policy --env prod my.map.json", policy_command, WORD_FILE, WORD_ANY},
     {"config", "[--env NAME] [OPTION…] [MAP]", "say whose credentials ask where, and who said so",
-     "ddbfs config --env prod", config_command},
-    {"help", "[COMMAND]", "say how a command is used", "ddbfs help ls", help_command},
+     "ddbfs config --env prod", config_command, WORD_FILE, WORD_ANY},
+    {"completion", "bash|zsh|fish", "print what completes ddbfs in a shell",
+     "source <(ddbfs completion bash)", completion_command, WORD_SHELL, WORD_ANY},
+    {"help", "[COMMAND]", "say how a command is used", "ddbfs help ls", help_command, WORD_COMMAND,
+     WORD_ANY},
+    {.name = NULL},
 };
 
-enum { COMMANDS = sizeof commands / sizeof commands[0] };
+enum { COMMANDS = sizeof commands / sizeof commands[0] - 1 };
 
-/* Without the mount its commands are not offered, and say so to who tries them. */
-static bool is_offered(const struct command *command)
+bool command_is_offered(const struct command *command)
 {
     return mount_is_built || (command->run != mount_command && command->run != umount_command);
 }
@@ -76,7 +74,7 @@ static void print_help(void)
     printf("usage: ddbfs [OPTION…] COMMAND [ARGUMENT…]\n\n"
            "Reads DynamoDB by paths: ddbfs cat /prod/jobs/by-id/1f3c…\n\ncommands\n");
     for (size_t i = 0; i < COMMANDS; i++)
-        if (is_offered(&commands[i]))
+        if (command_is_offered(&commands[i]))
             print_command(&commands[i]);
     printf("\noptions\n");
     options_print_help(stdout, NULL, mount_is_built ? NULL : "mount");
@@ -91,7 +89,7 @@ static void print_help_of(const struct command *command)
     printf("\n%s", exit_statuses);
 }
 
-static const struct command *find_command(const char *name)
+const struct command *command_find(const char *name)
 {
     for (size_t i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
@@ -104,7 +102,7 @@ static int no_such_command(const char *word)
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     struct nearest nearest = nearest_to(span_text(word));
     for (size_t i = 0; i < COMMANDS; i++)
-        if (is_offered(&commands[i]))
+        if (command_is_offered(&commands[i]))
             nearest_offer(&nearest, span_text(commands[i].name));
     buf_printf(&text, "no such command: %s", word);
     nearest_write(&nearest, &text);
@@ -116,7 +114,7 @@ static int help_command(const struct options *options, int argc, char **argv)
     (void)options;
     if (argc > 1)
         return app_usage("help takes one command", NULL);
-    const struct command *command = argc == 1 ? find_command(argv[0]) : NULL;
+    const struct command *command = argc == 1 ? command_find(argv[0]) : NULL;
     if (argc == 1 && !command)
         return no_such_command(argv[0]);
     if (command)
@@ -136,7 +134,7 @@ static int run_command(const struct options *options, int count, char **words)
         return help_command(options, count > 0, words);
     if (count == 0)
         return app_usage("no command", NULL);
-    const struct command *command = find_command(words[0]);
+    const struct command *command = command_find(words[0]);
     return command ? command->run(options, count - 1, words + 1) : no_such_command(words[0]);
 }
 

@@ -14,9 +14,11 @@ struct option {
     char letter;          /* 0: has none */
     bool asks;            /* of asking the service: may stand anywhere, but some ask nobody */
     bool optional;        /* the argument stands behind an equals sign, or is left out */
+    enum word_kind kind;  /* what completes the value, where ONE_OF does not */
     const char *name;     /* NULL: has none */
     const char *argument; /* what stands for it in the help; NULL: takes none */
     const char *takes;    /* what the value may be; NULL: anything */
+    const char *one_of;   /* instead: the words that it may be, with blanks between */
     bool (*set)(struct options *options, const char *value);
     const char *commands; /* where it may stand; NULL: anywhere */
     const char *initial;  /* the default, as text */
@@ -318,6 +320,7 @@ static const struct option table[] = {
      .asks = true,
      .argument = "FILE",
      .takes = "the name of a file",
+     .kind = WORD_FILE,
      .set = set_map,
      .help = "the map; else $DDBFS_MAP, $XDG_CONFIG_HOME/ddbfs/map.json, /etc/ddbfs/map.json"},
     {.name = "profile",
@@ -348,7 +351,7 @@ static const struct option table[] = {
     {.name = "format",
      .asks = true,
      .argument = "HOW",
-     .takes = "pretty or compact",
+     .one_of = "pretty compact",
      .set = set_format,
      .initial = "pretty",
      .help = "records as pretty or compact JSON"},
@@ -398,6 +401,7 @@ static const struct option table[] = {
     {.name = "env",
      .argument = "NAME",
      .takes = "the name of an environment",
+     .kind = WORD_ENVIRONMENT,
      .set = set_environment,
      .commands = "policy config",
      .help = "of this environment alone"},
@@ -419,6 +423,7 @@ static const struct option table[] = {
     {.name = "sample",
      .argument = "PATH|N",
      .takes = "a path, up to 64 times, or how many records of each table, 1 to 1000",
+     .kind = WORD_PATH,
      .set = set_map_sample,
      .commands = "map init",
      .help = "learn key formats from the records of a path, or from N of each table"},
@@ -429,6 +434,7 @@ static const struct option table[] = {
     {.name = "from",
      .argument = "FILE",
      .takes = "a file",
+     .kind = WORD_FILE,
      .set = set_from,
      .commands = "map init",
      .help = "import a model that was written for another tool"},
@@ -466,6 +472,7 @@ static const struct option table[] = {
     {.name = "ledger",
      .argument = "FILE",
      .takes = "the name of a file",
+     .kind = WORD_FILE,
      .set = set_ledger,
      .commands = "mount",
      .help = "add a line to FILE for each question: who asked for what, and what it took"},
@@ -485,7 +492,7 @@ static const struct option table[] = {
      .help = "in an outage, show what is older than its ttl by so much"},
     {.name = "hedge",
      .argument = "HOW",
-     .takes = "yes or no",
+     .one_of = "yes no",
      .set = set_hedge,
      .commands = "mount",
      .initial = "yes",
@@ -607,9 +614,13 @@ static bool may_stand(const struct words *words, const struct option *option, co
 static bool apply(const struct words *words, const struct option *option, const char *word,
                   const char *value)
 {
+    CLEAN_UP(buf_clean_up) struct buf takes = {0};
     if (option->set(words->options, value))
         return true;
-    fprintf(stderr, "ddbfs: %s takes %s; see ddbfs --help\n", word, option->takes);
+    for (const char *at = option->one_of; at && *at; at++)
+        *at == ' ' ? buf_add_text(&takes, " or ") : buf_add_char(&takes, *at);
+    fprintf(stderr, "ddbfs: %s takes %s; see ddbfs --help\n", word,
+            option->one_of ? buf_text(&takes) : option->takes);
     return false;
 }
 
@@ -662,15 +673,15 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] != '\0';
 }
 
-/* Whether the word after WORD is its value. */
-static bool takes_next(const char *word)
+/* The option whose value is the word after WORD, where it goes with COMMAND (NULL: not known). */
+static const struct option *awaits(const char *word, const char *command)
 {
     const struct option *option = NULL;
     if (word[1] == '-')
-        option = find_long(word + 2, strlen(word) - 2, NULL);
+        option = find_long(word + 2, strlen(word) - 2, command);
     else if (strlen(word) == 2)
-        option = find_letter(word[1], NULL);
-    return option && option->argument && !option->optional;
+        option = find_letter(word[1], command);
+    return option && option->argument && !option->optional ? option : NULL;
 }
 
 /* The first word that is neither an option nor an option's value. */
@@ -681,7 +692,7 @@ static const char *find_command(int argc, char **argv)
             return i + 1 < argc ? argv[i + 1] : NULL;
         if (!is_option(argv[i]))
             return argv[i];
-        i += takes_next(argv[i]);
+        i += awaits(argv[i], NULL) ? 1 : 0;
     }
     return NULL;
 }
@@ -701,6 +712,63 @@ int options_parse(struct options *options, int argc, char **argv)
             return -1;
     }
     return kept;
+}
+
+static void look_at_value(const struct option *option, size_t from, struct options_typed *out)
+{
+    out->kind = option->one_of ? WORD_ONE_OF : option->kind;
+    out->list = option->one_of;
+    out->is_value = true;
+    out->from = from;
+}
+
+/* The last word, before which no option has been left without its value. */
+static void look_at_last(const char *word, struct options_typed *out)
+{
+    size_t name = strcspn(word, "=");
+    const struct option *option = NULL;
+    if (word[0] != '-')
+        return;
+    if (word[1] == '-' && word[name] == '=')
+        option = find_long(word + 2, name - 2, out->command);
+    out->kind = WORD_OPTION;
+    if (option && option->argument)
+        look_at_value(option, name + 1, out);
+}
+
+void options_look(int argc, char **argv, struct options_typed *out)
+{
+    *out = (struct options_typed){.command = find_command(argc - 1, argv)};
+    bool ended = false;
+    size_t words = 0;
+    for (int i = 1; i < argc - 1; i++) {
+        if (ended || !is_option(argv[i])) {
+            words++;
+            continue;
+        }
+        const struct option *option = awaits(argv[i], out->command);
+        ended = strcmp(argv[i], "--") == 0;
+        if (option && ++i == argc - 1)
+            look_at_value(option, 0, out);
+    }
+    out->operands = words > 0 ? words - 1 : 0;
+    if (!ended && !out->is_value)
+        look_at_last(argv[argc - 1], out);
+}
+
+void options_each(const char *command, options_word_fn *fn, void *arg)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        const struct option *option = &table[i];
+        CLEAN_UP(buf_clean_up) struct buf word = {0};
+        if (option->commands && (!command || !has_word(option->commands, command)))
+            continue;
+        if (option->name)
+            buf_printf(&word, "--%s", option->name);
+        else
+            buf_printf(&word, "-%c", option->letter);
+        fn(arg, buf_text(&word), option->help);
+    }
 }
 
 static bool goes_with_mount(const struct option *option)
@@ -743,7 +811,7 @@ static void print_option(FILE *out, const struct option *option, bool tell_comma
 }
 
 /* The commands that ask nobody, and so have no use for a map, a profile or a time-out. */
-static const char ask_nobody[] = "umount refresh log help";
+static const char ask_nobody[] = "umount refresh log completion help";
 
 void options_print_help(FILE *out, const char *command, const char *without)
 {

@@ -53,6 +53,30 @@ struct options {
     bool hedge;
     bool scan_limited; /* --scan-limit was given */
     bool tables;       /* --tables was given */
+    bool unattended;   /* nobody is there who could be asked for a code */
+};
+
+/* What a word of the command line may be, for who completes it. */
+enum word_kind {
+    WORD_ANY,         /* nothing that is known */
+    WORD_ONE_OF,      /* one of those that a list tells */
+    WORD_FILE,        /* of this machine */
+    WORD_FOLDER,      /* likewise */
+    WORD_PATH,        /* of the tree */
+    WORD_ENVIRONMENT, /* of the map */
+    WORD_COMMAND,
+    WORD_SHELL, /* that can be completed in */
+    WORD_OPTION,
+};
+
+/* What the last word of a command line may become, which is still being typed. */
+struct options_typed {
+    const char *command; /* NULL where there is none before */
+    size_t operands;     /* words behind the command, and before the last, that are no options */
+    enum word_kind kind; /* WORD_OPTION, what an option's value is, or WORD_ANY */
+    bool is_value;       /* of an option */
+    const char *list;    /* of WORD_ONE_OF: words with blanks between */
+    size_t from;         /* where the value begins in the word: behind "--name=", or 0 */
 };
 
 /* The defaults. */
@@ -67,6 +91,14 @@ int options_parse(struct options *options, int argc, char **argv);
  * outlive OPTIONS. Only what goes with `mount` is known. */
 enum options_outcome { OPTIONS_SET, OPTIONS_WRONG, OPTIONS_UNKNOWN };
 enum options_outcome options_set(struct options *options, struct span name, const char *value);
+
+/* Looks at ARGV, in which the last word is being typed; nothing is changed. */
+void options_look(int argc, char **argv, struct options_typed *out);
+
+/* Calls FN for each option that may stand on a line of COMMAND (NULL: of any), with the dashes of
+ * its longest form. */
+typedef void options_word_fn(void *arg, const char *word, const char *help);
+void options_each(const char *command, options_word_fn *fn, void *arg);
 
 /* Takes the names that options_set knows into account. */
 void options_offer(struct nearest *nearest);

@@ -9,6 +9,11 @@ import pytest
 from harness import places
 
 REPO = places.REPO
+COMPLETIONS = (
+    "usr/local/share/bash-completion/completions/ddbfs",
+    "usr/local/share/fish/vendor_completions.d/ddbfs.fish",
+    "usr/local/share/zsh/site-functions/_ddbfs",
+)
 
 
 def meson(*words, folder):
@@ -75,6 +80,7 @@ def test_without_the_mount_its_files_are_not_installed(without_mount, tmp_path):
     meson("install", "--no-rebuild", "-C", without_mount, "--destdir", tmp_path, folder=REPO)
     assert files_in(tmp_path) == {
         "usr/local/bin/ddbfs",
+        *COMPLETIONS,
         "usr/local/share/ddbfs/map.schema.json",
         "usr/local/share/man/man1/ddbfs.1",
     }
@@ -84,6 +90,7 @@ def test_all_is_installed(with_mount, tmp_path):
     meson("install", "--no-rebuild", "-C", with_mount, "--destdir", tmp_path, folder=REPO)
     assert files_in(tmp_path) == {
         "usr/local/bin/ddbfs",
+        *COMPLETIONS,
         "usr/local/share/ddbfs/map.schema.json",
         "usr/local/share/man/man1/ddbfs.1",
         "usr/local/lib/systemd/system/ddbfs.service",

@@ -80,6 +80,39 @@ static void test_words_are_split_as_a_shell_does(void)
     }
 }
 
+static void test_a_line_that_is_being_typed_has_a_last_word(void)
+{
+    static const struct {
+        const char *text, *words;
+        size_t kept;
+    } cases[] = {
+        {"", "|", 0},
+        {"a b", "|a|b", 0},
+        {"a ", "|a|", 0},
+        {"a 'b c", "|a|b c", 0},
+        {"a \"b\\\"c\\d", "|a|b\"c\\d", 0},
+        {"a b\\", "|a|b", 0},
+        {"a b:c", "|a|b:c", 2},
+        {"a b\\:c", "|a|b:c", 0},
+        {"a:b c", "|a:b|c", 0},
+        {"a b@c", "|a|b@c", 1},
+        {"a b:'c:d", "|a|b:c:d", 2},
+        {"a b:'c:d':e", "|a|b:c:d:e", 6},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        CLEAN_UP(buf_clean_up) struct buf words = {0}, told = {0};
+        size_t count, kept, at = 0;
+        shell_split_typed(&words, span_text(cases[i].text), ":=@", &count, &kept);
+        for (size_t word = 0; word < count; word++) {
+            buf_printf(&told, "|%s", words.data + at);
+            at += strlen(words.data + at) + 1;
+        }
+        CHECK_INT(at, words.size);
+        CHECK_TEXT(buf_text(&told), cases[i].words);
+        CHECK_INT(kept, cases[i].kept);
+    }
+}
+
 static void test_a_quoted_word_passes_a_shell_unchanged(void)
 {
     static const char text[] = "a'b\"c $(echo x) `y` \\ ; | & * ? ~ # !\t\xc3\xbc";
@@ -260,6 +293,7 @@ static void test_a_nested_command_gives_the_key(void)
 static const struct check_test tests[] = {
     {"a_word_is_quoted", test_a_word_is_quoted},
     {"words_are_split_as_a_shell_does", test_words_are_split_as_a_shell_does},
+    {"a_line_that_is_being_typed_has_a_last_word", test_a_line_that_is_being_typed_has_a_last_word},
     {"a_quoted_word_passes_a_shell_unchanged", test_a_quoted_word_passes_a_shell_unchanged},
     {"a_query", test_a_query},
     {"a_query_of_an_index_with_a_filter", test_a_query_of_an_index_with_a_filter},

@@ -1,0 +1,59 @@
+"""An interactive shell on a terminal of its own, where somebody types and presses Tab."""
+
+import os
+import pty
+import re
+import select
+import subprocess
+import time
+
+# Answers of programs on the terminal, apart from what the line editor paints.
+ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[a-zA-Z]|\][^\x07]*\x07|[()=>][0-9A-Z]?)")
+
+
+class Prompt:
+    """with Prompt(command, env, folder) as at: at.enter("line"); at.enter_and_read("ddbfs ca\\t") -> words."""
+
+    def __init__(self, command, environment, folder):
+        self.ours, theirs = pty.openpty()
+        self.shown = ""
+        self.process = subprocess.Popen(
+            command, env=environment, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs,
+            start_new_session=True, preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),
+        )  # fmt: skip
+        os.close(theirs)
+        self.entered = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+
+    def wait_for(self, pattern, deadline_s=60):
+        """What PATTERN finds in what was shown; and forgets all up to there."""
+        end = time.monotonic() + deadline_s
+        while True:
+            found = re.search(pattern, ESCAPES.sub("", self.shown))
+            if found:
+                self.shown = ""
+                return found
+            ready, _, _ = select.select([self.ours], [], [], max(0, end - time.monotonic()))
+            assert ready, f"{self.shown!r} has nothing like {pattern!r}"
+            self.shown += os.read(self.ours, 4096).decode("utf-8", "replace")
+
+    def write(self, text):
+        os.write(self.ours, text.encode())
+
+    def enter(self, line):
+        """Waits until it has been done: the word that is then shown stands on no line that is typed."""
+        self.entered += 1
+        self.write(f"{line}; echo done-$(echo {self.entered})\n")
+        self.wait_for(f"done-{self.entered}\\b")
+
+    def enter_and_read(self, text):
+        """The words with which the program, which prints them in brackets, is called in the end."""
+        self.write(text + "\n")
+        return re.findall(r"\[([^]]*)\]", self.wait_for(r"(\[[^]\r\n]*\])+\.\r?\n")[0])
