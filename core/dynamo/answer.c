@@ -31,6 +31,7 @@ enum {
     MAX_OBJECT = 64 * KB,     /* one small object of a table's */
     MAX_BACKUPS = MB * 3 / 2, /* the service says: 1 MB a page */
     MAX_REFUSAL = MB,
+    MOST_COUNTED = MB + 1, /* of a page: no item is smaller than a byte, and one passes its end */
 };
 
 size_t answer_limit(const struct answer_question *question)
@@ -255,6 +256,25 @@ static bool read_items(struct answer *answer, struct json root)
            (answer->arena.failed || agrees(root, "Count", answer->item_count));
 }
 
+static bool read_number(struct json root, const char *name, int64_t *out)
+{
+    return json_read_int(json_member(root, name), out) && *out >= 0 && *out <= MOST_COUNTED;
+}
+
+/* How many items there are, and none of them: who sends items, or no number, has not understood
+ * what was asked. What is counted has been looked at; without a filter it is all of that. */
+static bool count_items(struct answer *answer, const struct read *read, struct json root)
+{
+    struct json items = json_member(root, "Items");
+    int64_t count, scanned;
+    if (!read_resume(answer, root, "LastEvaluatedKey", JSON_OBJECT) ||
+        !read_number(root, "Count", &count) || !read_number(root, "ScannedCount", &scanned))
+        return false;
+    answer->counted = (uint64_t)count;
+    bool none = !json_present(items) || (json_is(items, JSON_ARRAY) && json_count(items) == 0);
+    return none && (read->filter_count ? count <= scanned : count == scanned);
+}
+
 static bool read_names(struct answer *answer, struct json root)
 {
     struct json array = json_member(root, "TableNames");
@@ -468,7 +488,7 @@ static bool read_content(struct answer *answer, const struct answer_question *qu
         return read_batch(answer, read, root);
     case DYNAMO_QUERY:
     case DYNAMO_SCAN:
-        return read_items(answer, root);
+        return read->counts ? count_items(answer, read, root) : read_items(answer, root);
     case DYNAMO_DESCRIBE_TABLE:
         return read_table(answer, read, root);
     case DYNAMO_LIST_TABLES:

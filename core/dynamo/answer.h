@@ -18,6 +18,7 @@ struct answer {
     struct arena arena; /* all below */
     struct json *items;
     size_t item_count;
+    uint64_t counted;   /* see struct page */
     struct span *names; /* of tables */
     size_t name_count;
     struct table_info *table; /* NULL unless one was asked for */

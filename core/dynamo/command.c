@@ -81,16 +81,16 @@ static const char *command_of(enum dynamo_op op)
     return "list-tables";
 }
 
-/* The items of each answer, as an array. */
-static const char *items_of(enum dynamo_op op)
+/* The items of each answer, as an array; or how many there are. */
+static const char *items_of(const struct request *request)
 {
-    switch (op) {
+    switch (request->op) {
     case DYNAMO_GET_ITEM:
         return "[.Item // empty]";
     case DYNAMO_BATCH_GET_ITEM:
         return ".Responses[]";
     default:
-        return ".Items";
+        return request->counts ? ".Count" : ".Items";
     }
 }
 
@@ -100,7 +100,7 @@ static void add_program(struct buf *out, const struct request *request,
                         const struct source_command *how, uint32_t limit)
 {
     CLEAN_UP(buf_clean_up) struct buf program = {0};
-    if (!how->sift && !how->choose)
+    if (!how->sift && !how->choose && !request->counts)
         return;
     if (how->sift && limit)
         buf_printf(&program,
@@ -108,7 +108,7 @@ static void add_program(struct buf *out, const struct request *request,
                    "error(\"others stand in between; leave out --max-items\") else . end",
                    how->sift, (unsigned long)limit);
     else
-        buf_printf(&program, "%s%s%s", items_of(request->op), how->sift ? " | " : "",
+        buf_printf(&program, "%s%s%s", items_of(request), how->sift ? " | " : "",
                    how->sift ? how->sift : "");
     if (how->choose)
         buf_printf(&program, " | %s", how->choose);
@@ -138,6 +138,7 @@ void dynamo_write_command(const struct read *read, const struct source_command *
             add_keys(out, &request, how);
         if (request.op == DYNAMO_LIST_BACKUPS)
             add_word(out, "--backup-type", "ALL");
+        add_word(out, "--select", request.counts ? "COUNT" : NULL);
         add_expressions(out, &request);
         if (limit)
             buf_printf(out, " --max-items %lu", (unsigned long)limit);

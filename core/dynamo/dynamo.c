@@ -128,6 +128,7 @@ static void deliver(struct source_call *call)
     struct page page = {
         .items = answer->items,
         .item_count = answer->item_count,
+        .counted = answer->counted,
         .names = answer->names,
         .name_count = answer->name_count,
         .table = answer->table,

@@ -287,6 +287,7 @@ bool request_init(struct request *request, const struct read *read)
         .index = read->index,
         .descending = read->descending,
         .consistent = read->consistent,
+        .counts = read->counts,
         .segment = read->segment,
         .segments = read->segments,
     };
@@ -380,6 +381,8 @@ static void write_query(const struct request *request, struct span resume, struc
     add_string(out, "TableName", span_text(request->table));
     if (request->index)
         add_string(out, "IndexName", span_text(request->index));
+    if (request->counts)
+        add_string(out, "Select", SPAN_LITERAL("COUNT"));
     add_expressions(request, out);
     if (request->descending)
         add_json(out, "ScanIndexForward", SPAN_LITERAL("false"));

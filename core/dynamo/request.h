@@ -48,6 +48,7 @@ struct request {
     uint32_t limit;    /* entries of the first page; 0: as many as it holds */
     bool descending;
     bool consistent;
+    bool counts;                /* only how many items there are */
     uint32_t segment, segments; /* of a Scan; 0 of 0: all of the table */
 };
 

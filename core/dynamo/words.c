@@ -17,6 +17,8 @@ static void write_query(const struct read *read, struct buf *out)
     if (read->limit)
         buf_printf(out, ", at most %lu%s", (unsigned long)read->limit,
                    read->ties ? " and those that share the last one's sort key" : "");
+    if (read->counts)
+        buf_add_text(out, ", only how many");
 }
 
 static void write_attributes(const struct read *read, struct buf *out)

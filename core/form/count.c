@@ -1,6 +1,7 @@
 /* How many records there are, as a number on a line of its own. */
 #include <inttypes.h>
 
+#include "core/form/form.h"
 #include "core/form/ops.h"
 
 struct count {
@@ -20,6 +21,11 @@ static bool end(struct form *form, struct buf *out, struct error *err)
     (void)err;
     buf_printf(out, "%" PRIu64 "\n", ((struct count *)form)->records);
     return true;
+}
+
+void form_add_unseen(struct form *form, uint64_t count)
+{
+    ((struct count *)form)->records += count;
 }
 
 const struct form_ops form_count = {sizeof(struct count), NULL, add, end, NULL, NULL};

@@ -42,6 +42,9 @@ void form_destroy(struct form *form); /* NULL is fine */
  * before then (unless it failed itself), and FORM is only to be destroyed. */
 bool form_add(struct form *form, struct json item, struct buf *out, struct error *err);
 
+/* Takes COUNT records that nobody has seen. Of a FORM_COUNT alone. */
+void form_add_unseen(struct form *form, uint64_t count);
+
 /* Appends the rest, once, after the last record. False as above, or because the rest is larger than
  * the setting allows. */
 bool form_end(struct form *form, struct buf *out, struct error *err);

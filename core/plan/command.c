@@ -5,6 +5,7 @@
 #include "core/json/json.h"
 #include "core/map/condition.h"
 #include "core/plan/jq.h"
+#include "core/plan/unseen.h"
 
 /* Appends TEXT so that a regular expression takes it as it stands. */
 static void add_literal(struct buf *regex, struct span text)
@@ -16,16 +17,6 @@ static void add_literal(struct buf *regex, struct span text)
     }
 }
 
-/* How often a parameter whose value nobody says stands in a kind's keys. */
-static size_t count_param(const struct model *table, const struct map_kind *kind, const char *param)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < table->key_count; i++)
-        for (size_t k = 0; k < kind->keys[i].count; k++)
-            count += kind->keys[i].pieces[k].param && !strcmp(kind->keys[i].pieces[k].param, param);
-    return count;
-}
-
 /* A part reaches to the first occurrence of the literal behind it, the last one to the literal that
  * ends the text; and it holds no separator unless it is open. One that stands twice has the same
  * value both times. */
@@ -34,7 +25,7 @@ static void add_part(struct buf *regex, const struct model *table, const struct 
 {
     const struct format_piece *piece = &format->pieces[at];
     const struct format_piece *next = at + 1 < format->count ? piece + 1 : NULL;
-    bool twice = count_param(table, kind, piece->param) > 1;
+    bool twice = unseen_count_param(table, kind, piece->param) > 1;
     for (size_t i = 0; twice && i < seen->count; i++) {
         if (strcmp(seen->items[i].param, piece->param) == 0) {
             buf_printf(regex, "\\k<g%zu>", i);
@@ -90,46 +81,6 @@ static void add_format(struct buf *regex, const struct model *table, const struc
     }
 }
 
-/* The query itself says that the attribute is of this kind and of this path. */
-static bool query_says(const struct plan *plan, const struct map_kind *kind, size_t key,
-                       const struct bindings *path)
-{
-    const struct map_key *attribute = &plan->table->keys[key];
-    for (size_t i = 0; i < plan->query->where_count; i++) {
-        const struct cond *cond = &plan->query->where[i];
-        struct bindings parts = {0};
-        if (cond->op == COND_EQ && span_is(cond->attribute, attribute->attribute))
-            return format_match_key(&kind->keys[key], cond->value.bytes, plan->table->separator,
-                                    &parts) &&
-                   bindings_agree(&parts, path);
-    }
-    return false;
-}
-
-/* Whether every value is of that format: a part that nobody says, and that may hold anything.
- * Numbers and binaries are nothing but their part, whose value the query asks for. */
-static bool takes_all(const struct plan *plan, const struct map_kind *kind, size_t key,
-                      const struct bindings *path)
-{
-    const struct format *format = &kind->keys[key];
-    const char *param = format_whole_param(format);
-    return plan->table->keys[key].type != VALUE_S ||
-           (param && format->pieces[0].open && !format->pieces[0].letters &&
-            !bindings_find(path, param));
-}
-
-static bool repeats_parts(const struct model *table, const struct map_kind *kind,
-                          const struct bindings *path)
-{
-    for (size_t i = 0; i < table->key_count; i++)
-        for (size_t k = 0; k < kind->keys[i].count; k++) {
-            const char *param = kind->keys[i].pieces[k].param;
-            if (param && !bindings_find(path, param) && count_param(table, kind, param) > 1)
-                return true;
-        }
-    return false;
-}
-
 static void add_test(struct buf *out, const struct buf *value, const struct buf *regex)
 {
     CLEAN_UP(buf_clean_up) struct buf whole = {0};
@@ -148,10 +99,10 @@ static void write_kind(struct buf *out, const struct plan *plan, const struct ma
     const struct model *table = plan->table;
     CLEAN_UP(buf_clean_up) struct buf value = {0}, regex = {0};
     struct bindings seen = {0};
-    bool together = repeats_parts(table, kind, path);
+    bool together = unseen_repeats_parts(table, kind, path);
     bool first = true;
     for (size_t i = 0; i < table->key_count; i++) {
-        if (!together && (query_says(plan, kind, i, path) || takes_all(plan, kind, i, path)))
+        if (!together && unseen_key_is_said(plan->table, plan->query, kind, i, path))
             continue;
         buf_add_text(&value, value.size ? " + \"\\n\" + " : "");
         buf_add_text(&regex, regex.size ? "\\n" : "");
@@ -492,6 +443,15 @@ static void write_listed(const struct plan *plan, struct buf *out)
         buf_add_text(out, query->limit ? "[]" : ".[]");
 }
 
+/* Of what CHOOSE gives one after another no more than how many they are. */
+static void write_length(struct buf *choose)
+{
+    CLEAN_UP(buf_clean_up) struct buf listed = {0};
+    buf_move(&listed, choose);
+    buf_printf(choose, "[%s] | length", buf_text(&listed));
+    choose->failed = choose->failed || listed.failed;
+}
+
 /* The plan's query, and of its answer what counts, as keys when these are read again. */
 static void write_query(const struct command_of *command, struct buf *out)
 {
@@ -505,12 +465,14 @@ static void write_query(const struct command_of *command, struct buf *out)
         write_listed(plan, &choose);
     if (keys)
         write_key(&choose, plan->table);
+    else if (plan->counts)
+        write_length(&choose);
     else if (plan->kind == PLAN_FIND && plan->attribute.size)
         write_bare(&choose, plan->attribute);
     struct source_command how = {
         .options = command->options,
         .sift = sift.size ? buf_text(&sift) : NULL,
-        .choose = buf_text(&choose),
+        .choose = plan->query->counts ? NULL : buf_text(&choose),
         .flags = keys                                              ? "-ac"
                  : plan->kind == PLAN_FIND && plan->attribute.size ? "-r"
                                                                    : "-c",
@@ -581,4 +543,6 @@ void command_write(const struct command_of *command, struct buf *out)
     buf_add_text(out, "; done");
     if (asks_again(plan) && plan->asked->limit > 0)
         buf_printf(out, " | head -n %lu", (unsigned long)plan->asked->limit);
+    if (plan->counts)
+        buf_add_text(out, " | wc -l");
 }

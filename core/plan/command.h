@@ -16,8 +16,8 @@ struct command_of {
 };
 
 /* Appends it. All is borrowed. A record is printed in its typed form, a listing as one record a
- * line, an attribute bare. Nothing is printed where there is no such file. Of a shortened name
- * every record is printed that it can stand for. */
+ * line or as their number, an attribute bare. Nothing is printed where there is no such file. Of a
+ * shortened name every record is printed that it can stand for. */
 void command_write(const struct command_of *command, struct buf *out);
 
 #endif

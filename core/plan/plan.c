@@ -9,6 +9,7 @@
 #include "core/map/name.h"
 #include "core/map/spelling.h"
 #include "core/plan/index_parts.h"
+#include "core/plan/unseen.h"
 
 enum { MAX_SORT_BYTES = 1024, MAX_EXPRESSION = 4096 }; /* as the service has it */
 
@@ -315,6 +316,25 @@ static bool set_first_page(struct plan *plan, struct error *err)
     return true;
 }
 
+/* Where no more is wanted than how many records there are, the source counts them, if whatever it
+ * lets through counts; else no more of them travels than it takes to tell. With a limit the first
+ * page has all of them, and what counts against it is for the listing to say. */
+static void set_counting(struct plan *plan)
+{
+    struct read *query = plan->query;
+    plan->counts = true;
+    if (query->limit > 0)
+        return;
+    bool tested = plan->parts.early.child_count > 0 || plan->parts.late;
+    query->counts =
+        !plan->reads_again && !tested && unseen_all_count(plan->pattern, query, &plan->path);
+    if (query->counts)
+        return;
+    project_keys(plan);
+    if (plan->parts.early.child_count > 0)
+        cond_each_attribute(&plan->parts.early, project_asked, query);
+}
+
 static bool make_steps(struct plan *plan, const struct question *question, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -338,6 +358,10 @@ static bool make_steps(struct plan *plan, const struct question *question, struc
         break;
     }
     ok = ok && (!plan->query || set_first_page(plan, err));
+    if (ok && question->counts && plan->kind == PLAN_LIST)
+        set_counting(plan);
+    if (ok && plan->query && read_failed(plan->query))
+        ok = error_no_memory(err);
     if (plan->kind == PLAN_SEARCH)
         cost_of_search(pattern, &plan->cost);
     else
@@ -442,6 +466,25 @@ static void project_conds(const struct plan *plan, struct read *read, const stru
         condition_each_attribute(&conds[i], project_attribute, &look);
 }
 
+/* What a listing looks at of a record that it reads again, and no more: whether it is still what
+ * the query gave, whether it is still called so, and whether it is asked for. */
+static void project_counted(const struct plan *plan, struct read *read)
+{
+    const struct map_index *index = plan->pattern->index;
+    const struct map_key *key;
+    bool named = plan->pattern->entries[0].indexed.count > 0;
+    for (size_t i = 0; i < plan->table->key_count; i++)
+        read_add_attribute(read, span_text(plan->table->keys[i].attribute));
+    for (size_t i = 0; named && (key = model_index_key(index, i)); i++)
+        read_add_attribute(read, span_text(key->attribute));
+    for (size_t i = 0; i < plan->query->where_count; i++)
+        cond_each_attribute(&plan->query->where[i], project_asked, read);
+    for (size_t i = 0; i < plan->query->filter_count; i++)
+        cond_each_attribute(&plan->query->filter[i], project_asked, read);
+    if (plan->asked && plan->asked->filter)
+        cond_each_attribute(plan->asked->filter, project_asked, read);
+}
+
 struct read *plan_items(const struct plan *plan, const struct key *keys, size_t count,
                         struct error *err)
 {
@@ -459,6 +502,8 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
         if (pattern->mtime)
             project_attribute(&(struct look){plan, read}, pattern->mtime);
     }
+    if (read && plan->counts && plan->query->limit == 0)
+        project_counted(plan, read);
     if (read)
         read->consistent = pattern->consistent;
     if (read && !read_failed(read))

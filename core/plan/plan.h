@@ -22,6 +22,7 @@ struct question {
     struct span shortened;     /* the record's name, where only its digest is known; else empty */
     const struct asked *asked; /* of a listing: which of its records; NULL: all, and not these alone
                                 */
+    bool counts;               /* of a listing: no more is wanted than how many they are */
 };
 
 enum plan_kind {
@@ -47,6 +48,7 @@ struct plan {
     bool reads_again;                 /* what the query tells are keys: records are read by them */
     const struct asked *asked; /* of PLAN_LIST, in the arena; NULL: nothing beside the path */
     struct asked_parts parts;  /* of ASKED's filter, in the arena */
+    bool counts;               /* of PLAN_LIST: no more is wanted than how many they are */
     struct cost cost;
     struct arena arena;
     size_t references;

@@ -223,7 +223,7 @@ void read_identity(const struct read *read, struct buf *out)
     add_sorted(out, read->where_count, read, add_where_part);
     add_sorted(out, read->filter_count, read, add_filter_part);
     add_sorted(out, read->attribute_count, read, add_attribute_part);
-    buf_printf(out, " %d %u%s %d %u/%u", read->descending, (unsigned)read->limit,
-               read->ties ? "+" : "", read->consistent, (unsigned)read->segment,
-               (unsigned)read->segments);
+    buf_printf(out, " %d %u%s%s %d %u/%u", read->descending, (unsigned)read->limit,
+               read->ties ? "+" : "", read->counts ? "#" : "", read->consistent,
+               (unsigned)read->segment, (unsigned)read->segments);
 }

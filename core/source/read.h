@@ -73,6 +73,7 @@ struct read {
     uint32_t limit; /* who asks wants the first N that count, and ends the call when it has them: no
                      * more are asked for at first; 0 for all */
     bool ties;      /* and goes on behind them while SORT is as in the last */
+    bool counts;    /* READ_QUERY: no item is wanted, only how many there are */
 
     struct span *attributes; /* only these top-level attributes; none: all */
     size_t attribute_count;

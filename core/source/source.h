@@ -47,6 +47,7 @@ struct page {
     const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_BACKUPS
                                * objects of the source's own, one a backup */
     size_t item_count;
+    uint64_t counted; /* READ_QUERY that counts: how many items there are, of which none comes */
     const struct span *names; /* READ_TABLES */
     size_t name_count;
     const struct table_info *table; /* READ_TABLE */

@@ -51,7 +51,8 @@ static bool explanation_init(struct explanation *explanation, const struct tree 
             return false;
     }
     explanation->own = calloc(price->proofs.count + 1, sizeof *explanation->own);
-    for (size_t i = 0; explanation->own && i < price->proofs.count; i++)
+    bool alone = place->kind == PLACE_LIST_FILE; /* which has them among its records */
+    for (size_t i = 0; !alone && explanation->own && i < price->proofs.count; i++)
         if (proof_is_record(&price->proofs.items[i]))
             explanation->own[explanation->own_count++] = price->proofs.items[i].plan;
     return explanation->own || error_no_memory(err);
@@ -203,9 +204,11 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
             source->write_words(explanation->items,
                                 explanation->price.plan->reads_again ? again : KEYS_OF_READ, step);
             bool late = explanation->price.plan->parts.late;
-            buf_add_text(step, !each  ? ""
-                               : late ? ", which are tested"
-                                      : ", for contents and sizes");
+            bool counts = explanation->price.plan->counts;
+            buf_add_text(step, !each    ? ""
+                               : late   ? ", which are tested"
+                               : counts ? ", which count if they are still there"
+                                        : ", for contents and sizes");
         }
         add_asked(words, explanation->price.plan);
         struct command_of command = {

@@ -626,6 +626,8 @@ static bool add_page(struct tree_listing *listing, const struct page *page, bool
     listing->stats.requests += page->requests;
     if (page->capacity >= 0)
         listing->stats.capacity += page->capacity;
+    listing->stats.entries += page->counted;
+    listing->stats.counted += page->counted;
     for (size_t i = 0; i < page->item_count && !*enough && !listing->entries.failed; i++) {
         if (!add_next_item(listing, page, page->items[i], enough))
             return false;

@@ -135,6 +135,7 @@ struct plan *place_plan(const struct place *place, struct error *err)
                                                   : span_text(""),
         .shortened = place->shortened,
         .asked = listing ? place->asked : NULL,
+        .counts = place->kind == PLACE_LIST_FILE && place->companion == COMPANION_COUNT,
     };
     struct plan *plan = plan_new(&question, err);
     free(table);

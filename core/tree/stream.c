@@ -74,9 +74,11 @@ static bool refuse_rows(const struct tree_stream *stream, struct error *err)
                      buf_text(&most));
 }
 
+/* What is counted tells no dates, so a count has none. */
 static bool add_record(struct tree_stream *stream, struct json item, struct error *err)
 {
-    int64_t mtime_ms = file_mtime_ms(stream->place->route->list, item);
+    bool dated = stream->place->companion != COMPANION_COUNT;
+    int64_t mtime_ms = dated ? file_mtime_ms(stream->place->route->list, item) : 0;
     if (mtime_ms > stream->mtime_ms)
         stream->mtime_ms = mtime_ms;
     return form_add(stream->form, item, &stream->bytes, err);
@@ -103,6 +105,8 @@ static void take_records(void *arg, const struct tree_entry *entries, size_t cou
     buf_truncate(&stream->bytes, 0);
     for (size_t i = 0; ok && i < count; i++)
         ok = add_record(stream, entries[i].item, &why);
+    if (ok && !more && stream->place->companion == COMPANION_COUNT)
+        form_add_unseen(stream->form, tree_list_stats(stream->listing).counted);
     if (ok && !more)
         ok = form_end(stream->form, &stream->bytes, &why);
     if (!ok && !err && why.kind == ERROR_TOO_LARGE)

@@ -96,7 +96,9 @@ struct tree_listing *tree_list(const struct tree *tree, const struct place *plac
 /* The records of the listing at PLACE, a companion of one or itself, in its order and no others:
  * whole ones, where the index has less of them. Entries have their ITEM, and with NAMED their name,
  * size and date; what else they tell means nothing. Each page of the query is told, be there an
- * entry in it or not. */
+ * entry in it or not. Where no more is wanted than how many they are (COMPANION_COUNT), items may
+ * have their keys alone, or not come at all: tree_list_stats says how many the source has counted.
+ */
 struct tree_listing *tree_list_records(const struct tree *tree, const struct place *place,
                                        bool named, tree_entries_fn *fn, void *arg);
 /* Asks for the next entries: once for each page with MORE. */
@@ -104,6 +106,7 @@ void tree_list_more(struct tree_listing *listing);
 /* What a listing took so far. */
 struct tree_list_stats {
     size_t entries;    /* records that the query brought and that count */
+    uint64_t counted;  /* of these, those that the source has counted and nobody has seen */
     size_t skipped;    /* whole records of no kind that the map declares */
     unsigned pages;    /* of the query */
     unsigned requests; /* for these pages, retries included */

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness import plain
+from harness import load, plain, zoo
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
@@ -12,6 +12,22 @@ JOBS = "prod-EcomIndexerJobsTable"
 ACCOUNT = "/prod/index-settings/kl7a9h55"
 SHOP_RECORDS = "/prod/shops/cool-store.myshopify.com"
 
+# All that the example lists.
+PATHS = [
+    f"{BY_INDEX}/latest",
+    f"{BY_INDEX}/all",
+    f"{BY_INDEX}/on/2026-04-16",
+    f"{BY_INDEX}/between/2026-04-14..2026-04-16",
+    f"{BY_INDEX}/status/COMPLETED",
+    f"/prod/jobs/by-index/ecom/{SHOP}/status/FAILED",
+    "/prod/jobs/by-status/kl7a9h55-products/FAILED",
+    ACCOUNT,
+    f"{ACCOUNT}/shopify-e513a8-4.d",
+    "/prod/index-settings/by-account/kl7a9h55",
+    "/prod/index-settings/by-domain/e513a8-4.myshopify.com",
+    SHOP_RECORDS,
+    "/prod/shops/by-account/kl7a9h55",
+]
 LISTINGS = {
     "all": f"{BY_INDEX}/all",
     "latest": f"{BY_INDEX}/latest",
@@ -50,6 +66,129 @@ def test_lines_are_the_records_in_the_listings_order(ddbfs, records_of, kind):
 def test_the_count_is_that_of_the_lines(ddbfs, kind):
     lines = ddbfs("cat", f"{LISTINGS[kind]}@jsonl").text.splitlines()
     assert ddbfs("cat", f"{LISTINGS[kind]}@count").text == f"{len(lines)}\n"
+
+
+# Only how many
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_path_of_the_example_is_counted_as_it_is_told(ddbfs, path):
+    lines = ddbfs("cat", f"{path}@jsonl").text.splitlines()
+    assert ddbfs("cat", f"{path}@count").text == f"{len(lines)}\n" != "0\n"
+
+
+COMMANDS = [
+    f"{BY_INDEX}/all",
+    f"{BY_INDEX}/latest",
+    f"/prod/jobs/by-index/ecom/{SHOP}/status/FAILED",  # records that are read again
+    ACCOUNT,
+    SHOP_RECORDS,
+]
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_the_command_that_is_printed_gives_the_number(ddbfs, shell, path):
+    told = json.loads(ddbfs("explain", "--json", f"{path}@count").text)["aws"]
+    assert shell(told).text.strip() == ddbfs("cat", f"{path}@count").text.strip()
+
+
+def counted(ddbfs, proxy, path, **how):
+    """The number, and the requests for it."""
+    proxy.clear()
+    number = ddbfs("cat", f"{path}@count", **how).text
+    return int(number), [record.body for record in proxy.requests if record.op != "DescribeTable"]
+
+
+def attributes_of(body):
+    names = body.get("ExpressionAttributeNames", {})
+    return {names[each] for each in body["ProjectionExpression"].split(", ")}
+
+
+def test_where_every_item_counts_the_service_counts(ddbfs, proxy, shell, things):
+    for name in "abc":
+        things.put(name, note={"S": "long"})
+    number, (asked,) = counted(ddbfs, proxy, "/any/things/box", env=things.env)
+    assert number == 3
+    assert asked["Select"] == "COUNT" and "ProjectionExpression" not in asked
+    told = json.loads(ddbfs("explain", "--json", "/any/things/box@count", env=things.env).text)["aws"]
+    assert shell(told).text == "3\n"
+
+
+def test_pages_of_a_count_are_summed(ddbfs, proxy, things):
+    for name in "abcde":
+        things.put(name)
+    proxy.fault("page_size", op="Query", times=None, items=2)
+    proxy.fault("empty_pages", op="Query", times=1)
+    number, asked = counted(ddbfs, proxy, "/any/things/box", env=things.env)
+    assert number == 5 and len(asked) >= 4
+    assert {each["Select"] for each in asked} == {"COUNT"}
+
+
+def test_where_items_have_to_be_looked_at_keys_alone_travel(ddbfs, proxy):
+    number, (asked,) = counted(ddbfs, proxy, f"{BY_INDEX}/all")
+    assert number > 0
+    assert "Select" not in asked and attributes_of(asked) == {"pk", "sk"}
+
+
+def test_records_that_are_read_again_travel_as_far_as_they_are_tested(ddbfs, proxy):
+    number, (asked, again) = counted(ddbfs, proxy, f"/prod/jobs/by-status/{SHOP}/COMPLETED")
+    assert number > 0
+    assert attributes_of(asked) == {"pk", "sk", "shop_id", "status_created_at"}
+    (of_table,) = again["RequestItems"].values()
+    assert attributes_of(of_table) == {"pk", "sk", "shop_id", "status_created_at"}
+
+
+def test_a_record_that_has_gone_since_the_index_told_of_it_is_not_counted(ddbfs, proxy):
+    path = f"/prod/jobs/by-status/{SHOP}/COMPLETED"
+    number, _ = counted(ddbfs, proxy, path)
+
+    def lose_one(body):
+        (items,) = body["Responses"].values()
+        items.pop()
+
+    proxy.fault("alter", op="BatchGetItem", change=lose_one)
+    assert counted(ddbfs, proxy, path)[0] == number - 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda body: body.pop("Count"),
+        lambda body: body.update(Count=-1),
+        lambda body: body.update(Count=2, ScannedCount=9),
+        lambda body: body.update(Count=10**7, ScannedCount=10**7),
+        lambda body: body.update(Count=1.5),
+        lambda body: body.update(Items=[{"pk": {"S": "box"}, "sk": {"S": "a"}}]),
+        lambda body: body.update(LastEvaluatedKey={"pk": {"S": "other"}, "sk": {"S": "a"}}),
+    ],
+)
+def test_a_count_that_can_not_be_is_an_error(ddbfs, proxy, things, wrong):
+    things.put("a")
+    proxy.fault("alter", op="Query", times=None, change=wrong)
+    result = ddbfs("cat", "/any/things/box@count", env=things.env, expect=1)
+    assert result.text == "" and "DynamoDB" in result.stderr
+
+
+def test_explain_says_that_only_the_number_comes(ddbfs, things):
+    told = json.loads(ddbfs("explain", "--json", "/any/things/box@count", env=things.env).text)
+    assert told["reads"] == ['Query any-Things where pk = "box", only how many']
+    assert "--select COUNT" in told["aws"] and told["bound"]["paged_queries"] == 1
+
+
+def zoo_tables():
+    return [table for table in zoo.TABLES if table.only in (None, "dynoxide") and table.sort]
+
+
+@pytest.mark.parametrize("kind", zoo_tables(), ids=repr)
+def test_any_table_is_counted_by_the_service(ddbfs, proxy, boto, kind):
+    if kind.name not in boto.list_tables()["TableNames"]:
+        load.create_table(boto, kind.description())
+        load.put_all(boto, kind.name, kind.items)
+    how = {"env": {"DDBFS_MAP": None}}
+    for name, items in kind.partitions().items():
+        number, asked = counted(ddbfs, proxy, f"/tables/{kind.name}/items/{name}", **how)
+        assert number == len(items)
+        assert {each["Select"] for each in asked} == {"COUNT"}
 
 
 @pytest.mark.parametrize("kind", LISTINGS)

@@ -60,14 +60,14 @@ def beyond(bound, sent):
     one = [each for each in sent if each.op == "GetItem"]
     if bound["per_100_records"]:  # a page of one record
         batches, one = batches + one, []
+    else:  # several of those that are told one by one may leave together
+        batches, one = [], one + batches
     single = facts + one + [each for each in queries if each not in later]
     most = bound["requests"] + bound["paged_queries"]
     if len(single) > most:
         return f"{len(single)} single requests, and {most} were told"
     if later and not bound["paged_queries"] and not bound["queries_that_may_pass_over"]:
         return f"{len(later)} further pages, and none were told"
-    if batches and not bound["per_100_records"]:
-        return f"{len(batches)} batches, and none were told"
     if tables and not bound["per_100_tables"]:
         return f"{len(tables)} ListTables, and none were told"
     if scans and not bound["scans"]:

@@ -699,7 +699,47 @@ static void skews_differ_beyond_four_minutes(void)
     CHECK(skew_differs(0, 240001) && skew_differs(240001, 0));
 }
 
+static bool is_count(const char *body, uint64_t *count)
+{
+    struct scene scene = scene_of(DYNAMO_QUERY, 200, body);
+    scene.read->counts = true;
+    bool ok = take(&scene);
+    *count = ok ? scene.answer->counted : 0;
+    close_scene(&scene);
+    CHECK(ok || scene.err.kind == ERROR_BAD_ANSWER);
+    return ok;
+}
+
+static void a_count_comes_without_items(void)
+{
+    uint64_t count;
+    CHECK(is_count("{\"Count\":3,\"ScannedCount\":3}", &count));
+    CHECK_INT(count, 3);
+    CHECK(is_count("{\"Count\":0,\"ScannedCount\":0,\"Items\":[]}", &count));
+}
+
+static void a_count_that_can_not_be_is_not_understood(void)
+{
+    static const char *const bad[] = {
+        "{}",
+        "{\"Count\":1}",
+        "{\"Count\":-1,\"ScannedCount\":-1}",
+        "{\"Count\":1.5,\"ScannedCount\":1.5}",
+        "{\"Count\":\"1\",\"ScannedCount\":\"1\"}",
+        "{\"Count\":1,\"ScannedCount\":2}",
+        "{\"Count\":9000000,\"ScannedCount\":9000000}",
+        "{\"Count\":1,\"ScannedCount\":1,\"Items\":[{}]}",
+        "{\"Count\":1,\"ScannedCount\":1,\"LastEvaluatedKey\":1}",
+    };
+    uint64_t count;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        if (is_count(bad[i], &count))
+            CHECK_FAIL("%s", bad[i]);
+}
+
 static const struct check_test tests[] = {
+    {"a count comes without items", a_count_comes_without_items},
+    {"a count that can not be is not understood", a_count_that_can_not_be_is_not_understood},
     {"an item is found", an_item_is_found},
     {"an absent item is a proven miss", an_absent_item_is_a_proven_miss},
     {"another's JSON is no miss", anothers_json_is_no_miss},

@@ -42,6 +42,8 @@ static void write_read(struct buf *out, const struct read *read)
         buf_add_text(out, i ? " " : "; only ");
         buf_add_span(out, read->attributes[i]);
     }
+    if (read->counts)
+        buf_add_text(out, "; counts");
     if (read->consistent)
         buf_add_text(out, "; consistent");
 }
@@ -705,7 +707,49 @@ static void test_an_entry_of_an_index_that_is_not_read_again_comes_from_it(void)
     close_map();
 }
 
+/* Only how many. */
+
+static void test_the_source_counts_where_whatever_it_gives_counts(void)
+{
+    load_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"U#{a}\",\"sk\":\"S#{b}#{c*}\"},"
+               "\"t\":{\"pk\":\"V#{a}\",\"sk\":\"{a}\"}},"
+               "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"sk\",\"projects\":\"all\"}},"
+               "\"paths\":{\"all/{a}/\":{\"list\":\"*\",\"where\":{\"pk\":\"U#{a}\"}},"
+               "\"r/{a}/\":{\"list\":\"r\"},\"r/{a}/{b}/\":{\"list\":\"r\"},"
+               "\"few/{a}/{b}/\":{\"list\":\"r\",\"newest\":3},"
+               "\"odd/{a}/{b}/\":{\"list\":\"r\",\"filter\":{\"done\":true}},"
+               "\"t/{a}/\":{\"list\":\"t\"},\"i/{x}/\":{\"index\":\"I\",\"list\":\"*\"}}");
+    check_query("/prod/t/all/1@count", "prod-T: pk = U#1; counts");
+    check_query("/prod/t/r/1/2@count", "prod-T: pk = U#1 and sk begins with S#2#; counts");
+    check_query("/prod/t/odd/1/2@count",
+                "prod-T: pk = U#1 and sk begins with S#2#; filter done = BOOL:true; counts");
+    check_query("/prod/t/i/1@count", "prod-T/I: x = 1; counts");
+    close_map();
+}
+
+/* "S#x" is no record of the kind, and nobody knows how many such there are. */
+static void test_what_has_to_be_looked_at_is_counted_by_its_keys(void)
+{
+    load_table(
+        "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"U#{a}\",\"sk\":\"S#{b}#{c*}\"},"
+        "\"t\":{\"pk\":\"V#{a}\",\"sk\":\"{a}\"}},"
+        "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"sk\",\"projects\":\"all\"}},"
+        "\"paths\":{\"r/{a}/\":{\"list\":\"r\"},\"few/{a}/{b}/\":{\"list\":\"r\",\"newest\":3},"
+        "\"by/{b}/{x}/\":{\"index\":\"I\",\"list\":\"r\"},"
+        "\"under/{a}/{to}/\":{\"list\":\"r\",\"where\":{\"b\":{\"<\":\"{to}\"}}}}");
+    check_query("/prod/t/r/1@count", "prod-T: pk = U#1 and sk begins with S#; only pk sk");
+    check_query("/prod/t/few/1/2@count",
+                "prod-T: pk = U#1 and sk begins with S#2#; descending; limit 3");
+    check_query("/prod/t/by/1/2@count", "prod-T/I: x = 2 and sk begins with S#1#; only pk sk x");
+    check_query("/prod/t/under/1/2@count", "prod-T: pk = U#1 and sk between S#..S#2; only pk sk");
+    close_map();
+}
+
 static const struct check_test tests[] = {
+    {"the_source_counts_where_whatever_it_gives_counts",
+     test_the_source_counts_where_whatever_it_gives_counts},
+    {"what_has_to_be_looked_at_is_counted_by_its_keys",
+     test_what_has_to_be_looked_at_is_counted_by_its_keys},
     {"the_queries_of_the_example", test_the_queries_of_the_example},
     {"a_bare_value_asks_for_little", test_a_bare_value_asks_for_little},
     {"the_keys_of_the_example", test_the_keys_of_the_example},

@@ -248,7 +248,18 @@ static void the_set_of_operations_is_closed(void)
     CHECK_INT(DYNAMO_OPS, 9);
 }
 
+static void what_is_only_counted_does_not_come(void)
+{
+    struct read *read = query("i");
+    read->counts = true;
+    check_body(read, "{\"TableName\":\"t\",\"IndexName\":\"i\",\"Select\":\"COUNT\","
+                     "\"KeyConditionExpression\":\"#n0 = :v0\",\"ExpressionAttributeNames\":{"
+                     "\"#n0\":\"pk\"},\"ExpressionAttributeValues\":{\":v0\":{\"S\":\"p\"}},"
+                     "\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
 static const struct check_test tests[] = {
+    {"what is only counted does not come", what_is_only_counted_does_not_come},
     {"one key is GetItem", one_key_is_get_item},
     {"a key may be one number", a_key_may_be_one_number},
     {"several keys are BatchGetItem", several_keys_are_batch_get_item},
