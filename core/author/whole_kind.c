@@ -51,13 +51,44 @@ static bool is_attribute(const struct declared_table *table, const char *name)
     return false;
 }
 
+static const struct declared_param *values_of(const struct declared_table *table, const char *part)
+{
+    const struct declared_param *each = table->params;
+    while (each && (strcmp(each->name, part) != 0 || each->value_count == 0))
+        each = each->next;
+    return each;
+}
+
+/* Whether PART, which is all of ATTRIBUTE in some kind, has values that are known, and other kinds
+ * write the attribute in another way: what is any of them is not called so. */
+static bool is_narrow(const struct declared_table *table, const char *attribute, const char *part)
+{
+    bool otherwise = false;
+    for (const struct declared_record *each = table->records; each; each = each->next)
+        for (size_t i = 0; i < each->key_count; i++)
+            otherwise = otherwise || (strcmp(each->keys[i].attribute, attribute) == 0 &&
+                                      !plain_part(&each->keys[i].format));
+    return otherwise && values_of(table, part);
+}
+
+/* The same of a key of an index. */
+static bool is_narrow_in(const struct declared_table *table, const struct declared_key *key,
+                         const char *part)
+{
+    bool otherwise = false;
+    for (const struct declared_kind_format *each = key->by_kind; each; each = each->next)
+        otherwise = otherwise || !plain_part(&each->format);
+    return otherwise && values_of(table, part);
+}
+
 /* The part that some kind has for all of the attribute, by which it is known then. */
 static const char *known_part(const struct declared_table *table, const char *attribute)
 {
     for (const struct declared_record *each = table->records; each; each = each->next)
         for (size_t i = 0; i < each->key_count; i++)
             if (strcmp(each->keys[i].attribute, attribute) == 0 &&
-                plain_part(&each->keys[i].format))
+                plain_part(&each->keys[i].format) &&
+                !is_narrow(table, attribute, plain_part(&each->keys[i].format)))
                 return plain_part(&each->keys[i].format);
     return NULL;
 }
@@ -212,7 +243,8 @@ static void tell_apart(struct arena *arena, struct declared_table *table,
         mine = mine->next;
     for (size_t i = 0; i < mine->key_count; i++) {
         struct declared_key *key = &mine->keys[i];
-        if (is_ambiguous(table, key->attribute, format_whole_param(&key->format)))
+        const char *part = format_whole_param(&key->format);
+        if (is_ambiguous(table, key->attribute, part) || is_narrow(table, key->attribute, part))
             key->format = open_format(arena, name_part(arena, table, key->attribute));
     }
 }
@@ -227,7 +259,8 @@ static void tell_side_apart(struct arena *arena, struct declared_table *table,
         while (each && strcmp(each->kind, record->name) != 0)
             each = each->next;
         const char *part = each ? format_whole_param(&each->format) : NULL;
-        if (part && is_ambiguous(table, keys[i].attribute, part))
+        if (part &&
+            (is_ambiguous(table, keys[i].attribute, part) || is_narrow_in(table, &keys[i], part)))
             each->format = (struct format){0}; /* as if it had none */
     }
 }

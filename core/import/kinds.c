@@ -49,8 +49,8 @@ static const struct declared_record *same_keys(const struct declared_table *tabl
                                                const struct format *formats, size_t count)
 {
     for (const struct declared_record *each = table->records; each; each = each->next)
-        if (format_equal(&each->keys[0].format, &formats[0]) &&
-            (count < 2 || format_equal(&each->keys[1].format, &formats[1])))
+        if (format_alike(&each->keys[0].format, &formats[0]) &&
+            (count < 2 || format_alike(&each->keys[1].format, &formats[1])))
             return each;
     return NULL;
 }

@@ -49,13 +49,14 @@ static bool is_true(struct json value)
     return json_is(value, JSON_TRUE);
 }
 
-/* What an attribute is in the database; false for what can be no part of any key. */
+/* What an attribute is in the database; false for what can be no part of any key. Where all dates
+ * are texts none says otherwise, but for those that the service deletes by. */
 static bool find_type(const struct schema *schema, struct json attribute, enum value_type *type)
 {
-    struct json iso = json_member(attribute, "isoDates");
     bool text = is_type(attribute, "string") || !json_present(json_member(attribute, "type"));
     if (is_type(attribute, "date"))
-        text = json_present(iso) ? is_true(iso) : schema->iso_dates;
+        text = (schema->iso_dates || is_true(json_member(attribute, "isoDates"))) &&
+               !is_true(json_member(attribute, "ttl"));
     *type = text ? VALUE_S : VALUE_N;
     return text || is_type(attribute, "number") || is_type(attribute, "date");
 }
@@ -224,8 +225,8 @@ static void read_params(struct schema *schema, struct json params)
     struct json name = json_member(params, updated ? "updatedField" : "createdField");
     if (updated || json_string_is(timestamps, SPAN_LITERAL("create")))
         schema->table->mtime = json_present(name) ? reading_text(schema->reading, name)
-                               : updated          ? "updatedAt"
-                                                  : "createdAt";
+                               : updated          ? "updated"
+                                                  : "created";
     struct json type_field = json_member(params, "typeField");
     schema->iso_dates = is_true(json_member(params, "isoDates"));
     schema->type_field =

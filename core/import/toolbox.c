@@ -179,6 +179,8 @@ static enum kind_key find_key(void *context, const char *stored, struct format *
         const char *wrong = computed(each);
         if (!wrong && !find_type(each, type))
             wrong = "a key is a string, a number or binary";
+        if (!wrong && *type == VALUE_B && json_count(json_member(each, "enum")) > 0)
+            wrong = "a key of bytes has no values that a map could write";
         if (!wrong)
             wrong = add_wrapped(entity, name, each, format);
         if (wrong)

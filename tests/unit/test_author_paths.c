@@ -86,6 +86,20 @@ static void test_a_literal_partition_is_a_directory(void)
     forget();
 }
 
+/* What is known of {color} is not known of all partition keys. */
+static void test_values_of_one_kind_are_not_those_of_all(void)
+{
+    const struct declared_table *table =
+        table_of("'records':{'one':{'pk':'{color}','sk':'A#{id}'},'two':{'pk':'META','sk':'{no}'}},"
+                 "'indexes':{'g':{'partition':{'gpk':{'one':'{color}','two':'M#{no}'}},"
+                 "'sort':{'gsk':{'one':'{id}','two':'{no}'}},'projects':'all'}},"
+                 "'params':{'color':{'values':['red','blue']}}");
+    CHECK_TEXT(find(table, "meta/")->kinds[0].text, "other");
+    CHECK_TEXT(find(table, "items/{pk}/")->kinds[0].text, "other");
+    CHECK_TEXT(find(table, "by-m/{no}/")->kinds[0].text, "other");
+    forget();
+}
+
 static void test_without_a_sort_key_it_is_a_file(void)
 {
     const struct declared_table *table =
@@ -174,6 +188,7 @@ static void test_no_findings_ever(void)
 static const struct check_test tests[] = {
     {"a_single_table_design", test_a_single_table_design},
     {"a_literal_partition_is_a_directory", test_a_literal_partition_is_a_directory},
+    {"values_of_one_kind_are_not_those_of_all", test_values_of_one_kind_are_not_those_of_all},
     {"without_a_sort_key_it_is_a_file", test_without_a_sort_key_it_is_a_file},
     {"names_of_trees", test_names_of_trees},
     {"paths_that_are_there_stay", test_paths_that_are_there_stay},

@@ -202,13 +202,38 @@ static void test_numbers_are_padded_with_zeros(void)
             "could be its own\n");
 }
 
+static void test_onetable_dates_are_texts_where_all_are(void)
+{
+    imports(
+        ONETABLE(PRIMARY, "'timestamps': true, 'isoDates': true",
+                 "'A': {'pk': {'value': 'a:${id}'}, 'sk': {'type': 'date', 'isoDates': false}}"),
+        "table table NAME-OF-THE-TABLE # mtime=updated\n"
+        "kind A pk=a:{id} sk={sk}\n");
+    imports(ONETABLE(PRIMARY, "'isoDates': true",
+                     "'A': {'pk': {'value': 'a:${id}'}, 'sk': {'type': 'date', 'ttl': true}}"),
+            "table table NAME-OF-THE-TABLE #\n"
+            "kind A pk=a:{id} sk={sk}\n"
+            "type sk N\n");
+}
+
+static void test_kinds_that_differ_by_names_alone(void)
+{
+    imports(
+        ONETABLE(PRIMARY, "",
+                 "'A': {'pk': {'value': 'a#${id}'}, 'sk': {'value': 'x'}},\n"
+                 "'B': {'pk': {'value': 'a#${no}'}, 'sk': {'value': 'x'}}"),
+        "table table NAME-OF-THE-TABLE #\n"
+        "kind A pk=a#{id} sk=x\n"
+        "out line 4, models.B: its keys are written as those of \"A\": no key tells which it is\n");
+}
+
 static void test_the_separator_is_what_stands_between_parts(void)
 {
     imports(
         ONETABLE(PRIMARY, "'timestamps': 'create', 'isoDates': true",
                  "'User': {'pk': {'value': 'u:${id}'}, 'sk': {'type': 'date'}},\n"
                  "'Post': {'pk': {'value': 'u:${id}'}, 'sk': {'value': 'p:${day}:${post-id}'}}"),
-        "table table NAME-OF-THE-TABLE : mtime=createdAt\n"
+        "table table NAME-OF-THE-TABLE : mtime=created\n"
         "kind User pk=u:{id} sk={sk}\n"
         "kind Post pk=u:{id} sk=p:{day}:{post-id}\n");
 }
@@ -618,6 +643,8 @@ static const struct check_test tests[] = {
     {"onetable_models", test_onetable_models},
     {"onetable_types_dates_and_times", test_onetable_types_dates_and_times},
     {"numbers_are_padded_with_zeros", test_numbers_are_padded_with_zeros},
+    {"onetable_dates_are_texts_where_all_are", test_onetable_dates_are_texts_where_all_are},
+    {"kinds_that_differ_by_names_alone", test_kinds_that_differ_by_names_alone},
     {"the_separator_is_what_stands_between_parts", test_the_separator_is_what_stands_between_parts},
     {"onetable_leaves_out", test_onetable_leaves_out},
     {"onetable_schemas_that_say_nothing", test_onetable_schemas_that_say_nothing},
