@@ -361,6 +361,17 @@ bool item_write_typed(struct json item, const struct record_view *view, struct b
     return finish(&writer, write_typed_members(&writer, item, view), before);
 }
 
+bool item_write_typed_value(struct json typed, struct buf *out)
+{
+    struct writer writer = {.out = out, .compact = true};
+    size_t before = out->size;
+    write_typed(&writer, typed);
+    bool ok = finish(&writer, typed_open(typed).tag != TYPED_NONE, before);
+    if (ok)
+        buf_truncate(out, out->size - 1); /* the newline */
+    return ok;
+}
+
 struct json item_attribute(struct json item, struct span name)
 {
     return json_member_span(item, name);

@@ -36,6 +36,9 @@ bool item_write_value(struct json typed, bool compact, struct buf *out);
  * answer: attributes and members of maps by name, members of sets as above. False as above. */
 bool item_write_typed(struct json item, const struct record_view *view, struct buf *out);
 
+/* Appends one typed value in that form, without the newline. False as above. */
+bool item_write_typed_value(struct json typed, struct buf *out);
+
 /* The typed value of a top-level attribute; absent when the item has none. */
 struct json item_attribute(struct json item, struct span name);
 

@@ -50,8 +50,9 @@ struct tree_listing {
     struct place *anew; /* owned: PLACE, where it is no more the caller's; or NULL */
     struct tree_resolution *resolution; /* of LISTING_PLACE */
     bool full;
-    bool records; /* they alone are told, whole; then FULL is set, too */
-    bool named;   /* with RECORDS: by their names, sizes and dates, too */
+    bool items; /* records are told as items, rather than as files; then FULL is set, too */
+    bool named; /* with ITEMS: by their sizes and dates, too, and ALONE by their names */
+    bool alone; /* records are told, and nothing beside them */
     tree_entries_fn *fn;
     void *arg;
 
@@ -75,7 +76,7 @@ struct tree_listing {
     struct error unnamed;   /* of a record beyond the newest N, which may yet be wanted */
     struct arena contents;  /* of the entries that are being delivered */
     size_t content_bytes;   /* in there */
-    struct buf texts;       /* with RECORDS: those that were read again, as one array of JSON */
+    struct buf texts;       /* with ITEMS: those that were read again, as one array of JSON */
     struct json_doc parsed; /* over it */
     bool more;              /* the source has a page after that in hand */
 
@@ -139,7 +140,7 @@ static void fail(struct tree_listing *listing, const struct error *err)
 /* Whether records are told alone, and nothing that their directory shows beside them. */
 static bool is_alone(const struct tree_listing *listing)
 {
-    return listing->records || listing->place->asked;
+    return listing->alone || listing->place->asked;
 }
 
 /* Goes on to what the directory has next. */
@@ -202,32 +203,36 @@ static void shorten_ttls(struct tree_listing *listing, size_t from, size_t count
     }
 }
 
-/* Records that were read again came one by one, and are told together. */
+/* Records that were read again came one by one, and are told together. Directories may stand
+ * between them. */
 static void parse_records(struct tree_listing *listing, size_t from, size_t count)
 {
     struct tree_entry *items = listing->entries.items + from;
     json_clean_up(&listing->parsed);
     buf_truncate(&listing->texts, 0);
+    buf_add_char(&listing->texts, '[');
     for (size_t i = 0; i < count; i++) {
-        buf_add_char(&listing->texts, i ? ',' : '[');
+        buf_add_text(&listing->texts, listing->texts.size > 1 && !items[i].directory ? "," : "");
         buf_add_span(&listing->texts, items[i].content);
     }
-    buf_add_text(&listing->texts, count ? "]" : "[]");
+    buf_add_char(&listing->texts, ']');
     if (listing->texts.failed ||
         !json_parse(&listing->parsed, buf_span(&listing->texts), JSON_STRICT, NULL)) {
         listing->entries.failed = true; /* what was JSON before is so again */
         return;
     }
     struct json item = json_first(json_root(&listing->parsed));
-    for (size_t i = 0; i < count; i++, item = json_next(item))
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].directory)
+            continue;
         items[i].item = item;
+        item = json_next(item);
+    }
 }
 
 static void deliver_range(struct tree_listing *listing, size_t from, size_t count)
 {
     struct error why;
-    if (listing->records && listing->plan && listing->plan->reads_again && !listing->entries.failed)
-        parse_records(listing, from, count);
     if (listing->entries.failed || listing->contents.failed) {
         error_no_memory(&why);
         bool unnamed = listing->entries.why.kind != ERROR_NONE;
@@ -292,19 +297,20 @@ static void say_unlisted(struct tree_listing *listing, const struct route *child
     fail(listing, &why);
 }
 
-/* The name of its own that the map gives the record here, under which it is told; NULL for none.
- * Where that name is a file only of records that pass a filter, and this one does not, or ITEM is
- * too little of it to know, it is an entry all the same: rather told twice than not at all. */
-static const struct span *own_name(const struct tree_listing *listing, const struct key *key,
-                                   struct json item)
+/* The file of its own that the map declares for the record here, under whose name it is told; NULL
+ * for none. Where that name is a file only of records that pass a filter, and this one does not, or
+ * ITEM is too little of it to know, it is an entry all the same: rather told twice than not at all.
+ */
+static struct proof *own_file(const struct tree_listing *listing, const struct key *key,
+                              struct json item)
 {
     for (size_t i = 0; i < listing->proofs.count; i++) {
         struct error ignored;
-        const struct proof *proof = &listing->proofs.items[i];
+        struct proof *proof = &listing->proofs.items[i];
         const struct plan *plan = proof->plan;
         if (proof_is_record(proof) && key_compare(&plan->key, key) == 0 &&
             (plan->pattern->filter_count == 0 || plan_holds(plan, key, item, &ignored)))
-            return &proof->name;
+            return proof;
     }
     return NULL;
 }
@@ -329,9 +335,9 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
 {
     CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
     const struct place *place = listing->place;
-    if (listing->records)
+    if (listing->items)
         keep_item(listing, entry, item);
-    if (listing->records && !listing->named)
+    if (listing->items && !listing->named)
         return;
     if (!file_write_record(listing->tree, place->table, item, &bytes)) {
         listing->entries.failed = listing->entries.failed || bytes.failed;
@@ -341,7 +347,7 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
     }
     entry->size = (int64_t)bytes.size;
     entry->mtime_ms = file_mtime_ms(place->route->list, item);
-    if (listing->records)
+    if (listing->items)
         return;
     listing->content_bytes += bytes.size;
     if (listing->content_bytes > MOST_CONTENT_BYTES) {
@@ -371,13 +377,13 @@ static bool is_asked_for(struct tree_listing *listing, struct json item)
  * be called so. */
 static bool needs_name(const struct tree_listing *listing, const struct sifted *sifted)
 {
-    return !listing->records || listing->named ||
+    return !listing->alone || listing->named ||
            (listing->plan->reads_again && sifted->entry->indexed.count > 0);
 }
 
-/* OWN is the name that the map gives the record, or NULL. */
+/* OWN is the file that the map declares for the record, or NULL. */
 static bool add_entry(struct tree_listing *listing, const struct sifted *sifted, struct json item,
-                      const struct span *own, const struct page *page)
+                      struct proof *own, const struct page *page)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     const struct place *place = listing->place;
@@ -387,7 +393,8 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
         return true;
     }
     if (own) {
-        buf_add_span(&name, *own);
+        buf_add_span(&name, own->name);
+        own->listed = true;
     } else if (needs_name(listing, sifted) &&
                !place_write_name(place, route, &sifted->parts, listing->stats.entries + 1,
                                  &listing->tree->names, &name, &listing->entries.why)) {
@@ -406,7 +413,7 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
     }
     listing->stats.entries += !own || place->asked; /* it is beside those that are listed */
     listing->matched += !(listing->full && listing->plan->reads_again);
-    if (!is_alone(listing))
+    if (!is_alone(listing) && !own)
         followers_add(&listing->followers, place, route, &sifted->parts, &listing->tree->names,
                       &listing->entries, &listing->failed);
     return true;
@@ -426,7 +433,7 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
 {
     struct sifted sifted;
     struct record_origin origin;
-    const struct span *own;
+    struct proof *own;
     switch (sieve_item(listing->plan, item, &listing->slices.keys, &sifted)) {
     case SIEVE_NO_MEMORY:
         return false;
@@ -443,8 +450,9 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
             add_groups(listing, &sifted, item);
             break;
         }
-        own = own_name(listing, &sifted.key, item);
-        if ((!own || is_alone(listing)) && !add_entry(listing, &sifted, item, own, page))
+        own = own_file(listing, &sifted.key, item);
+        if ((!own || listing->items || is_alone(listing)) &&
+            !add_entry(listing, &sifted, item, own, page))
             return false;
         break;
     }
@@ -548,6 +556,8 @@ static void take_all_records(void *arg, const struct error *err)
         slices_clear(&listing->slices);
         end_page(listing);
     }
+    if (listing->items && !listing->entries.failed)
+        parse_records(listing, from, count);
     deliver_range(listing, from, count);
 }
 
@@ -872,6 +882,15 @@ static bool start_record(struct tree_listing *listing, struct error *err)
     return listing->fetch || error_no_memory(err);
 }
 
+/* Whether NAME is of a record that has been told among the others. */
+static bool is_told(const struct tree_listing *listing, struct span name)
+{
+    for (size_t i = 0; i < listing->proofs.count; i++)
+        if (span_equal(listing->proofs.items[i].name, name))
+            return listing->proofs.items[i].listed;
+    return false;
+}
+
 /* A file that is proven not to be there is left out; that this can't be told is no less an error
  * than if it had been asked for by its name. */
 static void take_proof(void *arg, struct span name, const struct tree_file *file,
@@ -885,7 +904,8 @@ static void take_proof(void *arg, struct span name, const struct tree_file *file
             listing->failed = *err;
         return;
     }
-    struct tree_entry *entry = entries_add(&listing->entries, name, false);
+    struct tree_entry *entry =
+        is_told(listing, name) ? NULL : entries_add(&listing->entries, name, false);
     if (!entry)
         return;
     entry->secret = file->secret;
@@ -923,7 +943,7 @@ static bool prepare(struct tree_listing *listing, struct error *err)
     if (place->kind == PLACE_ROOT)
         listing->environment = next_parametric(place->map->environments);
     struct place directory = *place; /* borrows all that PLACE owns */
-    if (listing->records)
+    if (listing->alone)
         directory.kind = PLACE_DIRECTORY;
     return proofs_init(&listing->proofs, &directory, &listing->tree->names, listing->plan, err);
 }
@@ -1150,8 +1170,16 @@ struct tree_listing *tree_list_records(const struct tree *tree, const struct pla
     return start(&(struct tree_listing){.tree = tree,
                                         .place = place,
                                         .full = true,
-                                        .records = true,
+                                        .items = true,
+                                        .alone = true,
                                         .named = named,
                                         .fn = fn,
                                         .arg = arg});
+}
+
+struct tree_listing *tree_list_items(const struct tree *tree, const struct place *place,
+                                     tree_entries_fn *fn, void *arg)
+{
+    return start(&(struct tree_listing){
+        .tree = tree, .place = place, .full = true, .items = true, .fn = fn, .arg = arg});
 }

@@ -74,7 +74,7 @@ struct tree_entry {
     int64_t ttl_left_ms; /* how long it may be believed: its own path's word, not the listing's */
     uint64_t ties;       /* of a listing with ties: entries that share one share their sort key */
     bool passed_over;    /* within a listing alone: it counts, and is none of those asked for */
-    struct json item;    /* of tree_list_records: the typed record; absent elsewhere */
+    struct json item;    /* of a record, for who asked for items; absent elsewhere */
 };
 
 /* Some entries of a listing, borrowed; none, perhaps. Exactly one of ENTRIES and ERR is not NULL.
@@ -101,6 +101,10 @@ struct tree_listing *tree_list(const struct tree *tree, const struct place *plac
  */
 struct tree_listing *tree_list_records(const struct tree *tree, const struct place *place,
                                        bool named, tree_entries_fn *fn, void *arg);
+/* As tree_list, FULL, but a record comes as its ITEM instead of as a file, be it one for which the
+ * map declares a file of its own: then it stands among the others, under that name. */
+struct tree_listing *tree_list_items(const struct tree *tree, const struct place *place,
+                                     tree_entries_fn *fn, void *arg);
 /* Asks for the next entries: once for each page with MORE. */
 void tree_list_more(struct tree_listing *listing);
 /* What a listing took so far. */

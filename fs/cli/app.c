@@ -309,6 +309,7 @@ struct resolved {
     struct loop *loop;
     struct place *place;
     struct error *err;
+    bool done;
 };
 
 static void take_place(void *arg, struct place *place, const struct error *err)
@@ -317,19 +318,32 @@ static void take_place(void *arg, struct place *place, const struct error *err)
     resolved->place = place;
     if (err)
         *resolved->err = *err;
+    resolved->done = true;
     loop_stop(resolved->loop);
 }
 
-struct place *app_resolve(struct app *app, const char *path, struct error *err)
+static struct place *resolve(struct app *app, const char *path, bool through, struct error *err)
 {
     struct resolved resolved = {.loop = app->loop, .err = err};
-    if (tree_resolve(&app->tree, NULL, span_text(path), take_place, &resolved))
-        loop_run(app->loop);
-    else
+    if ((through ? tree_resolve_through : tree_resolve)(&app->tree, NULL, span_text(path),
+                                                        take_place, &resolved))
+        while (!resolved.done && loop_run(app->loop)) /* who was waited for before may stop it */
+            ;
+    if (!resolved.done)
         error_no_memory(err);
     if (!resolved.place)
         app_hint(app, path, err);
     return resolved.place;
+}
+
+struct place *app_resolve(struct app *app, const char *path, struct error *err)
+{
+    return resolve(app, path, false, err);
+}
+
+struct place *app_resolve_through(struct app *app, const char *path, struct error *err)
+{
+    return resolve(app, path, true, err);
 }
 
 int app_usage(const char *what, const char *command)

@@ -68,6 +68,8 @@ void app_hint(const struct app *app, const char *path, struct error *err);
 /* The place that PATH names, for who has nothing else to do meanwhile: it runs the loop. NULL with
  * ERR filled. */
 struct place *app_resolve(struct app *app, const char *path, struct error *err);
+/* The same, and where PATH ends at a link the place is what that leads to. */
+struct place *app_resolve_through(struct app *app, const char *path, struct error *err);
 
 /* "ddbfs: what is wrong; see ddbfs COMMAND --help". COMMAND may be NULL. */
 int app_usage(const char *what, const char *command);
@@ -82,8 +84,8 @@ extern const bool mount_is_built;
 /* What `ddbfs map` does, for COMMAND, whose help wrong usage refers to. */
 int map_draft(const struct options *options, int argc, char **argv, const char *command);
 
-command_fn cat_command, ls_command, explain_command, check_command, mount_command, refresh_command,
-    umount_command, log_command, policy_command, config_command, map_command, init_command,
-    completion_command;
+command_fn cat_command, ls_command, diff_command, explain_command, check_command, mount_command,
+    refresh_command, umount_command, log_command, policy_command, config_command, map_command,
+    init_command, completion_command;
 
 #endif

@@ -23,6 +23,9 @@ const struct command commands[] = {
     {"ls", "[-l] [OPTION…] [PATH…]", "list directories",
      "ddbfs ls -l /prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4/latest", ls_command,
      WORD_PATH, WORD_PATH},
+    {"diff", "[--ignore NAME]… [--json] A B", "tell in what records or directories differ",
+     "ddbfs diff --ignore updated_at /prod/shops/a.myshopify.com /staging/shops/a.myshopify.com",
+     diff_command, WORD_PATH, WORD_PATH},
     {"explain", "[--json] PATH…", "what a path reads, its cost, the equal aws command",
      "ddbfs explain /prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90", explain_command,
      WORD_PATH, WORD_PATH},
@@ -69,6 +72,10 @@ static const char exit_statuses[] =
     "exit status: 0 all was answered, 1 something could not be answered, 2 wrong usage,\n"
     "3 something is proven not to be there, and nothing worse\n";
 
+/* As diff(1) has them. */
+static const char diff_exit_statuses[] =
+    "exit status: 0 no differences, 1 some, 2 not all could be compared, or wrong usage\n";
+
 static void print_help(void)
 {
     printf("usage: ddbfs [OPTION…] COMMAND [ARGUMENT…]\n\n"
@@ -86,7 +93,7 @@ static void print_help_of(const struct command *command)
     printf("usage: ddbfs %s %s\n\n%s; for example:\n\n  %s\n\noptions\n", command->name,
            command->arguments, command->help, command->example);
     options_print_help(stdout, command->name, NULL);
-    printf("\n%s", exit_statuses);
+    printf("\n%s", command->run == diff_command ? diff_exit_statuses : exit_statuses);
 }
 
 const struct command *command_find(const char *name)

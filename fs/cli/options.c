@@ -146,6 +146,15 @@ static bool set_limit(struct options *options, const char *value)
     return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100000000;
 }
 
+static bool set_ignore(struct options *options, const char *value)
+{
+    unsigned most = sizeof options->ignored / sizeof options->ignored[0];
+    if (options->ignored_count == most)
+        return false;
+    options->ignored[options->ignored_count++] = value;
+    return value[0] != '\0';
+}
+
 static bool set_environment(struct options *options, const char *value)
 {
     options->environment = value;
@@ -394,10 +403,16 @@ static const struct option table[] = {
      .set = set_limit,
      .commands = "ls cat explain",
      .help = "of a listing, the first N records (of those that answer the filter)"},
+    {.name = "ignore",
+     .argument = "ATTRIBUTE",
+     .takes = "the name of an attribute, or names with dots between them, up to 64 times",
+     .set = set_ignore,
+     .commands = "diff",
+     .help = "of records, not this attribute: updated_at, or config.at in a map"},
     {.name = "json",
      .set = set_json,
-     .commands = "cat ls explain check policy config",
-     .help = "errors, listings and findings as JSON, for programs"},
+     .commands = "cat ls diff explain check policy config",
+     .help = "errors, listings, differences and findings as JSON, for programs"},
     {.name = "env",
      .argument = "NAME",
      .takes = "the name of an environment",
@@ -499,13 +514,13 @@ static const struct option table[] = {
      .help = "ask for a record again whose answer is late"},
     {.name = "allow-scan",
      .set = set_allow_scan,
-     .commands = "mount ls cat explain policy map init",
+     .commands = "mount ls cat diff explain policy map init",
      .help = "list the partition keys of small tables without a map, by a Scan"},
     {.name = "scan-limit",
      .argument = "LIMIT",
      .takes = "N or N,BYTES: 1 to 100000000 items, and bytes with K, M or G behind them or not",
      .set = set_scan_limit,
-     .commands = "mount ls cat explain",
+     .commands = "mount ls cat diff explain",
      .initial = "10000,50M",
      .help = "of how many items, or bytes, a table may be that is scanned"},
     {.name = "tables",

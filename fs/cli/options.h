@@ -23,6 +23,7 @@ struct options {
     const char *where;            /* which records of a listing; NULL: all that it shows */
     const char *sample_paths[64]; /* of `map`: whose records it learns from */
     const char *fuse_options[8];  /* each as -o was given */
+    const char *ignored[64];      /* of `diff`: attributes that may differ */
     struct scan_limits scan_limits;
     uint64_t cache_bytes;
     int64_t timeout_ms;
@@ -34,6 +35,7 @@ struct options {
     uint32_t limit; /* of a listing's records; 0: all */
     unsigned sample_path_count;
     unsigned fuse_option_count;
+    unsigned ignored_count;
     unsigned verbose;
     bool compact;
     bool show_secrets;

@@ -1,0 +1,271 @@
+#include "fs/cli/folders.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/dict.h"
+#include "fs/cli/side.h"
+
+/* What one directory may hold in memory, where it comes in another order than the other. */
+enum { MOST_HELD_BYTES = 64 << 20 };
+
+struct folders {
+    struct contrast *contrast;
+    struct side before, now;
+    folders_pair_fn *fn;
+    void *arg;
+};
+
+static void tell_only(struct folders *folders, const struct side *side,
+                      const struct side_entry *entry)
+{
+    contrast_only(folders->contrast, side->path, entry->name, entry->directory,
+                  side == &folders->before);
+}
+
+static void compare_records(struct folders *folders, const struct side_entry *before,
+                            const struct side_entry *now)
+{
+    CLEAN_UP(buf_clean_up) struct buf a = {0}, b = {0};
+    if (span_equal(before->item, now->item))
+        return;
+    contrast_add_path(&a, folders->before.path, before->name);
+    contrast_add_path(&b, folders->now.path, now->name);
+    const struct model *table = folders->before.place->table;
+    const struct model *other_table = folders->now.place->table;
+    struct contrast_record one = {buf_text(&a), table, before->item, false};
+    struct contrast_record other = {buf_text(&b), other_table, now->item, false};
+    contrast_records(folders->contrast, &one, &other, true);
+}
+
+/* Both in one order: what is not at its place in one of them is not there. */
+static void merge(struct folders *folders)
+{
+    struct side *before = &folders->before, *now = &folders->now;
+    bool descending = before->plan->query->descending;
+    for (;;) {
+        const struct side_entry *a = side_peek(before), *b = side_peek(now);
+        if ((!a && !b) || side_is_cut(before) || side_is_cut(now) || ferror(stdout))
+            return;
+        int order = !a ? 1 : !b ? -1 : value_compare(a->order, b->order) * (descending ? -1 : 1);
+        if (order == 0 && span_equal(a->name, b->name)) {
+            compare_records(folders, a, b);
+        } else {
+            if (order <= 0)
+                tell_only(folders, before, a);
+            if (order >= 0)
+                tell_only(folders, now, b);
+        }
+        if (order <= 0)
+            side_take(before);
+        if (order >= 0)
+            side_take(now);
+    }
+}
+
+/* A record that is held until the other directory has told whether it has it. */
+struct held {
+    struct dict_node node; /* its key is the name */
+    struct held *next;     /* in the order of the directory */
+    struct side_entry entry;
+    bool found;
+};
+
+struct holding {
+    struct dict by_name;
+    struct held *first, **last;
+    struct arena arena; /* owns them and their texts */
+    size_t bytes;
+};
+
+static void holding_clean_up(struct holding *holding)
+{
+    dict_clean_up(&holding->by_name);
+    arena_clean_up(&holding->arena);
+}
+
+static bool hold(struct holding *holding, const struct side_entry *entry, struct error *err)
+{
+    holding->bytes += entry->item.size + entry->name.size + sizeof(struct held);
+    if (holding->bytes > MOST_HELD_BYTES)
+        return error_set(err, ERROR_TOO_LARGE,
+                         "has more than %d MB of records, and these come in another order than in "
+                         "the other directory, so that they would all have to be held; compare "
+                         "parts of it",
+                         MOST_HELD_BYTES >> 20);
+    struct held *held = arena_alloc(&holding->arena, sizeof *held);
+    if (!held)
+        return error_no_memory(err);
+    held->entry.name = arena_copy(&holding->arena, entry->name);
+    held->entry.item = arena_copy(&holding->arena, entry->item);
+    if (holding->arena.failed)
+        return error_no_memory(err);
+    held->node.key = held->entry.name;
+    dict_add(&holding->by_name, &held->node);
+    *holding->last = held;
+    holding->last = &held->next;
+    return true;
+}
+
+/* In different orders: one is held, while the other goes by. */
+static void match(struct folders *folders)
+{
+    CLEAN_UP(holding_clean_up) struct holding holding = {.last = &holding.first};
+    struct side *before = &folders->before, *now = &folders->now;
+    const struct side_entry *entry;
+    bool ok = dict_init(&holding.by_name) || error_no_memory(&now->why);
+    for (; ok && (entry = side_peek(now)); side_take(now))
+        ok = hold(&holding, entry, &now->why);
+    for (; !side_is_cut(now) && (entry = side_peek(before)) && !ferror(stdout); side_take(before)) {
+        struct held *held = (struct held *)dict_find(&holding.by_name, entry->name);
+        if (!held) {
+            tell_only(folders, before, entry);
+            continue;
+        }
+        held->found = true;
+        compare_records(folders, entry, &held->entry);
+    }
+    if (side_is_cut(now) || side_is_cut(before))
+        return;
+    for (const struct held *held = holding.first; held; held = held->next)
+        if (!held->found)
+            tell_only(folders, now, &held->entry);
+}
+
+/* Whether the listing has told all that there is to compare of the file: a record is read instead,
+ * for its types. */
+static bool is_told(const struct folders *folders, const struct side_entry *a,
+                    const struct side_entry *b)
+{
+    const struct side *side = &folders->before;
+    struct error ignored;
+    struct place *place =
+        a->told && b->told
+            ? place_child(side->place, a->name, &folders->contrast->app->tree.names, &ignored)
+            : NULL;
+    bool told = place && place->kind != PLACE_RECORD;
+    place_destroy(place);
+    return told;
+}
+
+/* What stands in both, and is no record that the listing has told. */
+static void compare_others(struct folders *folders, const struct side_entry *a,
+                           const struct side_entry *b)
+{
+    struct contrast *contrast = folders->contrast;
+    CLEAN_UP(buf_clean_up) struct buf before = {0}, now = {0};
+    bool hidden = (a->secret || b->secret) && !contrast->app->options->show_secrets;
+    contrast_add_path(&before, folders->before.path, a->name);
+    contrast_add_path(&now, folders->now.path, b->name);
+    if (a->directory != b->directory) {
+        contrast_kinds(contrast, buf_text(&before), a->directory, buf_text(&now));
+    } else if (a->directory || !is_told(folders, a, b)) {
+        folders->fn(folders->arg, a->name);
+    } else if (hidden && folders->before.place->kind == PLACE_ATTRS) {
+        contrast_complain_of_mask(contrast, buf_text(&before));
+    } else {
+        struct contrast_file one = {buf_text(&before), a->content, hidden};
+        struct contrast_file other = {buf_text(&now), b->content, hidden};
+        contrast_files(contrast, &one, &other, true);
+    }
+}
+
+/* What is made from the map alone, or is compared otherwise: a table's description, and in an
+ * environment all tables of its account. */
+static bool is_passed_over(const struct side *side, const struct side_entry *entry)
+{
+    enum fact fact;
+    if (entry->directory)
+        return side->place->kind == PLACE_ENVIRONMENT && span_is(entry->name, MAP_TABLES_NAME);
+    return !entry->told && (span_is(entry->name, README_NAME) ||
+                            (place_has_facts(side->place) && fact_find(entry->name, &fact)));
+}
+
+static int order_names(const void *a, const void *b)
+{
+    return span_compare(((const struct side_entry *)a)->name, ((const struct side_entry *)b)->name);
+}
+
+/* Those that are compared, by name. */
+static void sort_others(struct side *side)
+{
+    struct side_entries *others = &side->others;
+    size_t kept = 0;
+    for (size_t i = 0; i < others->count; i++)
+        if (!is_passed_over(side, &others->items[i]))
+            others->items[kept++] = others->items[i];
+    others->count = kept;
+    if (kept > 0)
+        qsort(others->items, kept, sizeof *others->items, order_names);
+}
+
+static void merge_others(struct folders *folders)
+{
+    const struct side_entries *a = &folders->before.others, *b = &folders->now.others;
+    sort_others(&folders->before);
+    sort_others(&folders->now);
+    for (size_t i = 0, j = 0; i < a->count || j < b->count;) {
+        int order = i == a->count   ? 1
+                    : j == b->count ? -1
+                                    : order_names(&a->items[i], &b->items[j]);
+        if (order < 0)
+            tell_only(folders, &folders->before, &a->items[i]);
+        else if (order > 0)
+            tell_only(folders, &folders->now, &b->items[j]);
+        else
+            compare_others(folders, &a->items[i], &b->items[j]);
+        i += order <= 0;
+        j += order >= 0;
+    }
+}
+
+static void complain_of_end(struct app *app, const struct side *side)
+{
+    struct error why = side->why;
+    if (why.kind == ERROR_NOT_LISTABLE)
+        error_set(&why, why.kind, "is not compared as a whole: %s", side->why.text);
+    if (why.kind != ERROR_NONE)
+        app_complain(app, side->path, &why);
+}
+
+/* What can't be listed is not compared. One that both have in common is said once. */
+static void complain_of_ends(const struct folders *folders)
+{
+    struct app *app = folders->contrast->app;
+    const struct side *before = &folders->before, *now = &folders->now;
+    complain_of_end(app, before);
+    if (before->why.kind != ERROR_NOT_LISTABLE || now->why.kind != ERROR_NOT_LISTABLE)
+        complain_of_end(app, now);
+}
+
+static void folders_clean_up(struct folders *folders)
+{
+    side_clean_up(&folders->before);
+    side_clean_up(&folders->now);
+}
+
+static bool begin(struct side *side, struct app *app, const struct folder *folder)
+{
+    struct error why;
+    bool ok = side_init(side, app, folder->path, folder->place, &why);
+    if (!ok)
+        app_complain(app, folder->path, &why);
+    return ok;
+}
+
+void folders_compare(struct contrast *contrast, const struct folder *before,
+                     const struct folder *now, folders_pair_fn *fn, void *arg)
+{
+    CLEAN_UP(folders_clean_up)
+    struct folders folders = {.contrast = contrast, .fn = fn, .arg = arg};
+    struct side *a = &folders.before, *b = &folders.now;
+    if (!begin(a, contrast->app, before) || !begin(b, contrast->app, now))
+        return;
+    if (side_align(a, b))
+        merge(&folders);
+    else
+        match(&folders);
+    if (!side_is_cut(a) && !side_is_cut(b))
+        merge_others(&folders);
+    complain_of_ends(&folders);
+}
