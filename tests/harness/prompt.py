@@ -57,3 +57,48 @@ class Prompt:
         """The words with which the program, which prints them in brackets, is called in the end."""
         self.write(text + "\n")
         return re.findall(r"\[([^]]*)\]", self.wait_for(r"(\[[^]\r\n]*\])+\.\r?\n")[0])
+
+
+SHELLS = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], "true"),
+    "zsh": (["zsh", "-f", "-i"], "autoload -U compinit; compinit -u -D"),
+    "fish": (["fish", "--no-config", "-i"], "true"),
+}
+
+
+def write_program(home, name, text):
+    """A program of that name in the PATH of HOME."""
+    (home.folder / "bin" / name).write_text(text, "utf-8")
+    (home.folder / "bin" / name).chmod(0o755)
+
+
+class Session:
+    """session("printed /mnt/pr\\t") -> the words that `printed` is then called with. It begins with the first of these,
+    or with start(env), and stands in FOLDER."""
+
+    def __init__(self, shell, home, folder, *lines):
+        self.shell = shell
+        self.home = home
+        self.folder = folder
+        self.lines = lines
+        self.at = None
+        folder.mkdir()
+
+    def start(self, env=None):
+        command, begin = SHELLS[self.shell]
+        environment = self.home.environment({"TERM": "dumb", **(env or {})})
+        self.at = Prompt(command, environment, self.folder).__enter__()
+        for line in (begin, *self.lines):
+            self.at.enter(line)
+
+    def __call__(self, text):
+        if not self.at:
+            self.start()
+        return self.at.enter_and_read(text)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.at:
+            self.at.__exit__()
