@@ -138,7 +138,9 @@ struct declared_table *blueprint_declare(struct blueprint *blueprint, const char
     }
     const struct table_info info = {.keys = blueprint->keys,
                                     .indexes = blueprint->indexes,
-                                    .index_count = blueprint->index_count};
+                                    .index_count = blueprint->index_count,
+                                    .item_count = -1, /* nobody was asked */
+                                    .size_bytes = -1};
     const char *name = base_name ? base_name : path_name;
     struct declared_table *described = describe_table(reading->arena, name, &info);
     struct declared_table *table =
