@@ -112,17 +112,38 @@ static bool is_base(const struct declared_record *record, const char *part)
     return false;
 }
 
+static bool is_secret(const struct declared_table *table, const char *attribute)
+{
+    for (size_t i = 0; i < table->secret_count; i++)
+        if (strcmp(table->secrets[i], attribute) == 0)
+            return true;
+    return false;
+}
+
+/* The part that a listing is sorted by whose path says PARTS; NULL when no name may tell it: in
+ * names "rank" is the place, and a secret stands in none. */
+static const char *shown_sort(const struct declared_table *table,
+                              const struct declared_record *record,
+                              const struct declared_index *index, const struct index_parts *parts)
+{
+    const char *sort = parts->said < parts->count ? parts->parts[parts->said] : NULL;
+    if (!sort || strcmp(sort, RANK_PARAM) == 0 || is_said(parts, sort) || is_base(record, sort))
+        return NULL;
+    const char *attribute = index->sort[parts->said - index->partition_count].attribute;
+    return is_secret(table, attribute) ? NULL : sort;
+}
+
 /* How an entry of an index's listing is named: by the part that the listing is sorted by, and by
  * what of the table's key the path does not say. NULL where that is one part, which the name would
  * be anyway. */
-static const char *name_entries(struct arena *arena, const struct declared_record *record,
-                                const struct index_parts *parts)
+static const char *name_entries(struct arena *arena, const struct declared_table *table,
+                                const struct declared_record *record,
+                                const struct declared_index *index, const struct index_parts *parts)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
-    const char *sort = parts->said < parts->count ? parts->parts[parts->said] : NULL;
+    const char *sort = shown_sort(table, record, index, parts);
     size_t count = 0;
-    bool number = sort && strcmp(sort, RANK_PARAM) == 0; /* in names that is the place */
-    if (sort && !number && !is_said(parts, sort) && !is_base(record, sort))
+    if (sort)
         buf_printf(&name, "{%s},", sort);
     for (size_t i = 0; i < record->key_count; i++) {
         const char *part = format_whole_param(&record->keys[i].format);
@@ -134,14 +155,15 @@ static const char *name_entries(struct arena *arena, const struct declared_recor
     return more ? arena_text(arena, buf_span(&name)) : NULL;
 }
 
-const char *generic_index_name(struct arena *arena, const struct declared_record *record,
+const char *generic_index_name(struct arena *arena, const struct declared_table *table,
+                               const struct declared_record *record,
                                const struct declared_index *index, size_t said)
 {
     struct index_parts parts;
     if (!find_parts(record, index, &parts))
         return NULL;
     parts.said = said;
-    return name_entries(arena, record, &parts);
+    return name_entries(arena, table, record, index, &parts);
 }
 
 static bool is_plain(char c)
@@ -177,8 +199,9 @@ static void add_group(struct view_maker *maker, const struct declared_index *ind
                       const struct index_parts *parts, size_t at, const struct buf *path)
 {
     struct index_parts above = *parts;
+    const char *attribute = index->sort[at - index->partition_count].attribute;
     above.said = at;
-    if (is_said(&above, parts->parts[at]))
+    if (is_said(&above, parts->parts[at]) || is_secret(maker->table, attribute))
         return;
     maker->arena->failed = maker->arena->failed || path->failed;
     struct view view = {.path = buf_text(path), .kind = maker->kind, .index = index->name};
@@ -208,7 +231,7 @@ static void add_index(struct view_maker *maker, const struct declared_index *ind
         .path = buf_text(&path),
         .kind = maker->kind,
         .index = index->name,
-        .name = name_entries(maker->arena, maker->record, &parts),
+        .name = name_entries(maker->arena, maker->table, maker->record, index, &parts),
         .part = open ? last : NULL,
         .attribute = attribute,
         .type = attribute ? generic_type(maker->table, attribute) : VALUE_S,

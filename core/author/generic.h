@@ -4,8 +4,8 @@
 
 #include "core/map/declaration.h"
 
-/* Adds items/ and by/ to TABLE, of which RECORD is the kind whose keys are one part each, those of
- * indexes included. */
+/* Adds items/ and by/ to TABLE, whose secrets are known by then, and of which RECORD is the kind
+ * whose keys are one part each, those of indexes included. */
 void generic_add_paths(struct arena *arena, struct declared_table *table,
                        const struct declared_record *record);
 
@@ -13,9 +13,11 @@ void generic_add_paths(struct arena *arena, struct declared_table *table,
  */
 const char *generic_part(const struct declared_record *record, const struct declared_key *key);
 
-/* How entries of a listing of INDEX are named whose path says SAID attributes of the index's key:
- * by what it does not say, as a format; NULL where that is how they would be named anyway. */
-const char *generic_index_name(struct arena *arena, const struct declared_record *record,
+/* How entries of a listing of TABLE's INDEX are named whose path says SAID attributes of the
+ * index's key: by what it does not say and is no secret, as a format; NULL where that is how they
+ * would be named anyway. */
+const char *generic_index_name(struct arena *arena, const struct declared_table *table,
+                               const struct declared_record *record,
                                const struct declared_index *index, size_t said);
 
 /* The type that TABLE declares of an attribute. */

@@ -337,8 +337,8 @@ static void add_listing(struct paths *paths, const struct tree *tree, const stru
         .kind = paths->whole->name,
         .index = tree->index ? tree->index->name : NULL,
         .where = say_keys(paths, tree),
-        .name = tree->index ? generic_index_name(paths->arena, paths->whole, tree->index,
-                                                 tree->index->partition_count)
+        .name = tree->index ? generic_index_name(paths->arena, paths->table, paths->whole,
+                                                 tree->index, tree->index->partition_count)
                             : NULL,
     };
     struct declared_path *path =

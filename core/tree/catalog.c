@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "core/author/describe.h"
+#include "core/author/generic.h"
 #include "core/base/dict.h"
 #include "core/map/compile.h"
 #include "core/map/environment.h"
@@ -184,6 +185,10 @@ static bool add_secrets(struct arena *arena, const struct map *map, struct decla
         bool same = environment_calls(map, model, span_text(table->base_name));
         for (size_t k = 0; same && k < model->secret_count; k++)
             table->secrets[table->secret_count++] = arena_text(arena, span_text(model->secrets[k]));
+    }
+    if (table->secret_count > 0) { /* which stand in no name of an entry */
+        table->paths = NULL;
+        generic_add_paths(arena, table, table->records);
     }
     return !arena->failed;
 }

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness import tables
+from harness import tables, zoo
 
 BARE = {"DDBFS_MAP": None}
 THINGS = "any-Things"
@@ -87,7 +87,7 @@ def test_the_map_s_tables_stand_there_as_well(ddbfs, cost):
 
 def test_one_description_serves_a_whole_command(bare, things, cost):
     bare("cat", *[f"/tables/{things}/items/box/{name}" for name in ("one", "two")])
-    assert cost() == ["DescribeTable", "GetItem", "GetItem"]
+    assert cost() == ["DescribeTable", "BatchGetItem"]
 
 
 def test_a_table_that_is_not_there(bare, cost):
@@ -190,6 +190,21 @@ def test_what_the_map_keeps_secret_stays_so_below_tables(ddbfs, things, secret_m
         assert "first" not in ddbfs("--map", file, "cat", each).text
         assert "********" in ddbfs("--map", file, "cat", each).text
     assert "first" in ddbfs("--map", file, "cat", "--show-secrets", path).text
+
+
+def test_no_name_of_an_entry_tells_a_secret(ddbfs, ls, table, secret_map):
+    """An index that is sorted by one: its entries are named by the table's key alone."""
+    described = tables.plain()
+    described["AttributeDefinitions"] += [
+        {"AttributeName": each, "AttributeType": "S"} for each in ("state", "note")
+    ]
+    described["GlobalSecondaryIndexes"] = [zoo.index("by-note", "state", "note")]
+    name = table(described, [thing("box", each, state="open", note=f"s3cret-{each}") for each in "ab"])
+    path = f"/e/tables/{name}/by/by-note/open"
+    options = ["--map", secret_map("e", "any-", "Things")]
+    assert ls(path, *options) == ls(f"{path}/s3cret*", *options) == ["box,a", "box,b"]
+    assert ls(f"{path}/newest", *options) == ["box,b", "box,a"]
+    assert b"s3cret" not in ddbfs(*options, "cat", f"{path}/box,a").stdout
 
 
 def test_another_table_s_secrets_are_not_this_one_s(ddbfs, things, secret_map):
