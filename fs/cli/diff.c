@@ -275,5 +275,5 @@ int diff_command(const struct options *options, int argc, char **argv)
     if (app_init_any(&app, options, COMMAND_CACHE_BYTES))
         status = compare_all(&app, argv[0], argv[1]);
     app_clean_up(&app);
-    return status;
+    return fflush(stdout) == 0 && !ferror(stdout) ? status : STATUS_TROUBLE;
 }

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 
 #include "core/base/dict.h"
+#include "core/tree/census.h"
 #include "fs/cli/side.h"
-
-/* What one directory may hold in memory, where it comes in another order than the other. */
-enum { MOST_HELD_BYTES = 64 << 20 };
 
 struct folders {
     struct contrast *contrast;
@@ -84,15 +82,28 @@ static void holding_clean_up(struct holding *holding)
     arena_clean_up(&holding->arena);
 }
 
-static bool hold(struct holding *holding, const struct side_entry *entry, struct error *err)
+/* A share of --cache-size may be held, as of a file that is made of a listing. */
+static bool has_room(const struct folders *folders, const struct holding *holding,
+                     struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf most = {0};
+    size_t bytes = folders->contrast->app->tree.snapshot_bytes;
+    if (holding->bytes <= bytes)
+        return true;
+    census_write_size(bytes, &most);
+    return error_set(err, ERROR_TOO_LARGE,
+                     "has more than %s of records, which come in another order than those of the "
+                     "other directory, so that all would have to be held; compare parts of it, or "
+                     "give a larger --cache-size: a quarter of it is for that",
+                     buf_text(&most));
+}
+
+static bool hold(const struct folders *folders, struct holding *holding,
+                 const struct side_entry *entry, struct error *err)
 {
     holding->bytes += entry->item.size + entry->name.size + sizeof(struct held);
-    if (holding->bytes > MOST_HELD_BYTES)
-        return error_set(err, ERROR_TOO_LARGE,
-                         "has more than %d MB of records, and these come in another order than in "
-                         "the other directory, so that they would all have to be held; compare "
-                         "parts of it",
-                         MOST_HELD_BYTES >> 20);
+    if (!has_room(folders, holding, err))
+        return false;
     struct held *held = arena_alloc(&holding->arena, sizeof *held);
     if (!held)
         return error_no_memory(err);
@@ -115,7 +126,7 @@ static void match(struct folders *folders)
     const struct side_entry *entry;
     bool ok = dict_init(&holding.by_name) || error_no_memory(&now->why);
     for (; ok && (entry = side_peek(now)); side_take(now))
-        ok = hold(&holding, entry, &now->why);
+        ok = hold(folders, &holding, entry, &now->why);
     for (; !side_is_cut(now) && (entry = side_peek(before)) && !ferror(stdout); side_take(before)) {
         struct held *held = (struct held *)dict_find(&holding.by_name, entry->name);
         if (!held) {

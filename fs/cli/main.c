@@ -159,7 +159,7 @@ static int deliver(int status)
     if (written || reader_is_gone())
         return status;
     fprintf(stderr, "ddbfs: standard output: not all could be written; is the disk full?\n");
-    return EXIT_FAILURE;
+    return status == EXIT_USAGE ? status : EXIT_FAILURE;
 }
 
 /* mount(8) runs a helper as mount.fuse.ddbfs SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS], whatever the

@@ -529,5 +529,27 @@ def test_a_reader_that_goes_away_ends_it(ddbfs, home, things):
     assert (run.stdout, run.stderr) == (b"Only in /any/things/left: 000\n", b"")
 
 
+def test_a_full_disk_is_no_difference(ddbfs, home):
+    command = [str(ddbfs.binary), "diff", f"{COOL}/SETTINGS", f"{OTHER}/SETTINGS"]
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, env=home.environment(), timeout=60
+        )
+    assert run.returncode == 2 and "not all could be written" in run.stderr
+
+
+def test_a_directory_that_is_held_has_a_bound(ddbfs, things, write_map, plain_map):
+    """The newest first is another order; of the second directory all records are held."""
+    plain_map["tables"]["things"]["paths"]["newest-of/{box}/"] = {"newest": "all"}
+    things.env = {"DDBFS_MAP": str(write_map(plain_map))}
+    for number in range(9):
+        things.put(f"{number}", note={"S": "x" * 40_000})
+    few, many = "/any/things/newest-of/left", "/any/things/box"
+    run = ddbfs("diff", "--cache-size=1M", few, many, env=things.env, expect=2)
+    assert run.stdout == b"" and f"{many}: has more than 256 KB of records" in run.stderr
+    for a, b, options in ((many, few, ["--cache-size=1M"]), (few, many, [])):
+        assert ddbfs("diff", *options, a, b, env=things.env, expect=1).text.count("Only in") == 9
+
+
 def test_the_help_says_its_exit_statuses(ddbfs):
     assert "0 no differences, 1 some, 2 not all" in ddbfs("help", "diff").text
