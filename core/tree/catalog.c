@@ -2,11 +2,8 @@
 
 #include <stdlib.h>
 
-#include "core/author/describe.h"
-#include "core/author/generic.h"
 #include "core/base/dict.h"
-#include "core/map/compile.h"
-#include "core/map/environment.h"
+#include "core/tree/described.h"
 
 /* For so long a description that is too old stands in for one that could not be had. */
 enum { STAND_IN_MS = 2000 };
@@ -18,8 +15,7 @@ enum { MOST_TEXT_BYTES = 64 << 10 };
 struct description {
     struct dict_node by_key;
     struct description *newer, *older; /* by their last use */
-    const struct model *model;         /* holds a reference; NULL: nobody has been told yet */
-    struct buf identity;               /* what MODEL was made of */
+    struct described described;        /* owned; without a model: nobody has been told yet */
     struct buf text;                   /* as the service wrote it, unless that is large */
     int64_t item_count, size_bytes;    /* as it said */
     int64_t read_ms;                   /* when that was asked for */
@@ -96,8 +92,7 @@ static void free_description(struct catalog *catalog, struct description *descri
 {
     unlink_description(catalog, description);
     dict_remove(&catalog->by_key, &description->by_key);
-    model_unref(description->model);
-    buf_clean_up(&description->identity);
+    described_clean_up(&description->described);
     buf_clean_up(&description->text);
     free(description);
 }
@@ -155,74 +150,8 @@ static struct description *add_description(struct catalog *catalog, const struct
 
 static bool is_good(const struct catalog *catalog, const struct description *description)
 {
-    return description && description->model && now_ms(catalog) < description->good_until_ms;
-}
-
-/* From a description to a model. */
-
-static void write_schema(const struct key_schema *keys, struct buf *out)
-{
-    for (size_t i = 0; i < keys->partition_count; i++)
-        buf_printf(out, "p%d%zu:%.*s", (int)keys->partition[i].type, keys->partition[i].name.size,
-                   (int)keys->partition[i].name.size, keys->partition[i].name.data);
-    for (size_t i = 0; i < keys->sort_count; i++)
-        buf_printf(out, "s%d%zu:%.*s", (int)keys->sort[i].type, keys->sort[i].name.size,
-                   (int)keys->sort[i].name.size, keys->sort[i].name.data);
-}
-
-/* What the map keeps secret of a table stays so under the table's own name. False when memory ran
- * out. */
-static bool add_secrets(struct arena *arena, const struct map *map, struct declared_table *table)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < map->model_count; i++)
-        most += map->models[i]->secret_count;
-    table->secrets = arena_array(arena, most, sizeof *table->secrets);
-    if (!table->secrets)
-        return false;
-    for (size_t i = 0; i < map->model_count; i++) {
-        const struct model *model = map->models[i];
-        bool same = environment_calls(map, model, span_text(table->base_name));
-        for (size_t k = 0; same && k < model->secret_count; k++)
-            table->secrets[table->secret_count++] = arena_text(arena, span_text(model->secrets[k]));
-    }
-    if (table->secret_count > 0) { /* which stand in no name of an entry */
-        table->paths = NULL;
-        generic_add_paths(arena, table, table->records);
-    }
-    return !arena->failed;
-}
-
-/* All that a model is made of, as a text that two descriptions share if their models would be the
- * same. */
-static void write_identity(const struct table_info *info, const struct declared_table *table,
-                           struct buf *out)
-{
-    write_schema(&info->keys, out);
-    for (size_t i = 0; i < info->index_count; i++) {
-        const struct index_info *index = &info->indexes[i];
-        buf_printf(out, "i%d%d%zu:%.*s", (int)index->local, (int)index->projection,
-                   index->name.size, (int)index->name.size, index->name.data);
-        write_schema(&index->keys, out);
-        for (size_t k = 0; k < index->included_count; k++)
-            buf_printf(out, "a%zu:%.*s", index->included[k].size, (int)index->included[k].size,
-                       index->included[k].data);
-    }
-    for (size_t i = 0; i < table->secret_count; i++)
-        buf_printf(out, "x%zu:%s", strlen(table->secrets[i]), table->secrets[i]);
-}
-
-/* NULL with ERR filled. */
-static const struct model *make_model(const struct declared_table *table, struct error *err)
-{
-    CLEAN_UP(findings_clean_up) struct findings findings = {0};
-    const struct model *model = compile_table(table, &findings);
-    if (!model && findings.count > 0 && !findings.no_memory)
-        error_set(err, ERROR_INVALID, "no paths can be made for the table %s: %s", table->base_name,
-                  findings.items[0].text);
-    else if (!model)
-        error_no_memory(err);
-    return model;
+    return description && description->described.model &&
+           now_ms(catalog) < description->good_until_ms;
 }
 
 static void keep_text(struct description *description, const struct page *page)
@@ -235,37 +164,21 @@ static void keep_text(struct description *description, const struct page *page)
         buf_add_span(&description->text, page->description);
 }
 
-/* The model of what PAGE says, with a reference that is the caller's: the one that there is, if it
- * says the same. NULL with ERR filled. */
+/* The model of what PAGE says, with a reference that is the caller's. NULL with ERR filled. */
 static const struct model *learn(struct inquiry *inquiry, const struct page *page,
                                  struct error *err)
 {
-    const struct table_info *info = page->table;
-    CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    CLEAN_UP(buf_clean_up) struct buf identity = {0};
+    CLEAN_UP(described_clean_up) struct described alone = {0};
     struct description *description = inquiry->of;
-    struct declared_table *table = describe_table(&arena, inquiry->read->table, info);
-    if (table && add_secrets(&arena, inquiry->map, table))
-        write_identity(info, table, &identity);
-    if (!table || arena.failed || identity.failed) {
-        error_no_memory(err);
+    struct described *described = description ? &description->described : &alone;
+    if (!described_learn(described, inquiry->read->table, page->table, inquiry->map, err))
         return NULL;
+    if (description) {
+        keep_text(description, page);
+        description->read_ms = inquiry->asked_ms;
+        description->good_until_ms = inquiry->asked_ms + MAP_STRUCTURE_TTL_MS;
     }
-    bool same = description && description->model &&
-                span_equal(buf_span(&identity), buf_span(&description->identity));
-    const struct model *model = same ? model_ref(description->model) : make_model(table, err);
-    if (!model || !description)
-        return model;
-    if (!same) {
-        model_unref(description->model);
-        description->model = model_ref(model);
-        buf_clean_up(&description->identity);
-        buf_move(&description->identity, &identity);
-    }
-    keep_text(description, page);
-    description->read_ms = inquiry->asked_ms;
-    description->good_until_ms = inquiry->asked_ms + MAP_STRUCTURE_TTL_MS;
-    return model;
+    return model_ref(described->model);
 }
 
 /* In an outage what was told before may do for a while. */
@@ -274,11 +187,11 @@ static const struct model *stand_in(struct inquiry *inquiry, const struct error 
     struct description *description = inquiry->of;
     const struct catalog *catalog = inquiry->catalog;
     int64_t most_ms = MAP_STRUCTURE_TTL_MS + catalog->options.stale_ms;
-    if (!description || !description->model || !error_is_outage(err) ||
+    if (!description || !description->described.model || !error_is_outage(err) ||
         now_ms(catalog) - description->read_ms >= most_ms)
         return NULL;
     description->good_until_ms = now_ms(catalog) + STAND_IN_MS;
-    return model_ref(description->model);
+    return model_ref(description->described.model);
 }
 
 /* Asking. */
@@ -396,7 +309,7 @@ static bool begin(struct catalog *catalog, struct models_call *call, const struc
     struct source *source = catalog->options.source(catalog->options.source_arg, place, &call->why);
     struct description *description = source ? find_description(catalog, source, name) : NULL;
     if (!source || is_good(catalog, description)) {
-        call->model = source ? model_ref(description->model) : NULL;
+        call->model = source ? model_ref(description->described.model) : NULL;
         call->timer = loop_add_timer(catalog->options.loop, 0, tell_known, call);
         return call->timer;
     }
@@ -409,7 +322,7 @@ static bool begin(struct catalog *catalog, struct models_call *call, const struc
                                   : ask(catalog, description, source, place->map, name, payer);
     if (inquiry)
         join(inquiry, call);
-    else if (!description->model)
+    else if (!description->described.model)
         free_description(catalog, description);
     return inquiry;
 }
@@ -455,7 +368,7 @@ static const struct model *known(struct models *models, const struct place *plac
         return NULL;
     if (ttl_left_ms)
         *ttl_left_ms = description->good_until_ms - now_ms(catalog);
-    return description->model;
+    return description->described.model;
 }
 
 static bool told(struct models *models, const struct place *place, struct models_told *out)
