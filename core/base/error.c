@@ -75,6 +75,11 @@ static const struct {
                        "somebody must sign in again, as the text says; no remount is needed"},
     [ERROR_THROTTLED] = {"throttled", EAGAIN, RETRY,
                          "wait some seconds, and ask with fewer readers at once"},
+    [ERROR_TOO_FAST] =
+        {"too-fast", EDQUOT, RETRY,
+         "ask again after a second; a narrower path, or @count and @summary, take less"},
+    [ERROR_SPENT] = {"spent", EDQUOT, CALLER,
+                     "start the program anew, and read less: a narrower path, @count or @summary"},
     [ERROR_TIMED_OUT] = {"timed-out", ETIMEDOUT, RETRY, "ask again; --timeout gives more time"},
     [ERROR_UNREACHABLE] = {"unreachable", EHOSTUNREACH, RETRY,
                            "ask again when there is a network; the region may be misspelled"},
@@ -116,6 +121,11 @@ bool error_is_outage(const struct error *err)
     default:
         return false;
     }
+}
+
+bool error_is_of_asker(const struct error *err)
+{
+    return err->kind == ERROR_TOO_FAST || err->kind == ERROR_SPENT;
 }
 
 int error_errno(enum error_kind kind)

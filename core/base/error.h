@@ -19,6 +19,8 @@ enum error_kind {
     ERROR_DENIED,         /* no permission, bad signature, no credentials */
     ERROR_EXPIRED,        /* session or token expired */
     ERROR_THROTTLED,      /* past the retry budget */
+    ERROR_TOO_FAST,       /* more than may be read in a second */
+    ERROR_SPENT,          /* more than who asks may read at all */
     ERROR_TIMED_OUT,      /* the deadline passed */
     ERROR_UNREACHABLE,    /* name resolution, no route */
     ERROR_REFUSED,        /* connection refused */
@@ -72,6 +74,9 @@ const char *error_hint(enum error_kind kind);
 /* Whether nobody could be asked: what was known before may hold still. Not where the service, or
  * whoever gives credentials, has said no. */
 bool error_is_outage(const struct error *err);
+
+/* Whether it is of who asked, and not of what was asked: another may be answered. */
+bool error_is_of_asker(const struct error *err);
 
 /* The errno that tells it to a program: each kind has its own. */
 int error_errno(enum error_kind kind);

@@ -275,6 +275,14 @@ static bool count_items(struct answer *answer, const struct read *read, struct j
     return none && (read->filter_count ? count <= scanned : count == scanned);
 }
 
+/* A filter leaves out items that were read. */
+static size_t read_count_of(const struct answer *answer, struct json root)
+{
+    int64_t told;
+    bool is_told = json_read_int(json_member(root, "ScannedCount"), &told);
+    return is_told && told > (int64_t)answer->item_count ? (size_t)told : answer->item_count;
+}
+
 static bool read_names(struct answer *answer, struct json root)
 {
     struct json array = json_member(root, "TableNames");
@@ -549,6 +557,7 @@ static bool read_success(struct answer *answer, const struct answer_question *qu
     if (!is_dynamos(response) || !json_is(root, JSON_OBJECT) || !members_differ(root) ||
         !read_content(answer, question, root) || !read_capacity(answer, root))
         return fault_foreign(question, response, err);
+    answer->read_count = read_count_of(answer, root);
     return answer->arena.failed ? error_no_memory(err) : true;
 }
 

@@ -25,6 +25,7 @@ struct answer {
     struct json description;  /* of a table, its expiry or its recovery; absent unless asked for */
     struct json resume;       /* what request_place goes on from; absent at the end */
     double capacity;          /* read capacity units; < 0 when not told */
+    size_t read_count;        /* items that were read for it, those that a filter left out too */
     char request_id[64];
 };
 

@@ -12,6 +12,7 @@
 #include "core/dynamo/inventory.h"
 #include "core/dynamo/request.h"
 #include "core/dynamo/verify.h"
+#include "core/dynamo/weights.h"
 #include "core/dynamo/words.h"
 
 /* A batch of 16 MB ends where it is, and leaves the rest unprocessed. */
@@ -21,6 +22,7 @@ struct dynamo {
     struct source source; /* first, so that a source is a dynamo */
     struct exchange_link link;
     struct hedging hedging;
+    struct weights weights;
     struct quotas quotas;        /* one a table; of an endpoint, as the whole source is */
     struct inventory *inventory; /* owned */
     int64_t deadline_ms;
@@ -39,9 +41,10 @@ struct source_call {
     struct buf resume; /* JSON: where the next request goes on; empty at the end */
     struct hedged *exchange;
     struct retry *retry;             /* the table's quota; given back at the end */
-    struct loop_timer *timer;        /* before a batch's next round, or a Scan's refusal */
+    struct loop_timer *timer;        /* before a batch's next round, or a refusal */
     struct inventory_wait diagnosis; /* before an error that names what there is instead */
-    struct error why;                /* that error */
+    struct error why;                /* that error, or what a refusal says */
+    uint32_t wanted;                 /* entries of a Read's limit that were not asked for yet */
     /* The page under way. */
     int64_t deadline_at_ms;
     struct answer *answer; /* owned; the last one, until it is handed over */
@@ -209,6 +212,27 @@ static void go_on_with_batch(struct source_call *call)
         fail_unprocessed(call);
 }
 
+/* What the answer took tells what the next will. */
+static void learn(struct source_call *call, const struct answer *answer)
+{
+    struct weights *weights = &call->dynamo->weights;
+    if (answer->capacity <= 0)
+        return;
+    switch (call->question.op) {
+    case DYNAMO_GET_ITEM:
+    case DYNAMO_BATCH_GET_ITEM:
+        weights_learn_keys(weights, call->read, call->unasked - json_count(answer->resume),
+                           answer->capacity);
+        break;
+    case DYNAMO_QUERY:
+    case DYNAMO_SCAN:
+        weights_learn_page(weights, call->read, answer->read_count, answer->capacity);
+        break;
+    default:
+        break;
+    }
+}
+
 /* The answer of the round before, if there was one, had nothing to tell. */
 static void keep_answer(struct source_call *call, struct answer *answer)
 {
@@ -232,6 +256,7 @@ static void on_answer(void *arg, struct answer *answer, const struct error *err,
         return;
     }
     keep_answer(call, answer);
+    learn(call, answer);
     if (!verify_answer(&call->verify, answer, &why)) {
         memcpy(why.request_id, answer->request_id, sizeof why.request_id);
         why.http_status = 200;
@@ -245,9 +270,42 @@ static void on_answer(void *arg, struct answer *answer, const struct error *err,
         deliver(call);
 }
 
-/* Sends what the page still needs. False when memory ran out. */
+static void on_refusal(void *arg)
+{
+    struct source_call *call = arg;
+    call->timer = NULL;
+    fail(call, &call->why);
+}
+
+/* Whoever pays may have too little left for what comes next. A page is then as long as he can
+ * afford, and what is wanted beyond it is asked for with the next one. */
+static bool afford(struct source_call *call, double *set_aside)
+{
+    struct dynamo *dynamo = call->dynamo;
+    enum dynamo_op op = call->question.op;
+    struct outlay outlay;
+    if (!dynamo_op_reads_records(op))
+        return true;
+    if (op == DYNAMO_QUERY || op == DYNAMO_SCAN) {
+        outlay =
+            weights_of_page(&dynamo->weights, call->read, call->wanted, payer_left(call->payer));
+        call->request.page = outlay.limit;
+        call->wanted = outlay.limit < call->wanted ? call->wanted - outlay.limit : 0;
+    } else {
+        outlay = weights_of_keys(&dynamo->weights, call->read, call->unasked);
+    }
+    *set_aside = outlay.units;
+    return payer_set_aside(call->payer, outlay.units, outlay.least, &call->why);
+}
+
+/* Sends what the page still needs, if that can be paid. False when memory ran out. */
 static bool ask(struct source_call *call)
 {
+    double set_aside = 0;
+    if (!afford(call, &set_aside)) {
+        call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, on_refusal, call);
+        return call->timer;
+    }
     CLEAN_UP(buf_clean_up) struct buf body = {0};
     if (call->resume.failed || !request_write(&call->request, buf_span(&call->resume), &body))
         return false;
@@ -256,11 +314,14 @@ static bool ask(struct source_call *call)
         .body = buf_span(&body),
         .retry = call->retry,
         .payer = call->payer,
+        .set_aside = set_aside,
         .most_tries = retry_attempts(call->retry) - call->requests,
         .deadline_at_ms = call->deadline_at_ms,
     };
     struct dynamo *dynamo = call->dynamo;
     call->exchange = hedged_start(&dynamo->hedging, &dynamo->link, &request, on_answer, call);
+    if (!call->exchange)
+        payer_give_back(call->payer, set_aside);
     return call->exchange != NULL;
 }
 
@@ -306,22 +367,15 @@ static struct answer_question question_of(const struct dynamo *dynamo, const str
     };
 }
 
-static void refuse_scan(void *arg)
-{
-    struct source_call *call = arg;
-    struct error err;
-    call->timer = NULL;
-    error_set(&err, ERROR_INVALID, "%s is not scanned: nobody has allowed it (--allow-scan)",
-              call->read->table);
-    fail(call, &err);
-}
-
 /* The one place that lets a Scan pass. */
 static bool begin(struct source_call *call)
 {
+    call->wanted = call->request.limit;
     if (call->question.op != DYNAMO_SCAN || call->dynamo->may_scan)
         return begin_page(call);
-    call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, refuse_scan, call);
+    error_set(&call->why, ERROR_INVALID, "%s is not scanned: nobody has allowed it (--allow-scan)",
+              call->read->table);
+    call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, on_refusal, call);
     return call->timer != NULL;
 }
 
@@ -361,6 +415,7 @@ static void dynamo_destroy(struct source *source)
     struct dynamo *dynamo = (struct dynamo *)source;
     inventory_destroy(dynamo->inventory);
     quotas_clean_up(&dynamo->quotas);
+    weights_clean_up(&dynamo->weights);
     free(dynamo);
 }
 

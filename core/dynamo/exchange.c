@@ -10,6 +10,7 @@ struct exchange {
     struct exchange_link *link;
     struct answer_question *question;
     struct payer *payer; /* borrowed */
+    double set_aside;    /* of the payer's units, until this is over */
     bool is_sent;        /* and not over yet: since SENT_MS */
     unsigned tries;      /* requests sent */
     int64_t sent_ms;
@@ -86,8 +87,16 @@ static void log_error(const struct exchange *exchange, const struct error *err, 
              err->request_id[0] ? err->request_id : "unknown");
 }
 
+/* Whether the service may have read for a request that failed: not where it said no. */
+static bool may_have_read(const struct error *err)
+{
+    return err->http_status == 200 ||
+           (err->http_status == 0 && (err->kind == ERROR_TIMED_OUT || err->kind == ERROR_RESET));
+}
+
 /* The request is over. */
-static void charge(struct exchange *exchange, enum expense_end end, double units, int64_t took_ms)
+static void charge(struct exchange *exchange, enum expense_end end, double units, double doubted,
+                   int64_t took_ms)
 {
     const struct read *read = exchange->question->read;
     struct expense expense = {
@@ -98,6 +107,7 @@ static void charge(struct exchange *exchange, enum expense_end end, double units
         .requests = 1,
         .end = end,
         .units = units > 0 ? units : 0,
+        .doubted = doubted,
         .took_ms = took_ms,
     };
     exchange->is_sent = false;
@@ -106,7 +116,8 @@ static void charge(struct exchange *exchange, enum expense_end end, double units
 
 static void charge_unanswered(struct exchange *exchange, enum expense_end end)
 {
-    charge(exchange, end, 0, loop_now_ms(exchange->link->client.loop) - exchange->sent_ms);
+    charge(exchange, end, 0, exchange->set_aside,
+           loop_now_ms(exchange->link->client.loop) - exchange->sent_ms);
 }
 
 static void attempted(void *arg, const struct aws_attempt *attempt)
@@ -116,11 +127,12 @@ static void attempted(void *arg, const struct aws_attempt *attempt)
     const struct answer *answer = attempt->result;
     if (answer) {
         stats->capacity += answer->capacity > 0 ? answer->capacity : 0;
-        charge(exchange, EXPENSE_ANSWERED, answer->capacity, attempt->took_ms);
+        charge(exchange, EXPENSE_ANSWERED, answer->capacity, 0, attempt->took_ms);
         log_answer(exchange, answer, attempt->took_ms);
     } else {
         stats->failures++;
-        charge(exchange, EXPENSE_FAILED, 0, attempt->took_ms);
+        charge(exchange, EXPENSE_FAILED, 0, may_have_read(attempt->err) ? exchange->set_aside : 0,
+               attempt->took_ms);
         log_error(exchange, attempt->err, attempt->took_ms);
     }
 }
@@ -131,6 +143,7 @@ static void done(void *arg, void *result, const struct error *err, unsigned trie
     free(arg);
     if (exchange.is_sent)
         charge_unanswered(&exchange, EXPENSE_FAILED);
+    payer_give_back(exchange.payer, exchange.set_aside);
     exchange.done(exchange.arg, result, err, tries);
 }
 
@@ -152,8 +165,12 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
     struct exchange *exchange = calloc(1, sizeof *exchange);
     if (!exchange)
         return NULL;
-    *exchange = (struct exchange){
-        .link = link, .question = question, .payer = wanted->payer, .done = fn, .arg = arg};
+    *exchange = (struct exchange){.link = link,
+                                  .question = question,
+                                  .payer = wanted->payer,
+                                  .set_aside = wanted->set_aside,
+                                  .done = fn,
+                                  .arg = arg};
     snprintf(exchange->target, sizeof exchange->target, "DynamoDB_20120810.%s",
              dynamo_op_name(question->op));
     exchange_share(link, question, exchange->share);
@@ -197,5 +214,6 @@ void exchange_end(struct exchange *exchange)
     aws_call_end(exchange->call);
     if (exchange->is_sent)
         charge_unanswered(exchange, EXPENSE_ABANDONED);
+    payer_give_back(exchange->payer, exchange->set_aside);
     free(exchange);
 }

@@ -45,12 +45,13 @@ struct exchange_request {
     struct span body;                 /* copied */
     struct retry *retry;              /* borrowed: the table's quota */
     struct payer *payer;              /* borrowed; may be NULL */
+    double set_aside;                 /* units, of the payer's; the exchange gives them back */
     unsigned most_tries;              /* requests, the first included */
     int64_t deadline_at_ms;           /* of the monotonic clock */
 };
 
 /* Sends what is WANTED; what it borrows, and LINK, must stay until the end. FN is called once,
- * later, never from within. NULL when memory ran out. */
+ * later, never from within. NULL when memory ran out: nothing is given back then. */
 struct exchange *exchange_start(struct exchange_link *link, const struct exchange_request *wanted,
                                 exchange_done_fn *fn, void *arg);
 /* How many requests it has sent so far, and whether it waits for the answer to the first of them.

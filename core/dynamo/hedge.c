@@ -106,15 +106,20 @@ static void on_late(void *arg)
 {
     struct hedged *hedged = arg;
     struct hedging *hedging = hedged->hedging;
+    struct exchange_request *wanted = &hedged->wanted;
+    struct error ignored;
     hedged->timer = NULL;
     if (!hedged->first.exchange || !exchange_waits_for_first(hedged->first.exchange) ||
         hedging->credit < COST)
         return;
-    hedged->wanted.most_tries = 1;
-    hedged->second.exchange =
-        exchange_start(hedged->link, &hedged->wanted, on_answer, &hedged->second);
-    if (!hedged->second.exchange)
-        return; /* without memory there is the first one still */
+    if (!payer_set_aside(wanted->payer, wanted->set_aside, wanted->set_aside, &ignored))
+        return;
+    wanted->most_tries = 1;
+    hedged->second.exchange = exchange_start(hedged->link, wanted, on_answer, &hedged->second);
+    if (!hedged->second.exchange) { /* without memory there is the first one still */
+        payer_give_back(wanted->payer, wanted->set_aside);
+        return;
+    }
     hedging->credit -= COST;
     hedging->sent++;
 }

@@ -374,8 +374,18 @@ static void write_batch_get_item(const struct request *request, struct span resu
     buf_add_text(out, "}}");
 }
 
-/* Where the first entries were not enough, the next pages come whole: the rest is not to be asked
- * for entry by entry. */
+/* Where the first entries were not enough, the next pages come whole, unless somebody has to be
+ * careful: the rest is not to be asked for entry by entry. */
+static void add_position(const struct request *request, struct span resume, struct buf *out)
+{
+    uint32_t first = resume.size ? 0 : request->limit;
+    uint32_t limit = request->page ? request->page : first;
+    if (resume.size)
+        add_json(out, "ExclusiveStartKey", resume);
+    if (limit)
+        add_count(out, "Limit", limit);
+}
+
 static void write_query(const struct request *request, struct span resume, struct buf *out)
 {
     add_string(out, "TableName", span_text(request->table));
@@ -386,11 +396,7 @@ static void write_query(const struct request *request, struct span resume, struc
     add_expressions(request, out);
     if (request->descending)
         add_json(out, "ScanIndexForward", SPAN_LITERAL("false"));
-    if (resume.size) {
-        add_json(out, "ExclusiveStartKey", resume);
-    } else if (request->limit) {
-        add_count(out, "Limit", request->limit);
-    }
+    add_position(request, resume, out);
 }
 
 static void write_scan(const struct request *request, struct span resume, struct buf *out)
@@ -401,10 +407,7 @@ static void write_scan(const struct request *request, struct span resume, struct
         add_count(out, "Segment", request->segment);
         add_count(out, "TotalSegments", request->segments);
     }
-    if (resume.size)
-        add_json(out, "ExclusiveStartKey", resume);
-    else if (request->limit)
-        add_count(out, "Limit", request->limit);
+    add_position(request, resume, out);
 }
 
 bool request_write(const struct request *request, struct span resume, struct buf *out)

@@ -46,6 +46,7 @@ struct request {
     struct buf names;  /* JSON: the aliases and what they stand for */
     struct buf values; /* JSON */
     uint32_t limit;    /* entries of the first page; 0: as many as it holds */
+    uint32_t page;     /* entries of the page that is written next; 0: as it is said above */
     bool descending;
     bool consistent;
     bool counts;                /* only how many items there are */

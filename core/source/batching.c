@@ -1,6 +1,7 @@
 /* Questions for one record each, gathered and asked together. */
 #include "core/source/batching.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/base/dict.h"
@@ -69,6 +70,7 @@ struct source_call {
     struct source_call *next, **link; /* among those who wait, or the batch's members */
     int64_t since_ms;                 /* it has waited */
     struct loop_timer *deadline; /* of one that had to wait; who leaves at once has its batch's */
+    double set_aside;            /* of its payer's units, for the batch's request */
     const struct json *item;     /* its record, while a page is being told */
     double capacity;             /* its part of what the batch's answers took; < 0: not told */
 };
@@ -132,9 +134,16 @@ static void enqueue(struct lane *lane, struct source_call *call)
     lane->waiting++;
 }
 
+static void give_back_part(struct source_call *call)
+{
+    payer_give_back(call->payer, call->set_aside);
+    call->set_aside = 0;
+}
+
 /* Out of its lane's queue, or of its batch. */
 static void detach(struct source_call *call)
 {
+    give_back_part(call);
     *call->link = call->next;
     if (call->next)
         call->next->link = call->link;
@@ -198,13 +207,44 @@ static void charge(struct payer *payer, const struct expense *expense)
         count++;
     if (count == 0)
         payer_charge(batch->heir, expense);
-    else
-        part.units /= count;
+    part.units /= count ? count : 1;
+    part.doubted /= count ? count : 1;
     for (const struct source_call *each = batch->members; each; each = each->next) {
         part.pattern = each->read->pattern;
         payer_charge(each->payer, &part);
         part.requests = 0;
     }
+}
+
+static void give_back(struct payer *payer, double units)
+{
+    const struct batch *batch = (const struct batch *)payer;
+    (void)units;
+    for (struct source_call *each = batch->members; each; each = each->next)
+        give_back_part(each);
+}
+
+/* All have to be able to pay their part; else whoever can is asked for alone. */
+static bool set_aside(struct payer *payer, double units, double least, struct error *err)
+{
+    const struct batch *batch = (const struct batch *)payer;
+    bool ok = true;
+    unsigned count = 0;
+    for (const struct source_call *each = batch->members; each; each = each->next)
+        count++;
+    for (struct source_call *each = batch->members; each && ok; each = each->next) {
+        ok = payer_set_aside(each->payer, units / count, least / count, err);
+        each->set_aside += ok ? units / count : 0;
+    }
+    if (!ok)
+        give_back(payer, units);
+    return ok;
+}
+
+static double left(const struct payer *payer)
+{
+    (void)payer;
+    return INFINITY; /* of what is read by keys nothing is cut */
 }
 
 static void release(struct payer *payer)
@@ -234,7 +274,7 @@ static void close_batch(struct batch *batch)
 
 static struct batch *new_batch(struct lane *lane, bool apart)
 {
-    static const struct payer_ops ops = {charge, release};
+    static const struct payer_ops ops = {charge, release, left, set_aside, give_back};
     struct batch *batch = calloc(1, sizeof *batch);
     if (!batch)
         return NULL;
@@ -349,11 +389,11 @@ static bool go_alone(struct lane *lane, struct source_call *call)
     return false;
 }
 
-/* Whether ERR may be the fault of one of the keys, or of asking for several: asked one by one,
- * others would have their records. */
+/* Whether ERR may be the fault of one of the keys, of one who asks, or of asking for several: asked
+ * one by one, others would have their records. */
 static bool is_of_company(const struct error *err)
 {
-    return err->kind == ERROR_BAD_ANSWER || err->kind == ERROR_INVALID ||
+    return error_is_of_asker(err) || err->kind == ERROR_BAD_ANSWER || err->kind == ERROR_INVALID ||
            (err->kind == ERROR_DENIED && err->authenticated);
 }
 

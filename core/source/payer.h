@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/error.h"
+
 enum expense_end {
     EXPENSE_ANSWERED,  /* as the service answers, though what it said may be refused afterwards */
     EXPENSE_FAILED,    /* refused, or not answered; it may be tried again, which is a new expense */
@@ -21,7 +23,9 @@ struct expense {
     const char *pattern;   /* of the map, that the Read is for: "jobs/by-id/{job_id}"; "": none */
     unsigned requests;     /* 1; 0 for a share of a request that another's expense counts */
     enum expense_end end;
-    double units; /* read capacity units that it consumed; 0 where none are told */
+    double units;   /* read capacity units that it consumed; 0 where none are told */
+    double doubted; /* that it may have consumed, for all that is known: it was sent, and nobody
+                       told */
     int64_t took_ms;
 };
 
@@ -35,11 +39,25 @@ struct payer_ops {
     void (*charge)(struct payer *payer, const struct expense *expense);
     /* The last reference is gone. */
     void (*release)(struct payer *payer);
+
+    /* Of one who may not spend as much as he likes; all three, or none. A source asks before it
+     * sends a request, sets aside what it expects the request to take, and gives that back when it
+     * is over: what it took is charged as ever. docs/internals/limits.md tells the rest. */
+
+    /* Read units that may still be set aside; INFINITY: as many as it takes. */
+    double (*left)(const struct payer *payer);
+    /* Sets UNITS aside for a request that takes LEAST whatever comes. False with ERR filled
+     * (error_is_of_asker) when not even these are left, and then nothing is set aside. */
+    bool (*set_aside)(struct payer *payer, double units, double least, struct error *err);
+    void (*give_back)(struct payer *payer, double units);
 };
 
 /* NULL, nobody in particular, is fine for all of them. */
 struct payer *payer_ref(struct payer *payer);
 void payer_unref(struct payer *payer);
 void payer_charge(struct payer *payer, const struct expense *expense);
+double payer_left(const struct payer *payer);
+bool payer_set_aside(struct payer *payer, double units, double least, struct error *err);
+void payer_give_back(struct payer *payer, double units);
 
 #endif

@@ -20,6 +20,7 @@ struct cache_flight {
     struct cache *cache;
     struct cache_wait *first, *last; /* in the order they came */
     struct cache_question question;  /* its key is not used */
+    struct cache_wait *asker;        /* whose question it is; NULL when he has gone away */
     struct loop_timer *refusal;      /* set when the fetch did not begin */
     struct error refused;
     bool dropped; /* the answer must not be kept, nor joined */
@@ -31,6 +32,8 @@ struct cache_wait {
     cache_done_fn *done;
     void *arg;
     struct cache_flight *flight; /* NULL for an answer that was known */
+    struct cache_question joins; /* of one who joined another's: his own, should the other's not be
+                                  * answered because of who asked it; without FETCH there is none */
     int64_t max_age_ms, max_missing_age_ms, stale_ms;
     struct cache_wait *previous, *next;
     struct cache *cache;
@@ -231,13 +234,20 @@ static void free_flight(struct cache_flight *flight)
     free(flight);
 }
 
+/* WAIT, which is in no flight any more, is over; what is to be told it stands in the copy. */
+static struct cache_wait end_wait(struct cache_wait *wait)
+{
+    struct cache_wait copy = *wait;
+    release_question(&wait->joins);
+    free(wait);
+    return copy;
+}
+
 static struct cache_wait take_first_wait(struct cache_flight *flight)
 {
-    struct cache_wait wait = *flight->first;
-    struct cache_wait *gone = flight->first;
-    unlink_wait(flight, gone);
-    free(gone);
-    return wait;
+    struct cache_wait *first = flight->first;
+    unlink_wait(flight, first);
+    return end_wait(first);
 }
 
 /* Answers those who wait, one by one: each may make others leave. What has just been read is as old
@@ -279,8 +289,70 @@ void cache_land(struct cache_flight *flight, const struct cache_value *value)
     value_unref(&landed);
 }
 
+static struct cache_flight *new_flight(struct cache *cache, const struct cache_question *question);
+static bool launch(struct cache_flight *flight);
+
+/* WAIT, which is in no flight any more, asks for KEY by its own question. False without memory. */
+static bool fly_again(struct cache_wait *wait, struct span key)
+{
+    struct cache_question question = wait->joins;
+    question.key = key;
+    struct cache_flight *flight = new_flight(wait->cache, &question);
+    if (!flight)
+        return false;
+    wait->joins = (struct cache_question){0};
+    link_wait(flight, wait);
+    flight->asker = wait;
+    wait->cache->stats.misses++;
+    if (launch(flight))
+        return true;
+    unlink_wait(flight, wait);
+    detach_flight(flight);
+    free_flight(flight);
+    return false;
+}
+
+/* All who joined a question that was refused to who asked it: the first of them asks it himself,
+ * and the others join him. */
+static void ask_again(struct cache_flight *flight)
+{
+    struct error no_memory;
+    error_no_memory(&no_memory);
+    while (flight->first) {
+        struct cache_wait *wait = flight->first;
+        struct cache_flight *other = find_flight(flight->cache, flight->node.key);
+        unlink_wait(flight, wait);
+        if (other) {
+            link_wait(other, wait);
+        } else if (!fly_again(wait, flight->node.key)) {
+            struct cache_wait told = end_wait(wait);
+            told.done(told.arg, NULL, 0, &no_memory);
+        }
+    }
+}
+
+static void refuse_asker(struct cache_flight *flight, const struct error *err)
+{
+    const struct error copy = *err;
+    struct cache_wait *asker = flight->asker;
+    detach_flight(flight);
+    flight->landed = true;
+    if (asker)
+        unlink_wait(flight, asker);
+    ask_again(flight);
+    if (asker) {
+        struct cache_wait told = end_wait(asker);
+        told.done(told.arg, NULL, 0, &copy);
+    }
+    free_flight(flight);
+}
+
 void cache_fail(struct cache_flight *flight, const struct error *err)
 {
+    if (error_is_of_asker(err)) {
+        refuse_asker(flight, err);
+        return;
+    }
     const struct error copy = *err;
     bool may_excuse = error_is_outage(err) && !flight->dropped;
     struct entry *known = may_excuse ? find_entry(flight->cache, flight->node.key) : NULL;
@@ -380,6 +452,7 @@ static bool wait_for_new_flight(struct cache_wait *wait, const struct cache_ques
         return false;
     }
     link_wait(flight, wait);
+    flight->asker = wait;
     wait->cache->stats.misses++;
     if (launch(flight))
         return true;
@@ -402,13 +475,15 @@ static struct entry *fresh_entry(struct cache *cache, const struct cache_questio
 static bool wait_without_fetch(struct cache_wait *wait, const struct cache_question *question,
                                struct entry *entry, struct cache_flight *flight)
 {
-    bool ok = !entry || wait_for_known(wait, entry);
-    if (!entry) {
-        link_wait(flight, wait);
-        wait->cache->stats.joined++;
+    if (entry) {
+        bool ok = wait_for_known(wait, entry);
+        release_question(question);
+        return ok;
     }
-    release_question(question);
-    return ok;
+    wait->joins = *question;
+    link_wait(flight, wait);
+    wait->cache->stats.joined++;
+    return true;
 }
 
 static bool await(struct cache_wait *wait, const struct cache_question *question)
@@ -450,7 +525,9 @@ void cache_leave(struct cache_wait *wait)
     value_unref(&wait->value);
     if (flight)
         unlink_wait(flight, wait);
-    free(wait);
+    if (flight && flight->asker == wait)
+        flight->asker = NULL;
+    end_wait(wait);
     if (flight && !flight->first && !flight->landed)
         abandon(flight);
 }

@@ -53,7 +53,8 @@ struct cache_question {
     cache_abandon_fn *abandon;
     /* Given to the cache by cache_ask. RELEASE (which may be NULL) gets it back exactly once,
      * when it is not needed any more: from within cache_ask if no fetch began (the answer was
-     * known, another flight was joined, memory ran out), else after land, fail or abandon. */
+     * known, memory ran out), else after land, fail or abandon; of who joined another's flight when
+     * he has been told, or has left. */
     void *fetch_arg;
     void (*release)(void *fetch_arg);
 };
@@ -70,6 +71,8 @@ void cache_leave(struct cache_wait *wait);
  * drop meanwhile. The cache takes its own reference, and keeps what fits. The flight is gone
  * afterwards. */
 void cache_land(struct cache_flight *flight, const struct cache_value *value);
+/* Where the failure is of who asked (error_is_of_asker) he alone is told, and of those who joined
+ * him the first asks in his place. */
 void cache_fail(struct cache_flight *flight, const struct error *err);
 
 /* Drops all that is known: the next questions are asked afresh. A flight under way lands for those

@@ -315,6 +315,24 @@ static bool set_max_entries(struct options *options, const char *value)
     return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100000000;
 }
 
+/* Read units, which come in halves. */
+static bool read_units(const char *value, double *out)
+{
+    char *end;
+    *out = strtod(value, &end);
+    return value[0] >= '0' && value[0] <= '9' && *end == '\0' && *out >= 0.5 && *out <= 1e9;
+}
+
+static bool set_max_rcu(struct options *options, const char *value)
+{
+    return read_units(value, &options->max_rcu);
+}
+
+static bool set_max_rcu_per_process(struct options *options, const char *value)
+{
+    return read_units(value, &options->max_rcu_per_process);
+}
+
 /* Up to a year. */
 static bool set_stale_if_error(struct options *options, const char *value)
 {
@@ -498,6 +516,18 @@ static const struct option table[] = {
      .commands = "mount",
      .initial = "1000000",
      .help = "how many entries a listing may have"},
+    {.name = "max-rcu",
+     .argument = "N",
+     .takes = "0.5 to 1000000000",
+     .set = set_max_rcu,
+     .commands = "mount",
+     .help = "read units that may be read in a second; beyond it EDQUOT"},
+    {.name = "max-rcu-per-process",
+     .argument = "N",
+     .takes = "0.5 to 1000000000",
+     .set = set_max_rcu_per_process,
+     .commands = "mount",
+     .help = "read units that a program, with all it starts, may read; beyond it EDQUOT"},
     {.name = "stale-if-error",
      .argument = "SECONDS",
      .takes = "0 to 31622400",

@@ -25,6 +25,8 @@ struct options {
     const char *fuse_options[8];  /* each as -o was given */
     const char *ignored[64];      /* of `diff`: attributes that may differ */
     struct scan_limits scan_limits;
+    double max_rcu;             /* read units in a second; 0: as many as it takes */
+    double max_rcu_per_process; /* likewise, in all */
     uint64_t cache_bytes;
     int64_t timeout_ms;
     int64_t stale_ms;        /* 0: what is too old is never shown */

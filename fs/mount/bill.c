@@ -8,19 +8,28 @@
 #include "core/base/instant.h"
 #include "core/base/printable.h"
 #include "fs/mount/ledger.h"
+#include "fs/mount/limits.h"
 #include "fs/mount/tally.h"
+
+/* What the cheapest request takes. */
+#define LEAST_UNITS 0.5
 
 bool bills_open(struct mount *mount, const char *file, struct error *err)
 {
+    const struct options *options = mount->app->options;
+    struct clock *clock = loop_clock(mount->app->loop);
     mount->processes = processes_new("/proc");
-    mount->tally = tally_new(loop_clock(mount->app->loop));
+    mount->limits = limits_new(clock, options->max_rcu, options->max_rcu_per_process);
+    mount->tally = tally_new(clock);
     mount->ledger = ledger_new(file, &mount->app->log, err);
-    return (mount->processes && mount->tally) ? mount->ledger != NULL : error_no_memory(err);
+    return (mount->processes && mount->limits && mount->tally) ? mount->ledger != NULL
+                                                               : error_no_memory(err);
 }
 
 void bills_close(struct mount *mount)
 {
     processes_destroy(mount->processes);
+    limits_destroy(mount->limits);
     tally_destroy(mount->tally);
     ledger_destroy(mount->ledger);
 }
@@ -87,7 +96,7 @@ static void tell(struct bill *bill)
     CLEAN_UP(buf_clean_up) struct buf line = {0};
     struct mount *mount = bill->mount;
     bool is_asked = bill->requests > 0, is_answered = !bill->error || bill->error == ENOENT;
-    if (bill->read.size == 0 && !is_asked && !bill->error)
+    if ((bill->read.size == 0 || bill->is_told) && !is_asked && !bill->error)
         return;
     tally_question(mount->tally, span_text(bill->asker.program),
                    !is_answered ? TALLY_FAILED
@@ -104,7 +113,28 @@ static void charge(struct payer *payer, const struct expense *expense)
     bill->requests += expense->requests;
     bill->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
     bill->units += expense->units;
+    account_charge(bill->account, expense->units + expense->doubted);
     tally_expense(bill->mount->tally, span_text(bill->asker.program), expense);
+}
+
+static double left(const struct payer *payer)
+{
+    return account_left(((const struct bill *)payer)->account);
+}
+
+static bool set_aside(struct payer *payer, double units, double least, struct error *err)
+{
+    struct bill *bill = (struct bill *)payer;
+    bool ok = account_set_aside(bill->account, units, least, err);
+    bill->set_aside += ok ? units : 0;
+    return ok;
+}
+
+static void give_back(struct payer *payer, double units)
+{
+    struct bill *bill = (struct bill *)payer;
+    account_give_back(bill->account, units);
+    bill->set_aside -= units;
 }
 
 static void close_bill(struct bill *bill)
@@ -125,6 +155,7 @@ static void release(struct payer *payer)
     struct bill *bill = (struct bill *)payer;
     close_bill(bill);
     tell(bill);
+    account_leave(bill->account);
     buf_clean_up(&bill->path);
     buf_clean_up(&bill->read);
     free(bill);
@@ -132,7 +163,7 @@ static void release(struct payer *payer)
 
 struct bill *bill_new(struct mount *mount, pid_t pid, struct span path)
 {
-    static const struct payer_ops ops = {charge, release};
+    static const struct payer_ops ops = {charge, release, left, set_aside, give_back};
     struct bill *bill = calloc(1, sizeof *bill);
     if (!bill)
         return NULL;
@@ -147,6 +178,7 @@ struct bill *bill_new(struct mount *mount, pid_t pid, struct span path)
     bill->tree.payer = &bill->payer;
     bill->since_ms = mount_now_ms(mount);
     processes_find(mount->processes, pid, &bill->asker);
+    bill->account = account_join(mount->limits, &bill->asker);
     bill->next = mount->bills;
     if (bill->next)
         bill->next->previous = bill;
@@ -204,6 +236,15 @@ void bill_end(struct bill *bill)
     payer_unref(&bill->payer);
 }
 
+static void begin_anew(struct bill *bill)
+{
+    bill->since_ms = mount_now_ms(bill->mount);
+    bill->requests = 0;
+    bill->failures = 0;
+    bill->units = 0;
+    bill->is_told = false;
+}
+
 void bill_pass(struct bill *bill, pid_t pid)
 {
     struct process asker;
@@ -212,11 +253,39 @@ void bill_pass(struct bill *bill, pid_t pid)
     if (asker.id.pid == bill->asker.id.pid && asker.id.started == bill->asker.id.started)
         return;
     tell(bill);
+    struct account *account = account_join(mount->limits, &asker);
+    account_pass(bill->account, account, bill->set_aside);
+    account_leave(bill->account);
+    bill->account = account;
     bill->asker = asker;
-    bill->since_ms = mount_now_ms(mount);
-    bill->requests = 0;
-    bill->failures = 0;
-    bill->units = 0;
+    begin_anew(bill);
+}
+
+void bill_refuse(struct bill *bill, int error)
+{
+    bill->error = error;
+    tell(bill);
+    bill->error = 0;
+    begin_anew(bill);
+    bill->is_told = true;
+}
+
+/* Where there is something left, whoever asks decides whether it is enough. */
+bool bill_may_go_on(struct bill *bill, struct error *err)
+{
+    bool ok = account_set_aside(bill->account, LEAST_UNITS, LEAST_UNITS, err);
+    if (ok)
+        account_give_back(bill->account, LEAST_UNITS);
+    return ok;
+}
+
+bool bill_is_limited_with(struct bill *bill, pid_t pid)
+{
+    struct process process;
+    processes_find(bill->mount->processes, pid, &process);
+    struct account *account = account_join(bill->mount->limits, &process);
+    account_leave(account);
+    return account == bill->account;
 }
 
 /* Without memory for it nothing is told. */

@@ -12,20 +12,23 @@ struct bill {
     struct mount *mount;  /* borrowed */
     struct tree tree;     /* the mount's, with this for its payer: what the question is asked by */
     struct process asker; /* whose question it is */
-    struct buf path;      /* owned */
-    int64_t since_ms;     /* when it was asked */
-    struct buf read;      /* owned: JSON members that tell what is read; empty: nothing */
+    struct account *account; /* and whose limit holds for it; joined */
+    double set_aside;        /* of what the account may read, for requests under way */
+    struct buf path;         /* owned */
+    int64_t since_ms;        /* when it was asked */
+    struct buf read;         /* owned: JSON members that tell what is read; empty: nothing */
     unsigned requests, failures;
     double units;
+    bool is_told; /* what it took so far is a line of the ledger already */
     bool is_over; /* answered: with ERROR (0: as it was meant), after TOOK_MS */
     int error;
     int64_t took_ms;
     struct bill *previous, *next; /* those that are not over yet, of the mount */
 };
 
-/* What all bills of MOUNT, which has its app already, are told to: who asks, the sums, and the
- * ledger, which is written to FILE, too (NULL: to none). False with ERR filled; to be closed in
- * either case, when no source is left that could charge anybody. */
+/* What all bills of MOUNT, which has its app already, are told to: who asks, what they may read,
+ * the sums, and the ledger, which is written to FILE, too (NULL: to none). False with ERR filled;
+ * to be closed in either case, when no source is left that could charge anybody. */
 bool bills_open(struct mount *mount, const char *file, struct error *err);
 void bills_close(struct mount *mount);
 
@@ -46,6 +49,16 @@ void bill_end(struct bill *bill);
 /* The task PID goes on with what another has begun, a listing: where it is of another process, what
  * has been so far is told as that one's question. */
 void bill_pass(struct bill *bill, pid_t pid);
+
+/* Its asker may not read on, for which ERROR stands. What it took is told, and it goes on for
+ * whoever may: what is under way charges it still. */
+void bill_refuse(struct bill *bill, int error);
+
+/* Whether its asker may read on at all, as far as that is known; else ERR says why not. */
+bool bill_may_go_on(struct bill *bill, struct error *err);
+
+/* Whether the limit of the task PID is that of the asker. */
+bool bill_is_limited_with(struct bill *bill, pid_t pid);
 
 /* The task PID was told something of what PLACE reads, at PATH, which needed nobody. */
 void bill_cached(struct mount *mount, pid_t pid, struct span path, const struct place *place);

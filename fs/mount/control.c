@@ -4,13 +4,14 @@
 #include "fs/mount/bill.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"
+#include "fs/mount/limits.h"
 #include "fs/mount/metrics.h"
 #include "fs/mount/numbers.h"
 #include "fs/mount/recent.h"
 #include "fs/mount/tally.h"
 
-/* Of what is under way, so many are told. */
-enum { MOST_WAITING = 100 };
+/* Of what is under way, and of those who may read so much alone, so many are told. */
+enum { MOST_WAITING = 100, MOST_BUDGETS = 100 };
 
 static void write_member(struct buf *out, const char *name, struct span text)
 {
@@ -80,6 +81,22 @@ static void write_waiting(const struct mount *mount, struct buf *out)
     buf_add_text(out, "\n  ]");
 }
 
+/* Whoever has a limit of his own, and what he has taken of it; who asked last comes first. */
+static void write_budgets(const struct mount *mount, struct buf *out)
+{
+    struct account_told account;
+    double most = limits_stats(mount->limits).a_process;
+    buf_add_text(out, ",\n  \"budgets\": [");
+    for (size_t i = 0; i < MOST_BUDGETS && limits_account(mount->limits, i, &account); i++) {
+        buf_printf(out, "%s{\"group\": %d, ", i ? ",\n    " : "\n    ", (int)account.group);
+        write_member(out, "program", span_text(account.program));
+        buf_printf(out, ", \"units\": %.15g, \"left\": %.15g, \"refused\": %llu}", account.units,
+                   most > account.units ? most - account.units : 0,
+                   (unsigned long long)account.refused);
+    }
+    buf_add_text(out, "\n  ]");
+}
+
 static void write_stats(const struct mount *mount, struct buf *out)
 {
     struct number numbers[NUMBERS];
@@ -95,6 +112,7 @@ static void write_stats(const struct mount *mount, struct buf *out)
     write_programs(mount, out);
     write_uses(mount, out);
     write_waiting(mount, out);
+    write_budgets(mount, out);
     buf_add_text(out, "\n}\n");
 }
 

@@ -46,14 +46,16 @@ struct reader {
 
 /*
  *   state        what has come, and what a reader gets behind the last entry     may become
- *   IDLE         some; nobody has asked for more: whoever reads on does          ASKED
+ *   IDLE         some; nobody has asked for more, or who did might not: whoever
+ *                reads on does                                                   ASKED
  *   ASKED        some; a page is on its way: the reader waits                    any but ASKED
  *   WHOLE        everything: the end                                             -
  *   UNLISTABLE   all that can be told, but there may be more: EOPNOTSUPP         -
  *   FAILED       some: the error that ended it                                   -
  *
- * PAGES is there in IDLE and ASKED alone (in IDLE not before the first page). Entries are only ever
- * added, and keep their offsets, in every state.
+ * PAGES is there in IDLE and ASKED alone (in IDLE not before the first page, and not when a page
+ * was refused to who asked: then it begins anew, and what comes again is told once). Entries are
+ * only ever added, and keep their offsets, in every state.
  */
 enum listing_state {
     LISTING_IDLE,
@@ -80,6 +82,7 @@ struct listing {
     size_t page;       /* where the latest page begins */
     size_t memory;     /* what of it has been told to the budget */
     bool is_forgotten; /* what it knows may be old: names alone are told */
+    bool is_refused;   /* somebody might not read on: who tries again goes on where that was */
     struct reader *readers;
     unsigned handles;       /* that have it open */
     int64_t since_ms;       /* when it began; its entries' times count from here */
@@ -112,6 +115,12 @@ static int64_t now_ms(const struct listing *listing)
 static bool is_over(const struct listing *listing)
 {
     return listing->state != LISTING_IDLE && listing->state != LISTING_ASKED;
+}
+
+/* Whether it is worth keeping while nobody has it open. */
+static bool is_kept(const struct listing *listing)
+{
+    return is_over(listing) || listing->is_refused;
 }
 
 static bool is_whole(const struct listing *listing)
@@ -359,14 +368,14 @@ static void on_expiry(void *arg)
 }
 
 /* One to which nothing will be added is kept for others as long as it is fresh, or may stand in for
- * one that is. */
+ * one that is; and one that nobody could pay for yet. */
 void listing_close(struct listing *listing)
 {
     if (--listing->handles > 0)
         return;
     bool is_latest = listing->node->listing == listing || listing->after;
     int64_t until_ms = may_stand_in(listing) ? listing->stale_until_ms : listing->fresh_until_ms;
-    if (is_latest && is_over(listing) && (is_fresh(listing) || may_stand_in(listing)))
+    if (is_latest && is_kept(listing) && (is_fresh(listing) || may_stand_in(listing)))
         listing->timer = loop_add_timer(mount_of(listing)->app->loop, until_ms - now_ms(listing),
                                         on_expiry, listing);
     if (!listing->timer)
@@ -782,6 +791,35 @@ static void shorten_freshness(struct listing *listing)
         listing->fresh_until_ms = most_ms;
 }
 
+/* Who asked for the page may not read so much; others may, and what has come stays. PID is his, if
+ * he has not been answered before. */
+static void refuse(struct listing *listing, pid_t pid, const struct error *err)
+{
+    struct reader *next;
+    int error = reply_errno(err->kind);
+    listing->is_refused = true;
+    become(listing, LISTING_IDLE);
+    for (struct reader *reader = listing->readers; reader; reader = next) {
+        next = reader->next;
+        if (reader->waiting.pid != pid && err->kind != ERROR_TOO_FAST &&
+            !bill_is_limited_with(listing->bill, reader->waiting.pid))
+            continue;
+        note_failure(listing, reader->waiting.pid, error, err);
+        waiting_fail(&reader->waiting, error);
+        reader_free(reader);
+    }
+    bill_refuse(listing->bill, error);
+}
+
+/* A page was refused: where its pages stood is not known any more. */
+static void refuse_page(struct listing *listing, const struct error *err)
+{
+    refuse(listing, listing->bill->asker.id.pid, err);
+    tree_list_end(listing->pages);
+    listing->pages = NULL;
+    end_bill(listing, 0);
+}
+
 static void take_entries(void *arg, const struct tree_entry *entries, size_t count, bool more,
                          const struct error *err)
 {
@@ -798,6 +836,8 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
         note_skipped(listing);
     if (!err)
         become(listing, more ? LISTING_IDLE : LISTING_WHOLE);
+    else if (error_is_of_asker(err))
+        refuse_page(listing, err);
     else if (err->kind == ERROR_NOT_LISTABLE) /* its README tells why: no failure to be noted */
         become(listing, LISTING_UNLISTABLE);
     else if (!error_is_outage(err) || !stand_in(listing, err))
@@ -823,13 +863,28 @@ static bool open_bill(struct listing *listing, pid_t pid)
     return listing->bill;
 }
 
+/* Whether the bill's asker may have a further page; where he may not, those who wait and may are
+ * served. */
+static bool may_go_on(struct listing *listing, pid_t pid)
+{
+    struct error why;
+    if (!listing->pages || !place_is_listing(listing->place) || bill_may_go_on(listing->bill, &why))
+        return true;
+    refuse(listing, pid, &why);
+    if (listing->readers)
+        ask_more(listing, pid_of_reader(listing));
+    return false;
+}
+
 /* For the task PID. */
 static void ask_more(struct listing *listing, pid_t pid)
 {
     if (listing->state != LISTING_IDLE)
         return;
-    become(listing, LISTING_ASKED);
     bool is_paid = open_bill(listing, pid);
+    if (is_paid && !may_go_on(listing, pid))
+        return;
+    become(listing, LISTING_ASKED);
     if (listing->pages && is_paid) {
         tree_list_more(listing->pages);
         return;

@@ -16,6 +16,7 @@ struct courier;
 struct failures;
 struct journal;
 struct ledger;
+struct limits;
 struct listings;
 struct parked;
 struct processes;
@@ -36,6 +37,7 @@ struct mount {
     struct refresher *refresher; /* owned */
     struct ahead *ahead;         /* owned */
     struct processes *processes; /* who asks; owned */
+    struct limits *limits;       /* what they may read; owned */
     struct tally *tally;         /* what they read, in sums; owned */
     struct ledger *ledger;       /* and one by one; owned */
     struct bill *bills;          /* questions that have no answer yet */

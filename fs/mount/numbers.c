@@ -8,6 +8,7 @@
 #include "fs/mount/ahead.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"
+#include "fs/mount/limits.h"
 
 static double resident_bytes(void)
 {
@@ -47,6 +48,22 @@ static void fill_telling(const struct mount *mount, struct number *out)
          "Lines that the system's log, or standard error, did not take."},
         {"ledger_lines_lost", NUMBER_COUNTER, "", (double)ledger_lost_count(mount->ledger),
          "Lines that the file of --ledger did not take."},
+    };
+    memcpy(out, numbers, sizeof numbers);
+}
+
+static void fill_limits(const struct mount *mount, struct number *out)
+{
+    struct limits_stats limits = limits_stats(mount->limits);
+    const struct number numbers[] = {
+        {"max_rcu", NUMBER_GAUGE, "", limits.a_second,
+         "Read units that may be read in a second; 0: as many as it takes."},
+        {"max_rcu_per_process", NUMBER_GAUGE, "", limits.a_process,
+         "Read units that a program may read with what it starts; 0: as many as it takes."},
+        {"refused_by_max_rcu", NUMBER_COUNTER, "", (double)limits.refused_by_second,
+         "Reads that were refused because of all that was read in the last second."},
+        {"refused_by_max_rcu_per_process", NUMBER_COUNTER, "", (double)limits.refused_by_process,
+         "Reads that were refused because of what their program had read."},
     };
     memcpy(out, numbers, sizeof numbers);
 }
@@ -105,4 +122,5 @@ void numbers_fill(const struct mount *mount, struct number out[NUMBERS])
     fill_telling(mount, out + 5);
     fill_cache(mount, out + 9);
     fill_memory(mount, out + 15);
+    fill_limits(mount, out + 24);
 }

@@ -15,7 +15,7 @@
 /* What "stat" tells of a task. */
 struct task {
     uint64_t started;
-    pid_t parent; /* of its process */
+    pid_t group;
     char program[PROCESS_NAME_SIZE];
 };
 
@@ -64,21 +64,21 @@ static bool read_file(const struct processes *processes, pid_t task, const char 
 static bool read_task(const struct processes *processes, pid_t task, struct task *out)
 {
     char text[1024];
-    int parent;
+    int group;
     if (!read_file(processes, task, "stat", text, sizeof text))
         return false;
     const char *name = strchr(text, '('), *end = strrchr(text, ')');
     if (!name || !end || end < name ||
         sscanf(end,
-               ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+               ") %*c %*d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
                "%" SCNu64,
-               &parent, &out->started) != 2)
+               &group, &out->started) != 2)
         return false;
     struct span program = span_of(name + 1, (size_t)(end - name - 1));
     printable_copy(out->program, sizeof out->program, program, PRINTABLE_WORD);
     if (!out->program[0])
         snprintf(out->program, sizeof out->program, "%s", PROCESS_UNKNOWN);
-    out->parent = parent;
+    out->group = group;
     return true;
 }
 
@@ -92,19 +92,22 @@ static pid_t process_of(const struct processes *processes, pid_t task)
     return line && sscanf(line, "\nTgid: %d", &pid) == 1 ? pid : 0;
 }
 
-static void find_ancestors(const struct processes *processes, pid_t parent, struct process *out)
-{
-    struct task task;
-    while (parent > 1 && out->ancestor_count < PROCESS_MOST_ANCESTORS &&
-           read_task(processes, parent, &task)) {
-        out->ancestors[out->ancestor_count++] = (struct process_id){parent, task.started};
-        parent = task.parent;
-    }
-}
-
 static void set_unknown(pid_t task, struct process *out)
 {
-    *out = (struct process){.id = {.pid = task}, .program = PROCESS_UNKNOWN};
+    *out = (struct process){.id = {.pid = task},
+                            .program = PROCESS_UNKNOWN,
+                            .group = {.pid = task},
+                            .group_program = PROCESS_UNKNOWN};
+}
+
+static void find_group(const struct processes *processes, const struct task *task,
+                       struct process *out)
+{
+    struct task leader;
+    bool is_there = read_task(processes, task->group, &leader);
+    out->group = (struct process_id){task->group, is_there ? leader.started : 0};
+    memcpy(out->group_program, is_there ? leader.program : task->program,
+           sizeof out->group_program);
 }
 
 /* Reads all there is to know of the process of TASK, which is FIRST. */
@@ -119,7 +122,7 @@ static void look(const struct processes *processes, pid_t task, const struct tas
     }
     *out = (struct process){.id = {pid, leader.started}};
     memcpy(out->program, leader.program, sizeof out->program);
-    find_ancestors(processes, leader.parent, out);
+    find_group(processes, &leader, out);
 }
 
 /* What is known of the task, or the place that it may take: the one that was used longest ago. */
@@ -152,5 +155,7 @@ void processes_find(struct processes *processes, pid_t task, struct process *out
     } else if (seen->process.id.pid == task) {
         memcpy(seen->process.program, now.program, sizeof now.program);
     }
+    if (seen->process.id.started && seen->process.group.pid != now.group)
+        find_group(processes, &now, &seen->process);
     *out = seen->process;
 }

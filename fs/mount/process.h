@@ -10,9 +10,8 @@
 #include <sys/types.h>
 
 enum {
-    PROCESS_NAME_SIZE = 64,      /* of 15 bytes, each of which may be escaped */
-    PROCESS_MOST_ANCESTORS = 32, /* the nearest are told */
-    PROCESSES_MOST = 256,        /* so many tasks are remembered */
+    PROCESS_NAME_SIZE = 64, /* of 15 bytes, each of which may be escaped */
+    PROCESSES_MOST = 256,   /* so many tasks are remembered */
 };
 
 /* The name of a program of which nothing is known. */
@@ -27,10 +26,11 @@ struct process_id {
 struct process {
     struct process_id id;
     char program[PROCESS_NAME_SIZE]; /* printable, one word; PROCESS_UNKNOWN */
-    /* The parent first, as they were when the process was first seen: one that has died since is
-     * still an ancestor. Without the first process of the machine (or container). */
-    struct process_id ancestors[PROCESS_MOST_ANCESTORS];
-    size_t ancestor_count;
+    /* The process group, by its leader: what a shell's user started as one command, with all that
+     * it has started. The leader's start is not known, nor his program, when he has gone already.
+     */
+    struct process_id group;
+    char group_program[PROCESS_NAME_SIZE];
 };
 
 struct processes;

@@ -1,5 +1,7 @@
 #include "tests/unit/counting_payer.h"
 
+#include <math.h>
+
 #include "tests/unit/check.h"
 
 static void charge(struct payer *payer, const struct expense *expense)
@@ -13,6 +15,7 @@ static void charge(struct payer *payer, const struct expense *expense)
     counting->failed += expense->end == EXPENSE_FAILED;
     counting->abandoned += expense->end == EXPENSE_ABANDONED;
     counting->units += expense->units;
+    counting->doubted += expense->doubted;
     buf_printf(&counting->lines, "%s %s/%s %s %s\n", expense->operation, expense->table,
                expense->index, expense->pattern, ends[expense->end]);
 }
@@ -22,10 +25,34 @@ static void release(struct payer *payer)
     ((struct counting_payer *)payer)->released = true;
 }
 
+static double left(const struct payer *payer)
+{
+    const struct counting_payer *counting = (const struct counting_payer *)payer;
+    double rest = counting->most - counting->units - counting->doubted - counting->set_aside;
+    return rest > 0 ? rest : 0;
+}
+
+static bool set_aside(struct payer *payer, double units, double least, struct error *err)
+{
+    struct counting_payer *counting = (struct counting_payer *)payer;
+    if (left(payer) < least) {
+        counting->refused++;
+        return error_set(err, ERROR_SPENT, "spent");
+    }
+    counting->set_aside += units;
+    return true;
+}
+
+static void give_back(struct payer *payer, double units)
+{
+    struct counting_payer *counting = (struct counting_payer *)payer;
+    counting->set_aside -= units;
+}
+
 void counting_payer_init(struct counting_payer *counting)
 {
-    static const struct payer_ops ops = {charge, release};
-    *counting = (struct counting_payer){.payer = {&ops, 1}};
+    static const struct payer_ops ops = {charge, release, left, set_aside, give_back};
+    *counting = (struct counting_payer){.payer = {&ops, 1}, .most = INFINITY};
 }
 
 void counting_payer_clean_up(struct counting_payer *counting)
@@ -33,5 +60,6 @@ void counting_payer_clean_up(struct counting_payer *counting)
     CHECK_INT(counting->payer.references, 1);
     payer_unref(&counting->payer);
     CHECK(counting->released);
+    CHECK(fabs(counting->set_aside) < 1e-9); /* all of it was given back, but for the rounding */
     buf_clean_up(&counting->lines);
 }

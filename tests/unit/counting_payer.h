@@ -11,6 +11,10 @@ struct counting_payer {
     struct payer payer; /* first: a pointer to it is a pointer to this */
     unsigned requests, answered, failed, abandoned;
     double units;
+    double doubted;
+    double most;      /* it may spend; INFINITY unless a test says otherwise */
+    double set_aside; /* of it */
+    unsigned refused;
     bool released;
     struct buf lines; /* "Query jobs/index pattern answered\n", one an expense */
 };

@@ -18,6 +18,8 @@ struct source_call {
     struct loop_timer *timer;
     size_t next;    /* the first item of the list that no page has looked at */
     uint32_t given; /* items that passed the filter */
+    double set_aside;
+    struct error refused; /* with a kind: what the payer said to the page under way */
 };
 
 /* One page while it is put together: the texts and what was parsed of them. */
@@ -243,11 +245,29 @@ static void answer_table(struct source_call *call)
     call->fn(call->arg, page.table ? &page : NULL, page.table ? NULL : &none);
 }
 
+static bool reads_items(const struct read *read)
+{
+    return read->kind == READ_ITEMS || read->kind == READ_QUERY;
+}
+
+/* Whoever pays for it can. */
+static void set_aside(struct source_call *call)
+{
+    double units = reads_items(call->read) ? 0.5 : 0;
+    if (payer_set_aside(call->payer, units, units, &call->refused))
+        call->set_aside = units;
+}
+
+static void give_back(struct source_call *call)
+{
+    payer_give_back(call->payer, call->set_aside);
+    call->set_aside = 0;
+}
+
 /* Every page is one request, and takes half a unit where it holds items. */
 static void charge(struct source_call *call, enum expense_end end)
 {
     const struct read *read = call->read;
-    bool reads_items = read->kind == READ_ITEMS || read->kind == READ_QUERY;
     struct expense expense = {
         .operation = "Fake",
         .table = read->table,
@@ -255,7 +275,7 @@ static void charge(struct source_call *call, enum expense_end end)
         .pattern = read->pattern,
         .requests = 1,
         .end = end,
-        .units = end == EXPENSE_ANSWERED && reads_items ? 0.5 : 0,
+        .units = end == EXPENSE_ANSWERED && reads_items(read) ? 0.5 : 0,
         .took_ms = call->fake->delay_ms,
     };
     payer_charge(call->payer, &expense);
@@ -266,9 +286,15 @@ static void answer(void *arg)
     struct source_call *call = arg;
     struct fake_source *fake = call->fake;
     call->timer = NULL;
+    if (call->refused.kind != ERROR_NONE) {
+        struct error refused = call->refused; /* FN may end the call */
+        tell_error(call, &refused);
+        return;
+    }
     fake->pages++;
     bool fails = fake->error.kind != ERROR_NONE && (fake->down || fake->pages == fake->fail_at);
     charge(call, fails ? EXPENSE_FAILED : EXPENSE_ANSWERED);
+    give_back(call);
     if (fails)
         tell_error(call, &fake->error);
     else if (call->read->kind == READ_TABLES)
@@ -311,6 +337,7 @@ static struct source_call *start(struct source *source, const struct read *read,
         return NULL;
     }
     call->payer = payer_ref(payer);
+    set_aside(call);
     note(fake, read);
     fake->started++;
     if (fake->started - fake->ended > fake->most_open)
@@ -326,6 +353,7 @@ static void fail_more(void *arg)
 /* Without memory for a timer the failure is told at once; callers must bear that too. */
 static void more(struct source_call *call)
 {
+    set_aside(call);
     call->timer = loop_add_timer(call->fake->loop, call->fake->delay_ms, answer, call);
     if (!call->timer)
         fail_more(call);
@@ -333,8 +361,9 @@ static void more(struct source_call *call)
 
 static void end(struct source_call *call)
 {
-    if (call->timer)
+    if (call->timer && call->refused.kind == ERROR_NONE)
         charge(call, EXPENSE_ABANDONED);
+    give_back(call);
     loop_remove_timer(call->timer);
     call->fake->ended++;
     payer_unref(call->payer);

@@ -228,6 +228,40 @@ static void capacity_is_shared_alike_and_requests_are_told_once(void)
     close_scene(&scene);
 }
 
+/* All bear a part of what is expected. Who can't is refused alone, and the others have theirs. */
+static void who_can_not_pay_his_part_is_refused_alone(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    scene.payers[1].most = 0.2;
+    ask_some(&scene, 0, 6);
+    loop_run(scene.loop);
+    for (int i = 0; i < 6; i++)
+        CHECK_INT(scene.askers[i].err.kind, i % 2 ? ERROR_SPENT : ERROR_NONE);
+    check_told(&scene, 0, 1);
+    check_told(&scene, 2, 1);
+    check_told(&scene, 4, 1);
+    CHECK(scene.payers[0].units == 1.5 && scene.payers[1].units == 0);
+    CHECK_INT(scene.payers[1].requests, 0);
+    close_scene(&scene);
+}
+
+static void who_leaves_a_batch_has_his_part_back(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    ask_some(&scene, 0, 4);
+    pass(&scene, 0);
+    pass(&scene, 0);
+    CHECK(scene.payers[1].set_aside == 0.25);
+    end(&scene.askers[1]);
+    end(&scene.askers[3]);
+    CHECK(scene.payers[1].set_aside == 0 && scene.payers[0].set_aside == 0.25);
+    loop_run(scene.loop);
+    CHECK(scene.payers[0].units == 0.5 && scene.payers[0].set_aside == 0);
+    close_scene(&scene);
+}
+
 static void a_hundred_and_one_take_two_requests(void)
 {
     struct scene scene;
@@ -513,6 +547,8 @@ static const struct check_test tests[] = {
     {"what is asked in one round leaves together", what_is_asked_in_one_round_leaves_together},
     {"capacity is shared alike and requests are told once",
      capacity_is_shared_alike_and_requests_are_told_once},
+    {"who can not pay his part is refused alone", who_can_not_pay_his_part_is_refused_alone},
+    {"who leaves a batch has his part back", who_leaves_a_batch_has_his_part_back},
     {"a hundred and one take two requests", a_hundred_and_one_take_two_requests},
     {"who finds few under way does not wait", who_finds_few_under_way_does_not_wait},
     {"who waits leaves together when one returns", who_waits_leaves_together_when_one_returns},

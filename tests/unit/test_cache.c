@@ -517,12 +517,86 @@ static void fetch_args_are_released_once(void)
     ask(&scene, "k", &a);
     CHECK_INT(scene.released, 0);
     ask(&scene, "k", &b);
-    CHECK_INT(scene.released, 1);
+    CHECK_INT(scene.released, 0);
     land(&scene, &thing);
     CHECK_INT(scene.released, 2);
     ask(&scene, "k", &c);
     CHECK_INT(scene.released, 3);
     run(&scene);
+    CHECK_INT(scene.released, 3);
+    close_scene(&scene);
+}
+
+static const struct error spent = {.kind = ERROR_SPENT};
+
+static void who_joined_one_that_is_refused_asks_himself(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0}, c = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &a);
+    ask(&scene, "k", &b);
+    ask(&scene, "k", &c);
+    CHECK_INT(scene.fetched, 1);
+    cache_fail(scene.flight, &spent);
+    CHECK(a.calls == 1 && a.err.kind == ERROR_SPENT);
+    CHECK(b.calls == 0 && c.calls == 0);
+    CHECK_INT(scene.fetched, 2);
+    land(&scene, &thing);
+    CHECK(b.calls == 1 && b.data == &thing && c.calls == 1 && c.data == &thing);
+    CHECK_INT(scene.fetched, 2);
+    CHECK_INT(scene.released, 3);
+    close_scene(&scene);
+}
+
+static void each_who_is_refused_is_told_for_himself(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &a);
+    ask(&scene, "k", &b);
+    cache_fail(scene.flight, &spent);
+    cache_fail(scene.flight, &spent);
+    CHECK(a.calls == 1 && b.calls == 1 && b.err.kind == ERROR_SPENT);
+    CHECK_INT(scene.fetched, 2);
+    CHECK_INT(scene.released, 2);
+    close_scene(&scene);
+}
+
+static void who_has_left_is_not_told_of_his_refusal(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &a);
+    ask(&scene, "k", &b);
+    cache_leave(a.wait);
+    cache_fail(scene.flight, &spent);
+    CHECK_INT(a.calls, 0);
+    CHECK_INT(scene.fetched, 2);
+    land(&scene, &thing);
+    CHECK(b.calls == 1 && b.data == &thing);
+    close_scene(&scene);
+}
+
+static void who_asks_again_joins_what_was_asked_meanwhile(void)
+{
+    struct scene scene;
+    struct asker a = {0}, b = {0}, c = {0};
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    ask(&scene, "k", &a);
+    ask(&scene, "k", &b);
+    struct cache_flight *dropped = scene.flight;
+    cache_drop(scene.cache);
+    ask(&scene, "k", &c);
+    cache_fail(dropped, &spent);
+    CHECK_INT(scene.fetched, 2);
+    land(&scene, &thing);
+    CHECK(b.calls == 1 && b.data == &thing && c.calls == 1);
     CHECK_INT(scene.released, 3);
     close_scene(&scene);
 }
@@ -805,6 +879,11 @@ static const struct check_test tests[] = {
     {"those who stay are answered", those_who_stay_are_answered},
     {"leaving a known answer lets go of it", leaving_a_known_answer_lets_go_of_it},
     {"fetch args are released once", fetch_args_are_released_once},
+    {"who joined one that is refused asks himself", who_joined_one_that_is_refused_asks_himself},
+    {"each who is refused is told for himself", each_who_is_refused_is_told_for_himself},
+    {"who has left is not told of his refusal", who_has_left_is_not_told_of_his_refusal},
+    {"who asks again joins what was asked meanwhile",
+     who_asks_again_joins_what_was_asked_meanwhile},
     {"what is dropped is asked afresh", what_is_dropped_is_asked_afresh},
     {"a dropped flight lands but is not kept", a_dropped_flight_lands_but_is_not_kept},
     {"dropping all detaches every flight", dropping_all_detaches_every_flight},

@@ -26,12 +26,12 @@ static void write_file(pid_t pid, const char *name, const char *text)
     CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-static void write_task(pid_t task, pid_t process, pid_t parent, unsigned started, const char *name)
+static void write_task(pid_t task, pid_t process, pid_t group, unsigned started, const char *name)
 {
     char text[256];
     snprintf(text, sizeof text,
-             "%d (%s) S %d 1 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 %u 9 9 9 9\n", (int)task, name,
-             (int)parent, started);
+             "%d (%s) S 1 %d 1 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 %u 9 9 9 9\n", (int)task, name,
+             (int)group, started);
     write_file(task, "stat", text);
     snprintf(text, sizeof text, "Name:\t%s\nTgid:\t%d\nPid:\t%d\n", "x", (int)process, (int)task);
     write_file(task, "status", text);
@@ -67,7 +67,7 @@ static void this_process_is_found(void)
     CHECK_INT(me.id.pid, getpid());
     CHECK(me.id.started > 0);
     CHECK_TEXT(me.program, "me%20myself");
-    CHECK(getppid() <= 1 || (me.ancestor_count > 0 && me.ancestors[0].pid == getppid()));
+    CHECK_INT(me.group.pid, getpgrp());
     processes_destroy(processes);
 }
 
@@ -102,7 +102,6 @@ static void a_process_that_is_gone_is_unknown(void)
     CHECK_INT(gone.id.pid, child);
     CHECK_INT(gone.id.started, 0);
     CHECK_TEXT(gone.program, PROCESS_UNKNOWN);
-    CHECK_INT(gone.ancestor_count, 0);
     processes_destroy(processes);
 }
 
@@ -115,30 +114,39 @@ static void a_process_of_another_namespace_is_unknown(void)
     processes_destroy(processes);
 }
 
-static void ancestors_are_told_up_to_the_first_process(void)
+/* A script of which both programs are, and a job of a shell's. */
+static void a_group_is_told_by_its_leader(void)
 {
     struct processes *processes = open_folder();
-    write_task(1, 1, 0, 1, "init");
-    write_task(20, 20, 1, 200, "sshd");
-    write_task(30, 30, 20, 300, "bash");
+    write_task(30, 30, 30, 300, "script");
     write_task(40, 40, 30, 400, "grep");
-    struct process grep = find(processes, 40);
-    CHECK_INT(grep.ancestor_count, 2);
-    CHECK(grep.ancestors[0].pid == 30 && grep.ancestors[0].started == 300);
-    CHECK(grep.ancestors[1].pid == 20 && grep.ancestors[1].started == 200);
-    /* Whose parent dies is given to another, and is still of the same family. */
-    write_task(40, 40, 1, 400, "grep");
-    CHECK_INT(find(processes, 40).ancestor_count, 2);
+    write_task(41, 41, 41, 500, "cat");
+    struct process grep = find(processes, 40), cat = find(processes, 41);
+    CHECK(grep.group.pid == 30 && grep.group.started == 300);
+    CHECK_TEXT(grep.group_program, "script");
+    CHECK(cat.group.pid == 41 && cat.group.started == 500);
+    write_task(41, 41, 30, 500, "cat"); /* a shell may tell its group late */
+    CHECK_INT(find(processes, 41).group.pid, 30);
     close_folder(processes);
 }
 
-/* More than are told, and a circle, which no kernel makes, ends all the same. */
-static void so_many_ancestors_are_told(void)
+static void a_group_outlives_its_leader(void)
 {
     struct processes *processes = open_folder();
-    write_task(50, 50, 51, 1, "a");
-    write_task(51, 51, 50, 2, "b");
-    CHECK_INT(find(processes, 50).ancestor_count, PROCESS_MOST_ANCESTORS);
+    write_task(40, 40, 30, 400, "grep");
+    struct process grep = find(processes, 40);
+    CHECK(grep.group.pid == 30 && grep.group.started == 0);
+    CHECK_TEXT(grep.group_program, "grep");
+    close_folder(processes);
+}
+
+static void who_is_not_seen_is_a_group_of_its_own(void)
+{
+    struct processes *processes = open_folder();
+    struct process hidden = find(processes, 77);
+    CHECK(hidden.group.pid == 77 && hidden.group.started == 0);
+    CHECK_TEXT(hidden.group_program, PROCESS_UNKNOWN);
+    CHECK_INT(find(processes, 0).group.pid, 0);
     close_folder(processes);
 }
 
@@ -213,8 +221,9 @@ static const struct check_test tests[] = {
     {"a thread is its process", a_thread_is_its_process},
     {"a process that is gone is unknown", a_process_that_is_gone_is_unknown},
     {"a process of another namespace is unknown", a_process_of_another_namespace_is_unknown},
-    {"ancestors are told up to the first process", ancestors_are_told_up_to_the_first_process},
-    {"so many ancestors are told", so_many_ancestors_are_told},
+    {"a group is told by its leader", a_group_is_told_by_its_leader},
+    {"a group outlives its leader", a_group_outlives_its_leader},
+    {"who is not seen is a group of its own", who_is_not_seen_is_a_group_of_its_own},
     {"a number that is used again is another process",
      a_number_that_is_used_again_is_another_process},
     {"exec changes the program", exec_changes_the_program},

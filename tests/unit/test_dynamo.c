@@ -1214,6 +1214,131 @@ static void who_misses_a_table_pays_for_the_list_of_those_there_are(void)
     close_scene(&scene);
 }
 
+/* What may be spent. */
+
+#define TOOK(units) "\"ConsumedCapacity\":{\"CapacityUnits\":" units "}"
+
+static void who_has_nothing_left_is_refused_before_anything_is_sent(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    scene.payer.most = 0.4;
+    run(&scene);
+    CHECK_INT(sent_count(&scene), 0);
+    CHECK_INT(scene.err.kind, ERROR_SPENT);
+    CHECK_TEXT(scene.err.operation, "GetItem");
+    CHECK_TEXT(scene.err.table, "jobs");
+    close_scene(&scene);
+}
+
+static void a_page_is_as_long_as_half_of_what_is_left_pays_for(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    scene.all = true;
+    scene.payer.most = 20;
+    answer(&scene, 200,
+           "{\"Items\":[" ITEM("1") "],\"LastEvaluatedKey\":" ITEM("1") "," TOOK("0.5") "}");
+    answer(&scene, 200,
+           "{\"Items\":[" ITEM("2") "],\"LastEvaluatedKey\":" ITEM("2") "," TOOK("19.5") "}");
+    run(&scene);
+    CHECK_INT(sent_count(&scene), 2);
+    CHECK_HAS(sent(&scene, 0)->body, "\"Limit\":20,");
+    CHECK_HAS(sent(&scene, 1)->body, "\"Limit\":19,");
+    CHECK(scene.page_count == 2 && scene.err.kind == ERROR_SPENT);
+    CHECK(scene.payer.units == 20);
+    close_scene(&scene);
+}
+
+static void who_may_read_much_has_whole_pages(void)
+{
+    struct scene scene;
+    open_scene(&scene, query());
+    scene.payer.most = 400;
+    answer(&scene, 200, ONE_ITEM);
+    run(&scene);
+    CHECK(!strstr(sent(&scene, 0)->body, "Limit"));
+    close_scene(&scene);
+}
+
+/* What is wanted beyond a page that was cut is asked for, and no more. */
+static void a_limit_is_reached_in_pieces(void)
+{
+    struct scene scene;
+    struct read *read = query();
+    read->limit = 30;
+    open_scene(&scene, read);
+    scene.all = true;
+    scene.payer.most = 20;
+    answer(&scene, 200,
+           "{\"Items\":[" ITEM("1") "],\"LastEvaluatedKey\":" ITEM("1") "," TOOK("0.5") "}");
+    answer(&scene, 200, ONE_ITEM);
+    run(&scene);
+    CHECK_HAS(sent(&scene, 0)->body, "\"Limit\":20,");
+    CHECK_HAS(sent(&scene, 1)->body, "\"Limit\":10,");
+    close_scene(&scene);
+}
+
+static void a_batch_is_sent_if_all_that_it_takes_is_left(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(4));
+    scene.payer.most = 1.5;
+    run(&scene);
+    CHECK(sent_count(&scene) == 0 && scene.err.kind == ERROR_SPENT);
+    close_scene(&scene);
+}
+
+/* Records turned out to be large: those that come together are weighed by that. */
+static void what_answers_took_tells_what_the_next_will(void)
+{
+    struct scene scene;
+    struct read *several = items(10);
+    open_scene(&scene, items(1));
+    answer(&scene, 200, "{\"Item\":{\"pk\":{\"S\":\"0\"}}," TOOK("50") "}");
+    run(&scene);
+    end_call(&scene);
+    read_destroy(scene.read);
+    scene.read = several;
+    scene.payer.most = 50 + 10 * 0.5;
+    scene.page_count = 0;
+    run(&scene);
+    CHECK(sent_count(&scene) == 1 && scene.err.kind == ERROR_SPENT);
+    close_scene(&scene);
+}
+
+/* Nobody knows what the service has read for it. */
+static void what_nobody_waited_for_counts_as_it_was_expected(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(4));
+    scene.payer.most = 10;
+    answer(&scene, 200, "{}");
+    script_delay(scene.script, 5000);
+    start(&scene);
+    CHECK(loop_add_timer(scene.loop, 100, stop_loop, scene.loop));
+    CHECK(loop_run(scene.loop));
+    CHECK(scene.payer.set_aside == 2);
+    end_call(&scene);
+    CHECK(scene.payer.doubted == 2 && scene.payer.units == 0 && scene.payer.set_aside == 0);
+    close_scene(&scene);
+}
+
+static void a_request_that_the_service_refused_took_nothing(void)
+{
+    struct scene scene;
+    open_scene(&scene, items(1));
+    scene.payer.most = 10;
+    answer(&scene, 400, THROTTLED);
+    script_fail(scene.script, ERROR_REFUSED);
+    script_fail(scene.script, ERROR_RESET);
+    answer(&scene, 200, "{\"Item\":{\"pk\":{\"S\":\"0\"}}," TOOK("0.5") "}");
+    run(&scene);
+    CHECK(scene.payer.doubted == 0.5); /* of the connection that was lost */
+    CHECK(scene.payer.units == 0.5);
+    close_scene(&scene);
+}
+
 static void no_secret_is_logged(void)
 {
     struct scene scene;
@@ -1477,6 +1602,18 @@ static const struct check_test tests[] = {
     {"a quota is one table's", a_quota_is_one_tables},
     {"each request is one line in the log", each_request_is_one_line_in_the_log},
     {"each request is charged", each_request_is_charged},
+    {"who has nothing left is refused before anything is sent",
+     who_has_nothing_left_is_refused_before_anything_is_sent},
+    {"a page is as long as half of what is left pays for",
+     a_page_is_as_long_as_half_of_what_is_left_pays_for},
+    {"who may read much has whole pages", who_may_read_much_has_whole_pages},
+    {"a limit is reached in pieces", a_limit_is_reached_in_pieces},
+    {"a batch is sent if all that it takes is left", a_batch_is_sent_if_all_that_it_takes_is_left},
+    {"what answers took tells what the next will", what_answers_took_tells_what_the_next_will},
+    {"what nobody waited for counts as it was expected",
+     what_nobody_waited_for_counts_as_it_was_expected},
+    {"a request that the service refused took nothing",
+     a_request_that_the_service_refused_took_nothing},
     {"rounds of a batch are charged", rounds_of_a_batch_are_charged},
     {"a request that nobody waits for is charged", a_request_that_nobody_waits_for_is_charged},
     {"who misses a table pays for the list of those there are",

@@ -55,6 +55,8 @@ static void every_kind_of_error_has_its_own_errno(void)
         {ERROR_DENIED, EACCES},
         {ERROR_EXPIRED, EKEYEXPIRED},
         {ERROR_THROTTLED, EAGAIN},
+        {ERROR_TOO_FAST, EDQUOT},
+        {ERROR_SPENT, EDQUOT},
         {ERROR_TIMED_OUT, ETIMEDOUT},
         {ERROR_UNREACHABLE, EHOSTUNREACH},
         {ERROR_REFUSED, ECONNREFUSED},

@@ -1,0 +1,113 @@
+/* Weights learnt from what answers took. */
+#include "core/dynamo/weights.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The service counts steps of so many bytes, and a page ends behind the item that takes it beyond
+ * 1 MB; no item is larger than 400 KB. */
+enum { STEP_BYTES = 4096, PAGE_BYTES = 1 << 20, ITEM_BYTES = 400 * 1024 };
+
+/* Before anything is known an item is taken to weigh a step, as if so many of them had come; and
+ * what is known weighs as much against what comes. */
+enum { BELIEF = 16 };
+
+void weights_clean_up(struct weights *weights)
+{
+    for (size_t i = 0; i < WEIGHTS_MOST; i++)
+        free(weights->items[i].name);
+    *weights = (struct weights){0};
+}
+
+/* What a step costs: the least that a request for one item takes. */
+static double step_units(const struct read *read)
+{
+    return read->consistent ? 1 : 0.5;
+}
+
+static bool is_of(const struct weight *weight, const struct read *read)
+{
+    size_t size = strlen(read->table);
+    return weight->name && strncmp(weight->name, read->table, size) == 0 &&
+           weight->name[size] == '\n' &&
+           strcmp(weight->name + size + 1, read->index ? read->index : "") == 0;
+}
+
+static char *name_of(const struct read *read)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    buf_printf(&name, "%s\n%s", read->table, read->index ? read->index : "");
+    return buf_steal(&name, NULL);
+}
+
+/* What is known of READ's table or index, in the place of what was not asked for longest where
+ * nothing is. Without memory for its name it is not found again. */
+static struct weight *find(struct weights *weights, const struct read *read)
+{
+    struct weight *found = &weights->items[0];
+    for (size_t i = 0; i < WEIGHTS_MOST; i++) {
+        struct weight *each = &weights->items[i];
+        if (is_of(each, read)) {
+            each->used = ++weights->uses;
+            return each;
+        }
+        if (each->used < found->used)
+            found = each;
+    }
+    free(found->name);
+    *found = (struct weight){name_of(read), STEP_BYTES, 1, ++weights->uses};
+    return found;
+}
+
+struct outlay weights_of_keys(struct weights *weights, const struct read *read, size_t count)
+{
+    double step = step_units(read), steps = find(weights, read)->key_steps;
+    double units = (double)count * step * (steps > 1 ? steps : 1);
+    return (struct outlay){.units = units, .least = count > 1 ? units : step};
+}
+
+/* How many entries half of LEFT is expected to pay for: should they be twice as large, all of it
+ * does. */
+static uint64_t affordable(const struct weight *weight, double step, double left)
+{
+    uint64_t count = (uint64_t)(left / 2 / step * STEP_BYTES / weight->entry_bytes);
+    return count > 0 ? count : 1;
+}
+
+struct outlay weights_of_page(struct weights *weights, const struct read *read, uint32_t count,
+                              double left)
+{
+    const struct weight *weight = find(weights, read);
+    double step = step_units(read), bytes = PAGE_BYTES + weight->entry_bytes;
+    uint64_t limit = count;
+    if (left / 2 < step * (PAGE_BYTES + ITEM_BYTES) / STEP_BYTES) {
+        uint64_t most = affordable(weight, step, left);
+        limit = limit > 0 && limit < most ? limit : most;
+    }
+    if (limit > 0 && (double)limit * weight->entry_bytes < bytes)
+        bytes = (double)limit * weight->entry_bytes;
+    uint64_t steps = ((uint64_t)bytes + STEP_BYTES - 1) / STEP_BYTES;
+    return (struct outlay){
+        .units = step * (double)(steps > 0 ? steps : 1), .least = step, .limit = (uint32_t)limit};
+}
+
+static double mean(double known, double sum, size_t count)
+{
+    return (known * BELIEF + sum) / (double)(BELIEF + count);
+}
+
+void weights_learn_keys(struct weights *weights, const struct read *read, size_t count,
+                        double units)
+{
+    struct weight *weight = find(weights, read);
+    weight->key_steps = mean(weight->key_steps, units / step_units(read), count);
+}
+
+void weights_learn_page(struct weights *weights, const struct read *read, size_t count,
+                        double units)
+{
+    struct weight *weight = find(weights, read);
+    if (count > 0)
+        weight->entry_bytes =
+            mean(weight->entry_bytes, units / step_units(read) * STEP_BYTES, count);
+}

@@ -1,0 +1,50 @@
+/* What records have weighed so far, by table and index: how much a request will take, as far as
+ * those before it tell. The service says what a request took only when it has answered. */
+#ifndef DDBFS_CORE_DYNAMO_WEIGHTS_H
+#define DDBFS_CORE_DYNAMO_WEIGHTS_H
+
+#include <stddef.h>
+
+#include "core/source/read.h"
+
+/* So many tables and indexes are remembered; what was not asked for longest is forgotten. */
+enum { WEIGHTS_MOST = 64 };
+
+struct weight {
+    char *name;         /* owned: the table, and behind a line end the index; NULL: free */
+    double entry_bytes; /* of an item in a page */
+    double key_steps;   /* of an item that is read by its key, in the least that one costs */
+    unsigned long used; /* when it was asked for last, as a count */
+};
+
+/* {0} knows nothing. */
+struct weights {
+    struct weight items[WEIGHTS_MOST];
+    unsigned long uses;
+};
+
+void weights_clean_up(struct weights *weights);
+
+/* What a request is expected to take. */
+struct outlay {
+    double units;
+    double least;   /* what is to be left for it, or it is not sent */
+    uint32_t limit; /* entries of a page; 0: as many as it holds */
+};
+
+/* COUNT keys of READ. Of several all that is expected has to be left: their answer may have 16 MB.
+ */
+struct outlay weights_of_keys(struct weights *weights, const struct read *read, size_t count);
+
+/* A page of READ, of COUNT entries (0: as many as it holds); no longer than what half of LEFT is
+ * expected to pay for, but at least of one. */
+struct outlay weights_of_page(struct weights *weights, const struct read *read, uint32_t count,
+                              double left);
+
+/* COUNT keys, or a page of so many items, took UNITS. */
+void weights_learn_keys(struct weights *weights, const struct read *read, size_t count,
+                        double units);
+void weights_learn_page(struct weights *weights, const struct read *read, size_t count,
+                        double units);
+
+#endif
