@@ -157,7 +157,7 @@ void entries_add_declared(struct entries *entries, const struct place *place,
         entries_add(entries, SPAN_LITERAL(README_NAME), false);
     if (place->kind != PLACE_DIRECTORY)
         return;
-    if (names_have_readme(place->table, place->route, &place->bindings))
+    if (names_list_readme(place->table, place->route, &place->bindings))
         entries_add(entries, SPAN_LITERAL(README_NAME), false);
     /* The others take requests, which may be denied: who walks over all is not to be bothered. */
     if (place_has_facts(place))

@@ -24,14 +24,19 @@ static bool is_record(const struct route *route)
     return route->file && !route->file->attribute;
 }
 
-bool names_have_readme(const struct model *table, const struct route *route,
-                       const struct bindings *path)
+bool names_have_readme(const struct route *route)
 {
     for (const struct route *child = route->children; child; child = child->next)
         if (format_is_literal(&child->segment) &&
             span_is(child->segment.pieces[0].literal, README_NAME))
             return false;
-    return !route->parent || listable_missing(table, route, path);
+    return true;
+}
+
+bool names_list_readme(const struct model *table, const struct route *route,
+                       const struct bindings *path)
+{
+    return names_have_readme(route) && (!route->parent || listable_missing(table, route, path));
 }
 
 bool names_skip_rank(const struct route *child, struct span *name)
@@ -115,8 +120,7 @@ static bool find_step(const struct names_directory *directory, struct span name,
 {
     struct names_found unsuited;
     unsuited.route = NULL;
-    bool readme = span_is(name, README_NAME) &&
-                  names_have_readme(directory->table, directory->route, directory->path);
+    bool readme = span_is(name, README_NAME) && names_have_readme(directory->route);
     for (const struct route *child = directory->route->children; child; child = child->next) {
         struct span text = name;
         if (readme && !format_is_literal(&child->segment))

@@ -100,9 +100,11 @@ size_t names_limit(const struct place_options *options);
 /* Whether the file at the route is a secret that this mount must not give. */
 bool names_withhold(const struct route *route, const struct place_options *options);
 
-/* Whether the directory has a README: a table's own, and any of which a part can't be listed,
- * unless the map has something of that name there. */
-bool names_have_readme(const struct model *table, const struct route *route,
+/* Whether the directory has a README, unless the map has something of that name there. */
+bool names_have_readme(const struct route *route);
+/* Whether listings show it: in a table's own directory, and any of which a part can't be listed.
+ * Elsewhere it opens, and whoever walks over records does not meet it. */
+bool names_list_readme(const struct model *table, const struct route *route,
                        const struct bindings *path);
 
 #endif

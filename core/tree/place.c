@@ -430,16 +430,26 @@ static bool find_link(struct place *place, struct span name, struct error *err)
                      (int)name.size, name.data, buf_text(&hint), buf_text(&names));
 }
 
+/* The README of a directory above the tables; whatever the map calls so comes before. */
+static bool find_readme(struct place *place, struct span name)
+{
+    if (span_is(name, README_NAME))
+        place->kind = PLACE_README;
+    return place->kind == PLACE_README;
+}
+
 static bool find_child(struct place *place, struct span name, const struct place_options *options,
                        struct error *err)
 {
     switch (place->kind) {
     case PLACE_ROOT:
-        return map_is_none(place->map) ? find_without_map(place, name, options, err)
-                                       : find_environment(place, name, err);
+        return (map_is_none(place->map) ? find_without_map(place, name, options, err)
+                                        : find_environment(place, name, err)) ||
+               find_readme(place, name);
     case PLACE_ENVIRONMENT:
-        return span_is(name, MAP_TABLES_NAME) ? enter_tables(place, options, err)
-                                              : find_table(place, name, err);
+        return (span_is(name, MAP_TABLES_NAME) ? enter_tables(place, options, err)
+                                               : find_table(place, name, err)) ||
+               find_readme(place, name);
     case PLACE_TABLES:
         return find_named_table(place, name, err);
     case PLACE_TABLE:

@@ -19,8 +19,8 @@ enum place_kind {
     PLACE_DIRECTORY, /* within a table; a listing if its route has one */
     PLACE_COLUMNS,   /* companion of a listing: a directory, whose files are tables of the columns
                       * that their names say */
-    PLACE_README,    /* of a directory, to which the route belongs */
-    PLACE_FACT,      /* a file that tells what the service says of a table */
+    PLACE_README, /* of a directory, to which the route belongs; above the tables there is none */
+    PLACE_FACT,   /* a file that tells what the service says of a table */
     PLACE_LIST_INFO, /* companions of a listing, to which the route belongs: what is told of it */
     PLACE_LIST_FILE, /* and its records as one file, in the form of COMPANION */
     PLACE_RECORD,

@@ -6,6 +6,7 @@
 #include "core/map/groups.h"
 #include "core/map/listable.h"
 #include "core/tree/census.h"
+#include "core/tree/companion_words.h"
 #include "core/tree/entries.h"
 #include "core/tree/route_words.h"
 
@@ -184,25 +185,79 @@ static void write_columns(struct buf *out)
                  "(whole records, one a line) and @count. A comma in a name is written %2C.\n");
 }
 
+/* Whether records, or listings of them, are found at ROUTE or below. */
+static bool has_below(const struct route *route, bool listing)
+{
+    bool here =
+        listing ? route->list && !route->list->groups : route->file && !route->file->attribute;
+    for (const struct route *child = route->children; !here && child; child = child->next)
+        here = has_below(child, listing);
+    return here;
+}
+
+static void write_companions_of(const struct route *route, bool listing, struct buf *out)
+{
+    size_t count;
+    const struct companion_words *words = companion_words_of(listing, &count);
+    if (!has_below(route, listing))
+        return;
+    buf_printf(out,
+               "\nBeside each %s, behind its name, stand files that open and are not listed:\n\n",
+               listing ? "directory that lists records" : "record");
+    for (size_t i = 0; i < count; i++)
+        buf_printf(out, "  %-11s %s\n", words[i].name, words[i].is);
+}
+
+/* Of the root, or of an environment: what is below, and where more is told. */
+static void write_above_tables(const struct place *directory, struct buf *out)
+{
+    const struct map *map = directory->map;
+    const struct map_environment *each = directory->environment ? NULL : map->environments;
+    buf_add_text(out, "Below are:\n\n");
+    for (; each; each = each->next) {
+        buf_add_text(out, "  ");
+        format_write(&each->name, out);
+        buf_add_text(out, "/\n      an environment\n");
+    }
+    for (size_t i = 0; directory->environment && i < map->model_count; i++)
+        buf_printf(out,
+                   "  %s/\n      the table %s%s; its README has its paths, and what each costs\n",
+                   map->models[i]->path_name, directory->table_prefix, map->models[i]->base_name);
+    if (directory->environment || map_is_none(map))
+        buf_add_text(out, "  " MAP_TABLES_NAME "/\n      all tables, by their full names\n");
+    buf_add_text(out,
+                 "\nEach table's directory has a README, and so has each below it, listed or not.\n"
+                 "`ddbfs skill` prints all that the map tells, as one document.\n");
+}
+
+static void write_within_table(const struct place *directory, const struct place_options *names,
+                               const struct models_told *told, struct buf *out)
+{
+    const struct route *unlisted = entries_unlisted(directory, names);
+    if (unlisted)
+        write_unlisted(directory, unlisted, told, out);
+    else if (names->scan && census_step(directory))
+        write_scanned(names->scan, out);
+    if (directory->table_name && !directory->route->parent)
+        write_table(directory, told, out);
+    buf_printf(out, "Paths of %s%s, and what each costs:\n\n", directory->table_prefix,
+               directory->table->base_name);
+    write_patterns(directory, directory->route, names, out);
+    write_hints(directory, out);
+    write_companions_of(directory->route, true, out);
+    write_companions_of(directory->route, false, out);
+}
+
 bool readme_write(const struct place *directory, const struct place_options *names,
                   const struct models_told *told, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    if (directory->companion != COMPANION_NONE) {
-        write_columns(out);
-        return !out->failed;
-    }
-    const struct route *unlisted = entries_unlisted(directory, names);
-    if (unlisted)
-        write_unlisted(directory, unlisted, told, &text);
-    else if (names->scan && census_step(directory))
-        write_scanned(names->scan, &text);
-    if (directory->table_name && !directory->route->parent)
-        write_table(directory, told, &text);
-    buf_printf(&text, "Paths of %s%s, and what each costs:\n\n", directory->table_prefix,
-               directory->table->base_name);
-    write_patterns(directory, directory->route, names, &text);
-    write_hints(directory, &text);
+    if (directory->companion != COMPANION_NONE)
+        write_columns(&text);
+    else if (!directory->route)
+        write_above_tables(directory, &text);
+    else
+        write_within_table(directory, names, told, &text);
     printable_add_lines(out, buf_span(&text));
     out->failed = out->failed || text.failed;
     return !out->failed;

@@ -62,7 +62,8 @@ static void write_range(const struct route *route, const struct map_pattern *pat
     const struct map_cond *cond = &pattern->where[pattern->where_count - 1];
     const char *value = said_last(route, &cond->value);
     const char *upper = cond->op == COND_BETWEEN ? said_last(route, &cond->upper) : NULL;
-    if (value && cond->op == COND_BEGINS) {
+    bool open = cond->value.count > 0 && cond->value.pieces[cond->value.count - 1].param;
+    if (value && cond->op == COND_BEGINS && open) { /* no separator ends what is typed */
         buf_printf(out, "all that begins with {%s}", value);
         if (ends_with(&route->segment, span_text("*")))
             buf_add_text(out, "; quote the * in a shell");

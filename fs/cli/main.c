@@ -47,6 +47,8 @@ const struct command commands[] = {
      "ddbfs config --env prod", config_command, WORD_FILE, WORD_ANY},
     {"completion", "bash|zsh|fish", "print what completes ddbfs in a shell",
      "source <(ddbfs completion bash)", completion_command, WORD_SHELL, WORD_ANY},
+    {"skill", "[MAP]", "print a SKILL.md: what an agent has to know of the map, to ask it",
+     "ddbfs skill > ~/skills/ddbfs/SKILL.md", skill_command, WORD_FILE, WORD_ANY},
     {"help", "[COMMAND]", "say how a command is used", "ddbfs help ls", help_command, WORD_COMMAND,
      WORD_ANY},
     {.name = NULL},

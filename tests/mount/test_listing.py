@@ -460,3 +460,10 @@ def test_names_that_tell_of_the_index(mount, branch, make_map):
     mounts.wait_until(lambda: sorted(os.listdir(folder)) == new, "the new names")
     mounts.wait_until(lambda: not (folder / old[1]).exists(), "the old name to go")
     assert json.loads((folder / new[1]).read_bytes())["status"] == "DONE"
+
+
+@pytest.mark.parametrize("path", ["", "prod", LATEST, SHOP])
+def test_a_readme_opens_also_where_nothing_shows_it(mount, oracle, path):
+    m = mount()
+    assert (m / path / "README").read_bytes() == oracle(f"/{path}/README") != b""
+    assert m.counts() == {} and "README" not in os.listdir(m / path)

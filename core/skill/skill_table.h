@@ -1,0 +1,27 @@
+/* What a skill says of one table: its kinds of record, paths with their costs, parameters, links.
+ */
+#ifndef DDBFS_CORE_SKILL_SKILL_TABLE_H
+#define DDBFS_CORE_SKILL_SKILL_TABLE_H
+
+#include "core/tree/place.h"
+
+/* How much is told of a table: the more tables there are, the less of each. */
+struct skill_measure {
+    size_t kinds, paths, params, links;
+    size_t values; /* of a parameter */
+    size_t lines;  /* worked examples */
+};
+
+/* All borrowed. */
+struct skill_of {
+    const struct map *map;
+    const struct map_environment *environment; /* of which examples are */
+    const struct place_options *names;
+};
+
+/* Appends the section. What MEASURE leaves out is told, with where it is found. False when memory
+ * ran out. */
+bool skill_table_write(const struct skill_of *of, const struct model *table,
+                       const struct skill_measure *measure, struct buf *out);
+
+#endif
