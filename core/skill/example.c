@@ -11,6 +11,14 @@ const struct map_environment *example_environment(const struct map *map)
     return map->environments;
 }
 
+const struct map_environment *example_other_environment(const struct map_environment *first)
+{
+    for (const struct map_environment *each = first ? first->next : NULL; each; each = each->next)
+        if (format_is_literal(&each->name))
+            return each;
+    return NULL;
+}
+
 /* Something stands in for what a name like "dev-{branch}" leaves open. */
 static struct place *enter_environment(const struct place *root,
                                        const struct map_environment *environment,

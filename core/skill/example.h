@@ -7,6 +7,8 @@
 
 /* The first of MAP's environments whose name is a text; else the first. NULL where it has none. */
 const struct map_environment *example_environment(const struct map *map);
+/* The next one behind FIRST whose name is a text, to compare with; or NULL. */
+const struct map_environment *example_other_environment(const struct map_environment *first);
 
 /* The directory of MODEL's table in ENVIRONMENT. NULL when memory ran out. */
 struct place *example_table(const struct map *map, const struct map_environment *environment,

@@ -27,6 +27,9 @@ static const struct form forms[] = {
      " | jq -c .attributes.ATTRIBUTE"},
     {OF_LISTING, "which of them, by name",
      "ddbfs ls --where 'ATTRIBUTE = \"VALUE\" and OTHER > 2' ", "", ""},
+    {OF_LISTING, "how many of them", "ddbfs ls --count --where 'ATTRIBUTE = \"VALUE\"' ", "", ""},
+    {OF_LISTING, "how many of them have which values", "ddbfs cat --where 'ATTRIBUTE = \"VALUE\"' ",
+     "@summary", ""},
     {OF_LISTING, "some attributes of each", "ddbfs cat ", "@csv:ATTRIBUTE,OTHER", ""},
     {OF_LISTING, "the record with the greatest", "ddbfs cat ", "@jsonl",
      " | jq -cs 'max_by(.ATTRIBUTE)'"},
@@ -35,6 +38,8 @@ static const struct form forms[] = {
     {OF_LISTING, "whole records that answer", "ddbfs cat ", "@jsonl",
      " | jq -c 'select(.ATTRIBUTE == \"VALUE\")'"},
     {OF_NEWEST, "the newest, in the listing's own order", "ddbfs ls --limit 1 ", "", ""},
+    {OF_NEWEST, "some attributes of the newest", "ddbfs cat --limit 3 ", "@csv:ATTRIBUTE,OTHER",
+     ""},
     {OF_LISTING, "what a path takes, before: asks nobody", "ddbfs explain ", "", ""},
     {OF_LISTING, "what it took, after", "ddbfs cat ", "@info", " | jq -c '[.requests, .capacity]'"},
     {OF_RECORD, "what a record took", "ddbfs cat ", "@info", " | jq .capacity"},
@@ -159,6 +164,27 @@ static void write_form(const struct subjects *subjects, const struct form *form,
     out->failed = out->failed || path.failed;
 }
 
+/* The same path in two environments: what differs. */
+static void write_difference(const struct subjects *subjects, struct buf *out)
+{
+    const struct map_environment *other = example_other_environment(subjects->of->environment);
+    struct skill_of there = *subjects->of;
+    struct subjects elsewhere = *subjects;
+    CLEAN_UP(buf_clean_up) struct buf here = {0}, path = {0};
+    if (!other || !subjects->table)
+        return;
+    there.environment = other;
+    elsewhere.of = &there;
+    write_subject(subjects, OF_LISTING, &here);
+    write_subject(&elsewhere, OF_LISTING, &path);
+    buf_add_text(out, "# what differs between two environments; or of any two paths\nddbfs diff ");
+    example_add_word(buf_span(&here), out);
+    buf_add_char(out, ' ');
+    example_add_word(buf_span(&path), out);
+    buf_add_char(out, '\n');
+    out->failed = out->failed || here.failed || path.failed;
+}
+
 bool forms_write(const struct skill_of *of, struct buf *out)
 {
     struct subjects subjects;
@@ -170,6 +196,7 @@ bool forms_write(const struct skill_of *of, struct buf *out)
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
         if (has(&subjects, forms[i].of))
             write_form(&subjects, &forms[i], out);
+    write_difference(&subjects, out);
     buf_add_text(out, "```\n");
     return !out->failed;
 }

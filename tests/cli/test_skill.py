@@ -135,9 +135,9 @@ def test_every_line_that_it_shows_works(skill, shell, ddbfs):
     lines = [filled(line) for line in shell_lines(skill())]
     assert len(lines) > 20 and not [line for line in lines if "{" in line.split("| jq")[0]]
     for line in lines:
-        allowed = (0, 1) if line.startswith("ddbfs diff") else (0,)
-        result = shell(line.replace("ddbfs ", f"'{ddbfs.binary}' ", 1), expect=None)
-        assert result.code in allowed and result.text, (line, result)
+        result = shell(line.replace("ddbfs ", f"'{ddbfs.binary}' ", 1))
+        same = line.startswith("ddbfs diff")  # the sample's jobs are, in both environments
+        assert bool(result.text) != same, (line, result)
 
 
 def test_no_line_prints_a_secret(skill, shell, ddbfs):
@@ -259,7 +259,7 @@ def test_texts_of_the_map_stay_texts(skill, write_map, ddbfs, text):
     ]
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", "\n".join(lines))
     typed = shell_lines(lines)
-    assert all(len(shlex.split(line.split(" | ")[0])) <= 5 for line in typed), "one word a path"
+    assert all(len(shlex.split(line.split(" | ")[0])) <= 6 for line in typed), "one word a path"
     told = [line for line in lines if PAYLOAD in line and line not in typed]
     assert len(told) > 3 and all(line.startswith(("- ", "### ")) and len(line) < 2500 for line in told)
     assert not [line for line in told if PAYLOAD in outside_of_code(line)]

@@ -1,0 +1,67 @@
+"""Thirty questions, each as the line that the skill teaches: what boto3 says, and what it takes."""
+
+import re
+
+import pytest
+
+from harness import places, questions, runner
+
+GUIDE = places.REPO / "docs/guides/agents.md"
+ASKED = [pytest.param(*each, id=each[0]) for each in questions.QUESTIONS]
+MARKS = r"ddbfs \w+|@[a-z]+|@/|--[a-z]+|jq"
+
+
+@pytest.fixture
+def ask(home, ddbfs):
+    """ask(line): what it prints to somebody who has ddbfs in the PATH."""
+    (home.folder / "bin/ddbfs").symlink_to(ddbfs.binary)
+    environment = home.environment({**questions.VARIABLES, "TZ": "UTC"})
+    return lambda line: runner.run(["/bin/sh", "-c", line], environment, cwd=home.folder)
+
+
+@pytest.fixture
+def truth(boto):
+    return questions.Truth(boto)
+
+
+def test_they_are_thirty():
+    assert len(questions.QUESTIONS) == 30 == len({question for question, *_ in questions.QUESTIONS})
+
+
+@pytest.mark.parametrize("server", ["dynoxide"], indirect=True)
+@pytest.mark.parametrize("question, line, requests, units, answer", ASKED)
+def test_the_line_answers(ask, proxy, truth, question, line, requests, units, answer):
+    result = ask(line)
+    assert result.text.strip("\n") == str(answer(truth)) != "" and not result.stderr, result
+    assert (len(proxy.requests), sum(each.units for each in proxy.requests)) == (requests, units)
+
+
+@pytest.mark.parametrize("server", ["dynoxide"], indirect=True)
+def test_the_skill_teaches_each_form(ddbfs):
+    taught = set(re.findall(MARKS, ddbfs("skill").text))
+    used = {mark for _, line, *_ in questions.QUESTIONS for mark in re.findall(MARKS, line)}
+    assert used <= taught and len(used) > 12
+
+
+def in_the_guide():
+    rows = re.findall(r"^\| (.*?) \| `(.*)` \| ([\d.]+) \| ([\d.]+) \|$", GUIDE.read_text("utf-8"), re.M)
+    return [(question, line.replace("\\|", "|"), requests, units) for question, line, requests, units in rows]
+
+
+def test_the_guide_shows_them():
+    """docs/guides/agents.md has a row for each: `| question | line | requests | units |`."""
+    assert in_the_guide() == [
+        (question, line, f"{requests}", f"{units:g}")
+        for question, line, requests, units, _ in questions.QUESTIONS
+    ]
+
+
+def test_the_guide_says_what_its_lines_call_long_paths():
+    told = dict(re.findall(r"^([A-Z]+)=(\S+)$", GUIDE.read_text("utf-8"), re.M))
+    assert told == questions.VARIABLES
+
+
+def test_the_guide_has_the_sums():
+    requests = sum(each[2] for each in questions.QUESTIONS)
+    units = sum(each[3] for each in questions.QUESTIONS)
+    assert f"**{requests} requests and {units:g} read units**" in GUIDE.read_text("utf-8")
