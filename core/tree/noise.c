@@ -2,12 +2,13 @@
 
 static const char *const words[] = {
     "4913", /* vim tries whether it may write */
-    "AACS",        "BDMV",        "CVS",
-    "HEAD", /* git looks for bare repositories */
-    "RCS",         "SCCS",        "System Volume Information",
-    "Thumbs.db",   "VIDEO_TS",    "_FOSSIL_",
-    "_darcs",      "autorun.inf", "desktop.ini",
-    "ehthumbs.db", "lost+found",
+    "AACS",         "BDMV",        "CVS",
+    "HEAD",         /* git looks for bare repositories */
+    "package.json", /* editors and node look for a project, upwards from where they stand */
+    "RCS",          "SCCS",        "System Volume Information",
+    "Thumbs.db",    "VIDEO_TS",    "_FOSSIL_",
+    "_darcs",       "autorun.inf", "desktop.ini",
+    "ehthumbs.db",  "lost+found",
 };
 
 static bool is_word(struct span name)

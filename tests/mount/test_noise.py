@@ -13,14 +13,14 @@ import uuid
 
 import pytest
 
-from harness import mounts, places
+from harness import mounts, places, tables
 
 SHOP = "prod/shops/cool-store.myshopify.com"
 SETTINGS = f"{SHOP}/SETTINGS"
 PROBES = (
     ".git .hg .svn .bzr .hidden .DS_Store ._SETTINGS .Trash .Trash-0 .directory .xdg-volume-info"
     " .SETTINGS.swp .SETTINGS.swx .envrc .tool-versions .editorconfig SETTINGS~ autorun.inf"
-    " desktop.ini Thumbs.db 4913 CVS HEAD RCS lost+found"
+    " desktop.ini Thumbs.db 4913 CVS HEAD RCS lost+found package.json"
 ).split()
 
 
@@ -105,6 +105,58 @@ def test_git_status_finds_no_repository(listed):
         )
         assert done.returncode != 0 and "not a git repository" in done.stderr
     assert listed.counts() == {}
+
+
+# What VS Code (code-server 4.139.1) was seen to do in the folder that it was opened on: by its own processes,
+EDITOR_LOOKS_FOR = (
+    ".claude .claude/agents .claude/settings.json .config/nvim/init.lua .config/nvim/init.vim .git .git/HEAD"
+    " .github/agents .github/copilot .github/copilot/settings.json .local/share/JetBrains/Toolbox .mcp.json .vimrc"
+    " .vscode .vscode/extensions .vscode/extensions.json .vscode/launch.json .vscode/mcp.json .vscode/settings.json"
+    " .vscode/tasks.json HEAD package.json .editorconfig"
+).split()
+# and by ripgrep: where the projects are, which files there are, and a search for a word.
+HIDES = [f"!**/{name}" for name in (".git", ".svn", ".hg", ".jj", ".DS_Store", "Thumbs.db", "*.crswap")]
+BUILT = ["!**/node_modules", "!**/bower_components", "!**/*.code-search"]
+GLOBS = lambda names: [word for name in names for word in ("-g", name)]  # noqa: E731
+FILES = ["rg", "--files", "--hidden", "--case-sensitive", "--no-require-git"]
+ENDS = ["--follow", "--no-config", "--no-ignore-global"]
+EDITOR_RUNS = [
+    [*FILES, *GLOBS(["**/package.json", *HIDES]), "--no-ignore", *ENDS],
+    [*FILES, *GLOBS([*HIDES, *BUILT]), "--no-ignore-parent", *ENDS],
+    ["rg", "--hidden", "--no-require-git", "--ignore-case", *GLOBS([*HIDES, *BUILT]), "--no-ignore-parent", "--follow"]
+    + ["--crlf", "--fixed-strings", "--no-config", "--no-ignore-global", "--json", "--", "vendor", "."],
+]  # fmt: skip
+
+
+@needs("git")
+@needs("rg")
+def test_an_editors_window_costs_its_listings(mount, make_map):
+    """As it was recorded. The explorer reads the folder and the watcher what is in it; git and ripgrep
+    find all of that there."""
+    m = mount(map_file=make_map(lambda text: text.replace('"mtime"', '"ttl": 3600, "mtime"')))
+    folder = m / "prod/index-settings/kl7a9h55"
+    for where, _, _ in os.walk(folder):
+        os.listdir(where)
+    assert m.counts() == {"Query": 5, "GetItem": 1}  # DEFAULT_CONFIGS is not among the roots
+    m.proxy.clear()
+    for where, _, names in os.walk(folder):
+        assert not [each for each in EDITOR_LOOKS_FOR if os.path.exists(f"{where}/{each}")]
+        done = subprocess.run(["git", "rev-parse", "--show-toplevel"], cwd=where, capture_output=True)
+        assert done.returncode == 128
+        for name in names:
+            pathlib.Path(where, name).read_bytes()
+    found = [subprocess.run(each, cwd=folder, capture_output=True, text=True).stdout for each in EDITOR_RUNS]
+    assert found[0] == "" and len(found[1].splitlines()) == 15 and '"matches":14' in found[2]
+    assert m.counts() == {}
+
+
+def test_a_record_may_be_called_so_with_its_suffix(mount, table):
+    key = {"pk": {"S": "box"}, "sk": {"S": "package"}}
+    name = table(tables.plain(), [key])
+    folder = mount("--suffix", ".json") / f"prod/tables/{name}/items/box"
+    assert os.listdir(folder) == ["%70ackage.json"]
+    assert b'"package"' in (folder / "%70ackage.json").read_bytes()
+    assert not (folder / "package.json").exists()
 
 
 @needs("vim")
