@@ -73,34 +73,7 @@ void contrast_only(struct contrast *contrast, const char *folder, struct span na
     add_printable(&line, folder);
     buf_add_text(&line, ": ");
     printable_add(&line, name, "");
-    buf_add_char(&line, '\n');
-    print(&line);
-}
-
-static void add_kind(struct buf *line, const char *path, bool directory)
-{
-    add_printable(line, path);
-    buf_add_text(line, directory ? " is a directory" : " is a regular file");
-}
-
-void contrast_kinds(struct contrast *contrast, const char *before_path, bool before_is_directory,
-                    const char *now_path)
-{
-    CLEAN_UP(buf_clean_up) struct buf line = {0};
-    contrast->said++;
-    if (is_for_programs(contrast)) {
-        begin_object(&line, DIFFERENCE_CHANGED, before_path, now_path);
-        buf_printf(&line, ",\"old_type\":\"%s\",\"new_type\":\"%s\"",
-                   before_is_directory ? "directory" : "file",
-                   before_is_directory ? "file" : "directory");
-        end_object(&line);
-        return;
-    }
-    buf_add_text(&line, "File ");
-    add_kind(&line, before_path, before_is_directory);
-    buf_add_text(&line, " while file ");
-    add_kind(&line, now_path, !before_is_directory);
-    buf_add_char(&line, '\n');
+    buf_add_text(&line, directory ? "/\n" : "\n");
     print(&line);
 }
 

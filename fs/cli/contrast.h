@@ -43,10 +43,6 @@ void contrast_complain_of_mask(struct contrast *contrast, const char *path);
 void contrast_only(struct contrast *contrast, const char *folder, struct span name, bool directory,
                    bool first);
 
-/* What is called so is a directory here, and a file there. */
-void contrast_kinds(struct contrast *contrast, const char *before_path, bool before_is_directory,
-                    const char *now_path);
-
 /* PATH and a name below it. */
 void contrast_add_path(struct buf *out, const char *folder, struct span name);
 

@@ -168,8 +168,9 @@ static void compare_others(struct folders *folders, const struct side_entry *a,
     bool hidden = (a->secret || b->secret) && !contrast->app->options->show_secrets;
     contrast_add_path(&before, folders->before.path, a->name);
     contrast_add_path(&now, folders->now.path, b->name);
-    if (a->directory != b->directory) {
-        contrast_kinds(contrast, buf_text(&before), a->directory, buf_text(&now));
+    if (a->directory != b->directory) { /* neither has what the other has */
+        tell_only(folders, &folders->before, a);
+        tell_only(folders, &folders->now, b);
     } else if (a->directory || !is_told(folders, a, b)) {
         folders->fn(folders->arg, a->name);
     } else if (hidden && folders->before.place->kind == PLACE_ATTRS) {

@@ -304,6 +304,12 @@ def test_a_listing_by_an_index_is_matched_by_name(told, ddbfs, proxy):
     assert told(f"{by_index}/FAILED", f"{by_index}/FAILED", expect=0) == []
 
 
+def test_a_directory_is_no_file_of_the_same_name(diff, things):
+    things.put("things")
+    shown = diff("/any", "/any/things/box", env=things.env)
+    assert shown == "Only in /any/things/box: things\nOnly in /any: things/\n"
+
+
 def test_ranks_are_no_places(told, write_map, plain_map, things):
     plain_map["tables"]["things"]["paths"]["by-rank/{box}/"] = {"newest": "all", "name": "{rank}_{name}"}
     env = {"DDBFS_MAP": str(write_map(plain_map))}
@@ -460,7 +466,7 @@ def test_whole_tables_are_compared_where_a_scan_is_allowed(ddbfs, table, proxy):
     paths = [f"/prod/tables/{name}/" for name in contents]
     run = ddbfs("diff", *paths, expect=2)
     assert run.text == "" and "items: is not compared as a whole" in run.stderr
-    assert ddbfs("diff", "--allow-scan", *paths, expect=1).text == f"Only in {paths[0]}items: a\n"
+    assert ddbfs("diff", "--allow-scan", *paths, expect=1).text == f"Only in {paths[0]}items: a/\n"
 
 
 # Trouble.
