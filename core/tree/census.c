@@ -135,49 +135,6 @@ static void fail_without_memory(struct flight *flight)
     fail(flight, &err);
 }
 
-/* BETWEEN stands between number and unit, BEHIND behind it. */
-static void write_size(uint64_t bytes, const char *between, const char *behind, struct buf *out)
-{
-    int bits = bytes < 1 << 20 ? 10 : 20;
-    unsigned long long units = (unsigned long long)(bytes + ((uint64_t)1 << bits) - 1) >> bits;
-    buf_printf(out, "%llu%s%c%s", units, between, bits == 10 ? 'K' : 'M', behind);
-}
-
-void census_write_size(uint64_t bytes, struct buf *out)
-{
-    write_size(bytes, " ", "B", out);
-}
-
-static void write_extent(uint64_t items, uint64_t bytes, struct buf *out)
-{
-    buf_printf(out, "%llu item%s", (unsigned long long)items, items == 1 ? "" : "s");
-    if (bytes == 0) /* not everybody counts them */
-        return;
-    buf_add_text(out, " of ");
-    census_write_size(bytes, out);
-}
-
-/* What is larger than was allowed is not scanned. */
-static bool refuse(const struct flight *flight, uint64_t items, uint64_t bytes, struct error *err)
-{
-    CLEAN_UP(buf_clean_up) struct buf has = {0}, may = {0}, option = {0};
-    const struct scan_limits *limits = &flight->limits;
-    write_extent(items, bytes, &has);
-    write_extent(limits->items, limits->bytes, &may);
-    write_size(bytes > limits->bytes ? bytes : limits->bytes, "", "", &option);
-    return error_set(err, ERROR_TOO_LARGE,
-                     "%s has, as DescribeTable says, %s, and a Scan of %s is allowed "
-                     "(--scan-limit): type a partition key, or allow more: --scan-limit %llu,%s",
-                     flight->table->table, buf_text(&has), buf_text(&may),
-                     (unsigned long long)(items > limits->items ? items : limits->items),
-                     buf_text(&option));
-}
-
-static bool is_beyond(const struct scan_limits *limits, uint64_t items, uint64_t bytes)
-{
-    return items > limits->items || bytes > limits->bytes;
-}
-
 static int compare_values(const void *a, const void *b)
 {
     return value_compare(*(const struct value *)a, *(const struct value *)b);
@@ -256,25 +213,11 @@ static uint64_t bytes_read(const struct flight *flight)
     return bytes > rounded ? bytes - rounded : 0;
 }
 
-/* How much there is nobody knows: what is told is what was read, and which limit that passed. */
 static void stop_scan(struct flight *flight)
 {
-    CLEAN_UP(buf_clean_up) struct buf read = {0}, limit = {0}, option = {0};
-    const struct scan_limits *limits = &flight->limits;
-    bool many = flight->items > limits->items;
     struct error why;
-    write_extent(flight->items, bytes_read(flight), &read);
-    if (many)
-        write_extent(limits->items, 0, &limit);
-    else
-        census_write_size(limits->bytes, &limit);
-    write_size(many ? limits->bytes : 2 * bytes_read(flight), "", "", &option);
-    error_set(
-        &why, ERROR_TOO_LARGE,
-        "the Scan of %s has read %s, more than the %s that it may (--scan-limit), and not all: "
-        "type a partition key, or allow more: --scan-limit %llu,%s",
-        flight->table->table, buf_text(&read), buf_text(&limit),
-        (unsigned long long)(many ? 2 * flight->items : limits->items), buf_text(&option));
+    scan_limits_stop(&flight->limits, flight->table->table, flight->items, bytes_read(flight),
+                     &why);
     fail(flight, &why);
 }
 
@@ -288,7 +231,7 @@ static void take_keys(void *arg, const struct page *page, const struct error *er
         return;
     }
     count_page(flight, page);
-    if (is_beyond(&flight->limits, flight->items, bytes_read(flight))) {
+    if (scan_limits_passed(&flight->limits, flight->items, bytes_read(flight))) {
         stop_scan(flight);
         return;
     }
@@ -322,8 +265,8 @@ static bool may_start(struct flight *flight, struct error *err)
 {
     uint64_t items = flight->item_count > 0 ? (uint64_t)flight->item_count : 0;
     uint64_t bytes = flight->size_bytes > 0 ? (uint64_t)flight->size_bytes : 0;
-    if (is_beyond(&flight->limits, items, bytes))
-        return refuse(flight, items, bytes, err);
+    if (scan_limits_passed(&flight->limits, items, bytes))
+        return scan_limits_refuse(&flight->limits, flight->table->table, items, bytes, err);
     return start_segments(flight) || error_no_memory(err);
 }
 

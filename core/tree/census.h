@@ -29,9 +29,6 @@ const struct route *census_step(const struct place *place);
 /* The Read that all segments together make; the caller destroys it. NULL when memory ran out. */
 struct read *census_read(const struct place *place);
 
-/* Appends "5 MB", or "3 KB" of what is less than one. */
-void census_write_size(uint64_t bytes, struct buf *out);
-
 /* Asks through the cache. FN is called once, later, with a struct census as DATA, unless
  * cache_leave ends it. NULL with ERR filled. */
 struct cache_wait *census_ask(const struct tree *tree, const struct place *place, cache_done_fn *fn,

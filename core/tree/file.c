@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "core/base/size.h"
 #include "core/item/when.h"
-#include "core/tree/census.h"
 #include "core/tree/explain.h"
 #include "core/tree/fact_text.h"
 #include "core/tree/fetch.h"
@@ -352,7 +352,7 @@ static void take_listing(void *arg, const struct tree_entry *entries, size_t cou
 static bool refuse_as_too_large(const struct tree *tree, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf most = {0};
-    census_write_size(tree->snapshot_bytes, &most);
+    size_write(tree->snapshot_bytes, &most);
     return error_set(err, ERROR_TOO_LARGE,
                      "this file would be larger than %s, a quarter of --cache-size, which is as "
                      "much as is held of one; ddbfs cat of the same path writes it whatever its "

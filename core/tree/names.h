@@ -8,13 +8,9 @@
 #include "core/map/map.h"
 #include "core/map/name.h"
 #include "core/map/route.h"
+#include "core/tree/scan_limits.h"
 
 #define README_NAME "README"
-
-/* How large a table may be that is scanned. */
-struct scan_limits {
-    uint64_t items, bytes;
-};
 
 struct place_options {
     const char *suffix; /* of every record's name; "" for none */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/base/printable.h"
+#include "core/base/size.h"
 #include "core/map/groups.h"
 #include "core/map/listable.h"
 #include "core/tree/census.h"
@@ -114,7 +115,7 @@ static void write_scanned(const struct scan_limits *limits, struct buf *out)
                "The partition keys are listed by a Scan of the whole table (--allow-scan), which\n"
                "reads every item, at most once a minute. Of a table of more than %llu items or\n",
                (unsigned long long)limits->items);
-    census_write_size(limits->bytes, out);
+    size_write(limits->bytes, out);
     buf_add_text(out, " (--scan-limit) they are not listed, and have to be typed.\n\n");
 }
 

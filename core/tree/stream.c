@@ -2,8 +2,8 @@
  * it told in the file's form. */
 #include <stdlib.h>
 
+#include "core/base/size.h"
 #include "core/form/form.h"
-#include "core/tree/census.h"
 #include "core/tree/file.h"
 #include "core/tree/tree.h"
 
@@ -64,7 +64,7 @@ static bool refuse_rows(const struct tree_stream *stream, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf most = {0};
     bool table = stream->place->companion == COMPANION_TABLE;
-    census_write_size(stream->tree->snapshot_bytes, &most);
+    size_write(stream->tree->snapshot_bytes, &most);
     return error_set(err, ERROR_TOO_LARGE,
                      "only the last record tells %s, and the rows that would be held until then "
                      "have more than %s; …@csv:status,created_at, with attributes of the records "

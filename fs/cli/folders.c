@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/dict.h"
-#include "core/tree/census.h"
+#include "core/base/size.h"
 #include "fs/cli/side.h"
 
 struct folders {
@@ -90,7 +90,7 @@ static bool has_room(const struct folders *folders, const struct holding *holdin
     size_t bytes = folders->contrast->app->tree.snapshot_bytes;
     if (holding->bytes <= bytes)
         return true;
-    census_write_size(bytes, &most);
+    size_write(bytes, &most);
     return error_set(err, ERROR_TOO_LARGE,
                      "has more than %s of records, which come in another order than those of the "
                      "other directory, so that all would have to be held; compare parts of it, or "
