@@ -42,6 +42,8 @@ static void write_sizes(const struct skill_of *of, struct buf *out)
              "spend them; `@info` tells them after.\n"
              "- `ddbfs cat 'LIST@jsonl'` prints any size in constant memory. In a mount, a file "
              "that is larger than a quarter of `--cache-size` is refused (EFBIG).\n"
+             "- A mount may have limits (`--max-rcu-per-process`): what goes beyond ends in "
+             "EDQUOT, kind `spent` or `too-fast`, and is not sent. Ask for less.\n"
              "- An answer is believed for the path's `ttl`, 10 s unless the map says otherwise; "
              "in a mount what was read meanwhile takes nothing.\n");
 }

@@ -263,3 +263,15 @@ def test_texts_of_the_map_stay_texts(skill, write_map, ddbfs, text):
     told = [line for line in lines if PAYLOAD in line and line not in typed]
     assert len(told) > 3 and all(line.startswith(("- ", "### ")) and len(line) < 2500 for line in told)
     assert not [line for line in told if PAYLOAD in outside_of_code(line)]
+
+
+def test_names_that_a_shell_or_markdown_takes_for_its_own_are_quoted(skill, write_map):
+    odd = "t` <i> \"q' ; $(x) --- |"
+    content = large(1)
+    content["tables"] = {odd: content["tables"].pop("t0000")}
+    content["environments"] = {f"e{odd}": {"prefix": "x"}}
+    lines = skill(write_map(content))
+    assert f"### `` /e{odd}/{odd} ``, table `Table0`" in lines
+    assert "<" not in front_matter(lines)["description"]
+    paths = [shlex.split(line.split(" | jq")[0])[-1] for line in shell_lines(lines)]
+    assert len(paths) > 10 and all(path.startswith(f"/e{odd}/{odd}/") for path in paths)
