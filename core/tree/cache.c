@@ -50,6 +50,7 @@ struct cache {
     struct entry *newest, *oldest;
     struct cache_stats stats; /* bytes and entries are worked out when asked for */
     size_t cost;              /* of all entries */
+    size_t charged;           /* by others, for what is not kept yet */
 };
 
 static void value_ref(const struct cache_value *value)
@@ -138,7 +139,7 @@ void cache_destroy(struct cache *cache)
 static size_t bytes_used(const struct cache *cache)
 {
     return sizeof *cache + dict_memory(&cache->entries) + dict_memory(&cache->flights) +
-           cache->cost;
+           cache->cost + cache->charged;
 }
 
 /* Lets the least recently used go until COST more bytes fit. What would not fit into an empty
@@ -530,6 +531,34 @@ void cache_leave(struct cache_wait *wait)
     end_wait(wait);
     if (flight && !flight->first && !flight->landed)
         abandon(flight);
+}
+
+void *cache_find(struct cache *cache, struct span key)
+{
+    struct entry *entry = find_entry(cache, key);
+    if (!entry)
+        return NULL;
+    touch(cache, entry);
+    return entry->value.data;
+}
+
+void cache_keep(struct cache *cache, struct span key, const struct cache_value *value)
+{
+    keep(cache, key, value);
+}
+
+void cache_forget(struct cache *cache, struct span key)
+{
+    struct entry *entry = find_entry(cache, key);
+    if (entry)
+        remove_entry(cache, entry);
+}
+
+void cache_charge(struct cache *cache, size_t more, size_t less)
+{
+    cache->charged += more;
+    cache->charged -= less;
+    trim(cache);
 }
 
 void cache_drop(struct cache *cache)

@@ -75,6 +75,17 @@ void cache_land(struct cache_flight *flight, const struct cache_value *value);
  * him the first asks in his place. */
 void cache_fail(struct cache_flight *flight, const struct error *err);
 
+/* For who knows himself how old what he has kept may be, and how to come by it: no flights, and no
+ * misses. What KEY has, however old, borrowed until the cache is next asked or changed; NULL for
+ * nothing. */
+void *cache_find(struct cache *cache, struct span key);
+/* Keeps VALUE for KEY, in place of what it had, if it fits; takes a reference of its own. */
+void cache_keep(struct cache *cache, struct span key, const struct cache_value *value);
+void cache_forget(struct cache *cache, struct span key);
+/* Memory beside the cache that is to count against its limit, as of what will be kept later: MORE
+ * bytes than before, and LESS of them. What is kept makes room. */
+void cache_charge(struct cache *cache, size_t more, size_t less);
+
 /* Drops all that is known: the next questions are asked afresh. A flight under way lands for those
  * who wait, but is not kept (their TTL_LEFT_MS is 0), and nobody joins it any more. */
 void cache_drop(struct cache *cache);

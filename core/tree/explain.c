@@ -434,8 +434,10 @@ bool explain_write_list_info(const struct tree *tree, const struct place *place,
         write_member(out, "not_listed", span_text(unlisted->text));
     buf_printf(out, ",\n  \"pages\": %u,\n  \"requests\": %u,\n  \"capacity\": %g", stats.pages,
                stats.requests, stats.capacity);
-    instant_write(&when, clock->wall_ms(clock));
+    instant_write(&when, stats.age.since_wall_ms);
     write_member(out, "fetched", buf_span(&when));
-    buf_add_text(out, "\n}\n");
+    buf_printf(out, ",\n  \"age_ms\": %lld,\n  \"took_ms\": %lld\n}\n",
+               (long long)(clock->now_ms(clock) - stats.age.since_ms),
+               (long long)stats.age.took_ms);
     return !out->failed && !when.failed;
 }

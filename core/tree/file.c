@@ -321,6 +321,18 @@ static void start_fact(struct tree_call *call)
         call->timer = loop_add_timer(tree->loop, 0, refuse_fact, call);
 }
 
+/* What is told again is as old as it was then, but good for a moment if it has just been made.
+ */
+static int64_t list_ttl_left_ms(const struct tree_call *call)
+{
+    int64_t ttl_ms = call->place->route->list->ttl_ms;
+    struct walk_age age = tree_list_stats(call->listing).age;
+    if (!age.is_told_again)
+        return age.is_dropped ? 0 : ttl_ms;
+    int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(call->tree->loop);
+    return left_ms > 0 && !age.is_dropped ? left_ms : 0;
+}
+
 /* What a listing took is known when it has been read to its end. That a part of the directory can't
  * be listed is something to tell of it. */
 static void take_listing(void *arg, const struct tree_entry *entries, size_t count, bool more,
@@ -341,8 +353,7 @@ static void take_listing(void *arg, const struct tree_entry *entries, size_t cou
     if (ok && !explain_write_list_info(call->tree, call->place, call->listing,
                                        unlisted ? &why : NULL, &bytes))
         ok = error_no_memory(&why);
-    struct tree_file file = {.bytes = buf_span(&bytes),
-                             .ttl_left_ms = call->place->route->list->ttl_ms};
+    struct tree_file file = {.bytes = buf_span(&bytes), .ttl_left_ms = list_ttl_left_ms(call)};
     tree_file_fn *done = call->done;
     void *done_arg = call->arg;
     call_destroy(call);
@@ -409,6 +420,10 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
         call->stream = tree_stream(tree, place, take_piece, call);
     else
         call->fetch = fetch_start(tree, place, take_record, call);
+    if (call->listing)
+        tree_list_hold_on(call->listing);
+    if (call->stream)
+        tree_stream_hold_on(call->stream);
     if (call->fetch || call->timer || call->listing || call->wait || call->stream)
         return call;
     call_destroy(call);

@@ -12,6 +12,9 @@ struct hydrate {
     struct hydrate_from from; /* the payer is borrowed: each call has its own reference */
     struct chunk *chunks;
     size_t chunk_count;
+    struct key *keys; /* owned: what KEPT is to tell */
+    size_t key_count;
+    struct loop_timer *timer;
     size_t pending;
     hydrate_item_fn *item;
     hydrate_done_fn *done;
@@ -27,6 +30,8 @@ void hydrate_cancel(struct hydrate *hydrate)
             hydrate->from.source->ops->end(hydrate->chunks[i].call);
         read_destroy(hydrate->chunks[i].read);
     }
+    loop_remove_timer(hydrate->timer);
+    free(hydrate->keys);
     free(hydrate->chunks);
     free(hydrate);
 }
@@ -70,6 +75,36 @@ static bool start_chunk(struct hydrate *hydrate, const struct key *keys, size_t 
     return chunk->call || error_no_memory(err);
 }
 
+/* Records that were read again for an earlier listing. */
+static void tell_kept(void *arg)
+{
+    struct hydrate *hydrate = arg;
+    struct error why;
+    bool ok = true;
+    hydrate->timer = NULL;
+    for (size_t i = 0; ok && i < hydrate->key_count; i++) {
+        CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+        struct span text = transcript_find(hydrate->from.kept, &hydrate->keys[i]);
+        if (text.size == 0)
+            continue;
+        ok = json_parse(&doc, text, JSON_STRICT, NULL) || error_no_memory(&why);
+        if (ok)
+            hydrate->item(hydrate->arg, json_root(&doc), "");
+    }
+    finish(hydrate, ok ? NULL : &why);
+}
+
+static bool start_kept(struct hydrate *hydrate, const struct key *keys, size_t count)
+{
+    hydrate->keys = calloc(count, sizeof *keys);
+    if (!hydrate->keys)
+        return false;
+    memcpy(hydrate->keys, keys, count * sizeof *keys);
+    hydrate->key_count = count;
+    hydrate->timer = loop_add_timer(hydrate->from.loop, 0, tell_kept, hydrate);
+    return hydrate->timer;
+}
+
 struct hydrate *hydrate_start(const struct hydrate_from *from, const struct key *keys, size_t count,
                               hydrate_item_fn *item, hydrate_done_fn *done, void *arg,
                               struct error *err)
@@ -87,7 +122,12 @@ struct hydrate *hydrate_start(const struct hydrate_from *from, const struct key 
     hydrate->item = item;
     hydrate->done = done;
     hydrate->arg = arg;
-    for (size_t at = 0; at < count; at += READ_MAX_KEYS) {
+    if (from->kept && !start_kept(hydrate, keys, count)) {
+        error_no_memory(err);
+        hydrate_cancel(hydrate);
+        return NULL;
+    }
+    for (size_t at = 0; !from->kept && at < count; at += READ_MAX_KEYS) {
         size_t size = count - at < READ_MAX_KEYS ? count - at : READ_MAX_KEYS;
         if (!start_chunk(hydrate, keys + at, size, err)) {
             hydrate_cancel(hydrate);

@@ -2,8 +2,9 @@
 #ifndef DDBFS_CORE_TREE_HYDRATE_H
 #define DDBFS_CORE_TREE_HYDRATE_H
 
+#include "core/base/loop.h"
 #include "core/plan/plan.h"
-#include "core/source/source.h"
+#include "core/tree/transcript.h"
 
 struct hydrate;
 
@@ -16,7 +17,9 @@ typedef void hydrate_done_fn(void *arg, const struct error *err);
 struct hydrate_from {
     const struct plan *plan;
     struct source *source;
-    struct payer *payer; /* may be NULL */
+    struct payer *payer;           /* may be NULL */
+    const struct transcript *kept; /* which has them; NULL: SOURCE is asked */
+    struct loop *loop;             /* for KEPT */
 };
 
 /* Reads COUNT keys, no two alike. Records that are no more are passed over. NULL with ERR filled

@@ -20,6 +20,7 @@
 #include "core/tree/slices.h"
 #include "core/tree/ties.h"
 #include "core/tree/tree.h"
+#include "core/tree/walk.h"
 
 /* Of a page, or of a slice of its records. What the service gives has 1 MB, or 40; but lists within
  * lists grow by their indentation. */
@@ -50,9 +51,10 @@ struct tree_listing {
     struct place *anew; /* owned: PLACE, where it is no more the caller's; or NULL */
     struct tree_resolution *resolution; /* of LISTING_PLACE */
     bool full;
-    bool items; /* records are told as items, rather than as files; then FULL is set, too */
-    bool named; /* with ITEMS: by their sizes and dates, too, and ALONE by their names */
-    bool alone; /* records are told, and nothing beside them */
+    bool items;  /* records are told as items, rather than as files; then FULL is set, too */
+    bool named;  /* with ITEMS: by their sizes and dates, too, and ALONE by their names */
+    bool alone;  /* records are told, and nothing beside them */
+    bool steady; /* whoever reads it goes on to its end at once */
     tree_entries_fn *fn;
     void *arg;
 
@@ -62,6 +64,7 @@ struct tree_listing {
 
     struct plan *plan;     /* of the query; owned reference */
     struct source *source; /* of the query under way */
+    struct walk *walk;     /* through the query's pages; owned */
     struct read *tables;   /* of LISTING_TABLES and LISTING_NAMES; owned */
     struct source_call *call;
     const struct map_environment *environment; /* whose tables are being asked for */
@@ -115,6 +118,7 @@ void tree_list_end(struct tree_listing *listing)
         cache_leave(listing->wait);
     census_unref(listing->census);
     slices_clean_up(&listing->slices); /* which may be reading, as the plan says */
+    walk_end(listing->walk);
     openings_clean_up(&listing->openings);
     proofs_clean_up(&listing->proofs);
     end_call(listing);
@@ -381,6 +385,17 @@ static bool needs_name(const struct tree_listing *listing, const struct sifted *
            (listing->plan->reads_again && sifted->entry->indexed.count > 0);
 }
 
+/* How long what the query told may be believed. */
+static int64_t ttl_left_ms(const struct tree_listing *listing)
+{
+    int64_t ttl_ms = listing->plan->pattern->ttl_ms;
+    struct walk_age age = walk_age(listing->walk);
+    if (!age.is_told_again)
+        return ttl_ms;
+    int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(listing->tree->loop);
+    return left_ms > 0 && !age.is_dropped ? left_ms : 0;
+}
+
 /* OWN is the file that the map declares for the record, or NULL. */
 static bool add_entry(struct tree_listing *listing, const struct sifted *sifted, struct json item,
                       struct proof *own, const struct page *page)
@@ -404,7 +419,7 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
     struct tree_entry *added = entries_add(&listing->entries, buf_span(&name), false);
     if (!added)
         return false;
-    added->ttl_left_ms = listing->plan->pattern->ttl_ms;
+    added->ttl_left_ms = ttl_left_ms(listing);
     if (listing->full && !listing->plan->reads_again) {
         describe(listing, added, item, page->request_id);
     } else if (listing->full && !slices_add(&listing->slices, &sifted->key,
@@ -426,6 +441,19 @@ static void add_groups(struct tree_listing *listing, const struct sifted *sifted
                                       &listing->tree->names, &listing->entries, &listing->failed);
     listing->stats.entries += found;
     listing->stats.skipped += !found;
+}
+
+/* Where what a page brought comes from: what is told again came when it was first told, at the
+ * latest. */
+static void note_origin(const struct tree_listing *listing, const struct page *page,
+                        struct record_origin *out)
+{
+    struct walk_age age = walk_age(listing->walk);
+    ask_origin(listing->tree->loop, page, out);
+    if (!age.is_told_again)
+        return;
+    out->fetched_ms = age.since_ms;
+    out->fetched_wall_ms = age.since_wall_ms;
 }
 
 /* False when memory ran out. */
@@ -462,7 +490,7 @@ static bool add_item(struct tree_listing *listing, const struct page *page, stru
         followers_add_finding(&listing->followers, listing->place, &sifted.key,
                               &listing->tree->names, &listing->entries, &listing->failed);
     if (listing->proofs.count > 0) {
-        ask_origin(listing->tree->loop, page, &origin);
+        note_origin(listing, page, &origin);
         proofs_consider(&listing->proofs, &sifted.key, item, &origin);
     }
     return true;
@@ -487,6 +515,7 @@ static void take_record(void *arg, struct json item, const char *request_id)
         plan_admits(listing->plan, &key, item, &failed) &&
         shortened_is_still(listing->place, &listing->tree->names, &key, item,
                            listing->entries.items[entry].name, &failed)) {
+        walk_note(listing->walk, &key, item);
         listing->entries.items[entry].passed_over = !plan_asks(listing->plan, item, &failed);
         describe(listing, &listing->entries.items[entry], item, request_id);
     }
@@ -529,8 +558,11 @@ static size_t drop_vanished(struct tree_listing *listing, size_t from, size_t to
 static void end_page(struct tree_listing *listing)
 {
     listing->state = LISTING_QUERY;
-    if (!listing->more)
-        go_on(listing);
+    if (listing->more)
+        return;
+    if (listing->failed.kind == ERROR_NONE)
+        walk_conclude(listing->walk);
+    go_on(listing);
 }
 
 /* The entries up to the first that waits for another slice can be told. */
@@ -569,14 +601,21 @@ static bool start_slice(struct tree_listing *listing, struct error *err)
     size_t wanted = listing->found < limit ? limit - listing->found : 0;
     if (asked && asked->limit > 0 && (wanted == 0 || asked->limit - listing->matched < wanted))
         wanted = asked->limit - listing->matched;
-    struct hydrate_from from = {listing->plan, listing->source, listing->tree->payer};
+    struct hydrate_from from = {.plan = listing->plan,
+                                .source = listing->source,
+                                .payer = listing->tree->payer,
+                                .kept = walk_records(listing->walk),
+                                .loop = listing->tree->loop};
     return slices_start(&listing->slices, &from, wanted, take_record, take_all_records, listing,
                         err);
 }
 
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
 {
-    return listing->stats;
+    struct tree_list_stats stats = listing->stats;
+    if (listing->walk)
+        stats.age = walk_age(listing->walk);
+    return stats;
 }
 
 bool tree_list_note(const struct tree_listing *listing, struct error *out)
@@ -690,15 +729,42 @@ static void take_query_page(void *arg, const struct page *page, const struct err
         work(listing);
 }
 
+/* Who wants to know how many records there are counts those that have lately been read, where he
+ * can, as whoever lists them would. */
+static void count_what_is_known(struct tree_listing *listing, const struct walk_from *from)
+{
+    struct place listed = *listing->place; /* borrows all that it owns */
+    struct walk_from plain = *from;
+    if (!listing->plan->counts)
+        return;
+    listed.kind = PLACE_DIRECTORY;
+    struct plan *plan = place_plan(&listed, NULL);
+    plain.plan = plan;
+    if (!plan || !walk_is_known(&plain)) {
+        plan_unref(plan);
+        return;
+    }
+    plan_unref(listing->plan);
+    listing->plan = plan;
+}
+
 static bool start_query(struct tree_listing *listing, struct error *err)
 {
     const struct tree *tree = listing->tree;
     listing->source = tree->source(tree->source_arg, listing->place, err);
     if (!listing->source)
         return false;
-    listing->call =
-        source_start(listing->source, listing->plan->query, tree->payer, take_query_page, listing);
-    return listing->call || error_no_memory(err);
+    struct walk_from from = {.walks = tree->walks,
+                             .plan = listing->plan,
+                             .source = listing->source,
+                             .payer = tree->payer,
+                             .loop = tree->loop,
+                             .full = listing->full,
+                             .steady = listing->steady};
+    count_what_is_known(listing, &from);
+    from.plan = listing->plan;
+    listing->walk = walk_start(&from, take_query_page, listing, err);
+    return listing->walk;
 }
 
 static bool ask_tables(struct tree_listing *listing, const struct place *place,
@@ -1080,6 +1146,10 @@ static bool go_on_with(struct tree_listing *listing, struct error *why)
         listing->source->ops->more(listing->call);
         return true;
     }
+    if (listing->walk) {
+        walk_more(listing->walk);
+        return true;
+    }
     return listing->state == LISTING_QUERY ? start_query(listing, why)
                                            : ask_tables(listing, listing->place, take_names, why);
 }
@@ -1134,6 +1204,11 @@ void tree_list_more(struct tree_listing *listing)
     if (listing->state != LISTING_CONTENTS)
         entries_clear(&listing->entries);
     work(listing);
+}
+
+void tree_list_hold_on(struct tree_listing *listing)
+{
+    listing->steady = true;
 }
 
 static void begin(void *arg)

@@ -13,7 +13,6 @@ struct tree_stream {
     struct form *form;            /* owned */
     struct tree_listing *listing; /* owned */
     struct buf bytes;             /* of the piece in hand */
-    int64_t since_ms;             /* when the listing began to be read */
     int64_t mtime_ms;             /* of the youngest record so far */
     tree_piece_fn *fn;
     void *arg;
@@ -89,9 +88,12 @@ static bool add_record(struct tree_stream *stream, struct json item, struct erro
 static int64_t ttl_left_ms(const struct tree_stream *stream)
 {
     int64_t ttl_ms = stream->place->route->list->ttl_ms;
-    int64_t left_ms = stream->since_ms + ttl_ms - loop_now_ms(stream->tree->loop);
+    struct walk_age age = tree_list_stats(stream->listing).age;
+    int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(stream->tree->loop);
     int64_t least_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS;
-    return left_ms > least_ms ? left_ms : least_ms;
+    if (age.is_told_again || age.is_dropped)
+        least_ms = 0;
+    return left_ms > least_ms && !age.is_dropped ? left_ms : least_ms;
 }
 
 static void take_records(void *arg, const struct tree_entry *entries, size_t count, bool more,
@@ -119,6 +121,11 @@ static void take_records(void *arg, const struct tree_entry *entries, size_t cou
     stream->fn(stream->arg, ok ? &piece : NULL, ok ? NULL : &why);
 }
 
+void tree_stream_hold_on(struct tree_stream *stream)
+{
+    tree_list_hold_on(stream->listing);
+}
+
 void tree_stream_more(struct tree_stream *stream)
 {
     tree_list_more(stream->listing);
@@ -130,8 +137,7 @@ struct tree_stream *tree_stream(const struct tree *tree, const struct place *pla
     struct tree_stream *stream = calloc(1, sizeof *stream);
     if (!stream)
         return NULL;
-    *stream = (struct tree_stream){
-        .tree = tree, .place = place, .since_ms = loop_now_ms(tree->loop), .fn = fn, .arg = arg};
+    *stream = (struct tree_stream){.tree = tree, .place = place, .fn = fn, .arg = arg};
     stream->form = make_form(tree, place);
     if (stream->form)
         stream->listing = tree_list_records(tree, place, false, take_records, stream);

@@ -9,6 +9,7 @@
 #include "core/source/source.h"
 #include "core/tree/cache.h"
 #include "core/tree/place.h"
+#include "core/tree/walk.h"
 
 /* Where an environment's questions go: the source for PLACE, which is in one. Borrowed by the
  * caller; NULL with ERR filled. */
@@ -34,6 +35,7 @@ struct tree {
     struct place_options names;
     bool show_secrets;
     bool compact;
+    struct walks *walks;   /* by which listings share what they read; NULL: none does */
     size_t snapshot_bytes; /* how large a file made of a listing may be that is held as a whole */
     int64_t stale_ms;      /* by how much older than its ttl a record may be in an outage */
     struct payer *payer;   /* borrowed: of what is asked through this tree; NULL: nobody in
@@ -105,16 +107,20 @@ struct tree_listing *tree_list_records(const struct tree *tree, const struct pla
  * map declares a file of its own: then it stands among the others, under that name. */
 struct tree_listing *tree_list_items(const struct tree *tree, const struct place *place,
                                      tree_entries_fn *fn, void *arg);
+/* Before the first entries: whoever asks for the next ones does so at once, up to the end, so that
+ * others who list the same may wait for that. */
+void tree_list_hold_on(struct tree_listing *listing);
 /* Asks for the next entries: once for each page with MORE. */
 void tree_list_more(struct tree_listing *listing);
 /* What a listing took so far. */
 struct tree_list_stats {
-    size_t entries;    /* records that the query brought and that count */
-    uint64_t counted;  /* of these, those that the source has counted and nobody has seen */
-    size_t skipped;    /* whole records of no kind that the map declares */
-    unsigned pages;    /* of the query */
-    unsigned requests; /* for these pages, retries included */
-    double capacity;   /* read units that these pages consumed; < 0 when not told */
+    size_t entries;      /* records that the query brought and that count */
+    uint64_t counted;    /* of these, those that the source has counted and nobody has seen */
+    size_t skipped;      /* whole records of no kind that the map declares */
+    unsigned pages;      /* of the query */
+    unsigned requests;   /* for these pages, retries included */
+    double capacity;     /* read units that these pages consumed; < 0 when not told */
+    struct walk_age age; /* of a query; zeroed before it is asked */
 };
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing);
 
@@ -145,7 +151,8 @@ typedef void tree_piece_fn(void *arg, const struct tree_piece *piece, const stru
  * memory ran out. */
 struct tree_stream *tree_stream(const struct tree *tree, const struct place *place,
                                 tree_piece_fn *fn, void *arg);
-void tree_stream_more(struct tree_stream *stream); /* once for each piece with MORE */
+void tree_stream_hold_on(struct tree_stream *stream); /* as tree_list_hold_on */
+void tree_stream_more(struct tree_stream *stream);    /* once for each piece with MORE */
 /* Ends it, finished or not; FN is not called any more. NULL is fine. */
 void tree_stream_end(struct tree_stream *stream);
 

@@ -71,6 +71,7 @@ static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
     if (!app->loop)
         return error_set(err, ERROR_NO_MEMORY, "can't start the event loop: %s", strerror(errno));
     app->cache = cache_new(app->loop, cache_bytes);
+    app->walks = walks_new(app->cache, app->loop, cache_bytes / TRANSCRIPT_SHARES);
     struct sources_options sources = {
         .loop = app->loop,
         .log = &app->log,
@@ -90,7 +91,7 @@ static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
         .stale_ms = options->stale_ms,
     };
     app->catalog = app->sources ? catalog_new(&catalog) : NULL;
-    return (app->cache && app->catalog) || error_no_memory(err);
+    return (app->cache && app->walks && app->catalog) || error_no_memory(err);
 }
 
 void app_complain_of_map(struct app *app, const char *file, const struct findings *findings,
@@ -184,6 +185,7 @@ bool app_start(struct app *app, const struct options *options, const struct map 
         .describe = sources_describe,
         .log = &app->log,
         .models = catalog_models(app->catalog),
+        .walks = app->walks,
         .names = {.suffix = options->suffix,
                   .scan = options->allow_scan ? &options->scan_limits : NULL},
         .snapshot_bytes = (size_t)options->cache_bytes / SNAPSHOT_SHARES,
@@ -198,6 +200,7 @@ void app_clean_up(struct app *app)
 {
     catalog_destroy(app->catalog);
     sources_destroy(app->sources);
+    walks_destroy(app->walks);
     cache_destroy(app->cache);
     loop_destroy(app->loop);
     map_unref(app->map);

@@ -12,6 +12,7 @@ struct app {
     const struct map *map;   /* holds a reference */
     struct loop *loop;       /* owned */
     struct cache *cache;     /* owned */
+    struct walks *walks;     /* owned */
     struct sources *sources; /* owned */
     struct catalog *catalog; /* owned */
     struct tree tree;
@@ -23,6 +24,7 @@ enum {
     EXIT_USAGE = 2,
     EXIT_MISSING = 3,              /* proven: nothing is there; and nothing worse has happened */
     SNAPSHOT_SHARES = 4,           /* of --cache-size: one file made of a listing has at most one */
+    TRANSCRIPT_SHARES = 2,         /* of the cache: a listing that is kept has at most one */
     COMMAND_CACHE_BYTES = 4 << 20, /* a command is short-lived and asks little twice */
 };
 

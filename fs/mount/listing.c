@@ -781,6 +781,18 @@ static bool stand_in(struct listing *listing, const struct error *err)
     return true;
 }
 
+/* What has been read before, for somebody else, is as old as it was then. */
+static void note_age(struct listing *listing)
+{
+    struct walk_age age = tree_list_stats(listing->pages).age;
+    int64_t older_ms = age.is_told_again ? listing->read_ms - age.since_ms : 0;
+    if (older_ms <= 0)
+        return;
+    listing->read_ms -= older_ms;
+    listing->fresh_until_ms -= older_ms;
+    listing->stale_until_ms -= older_ms;
+}
+
 /* What a table's description tells is shared for as long as that is believed. */
 static void shorten_freshness(struct listing *listing)
 {
@@ -827,6 +839,7 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
     struct error why;
     bool ok = !err;
     shorten_freshness(listing);
+    note_age(listing);
     listing->page = listing->count;
     for (size_t i = 0; ok && i < count; i++)
         ok = keep_entry(listing, &entries[i], &why);

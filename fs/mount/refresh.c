@@ -279,6 +279,7 @@ void refresher_drop(struct refresher *refresher, struct span path, fuse_req_t re
     struct mount *mount = refresher->mount;
     struct order *order = calloc(1, sizeof *order);
     cache_drop(mount->app->cache);
+    walks_drop(mount->app->walks);
     catalog_forget(mount->app->catalog);
     listings_forget(mount->listings, path);
     if (!order) {

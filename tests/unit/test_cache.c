@@ -769,6 +769,42 @@ static void keys_are_bytes(void)
     close_scene(&scene);
 }
 
+static void what_is_kept_is_found_however_old(void)
+{
+    struct scene scene;
+    struct thing old = {1}, young = {1};
+    struct cache_value values[] = {value_of(&old, 1), value_of(&young, 1)};
+    open_scene(&scene, MEGABYTE);
+    CHECK(!cache_find(scene.cache, SPAN_LITERAL("k")));
+    cache_keep(scene.cache, SPAN_LITERAL("k"), &values[0]);
+    virtual_clock_pass(&scene.clock, 1000000);
+    CHECK(cache_find(scene.cache, SPAN_LITERAL("k")) == &old);
+    cache_keep(scene.cache, SPAN_LITERAL("k"), &values[1]);
+    CHECK(cache_find(scene.cache, SPAN_LITERAL("k")) == &young && old.refs == 1);
+    cache_forget(scene.cache, SPAN_LITERAL("k"));
+    cache_forget(scene.cache, SPAN_LITERAL("k"));
+    CHECK(!cache_find(scene.cache, SPAN_LITERAL("k")) && young.refs == 1);
+    close_scene(&scene);
+}
+
+static void what_others_hold_takes_room(void)
+{
+    struct scene scene;
+    struct thing thing = {1};
+    open_scene(&scene, MEGABYTE);
+    put(&scene, "k", &thing, 1000);
+    cache_charge(scene.cache, MEGABYTE / 2, 0);
+    CHECK(known(&scene, "k"));
+    cache_charge(scene.cache, MEGABYTE, MEGABYTE / 2);
+    CHECK(!known(&scene, "k"));
+    put(&scene, "k", &thing, 1000);
+    CHECK(!known(&scene, "k"));
+    cache_charge(scene.cache, 0, MEGABYTE);
+    put(&scene, "k", &thing, 1000);
+    CHECK(known(&scene, "k"));
+    close_scene(&scene);
+}
+
 static void statistics_count(void)
 {
     struct scene scene;
@@ -896,6 +932,8 @@ static const struct check_test tests[] = {
      what_somebody_waits_for_outlives_its_eviction},
     {"a new value takes the place of the old", a_new_value_takes_the_place_of_the_old},
     {"keys are bytes", keys_are_bytes},
+    {"what is kept is found however old", what_is_kept_is_found_however_old},
+    {"what others hold takes room", what_others_hold_takes_room},
     {"statistics count", statistics_count},
     {"an answer may change everything", an_answer_may_change_everything},
     {"ten thousand keys are found", ten_thousand_keys_are_found},

@@ -203,6 +203,84 @@ static void test_listing_with_hydrate(void)
     try_list("/prod/jobs/by-index/shopify/a-b/status/PENDING", true);
 }
 
+/* How many pages are asked for by who reads ASKED_PATH alone. */
+static unsigned pages_of_one(void)
+{
+    struct told told = {0};
+    struct scene scene;
+    open_scene(&scene);
+    scene.tree.snapshot_bytes = 1 << 19;
+    CHECK(scene_read(&scene, asked_path, &told) && told.bytes.size > 0);
+    unsigned pages = scene.fake.pages;
+    told_clean_up(&told);
+    scene_close(&scene);
+    return pages;
+}
+
+static void open_sharing_scene(struct scene *scene)
+{
+    open_scene(scene);
+    scene->tree.walks = walks_new(scene->cache, scene->loop, 1 << 19);
+    scene->tree.snapshot_bytes = 1 << 19;
+}
+
+static void close_sharing_scene(struct scene *scene)
+{
+    walks_destroy(scene->tree.walks);
+    CHECK_INT(scene->fake.started - scene->fake.ended, 0);
+    scene_close(scene);
+}
+
+/* Asks for PLACE twice at the same time: one waits for what the other reads. */
+static void read_twice(struct scene *scene, const struct place *place, struct told told[2])
+{
+    for (size_t i = 0; i < 2; i++)
+        if (!tree_read(&scene->tree, place, scene_take_file, &told[i]))
+            error_no_memory(&told[i].err);
+    loop_run(scene->loop);
+}
+
+static struct place *resolve_asked(const struct scene *scene)
+{
+    struct error err = {0};
+    struct place *place =
+        place_resolve(scene->map, span_text(asked_path), &scene->tree.names, &err);
+    CHECK(place);
+    return place;
+}
+
+static bool attempt_shared(unsigned long n, bool for_good)
+{
+    struct told told[2] = {{0}, {0}};
+    struct scene scene;
+    open_sharing_scene(&scene);
+    struct place *place = resolve_asked(&scene);
+    CHECK(buf_reserve(&told[0].bytes, 8192) && buf_reserve(&told[1].bytes, 8192));
+    arm(n, for_good);
+    read_twice(&scene, place, told);
+    bool hit = disarm();
+    place_destroy(place);
+    if (!hit) {
+        CHECK_INT(scene.fake.pages, pages_of_one());
+        keep_right(buf_span(&told[0].bytes));
+    }
+    close_sharing_scene(&scene);
+    for (size_t i = 0; i < 2; i++) {
+        check_answer(&told[i], true, n);
+        told_clean_up(&told[i]);
+    }
+    return hit;
+}
+
+static void test_sharing_a_listing(void)
+{
+    asked_path = "/prod/jobs/by-index/shopify/a-b/status/PENDING@jsonl";
+    CHECK(!attempt_shared(1000000, false));
+    CHECK(right.size > 0);
+    try_all(attempt_shared);
+    buf_clean_up(&right);
+}
+
 static void test_listing_with_sizes(void)
 {
     try_list("/prod/shops/s.example", true);
@@ -495,6 +573,7 @@ static const struct check_test tests[] = {
     {"reading_an_attribute", test_reading_an_attribute},
     {"reading_by_a_shortened_name", test_reading_by_a_shortened_name},
     {"listing_with_hydrate", test_listing_with_hydrate},
+    {"sharing_a_listing", test_sharing_a_listing},
     {"listing_with_sizes", test_listing_with_sizes},
     {"listing_with_followers", test_listing_with_followers},
     {"listing_attributes", test_listing_attributes},

@@ -1,0 +1,197 @@
+"""A listing and its files in a mount share what they read: while it is fresh, no page is read twice."""
+
+import errno
+import json
+import os
+import subprocess
+import threading
+
+import pytest
+
+SHOP = "kl7a9h55-shopify-e513a8-4"
+ALL = f"prod/jobs/by-index/shopify/{SHOP}/all"
+BY_STATUS = f"prod/jobs/by-status/{SHOP}/COMPLETED"
+LATEST = f"prod/jobs/by-index/shopify/{SHOP}/latest"
+SHOP_RECORDS = "prod/shops/cool-store.myshopify.com"
+
+FILES = ["@jsonl", "@csv", "@csv:sk", "@table/sk,status", "@summary"]
+
+
+def look(m, path, way):
+    """One of the ways in which a listing is looked at."""
+    if way == "ls":
+        return sorted(os.listdir(m / path))
+    if way == "ls -l":
+        return {name: os.lstat(m / path / name).st_size for name in os.listdir(m / path)}
+    return (m / f"{path}{way}").read_bytes()
+
+
+def sent(proxy):
+    """What was asked since the last call."""
+    seen = [each.op for each in proxy.requests]
+    proxy.clear()
+    return seen
+
+
+@pytest.mark.parametrize("first", ["ls", "ls -l", *FILES])
+def test_whoever_reads_first_reads_for_all(mount, proxy, oracle, first):
+    m = mount()
+    proxy.fault("page_size", op="Query", times=None, items=7)
+    seen = {first: look(m, ALL, first)}
+    pages = sent(proxy)
+    assert set(pages) == {"Query"} and len(pages) > 2
+    seen |= {way: look(m, ALL, way) for way in ["ls", "ls -l", *FILES, "@count"]}
+    assert sent(proxy) == []
+    for ending in [*FILES, "@count"]:
+        assert seen[ending] == oracle(f"/{ALL}{ending}")
+    assert len(seen["ls"]) == int(seen["@count"])
+    for name, size in seen["ls -l"].items():
+        assert len((m / ALL / name).read_bytes()) == size
+    assert sent(proxy) == []
+
+
+@pytest.mark.parametrize("first", ["ls -l", "@jsonl"])
+@pytest.mark.parametrize("path", [BY_STATUS, LATEST, SHOP_RECORDS])
+def test_records_that_were_read_again_are_shared_too(mount, proxy, oracle, path, first):
+    m = mount()
+    proxy.fault("page_size", op="Query", times=None, items=3)
+    look(m, path, first)
+    before = sent(proxy)
+    assert ("BatchGetItem" in before) == (path == BY_STATUS) and before.count("Query") > 1
+    seen = {way: look(m, path, way) for way in ["ls -l", *FILES, "@count"]}
+    assert sent(proxy) == []
+    for ending in [*FILES, "@count"]:
+        assert seen[ending] == oracle(f"/{path}{ending}")
+
+
+def test_keys_that_info_has_read_are_not_read_again(mount, proxy, oracle):
+    m = mount()
+    proxy.fault("page_size", op="Query", times=None, items=3)
+    look(m, BY_STATUS, "@info")
+    assert set(sent(proxy)) == {"Query"}
+    assert look(m, BY_STATUS, "@jsonl") == oracle(f"/{BY_STATUS}@jsonl")
+    assert set(sent(proxy)) == {"BatchGetItem"}
+    look(m, BY_STATUS, "@csv")
+    assert sent(proxy) == []
+
+
+def test_info_tells_of_what_was_read_and_how_old_it_is(mount, proxy):
+    m = mount()
+    proxy.fault("page_size", op="Query", times=None, items=7)
+    look(m, ALL, "@jsonl")
+    pages = sent(proxy)
+    info = json.loads(look(m, ALL, "@info"))
+    assert sent(proxy) == []
+    assert info["pages"] == info["requests"] == len(pages)
+    assert info["records"] == len(look(m, ALL, "@jsonl").splitlines())
+    assert info["capacity"] > 0 and info["age_ms"] >= info["took_ms"] >= 0
+
+
+def test_who_shares_is_told_as_cached(mount):
+    m = mount()
+    look(m, ALL, "@jsonl")
+    look(m, ALL, "@summary")
+    lines = [json.loads(line) for line in (m / ".ddbfs/ledger.jsonl").read_text("utf-8").splitlines()]
+    told = {line["path"]: line for line in lines}
+    assert told[f"/{ALL}@jsonl"]["requests"] > 0 and not told[f"/{ALL}@jsonl"]["cached"]
+    assert told[f"/{ALL}@summary"]["requests"] == 0 and told[f"/{ALL}@summary"]["cached"]
+
+
+def test_those_who_ask_at_once_wait_for_one(mount, proxy, oracle):
+    m = mount()
+    proxy.fault("page_size", op="Query", times=None, items=7)
+    proxy.fault("delay", op="Query", times=None, seconds=0.05)
+    found = {}
+    threads = [
+        threading.Thread(target=lambda e=ending: found.update({e: look(m, ALL, e)}))
+        for ending in ["@jsonl", "@csv", "@summary", "ls"]
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    bodies = [each.body for each in proxy.requests]
+    for ending in ["@jsonl", "@csv", "@summary"]:
+        assert found[ending] == oracle(f"/{ALL}{ending}")
+    # Whoever lists a directory may pause, so nobody waits for it; it may have come first.
+    assert max(map(bodies.count, bodies)) <= 2
+
+
+def test_one_of_them_that_fails_leaves_the_others_to_ask_themselves(mount, proxy, oracle):
+    m = mount()
+    proxy.fault("page_size", op="Query", times=None, items=7)
+    proxy.fault("delay", op="Query", times=None, seconds=0.05)
+    first = subprocess.Popen(["cat", m / f"{ALL}@jsonl"], stdout=subprocess.DEVNULL)
+    while not proxy.requests:
+        pass
+    second = threading.Thread(target=look, args=(m, ALL, "@csv"))
+    second.start()
+    first.kill()
+    first.wait()
+    second.join()
+    assert look(m, ALL, "@csv") == oracle(f"/{ALL}@csv")
+
+
+def test_a_refresh_forgets_it(mount, branch, proxy):
+    path, _ = branch.put_jobs(2)
+    m = mount()
+    assert look(m, path, "@csv:job_id").count(b"\n") == 3
+    branch.put_jobs(3)
+    assert len(look(m, path, "ls")) == 2
+    m.refresh(path)
+    assert len(look(m, path, "ls")) == 3
+    assert look(m, path, "@jsonl").count(b"\n") == 3
+
+
+def test_what_is_too_old_is_read_anew(mount, branch, clock, proxy):
+    path, _ = branch.put_jobs(2)
+    m = mount(env=clock.env)
+    look(m, path, "@jsonl")
+    branch.put_jobs(3)
+    clock.passes(6)
+    assert look(m, path, "@summary").startswith(b'{\n  "count": 2,')
+    assert len(look(m, path, "ls")) == 2
+    clock.passes(6)
+    assert sorted(look(m, path, "ls")) == sorted(look(m, path, "ls -l")) != []
+    assert len(look(m, path, "ls")) == 3
+    assert look(m, path, "@csv").count(b"\n") == 4
+
+
+def test_a_ttl_of_nothing_shares_nothing(mount, short, proxy):
+    m = mount(map_file=short)
+    look(m, ALL, "@jsonl")
+    pages = sent(proxy)
+    look(m, ALL, "@csv")
+    assert sent(proxy) == pages != []
+
+
+def test_what_would_fill_the_cache_is_not_kept(mount, branch, proxy, oracle):
+    path, names = branch.put_jobs(40, padding=10_000)
+    m = mount("--cache-size", "1M")
+    proxy.fault("page_size", op="Query", times=None, items=10)
+    assert look(m, path, "@csv:sk").count(b"\n") == 1 + len(names)
+    pages = sent(proxy)
+    assert look(m, path, "@summary") == oracle(f"/{path}@summary")
+    assert sent(proxy) == pages
+
+
+def test_half_a_listing_is_none(mount, proxy):
+    m = mount()
+    proxy.fault("page_size", op="Query", times=None, items=7)
+    with os.scandir(m / ALL) as entries:
+        next(entries)
+        sent(proxy)
+        whole = look(m, ALL, "@jsonl")
+    assert len(sent(proxy)) > 2 and whole.count(b"\n") == len(look(m, ALL, "ls"))
+
+
+def test_what_failed_is_not_shared(mount, proxy, oracle):
+    m = mount()
+    proxy.fault("page_size", op="Query", times=None, items=7)
+    fault = proxy.fault("denied", op="Query", times=1)
+    fault.meets = lambda record: "ExclusiveStartKey" in record.body
+    with pytest.raises(OSError) as caught:
+        look(m, ALL, "@jsonl")
+    assert caught.value.errno == errno.EACCES
+    proxy.heal()
+    assert look(m, ALL, "@csv") == oracle(f"/{ALL}@csv")
