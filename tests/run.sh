@@ -23,7 +23,7 @@ TEST_NEEDS="python3-pytest python3-pytest-xdist python3-boto3 python3-jsonschema
     clang-format clang-tidy shellcheck
     fuse3 jq less mc nano perl rsync tmux util-linux valgrind vim:vim
     dbus-x11 imagemagick pcmanfm xdotool xvfb
-    fish watch:procps rg:ripgrep sqlite3 zsh"
+    fish mlr:miller watch:procps rg:ripgrep sqlite3 zsh"
 
 SANITIZED="-Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1
     -Ddebug=true"
