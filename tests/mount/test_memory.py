@@ -52,6 +52,19 @@ def test_big_records_do_not_fill_the_memory(mount, branch, view):
     print(f"{view}: {used / MB:.0f} MB")
 
 
+def test_files_of_a_big_listing_do_not_fill_the_memory(mount, branch):
+    """What is taken down for others, and what is held until it is too much, have no more than their part."""
+    path, _ = branch.put_jobs(COUNT, padding=RECORD)
+    m = mount("--cache-size", "8M")
+    for _ in range(2):
+        for ending in ("@jsonl", "@csv", "@table:note,sk,pk", "@summary", "@csv:sk", "@count"):
+            too_large = ending in ("@jsonl", "@csv")
+            assert os.path.exists(m / f"{path}{ending}") != too_large
+    used = peak(m.pid)
+    assert used < (8 + promised_mb()) * MB, f"{used / MB:.0f} MB"
+    print(f"files of a listing: {used / MB:.0f} MB")
+
+
 def test_answers_that_come_in_together_do_not_fill_the_memory(mount, branch, proxy):
     """36 batches of 3.8 MB at once, over three tables, each with connections of its own."""
     branches = [branch, type(branch)(branch.boto), type(branch)(branch.boto)]
