@@ -61,15 +61,6 @@ bool command_is_offered(const struct command *command)
     return mount_is_built || (command->run != mount_command && command->run != umount_command);
 }
 
-/* Columns are of characters, and "…" is one of three bytes. */
-static void print_command(const struct command *command)
-{
-    int width = 29;
-    for (const char *at = strstr(command->arguments, "…"); at; at = strstr(at + 1, "…"))
-        width += 2;
-    printf("  %-8s %-*s %s\n", command->name, width, command->arguments, command->help);
-}
-
 static const char exit_statuses[] =
     "exit status: 0 all was answered, 1 something could not be answered, 2 wrong usage,\n"
     "3 something is proven not to be there, and nothing worse\n";
@@ -81,19 +72,19 @@ static const char diff_exit_statuses[] =
 static void print_help(void)
 {
     printf("usage: ddbfs [OPTION…] COMMAND [ARGUMENT…]\n\n"
-           "Reads DynamoDB by paths: ddbfs cat /prod/jobs/by-id/1f3c…\n\ncommands\n");
+           "Reads DynamoDB by paths: ddbfs cat /prod/jobs/by-id/1f3c…\n\n"
+           "commands; ddbfs help COMMAND says how one is used, with all of its options\n");
     for (size_t i = 0; i < COMMANDS; i++)
         if (command_is_offered(&commands[i]))
-            print_command(&commands[i]);
-    printf("\noptions\n");
+            printf("  %-11s %s\n", commands[i].name, commands[i].help);
     options_print_help(stdout, NULL, mount_is_built ? NULL : "mount");
     printf("\n%s", exit_statuses);
 }
 
 static void print_help_of(const struct command *command)
 {
-    printf("usage: ddbfs %s %s\n\n%s; for example:\n\n  %s\n\noptions\n", command->name,
-           command->arguments, command->help, command->example);
+    printf("usage: ddbfs %s %s\n\n%s; for example:\n\n  %s\n", command->name, command->arguments,
+           command->help, command->example);
     options_print_help(stdout, command->name, NULL);
     printf("\n%s", command->run == diff_command ? diff_exit_statuses : exit_statuses);
 }

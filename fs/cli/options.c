@@ -858,16 +858,40 @@ static void print_option(FILE *out, const struct option *option, bool tell_comma
 /* The commands that ask nobody, and so have no use for a map, a profile or a time-out. */
 static const char ask_nobody[] = "umount refresh log completion help";
 
+/* Whether it goes with COMMAND, or (NULL) with others than WITHOUT alone, and with no others. */
+static bool is_own(const struct option *option, const char *command, const char *without)
+{
+    if (!option->commands)
+        return false;
+    return command ? has_word(option->commands, command)
+                   : !without || strcmp(option->commands, without) != 0;
+}
+
+static bool is_common(const struct option *option, const char *command)
+{
+    return !option->commands && !(command && option->asks && has_word(ask_nobody, command));
+}
+
+static void print_own(FILE *out, const char *command, const char *without)
+{
+    const char *title = command ? "\noptions of its own\n" : "\noptions of some commands\n";
+    for (size_t i = 0; i < COUNT; i++) {
+        if (!is_own(&table[i], command, without))
+            continue;
+        fputs(title, out);
+        title = "";
+        print_option(out, &table[i], !command);
+    }
+}
+
 void options_print_help(FILE *out, const char *command, const char *without)
 {
+    if (command)
+        print_own(out, command, NULL);
+    fputs("\noptions of all commands\n", out);
+    for (size_t i = 0; i < COUNT; i++)
+        if (is_common(&table[i], command))
+            print_option(out, &table[i], false);
     if (!command)
-        for (size_t i = 0; i < COUNT; i++)
-            if (!without || !table[i].commands || strcmp(table[i].commands, without) != 0)
-                print_option(out, &table[i], true);
-    for (size_t i = 0; command && i < COUNT; i++) /* its own first */
-        if (table[i].commands && has_word(table[i].commands, command))
-            print_option(out, &table[i], false);
-    for (size_t i = 0; command && i < COUNT; i++)
-        if (!table[i].commands && !(table[i].asks && has_word(ask_nobody, command)))
-            print_option(out, &table[i], false);
+        print_own(out, NULL, without);
 }

@@ -110,8 +110,8 @@ void options_offer(struct nearest *nearest);
 /* As -o VALUE does. False when there are too many. */
 bool options_add_mount(struct options *options, const char *value);
 
-/* One line an option: of those that go with COMMAND, or of all (NULL) but those of WITHOUT alone, a
- * command that is not there (NULL: all are). */
+/* One line an option, under headings: of those that go with COMMAND, its own first, or of all
+ * (NULL) but those of WITHOUT alone, a command that is not there (NULL: all are). */
 void options_print_help(FILE *out, const char *command, const char *without);
 
 #endif

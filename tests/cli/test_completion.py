@@ -40,7 +40,7 @@ def complete(answer):
 
 
 def test_commands_are_those_of_the_help(ddbfs, complete):
-    table = ddbfs("--help").text.partition("commands\n")[2].partition("\noptions")[0]
+    table = ddbfs("--help").text.partition("\ncommands")[2].partition("\noptions")[0]
     commands = re.findall(r"^  ([a-z]+)", table, re.M)
     assert complete("") == complete("--map", "x", "") == commands and "completion" in commands
     assert complete("co") == ["config", "completion"]

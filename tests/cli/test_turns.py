@@ -201,7 +201,7 @@ def test_which_command_or_option_was_meant_is_told(ddbfs, words, meant):
 @pytest.mark.parametrize("how", [["help", "ls"], ["ls", "--help"], ["-h", "ls"]])
 def test_help_of_a_command(ddbfs, how):
     text = ddbfs(*how).text
-    assert text.startswith("usage: ddbfs ls [-l] [--json] [PATH…]\n")
+    assert text.startswith("usage: ddbfs ls [-l] [OPTION…] [PATH…]\n")
     assert "\n  ddbfs ls -l /prod" in text and "--map" in text and "--cache-size" not in text
 
 
@@ -210,7 +210,11 @@ def test_help_of_a_command_that_asks_nobody_has_no_profile(ddbfs):
 
 
 def test_help_of_all(ddbfs):
-    assert ddbfs("help").text == ddbfs("--help").text
+    text = ddbfs("help").text
+    assert text == ddbfs("--help").text
+    first, some = text.split("\noptions of some commands\n")
+    assert len(first.splitlines()) < 40 and "--map FILE" in first and "--columns" in some
+    assert max(map(len, first.splitlines())) <= 110
     assert ddbfs("help", "help").text.startswith("usage: ddbfs help [COMMAND]\n")
 
 

@@ -69,7 +69,7 @@ def test_without_the_mount_the_commands_work(without_mount):
     done = subprocess.run([binary, "--help"], capture_output=True, text=True)
     offered = [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  ")]
     words = {word.rstrip(",") for word in offered}
-    assert {"cat", "refresh", "log"} <= words and not {"mount", "umount", "-o", "--cache-size"} & words
+    assert {"cat", "refresh", "log"} <= words and not {"mount", "umount", "-o", "--ledger"} & words
     assert "--foreground" not in done.stdout
     done = subprocess.run([binary, "mount", "/mnt"], capture_output=True, text=True)
     assert done.returncode == 1
