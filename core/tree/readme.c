@@ -18,12 +18,14 @@ static void write_pattern(const struct place *directory, const struct route *rou
     CLEAN_UP(buf_clean_up) struct buf path = {0}, words = {0}, window = {0}, order = {0};
     struct cost cost;
     route_words_path(route, &path);
-    out->failed = out->failed || !route_words_cost(directory, route, pattern, names, &cost);
+    bool told = route_words_cost(directory, route, pattern, names, &cost);
+    out->failed = out->failed || !told;
     cost_write(&cost, &words);
     buf_add_text(&words, "; ");
     cost_write_most(&cost, &words);
     buf_printf(out, "  %s%s\n      %s\n", buf_text(&path), pattern->list ? "/" : "",
                buf_text(&words));
+    out->failed = out->failed || path.failed || words.failed;
     if (!pattern->list)
         return;
     route_words_window(route, pattern, &window);
@@ -91,6 +93,7 @@ static void write_unlisted(const struct place *directory, const struct route *ch
 {
     CLEAN_UP(buf_clean_up) struct buf segment = {0};
     format_write(&child->segment, &segment);
+    out->failed = out->failed || segment.failed;
     const char *reason =
         listable_values(directory->table, child)
             ? "is listed as far as the map knows its values; records may have others."

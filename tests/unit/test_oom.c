@@ -7,7 +7,9 @@
 #include "core/form/form.h"
 #include "core/item/difference.h"
 #include "core/item/without.h"
+#include "core/skill/skill.h"
 #include "core/tree/explain.h"
+#include "core/tree/readme.h"
 #include "core/tree/resolve.h"
 #include "tests/unit/check.h"
 #include "tests/unit/oom.h"
@@ -557,7 +559,70 @@ static void test_comparing(void)
     buf_clean_up(&right);
 }
 
+/* What is made of the map alone: whole, or nobody takes it for that. */
+static bool write_once(bool skill, const char *path, unsigned long n, bool for_good)
+{
+    const struct place_options names = {.suffix = ""};
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    struct error err = {0};
+    const struct map *map = sample_example(&err);
+    struct place *place = place_resolve(map, span_text(path), &names, &err);
+    CHECK(map && place);
+    arm(n, for_good);
+    bool ok = skill ? skill_write(map, &names, &out) : readme_write(place, &names, NULL, &out);
+    bool hit = disarm();
+    place_destroy(place);
+    map_unref(map);
+    CHECK(ok || hit);
+    if (ok && hit)
+        CHECK_SPAN(buf_span(&out), buf_span(&right));
+    if (!hit)
+        keep_right(buf_span(&out));
+    return hit;
+}
+
+static bool write_skill_once(unsigned long n, bool for_good)
+{
+    return write_once(true, "/", n, for_good);
+}
+
+static bool write_root_readme_once(unsigned long n, bool for_good)
+{
+    return write_once(false, "/prod/README", n, for_good);
+}
+
+static bool write_readme_once(unsigned long n, bool for_good)
+{
+    return write_once(false, "/prod/jobs/by-id/README", n, for_good);
+}
+
+static void test_writing_a_skill(void)
+{
+    CHECK(!write_skill_once(1000000, false));
+    CHECK(right.size > 0);
+    try_all(write_skill_once);
+    buf_clean_up(&right);
+}
+
+static bool write_listings_readme_once(unsigned long n, bool for_good)
+{
+    return write_once(false, "/prod/jobs/by-index/README", n, for_good);
+}
+
+static void test_writing_readmes(void)
+{
+    CHECK(!write_listings_readme_once(1000000, false));
+    try_all(write_listings_readme_once);
+    CHECK(!write_root_readme_once(1000000, false));
+    try_all(write_root_readme_once);
+    CHECK(!write_readme_once(1000000, false));
+    try_all(write_readme_once);
+    buf_clean_up(&right);
+}
+
 static const struct check_test tests[] = {
+    {"writing_a_skill", test_writing_a_skill},
+    {"writing_readmes", test_writing_readmes},
     {"comparing", test_comparing},
     {"forming", test_forming},
     {"inferring", test_inferring},
