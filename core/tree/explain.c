@@ -228,6 +228,13 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
            !words->of_target.failed && !words->of_way.failed && !options.failed;
 }
 
+/* Whether less is shown, or sent, than is read and paid for. */
+static bool saves_nothing(const struct explanation *explanation)
+{
+    const struct plan *plan = explanation->price.plan;
+    return explanation->price.cost.filters || (plan && (plan->attribute.size > 0 || plan->counts));
+}
+
 static void write_text(struct buf *out, const struct place *place,
                        const struct explanation *explanation, struct span path,
                        const struct words *words)
@@ -256,7 +263,7 @@ static void write_text(struct buf *out, const struct place *place,
     if (words->step_count && place->kind != PLACE_FACT)
         buf_printf(out, "       %s read unit for each started 4 KB that is read%s\n",
                    explanation->price.cost.consistent ? "1" : "0.5",
-                   explanation->price.cost.filters ? ", be it shown or not" : "");
+                   saves_nothing(explanation) ? ", be it shown or not" : "");
     if (words->command.size)
         buf_printf(out, "aws    %s\n", buf_text(&words->command));
 }

@@ -1,7 +1,6 @@
 /* ddbfs log [-f] [-n N] [--errors] [PATH]: what a mount says of itself, as it keeps it in /.ddbfs,
  * and what it says next. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,64 +9,11 @@
 
 #include "core/base/printable.h"
 #include "fs/cli/app.h"
+#include "fs/cli/control_file.h"
 #include "fs/cli/control_path.h"
-#include "fs/cli/mounts.h"
 
 /* A mount is looked at so often while its log is followed. It asks nobody for that. */
 enum { LOOK_AGAIN_MS = 500 };
-
-static int complain(const char *path, const char *what)
-{
-    fflush(stdout);
-    fputs("ddbfs: ", stderr);
-    app_print_safely(path);
-    fprintf(stderr, ": %s\n", what);
-    return EXIT_FAILURE;
-}
-
-static int complain_of_choice(struct span mounts)
-{
-    fputs("ddbfs: there are several mounts; say of which: ddbfs log MOUNTPOINT\n", stderr);
-    for (size_t at = 0; at < mounts.size; at += strlen(mounts.data + at) + 1) {
-        fputs("ddbfs:   ", stderr);
-        app_print_safely(mounts.data + at);
-        fputc('\n', stderr);
-    }
-    return EXIT_FAILURE;
-}
-
-/* Without a path: the mount in which one stands, or the only one that there is. */
-static int find_any(struct buf *root)
-{
-    CLEAN_UP(buf_clean_up) struct buf whole = {0}, mounts = {0};
-    if (mounts_resolve(".", &whole, root))
-        return EXIT_SUCCESS;
-    buf_truncate(root, 0);
-    size_t count = mounts_list(&mounts);
-    if (count > 1)
-        return complain_of_choice(buf_span(&mounts));
-    buf_add_text(root, buf_text(&mounts));
-    if (count == 1 && !root->failed)
-        return EXIT_SUCCESS;
-    fputs("ddbfs: there is no mount of ddbfs here; make one: ddbfs mount MOUNTPOINT\n", stderr);
-    return EXIT_FAILURE;
-}
-
-/* Appends what the file holds now. False with errno when it can't be read. Nothing stays open: a
- * log that is followed must not keep its mount busy. */
-static bool read_whole(const char *file, struct buf *out)
-{
-    char bytes[4096];
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, bytes, sizeof bytes);
-    for (; got > 0; got = read(fd, bytes, sizeof bytes))
-        buf_add(out, bytes, (size_t)got);
-    int error = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = out->failed ? ENOMEM : error;
-    return got == 0 && !out->failed;
-}
 
 /* The line that TEXT, which is not empty, begins with, its end included. */
 static struct span first_line(struct span text)
@@ -110,7 +56,7 @@ static bool print_lines(struct span lines, int *status)
     CLEAN_UP(buf_clean_up) struct buf safe = {0};
     printable_add_lines(&safe, lines);
     if (safe.failed)
-        *status = complain("the log", strerror(ENOMEM));
+        *status = control_file_complain("the log", strerror(ENOMEM));
     fwrite(buf_text(&safe), 1, safe.size, stdout);
     return !safe.failed && fflush(stdout) == 0;
 }
@@ -120,15 +66,6 @@ static bool wait_a_little(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO}; /* waits for no event: an error is told always */
     return poll(&out, 1, LOOK_AGAIN_MS) <= 0 || !(out.revents & (POLLERR | POLLNVAL));
-}
-
-/* A mount that has ended leaves its folder empty, or not connected to anybody. */
-static bool has_ended(int error, const char *root)
-{
-    CLEAN_UP(buf_clean_up) struct buf found = {0};
-    if (error == ENOTCONN || error == ECONNABORTED || error == ENODEV)
-        return true;
-    return !mounts_find(root, &found) || strcmp(buf_text(&found), root) != 0;
 }
 
 /* What following a log has shown so far. */
@@ -144,14 +81,15 @@ static bool look_again(struct followed *log, int *status)
 {
     CLEAN_UP(buf_clean_up) struct buf now = {0};
     bool gap;
-    if (!read_whole(log->file, &now)) {
+    if (!control_file_read(log->file, &now)) {
         int error = errno;
-        if (!has_ended(error, log->root)) {
-            *status = complain(log->file, strerror(error));
+        if (!control_file_mount_has_ended(error, log->root)) {
+            *status = control_file_complain(log->file, strerror(error));
             return false;
         }
         if (!log->ended)
-            complain(log->root, "the mount has ended; this goes on once there is one again");
+            control_file_complain(log->root,
+                                  "the mount has ended; this goes on once there is one again");
         log->ended = true;
         return true;
     }
@@ -160,8 +98,9 @@ static bool look_again(struct followed *log, int *status)
     log->ended = false;
     struct span lines = unseen(buf_span(&log->seen), buf_span(&now), &gap);
     if (gap)
-        complain(log->root, "lines may be missing here: so many came at once that the mount has "
-                            "not kept them, or it has begun anew");
+        control_file_complain(log->root,
+                              "lines may be missing here: so many came at once that the mount has "
+                              "not kept them, or it has begun anew");
     bool shown = print_lines(lines, status);
     buf_clean_up(&log->seen);
     buf_move(&log->seen, &now);
@@ -176,22 +115,13 @@ static int follow(struct followed *log)
     return status;
 }
 
-static int refuse(const char *root, int error)
-{
-    if (has_ended(error, root))
-        return complain(root, "the mount has ended");
-    if (error == EACCES)
-        return complain(root, "only who has mounted it may read its log");
-    return complain(root, strerror(error));
-}
-
 static int show(const struct options *options, const char *root)
 {
     CLEAN_UP(buf_clean_up) struct buf file = {0}, now = {0};
     int status = EXIT_SUCCESS;
     buf_printf(&file, "%s/" CONTROL_NAME "/%s", root, options->errors ? "errors" : "log");
-    if (file.failed || !read_whole(buf_text(&file), &now))
-        return refuse(root, file.failed ? ENOMEM : errno);
+    if (file.failed || !control_file_read(buf_text(&file), &now))
+        return control_file_refuse(root, "log", file.failed ? ENOMEM : errno);
     struct span all = buf_span(&now);
     if (!print_lines(options->lines ? last_lines(all, options->lines) : all, &status) ||
         !options->follow)
@@ -205,12 +135,10 @@ static int show(const struct options *options, const char *root)
 
 int log_command(const struct options *options, int argc, char **argv)
 {
-    CLEAN_UP(buf_clean_up) struct buf whole = {0}, root = {0};
+    CLEAN_UP(buf_clean_up) struct buf root = {0};
     if (argc > 1)
         return app_usage("log takes one mount", "log");
-    if (argc == 1 && !mounts_resolve(argv[0], &whole, &root))
-        return complain(argv[0], "is not in a mount of ddbfs");
-    if (argc == 0 && find_any(&root) != EXIT_SUCCESS)
+    if (!control_file_find_mount(argc == 1 ? argv[0] : NULL, "log", &root))
         return EXIT_FAILURE;
     return show(options, buf_text(&root));
 }

@@ -33,6 +33,8 @@ const struct command commands[] = {
      "ddbfs refresh /mnt/prod/shops", refresh_command, WORD_FILE, WORD_FILE},
     {"log", "[-f] [-n N] [--errors] [MOUNTPOINT]", "show what a mount says of itself",
      "ddbfs log -f /mnt", log_command, WORD_FOLDER, WORD_ANY},
+    {"top", "[-n N] [MOUNTPOINT]", "show who reads what in a mount now", "ddbfs top /mnt",
+     top_command, WORD_FOLDER, WORD_ANY},
     {"check", "[OPTION…] [MAP [PATH…]]", "prove a map against tables and records",
      "ddbfs check my.map.json /prod/shops/cool-store.myshopify.com", check_command, WORD_FILE,
      WORD_PATH},

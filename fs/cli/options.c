@@ -240,6 +240,14 @@ static bool set_lines(struct options *options, const char *value)
     return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100000000;
 }
 
+static bool set_times(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    options->times = (uint32_t)number;
+    return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100000000;
+}
+
 static bool set_errors(struct options *options, const char *value)
 {
     (void)value;
@@ -494,6 +502,12 @@ static const struct option table[] = {
      .set = set_lines,
      .commands = "log",
      .help = "the last N lines alone"},
+    {.letter = 'n',
+     .argument = "N",
+     .takes = "1 to 100000000",
+     .set = set_times,
+     .commands = "top",
+     .help = "N times, and end; once where standard output is no terminal"},
     {.name = "errors", .set = set_errors, .commands = "log", .help = "failures alone"},
     {.name = "cache-size",
      .argument = "BYTES",
@@ -856,7 +870,7 @@ static void print_option(FILE *out, const struct option *option, bool tell_comma
 }
 
 /* The commands that ask nobody, and so have no use for a map, a profile or a time-out. */
-static const char ask_nobody[] = "umount refresh log completion help";
+static const char ask_nobody[] = "umount refresh log top completion help";
 
 /* Whether it goes with COMMAND, or (NULL) with others than WITHOUT alone, and with no others. */
 static bool is_own(const struct option *option, const char *command, const char *without)

@@ -34,6 +34,7 @@ struct options {
     uint32_t sample_records; /* of `map`: of each table; 0: none */
     uint32_t max_entries;
     uint32_t lines; /* of `log`: the last so many; 0: all */
+    uint32_t times; /* of `top`: so many looks; 0: as many as there is time for */
     uint32_t limit; /* of a listing's records; 0: all */
     unsigned sample_path_count;
     unsigned fuse_option_count;

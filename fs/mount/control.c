@@ -36,8 +36,9 @@ static void write_programs(const struct mount *mount, struct buf *out)
                    (unsigned long long)program.questions, (unsigned long long)program.cached,
                    (unsigned long long)program.failed);
         write_sum(out, &program.sum);
-        buf_printf(out, ", \"last_minute\": {\"questions\": %llu, ",
-                   (unsigned long long)program.minute_questions);
+        buf_printf(out, ", \"last_minute\": {\"questions\": %llu, \"cached\": %llu, ",
+                   (unsigned long long)program.minute_questions,
+                   (unsigned long long)program.minute_cached);
         write_sum(out, &program.minute);
         buf_add_text(out, "}}");
     }

@@ -86,7 +86,8 @@ static struct failures_request as_request(const struct parked *parked, pid_t pid
 }
 
 /* Before a request gets ERROR: who asks for the same next may be told, too. The kernel repeats a
- * look-up only of a name that it knew, and of a read the page that it failed to fill. */
+ * look-up only of a name that it knew, and of a read the page that it failed to fill. What its
+ * caller may not read is nothing to those who have queued behind him. */
 static void tell_failure(const struct parked *parked, int error)
 {
     struct mount *mount = parked->mount;
@@ -97,8 +98,9 @@ static void tell_failure(const struct parked *parked, int error)
     }
     bool is_repeated =
         !parked->name.size || nodes_lose_name(mount->nodes, parked->node, parked->name);
+    int64_t since_ms = error == EDQUOT ? request.now_ms : parked->waiting.since_ms;
     if (error != ENOENT)
-        failures_add(mount->failures, &request, error, parked->waiting.since_ms, is_repeated);
+        failures_add(mount->failures, &request, error, since_ms, is_repeated);
 }
 
 static void on_abandoned(void *arg)

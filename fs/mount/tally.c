@@ -23,7 +23,7 @@ struct shelf {
 
 struct second {
     int64_t at; /* which second it is, on the clock that never jumps */
-    uint64_t questions;
+    uint64_t questions, cached;
     struct tally_sum sum;
 };
 
@@ -230,7 +230,9 @@ void tally_question(struct tally *tally, struct span name, enum tally_answer ans
     program->questions++;
     program->cached += answer == TALLY_CACHED;
     program->failed += answer == TALLY_FAILED;
-    second_of(tally, program)->questions++;
+    struct second *second = second_of(tally, program);
+    second->questions++;
+    second->cached += answer == TALLY_CACHED;
 }
 
 /* Telling. */
@@ -276,6 +278,7 @@ bool tally_program(const struct tally *tally, size_t i, struct tally_program *ou
         if (second->at <= this_second(tally) - TALLY_MINUTE)
             continue;
         out->minute_questions += second->questions;
+        out->minute_cached += second->cached;
         out->minute.requests += second->sum.requests;
         out->minute.failures += second->sum.failures;
         out->minute.units += second->sum.units;

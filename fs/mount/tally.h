@@ -47,7 +47,7 @@ struct tally_program {
     uint64_t cached; /* of them: answered without a request of their own */
     uint64_t failed; /* of them: answered with an error that is no proven miss */
     struct tally_sum sum;
-    uint64_t minute_questions;
+    uint64_t minute_questions, minute_cached;
     struct tally_sum minute; /* of the last minute */
 };
 

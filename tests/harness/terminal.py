@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import select
+import struct
 import subprocess
 import termios
 import time
@@ -11,14 +12,17 @@ import time
 
 class Terminal:
     """with Terminal(command, env) as t: t.wait_for("text"); t.type("line"); t.end() -> exit code. Standard
-    output and error go elsewhere: STDOUT, STDERR, after the end."""
+    output and error go elsewhere: STDOUT, STDERR, after the end. With ROWS, input and output are the
+    terminal, which has so many lines."""
 
-    def __init__(self, command, environment):
+    def __init__(self, command, environment, rows=None):
         self.ours, self.theirs = pty.openpty()
         self.shown = ""
+        self.resize(rows or 24)
         control = lambda: fcntl.ioctl(self.theirs, termios.TIOCSCTTY, 0)  # noqa: E731
         self.process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            command, env=environment, stdin=self.theirs if rows else subprocess.DEVNULL,
+            stdout=self.theirs if rows else subprocess.PIPE,
             stderr=subprocess.PIPE, start_new_session=True, preexec_fn=control,
         )  # fmt: skip
 
@@ -42,9 +46,13 @@ class Terminal:
     def type(self, text):
         os.write(self.ours, text.encode())
 
+    def resize(self, rows, columns=80):
+        fcntl.ioctl(self.ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
     def echoes(self):
         return bool(termios.tcgetattr(self.ours)[3] & termios.ECHO)
 
     def end(self):
-        self.stdout, self.stderr = (each.decode() for each in self.process.communicate(timeout=90))
+        told = self.process.communicate(timeout=90)
+        self.stdout, self.stderr = ((each or b"").decode() for each in told)
         return self.process.returncode

@@ -12,9 +12,7 @@ import pytest
 from harness import mounts
 
 SHOP = "prod/shops/cool-store.myshopify.com"
-INDEX = "kl7a9h55-shopify-e513a8-4"
-LATEST = f"prod/jobs/by-index/shopify/{INDEX}/latest"
-BY_ID = "prod/jobs/by-id"
+JOB = "prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
 MANY = 10_000
 
 
@@ -140,6 +138,20 @@ def test_who_joins_a_question_that_is_refused_to_another_asks_himself(mount, pro
         poor.run(readers + " 2>/dev/null")
         assert alone("cat", path).returncode == 0
     assert units(proxy) <= 1.5
+
+
+def test_who_queued_for_a_name_behind_one_that_is_refused_asks_himself(mount, proxy):
+    """The index answers slowly, and then the record can't be paid: that is the first one's affair."""
+    m = mount("--max-rcu-per-process", "2.5")
+    proxy.fault("delay", op="Query", times=1, seconds=1)
+    with Session() as poor:
+        for number in range(3):
+            poor.run(f"cat {miss(m, number)}")
+        poor.shell.stdin.write(f"cat {m / JOB} > /dev/null &\n")
+        poor.shell.stdin.flush()
+        mounts.wait_until(lambda: proxy.ops[-1:] == ["Query"], "the query")
+        assert alone("cat", m / JOB).returncode == 0
+        assert "Disk quota exceeded" in poor.run("wait")[0]
 
 
 # A grep -r in the wrong place.

@@ -1,0 +1,124 @@
+/* Plain control sequences of ECMA-48, and the two of xterm that all know: another screen, and lines
+ * that are cut and not wrapped. */
+#include "fs/cli/screen.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define TAKE "\033[?1049h\033[?25l\033[?7l"
+#define GIVE_BACK "\033[?7h\033[?25h\033[?1049l"
+
+enum { USUAL_ROWS = 24 };
+
+/* Whatever would end it must leave the terminal as it was. */
+static void fill_signals(sigset_t *set)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        sigaddset(set, numbers[i]);
+}
+
+/* Keys come one by one and unseen; Ctrl-Z, which would leave the other screen behind, is none. */
+static void take_keys(struct screen *screen)
+{
+    screen->reads_keys = tcgetattr(STDIN_FILENO, &screen->before) == 0;
+    struct termios keys = screen->before;
+    if (!screen->reads_keys)
+        return;
+    keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    keys.c_cc[VMIN] = 1;
+    keys.c_cc[VTIME] = 0;
+    keys.c_cc[VSUSP] = _POSIX_VDISABLE;
+    tcsetattr(STDIN_FILENO, TCSANOW, &keys);
+}
+
+bool screen_open(struct screen *screen)
+{
+    sigset_t set;
+    fill_signals(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    screen->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (screen->signals < 0) {
+        sigprocmask(SIG_UNBLOCK, &set, NULL);
+        return false;
+    }
+    take_keys(screen);
+    fputs(TAKE, stdout);
+    fflush(stdout);
+    return true;
+}
+
+void screen_close(struct screen *screen)
+{
+    sigset_t set;
+    fill_signals(&set);
+    fputs(GIVE_BACK, stdout);
+    fflush(stdout);
+    if (screen->reads_keys)
+        tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
+    close(screen->signals);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+unsigned screen_rows(void)
+{
+    struct winsize size;
+    bool is_told = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+    return is_told ? size.ws_row : USUAL_ROWS;
+}
+
+/* The last line has no end: the screen would scroll. */
+bool screen_show(struct span text)
+{
+    fputs("\033[H", stdout);
+    while (text.size > 0) {
+        const char *end = memchr(text.data, '\n', text.size);
+        size_t size = end ? (size_t)(end - text.data) : text.size;
+        fwrite(text.data, 1, size, stdout);
+        fputs("\033[K", stdout);
+        text = span_from(text, end ? size + 1 : size);
+        if (text.size > 0)
+            fputc('\n', stdout);
+    }
+    fputs("\033[J", stdout);
+    return fflush(stdout) == 0;
+}
+
+static enum screen_event take_signal(const struct screen *screen)
+{
+    struct signalfd_siginfo info;
+    if (read(screen->signals, &info, sizeof info) != sizeof info)
+        return SCREEN_TIME;
+    return info.ssi_signo == SIGWINCH ? SCREEN_RESIZED : SCREEN_END;
+}
+
+/* Other keys say nothing; the end of input is an end. */
+static enum screen_event take_key(void)
+{
+    char key;
+    ssize_t got = read(STDIN_FILENO, &key, 1);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN))
+        return SCREEN_TIME;
+    return got <= 0 || key == 'q' || key == 'Q' ? SCREEN_END : SCREEN_TIME;
+}
+
+enum screen_event screen_wait(const struct screen *screen, int ms)
+{
+    struct pollfd watched[] = {{.fd = screen->signals, .events = POLLIN},
+                               {.fd = STDOUT_FILENO},
+                               {.fd = STDIN_FILENO, .events = POLLIN}};
+    if (poll(watched, screen->reads_keys ? 3 : 2, ms) <= 0)
+        return SCREEN_TIME;
+    if (watched[0].revents)
+        return take_signal(screen);
+    if (watched[1].revents & (POLLERR | POLLHUP | POLLNVAL))
+        return SCREEN_END;
+    return screen->reads_keys && watched[2].revents ? take_key() : SCREEN_TIME;
+}
