@@ -18,6 +18,10 @@
 /* A batch of 16 MB ends where it is, and leaves the rest unprocessed. */
 enum { FULL_BATCH_BYTES = 8 << 20 };
 
+/* Of pages that are paid with care: nobody knows a partition before its first entries have come,
+ * and the next may be others. */
+enum { FIRST_ENTRIES = 8, BOLDER = 4 };
+
 struct dynamo {
     struct source source; /* first, so that a source is a dynamo */
     struct exchange_link link;
@@ -45,6 +49,7 @@ struct source_call {
     struct inventory_wait diagnosis; /* before an error that names what there is instead */
     struct error why;                /* that error, or what a refusal says */
     uint32_t wanted;                 /* entries of a Read's limit that were not asked for yet */
+    uint32_t bold;                   /* entries of the next page, if it is paid with care */
     /* The page under way. */
     int64_t deadline_at_ms;
     struct answer *answer; /* owned; the last one, until it is handed over */
@@ -287,8 +292,9 @@ static bool afford(struct source_call *call, double *set_aside)
     if (!dynamo_op_reads_records(op))
         return true;
     if (op == DYNAMO_QUERY || op == DYNAMO_SCAN) {
-        outlay =
-            weights_of_page(&dynamo->weights, call->read, call->wanted, payer_left(call->payer));
+        outlay = weights_of_page(&dynamo->weights, call->read, call->wanted,
+                                 payer_left(call->payer), call->bold);
+        call->bold = call->bold < UINT32_MAX / BOLDER ? call->bold * BOLDER : call->bold;
         call->request.page = outlay.limit;
         call->wanted = outlay.limit < call->wanted ? call->wanted - outlay.limit : 0;
     } else {
@@ -371,6 +377,7 @@ static struct answer_question question_of(const struct dynamo *dynamo, const str
 static bool begin(struct source_call *call)
 {
     call->wanted = call->request.limit;
+    call->bold = FIRST_ENTRIES;
     if (call->question.op != DYNAMO_SCAN || call->dynamo->may_scan)
         return begin_page(call);
     error_set(&call->why, ERROR_INVALID, "%s is not scanned: nobody has allowed it (--allow-scan)",

@@ -75,13 +75,14 @@ static uint64_t affordable(const struct weight *weight, double step, double left
 }
 
 struct outlay weights_of_page(struct weights *weights, const struct read *read, uint32_t count,
-                              double left)
+                              double left, uint32_t bold)
 {
     const struct weight *weight = find(weights, read);
     double step = step_units(read), bytes = PAGE_BYTES + weight->entry_bytes;
     uint64_t limit = count;
     if (left / 2 < step * (PAGE_BYTES + ITEM_BYTES) / STEP_BYTES) {
         uint64_t most = affordable(weight, step, left);
+        most = most < bold ? most : bold;
         limit = limit > 0 && limit < most ? limit : most;
     }
     if (limit > 0 && (double)limit * weight->entry_bytes < bytes)
@@ -107,7 +108,11 @@ void weights_learn_page(struct weights *weights, const struct read *read, size_t
                         double units)
 {
     struct weight *weight = find(weights, read);
-    if (count > 0)
-        weight->entry_bytes =
-            mean(weight->entry_bytes, units / step_units(read) * STEP_BYTES, count);
+    double bytes = units / step_units(read) * STEP_BYTES;
+    if (count == 0)
+        return;
+    if (bytes > weight->entry_bytes * (double)count)
+        weight->entry_bytes = bytes / (double)count;
+    else
+        weight->entry_bytes = mean(weight->entry_bytes, bytes, count);
 }

@@ -36,10 +36,10 @@ struct outlay {
  */
 struct outlay weights_of_keys(struct weights *weights, const struct read *read, size_t count);
 
-/* A page of READ, of COUNT entries (0: as many as it holds); no longer than what half of LEFT is
- * expected to pay for, but at least of one. */
+/* A page of READ, of COUNT entries (0: as many as it holds). Where half of LEFT does not pay for
+ * any page it is no longer than that is expected to pay for, and than BOLD, but at least of one. */
 struct outlay weights_of_page(struct weights *weights, const struct read *read, uint32_t count,
-                              double left);
+                              double left, uint32_t bold);
 
 /* COUNT keys, or a page of so many items, took UNITS. */
 void weights_learn_keys(struct weights *weights, const struct read *read, size_t count,

@@ -1243,7 +1243,7 @@ static void a_page_is_as_long_as_half_of_what_is_left_pays_for(void)
            "{\"Items\":[" ITEM("2") "],\"LastEvaluatedKey\":" ITEM("2") "," TOOK("19.5") "}");
     run(&scene);
     CHECK_INT(sent_count(&scene), 2);
-    CHECK_HAS(sent(&scene, 0)->body, "\"Limit\":20,");
+    CHECK_HAS(sent(&scene, 0)->body, "\"Limit\":8,"); /* before anything is known of it */
     CHECK_HAS(sent(&scene, 1)->body, "\"Limit\":19,");
     CHECK(scene.page_count == 2 && scene.err.kind == ERROR_SPENT);
     CHECK(scene.payer.units == 20);
@@ -1272,10 +1272,13 @@ static void a_limit_is_reached_in_pieces(void)
     scene.payer.most = 20;
     answer(&scene, 200,
            "{\"Items\":[" ITEM("1") "],\"LastEvaluatedKey\":" ITEM("1") "," TOOK("0.5") "}");
+    answer(&scene, 200,
+           "{\"Items\":[" ITEM("2") "],\"LastEvaluatedKey\":" ITEM("2") "," TOOK("0.5") "}");
     answer(&scene, 200, ONE_ITEM);
     run(&scene);
-    CHECK_HAS(sent(&scene, 0)->body, "\"Limit\":20,");
-    CHECK_HAS(sent(&scene, 1)->body, "\"Limit\":10,");
+    CHECK_HAS(sent(&scene, 0)->body, "\"Limit\":8,");
+    CHECK_HAS(sent(&scene, 1)->body, "\"Limit\":19,");
+    CHECK_HAS(sent(&scene, 2)->body, "\"Limit\":3,");
     close_scene(&scene);
 }
 
