@@ -11,6 +11,7 @@
 #include "core/dynamo/dynamo.h"
 #include "core/net/http.h"
 #include "core/source/batching.h"
+#include "core/source/both_ends.h"
 
 enum { MAX_CONNECTIONS = 16 };
 
@@ -309,6 +310,13 @@ static bool open_source(struct sources *sources, struct opened *opened,
     if (!together)
         return error_no_memory(err);
     opened->source = together;
+    struct both_ends_options ends = {.source = together,
+                                     .loop = sources->options.loop,
+                                     .slow_ms = sources->options.slow_page_ms};
+    struct source *both = ends.slow_ms >= 0 ? both_ends_new(&ends) : together;
+    if (!both)
+        return error_no_memory(err);
+    opened->source = both;
     return true;
 }
 

@@ -20,7 +20,9 @@ struct sources_options {
     int64_t deadline_ms;     /* for each answer, retries included */
     struct aws_options over; /* what was said on the command line goes before the map */
     const char *user_agent;
-    bool may_scan; /* see struct dynamo_options */
+    bool may_scan;        /* see struct dynamo_options */
+    int64_t slow_page_ms; /* queries whose pages take as long are read from both ends by who wants
+                           * all of them; -1: none are */
     /* Whom to ask for codes of MFA devices when an environment is asked for that needs some; NULL:
      * nobody. It may wait, and so may whoever asks for an environment the first time. */
     mfa_ask_fn *ask_code;

@@ -572,6 +572,11 @@ static bool read_response(struct answer *answer, const struct answer_question *q
     return fault_read(question, response, root_of(answer), err);
 }
 
+static void release_answer(struct page_owner *owner)
+{
+    answer_destroy((struct answer *)owner);
+}
+
 struct answer *answer_new(const struct answer_question *question,
                           const struct http_response *response, struct error *err)
 {
@@ -580,10 +585,15 @@ struct answer *answer_new(const struct answer_question *question,
         error_no_memory(err);
         return NULL;
     }
+    answer->owner.release = release_answer;
+    answer->took_ms = response->elapsed_ms;
     answer->capacity = -1;
     aws_request_id(response, answer->request_id);
-    if (read_response(answer, question, response, err))
+    if (read_response(answer, question, response, err)) {
+        answer->owner.bytes = sizeof *answer + answer->body.capacity + json_memory(&answer->doc) +
+                              arena_memory(&answer->arena);
         return answer;
+    }
     err->http_status = response->status;
     memcpy(err->request_id, answer->request_id, sizeof err->request_id);
     answer_destroy(answer);

@@ -12,8 +12,9 @@
 
 /* What one response held. The values below refer to its own document, so it never moves. */
 struct answer {
-    struct answer *next; /* for an owner who keeps several */
-    struct buf body;     /* the JSON, inflated */
+    struct page_owner owner; /* first: a pointer to it is a pointer to this; answer_destroy */
+    struct answer *next;     /* for an owner who keeps several */
+    struct buf body;         /* the JSON, inflated */
     struct json_doc doc;
     struct arena arena; /* all below */
     struct json *items;
@@ -24,6 +25,7 @@ struct answer {
     struct table_info *table; /* NULL unless one was asked for */
     struct json description;  /* of a table, its expiry or its recovery; absent unless asked for */
     struct json resume;       /* what request_place goes on from; absent at the end */
+    int64_t took_ms;          /* see struct page */
     double capacity;          /* read capacity units; < 0 when not told */
     size_t read_count;        /* items that were read for it, those that a filter left out too */
     char request_id[64];

@@ -123,16 +123,18 @@ static void fail_without_memory(struct source_call *call)
     fail(call, &err);
 }
 
-static void clean_up_answer(struct answer **answer)
+static void clean_up_owner(struct page_owner **owner)
 {
-    answer_destroy(*answer);
+    if (*owner)
+        (*owner)->release(*owner);
 }
 
 /* Hands the page over. Its memory is no longer the call's: FN may end the call, or ask for more,
- * and still read the page. */
+ * and still read the page, or keep it. */
 static void deliver(struct source_call *call)
 {
-    CLEAN_UP(clean_up_answer) struct answer *answer = call->answer;
+    struct answer *answer = call->answer;
+    CLEAN_UP(clean_up_owner) struct page_owner *owner = &answer->owner;
     struct page page = {
         .items = answer->items,
         .item_count = answer->item_count,
@@ -142,6 +144,9 @@ static void deliver(struct source_call *call)
         .table = answer->table,
         .description = json_raw(answer->description),
         .more = call->resume.size > 0,
+        .position = answer->resume,
+        .owner = &owner,
+        .took_ms = answer->took_ms,
         .requests = call->requests,
         .capacity = call->capacity,
         .request_id = answer->request_id,
@@ -321,7 +326,7 @@ static bool ask(struct source_call *call)
         .retry = call->retry,
         .payer = call->payer,
         .set_aside = set_aside,
-        .most_tries = retry_attempts(call->retry) - call->requests,
+        .most_tries = call->read->once ? 1 : retry_attempts(call->retry) - call->requests,
         .deadline_at_ms = call->deadline_at_ms,
     };
     struct dynamo *dynamo = call->dynamo;

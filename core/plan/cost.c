@@ -107,6 +107,7 @@ void cost_add(struct cost *cost, const struct cost *more)
     cost->described |= more->described;
     cost->consistent |= more->consistent;
     cost->filters |= more->filters;
+    cost->both_ends |= more->both_ends;
     cost->units.least += more->units.least;
     cost->units.most += more->units.most;
     cost->units.scan += more->units.scan;
@@ -156,7 +157,12 @@ bool cost_write_exception(const struct cost *cost, struct buf *out)
         buf_add_text(out, ", or those that are wanted don't fit one page");
     if (cost->passes_over && cost->ties)
         buf_add_text(out, ", or many share the last one's sort key");
-    return cost->passes_over;
+    if (cost->both_ends)
+        buf_printf(out,
+                   "%sat most 2 more pages, only where pages take long and all of them are read: "
+                   "from both ends then",
+                   cost->passes_over ? "; " : "");
+    return cost->passes_over || cost->both_ends;
 }
 
 void cost_write_json(const struct cost *cost, struct buf *out)
@@ -164,9 +170,9 @@ void cost_write_json(const struct cost *cost, struct buf *out)
     buf_printf(out,
                "{\"requests\": %u, \"paged_queries\": %u, \"queries_that_may_pass_over\": %u, "
                "\"per_100_records\": %d, \"per_100_tables\": %d, \"descriptions\": %d, "
-               "\"scans\": %u}",
+               "\"scans\": %u, \"pages_of_both_ends\": %d}",
                cost->requests, cost->pages, cost->passes_over, cost->batches, cost->tables,
-               cost->described, cost->scans);
+               cost->described, cost->scans, cost->both_ends ? 2 : 0);
 }
 
 /* The numbers that there are, in the order in which people are told them. A further page is told

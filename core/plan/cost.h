@@ -28,6 +28,7 @@ struct cost {
                        * one for each segment */
     bool described;   /* one for what the service says of the table, at most once a minute */
     bool consistent;  /* read units count double */
+    bool both_ends;   /* two pages more at most, where it is read from both ends */
     bool filters;     /* what a filter leaves out is read all the same */
     struct cost_units units;
 };

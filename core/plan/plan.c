@@ -371,6 +371,8 @@ static bool make_steps(struct plan *plan, const struct question *question, struc
         cost_of_asked(pattern, plan->query->limit, plan->query->ties, plan->query->filter_count > 0,
                       &plan->cost);
     plan->cost.filters |= plan->asked && plan->asked->filter;
+    plan->cost.both_ends = ok && plan->kind == PLAN_LIST && read_has_two_ends(plan->query) &&
+                           !(plan->asked && plan->asked->limit > 0);
     return ok;
 }
 

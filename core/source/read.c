@@ -149,6 +149,64 @@ void read_add_attribute(struct read *read, struct span name)
 }
 
 /* Texts go into an identity with their length in front, so that no text can pass for two. */
+static bool has_name(const struct span *names, size_t count, struct span name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (span_equal(names[i], name))
+            return true;
+    return false;
+}
+
+static bool is_the_same_for_all(const struct read *read, struct span attribute)
+{
+    for (size_t i = 0; i < read->where_count; i++)
+        if (read->where[i].op == COND_EQ && span_equal(read->where[i].attribute, attribute))
+            return true;
+    return false;
+}
+
+bool read_has_two_ends(const struct read *read)
+{
+    if (read->kind != READ_QUERY || read->limit > 0 || read->counts || read->sort_count == 0)
+        return false;
+    if (!read->index)
+        return true;
+    for (size_t i = 0; i < read->sort_count; i++)
+        if (!has_name(read->own_key, read->own_key_count, read->sort[i]))
+            return false;
+    for (size_t i = 0; i < read->own_key_count; i++)
+        if (!has_name(read->sort, read->sort_count, read->own_key[i]) &&
+            !is_the_same_for_all(read, read->own_key[i]))
+            return false;
+    return true;
+}
+
+struct read *read_reversed(const struct read *read)
+{
+    struct read *back = read_new(read->kind, read->table, read->index);
+    if (!back)
+        return NULL;
+    const char *pattern = arena_text(&back->arena, span_text(read->pattern));
+    back->pattern = pattern ? pattern : "";
+    back->descending = !read->descending;
+    back->consistent = read->consistent;
+    back->once = true;
+    for (size_t i = 0; i < read->where_count; i++)
+        read_add_where(back, &read->where[i]);
+    for (size_t i = 0; i < read->filter_count; i++)
+        read_add_filter(back, &read->filter[i]);
+    for (size_t i = 0; i < read->sort_count; i++)
+        read_add_sort(back, read->sort[i]);
+    for (size_t i = 0; i < read->own_key_count; i++)
+        read_add_own_key(back, read->own_key[i]);
+    for (size_t i = 0; i < read->attribute_count; i++)
+        read_add_attribute(back, read->attributes[i]);
+    if (!read_failed(back))
+        return back;
+    read_destroy(back);
+    return NULL;
+}
+
 static void add_sized(struct buf *out, struct span text)
 {
     buf_printf(out, "%zu:", text.size);

@@ -78,6 +78,7 @@ struct read {
     struct span *attributes; /* only these top-level attributes; none: all */
     size_t attribute_count;
     bool consistent;
+    bool once; /* whoever asks can do without an answer: what fails is not tried again */
     uint32_t segment, segments; /* READ_SCAN: which part of how many; 0 of 0: all */
 };
 
@@ -87,6 +88,13 @@ void read_destroy(struct read *read); /* NULL is fine */
 
 /* Whether building ran out of memory: a Read is asked only when this is false. */
 bool read_failed(const struct read *read);
+
+/* Whether a query for all of its items can be read from its end as well, and what comes is the
+ * same: no two items share a place, and none changes its own. That is so where they are in order by
+ * nothing but the table's own key, and what of that is not in the order is the same for all. */
+bool read_has_two_ends(const struct read *read);
+/* Such a query in the opposite order, to be asked once; NULL when memory ran out. */
+struct read *read_reversed(const struct read *read);
 
 /* Each copies what it is given into the Read. */
 void read_set_pattern(struct read *read, const char *table, const char *path);

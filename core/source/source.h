@@ -42,6 +42,12 @@ struct table_info {
     struct span billing_mode; /* "PAY_PER_REQUEST", "PROVISIONED"; empty when not told */
 };
 
+/* What the memory of a page belongs to. */
+struct page_owner {
+    void (*release)(struct page_owner *owner);
+    size_t bytes; /* about so many it takes */
+};
+
 /* One page of an answer, borrowed for the time of the callback. */
 struct page {
     const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_BACKUPS
@@ -54,11 +60,17 @@ struct page {
     struct span description;        /* READ_TABLE, READ_EXPIRY, READ_RECOVERY: the JSON object that
                                      * the source answered with, byte by byte */
     bool more;                      /* a further page can be asked for; this one may be empty */
-    unsigned requests;              /* sent for this page, retries included; 0 where others who
-                                     * asked together with this one are told of them */
-    double capacity;                /* read capacity units it consumed, of a request that others
-                                     * share its part of them; < 0 when not told */
-    const char *request_id;         /* of the last request; "" when there is none */
+    struct json position;      /* READ_QUERY with MORE: the key of the item, be it shown or not,
+                                * after which the next page begins; absent where it is not told */
+    struct page_owner **owner; /* whoever puts NULL there releases it, and until then has the
+                                * items; NULL: it can't be had */
+    int64_t took_ms;           /* from the last request to the end of its answer */
+    int64_t age_ms;            /* so long the page has waited to be told */
+    unsigned requests;         /* sent for this page, retries included; 0 where others who
+                                * asked together with this one are told of them */
+    double capacity;           /* read capacity units it consumed, of a request that others
+                                * share its part of them; < 0 when not told */
+    const char *request_id;    /* of the last request; "" when there is none */
 };
 
 /* Exactly one of PAGE and ERR is not NULL. After an error, or a page without MORE, none
@@ -81,6 +93,7 @@ struct source_stats {
     double capacity;     /* read capacity units that were consumed */
     uint64_t hedged;     /* requests that were sent again because their answer was late */
     uint64_t hedges_won; /* of these, those that were answered first */
+    uint64_t both_ends;  /* queries that were read from both ends */
 };
 
 /* Where the keys of a Read by keys come from. A Read whose keys are not known yet holds one all
@@ -118,6 +131,9 @@ struct source_ops {
                                  struct payer *payer, source_page_fn *fn, void *arg);
     /* Asks for the next page: once for each page that had MORE, from within FN or later. */
     void (*more)(struct source_call *call);
+    /* Whoever asks will ask for all pages, so that they may be read before he does. NULL: nothing
+     * comes of it. */
+    void (*want_all)(struct source_call *call);
     /* Ends the call, finished or not; FN never runs again. Every call is ended once. */
     void (*end)(struct source_call *call);
     /* Every call must have ended. */
@@ -144,6 +160,12 @@ static inline struct source_call *source_start(struct source *source, const stru
                                                struct payer *payer, source_page_fn *fn, void *arg)
 {
     return source->ops->start(source, read, payer, fn, arg);
+}
+
+static inline void source_want_all(struct source *source, struct source_call *call)
+{
+    if (source->ops->want_all)
+        source->ops->want_all(call);
 }
 
 #endif

@@ -73,8 +73,8 @@ void ask_origin(struct loop *loop, const struct page *page, struct record_origin
 {
     struct clock *clock = loop_clock(loop);
     *out = (struct record_origin){
-        .fetched_ms = clock->now_ms(clock),
-        .fetched_wall_ms = clock->wall_ms(clock),
+        .fetched_ms = clock->now_ms(clock) - page->age_ms,
+        .fetched_wall_ms = clock->wall_ms(clock) - page->age_ms,
         .capacity = page->capacity,
     };
     strncpy(out->request_id, page->request_id, sizeof out->request_id - 1);

@@ -51,10 +51,11 @@ struct tree_listing {
     struct place *anew; /* owned: PLACE, where it is no more the caller's; or NULL */
     struct tree_resolution *resolution; /* of LISTING_PLACE */
     bool full;
-    bool items;  /* records are told as items, rather than as files; then FULL is set, too */
-    bool named;  /* with ITEMS: by their sizes and dates, too, and ALONE by their names */
-    bool alone;  /* records are told, and nothing beside them */
-    bool steady; /* whoever reads it goes on to its end at once */
+    bool items;      /* records are told as items, rather than as files; then FULL is set, too */
+    bool named;      /* with ITEMS: by their sizes and dates, too, and ALONE by their names */
+    bool alone;      /* records are told, and nothing beside them */
+    bool steady;     /* whoever reads it goes on to its end at once */
+    bool all_wanted; /* whoever lists reads to the end */
     tree_entries_fn *fn;
     void *arg;
 
@@ -385,13 +386,13 @@ static bool needs_name(const struct tree_listing *listing, const struct sifted *
            (listing->plan->reads_again && sifted->entry->indexed.count > 0);
 }
 
-/* How long what the query told may be believed. */
-static int64_t ttl_left_ms(const struct tree_listing *listing)
+/* How long what the query told may be believed, on a page that waited for WAITED_MS to be told. */
+static int64_t ttl_left_ms(const struct tree_listing *listing, int64_t waited_ms)
 {
     int64_t ttl_ms = listing->plan->pattern->ttl_ms;
     struct walk_age age = walk_age(listing->walk);
     if (!age.is_told_again)
-        return ttl_ms;
+        return waited_ms < ttl_ms ? ttl_ms - waited_ms : 0;
     int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(listing->tree->loop);
     return left_ms > 0 && !age.is_dropped ? left_ms : 0;
 }
@@ -419,7 +420,7 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
     struct tree_entry *added = entries_add(&listing->entries, buf_span(&name), false);
     if (!added)
         return false;
-    added->ttl_left_ms = ttl_left_ms(listing);
+    added->ttl_left_ms = ttl_left_ms(listing, page->age_ms);
     if (listing->full && !listing->plan->reads_again) {
         describe(listing, added, item, page->request_id);
     } else if (listing->full && !slices_add(&listing->slices, &sifted->key,
@@ -729,6 +730,20 @@ static void take_query_page(void *arg, const struct page *page, const struct err
         work(listing);
 }
 
+/* Who asks for no more than so many will not read all of the query. */
+static void say_all_wanted(struct tree_listing *listing)
+{
+    const struct asked *asked = listing->plan ? listing->plan->asked : NULL;
+    if (listing->all_wanted && listing->walk && !(asked && asked->limit > 0))
+        walk_want_all(listing->walk);
+}
+
+void tree_list_want_all(struct tree_listing *listing)
+{
+    listing->all_wanted = true;
+    say_all_wanted(listing);
+}
+
 /* Who wants to know how many records there are counts those that have lately been read, where he
  * can, as whoever lists them would. */
 static void count_what_is_known(struct tree_listing *listing, const struct walk_from *from)
@@ -764,6 +779,7 @@ static bool start_query(struct tree_listing *listing, struct error *err)
     count_what_is_known(listing, &from);
     from.plan = listing->plan;
     listing->walk = walk_start(&from, take_query_page, listing, err);
+    say_all_wanted(listing);
     return listing->walk;
 }
 
@@ -1248,6 +1264,7 @@ struct tree_listing *tree_list_records(const struct tree *tree, const struct pla
                                         .items = true,
                                         .alone = true,
                                         .named = named,
+                                        .all_wanted = true,
                                         .fn = fn,
                                         .arg = arg});
 }

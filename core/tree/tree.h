@@ -110,6 +110,9 @@ struct tree_listing *tree_list_items(const struct tree *tree, const struct place
 /* Before the first entries: whoever asks for the next ones does so at once, up to the end, so that
  * others who list the same may wait for that. */
 void tree_list_hold_on(struct tree_listing *listing);
+/* Whoever lists will read to the end, so that the source may read before he asks; to be said at any
+ * time. Of records alone it is known. */
+void tree_list_want_all(struct tree_listing *listing);
 /* Asks for the next entries: once for each page with MORE. */
 void tree_list_more(struct tree_listing *listing);
 /* What a listing took so far. */

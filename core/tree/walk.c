@@ -28,6 +28,7 @@ struct walk {
     bool is_dropped;                 /* what it tells may be old */
     int64_t since_ms, since_wall_ms; /* of CALL */
     bool more;                       /* of the latest page */
+    bool all_wanted;
     struct walk *previous, *next;
 };
 
@@ -226,6 +227,8 @@ static bool ask(struct walk *walk, struct error *err)
     walk->since_ms = clock->now_ms(clock);
     walk->since_wall_ms = clock->wall_ms(clock);
     walk->call = source_start(from->source, from->plan->query, from->payer, take_page, walk);
+    if (walk->call && walk->all_wanted)
+        source_want_all(from->source, walk->call);
     if (walk->call && walk->key.size > 0)
         begin_transcript(walk, walk->since_ms, walk->since_wall_ms);
     return walk->call || error_no_memory(err);
@@ -371,6 +374,13 @@ struct walk *walk_start(const struct walk_from *from, source_page_fn *fn, void *
         return walk;
     walk_end(walk);
     return NULL;
+}
+
+void walk_want_all(struct walk *walk)
+{
+    walk->all_wanted = true;
+    if (walk->call)
+        source_want_all(walk->from.source, walk->call);
 }
 
 void walk_more(struct walk *walk)

@@ -38,6 +38,8 @@ bool walk_is_known(const struct walk_from *from);
 /* FN gets the first page later. NULL with ERR filled. */
 struct walk *walk_start(const struct walk_from *from, source_page_fn *fn, void *arg,
                         struct error *err);
+/* FN will ask for all pages: the source may read before that. */
+void walk_want_all(struct walk *walk);
 void walk_more(struct walk *walk); /* once for each page with MORE */
 void walk_end(struct walk *walk);  /* finished or not; NULL is fine */
 

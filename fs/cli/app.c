@@ -82,6 +82,7 @@ static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
         .user_agent = "ddbfs/" DDBFS_VERSION,
         .ask_code = options->unattended ? NULL : code_prompt,
         .may_scan = options->allow_scan,
+        .slow_page_ms = options->both_ends_ms,
     };
     app->sources = sources_new(&sources);
     struct catalog_options catalog = {

@@ -230,8 +230,10 @@ static struct shown *show(struct turn *turn)
             tree_list(&app->tree, turn->place, app->options->list_long, take_entries, turn);
     else if (shown && shown->columns)
         shown->listing = tree_list_records(&app->tree, turn->place, true, take_entries, turn);
-    if (shown && shown->listing)
+    if (shown && shown->listing) {
+        tree_list_want_all(shown->listing);
         return shown;
+    }
     shown_destroy(shown);
     return NULL;
 }

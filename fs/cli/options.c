@@ -342,6 +342,15 @@ static bool set_max_rcu_per_process(struct options *options, const char *value)
 }
 
 /* Up to a year. */
+static bool set_both_ends(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    bool no = strcmp(value, "no") == 0;
+    options->both_ends_ms = no ? -1 : (int64_t)number;
+    return no || (value[0] >= '0' && value[0] <= '9' && *end == '\0' && number <= 60000);
+}
+
 static bool set_stale_if_error(struct options *options, const char *value)
 {
     char *end;
@@ -549,6 +558,13 @@ static const struct option table[] = {
      .commands = "mount",
      .initial = "0",
      .help = "in an outage, show what is older than its ttl by so much"},
+    {.name = "both-ends",
+     .argument = "MS",
+     .takes = "no, or 0 to 60000 milliseconds",
+     .set = set_both_ends,
+     .commands = "mount ls cat",
+     .initial = "3",
+     .help = "read whole listings from both ends where a page takes as long; no: never"},
     {.name = "hedge",
      .argument = "HOW",
      .one_of = "yes no",

@@ -29,6 +29,7 @@ struct options {
     double max_rcu_per_process; /* likewise, in all */
     uint64_t cache_bytes;
     int64_t timeout_ms;
+    int64_t both_ends_ms;    /* pages that take as long are read from both ends; -1: none are */
     int64_t stale_ms;        /* 0: what is too old is never shown */
     uint32_t sample;         /* records of each path */
     uint32_t sample_records; /* of `map`: of each table; 0: none */

@@ -899,6 +899,8 @@ static void ask_more(struct listing *listing, pid_t pid)
         return;
     become(listing, LISTING_ASKED);
     if (listing->pages && is_paid) {
+        if (listing->page >= READ_AHEAD_FROM) /* who has come so far reads to the end */
+            tree_list_want_all(listing->pages);
         tree_list_more(listing->pages);
         return;
     }

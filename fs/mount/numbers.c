@@ -33,6 +33,8 @@ static void fill_source(const struct mount *mount, struct number *out)
          "Requests that were sent again because their answer was late."},
         {"hedges_won", NUMBER_COUNTER, "", (double)source.hedges_won,
          "Those of them that were answered first."},
+        {"listings_from_both_ends", NUMBER_COUNTER, "", (double)source.both_ends,
+         "Queries that were read from both ends, since pages took long."},
     };
     memcpy(out, numbers, sizeof numbers);
 }
@@ -119,8 +121,8 @@ void numbers_fill(const struct mount *mount, struct number out[NUMBERS])
                              (double)(clock->now_ms(clock) - mount->started_ms) / 1000,
                              "How long the mount has been there."};
     fill_source(mount, out + 1);
-    fill_telling(mount, out + 5);
-    fill_cache(mount, out + 9);
-    fill_memory(mount, out + 15);
-    fill_limits(mount, out + 24);
+    fill_telling(mount, out + 6);
+    fill_cache(mount, out + 10);
+    fill_memory(mount, out + 16);
+    fill_limits(mount, out + 25);
 }

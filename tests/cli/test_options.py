@@ -391,6 +391,20 @@ def a_late_record_is_asked_for_again(bench):
     assert "--hedge takes yes or no" in bench.ddbfs("mount", "--hedge", "2", bench.folder, expect=2).stderr
 
 
+@effect_of("--both-ends")
+def a_listing_is_read_from_its_end_too(bench):
+    things = bench.fixture("things")
+    for number in range(20):
+        things.put(f"{number:02}")
+    bench.proxy.fault("page_size", op="Query", times=None, items=2)
+    for how, turned in (("0", True), ("no", False)):
+        bench.proxy.clear()
+        bench.ddbfs("ls", "--both-ends", how, "/any/things/box", env=things.env)
+        assert any(not each.body.get("ScanIndexForward", True) for each in bench.proxy.requests) == turned
+    refused = bench.ddbfs("ls", "--both-ends", "yes", "/any/things/box", env=things.env, expect=2)
+    assert "--both-ends takes no, or 0 to 60000 milliseconds" in refused.stderr
+
+
 @effect_of("--allow-scan")
 def partition_keys_are_listed_by_a_scan(bench):
     things = bench.fixture("things")

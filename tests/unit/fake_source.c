@@ -16,14 +16,19 @@ struct source_call {
     source_page_fn *fn;
     void *arg;
     struct loop_timer *timer;
-    size_t next;    /* the first item of the list that no page has looked at */
-    uint32_t given; /* items that passed the filter */
+    size_t page_size; /* of the page under way */
+    int64_t delay_ms; /* likewise */
+    size_t next;      /* the first item of the list that no page has looked at */
+    uint32_t given;   /* items that passed the filter */
     double set_aside;
     struct error refused; /* with a kind: what the payer said to the page under way */
 };
 
 /* One page while it is put together: the texts and what was parsed of them. */
 struct sheet {
+    struct page_owner owner; /* first: a pointer to it is a pointer to this */
+    struct fake_source *fake;
+    struct json_doc last; /* the last item that was looked at */
     struct buf texts[MOST_ITEMS];
     struct json_doc docs[MOST_ITEMS];
     struct json items[MOST_ITEMS];
@@ -37,7 +42,21 @@ static void sheet_destroy(struct sheet *sheet)
         json_clean_up(&sheet->docs[i]);
         buf_clean_up(&sheet->texts[i]);
     }
+    json_clean_up(&sheet->last);
     free(sheet);
+}
+
+static void release(struct page_owner *owner)
+{
+    struct sheet *sheet = (struct sheet *)owner;
+    sheet->fake->held--;
+    sheet_destroy(sheet);
+}
+
+static unsigned draw(struct fake_source *fake, unsigned below)
+{
+    fake->seed = fake->seed * 1103515245u + 12345u;
+    return (fake->seed >> 16) % below;
 }
 
 static size_t item_total(const struct fake_source *fake)
@@ -128,7 +147,7 @@ static void add_to_sheet(struct sheet *sheet, const struct read *read, struct js
 
 static bool is_full(const struct source_call *call, size_t seen)
 {
-    size_t page_size = call->fake->page_size, limit = call->read->limit;
+    size_t page_size = call->page_size, limit = call->read->limit;
     return (page_size && seen == page_size) || (limit && call->given == limit);
 }
 
@@ -136,7 +155,8 @@ static bool is_full(const struct source_call *call, size_t seen)
 static bool look_at(struct source_call *call, const struct fake_item *item, struct sheet *sheet)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
-    if (!is_in(call->read, item))
+    const bool *gone = call->fake->gone;
+    if (!is_in(call->read, item) || (gone && gone[item - call->fake->items]))
         return false;
     if (!json_parse(&doc, span_text(item->text), JSON_STRICT, NULL)) {
         sheet->failed = true;
@@ -148,6 +168,10 @@ static bool look_at(struct source_call *call, const struct fake_item *item, stru
         add_to_sheet(sheet, call->read, json_root(&doc));
         call->given++;
     }
+    if (call->fake->parts_with_pages) {
+        json_clean_up(&sheet->last);
+        sheet->failed |= !json_parse(&sheet->last, span_text(item->text), JSON_STRICT, NULL);
+    }
     return true;
 }
 
@@ -155,7 +179,11 @@ static void fill_sheet(struct source_call *call, struct sheet *sheet)
 {
     const struct read *read = call->read;
     size_t total = item_total(call->fake), seen = 0;
+    bool by_lot = call->fake->seed && read->kind == READ_QUERY;
     call->given = 0;
+    call->page_size = call->fake->page_size;
+    if (by_lot)
+        call->page_size = 1 + draw(call->fake, (unsigned)call->page_size);
     while (call->next < total && !is_full(call, seen) && sheet->count < MOST_ITEMS) {
         size_t at = read->descending ? total - 1 - call->next : call->next;
         if (!read->segments || at % read->segments == read->segment)
@@ -201,11 +229,24 @@ static void answer_items(struct source_call *call)
         .capacity = 0.5,
         .request_id = "FAKE-REQUEST",
     };
+    struct fake_source *fake = call->fake;
+    struct page_owner *owner = &sheet->owner;
+    sheet->owner = (struct page_owner){release, 1000};
+    sheet->fake = fake;
+    page.took_ms = call->delay_ms;
+    if (fake->parts_with_pages) {
+        page.owner = &owner;
+        if (page.more && sheet->last.count)
+            page.position = json_root(&sheet->last);
+    }
     if (sheet->failed)
         tell_no_memory(call);
     else
         call->fn(call->arg, &page, NULL);
-    sheet_destroy(sheet);
+    if (owner)
+        sheet_destroy(sheet);
+    else if (++fake->held > fake->most_held)
+        fake->most_held = fake->held;
 }
 
 static void answer_tables(struct source_call *call)
@@ -276,7 +317,7 @@ static void charge(struct source_call *call, enum expense_end end)
         .requests = 1,
         .end = end,
         .units = end == EXPENSE_ANSWERED && reads_items(read) ? 0.5 : 0,
-        .took_ms = call->fake->delay_ms,
+        .took_ms = call->delay_ms,
     };
     payer_charge(call->payer, &expense);
 }
@@ -292,7 +333,11 @@ static void answer(void *arg)
         return;
     }
     fake->pages++;
-    bool fails = fake->error.kind != ERROR_NONE && (fake->down || fake->pages == fake->fail_at);
+    fake->descending_pages += call->read->descending;
+    bool turned = call->read->descending && fake->fail_descending_at &&
+                  fake->descending_pages == fake->fail_descending_at;
+    bool fails =
+        fake->error.kind != ERROR_NONE && (fake->down || fake->pages == fake->fail_at || turned);
     charge(call, fails ? EXPENSE_FAILED : EXPENSE_ANSWERED);
     give_back(call);
     if (fails)
@@ -323,6 +368,17 @@ static void note(struct fake_source *fake, const struct read *read)
     fake->keys += (unsigned)read->key_count;
 }
 
+static bool ask(struct source_call *call)
+{
+    struct fake_source *fake = call->fake;
+    bool first = fake->started == 0 && fake->slow_first_ms;
+    call->delay_ms = first ? fake->slow_first_ms : fake->delay_ms;
+    if (fake->seed && call->delay_ms > 1)
+        call->delay_ms = 1 + draw(fake, (unsigned)call->delay_ms);
+    call->timer = loop_add_timer(fake->loop, call->delay_ms, answer, call);
+    return call->timer;
+}
+
 static struct source_call *start(struct source *source, const struct read *read,
                                  struct payer *payer, source_page_fn *fn, void *arg)
 {
@@ -331,8 +387,7 @@ static struct source_call *start(struct source *source, const struct read *read,
     if (!call)
         return NULL;
     *call = (struct source_call){.fake = fake, .read = read, .fn = fn, .arg = arg};
-    call->timer = loop_add_timer(fake->loop, fake->delay_ms, answer, call);
-    if (!call->timer) {
+    if (!ask(call)) {
         free(call);
         return NULL;
     }
@@ -354,8 +409,7 @@ static void fail_more(void *arg)
 static void more(struct source_call *call)
 {
     set_aside(call);
-    call->timer = loop_add_timer(call->fake->loop, call->fake->delay_ms, answer, call);
-    if (!call->timer)
+    if (!ask(call))
         fail_more(call);
 }
 
@@ -375,6 +429,11 @@ static void destroy(struct source *source)
     (void)source;
 }
 
+static void add_stats(const struct source *source, struct source_stats *sum)
+{
+    (void)source, (void)sum;
+}
+
 void fake_source_init(struct fake_source *fake, struct loop *loop, const struct fake_item *items)
 {
     static const struct source_ops ops = {
@@ -382,6 +441,7 @@ void fake_source_init(struct fake_source *fake, struct loop *loop, const struct 
         .more = more,
         .end = end,
         .destroy = destroy,
+        .add_stats = add_stats,
         .write_words = dynamo_write_words,
         .write_command = dynamo_write_command,
     };

@@ -21,19 +21,27 @@ struct fake_source {
     const char *const *tables;     /* of READ_TABLES; ends with NULL */
     const struct table_info *info; /* of READ_TABLE, whichever it is; NULL: there is none */
     const char *description;       /* of READ_TABLE and what else tells of a table; NULL: "{}" */
+    const bool *gone;              /* which of ITEMS are not there at the moment; NULL: all are */
     size_t page_size;              /* items a page, before filters; 0: all in one */
+    unsigned seed;                 /* by it pages of a query have 1 to PAGE_SIZE items, and come
+                                    * after 1 to DELAY_MS; 0: all are alike */
+    bool parts_with_pages;         /* of queries, telling where they end */
     struct error error;            /* told instead of page number FAIL_AT, when it has a kind */
     unsigned fail_at;              /* counts all pages of all calls, from 1 */
+    unsigned fail_descending_at;   /* the same of queries in descending order; 0: never */
     bool down;                     /* it is told instead of every page */
     int64_t delay_ms;              /* so much later each page comes */
+    int64_t slow_first_ms;         /* the very first one; 0: as the others */
     bool no_memory;                /* starts nothing */
     bool *busy;                    /* set while it works on its own account; may be NULL */
 
     unsigned started, ended;
-    unsigned pages;     /* answered so far, errors included */
-    unsigned keys;      /* asked for by READ_ITEMS, all together */
-    char last[512];     /* the last Read in words */
-    unsigned most_open; /* calls under way at the same time */
+    unsigned pages; /* answered so far, errors included */
+    unsigned descending_pages;
+    unsigned held, most_held; /* pages that somebody keeps */
+    unsigned keys;            /* asked for by READ_ITEMS, all together */
+    char last[512];           /* the last Read in words */
+    unsigned most_open;       /* calls under way at the same time */
 };
 
 void fake_source_init(struct fake_source *fake, struct loop *loop, const struct fake_item *items);
