@@ -209,6 +209,11 @@ def test_a_failure_leaves_what_the_map_tells(complete, proxy):
     assert complete("cat", f"{SHOP}/") == [f"{SHOP}/access-token", f"{SHOP}/"]
 
 
+def test_a_late_answer_leaves_what_the_map_tells(complete, proxy):
+    proxy.fault("delay", op="Query", times=None, seconds=20)
+    assert complete("cat", f"{SHOP}/") == [f"{SHOP}/access-token", f"{SHOP}/"]
+
+
 def test_usage(ddbfs):
     for words in ([], ["csh"]):
         assert "bash, zsh or fish" in ddbfs("completion", *words, expect=2).stderr

@@ -157,16 +157,6 @@ def typed(command, home, **environment):
     return done.text.strip("\n")
 
 
-@pytest.fixture
-def mountpoint(tmp_path):
-    if not os.path.exists("/dev/fuse"):
-        pytest.skip("there is no /dev/fuse")
-    folder = tmp_path / "mnt"
-    folder.mkdir()
-    yield str(folder)
-    mounts.take_away(folder)
-
-
 @pytest.mark.parametrize("number, has_map", [(0, False), (1, True)], ids=["any table", "map"])
 def test_readme_mounts_first(number, has_map, home, mountpoint):
     """The session as a whole, below a folder of the test's own. Whoever runs it owns the files."""

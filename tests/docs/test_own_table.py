@@ -1,9 +1,6 @@
 """docs/guides/your-own-table.md, typed line by line by somebody without a map."""
 
-import os
 import re
-
-import pytest
 
 from harness import mounts, places, runner
 
@@ -16,16 +13,6 @@ def session():
         for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
             command, _, output = part.partition("\n")
             yield command, output.strip("\n")
-
-
-@pytest.fixture
-def mountpoint(tmp_path):
-    if not os.path.exists("/dev/fuse"):
-        pytest.skip("there is no /dev/fuse")
-    folder = tmp_path / "mnt"
-    folder.mkdir()
-    yield str(folder)
-    mounts.take_away(folder)
 
 
 def said_by(command, home, folder):

@@ -1,6 +1,5 @@
 """docs/guides/shell.md, typed line by line in one bash, and the requests that each line says it sends."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -30,16 +29,6 @@ def is_sent(told, requests):
 def typed_lines():
     """The lines that are no part of the session: for a terminal, or for a start file."""
     return [line for block in re.findall(r"```sh\n(.*?)```", TEXT, re.S) for line in block.splitlines()]
-
-
-@pytest.fixture
-def mountpoint(tmp_path):
-    if not os.path.exists("/dev/fuse"):
-        pytest.skip("there is no /dev/fuse")
-    folder = tmp_path / "mnt"
-    folder.mkdir()
-    yield str(folder)
-    mounts.take_away(folder)
 
 
 @pytest.fixture
