@@ -155,6 +155,15 @@ static bool set_ignore(struct options *options, const char *value)
     return value[0] != '\0';
 }
 
+static bool set_confirm_above(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    options->confirm_above = (uint32_t)number;
+    options->confirm_given = true;
+    return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 1000000000;
+}
+
 static bool set_environment(struct options *options, const char *value)
 {
     options->environment = value;
@@ -444,6 +453,13 @@ static const struct option table[] = {
      .set = set_ignore,
      .commands = "diff",
      .help = "of records, not this attribute: updated_at, or config.at in a map"},
+    {.name = "confirm-above",
+     .argument = "UNITS",
+     .takes = "1 to 1000000000",
+     .set = set_confirm_above,
+     .commands = "ls cat",
+     .initial = "1000",
+     .help = "ask at a terminal before a filter or a count takes more read units"},
     {.name = "json",
      .set = set_json,
      .commands = "cat ls diff explain check policy config",
@@ -600,6 +616,7 @@ void options_init(struct options *options)
         if (table[i].initial)
             table[i].set(options, table[i].initial);
     options->scan_limited = false;
+    options->confirm_given = false;
 }
 
 /* Whether WORD is one of the words of LIST. */

@@ -34,9 +34,10 @@ struct options {
     uint32_t sample;         /* records of each path */
     uint32_t sample_records; /* of `map`: of each table; 0: none */
     uint32_t max_entries;
-    uint32_t lines; /* of `log`: the last so many; 0: all */
-    uint32_t times; /* of `top`: so many looks; 0: as many as there is time for */
-    uint32_t limit; /* of a listing's records; 0: all */
+    uint32_t lines;         /* of `log`: the last so many; 0: all */
+    uint32_t times;         /* of `top`: so many looks; 0: as many as there is time for */
+    uint32_t confirm_above; /* units that a listing may take before it is asked */
+    uint32_t limit;         /* of a listing's records; 0: all */
     unsigned sample_path_count;
     unsigned fuse_option_count;
     unsigned ignored_count;
@@ -47,6 +48,7 @@ struct options {
     bool version;
     bool list_long;
     bool count;
+    bool confirm_given; /* --confirm-above was */
     bool json;
     bool whoami;
     bool offline;

@@ -5,6 +5,7 @@
 
 #include "core/plan/where.h"
 #include "core/tree/resolve.h"
+#include "fs/cli/spending.h"
 
 /* No further path is asked while so much waits for its turn. */
 enum { MOST_HELD_BYTES = 8 << 20 };
@@ -21,6 +22,7 @@ struct turns {
     bool failed;         /* memory ran out */
     struct turn *window; /* owned: path I stands in I % SIDE_BY_SIDE */
     const struct asked *narrowed; /* what is asked of each path, a listing then; or NULL */
+    struct spending *spending;    /* borrowed */
     struct loop_timer *timer;     /* advances; NULL when nothing has changed */
 };
 
@@ -45,6 +47,25 @@ static void finish(struct turn *turn)
     *turn = (struct turn){0};
 }
 
+static void begin(struct turn *turn)
+{
+    turn->begun = true;
+    turn->turns->ops->start(turn);
+}
+
+/* Its turn has come for what comes next, its beginning or another page; or somebody says no. */
+static void resume(struct turn *turn)
+{
+    const struct turns *turns = turn->turns;
+    turn->state = TURN_ASKED;
+    if (turn->watched && !spending_agrees(turns->spending, turn->place, turn->path, &turn->why))
+        turn->state = TURN_ENDED;
+    else if (turn->begun)
+        turns->ops->go_on(turn);
+    else
+        begin(turn);
+}
+
 /* What a path means is known. What the map alone refuses has its turn like the rest. */
 static void take_place(void *arg, struct place *place, const struct error *err)
 {
@@ -54,7 +75,11 @@ static void take_place(void *arg, struct place *place, const struct error *err)
     struct error why;
     const struct asked *asked = turn->turns->narrowed;
     if (place && (!asked || place_ask(place, asked, turn->app->tree.show_secrets, &why))) {
-        turn->turns->ops->start(turn);
+        turn->watched = turn->turns->ops->go_on && spending_watches(turn->turns->spending, place);
+        if (turn->watched)
+            turn_pause(turn); /* before it begins */
+        else
+            begin(turn);
         return;
     }
     if (!place) {
@@ -92,10 +117,8 @@ static bool print_front(struct turns *turns)
         error_no_memory(&turn->why);
         turn->state = TURN_ENDED;
     }
-    if (turn->state == TURN_PAUSED && fflush(stdout) == 0) {
-        turn->state = TURN_ASKED; /* whoever reads has what there is while the next page comes */
-        turns->ops->go_on(turn);
-    }
+    if (turn->state == TURN_PAUSED && fflush(stdout) == 0)
+        resume(turn); /* whoever reads has what there is while the next page comes */
     if (turn->state != TURN_ENDED)
         return false;
     if (turn->why.kind != ERROR_NONE)
@@ -135,26 +158,20 @@ static void advance_soon(struct turns *turns)
     loop_stop(turns->app->loop);
 }
 
-static void run(struct app *app, char **paths, int count, int side_by_side,
-                const struct turn_ops *ops, const struct asked *asked)
+static void run(struct turns *turns)
 {
-    struct turns turns = {.app = app,
-                          .ops = ops,
-                          .paths = paths,
-                          .count = count,
-                          .side_by_side = side_by_side,
-                          .narrowed = asked};
-    turns.window = calloc((size_t)side_by_side, sizeof *turns.window);
-    turns.failed = !turns.window;
-    if (turns.window)
-        advance_soon(&turns);
-    if (!turns.failed)
+    struct app *app = turns->app;
+    turns->window = calloc((size_t)turns->side_by_side, sizeof *turns->window);
+    turns->failed = !turns->window;
+    if (turns->window)
+        advance_soon(turns);
+    if (!turns->failed)
         loop_run(app->loop);
-    loop_remove_timer(turns.timer);
-    for (; turns.printed < turns.asked; turns.printed++)
-        finish(turn_of(&turns, turns.printed)); /* nobody reads on */
-    free(turns.window);
-    if (turns.failed) {
+    loop_remove_timer(turns->timer);
+    for (; turns->printed < turns->asked; turns->printed++)
+        finish(turn_of(turns, turns->printed)); /* nobody reads on */
+    free(turns->window);
+    if (turns->failed) {
         struct error why;
         error_no_memory(&why);
         app_complain(app, "/", &why);
@@ -207,12 +224,23 @@ int turns_command(const struct options *options, char **paths, int count, int si
     struct app app;
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct cond filter;
+    struct spending spending;
     struct asked asked = {.filter = options->where ? &filter : NULL, .limit = options->limit};
-    bool asks = asked.filter || asked.limit > 0;
-    if (!app_init_any(&app, options, COMMAND_CACHE_BYTES))
+    struct turns turns = {.app = &app,
+                          .ops = ops,
+                          .paths = paths,
+                          .count = count,
+                          .side_by_side = side_by_side,
+                          .spending = &spending};
+    if (asked.filter || asked.limit > 0)
+        turns.narrowed = &asked;
+    spending_init(&spending, options);
+    bool ready = app_init_any(&app, options, COMMAND_CACHE_BYTES);
+    app.tree.payer = &spending.payer;
+    if (!ready)
         app.status = EXIT_FAILURE;
     else if (!asked.filter || read_filter(&app, &arena, &filter))
-        run(&app, paths, count, side_by_side, ops, asks ? &asked : NULL);
+        run(&turns);
     app_clean_up(&app);
     return app.status;
 }

@@ -13,6 +13,8 @@ struct turn {
     struct place *place;                /* owned; NULL until then */
     void *work;          /* of the command: what is under way; NULL when nothing is */
     struct turns *turns; /* whose turn it is one of */
+    bool watched;        /* before more is read, somebody may have to agree */
+    bool begun;          /* ops->start has been called */
     int64_t size;        /* likewise: of a file, as far as it has come */
     struct buf held;     /* printed before its turn came; owned */
     struct error why;    /* how it ended */
@@ -26,9 +28,9 @@ struct turn {
 struct turn_ops {
     /* What a link leads to is meant, rather than the link itself. */
     bool (*goes_through)(const struct options *options);
-    /* TURN's place is known. Ends in turn_end, at once or later. */
+    /* TURN's place is known, and may be read. Ends in turn_end, at once or later. */
     void (*start)(struct turn *turn);
-    /* After turn_pause: fetches what comes next. NULL for who never pauses. */
+    /* After turn_pause: fetches what comes next. NULL for who never pauses, nor reads anything. */
     void (*go_on)(struct turn *turn);
     /* Takes away TURN's work, finished or not. NULL for who works at once. */
     void (*stop)(struct turn *turn);

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from harness import mounts, places, runner, services
+from harness import mounts, places, runner, services, terminal, terminal
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
 SETTINGS = f"{SHOP}/SETTINGS"
@@ -152,6 +152,15 @@ def columns_stand_beside_names(bench):
 def count_is_a_number(bench):
     names = bench.text("ls", "--where", "pk exists", SHOP).split()
     assert bench.text("ls", "--count", SHOP) == f"{len(names)}\n"
+
+
+@effect_of("--confirm-above")
+def confirm_above_asks_at_a_terminal(bench):
+    command = [str(bench.ddbfs.binary), "ls", "--confirm-above", "5", SHOP]
+    with terminal.Terminal(command, bench.home.environment(), typed=True) as t:
+        t.wait_for("[y/N]")
+        t.type("n\n")
+        assert t.end() == 1 and t.stdout == ""
 
 
 @effect_of("--limit")

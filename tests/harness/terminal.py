@@ -13,17 +13,19 @@ import time
 class Terminal:
     """with Terminal(command, env) as t: t.wait_for("text"); t.type("line"); t.end() -> exit code. Standard
     output and error go elsewhere: STDOUT, STDERR, after the end. With ROWS, input and output are the
-    terminal, which has so many lines."""
+    terminal, which has so many lines; with TYPED, input and error, as of a command that somebody types
+    with its output in a pipe."""
 
-    def __init__(self, command, environment, rows=None):
+    def __init__(self, command, environment, rows=None, typed=False):
         self.ours, self.theirs = pty.openpty()
         self.shown = ""
         self.resize(rows or 24)
         control = lambda: fcntl.ioctl(self.theirs, termios.TIOCSCTTY, 0)  # noqa: E731
         self.process = subprocess.Popen(
-            command, env=environment, stdin=self.theirs if rows else subprocess.DEVNULL,
+            command, env=environment, stdin=self.theirs if rows or typed else subprocess.DEVNULL,
             stdout=self.theirs if rows else subprocess.PIPE,
-            stderr=subprocess.PIPE, start_new_session=True, preexec_fn=control,
+            stderr=self.theirs if typed else subprocess.PIPE,
+            start_new_session=True, preexec_fn=control,
         )  # fmt: skip
 
     def __enter__(self):
@@ -55,4 +57,6 @@ class Terminal:
     def end(self):
         told = self.process.communicate(timeout=90)
         self.stdout, self.stderr = ((each or b"").decode() for each in told)
+        while select.select([self.ours], [], [], 0)[0]:  # what was said last
+            self.shown += os.read(self.ours, 4096).decode()
         return self.process.returncode
