@@ -249,11 +249,21 @@ static bool agrees(struct json root, const char *name, size_t count)
     return !json_present(value) || (json_read_int(value, &told) && told == (int64_t)count);
 }
 
+/* A local server may not tell it. */
+static size_t scanned_of(struct json root, size_t count)
+{
+    int64_t told;
+    bool is_told = json_read_int(json_member(root, "ScannedCount"), &told);
+    return is_told && told > (int64_t)count ? (size_t)told : count;
+}
+
 static bool read_items(struct answer *answer, struct json root)
 {
-    return read_resume(answer, root, "LastEvaluatedKey", JSON_OBJECT) &&
-           collect_items(answer, json_member(root, "Items")) &&
-           (answer->arena.failed || agrees(root, "Count", answer->item_count));
+    bool ok = read_resume(answer, root, "LastEvaluatedKey", JSON_OBJECT) &&
+              collect_items(answer, json_member(root, "Items")) &&
+              (answer->arena.failed || agrees(root, "Count", answer->item_count));
+    answer->scanned = scanned_of(root, answer->item_count);
+    return ok;
 }
 
 static bool read_number(struct json root, const char *name, int64_t *out)
@@ -271,6 +281,7 @@ static bool count_items(struct answer *answer, const struct read *read, struct j
         !read_number(root, "Count", &count) || !read_number(root, "ScannedCount", &scanned))
         return false;
     answer->counted = (uint64_t)count;
+    answer->scanned = (size_t)scanned;
     bool none = !json_present(items) || (json_is(items, JSON_ARRAY) && json_count(items) == 0);
     return none && (read->filter_count ? count <= scanned : count == scanned);
 }

@@ -20,6 +20,7 @@ struct answer {
     struct json *items;
     size_t item_count;
     uint64_t counted;   /* see struct page */
+    size_t scanned;     /* how many were read, before a filter */
     struct span *names; /* of tables */
     size_t name_count;
     struct table_info *table; /* NULL unless one was asked for */

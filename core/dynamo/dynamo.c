@@ -139,6 +139,7 @@ static void deliver(struct source_call *call)
         .items = answer->items,
         .item_count = answer->item_count,
         .counted = answer->counted,
+        .scanned = answer->scanned,
         .names = answer->names,
         .name_count = answer->name_count,
         .table = answer->table,

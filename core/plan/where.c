@@ -223,6 +223,16 @@ static bool parse_json(struct where *where, struct value *out)
     return true;
 }
 
+/* Word processors and web pages make such quotes of straight ones. */
+static bool is_curly(struct span word)
+{
+    static const char *const quotes[] = {"\u201c", "\u201d", "\u201e", "\u2018", "\u2019"};
+    for (size_t i = 0; i < sizeof quotes / sizeof quotes[0]; i++)
+        if (word.size >= strlen(quotes[i]) && memcmp(word.data, quotes[i], strlen(quotes[i])) == 0)
+            return true;
+    return false;
+}
+
 /* A number, true, false or null. */
 static bool parse_word(struct where *where, struct value *out)
 {
@@ -237,6 +247,10 @@ static bool parse_word(struct where *where, struct value *out)
         *out = (struct value){.type = VALUE_NULL};
     } else if (!ends(where) && where->text.data[at] == '\'') {
         return fail_at(where, at, "a text stands in double quotes; single ones are for names");
+    } else if (is_curly(word)) {
+        return fail_at(where, at, "a text stands in straight double quotes: \"");
+    } else if (!ends(where) && where->text.data[at] == '=') {
+        return fail_at(where, at, "one = asks whether two values are equal");
     } else if (word.size > 0) {
         return fail_expected(where,
                              "a value (\"text\" in double quotes, a number, true, false, null)");

@@ -54,6 +54,8 @@ struct page {
                                * objects of the source's own, one a backup */
     size_t item_count;
     uint64_t counted; /* READ_QUERY that counts: how many items there are, of which none comes */
+    size_t scanned; /* READ_QUERY: how many were read, of which these passed the filter; 0: not told
+                     */
     const struct span *names; /* READ_TABLES */
     size_t name_count;
     const struct table_info *table; /* READ_TABLE */

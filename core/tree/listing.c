@@ -235,6 +235,22 @@ static void parse_records(struct tree_listing *listing, size_t from, size_t coun
     }
 }
 
+/* A misspelt name or value finds nothing, and is no error: so it is told how many were asked. */
+static void say_unmatched(const struct tree_listing *listing)
+{
+    const struct asked *asked = listing->place->asked;
+    size_t read = listing->stats.read;
+    if (!asked || !asked->filter || listing->matched > 0 || !listing->plan)
+        return;
+    if (read == 0)
+        log_line(listing->tree->log, LOG_LEVEL_WARNING, "there is no record to ask the filter of");
+    else
+        log_line(listing->tree->log, LOG_LEVEL_WARNING,
+                 "no record answers the filter, and %zu %s read; \"@summary\" behind the "
+                 "listing's path tells which attributes and values there are",
+                 read, read == 1 ? "was" : "were");
+}
+
 static void deliver_range(struct tree_listing *listing, size_t from, size_t count)
 {
     struct error why;
@@ -246,6 +262,8 @@ static void deliver_range(struct tree_listing *listing, size_t from, size_t coun
         fail(listing, &listing->refused);
     } else {
         shorten_ttls(listing, from, count);
+        if (is_end(listing))
+            say_unmatched(listing);
         listing->fn(listing->arg, listing->entries.items + from, count, !is_end(listing), NULL);
     }
 }
@@ -673,11 +691,13 @@ static bool add_page(struct tree_listing *listing, const struct page *page, bool
     uint32_t limit = listing->plan->query->limit;
     bool may_have_gone = listing->full && listing->plan->reads_again;
     listing->stats.pages++;
+    listing->stats.read += page->scanned ? page->scanned : page->item_count;
     listing->stats.requests += page->requests;
     if (page->capacity >= 0)
         listing->stats.capacity += page->capacity;
     listing->stats.entries += page->counted;
     listing->stats.counted += page->counted;
+    listing->matched += page->counted;
     for (size_t i = 0; i < page->item_count && !*enough && !listing->entries.failed; i++) {
         if (!add_next_item(listing, page, page->items[i], enough))
             return false;

@@ -241,6 +241,46 @@ def test_a_wrong_filter_is_told_with_its_column(ddbfs, proxy):
     assert proxy.requests == []
 
 
+@pytest.mark.parametrize(
+    "filter, why",
+    [
+        ("status = 'FAILED'", "column 10: a text stands in double quotes; single ones are for names"),
+        ("status = \u201cFAILED\u201d", "column 10: a text stands in straight double quotes"),
+        ('status == "FAILED"', "column 9: one = asks whether two values are equal"),
+        ("attempt < " + "1" * 39, "has more than 38 digits"),
+        ("attempt < 1e126", "larger than the numbers of DynamoDB"),
+        ("or = ", "column 6: a value was expected"),
+        ("(" * 60 + "a = 1" + ")" * 60, "so much stands in no brackets"),
+        ('status = "' + "y" * 5000 + '"', "and may have 4096"),
+    ],
+)
+def test_a_slip_is_told_for_what_it_is(ddbfs, proxy, filter, why):
+    assert why in ddbfs("ls", "--where", filter, f"{BY_INDEX}/all", expect=2).stderr
+    assert proxy.requests == []
+
+
+def test_words_of_the_language_are_names_in_quotes(ls):
+    for name in ("and", "or", "not"):
+        assert len(ls(f"{BY_INDEX}/all", "--where", f"'{name}' does not exist")) == len(ls(f"{BY_INDEX}/all"))
+
+
+@pytest.mark.parametrize("filter", ['staus = "FAILED"', 'status = "failed"', 'attempt > "2"', 'pk = "nobody"'])
+@pytest.mark.parametrize("path", [f"{BY_INDEX}/all", f"{BY_STATUS}/COMPLETED"])
+def test_that_nothing_answers_is_told_with_what_was_read(ddbfs, ls, proxy, path, filter):
+    """No error: a script takes an empty answer for one."""
+    every = len(ls(path))
+    proxy.fault("page_size", op="Query", times=None, items=7)
+    for command in (["ls", path], ["ls", "--count", path], ["cat", f"{path}@jsonl"]):
+        result = ddbfs(*command, "--where", filter)
+        assert result.text == ("0\n" if "--count" in command else "")
+        assert f"no record answers the filter, and {every} were read" in result.stderr
+
+
+def test_where_nobody_is_nobody_answers(ddbfs):
+    result = ddbfs("ls", "--where", 'status = "FAILED"', f"{BY_STATUS}/NONE")
+    assert "there is no record to ask the filter of" in result.stderr
+
+
 @pytest.mark.parametrize("path", ["/", "/prod", "/prod/jobs", f"{COOL}/SETTINGS", f"{COOL}/README"])
 def test_what_is_no_listing_is_not_asked(ddbfs, proxy, path):
     result = ddbfs("ls", "--where", "a = 1", path, expect=1)
