@@ -1,5 +1,7 @@
 """ls --columns and --count, and --where and --limit of a listing's files: the same records, shown otherwise."""
 
+import csv
+import io
 import json
 
 import pytest
@@ -142,6 +144,17 @@ def test_lines_of_what_a_filter_lets_through(ddbfs, proxy, items):
     assert records(ddbfs, f"{BY_INDEX}/all", "--where", FAILED) == failed != []
     assert records(ddbfs, f"{BY_INDEX}/all", "--where", FAILED, "--limit", "1") == failed[:1]
     assert len(every) > len(failed)
+
+
+@pytest.mark.parametrize("asked", [["--where", FAILED], ["--limit", "3"], ["--where", FAILED, "--limit", "1"]])
+@pytest.mark.parametrize("path", [f"{BY_INDEX}/all", BY_STATUS.replace("COMPLETED", "FAILED")])
+def test_every_form_has_what_answers(ddbfs, path, asked):
+    jobs = records(ddbfs, path, *asked)
+    rows = list(csv.DictReader(io.StringIO(ddbfs("cat", f"{path}@csv:status,job_id", *asked).text)))
+    assert rows == [{"status": job["status"], "job_id": job["job_id"]} for job in jobs] != []
+    lines = ddbfs("cat", f"{path}@table:job_id", *asked).text.splitlines()
+    assert lines == ["job_id", *(job["job_id"] for job in jobs)]
+    assert json.loads(ddbfs("cat", f"{path}@summary", *asked).text)["count"] == len(jobs)
 
 
 def test_a_limit_reads_no_page_beyond(ddbfs, proxy):

@@ -1,8 +1,11 @@
-/* peer_query URL TABLE PK: all pages of a partition, one after the other on one warm connection,
- * each asked for with the LastEvaluatedKey of the one before. Prints "NANOSECONDS PAGES". */
+/* peer_query URL TABLE PK [lines]: all pages of a partition, one after the other on one warm
+ * connection, each asked for with the LastEvaluatedKey of the one before. Prints "NANOSECONDS
+ * PAGES"; or the records, one a line, as ddbfs has them in a listing's @jsonl. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/item/item.h"
 #include "peer.h"
 
 #define LAST_KEY "\"LastEvaluatedKey\":"
@@ -39,7 +42,21 @@ static struct span last_key(const struct buf *page)
     return span_of(from, (size_t)(to - from));
 }
 
-static unsigned query_all(struct peer *peer, char **argv)
+static void print_lines(struct span page)
+{
+    static const char *const keys[] = {"pk", "sk"};
+    static const struct record_view view = {.first = keys, .first_count = 2, .compact = true};
+    CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+    CLEAN_UP(buf_clean_up) struct buf lines = {0};
+    bool ok = json_parse(&doc, page, JSON_STRICT, NULL);
+    struct json items = json_member(json_root(&doc), "Items");
+    for (struct json item = json_first(items); ok && json_present(item); item = json_next(item))
+        ok = item_write(item, &view, &lines);
+    fwrite(lines.data, 1, lines.size, stdout);
+    peer_need(ok && !ferror(stdout) ? &lines : NULL, "lines");
+}
+
+static unsigned query_all(struct peer *peer, char **argv, bool lines)
 {
     unsigned pages = 0;
     CLEAN_UP(buf_clean_up) struct buf body = {0}, start = {0};
@@ -49,6 +66,8 @@ static unsigned query_all(struct peer *peer, char **argv)
         peer_perform(peer);
         buf_truncate(&start, 0);
         buf_add_span(&start, last_key(&peer->body));
+        if (lines)
+            print_lines(buf_span(&peer->body));
         pages++;
     } while (start.size);
     return pages;
@@ -66,12 +85,14 @@ static void warm_up(struct peer *peer, const char *url)
 int main(int argc, char **argv)
 {
     struct peer peer;
-    peer_need(argc == 4 ? argv : NULL, "URL TABLE PK");
+    bool lines = argc == 5 && strcmp(argv[4], "lines") == 0;
+    peer_need(argc == 4 || lines ? argv : NULL, "URL TABLE PK [lines]");
     peer_init(&peer, argv[1]);
     warm_up(&peer, argv[1]);
     int64_t began = peer_now_ns();
-    unsigned pages = query_all(&peer, argv);
-    printf("%lld %u\n", (long long)(peer_now_ns() - began), pages);
+    unsigned pages = query_all(&peer, argv, lines);
+    if (!lines)
+        printf("%lld %u\n", (long long)(peer_now_ns() - began), pages);
     peer_clean_up(&peer);
     return EXIT_SUCCESS;
 }
