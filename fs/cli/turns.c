@@ -235,7 +235,10 @@ int turns_command(const struct options *options, char **paths, int count, int si
     if (asked.filter || asked.limit > 0)
         turns.narrowed = &asked;
     spending_init(&spending, options);
-    bool ready = app_init_any(&app, options, COMMAND_CACHE_BYTES);
+    struct options own = *options;
+    if (spending.allowed > 0 && (options->where || options->count || options->confirm_given))
+        own.both_ends_ms = -1; /* the other end would be read before anybody has agreed */
+    bool ready = app_init_any(&app, &own, COMMAND_CACHE_BYTES);
     app.tree.payer = &spending.payer;
     if (!ready)
         app.status = EXIT_FAILURE;
