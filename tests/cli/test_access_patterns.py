@@ -188,7 +188,7 @@ def test_each_record_of_an_account_opens(ddbfs, ls, oracle, cost):
     paths = [f"{folder}/{name}" for name in ls(folder)]
     cost()
     assert ddbfs("cat", *paths).stdout == b"".join(map(plain.render, account_rows(oracle)))
-    assert cost() == ["GetItem"] * len(paths)
+    assert cost() == ["BatchGetItem"]
 
 
 def roots(oracle):
