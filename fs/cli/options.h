@@ -9,6 +9,10 @@
 
 #include "core/base/nearest.h"
 #include "core/tree/names.h"
+#include "fs/cli/option.h"
+
+/* Of each path, for `check --sample` without a number. */
+enum { OPTIONS_SAMPLE = 10 };
 
 struct options {
     const char *map;
@@ -62,19 +66,6 @@ struct options {
     bool scan_limited; /* --scan-limit was given */
     bool tables;       /* --tables was given */
     bool unattended;   /* nobody is there who could be asked for a code */
-};
-
-/* What a word of the command line may be, for who completes it. */
-enum word_kind {
-    WORD_ANY,         /* nothing that is known */
-    WORD_ONE_OF,      /* one of those that a list tells */
-    WORD_FILE,        /* of this machine */
-    WORD_FOLDER,      /* likewise */
-    WORD_PATH,        /* of the tree */
-    WORD_ENVIRONMENT, /* of the map */
-    WORD_COMMAND,
-    WORD_SHELL, /* that can be completed in */
-    WORD_OPTION,
 };
 
 /* What the last word of a command line may become, which is still being typed. */

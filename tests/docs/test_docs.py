@@ -15,7 +15,7 @@ REPO = places.REPO
 MARKDOWN = sorted([*REPO.glob("*.md"), *REPO.glob("docs/**/*.md")])
 ADRS = sorted(REPO.glob("docs/adr/*.md"))
 MANUAL = REPO / "docs/ddbfs.1"
-OPTIONS = REPO / "fs/cli/options.c"
+OPTIONS = REPO / "fs/cli/option_table.c"
 
 
 def name_of(path):
@@ -42,8 +42,8 @@ def test_manual_lints():
 
 
 def option_rows():
-    """Letter and long name of each row of fs/cli/options.c; "" where it has none."""
-    table = re.search(r"option table\[\] = \{(.*?)\n\};", (REPO / "fs/cli/options.c").read_text(), re.S)[1]
+    """Letter and long name of each row of fs/cli/option_table.c; "" where it has none."""
+    table = re.search(r"option option_table\[\] = \{(.*?)\n\};", (REPO / "fs/cli/option_table.c").read_text(), re.S)[1]
     rows = re.findall(r"\{(\.(?:letter|name) = .*?\.help = )", table, re.S)
     letters = [re.search(r"\.letter = '(\w)'", row) for row in rows]
     names = [re.search(r'\.name = "([\w-]+)"', row) for row in rows]

@@ -114,7 +114,8 @@ def run(command, environment, stdin=None, timeout_s=60, cwd=None):
     return result
 
 
-COMMANDS = ("ls", "cat", "explain", "mount", "check", "map", "policy", "config", "refresh", "log", "init", "umount")
+COMMANDS = ("ls", "cat", "explain", "mount", "check", "map", "policy", "config", "refresh", "log", "init", "umount",
+            "diff", "top", "skill", "completion", "help")  # fmt: skip
 
 
 def in_order(words):

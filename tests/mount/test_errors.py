@@ -379,8 +379,10 @@ def test_row(mount, ddbfs, home, proxy, make_map, answers, name):
 
 
 def test_every_row_of_the_table_is_here():
-    """Those that are missing: the interrupt (test_interrupts.py), and what no fault makes."""
+    """Those that are missing: the interrupt (test_interrupts.py), limits (test_limits.py), and what no
+    fault makes."""
     table = (places.REPO / "docs/mount.md").read_text().partition("## When something fails")[2]
     told = set(re.findall(r"`(E[A-Z]+)`", table.partition("\n\nNo failure")[0]))
-    elsewhere = {"EINTR", "EMFILE", "ENAMETOOLONG", "ELOOP", "ENOTUNIQ", "EOPNOTSUPP", "EFBIG", "ESTALE"}
+    elsewhere = {"EINTR", "EDQUOT", "EMFILE", "ENAMETOOLONG", "ELOOP", "ENOTUNIQ", "EOPNOTSUPP", "EFBIG",
+                 "ESTALE"}  # fmt: skip
     assert {errno.errorcode[row.number] for row in ROWS.values()} == told - elsewhere

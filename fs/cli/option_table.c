@@ -1,0 +1,459 @@
+#include "fs/cli/option.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/map/name.h"
+#include "fs/cli/options.h"
+
+#define FLAG(member) .keeps = OPTION_FLAG, .at = offsetof(struct options, member)
+#define TEXT(member) .keeps = OPTION_TEXT, .at = offsetof(struct options, member)
+#define NUMBER(member, up_to)                                                                      \
+    .keeps = OPTION_NUMBER, .at = offsetof(struct options, member), .most = (up_to)
+
+/* A suffix is part of names: nothing that a name would escape, that marks a companion, or that
+ * programs try by themselves. */
+static bool set_suffix(struct options *options, const char *value)
+{
+    options->suffix = value;
+    return strlen(value) <= 16 && !strchr(value, '@') && name_can_hold(span_text(value)) &&
+           name_ending(span_text(value)) == strlen(value);
+}
+
+static bool set_format(struct options *options, const char *value)
+{
+    options->compact = strcmp(value, "compact") == 0;
+    return options->compact || strcmp(value, "pretty") == 0;
+}
+
+static bool set_timeout(struct options *options, const char *value)
+{
+    char *end;
+    double seconds = strtod(value, &end);
+    if (end == value || *end != '\0' || !(seconds >= 0.1 && seconds <= 3600))
+        return false;
+    options->timeout_ms = (int64_t)(seconds * 1000);
+    return true;
+}
+
+static bool set_verbose(struct options *options, const char *value)
+{
+    (void)value;
+    options->verbose++;
+    return true;
+}
+
+static bool set_columns(struct options *options, const char *value)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct span *names;
+    size_t count;
+    options->columns = value;
+    return names_find_columns(span_text(value), &arena, &names, &count, NULL) && count > 0;
+}
+
+static bool set_where(struct options *options, const char *value)
+{
+    options->where = value;
+    return value[strspn(value, " \t\r\n")] != '\0';
+}
+
+static bool set_ignore(struct options *options, const char *value)
+{
+    unsigned most = sizeof options->ignored / sizeof options->ignored[0];
+    if (options->ignored_count == most)
+        return false;
+    options->ignored[options->ignored_count++] = value;
+    return value[0] != '\0';
+}
+
+static bool set_confirm_above(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    options->confirm_above = (uint32_t)number;
+    options->confirm_given = true;
+    return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 1000000000;
+}
+
+/* NULL: as many as by default. */
+static bool set_sample(struct options *options, const char *value)
+{
+    char *end = NULL;
+    unsigned long number = value ? strtoul(value, &end, 10) : OPTIONS_SAMPLE;
+    options->sampled = true;
+    options->sample = (uint32_t)number;
+    return !value || (value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100);
+}
+
+/* A path, or how many records of each table. */
+static bool set_map_sample(struct options *options, const char *value)
+{
+    char *end = NULL;
+    unsigned long number = strtoul(value, &end, 10);
+    unsigned most = sizeof options->sample_paths / sizeof options->sample_paths[0];
+    if (value[0] == '/' && options->sample_path_count < most) {
+        options->sample_paths[options->sample_path_count++] = value;
+        return true;
+    }
+    options->sample_records = (uint32_t)number;
+    return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 1000;
+}
+
+bool options_add_mount(struct options *options, const char *value)
+{
+    size_t room = sizeof options->fuse_options / sizeof options->fuse_options[0];
+    if (options->fuse_option_count == room)
+        return false;
+    options->fuse_options[options->fuse_option_count++] = value;
+    return true;
+}
+
+/* A number of bytes, with K, M or G behind it or not. */
+static bool read_bytes(const char *value, uint64_t *out)
+{
+    char *end;
+    unsigned long long number = strtoull(value, &end, 10);
+    const char *units = "KMG";
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (value[0] < '0' || value[0] > '9' || (*end && (!unit || end[1])) || number > 1ULL << 33)
+        return false;
+    *out = number << shift;
+    return true;
+}
+
+static bool set_cache_size(struct options *options, const char *value)
+{
+    return read_bytes(value, &options->cache_bytes) && options->cache_bytes >= 1 << 20;
+}
+
+static bool set_hedge(struct options *options, const char *value)
+{
+    options->hedge = strcmp(value, "yes") == 0;
+    return options->hedge || strcmp(value, "no") == 0;
+}
+
+/* A number of items, and the size stays; or both. */
+static bool set_scan_limit(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    options->scan_limited = true;
+    options->scan_limits.items = number;
+    return value[0] >= '1' && value[0] <= '9' && number <= 100000000 &&
+           (*end == '\0' || (*end == ',' && read_bytes(end + 1, &options->scan_limits.bytes) &&
+                             options->scan_limits.bytes > 0));
+}
+
+/* Read units, which come in halves. */
+static bool read_units(const char *value, double *out)
+{
+    char *end;
+    *out = strtod(value, &end);
+    return value[0] >= '0' && value[0] <= '9' && *end == '\0' && *out >= 0.5 && *out <= 1e9;
+}
+
+static bool set_max_rcu(struct options *options, const char *value)
+{
+    return read_units(value, &options->max_rcu);
+}
+
+static bool set_max_rcu_per_process(struct options *options, const char *value)
+{
+    return read_units(value, &options->max_rcu_per_process);
+}
+
+/* Up to a year. */
+static bool set_both_ends(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    bool no = strcmp(value, "no") == 0;
+    options->both_ends_ms = no ? -1 : (int64_t)number;
+    return no || (value[0] >= '0' && value[0] <= '9' && *end == '\0' && number <= 60000);
+}
+
+static bool set_stale_if_error(struct options *options, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    options->stale_ms = (int64_t)number * 1000;
+    return value[0] >= '0' && value[0] <= '9' && *end == '\0' && number <= 366UL * 86400;
+}
+
+const struct option option_table[] = {
+    {.name = "map",
+     .asks = true,
+     .argument = "FILE",
+     .takes = "the name of a file",
+     .kind = WORD_FILE,
+     TEXT(map),
+     .help = "the map; else $DDBFS_MAP, $XDG_CONFIG_HOME/ddbfs/map.json, /etc/ddbfs/map.json"},
+    {.name = "profile",
+     .asks = true,
+     .argument = "NAME",
+     .takes = "the name of a profile",
+     TEXT(profile),
+     .help = "the AWS profile, instead of the map's; turns credentials in the environment off"},
+    {.name = "region",
+     .asks = true,
+     .argument = "NAME",
+     .takes = "the name of a region",
+     TEXT(region),
+     .help = "the AWS region, instead of the map's"},
+    {.name = "endpoint-url",
+     .asks = true,
+     .argument = "URL",
+     .takes = "http://… or https://…",
+     TEXT(endpoint_url),
+     .help = "ask this server, instead of the region's"},
+    {.name = "suffix",
+     .asks = true,
+     .argument = "TEXT",
+     .takes = "at most 16 bytes, without /, %, @, control characters and a ~ at the end",
+     .set = set_suffix,
+     .initial = "",
+     .help = "end every record's name with TEXT, such as .json"},
+    {.name = "format",
+     .asks = true,
+     .argument = "HOW",
+     .one_of = "pretty compact",
+     .set = set_format,
+     .initial = "pretty",
+     .help = "records as pretty or compact JSON"},
+    {.name = "show-secrets",
+     .asks = true,
+     FLAG(show_secrets),
+     .help = "show attributes that the map calls secret"},
+    {.name = "timeout",
+     .asks = true,
+     .argument = "SECONDS",
+     .takes = "0.1 to 3600",
+     .set = set_timeout,
+     .initial = "10",
+     .help = "how long an answer may take, retries included"},
+    {.letter = 'v',
+     .name = "verbose",
+     .asks = true,
+     .set = set_verbose,
+     .help = "say each request on standard error"},
+    {.letter = 'l', FLAG(list_long), .commands = "ls", .help = "with mode, size and date"},
+    {.name = "columns",
+     .argument = "NAMES",
+     .takes = "attributes with a comma between them (%2C in a name is one of its own)",
+     .set = set_columns,
+     .commands = "ls",
+     .help = "beside each record of a listing these attributes of it, aligned"},
+    {.name = "count",
+     FLAG(count),
+     .commands = "ls",
+     .help = "how many records a listing has (of those that answer the filter)"},
+    {.name = "where",
+     .argument = "FILTER",
+     .takes = "a filter, such as 'status = \"FAILED\" and attempt > 2'",
+     .set = set_where,
+     .commands = "ls cat explain",
+     .help = "of a listing, only the records that answer FILTER"},
+    {.name = "limit",
+     .argument = "N",
+     NUMBER(limit, 100000000),
+     .commands = "ls cat explain",
+     .help = "of a listing, the first N records (of those that answer the filter)"},
+    {.name = "ignore",
+     .argument = "ATTRIBUTE",
+     .takes = "the name of an attribute, or names with dots between them, up to 64 times",
+     .set = set_ignore,
+     .commands = "diff",
+     .help = "of records, not this attribute: updated_at, or config.at in a map"},
+    {.name = "confirm-above",
+     .argument = "UNITS",
+     .takes = "1 to 1000000000",
+     .set = set_confirm_above,
+     .commands = "ls cat",
+     .initial = "1000",
+     .help = "ask at a terminal before a filter or a count takes more read units"},
+    {.name = "json",
+     FLAG(json),
+     .commands = "cat ls diff explain check policy config",
+     .help = "errors, listings, differences and findings as JSON, for programs"},
+    {.name = "env",
+     .argument = "NAME",
+     .takes = "the name of an environment",
+     .kind = WORD_ENVIRONMENT,
+     TEXT(environment),
+     .commands = "policy config",
+     .help = "of this environment alone"},
+    {.name = "whoami",
+     FLAG(whoami),
+     .commands = "config",
+     .help = "ask STS, too, whose the credentials are"},
+    {.name = "offline",
+     FLAG(offline),
+     .commands = "check",
+     .help = "look at the map alone, not at tables"},
+    {.name = "sample",
+     .argument = "N",
+     .optional = true,
+     .takes = "1 to 100",
+     .set = set_sample,
+     .commands = "check",
+     .help = "compare the map with N records of each path, or 10"},
+    {.name = "sample",
+     .argument = "PATH|N",
+     .takes = "a path, up to 64 times, or how many records of each table, 1 to 1000",
+     .kind = WORD_PATH,
+     .set = set_map_sample,
+     .commands = "map init",
+     .help = "learn key formats from the records of a path, or from N of each table"},
+    {.name = "yes",
+     FLAG(yes),
+     .commands = "map init",
+     .help = "do not ask before more than a page is read, or a map is written"},
+    {.name = "from",
+     .argument = "FILE",
+     .takes = "a file",
+     .kind = WORD_FILE,
+     TEXT(from),
+     .commands = "map init",
+     .help = "import a model that was written for another tool"},
+    {.letter = 'f',
+     .name = "foreground",
+     FLAG(foreground),
+     .commands = "mount",
+     .help = "stay in front, log to standard error"},
+    {.letter = 'o',
+     .argument = "OPTIONS",
+     .takes = "at most eight times",
+     .set = options_add_mount,
+     .commands = "mount",
+     .help = "options of mount(8) and FUSE"},
+    {.letter = 'f',
+     .name = "follow",
+     FLAG(follow),
+     .commands = "log",
+     .help = "go on with what the mount says next"},
+    {.letter = 'n',
+     .name = "lines",
+     .argument = "N",
+     NUMBER(lines, 100000000),
+     .commands = "log",
+     .help = "the last N lines alone"},
+    {.letter = 'n',
+     .argument = "N",
+     NUMBER(times, 100000000),
+     .commands = "top",
+     .help = "N times, and end; once where standard output is no terminal"},
+    {.name = "errors", FLAG(errors), .commands = "log", .help = "failures alone"},
+    {.name = "cache-size",
+     .argument = "BYTES",
+     .takes = "1M or more, with K, M or G behind it or not",
+     .set = set_cache_size,
+     .commands = "mount diff",
+     .initial = "256M",
+     .help = "memory for what was read"},
+    {.name = "ledger",
+     .argument = "FILE",
+     .takes = "the name of a file",
+     .kind = WORD_FILE,
+     TEXT(ledger),
+     .commands = "mount",
+     .help = "add a line to FILE for each question: who asked for what, and what it took"},
+    {.name = "max-entries",
+     .argument = "N",
+     NUMBER(max_entries, 100000000),
+     .commands = "mount",
+     .initial = "1000000",
+     .help = "how many entries a listing may have"},
+    {.name = "max-rcu",
+     .argument = "N",
+     .takes = "0.5 to 1000000000",
+     .set = set_max_rcu,
+     .commands = "mount",
+     .help = "read units that may be read in a second; beyond it EDQUOT"},
+    {.name = "max-rcu-per-process",
+     .argument = "N",
+     .takes = "0.5 to 1000000000",
+     .set = set_max_rcu_per_process,
+     .commands = "mount",
+     .help = "read units that a program, with all it starts, may read; beyond it EDQUOT"},
+    {.name = "stale-if-error",
+     .argument = "SECONDS",
+     .takes = "0 to 31622400",
+     .set = set_stale_if_error,
+     .commands = "mount",
+     .initial = "0",
+     .help = "in an outage, show what is older than its ttl by so much"},
+    {.name = "both-ends",
+     .argument = "MS",
+     .takes = "no, or 0 to 60000 milliseconds",
+     .set = set_both_ends,
+     .commands = "mount ls cat",
+     .initial = "3",
+     .help = "read whole listings from both ends where a page takes as long; no: never"},
+    {.name = "hedge",
+     .argument = "HOW",
+     .one_of = "yes no",
+     .set = set_hedge,
+     .commands = "mount",
+     .initial = "yes",
+     .help = "ask for a record again whose answer is late"},
+    {.name = "allow-scan",
+     FLAG(allow_scan),
+     .commands = "mount ls cat diff explain policy map init",
+     .help = "list the partition keys of small tables without a map, by a Scan"},
+    {.name = "scan-limit",
+     .argument = "LIMIT",
+     .takes = "N or N,BYTES: 1 to 100000000 items, and bytes with K, M or G behind them or not",
+     .set = set_scan_limit,
+     .commands = "mount ls cat diff explain",
+     .initial = "10000,50M",
+     .help = "of how many items, or bytes, a table may be that is scanned"},
+    {.name = "tables",
+     FLAG(tables),
+     .commands = "policy",
+     .help = "with what tables/ needs, for tables that have no map"},
+    {.letter = 'h', .name = "help", FLAG(help), .help = "print this"},
+    {.name = "version", FLAG(version), .help = "print the version"},
+};
+
+const size_t option_count = sizeof option_table / sizeof option_table[0];
+
+static bool set_number(uint32_t *out, uint32_t most, const char *value)
+{
+    char *end;
+    unsigned long number = strtoul(value, &end, 10);
+    *out = (uint32_t)number;
+    return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= most;
+}
+
+bool option_set(const struct option *option, struct options *options, const char *value)
+{
+    void *kept = (char *)options + option->at;
+    if (option->set)
+        return option->set(options, value);
+    switch (option->keeps) {
+    case OPTION_FLAG:
+        *(bool *)kept = true;
+        return true;
+    case OPTION_TEXT:
+        *(const char **)kept = value;
+        return value[0] != '\0';
+    case OPTION_NUMBER:
+        return set_number(kept, option->most, value);
+    }
+    return false;
+}
+
+void option_write_takes(const struct option *option, struct buf *out)
+{
+    for (const char *at = option->one_of; at && *at; at++)
+        *at == ' ' ? buf_add_text(out, " or ") : buf_add_char(out, *at);
+    if (option->one_of)
+        return;
+    if (!option->takes)
+        buf_printf(out, "1 to %lu", (unsigned long)option->most);
+    else
+        buf_add_text(out, option->takes);
+}
