@@ -45,6 +45,17 @@ struct tree_entry *entries_add(struct entries *entries, struct span name, bool d
     return entry;
 }
 
+static int order_names(const void *a, const void *b)
+{
+    return span_compare(((const struct tree_entry *)a)->name, ((const struct tree_entry *)b)->name);
+}
+
+void entries_sort(struct entries *entries)
+{
+    if (entries->count > 0)
+        qsort(entries->items, entries->count, sizeof *entries->items, order_names);
+}
+
 bool entries_have(const struct entries *entries, struct span name)
 {
     for (size_t i = 0; i < entries->count; i++)

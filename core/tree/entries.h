@@ -24,6 +24,9 @@ void entries_clear(struct entries *entries);
  * returns it; NULL when memory ran out. The pointer is valid until the next addition. */
 struct tree_entry *entries_add(struct entries *entries, struct span name, bool directory);
 
+/* Puts them in the order of their names. */
+void entries_sort(struct entries *entries);
+
 bool entries_have(const struct entries *entries, struct span name);
 
 /* The names that the map itself puts into the directory PLACE and that are there in any case: its

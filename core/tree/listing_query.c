@@ -1,0 +1,519 @@
+/* The pages of a listing's query: which items count, what they are called, and the records that are
+ * read again for them. */
+#include "core/plan/sieve.h"
+#include "core/tree/ask.h"
+#include "core/tree/file.h"
+#include "core/tree/listing.h"
+#include "core/tree/shortened.h"
+
+/* Of a page, or of a slice of its records. What the service gives has 1 MB, or 40; but lists within
+ * lists grow by their indentation. */
+enum { MOST_CONTENT_BYTES = 96 << 20 };
+
+/* Records that were read again came one by one, and are told together. Directories may stand
+ * between them. */
+static void parse_records(struct tree_listing *listing, size_t from, size_t count)
+{
+    struct tree_entry *items = listing->entries.items + from;
+    json_clean_up(&listing->parsed);
+    buf_truncate(&listing->texts, 0);
+    buf_add_char(&listing->texts, '[');
+    for (size_t i = 0; i < count; i++) {
+        buf_add_text(&listing->texts, listing->texts.size > 1 && !items[i].directory ? "," : "");
+        buf_add_span(&listing->texts, items[i].content);
+    }
+    buf_add_char(&listing->texts, ']');
+    if (listing->texts.failed ||
+        !json_parse(&listing->parsed, buf_span(&listing->texts), JSON_STRICT, NULL)) {
+        listing->entries.failed = true; /* what was JSON before is so again */
+        return;
+    }
+    struct json item = json_first(json_root(&listing->parsed));
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].directory)
+            continue;
+        items[i].item = item;
+        item = json_next(item);
+    }
+}
+
+/* The file of its own that the map declares for the record here, under whose name it is told; NULL
+ * for none. Where that name is a file only of records that pass a filter, and this one does not, or
+ * ITEM is too little of it to know, it is an entry all the same: rather told twice than not at all.
+ */
+static struct proof *own_file(const struct tree_listing *listing, const struct key *key,
+                              struct json item)
+{
+    for (size_t i = 0; i < listing->proofs.count; i++) {
+        struct error ignored;
+        struct proof *proof = &listing->proofs.items[i];
+        const struct plan *plan = proof->plan;
+        if (proof_is_record(proof) && key_compare(&plan->key, key) == 0 &&
+            (plan->pattern->filter_count == 0 || plan_holds(plan, key, item, &ignored)))
+            return proof;
+    }
+    return NULL;
+}
+
+/* The typed item goes with the entry, rather than what its file shows of it. */
+static void keep_item(struct tree_listing *listing, struct tree_entry *entry, struct json item)
+{
+    struct span text = json_raw(item);
+    if (listing->plan->reads_again)
+        entry->content = arena_copy(&listing->contents, text);
+    else
+        entry->item = item;
+    if (!listing->named)
+        entry->size = (int64_t)text.size;
+    slices_note(&listing->slices, text.size);
+}
+
+/* An item that can't be shown ends the listing in an error: it must not pass for one that is
+ * gone. */
+static void describe(struct tree_listing *listing, struct tree_entry *entry, struct json item,
+                     const char *request_id)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
+    const struct place *place = listing->place;
+    if (listing->items)
+        keep_item(listing, entry, item);
+    if (listing->items && !listing->named)
+        return;
+    if (!file_write_record(listing->tree, place->table, item, &bytes)) {
+        listing->entries.failed = listing->entries.failed || bytes.failed;
+        if (!bytes.failed)
+            record_refuse(item, request_id, &listing->refused);
+        return;
+    }
+    entry->size = (int64_t)bytes.size;
+    entry->mtime_ms = file_mtime_ms(place->route->list, item);
+    if (listing->items)
+        return;
+    listing->content_bytes += bytes.size;
+    if (listing->content_bytes > MOST_CONTENT_BYTES) {
+        error_set(&listing->refused, ERROR_NO_MEMORY,
+                  "the files of one page of records have more than %d MB together; \"--format "
+                  "compact\" makes them smaller, and each opens by its name",
+                  MOST_CONTENT_BYTES >> 20);
+        return;
+    }
+    entry->content = arena_copy(&listing->contents, buf_span(&bytes));
+    slices_note(&listing->slices, bytes.size);
+}
+
+/* Whether the listing shows an item that counts. What is tested of a record that is read again
+ * waits for that, where the listing wants so many that are still there. */
+static bool is_asked_for(struct tree_listing *listing, struct json item)
+{
+    const struct plan *plan = listing->plan;
+    bool waits = listing->full && plan->reads_again && plan->query->limit > 0;
+    bool failed = false;
+    bool asked = waits || plan_may_ask(plan, item, &failed);
+    listing->entries.failed = listing->entries.failed || failed;
+    return asked;
+}
+
+/* Of records alone names are needed that tell of an index's key: the record, read again, must still
+ * be called so. */
+static bool needs_name(const struct tree_listing *listing, const struct sifted *sifted)
+{
+    return !listing->alone || listing->named ||
+           (listing->plan->reads_again && sifted->entry->indexed.count > 0);
+}
+
+/* How long what the query told may be believed, on a page that waited for WAITED_MS to be told. */
+static int64_t ttl_left_ms(const struct tree_listing *listing, int64_t waited_ms)
+{
+    int64_t ttl_ms = listing->plan->pattern->ttl_ms;
+    struct walk_age age = walk_age(listing->walk);
+    if (!age.is_told_again)
+        return waited_ms < ttl_ms ? ttl_ms - waited_ms : 0;
+    int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(listing->tree->loop);
+    return left_ms > 0 && !age.is_dropped ? left_ms : 0;
+}
+
+/* OWN is the file that the map declares for the record, or NULL. */
+static bool add_entry(struct tree_listing *listing, const struct sifted *sifted, struct json item,
+                      struct proof *own, const struct page *page)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    const struct place *place = listing->place;
+    const struct route *route = route_of_entry(place->route, sifted->entry);
+    if (!is_asked_for(listing, item)) {
+        listing->stats.entries++;
+        return true;
+    }
+    if (own) {
+        buf_add_span(&name, own->name);
+        own->listed = true;
+    } else if (needs_name(listing, sifted) &&
+               !place_write_name(place, route, &sifted->parts, listing->stats.entries + 1,
+                                 &listing->tree->names, &name, &listing->entries.why)) {
+        listing->entries.failed = true; /* told when the page is delivered */
+        return true;
+    }
+    struct tree_entry *added = entries_add(&listing->entries, buf_span(&name), false);
+    if (!added)
+        return false;
+    added->ttl_left_ms = ttl_left_ms(listing, page->age_ms);
+    if (listing->full && !listing->plan->reads_again) {
+        describe(listing, added, item, page->request_id);
+    } else if (listing->full && !slices_add(&listing->slices, &sifted->key,
+                                            listing->entries.count - 1, page->item_count)) {
+        return false;
+    }
+    listing->stats.entries += !own || place->asked; /* it is beside those that are listed */
+    listing->matched += !(listing->full && listing->plan->reads_again);
+    if (!listing_is_alone(listing) && !own)
+        followers_add(&listing->followers, place, route, &sifted->parts, &listing->tree->names,
+                      &listing->entries, &listing->failed);
+    return true;
+}
+
+/* Of a listing of directories alone, those that the item brings along. */
+static void add_groups(struct tree_listing *listing, const struct sifted *sifted, struct json item)
+{
+    bool found = followers_add_groups(&listing->followers, listing->place, sifted, item,
+                                      &listing->tree->names, &listing->entries, &listing->failed);
+    listing->stats.entries += found;
+    listing->stats.skipped += !found;
+}
+
+/* Where what a page brought comes from: what is told again came when it was first told, at the
+ * latest. */
+static void note_origin(const struct tree_listing *listing, const struct page *page,
+                        struct record_origin *out)
+{
+    struct walk_age age = walk_age(listing->walk);
+    ask_origin(listing->tree->loop, page, out);
+    if (!age.is_told_again)
+        return;
+    out->fetched_ms = age.since_ms;
+    out->fetched_wall_ms = age.since_wall_ms;
+}
+
+/* False when memory ran out. */
+static bool add_item(struct tree_listing *listing, const struct page *page, struct json item)
+{
+    struct sifted sifted;
+    struct record_origin origin;
+    struct proof *own;
+    switch (sieve_item(listing->plan, item, &listing->slices.keys, &sifted)) {
+    case SIEVE_NO_MEMORY:
+        return false;
+    case SIEVE_UNREADABLE:
+        sieve_complain(listing->plan, item, &listing->refused);
+        return true;
+    case SIEVE_UNDECLARED:
+        listing->stats.skipped++;
+        break;
+    case SIEVE_OTHER:
+        break;
+    case SIEVE_COUNTS:
+        if (listing->plan->pattern->groups) {
+            add_groups(listing, &sifted, item);
+            break;
+        }
+        own = own_file(listing, &sifted.key, item);
+        if ((!own || listing->items || listing_is_alone(listing)) &&
+            !add_entry(listing, &sifted, item, own, page))
+            return false;
+        break;
+    }
+    if (listing_is_alone(listing))
+        return true;
+    if (!listing->entries.failed)
+        followers_add_finding(&listing->followers, listing->place, &sifted.key,
+                              &listing->tree->names, &listing->entries, &listing->failed);
+    if (listing->proofs.count > 0) {
+        note_origin(listing, page, &origin);
+        proofs_consider(&listing->proofs, &sifted.key, item, &origin);
+    }
+    return true;
+}
+
+/* The index told of it; what the record itself says now decides, as when it is asked for by its
+ * name: the index may be behind, or hold less than a filter looks at. */
+static void take_record(void *arg, struct json item, const char *request_id)
+{
+    struct tree_listing *listing = arg;
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct key key;
+    size_t entry;
+    bool failed = false;
+    if (!sieve_key(listing->place->table, item, &arena, &key)) {
+        listing->entries.failed = listing->entries.failed || arena.failed;
+        if (!arena.failed)
+            sieve_complain(listing->plan, item, &listing->refused);
+        return;
+    }
+    if (slices_find(&listing->slices, &key, &entry) &&
+        plan_admits(listing->plan, &key, item, &failed) &&
+        shortened_is_still(listing->place, &listing->tree->names, &key, item,
+                           listing->entries.items[entry].name, &failed)) {
+        walk_note(listing->walk, &key, item);
+        listing->entries.items[entry].passed_over = !plan_asks(listing->plan, item, &failed);
+        describe(listing, &listing->entries.items[entry], item, request_id);
+    }
+    listing->entries.failed = listing->entries.failed || failed;
+}
+
+/* Whether the listing goes on with an entry of TIES. The last of those that are wanted may not have
+ * come yet; with ties, those that share its sort key come behind it. */
+static bool is_wanted(const struct tree_listing *listing, uint64_t ties)
+{
+    const struct read *query = listing->plan->query;
+    const struct asked *asked = listing->plan->asked;
+    bool reads_again = listing->full && listing->plan->reads_again;
+    size_t had = reads_again ? listing->found : listing->stats.entries;
+    if (asked && asked->limit > 0 && listing->matched >= asked->limit)
+        return false;
+    return query->limit == 0 || had < query->limit || (query->ties && ties == listing->last_tie);
+}
+
+/* Takes entries whose records have gone, or changed, since the index told of them out of the range,
+ * and those that are more than the listing wants, and returns how many are left in it. */
+static size_t drop_vanished(struct tree_listing *listing, size_t from, size_t to)
+{
+    struct tree_entry *items = listing->entries.items;
+    size_t limit = listing->plan->query->limit, kept = from;
+    for (size_t i = from; i < to && is_wanted(listing, items[i].ties); i++) {
+        bool there = items[i].size >= 0;
+        listing->found += there;
+        if (listing->found == limit && listing->last_tie == 0)
+            listing->last_tie = items[i].ties;
+        bool shown = there && !items[i].passed_over;
+        listing->matched += shown;
+        if (items[i].directory || shown)
+            items[kept++] = items[i];
+    }
+    return kept - from;
+}
+
+/* What comes after a page of the query, all of which has been told. */
+static void end_page(struct tree_listing *listing)
+{
+    listing->state = LISTING_QUERY;
+    if (listing->more)
+        return;
+    if (listing->failed.kind == ERROR_NONE)
+        walk_conclude(listing->walk);
+    listing_go_on(listing);
+}
+
+/* The entries up to the first that waits for another slice can be told. */
+static void take_all_records(void *arg, const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    if (err) {
+        listing_fail(listing, err);
+        return;
+    }
+    size_t from = listing->told;
+    bool last = !slices_next(&listing->slices, &listing->told);
+    if (last)
+        listing->told = listing->entries.count;
+    size_t count = drop_vanished(listing, from, listing->told);
+    bool enough = !is_wanted(listing, last ? listing->ties.group
+                                           : listing->entries.items[listing->told].ties);
+    bool cut = !enough && last && listing->unnamed.kind != ERROR_NONE;
+    if (cut)
+        listing->failed = listing->unnamed;
+    listing->more = listing->more && !enough && !cut;
+    if (last || enough) {
+        slices_clear(&listing->slices);
+        end_page(listing);
+    }
+    if (listing->items && !listing->entries.failed)
+        parse_records(listing, from, count);
+    listing_deliver_range(listing, from, count);
+}
+
+/* Reads the records of the next slice of the page. */
+bool listing_start_slice(struct tree_listing *listing, struct error *err)
+{
+    const struct asked *asked = listing->plan->asked;
+    size_t limit = listing->plan->query->limit;
+    size_t wanted = listing->found < limit ? limit - listing->found : 0;
+    if (asked && asked->limit > 0 && (wanted == 0 || asked->limit - listing->matched < wanted))
+        wanted = asked->limit - listing->matched;
+    struct hydrate_from from = {.plan = listing->plan,
+                                .source = listing->source,
+                                .payer = listing->tree->payer,
+                                .kept = walk_records(listing->walk),
+                                .loop = listing->tree->loop};
+    return slices_start(&listing->slices, &from, wanted, take_record, take_all_records, listing,
+                        err);
+}
+
+struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
+{
+    struct tree_list_stats stats = listing->stats;
+    if (listing->walk)
+        stats.age = walk_age(listing->walk);
+    return stats;
+}
+
+bool tree_list_note(const struct tree_listing *listing, struct error *out)
+{
+    bool several = listing->stats.skipped > 1;
+    if (listing->plan && listing->stats.skipped == 0 && listing->stats.entries == 0) {
+        CLEAN_UP(buf_clean_up) struct buf doubt = {0};
+        place_write_doubt(listing->place, &doubt);
+        if (doubt.size > 0)
+            error_set(out, ERROR_NOT_FOUND, "no record is listed, and %s", buf_text(&doubt));
+        return doubt.size > 0;
+    }
+    if (listing->stats.skipped == 0)
+        return false;
+    error_set(out, ERROR_INVALID,
+              "%zu record%s of %s fit%s none of the map's kinds and %s not listed; declare %s in "
+              "\"records\", or say \"list\": \"*\"",
+              listing->stats.skipped, several ? "s" : "", listing->plan->table_name,
+              several ? "" : "s", several ? "are" : "is", several ? "them" : "it");
+    return true;
+}
+
+/* Takes an item of the page in. ENOUGH is set when no further one is wanted, or, with ties, not
+ * even this one. False when memory ran out. */
+static bool add_next_item(struct tree_listing *listing, const struct page *page, struct json item,
+                          bool *enough)
+{
+    const struct read *query = listing->plan->query;
+    bool may_have_gone = listing->full && listing->plan->reads_again;
+    if (query->ties && !ties_take(&listing->ties, query, item))
+        return false;
+    uint64_t group = listing->ties.group;
+    *enough = !is_wanted(listing, group);
+    if (*enough)
+        return true;
+    size_t before = listing->entries.count;
+    if (!add_item(listing, page, item))
+        return false;
+    for (size_t i = before; i < listing->entries.count; i++)
+        listing->entries.items[i].ties = group;
+    if (!may_have_gone && listing->stats.entries >= query->limit && listing->last_tie == 0)
+        listing->last_tie = group;
+    *enough = !is_wanted(listing, group);
+    return true;
+}
+
+/* Takes the page's items in; ENOUGH is set when no further one is wanted. "The latest N" are N
+ * entries, whatever else stands between them. Where records are read again, some of these may have
+ * gone, so all of the page are taken in, and read until N are there. False when memory ran out. */
+static bool add_page(struct tree_listing *listing, const struct page *page, bool *enough)
+{
+    uint32_t limit = listing->plan->query->limit;
+    bool may_have_gone = listing->full && listing->plan->reads_again;
+    listing->stats.pages++;
+    listing->stats.read += page->scanned ? page->scanned : page->item_count;
+    listing->stats.requests += page->requests;
+    if (page->capacity >= 0)
+        listing->stats.capacity += page->capacity;
+    listing->stats.entries += page->counted;
+    listing->stats.counted += page->counted;
+    listing->matched += page->counted;
+    for (size_t i = 0; i < page->item_count && !*enough && !listing->entries.failed; i++) {
+        if (!add_next_item(listing, page, page->items[i], enough))
+            return false;
+        if (may_have_gone && limit > 0 && listing->stats.entries >= limit &&
+            listing->entries.why.kind == ERROR_INVALID) {
+            /* Its rank does not fit, say, which matters when it is wanted. */
+            listing->unnamed = listing->entries.why;
+            listing->entries.why = (struct error){0};
+            listing->entries.failed = false;
+            break;
+        }
+    }
+    return true;
+}
+
+static void take_query_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct tree_listing *listing = arg;
+    struct error why;
+    bool enough = false;
+    if (err) {
+        listing_fail(listing, err);
+        return;
+    }
+    if (!add_page(listing, page, &enough)) {
+        error_no_memory(&why);
+        listing_fail(listing, &why);
+        return;
+    }
+    if (listing->refused.kind != ERROR_NONE || listing->entries.failed) {
+        listing_deliver(listing); /* the reason */
+        return;
+    }
+    listing->more = page->more && !enough;
+    if (!listing->more && tree_list_note(listing, &why))
+        log_line(listing->tree->log, LOG_LEVEL_WARNING, "%s", why.text);
+    listing->told = 0;
+    if (slices_next(&listing->slices, NULL)) {
+        listing->state = LISTING_CONTENTS;
+        if (!listing_start_slice(listing, &why))
+            listing_fail(listing, &why);
+        return;
+    }
+    slices_clear(&listing->slices);
+    end_page(listing);
+    /* Who asks for records may have to decide what is read for them: he is told of each page. */
+    if (listing->entries.count > 0 || listing_is_alone(listing))
+        listing_deliver(listing);
+    else
+        listing_work(listing);
+}
+
+/* Who asks for no more than so many will not read all of the query. */
+static void say_all_wanted(struct tree_listing *listing)
+{
+    const struct asked *asked = listing->plan ? listing->plan->asked : NULL;
+    if (listing->all_wanted && listing->walk && !(asked && asked->limit > 0))
+        walk_want_all(listing->walk);
+}
+
+void tree_list_want_all(struct tree_listing *listing)
+{
+    listing->all_wanted = true;
+    say_all_wanted(listing);
+}
+
+/* Who wants to know how many records there are counts those that have lately been read, where he
+ * can, as whoever lists them would. */
+static void count_what_is_known(struct tree_listing *listing, const struct walk_from *from)
+{
+    struct place listed = *listing->place; /* borrows all that it owns */
+    struct walk_from plain = *from;
+    if (!listing->plan->counts)
+        return;
+    listed.kind = PLACE_DIRECTORY;
+    struct plan *plan = place_plan(&listed, NULL);
+    plain.plan = plan;
+    if (!plan || !walk_is_known(&plain)) {
+        plan_unref(plan);
+        return;
+    }
+    plan_unref(listing->plan);
+    listing->plan = plan;
+}
+
+bool listing_start_query(struct tree_listing *listing, struct error *err)
+{
+    const struct tree *tree = listing->tree;
+    listing->source = tree->source(tree->source_arg, listing->place, err);
+    if (!listing->source)
+        return false;
+    struct walk_from from = {.walks = tree->walks,
+                             .plan = listing->plan,
+                             .source = listing->source,
+                             .payer = tree->payer,
+                             .loop = tree->loop,
+                             .full = listing->full,
+                             .steady = listing->steady};
+    count_what_is_known(listing, &from);
+    from.plan = listing->plan;
+    listing->walk = walk_start(&from, take_query_page, listing, err);
+    say_all_wanted(listing);
+    return listing->walk;
+}
