@@ -13,10 +13,9 @@
 #include "fs/cli/code_prompt.h"
 #include "fs/cli/mounts.h"
 
-static void write_log(void *arg, enum log_level level, const char *line)
+static void write_log(void *app, enum log_level level, const char *line)
 {
-    (void)arg;
-    fprintf(stderr, "ddbfs: %s%s\n", level == LOG_LEVEL_WARNING ? "warning: " : "", line);
+    app_note(app, level, NULL, line);
 }
 
 /* One that may not be read is there: it is not passed over in silence, with the secrets it names.
@@ -151,7 +150,7 @@ bool app_open(struct app *app, const struct options *options, size_t cache_bytes
     prctl(PR_SET_DUMPABLE, 0);
     *app = (struct app){
         .options = options,
-        .log = {options->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, write_log, NULL},
+        .log = {options->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, write_log, app},
     };
     if (open_parts(app, cache_bytes, &why))
         return true;
@@ -253,6 +252,39 @@ static void complain_in_json(const char *path, const struct error *err)
     buf_add_char(&line, '\n');
     json_add_printable(&safe, buf_span(&line));
     fputs(buf_text(&safe), stderr);
+}
+
+static void note_in_json(enum log_level level, const char *path, const char *text)
+{
+    static const char *const kinds[] = {[LOG_LEVEL_ERROR] = "error",
+                                        [LOG_LEVEL_WARNING] = "warning",
+                                        [LOG_LEVEL_INFO] = "info",
+                                        [LOG_LEVEL_DEBUG] = "info"};
+    CLEAN_UP(buf_clean_up) struct buf line = {0}, safe = {0};
+    buf_add_char(&line, '{');
+    if (path)
+        add_member(&line, "path", path);
+    add_member(&line, "kind", kinds[level]);
+    add_member(&line, "message", text);
+    buf_add_text(&line, "}\n");
+    json_add_printable(&safe, buf_span(&line));
+    fputs(buf_text(&safe), stderr);
+}
+
+void app_note(const struct app *app, enum log_level level, const char *path, const char *text)
+{
+    fflush(stdout);
+    if (app->options->json) {
+        note_in_json(level, path, text);
+        return;
+    }
+    fputs(level == LOG_LEVEL_WARNING ? "ddbfs: warning: " : "ddbfs: ", stderr);
+    if (path) {
+        app_print_safely(path);
+        fputs(": ", stderr);
+    }
+    app_print_safely(text);
+    fputc('\n', stderr);
 }
 
 static void complain_in_words(const char *path, const struct error *err)

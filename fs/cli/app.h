@@ -57,6 +57,10 @@ bool app_look_for_map(const struct options *options, struct buf *out);
  * reason", or with --json an object on one line. The exit status follows. */
 void app_complain(struct app *app, const char *path, const struct error *err);
 
+/* Says on standard error what is no failure, of PATH where that is not NULL: "ddbfs: warning: PATH:
+ * TEXT", or with --json an object on one line. */
+void app_note(const struct app *app, enum log_level level, const char *path, const char *text);
+
 /* Appends ERR, for PATH (which may be NULL), as the JSON object that --json shows. */
 void app_write_error(struct buf *out, const char *path, const struct error *err);
 

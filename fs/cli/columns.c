@@ -85,10 +85,13 @@ void columns_write_json(const struct columns *columns, struct json item, struct 
 void columns_say_empty(const struct columns *columns, const char *path)
 {
     for (size_t i = 0; columns->filled && i < columns->aligned.grid.count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf text = {0};
         const struct grid_column *column = columns->aligned.grid.columns[i];
-        if (!column->filled)
-            log_line(&columns->app->log, LOG_LEVEL_WARNING,
-                     "%s: none of the records has an attribute \"%.*s\"", path,
-                     (int)column->node.key.size, column->node.key.data);
+        if (column->filled)
+            continue;
+        buf_add_text(&text, "none of the records has an attribute \"");
+        buf_add_span(&text, column->node.key);
+        buf_add_char(&text, '"');
+        app_note(columns->app, LOG_LEVEL_WARNING, path, buf_text(&text));
     }
 }

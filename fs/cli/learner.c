@@ -106,20 +106,13 @@ char *learner_table_of(struct learner *learner, const char *path)
     return name;
 }
 
-/* What is no failure, but leaves the map emptier than who asked expects. */
-static void warn(const char *where, const char *what)
-{
-    fputs("ddbfs: warning: ", stderr);
-    app_print_safely(where);
-    fprintf(stderr, ": %s\n", what);
-}
-
 void learner_read_path(struct learner *learner, const char *path)
 {
     unsigned before = learner->peek.records;
     peek_path(&learner->peek, path, true);
     if (learner->peek.records == before && learner->app->status == EXIT_SUCCESS)
-        warn(path, "no record was read there, so nothing was learnt of it; is the key right?");
+        app_note(learner->app, LOG_LEVEL_WARNING, path,
+                 "no record was read there, so nothing was learnt of it; is the key right?");
 }
 
 static bool read_key(const struct declared_table *table, struct json item, struct arena *arena,
@@ -225,7 +218,8 @@ void learner_scan(struct learner *learner, const char *name, const struct place 
     if (source && learner->keys)
         read_by_keys(learner, source);
     if (learner->key_count == 0 && learner->app->status == EXIT_SUCCESS)
-        warn(name, "no record was read there, so nothing was learnt of it; the table may be empty");
+        app_note(learner->app, LOG_LEVEL_WARNING, name,
+                 "no record was read there, so nothing was learnt of it; the table may be empty");
     arena_clean_up(&learner->arena);
     learner->keys = NULL;
 }
@@ -236,8 +230,9 @@ struct declared_table *learner_table(struct learner *learner, const char *name, 
     struct declared_table *table = lesson ? inference_end(lesson->inference, arena) : NULL;
     if (table && inference_count(lesson->inference) > 0 &&
         table->records == lesson->described->records)
-        warn(name, "no words were found in the keys that were read, such as USER in \"USER#1\", so "
-                   "the map has whole keys; docs/map.md says how formats are written");
+        app_note(learner->app, LOG_LEVEL_WARNING, name,
+                 "no words were found in the keys that were read, such as USER in \"USER#1\", so "
+                 "the map has whole keys; docs/map.md says how formats are written");
     return table;
 }
 

@@ -36,6 +36,18 @@ def test_an_empty_listing_says_what_may_be_wrong(ddbfs, option):
     assert result.stderr.rstrip() == f"ddbfs: warning: no record is listed, and {TOLD}"
 
 
+def test_for_programs_the_warning_is_json(ddbfs):
+    result = ddbfs("ls", "--json", f"{WRONG}/all")
+    assert json.loads(result.stderr) == {"kind": "warning", "message": f"no record is listed, and {TOLD}"}
+    counted = ddbfs("cat", "--json", f"{WRONG}/all@count")
+    assert [json.loads(line)["kind"] for line in counted.stderr.splitlines()] == ["warning"]
+
+
+def test_for_programs_the_lines_of_verbose_are_json(ddbfs):
+    told = ddbfs("-v", "ls", "--json", f"{WRONG}/all").stderr.splitlines()
+    assert {json.loads(line)["kind"] for line in told} == {"warning", "info"}
+
+
 def test_a_miss_says_so_too(ddbfs):
     told = ddbfs("cat", f"{WRONG}/all/2026-04-16T09:41:07.318Z#1f3c", expect=3).stderr
     assert "has no record with" in told and TOLD in told
