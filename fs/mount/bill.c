@@ -7,6 +7,7 @@
 
 #include "core/base/instant.h"
 #include "core/base/printable.h"
+#include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"
 #include "fs/mount/limits.h"
 #include "fs/mount/tally.h"
@@ -161,6 +162,16 @@ static void release(struct payer *payer)
     free(bill);
 }
 
+/* An answer that is whole, but may not be what was meant, says so where failures are told. */
+static void note(void *arg, enum log_level level, const char *line)
+{
+    const struct bill *bill = arg;
+    struct error why;
+    (void)level;
+    error_set(&why, ERROR_INVALID, "%s", line);
+    journal_error(bill->mount->journal, bill->asker.id.pid, buf_span(&bill->path), 0, &why);
+}
+
 struct bill *bill_new(struct mount *mount, pid_t pid, struct span path)
 {
     static const struct payer_ops ops = {charge, release, left, set_aside, give_back};
@@ -176,6 +187,8 @@ struct bill *bill_new(struct mount *mount, pid_t pid, struct span path)
     bill->mount = mount;
     bill->tree = mount->app->tree;
     bill->tree.payer = &bill->payer;
+    bill->log = (struct log){LOG_LEVEL_WARNING, note, bill};
+    bill->tree.log = &bill->log;
     bill->since_ms = mount_now_ms(mount);
     processes_find(mount->processes, pid, &bill->asker);
     bill->account = account_join(mount->limits, &bill->asker);

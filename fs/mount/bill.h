@@ -8,10 +8,11 @@
 #include "fs/mount/process.h"
 
 struct bill {
-    struct payer payer;   /* first: a pointer to it is a pointer to this */
-    struct mount *mount;  /* borrowed */
-    struct tree tree;     /* the mount's, with this for its payer: what the question is asked by */
-    struct process asker; /* whose question it is */
+    struct payer payer;  /* first: a pointer to it is a pointer to this */
+    struct mount *mount; /* borrowed */
+    struct log log;      /* warnings about what is read: notes in the journal, with who and where */
+    struct tree tree;    /* the mount's, with these: what the question is asked by */
+    struct process asker;    /* whose question it is */
     struct account *account; /* and whose limit holds for it; joined */
     double set_aside;        /* of what the account may read, for requests under way */
     struct buf path;         /* owned */

@@ -12,7 +12,9 @@
 #include "core/base/printable.h"
 #include "fs/mount/syslog_socket.h"
 
-enum { KEPT = 200, REPEAT_MS = 10000 };
+/* So many lines of one reason are written within the time: an engineer sees where it happens, and a
+ * program that fails ten thousand times floods no log. */
+enum { KEPT = 200, REPEAT_MS = 10000, MOST_ALIKE = 20 };
 
 /* The last lines, oldest first from NEXT on. */
 struct ring {
@@ -30,9 +32,13 @@ struct journal {
     struct ring errors;
     uint64_t error_count;
     uint64_t stale_count;
-    char *last; /* owned: what was said last, without what tells one time from another */
-    int64_t last_ms;
-    unsigned repeats; /* of it, not said */
+    char *reason;     /* owned: of the line that was said last */
+    int64_t since_ms; /* when that reason was said first, */
+    unsigned alike;   /* and on how many lines since */
+    char *path;       /* owned: of the line that was said last; "" when it has none */
+    unsigned repeats; /* of its reason, not said; */
+    unsigned others;  /* so many of them of other paths, */
+    char *other;      /* owned: the last of which is this; NULL without any */
 };
 
 struct journal *journal_new(struct clock *clock, const char *syslog_path)
@@ -61,7 +67,9 @@ void journal_destroy(struct journal *journal)
         syslog_socket_clean_up(&journal->syslog);
     ring_clean_up(&journal->lines);
     ring_clean_up(&journal->errors);
-    free(journal->last);
+    free(journal->reason);
+    free(journal->path);
+    free(journal->other);
     free(journal);
 }
 
@@ -131,29 +139,51 @@ static void say(struct journal *journal, enum log_level level, const char *line)
 
 static void say_repeats(struct journal *journal, enum log_level level)
 {
-    char line[64];
+    CLEAN_UP(buf_clean_up) struct buf line = {0};
     if (journal->repeats == 0)
         return;
-    snprintf(line, sizeof line, "the last line %u time%s more", journal->repeats,
-             journal->repeats == 1 ? "" : "s");
-    journal->repeats = 0;
-    say(journal, level, line);
+    buf_printf(&line, "the last line %u time%s more", journal->repeats,
+               journal->repeats == 1 ? "" : "s");
+    if (journal->others > 0)
+        buf_printf(&line, ", %u of them of other paths, the last path=%s", journal->others,
+                   journal->other ? journal->other : "");
+    journal->repeats = journal->others = 0;
+    if (!line.failed)
+        say(journal, level, buf_text(&line));
 }
 
-/* What is said again within some seconds is counted instead; WHAT tells whether it is the same. */
-static void say_once(struct journal *journal, enum log_level level, const char *what,
-                     const char *line)
+/* *TEXT, which is owned, becomes a copy of WITH: NULL without memory for it, and then nothing is a
+ * repeat. */
+static void keep(char **text, const char *with)
+{
+    free(*text);
+    *text = strdup(with);
+}
+
+/* What is said of the same PATH again within some seconds is counted instead, and so is one REASON
+ * for many paths. */
+static void say_once(struct journal *journal, enum log_level level, const char *reason,
+                     const char *path, const char *line)
 {
     int64_t now_ms = journal->clock->now_ms(journal->clock);
-    bool again = journal->last && strcmp(journal->last, what) == 0;
-    if (again && now_ms - journal->last_ms < REPEAT_MS) {
+    bool alike = journal->reason && strcmp(journal->reason, reason) == 0 &&
+                 now_ms - journal->since_ms < REPEAT_MS;
+    bool same = alike && journal->path && strcmp(journal->path, path) == 0;
+    if (same || (alike && journal->alike == MOST_ALIKE)) {
         journal->repeats++;
+        journal->others += !same;
+        if (!same)
+            keep(&journal->other, path);
         return;
     }
     say_repeats(journal, level);
-    free(journal->last);
-    journal->last = strdup(what); /* without memory for it, nothing is a repeat */
-    journal->last_ms = now_ms;
+    if (!alike) {
+        keep(&journal->reason, reason);
+        journal->since_ms = now_ms;
+        journal->alike = 0;
+    }
+    journal->alike++;
+    keep(&journal->path, path);
     say(journal, level, line);
 }
 
@@ -162,18 +192,19 @@ void journal_write(void *arg, enum log_level level, const char *line)
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     printable_add(&text, span_text(line), "");
     if (!text.failed)
-        say_once(arg, level, buf_text(&text), buf_text(&text));
+        say_once(arg, level, buf_text(&text), "", buf_text(&text));
 }
 
 /* REMARK stands before the reason. */
 static void add_error(struct journal *journal, pid_t pid, struct span path, int error,
                       const char *remark, const struct error *err)
 {
-    CLEAN_UP(buf_clean_up) struct buf line = {0};
+    CLEAN_UP(buf_clean_up) struct buf line = {0}, word = {0};
+    printable_add(&word, path, PRINTABLE_WORD);
     /* What is worth knowing, and no failure, is a note. */
     buf_printf(&line, "pid=%d %s%s path=", (int)pid, error ? "errno=" : "note",
                error ? strerrorname_np(error) : "");
-    printable_add(&line, path, PRINTABLE_WORD);
+    buf_add_span(&line, buf_span(&word));
     const struct {
         const char *name, *value;
     } fields[] = {
@@ -193,9 +224,9 @@ static void add_error(struct journal *journal, pid_t pid, struct span path, int 
     buf_printf(&line, ": %s", remark);
     printable_add(&line, span_text(err->text), "");
     journal->error_count++;
-    if (line.failed)
+    if (line.failed || word.failed)
         return;
-    say_once(journal, LOG_LEVEL_WARNING, err->text, buf_text(&line));
+    say_once(journal, LOG_LEVEL_WARNING, err->text, buf_text(&word), buf_text(&line));
     if (error)
         buf_printf(&line, "; hint: %s", error_hint(err->kind));
     ring_add(journal, &journal->errors, buf_text(&line));

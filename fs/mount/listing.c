@@ -674,15 +674,6 @@ static void answer_readers(struct listing *listing)
         ask_more(listing, pid_of_reader(listing));
 }
 
-/* A listing that passed over records of kinds that the map does not declare says so where failures
- * are told; it is whole all the same. */
-static void note_skipped(const struct listing *listing)
-{
-    struct error why;
-    if (listing->pages && tree_list_note(listing->pages, &why))
-        note_failure(listing, pid_of_reader(listing), 0, &why);
-}
-
 static void fail(struct listing *listing, int error, const struct error *err)
 {
     listing->error = error;
@@ -845,8 +836,6 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
         ok = keep_entry(listing, &entries[i], &why);
     if (!err && !ok)
         err = &why;
-    if (!more && (!err || err->kind == ERROR_NOT_LISTABLE))
-        note_skipped(listing);
     if (!err)
         become(listing, more ? LISTING_IDLE : LISTING_WHOLE);
     else if (error_is_of_asker(err))

@@ -690,6 +690,15 @@ def test_lines_that_repeat_are_counted(mount, proxy):
     assert sum("AccessDenied" in line or "EACCES" in line for line in m.log().splitlines()) < 10
 
 
+def test_failures_of_several_paths_are_each_told(mount):
+    m = mount()
+    paths = [f"prod/jobs/by-index/shopify/shop-{n}.myshopify.com" for n in range(5)]
+    for path in paths:
+        with pytest.raises(OSError):
+            os.stat(m / path)
+    assert [path for path in paths if f"path=/{path} " in m.log()] == paths
+
+
 def test_no_secret_is_told(mount, proxy):
     m = mount("-v", "--show-secrets")
     for name in os.listdir(m / SHOP):

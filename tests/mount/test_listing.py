@@ -129,6 +129,15 @@ def test_an_empty_listing_by_a_value_that_the_map_does_not_know_leaves_a_note(mo
     assert os.listdir(m / path) == []
     line = m.errors().splitlines()[-1]
     assert f"note path=/{path}: " in line and 'did you mean "shopify"?' in line
+    told = [line for line in m.lines().splitlines() if "shopfy" in line]
+    assert len(told) == 1 and f"pid={os.getpid()} note path=/{path}: " in told[0]
+
+
+def test_so_does_a_file_of_such_a_listing(mount):
+    m, path = mount(), LATEST.replace("/shopify/", "/shopfy/") + "@jsonl"
+    assert (m / path).read_bytes() == b""
+    told = [line for line in m.lines().splitlines() if "shopfy" in line]
+    assert len(told) == 1 and f"pid={os.getpid()} note path=/{path}: " in told[0]
 
 
 def test_a_thousand_names_are_each_there_once(mount, branch):

@@ -12,7 +12,7 @@
 #include "tests/unit/check.h"
 #include "tests/unit/virtual_clock.h"
 
-enum { KEPT = 200, REPEAT_MS = 10000 };
+enum { KEPT = 200, REPEAT_MS = 10000, MOST_ALIKE = 20 };
 
 /* Standard error goes into a pipe while a scene is open. */
 struct scene {
@@ -122,6 +122,50 @@ static void a_repeat_is_said_again_after_a_while(void)
     close_scene(&scene);
     CHECK(silent);
     CHECK_TEXT(text, "ddbfs: the last line 1 time more\nddbfs: same\n");
+}
+
+static void fail_at(struct scene *scene, int pid, int number)
+{
+    char path[32];
+    struct error err;
+    error_set(&err, ERROR_THROTTLED, "too much");
+    snprintf(path, sizeof path, "/path-%d", number);
+    journal_error(scene->journal, pid, span_text(path), EAGAIN, &err);
+}
+
+static void one_reason_is_said_of_each_path(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    for (int i = 0; i < 5; i++) {
+        fail_at(&scene, 1, i);
+        fail_at(&scene, 2, i);
+    }
+    write_line(&scene, "other");
+    const char *text = said(&scene);
+    close_scene(&scene);
+    CHECK_INT(count_lines(text), 5 + 5 + 1);
+    CHECK_HAS(text, "ddbfs: pid=1 errno=EAGAIN path=/path-0 fixable_by=retry: too much\n"
+                    "ddbfs: the last line 1 time more\n"
+                    "ddbfs: pid=1 errno=EAGAIN path=/path-1 ");
+}
+
+static void one_reason_of_very_many_paths_floods_no_log(void)
+{
+    struct scene scene;
+    CLEAN_UP(buf_clean_up) struct buf kept = {0};
+    open_scene(&scene);
+    for (int i = 0; i < 10000; i++)
+        fail_at(&scene, 1, i);
+    virtual_clock_pass(&scene.clock, REPEAT_MS);
+    fail_at(&scene, 1, 0);
+    const char *text = said(&scene);
+    journal_show_errors(scene.journal, &kept);
+    close_scene(&scene);
+    CHECK_INT(count_lines(text), MOST_ALIKE + 2);
+    CHECK_HAS(text, "ddbfs: the last line 9980 times more, 9980 of them of other paths, the last "
+                    "path=/path-9999\nddbfs: pid=1 errno=EAGAIN path=/path-0 ");
+    CHECK_INT(count_lines(buf_text(&kept)), KEPT);
 }
 
 static void control_characters_can_not_forge_a_line(void)
@@ -428,6 +472,8 @@ static const struct check_test tests[] = {
     {"a_repeat_is_counted_and_told_before_the_next_line",
      a_repeat_is_counted_and_told_before_the_next_line},
     {"a_repeat_is_said_again_after_a_while", a_repeat_is_said_again_after_a_while},
+    {"one_reason_is_said_of_each_path", one_reason_is_said_of_each_path},
+    {"one_reason_of_very_many_paths_floods_no_log", one_reason_of_very_many_paths_floods_no_log},
     {"control_characters_can_not_forge_a_line", control_characters_can_not_forge_a_line},
     {"words_are_left_alone_and_what_turns_them_is_not",
      words_are_left_alone_and_what_turns_them_is_not},
