@@ -178,7 +178,9 @@ def test_hostile_values_are_one_directory(ddbfs, box, value):
     assert listed == "b\n"
 
 
-def test_an_empty_value_is_a_step_too(ddbfs, box):
+def test_an_empty_value_is_a_step_too(ddbfs, box, server):
+    if server.name != "dynoxide":
+        pytest.skip("this server refuses empty strings")
     things = box({"next": "/{env}/things/box/{next}"})
     things.put("a", next={"S": ""})
     told = ddbfs("ls", "--json", "/any/things/box/a@links/next", env=things.env).text

@@ -75,6 +75,19 @@ def has_ended(pid):
     return state_of(pid) in (None, "Z")
 
 
+class Failure:
+    """A line of .ddbfs/errors: its STAMP, the WORDS of its name=value, the REASON, and the HINT, which may
+    be empty."""
+
+    def __init__(self, line):
+        self.line = line
+        self.stamp, _, entry = line.partition(" ")
+        fields, _, told = entry.partition(": ")
+        self.words = dict(word.split("=", 1) for word in fields.split(" "))
+        self.reason, _, self.hint = told.partition("; hint: ")
+        self.entry = entry.partition("; hint: ")[0]  # as the log has it
+
+
 class Mount:
     """Made by the fixture `mount`. ROOT is the mountpoint; `m / "prod/..."` is a path in it."""
 
@@ -126,6 +139,9 @@ class Mount:
     def errors(self):
         time.sleep(STATS_TTL_S)
         return (self / ".ddbfs/errors").read_text("utf-8")
+
+    def failures(self):
+        return [Failure(line) for line in self.errors().splitlines()]
 
     def lines(self):
         time.sleep(STATS_TTL_S)

@@ -86,8 +86,8 @@ def test_one_that_fails_is_its_own_affair(mount, three, services, proxy, clock):
     assert caught.value.errno == errno.EKEYEXPIRED
     assert keys_of(m, proxy, "static", "login") == {
         "DEMODEFAULTKEY000001", services.given["login"]}  # fmt: skip
-    (line,) = m.errors().splitlines()
-    assert f"path=/sso/{RECORD}" in line and line.endswith(SIGN_IN)
+    (failure,) = m.failures()
+    assert failure.words["path"] == f"/sso/{RECORD}" and failure.reason.endswith(SIGN_IN)
     services.sign_in()
     assert keys_of(m, proxy, "sso") == {services.given["sso"]}
 

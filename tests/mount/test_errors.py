@@ -359,11 +359,9 @@ def test_row(mount, ddbfs, home, proxy, make_map, answers, name):
     if row.number == errno.ENOENT:
         assert m.errors() == "" and row.path not in m.log(), "a miss is no failure"
         return
-    (line,) = m.errors().splitlines()
-    stamp, _, entry = line.partition(" ")
-    assert time.strptime(stamp, "%Y-%m-%dT%H:%M:%SZ")
-    fields, _, reason = entry.partition(": ")
-    words = dict(word.split("=", 1) for word in fields.split(" "))
+    (failure,) = m.failures()
+    assert time.strptime(failure.stamp, "%Y-%m-%dT%H:%M:%SZ")
+    words = failure.words
     expected = {"pid": str(os.getpid()), "errno": number, "path": f"/{row.path}", "fixable_by": fixer_of(row)}
     if row.asked:
         expected |= {"operation": row.operation, "table": row.table}
@@ -371,11 +369,10 @@ def test_row(mount, ddbfs, home, proxy, make_map, answers, name):
     expected |= {"code": row.code} if row.code else {}
     assert words.pop("request", None) or not row.code
     assert words == expected
-    assert says(row, reason) and reason.endswith(f"; hint: {error['hint']}")
+    assert says(row, failure.reason) and failure.hint == error["hint"]
 
     # The log.
-    entry = entry.removesuffix(f"; hint: {error['hint']}")
-    assert f"ddbfs: {entry}\n" in m.log()
+    assert f"ddbfs: {failure.entry}\n" in m.log()
 
 
 def test_every_row_of_the_table_is_here():

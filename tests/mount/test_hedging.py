@@ -7,7 +7,7 @@ import pytest
 
 from harness import tables
 
-SEEN = 64  # answers, before any is called late
+SEEN = 64  # answers, before any is called late; a slow machine may have late ones from then on
 EACH = 50  # requests for each one that is sent twice
 
 
@@ -35,7 +35,7 @@ def read(folder, names, count):
 
 def test_the_first_answer_counts(box, proxy, hang):
     m, folder, names = box
-    read(folder, names, 2 * EACH)
+    read(folder, names, SEEN)
     proxy.clear()
     hang()
     read(folder, names, 1)
@@ -50,7 +50,7 @@ def test_the_first_answer_counts(box, proxy, hang):
 def test_what_is_asked_again_is_bounded(box, proxy, hang):
     """Of so many requests one is sent twice, and no more where more are late: those wait."""
     m, folder, names = box
-    read(folder, names, SEEN + 1)
+    read(folder, names, SEEN)
     proxy.clear()
     hang(times=1)
     read(folder, names, 1)

@@ -144,9 +144,9 @@ def refused(m):
     with pytest.raises(OSError) as caught:
         (m / SETTINGS).read_bytes()
     code = errno.errorcode[caught.value.errno]
-    line = m.errors().splitlines()[-1]
-    assert f"errno={code} path=/{SETTINGS}" in line
-    return code, line
+    failure = m.failures()[-1]
+    assert (failure.words["errno"], failure.words["path"]) == (code, f"/{SETTINGS}")
+    return code, failure.reason
 
 
 def endings():
@@ -161,9 +161,9 @@ def test_signing_in_again_heals_a_live_mount(signed_in, way, clock, proxy, servi
     clock.passes(way.lasts_s)
     asked = len(proxy.requests)
     for _ in range(2):
-        code, line = refused(m)
-        assert code == "EKEYEXPIRED" and way.ends[how] in line
-        assert line.endswith(f"; sign in: {way.command}")
+        code, reason = refused(m)
+        assert code == "EKEYEXPIRED" and way.ends[how] in reason
+        assert reason.endswith(f"; sign in: {way.command}")
     assert len(proxy.requests) == asked, "DynamoDB is not asked without credentials"
     assert len(services.asked()) <= 1, "what was refused is not shown to the service again"
     way.sign_in()
@@ -181,9 +181,9 @@ def test_a_file_that_is_written_in_place_heals_when_it_is_whole(signed_in, way, 
     with open(path, "wb", buffering=0) as file:
         for half in (b"", whole[:60], whole[60:-1]):
             file.write(half)
-            code, line = refused(m)
-            assert code == "EACCES" and f"{path}" in line and "is no JSON object" in line
-            assert line.endswith(f"; sign in: {way.command}")
+            code, reason = refused(m)
+            assert code == "EACCES" and f"{path}" in reason and "is no JSON object" in reason
+            assert reason.endswith(f"; sign in: {way.command}")
         file.write(whole[-1:])
         assert read(m)
 
@@ -195,8 +195,8 @@ def test_the_portal_gone_and_back(signed_in, way, clock, services):
     way.sign_in()
     services.portal = services.login = services.tokens = lambda _: (503, {"message": "Busy"})
     clock.passes(max(way.lasts_s, 6 * HOUR_S))
-    code, line = refused(m)
-    assert code == "EIO" and "failed" in line and "sign in" not in line
+    code, reason = refused(m)
+    assert code == "EIO" and "failed" in reason and "sign in" not in reason
     services.portal, services.login = services.give_role, services.give_login
     services.tokens = services.give_token
     assert read(m)
@@ -210,10 +210,10 @@ def test_version_1_is_named(mount, services, clock, install_aws, home):
     services.sso.remove()
     services.role.remove()
     clock.passes(6 * HOUR_S)
-    code, line = refused(m)
+    code, reason = refused(m)
     aws = home.folder / "bin/aws"
     assert code == "EKEYEXPIRED"
-    assert line.endswith(
+    assert reason.endswith(
         "; sign in: aws sso login --profile controller "
         f"(of the AWS CLI, version 2; {aws} is version 1.22)"
     )
