@@ -251,7 +251,8 @@ static void parse_into(struct map *map, struct span text, struct findings *findi
     } else if (strcmp(fault.what, "out of memory") == 0) {
         findings_no_memory(findings);
     } else {
-        findings_add(findings, json_line(&reader.doc, fault.offset), "%s", fault.what);
+        findings_add(findings, json_line(&reader.doc, fault.offset), "this is no JSON: %s",
+                     fault.what);
     }
     json_clean_up(&reader.doc);
     /* Whatever a reader took it for that a text or a format could not be had. */

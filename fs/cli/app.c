@@ -324,7 +324,11 @@ void app_hint(const struct app *app, const char *path, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf root = {0};
     bool forgotten = app->map && map_is_none(app->map) && !needs_no_map(path);
-    if (forgotten && err->kind == ERROR_NOT_FOUND)
+    if (forgotten && err->kind == ERROR_NOT_FOUND && app->is_drafting)
+        error_set(err, ERROR_INVALID,
+                  "a draft reads no map but that of --map, not even DDBFS_MAP's, and without one "
+                  "there is " MAP_TABLES_NAME "/ alone; say ddbfs map --map FILE …");
+    else if (forgotten && err->kind == ERROR_NOT_FOUND)
         err->kind = ERROR_INVALID;
     if (path[0] != '/' || !mounts_find(path, &root))
         return;

@@ -16,7 +16,8 @@ struct app {
     struct sources *sources; /* owned */
     struct catalog *catalog; /* owned */
     struct tree tree;
-    int status; /* the exit status so far */
+    int status;       /* the exit status so far */
+    bool is_drafting; /* a map: one that happens to be there is left alone */
 };
 
 /* Of several, the worst counts: what could not be answered is worse than what is not there. */

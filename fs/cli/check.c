@@ -19,6 +19,9 @@ struct check {
     unsigned tables;
     struct buf environments; /* names, each ended by a NUL */
     struct tree_listing *listing;
+    struct error failure;  /* that is still to be told: of FAILED, a table or "/", */
+    char *failed;          /* owned; NULL: there is none; */
+    unsigned failed_alike; /* and of so many tables behind it */
 };
 
 static void print_finding(void *arg, unsigned line, const char *text)
@@ -42,13 +45,42 @@ static void print_finding(void *arg, unsigned line, const char *text)
     fwrite(safe.data, 1, safe.size, stdout);
 }
 
+/* A service that is away, or a session that has expired, fails all tables with one sentence. */
+static void tell_failure(struct check *check)
+{
+    if (!check->failed)
+        return;
+    const char *more = strcmp(check->failed, "/") == 0 ? "" : "more ";
+    if (check->failed_alike > 0)
+        error_add(&check->failure, "; so it is with %u %stable%s", check->failed_alike, more,
+                  check->failed_alike == 1 ? "" : "s");
+    app_complain(&check->app, check->failed, &check->failure);
+    free(check->failed);
+    check->failed = NULL;
+    check->failed_alike = 0;
+}
+
+static void hold_failure(struct check *check, const char *of, const struct error *err)
+{
+    if (check->failed && check->failure.kind == err->kind &&
+        strcmp(check->failure.text, err->text) == 0) {
+        check->failed_alike++;
+        return;
+    }
+    tell_failure(check);
+    check->failure = *err;
+    check->failed = strdup(of);
+    if (!check->failed)
+        app_complain(&check->app, of, err);
+}
+
 static void take_table(void *arg, const struct page *page, const struct error *err)
 {
     struct check *check = arg;
     if (err && err->kind == ERROR_NO_TABLE)
         print_finding(check, check->table->line, err->text);
     else if (err)
-        app_complain(&check->app, check->table_name, err);
+        hold_failure(check, check->table_name, err);
     else
         check_table(check->table, check->table_name, page->table, print_finding, check);
     loop_stop(check->app.loop);
@@ -105,7 +137,7 @@ static void take_environments(void *arg, const struct tree_entry *entries, size_
         buf_add_char(&check->environments, '\0');
     }
     if (err)
-        app_complain(&check->app, "/", err);
+        hold_failure(check, "/", err);
     if (more)
         tree_list_more(check->listing);
     else
@@ -140,6 +172,7 @@ static void check_all(struct check *check)
         check_environment(check, name);
         at += strlen(name) + 1;
     }
+    tell_failure(check);
 }
 
 /* The paths that were named, or those that the map tells in full. */

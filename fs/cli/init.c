@@ -167,6 +167,16 @@ static int show_and_write(const struct options *options, const char *file, const
     return EXIT_SUCCESS;
 }
 
+/* --map is easily taken for the file to be written. */
+static void tell_no_map(const char *map, const char *file)
+{
+    CLEAN_UP(buf_clean_up) struct buf what = {0};
+    buf_add_text(&what, "is not there, and --map names a map to read; init writes to ");
+    printable_add(&what, span_text(file), "");
+    buf_add_text(&what, ", and \"ddbfs map TABLE… > FILE\" to wherever you say");
+    complain(map, buf_text(&what), NULL);
+}
+
 int init_command(const struct options *options, int argc, char **argv)
 {
     CLEAN_UP(buf_clean_up) struct buf file = {0}, text = {0};
@@ -174,6 +184,10 @@ int init_command(const struct options *options, int argc, char **argv)
     int status = EXIT_FAILURE;
     if (!find_file(&file))
         return app_usage("neither XDG_CONFIG_HOME nor HOME says where a map would be", "init");
+    if (options->map && stat(options->map, &told) != 0 && errno == ENOENT) {
+        tell_no_map(options->map, buf_text(&file));
+        return EXIT_FAILURE;
+    }
     if (lstat(buf_text(&file), &told) == 0) {
         complain(buf_text(&file), "there is one already, which stays; ddbfs map prints another",
                  NULL);

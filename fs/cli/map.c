@@ -387,7 +387,9 @@ static bool start(struct drafting *drafting, const struct options *options)
 {
     if (options->map)
         return app_init(&drafting->app, options, options->map, COMMAND_CACHE_BYTES);
-    return app_start(&drafting->app, options, map_none(), COMMAND_CACHE_BYTES);
+    bool ok = app_start(&drafting->app, options, map_none(), COMMAND_CACHE_BYTES);
+    drafting->app.is_drafting = true;
+    return ok;
 }
 
 /* How it is used wrongly; NULL: it is not. */

@@ -302,3 +302,38 @@ def test_tables_that_nobody_may_describe(ddbfs, proxy):
     (line,) = result.stderr.splitlines()
     assert line.startswith("ddbfs: prod-ShopifyEntitiesTable: ")
     assert "dynamodb:DescribeTable" in line and "fit the map" not in result.text
+
+
+# What fails of all tables is said once
+
+
+def test_a_service_that_is_away_is_told_once(ddbfs):
+    result = ddbfs("--endpoint-url", "http://127.0.0.1:1", "check", "--json", places.DEFAULT_MAP, expect=1)
+    (told,) = [json.loads(line) for line in result.stderr.splitlines()]
+    assert told["path"] == "/" and told["errno"] == "ECONNREFUSED"
+    assert told["text"].endswith("; so it is with 6 tables")
+
+
+def test_tables_that_fail_each_in_its_way_are_told_each(ddbfs, proxy):
+    proxy.fault("denied", op="DescribeTable", table="prod-EcomIndexerJobsTable", times=None)
+    result = ddbfs("check", places.DEFAULT_MAP, expect=1)
+    assert "prod-EcomIndexerJobsTable" in result.stderr and "more table" not in result.stderr
+
+
+def test_a_session_that_has_expired_is_told_once(ddbfs, proxy):
+    proxy.fault("expired", times=None)
+    (told,) = ddbfs("check", places.DEFAULT_MAP, expect=1).stderr.splitlines()
+    assert "; so it is with 6 tables" in told
+
+
+def test_where_only_tables_fail_the_others_are_counted(ddbfs, proxy):
+    proxy.fault("expired", op="DescribeTable", times=None)
+    (told,) = ddbfs("check", places.DEFAULT_MAP, expect=1).stderr.splitlines()
+    assert "ddbfs: prod-EcomIndexerJobsTable: " in told and " more tables" in told
+
+
+def test_a_file_that_is_no_json_says_so(ddbfs, tmp_path):
+    file = tmp_path / "README.md"
+    file.write_text("# A project\n")
+    told = ddbfs("check", file, expect=1).stderr
+    assert told == f"ddbfs: {file}:1: this is no JSON: a value expected\n"

@@ -169,6 +169,15 @@ def test_a_path_that_reads_no_record(ddbfs):
     assert said.text == "" and "no record is read for this" in said.stderr
 
 
+def test_a_path_of_a_map_needs_it_named(ddbfs):
+    """DDBFS_MAP is set, and who drafts a map is not to be led by it."""
+    path = "/prod/shops/cool-store.myshopify.com/"
+    said = ddbfs("map", "--sample", path, expect=1)
+    assert "a draft reads no map but that of --map, not even DDBFS_MAP's" in said.stderr
+    assert "say ddbfs map --map FILE" in said.stderr
+    assert ddbfs("map", "--map", places.DEFAULT_MAP, "--sample", path).text
+
+
 def test_without_tables_it_is_usage(ddbfs):
     said = ddbfs("map", expect=2)
     assert "name tables, or paths of records to learn from" in said.stderr

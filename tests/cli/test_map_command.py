@@ -274,6 +274,13 @@ def test_init_where_nothing_can_be_written(table, bare, tmp_path):
     assert "can't be written" in got.stderr
 
 
+def test_init_takes_no_file_to_write(bare, tmp_path, cost):
+    got = bare("init", "--map", tmp_path / "new.json", "prod-*", env={"XDG_CONFIG_HOME": str(tmp_path)}, expect=1)
+    assert "is not there, and --map names a map to read" in got.stderr
+    assert f"init writes to {tmp_path}/ddbfs/map.json" in got.stderr and '"ddbfs map TABLE… > FILE"' in got.stderr
+    assert cost() == [] and not (tmp_path / "ddbfs").exists()
+
+
 def test_init_needs_words(bare, tmp_path):
     got = bare("init", env={"XDG_CONFIG_HOME": str(tmp_path)}, expect=2)
     assert "name tables" in got.stderr and "see ddbfs init --help" in got.stderr

@@ -136,7 +136,7 @@ static void test_comments_and_trailing_commas_are_welcome(void)
 
 static void test_unbalanced_brace(void)
 {
-    check_map("{\n  \"environments\": {\n", "map.json:3: the text ends too early");
+    check_map("{\n  \"environments\": {\n", "map.json:3: this is no JSON: the text ends too early");
 }
 
 static void test_garbage_after_the_map(void)
