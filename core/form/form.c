@@ -105,3 +105,12 @@ size_t form_memory(const struct form *form)
     size_t more = form->ops->memory ? form->ops->memory(form) : 0;
     return form->ops->size + arena_memory(&form->arena) + more;
 }
+
+void form_write_unfilled(struct span name, struct buf *out)
+{
+    buf_add_text(out, "none of the records has an attribute \"");
+    buf_add_span(out, name);
+    buf_add_char(out, '"');
+    if (name.size > 0 && memchr(name.data, '.', name.size))
+        buf_add_text(out, "; a column is a whole attribute, and of @jsonl jq tells a part of one");
+}

@@ -49,6 +49,9 @@ void form_add_unseen(struct form *form, uint64_t count);
  * the setting allows. */
 bool form_end(struct form *form, struct buf *out, struct error *err);
 
+/* Appends, in words, that no record had the attribute NAME, which was asked for as a column. */
+void form_write_unfilled(struct span name, struct buf *out);
+
 /* The bytes of heap that it holds: all rows of a form that is told at the end alone. */
 size_t form_memory(const struct form *form);
 

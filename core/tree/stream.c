@@ -10,7 +10,12 @@
 struct tree_stream {
     const struct tree *tree;
     const struct place *place;
-    struct form *form;            /* owned */
+    struct form *form;    /* owned */
+    struct arena arena;   /* owns the columns */
+    struct span *columns; /* that were asked for */
+    bool *filled;         /* which of them a record had */
+    size_t column_count;
+    bool any;                     /* a record has come */
     struct tree_listing *listing; /* owned */
     struct buf bytes;             /* of the piece in hand */
     int64_t mtime_ms;             /* of the youngest record so far */
@@ -24,6 +29,7 @@ void tree_stream_end(struct tree_stream *stream)
         return;
     tree_list_end(stream->listing);
     form_destroy(stream->form);
+    arena_clean_up(&stream->arena);
     buf_clean_up_secret(&stream->bytes);
     free(stream);
 }
@@ -39,12 +45,12 @@ static enum form_kind form_of(enum companion companion)
 }
 
 /* The form of the place's records; NULL when memory ran out. */
-static struct form *make_form(const struct tree *tree, const struct place *place)
+static struct form *make_form(struct tree_stream *stream)
 {
-    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    const struct tree *tree = stream->tree;
+    const struct place *place = stream->place;
     const char *first[KEY_MAX_BASE_ATTRIBUTES];
     struct record_view view;
-    struct span *columns;
     struct form_setting setting = {
         .kind = form_of(place->companion),
         .view = &view,
@@ -52,10 +58,13 @@ static struct form *make_form(const struct tree *tree, const struct place *place
         .most = tree->snapshot_bytes,
     };
     file_view(tree, place->table, first, &view);
-    if (!names_find_columns(place->columns, &arena, &columns, &setting.column_count, NULL))
+    if (!names_find_columns(place->columns, &stream->arena, &stream->columns, &stream->column_count,
+                            NULL))
         return NULL; /* the place has been found by them */
-    setting.columns = columns;
-    return form_new(&setting);
+    stream->filled = arena_alloc(&stream->arena, stream->column_count * sizeof *stream->filled);
+    setting.columns = stream->columns;
+    setting.column_count = stream->column_count;
+    return stream->filled || stream->column_count == 0 ? form_new(&setting) : NULL;
 }
 
 /* Only rows that are held until the last one has come are too large for a form. */
@@ -73,6 +82,25 @@ static bool refuse_rows(const struct tree_stream *stream, struct error *err)
                      buf_text(&most));
 }
 
+static void note_columns(struct tree_stream *stream, struct json item)
+{
+    stream->any = true;
+    for (size_t i = 0; i < stream->column_count; i++)
+        stream->filled[i] =
+            stream->filled[i] || json_present(item_attribute(item, stream->columns[i]));
+}
+
+/* A misspelt column is empty, and no error: records need not have it. */
+static void say_unfilled(const struct tree_stream *stream)
+{
+    for (size_t i = 0; stream->any && i < stream->column_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf words = {0};
+        form_write_unfilled(stream->columns[i], &words);
+        if (!stream->filled[i])
+            log_line(stream->tree->log, LOG_LEVEL_WARNING, "%s", buf_text(&words));
+    }
+}
+
 /* What is counted tells no dates, so a count has none. */
 static bool add_record(struct tree_stream *stream, struct json item, struct error *err)
 {
@@ -80,6 +108,7 @@ static bool add_record(struct tree_stream *stream, struct json item, struct erro
     int64_t mtime_ms = dated ? file_mtime_ms(stream->place->route->list, item) : 0;
     if (mtime_ms > stream->mtime_ms)
         stream->mtime_ms = mtime_ms;
+    note_columns(stream, item);
     return form_add(stream->form, item, &stream->bytes, err);
 }
 
@@ -115,6 +144,7 @@ static void take_records(void *arg, const struct tree_entry *entries, size_t cou
         refuse_rows(stream, &why);
     struct tree_piece piece = {.bytes = buf_span(&stream->bytes), .more = more};
     if (ok && !more) {
+        say_unfilled(stream);
         piece.mtime_ms = stream->mtime_ms;
         piece.ttl_left_ms = ttl_left_ms(stream);
     }
@@ -138,7 +168,7 @@ struct tree_stream *tree_stream(const struct tree *tree, const struct place *pla
     if (!stream)
         return NULL;
     *stream = (struct tree_stream){.tree = tree, .place = place, .fn = fn, .arg = arg};
-    stream->form = make_form(tree, place);
+    stream->form = make_form(stream);
     if (stream->form)
         stream->listing = tree_list_records(tree, place, false, take_records, stream);
     if (stream->listing)

@@ -4,6 +4,7 @@
 
 #include "core/form/aligned.h"
 #include "core/form/cell.h"
+#include "core/form/form.h"
 #include "core/tree/file.h"
 
 struct columns {
@@ -85,13 +86,11 @@ void columns_write_json(const struct columns *columns, struct json item, struct 
 void columns_say_empty(const struct columns *columns, const char *path)
 {
     for (size_t i = 0; columns->filled && i < columns->aligned.grid.count; i++) {
-        CLEAN_UP(buf_clean_up) struct buf text = {0};
+        CLEAN_UP(buf_clean_up) struct buf words = {0};
         const struct grid_column *column = columns->aligned.grid.columns[i];
         if (column->filled)
             continue;
-        buf_add_text(&text, "none of the records has an attribute \"");
-        buf_add_span(&text, column->node.key);
-        buf_add_char(&text, '"');
-        app_note(columns->app, LOG_LEVEL_WARNING, path, buf_text(&text));
+        form_write_unfilled(column->node.key, &words);
+        app_note(columns->app, LOG_LEVEL_WARNING, path, buf_text(&words));
     }
 }

@@ -224,7 +224,10 @@ static void compare_folders(struct work *work, const struct task *task, const st
 {
     struct folder one = {task->before, before}, other = {task->now, now};
     work->task = task;
-    folders_compare(&work->contrast, &one, &other, take_pair, work);
+    bool any = folders_compare(&work->contrast, &one, &other, take_pair, work);
+    if (!any && !task->listed)
+        log_line(&work->app->log, LOG_LEVEL_WARNING,
+                 "nothing was compared: neither %s nor %s lists anything", task->before, task->now);
 }
 
 static void compare_task(struct work *work, const struct task *task)

@@ -265,14 +265,14 @@ static bool begin(struct side *side, struct app *app, const struct folder *folde
     return ok;
 }
 
-void folders_compare(struct contrast *contrast, const struct folder *before,
+bool folders_compare(struct contrast *contrast, const struct folder *before,
                      const struct folder *now, folders_pair_fn *fn, void *arg)
 {
     CLEAN_UP(folders_clean_up)
     struct folders folders = {.contrast = contrast, .fn = fn, .arg = arg};
     struct side *a = &folders.before, *b = &folders.now;
     if (!begin(a, contrast->app, before) || !begin(b, contrast->app, now))
-        return;
+        return true; /* which has been complained of */
     if (side_align(a, b))
         merge(&folders);
     else
@@ -280,4 +280,6 @@ void folders_compare(struct contrast *contrast, const struct folder *before,
     if (!side_is_cut(a) && !side_is_cut(b))
         merge_others(&folders);
     complain_of_ends(&folders);
+    return a->any || b->any || a->others.count > 0 || b->others.count > 0 ||
+           a->why.kind != ERROR_NONE || b->why.kind != ERROR_NONE;
 }

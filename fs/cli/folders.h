@@ -15,8 +15,8 @@ typedef void folders_pair_fn(void *arg, struct span name);
 
 /* Names are what entries have in common, whatever their keys. Where both directories come in one
  * order, memory holds a page of each; else all records of NOW. Runs the loop; what can't be
- * compared is complained of. */
-void folders_compare(struct contrast *contrast, const struct folder *before,
+ * compared is complained of. False when neither of them has anything that could be compared. */
+bool folders_compare(struct contrast *contrast, const struct folder *before,
                      const struct folder *now, folders_pair_fn *fn, void *arg);
 
 #endif

@@ -72,14 +72,19 @@ struct words {
     struct options *options;
 };
 
-/* Names the long option that WORD is nearest to. */
-static bool unknown(const char *word)
+static bool goes_with(const struct option *option, const char *command)
+{
+    return !option->commands || (command && has_word(option->commands, command));
+}
+
+/* Names the long option of COMMAND that WORD is nearest to. */
+static bool unknown(const char *word, const char *command)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct nearest nearest = nearest_to(span_of(word, strcspn(word, "=")));
     for (size_t i = 0; i < option_count; i++) {
-        if (!option_table[i].name)
+        if (!option_table[i].name || (command && !goes_with(&option_table[i], command)))
             continue;
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         buf_printf(&name, "--%s", option_table[i].name);
@@ -93,8 +98,8 @@ static bool unknown(const char *word)
 static bool may_stand(const struct words *words, const struct option *option, const char *word)
 {
     if (!option)
-        return unknown(word);
-    if (option->commands && (!words->command || !has_word(option->commands, words->command)))
+        return unknown(word, words->command);
+    if (!goes_with(option, words->command))
         return complain(word, "does not go with this command");
     return true;
 }

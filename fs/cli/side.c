@@ -58,6 +58,7 @@ static bool take_entry(struct side *side, const struct tree_entry *from)
 {
     bool record = json_present(from->item);
     struct side_entries *entries = record ? &side->records : &side->others;
+    side->any = side->any || record;
     struct side_entry *entry = push_entry(entries);
     if (!entry)
         return false;

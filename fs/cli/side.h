@@ -36,6 +36,7 @@ struct side {
     struct side_entries others;  /* all that is no record, as far as it has come */
     size_t next;                 /* of the records */
     bool waiting, more;
+    bool any;         /* a record has come */
     struct error why; /* how it ended, if not well */
 };
 

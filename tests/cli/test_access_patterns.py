@@ -343,3 +343,9 @@ def test_several_paths_are_answered_in_order(ddbfs, oracle, cost):
 def test_one_record_asked_twice_costs_once(ddbfs, cost):
     ddbfs("cat", *[f"/prod/shops/{DOMAIN}/SETTINGS"] * 2)
     assert cost() == ["GetItem"]
+
+
+@pytest.mark.parametrize("date", ["2026-4-16", "16-04-2026", "2026-04-32", "today"])
+def test_what_is_no_date_is_refused(ddbfs, cost, date):
+    run = ddbfs("cat", f"{BY_INDEX}/on/{date}@count", expect=None)
+    assert run.code != 0 and "a date is written 2026-04-16" in run.stderr and cost() == []

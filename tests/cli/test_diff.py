@@ -559,3 +559,9 @@ def test_a_directory_that_is_held_has_a_bound(ddbfs, things, write_map, plain_ma
 
 def test_the_help_says_its_exit_statuses(ddbfs):
     assert "0 no differences, 1 some, 2 not all" in ddbfs("help", "diff").text
+
+
+def test_two_directories_with_nothing_in_them_are_told(ddbfs):
+    """A misspelt name would pass for two shops without a difference."""
+    run = ddbfs("diff", "/prod/shops/by-acount", "/staging/shops/by-acount")
+    assert run.stdout == b"" and "nothing was compared: neither /prod/shops/by-acount nor" in run.stderr

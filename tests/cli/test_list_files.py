@@ -287,3 +287,15 @@ def test_explain_tells_the_listings_cost(ddbfs):
     told = json.loads(ddbfs("explain", "--json", f"{BY_INDEX}/all@jsonl").text)
     listing = json.loads(ddbfs("explain", "--json", f"{BY_INDEX}/all").text)
     assert told["bound"] == listing["bound"] and told["aws"] == listing["aws"]
+
+
+@pytest.mark.parametrize("ending", ["@csv:status,creatd_at", "@csv/status,creatd_at", "@table/status,creatd_at"])
+def test_a_column_that_no_record_has_is_told(ddbfs, ending):
+    run = ddbfs("cat", f"{BY_INDEX}/latest{ending}")
+    assert run.stdout and run.stderr.count("\n") == 1
+    assert 'warning: none of the records has an attribute "creatd_at"' in run.stderr
+
+
+def test_a_column_is_no_part_of_an_attribute(ddbfs):
+    assert "a column is a whole attribute" in ddbfs("cat", f"{BY_INDEX}/latest@csv:progress.processed").stderr
+    assert ddbfs("cat", f"{BY_INDEX}/latest@csv:status,progress").stderr == ""
