@@ -322,7 +322,8 @@ static bool begin(struct walk *walk, struct error *err)
 }
 
 /* Identity is what is asked, of whom, and what its keys are called, by which items are taken apart.
- */
+ * Of records that were read again only those are there that count for their path: another path that
+ * asks the same would take what is missing for gone. */
 static bool write_key(struct walk *walk)
 {
     const struct plan *plan = walk->from.plan;
@@ -332,6 +333,10 @@ static bool write_key(struct walk *walk)
                    value_type_name(plan->table->keys[i].type));
     buf_add_char(&walk->key, ' ');
     read_identity(plan->query, &walk->key);
+    if (plan->reads_again) {
+        buf_printf(&walk->key, " %s", plan->query->pattern);
+        plan_identity(plan, &walk->key);
+    }
     return !walk->key.failed;
 }
 

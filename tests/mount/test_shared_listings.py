@@ -195,3 +195,63 @@ def test_what_failed_is_not_shared(mount, proxy, oracle):
     assert caught.value.errno == errno.EACCES
     proxy.heal()
     assert look(m, ALL, "@csv") == oracle(f"/{ALL}@csv")
+
+
+BY_G = {
+    "TableName": "any-Things",
+    "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk", "g", "at")],
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "ByG",
+            "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}, {"AttributeName": "at", "KeyType": "RANGE"}],
+            "Projection": {"ProjectionType": "KEYS_ONLY"},
+        }
+    ],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+KINDS = {
+    "records": {"note": {"pk": "{box}", "sk": "NOTE#{id}"}, "task": {"pk": "{box}", "sk": "TASK#{id}"}},
+    "paths": {
+        "notes/{g}/": {"list": "note", "index": "ByG", "where": {"g": "{g}"}},
+        "tasks/{g}/": {"list": "task", "index": "ByG", "where": {"g": "{g}"}},
+    },
+}
+PLATFORMS = {
+    "records": {"task": {"pk": "{shop}#{platform}", "sk": "TASK#{id}"}},
+    "paths": {"by/{platform}/{g}/": {"index": "ByG", "where": {"g": "{g}"}}},
+}
+
+
+@pytest.mark.parametrize("first", ["ls -l", "@jsonl"])
+@pytest.mark.parametrize(
+    "declared, keys, one, other",
+    [
+        (KINDS, [("b", "NOTE#1"), ("b", "TASK#2"), ("b", "TASK#3")], "notes/x", "tasks/x"),
+        (PLATFORMS, [("a#red", "TASK#1"), ("a#blue", "TASK#2"), ("c#blue", "TASK#3")], "by/red/x", "by/blue/x"),
+    ],
+)
+def test_paths_that_ask_the_same_have_records_of_their_own(mount, table, tmp_path, declared, keys, one, other, first):
+    """What one of them lists is not all that the other does, though their Query is the same."""
+    items = [{"pk": {"S": pk}, "sk": {"S": sk}, "g": {"S": "x"}, "at": {"S": sk[-1]}} for pk, sk in keys]
+    table(BY_G, items)
+    (tmp_path / "map.json").write_text(
+        json.dumps(
+            {
+                "environments": {"any": {"prefix": "any-", "profile": "controller", "region": "us-east-1"}},
+                "tables": {
+                    "things": {
+                        "table": "Things",
+                        "indexes": {"ByG": {"partition": "g", "sort": "at", "projects": "keys"}},
+                        **declared,
+                    }
+                },
+            }
+        )
+    )
+    m = mount(map_file=tmp_path / "map.json")
+    assert len(look(m, f"any/things/{one}", first)) > 0
+    lines = look(m, f"any/things/{other}", "@jsonl").splitlines()
+    assert [json.loads(line)["sk"] for line in lines] == ["TASK#2", "TASK#3"]
+    assert look(m, f"any/things/{other}", "@count") == b"2\n"
+    assert len(look(m, f"any/things/{other}", "ls")) == 2
