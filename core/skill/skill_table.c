@@ -152,7 +152,8 @@ static void write_values(struct section *section, const struct map_param *param)
     }
     if (shown < param->value_count)
         buf_printf(section->out, " and %zu more", param->value_count - shown);
-    buf_add_text(section->out, param->only ? ", and no other finds anything" : ", and others may be typed");
+    buf_add_text(section->out,
+                 param->only ? ", and no other finds anything" : ", and others may be typed");
 }
 
 static void write_param(struct section *section, const struct map_param *param)

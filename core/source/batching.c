@@ -228,17 +228,19 @@ static void give_back(struct payer *payer, double units)
 static bool set_aside(struct payer *payer, double units, double least, struct error *err)
 {
     const struct batch *batch = (const struct batch *)payer;
-    bool ok = true;
     unsigned count = 0;
     for (const struct source_call *each = batch->members; each; each = each->next)
         count++;
-    for (struct source_call *each = batch->members; each && ok; each = each->next) {
-        ok = payer_set_aside(each->payer, units / count, least / count, err);
-        each->set_aside += ok ? units / count : 0;
+    double part = units / count;
+    struct source_call *each = batch->members;
+    for (; each && payer_set_aside(each->payer, part, least / count, err); each = each->next)
+        each->set_aside += part;
+    /* What stays set aside is for a request that is still under way. */
+    for (struct source_call *had = batch->members; each && had != each; had = had->next) {
+        payer_give_back(had->payer, part);
+        had->set_aside -= part;
     }
-    if (!ok)
-        give_back(payer, units);
-    return ok;
+    return !each;
 }
 
 static double left(const struct payer *payer)

@@ -1,6 +1,7 @@
 #include "fs/cli/contrast.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "core/base/printable.h"
 #include "core/base/shell.h"
@@ -77,6 +78,18 @@ void contrast_only(struct contrast *contrast, const char *folder, struct span na
     print(&line);
 }
 
+/* A terminal must not obey what a record holds; other readers get each byte. */
+static void print_text(const struct buf *text)
+{
+    CLEAN_UP(buf_clean_up_secret) struct buf shown = {0};
+    if (!isatty(STDOUT_FILENO)) {
+        print(text);
+        return;
+    }
+    printable_add_lines(&shown, buf_span(text));
+    print(&shown);
+}
+
 /* The unified diff of two texts, which may be the same. */
 static void print_unified(const char *before_path, struct span before, const char *now_path,
                           struct span now, bool listed)
@@ -96,7 +109,7 @@ static void print_unified(const char *before_path, struct span before, const cha
     struct unified_text a = {buf_span(&before_label), before}, b = {buf_span(&now_label), now};
     unified_write(&out, &a, &b);
     if (out.size > head)
-        print(&out);
+        print_text(&out);
 }
 
 void contrast_files(struct contrast *contrast, const struct contrast_file *before,

@@ -238,6 +238,8 @@ void bill_answer(struct bill *bill, int error)
     if (bill->is_over)
         return;
     bill->error = error;
+    if (error == EDQUOT)
+        account_note_refusal(bill->account);
     close_bill(bill);
 }
 
@@ -277,6 +279,7 @@ void bill_pass(struct bill *bill, pid_t pid)
 void bill_refuse(struct bill *bill, int error)
 {
     bill->error = error;
+    account_note_refusal(bill->account);
     tell(bill);
     bill->error = 0;
     begin_anew(bill);

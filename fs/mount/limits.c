@@ -17,6 +17,7 @@ struct account {
     double units;     /* read, or that may have been */
     double set_aside; /* for requests that are under way */
     uint64_t refused;
+    bool by_second; /* what said no last */
     unsigned references;
     struct account *previous, *next; /* who asked last comes first */
 };
@@ -178,8 +179,7 @@ static bool refuse_process(struct account *account, double least, struct error *
     units_write(account->units, &read);
     units_write(account->limits->a_process, &most);
     units_write(least, &needed);
-    account->refused++;
-    account->limits->stats.refused_by_process++;
+    account->by_second = false;
     return error_set(
         err, ERROR_SPENT,
         "%s (process group %d) has read %s units of the %s that a program may read "
@@ -194,8 +194,7 @@ static bool refuse_second(struct account *account, double least, struct error *e
     CLEAN_UP(buf_clean_up) struct buf most = {0}, needed = {0};
     units_write(account->limits->a_second, &most);
     units_write(least, &needed);
-    account->refused++;
-    account->limits->stats.refused_by_second++;
+    account->by_second = true;
     return error_set(err, ERROR_TOO_FAST,
                      "all %s units are taken that may be read here in a second (--max-rcu), and "
                      "this takes at least %s; %s, or allow more",
@@ -218,6 +217,13 @@ bool account_set_aside(struct account *account, double units, double least, stru
         return refuse_second(account, least, err);
     hold(account, units);
     return true;
+}
+
+void account_note_refusal(struct account *account)
+{
+    struct limits_stats *stats = &account->limits->stats;
+    ++*(account->by_second ? &stats->refused_by_second : &stats->refused_by_process);
+    account->refused++;
 }
 
 void account_give_back(struct account *account, double units)

@@ -30,6 +30,8 @@ void account_leave(struct account *account);
 double account_left(const struct account *account);
 /* Sets UNITS aside for a request. False with ERR filled when not even LEAST is left. */
 bool account_set_aside(struct account *account, double units, double least, struct error *err);
+/* A question is told that; not every request that is refused is one. */
+void account_note_refusal(struct account *account);
 void account_give_back(struct account *account, double units);
 /* It has read so much. */
 void account_charge(struct account *account, double units);

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import load, tables
+from harness import load, tables, terminal
 
 COOL = "/prod/shops/cool-store.myshopify.com"
 OTHER = "/prod/shops/e513a8-4.myshopify.com"
@@ -565,3 +565,15 @@ def test_two_directories_with_nothing_in_them_are_told(ddbfs):
     """A misspelt name would pass for two shops without a difference."""
     run = ddbfs("diff", "/prod/shops/by-acount", "/staging/shops/by-acount")
     assert run.stdout == b"" and "nothing was compared: neither /prod/shops/by-acount nor" in run.stderr
+
+
+def test_a_terminal_obeys_no_record(ddbfs, home, things):
+    """Values that move the cursor are escaped where somebody looks; a pipe gets each byte."""
+    put_boxes(things, {"a": "one\x1b[2J\u202e"}, {"a": "two"})
+    paths = ["/any/things/left/a@/note", "/any/things/right/a@/note"]
+    assert "-one\x1b[2J\u202e" in ddbfs("diff", *paths, env=things.env, expect=1).text
+    command = [str(ddbfs.binary), "diff", *paths]
+    with terminal.Terminal(command, home.environment(things.env), rows=24) as t:
+        t.wait_for("+two")
+        t.end()
+    assert "-one%1B[2J%E2%80%AE" in t.shown and "\x1b" not in t.shown

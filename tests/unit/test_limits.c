@@ -57,6 +57,7 @@ static void check_refused(struct account *account, double units, enum error_kind
 {
     struct error err;
     CHECK(!account_set_aside(account, units, units, &err));
+    account_note_refusal(account);
     CHECK_INT(err.kind, kind);
     CHECK_HAS(err.text, part);
 }
