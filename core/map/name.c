@@ -114,6 +114,18 @@ enum companion name_split_companion(struct span *name, struct span *columns)
     return COMPANION_NONE;
 }
 
+enum companion name_bare_companion(struct span text)
+{
+    for (enum companion c = COMPANION_TYPED; c < COMPANION_END; c++) {
+        struct span ending = span_text(name_companion_ending(c));
+        bool columns = name_companion_has_columns(c) && span_starts(text, ending) &&
+                       text.size > ending.size && text.data[ending.size] == ':';
+        if (span_equal(text, ending) || columns)
+            return c;
+    }
+    return COMPANION_NONE;
+}
+
 static int digit_value(char c)
 {
     if (c >= '0' && c <= '9')

@@ -71,6 +71,8 @@ size_t name_ending(struct span text);
  * written; empty where it has none. */
 enum companion name_split_companion(struct span *name, struct span *columns);
 const char *name_companion_ending(enum companion companion);
+/* The companion whose ending, with columns or without, TEXT is as a whole. */
+enum companion name_bare_companion(struct span text);
 
 /* Whether it is one that listings have, and records have not; and whether it may name columns. */
 bool name_companion_is_of_listing(enum companion companion);

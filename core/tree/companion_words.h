@@ -2,8 +2,7 @@
 #ifndef DDBFS_CORE_TREE_COMPANION_WORDS_H
 #define DDBFS_CORE_TREE_COMPANION_WORDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "core/base/buf.h"
 
 struct companion_words {
     const char *name; /* behind that of what it is a companion of */
@@ -12,5 +11,15 @@ struct companion_words {
 
 /* Those of a listing, or of a record, the most useful first. */
 const struct companion_words *companion_words_of(bool listing, size_t *count);
+
+/* Appends the names of all of them, with a comma between. */
+void companion_words_names(bool listing, struct buf *out);
+
+/* Appends ` (did you mean "@jsonl"?)` when WRONG, what a name ends in from its last @ on, is near
+ * to the ending of such a companion, and else nothing. */
+void companion_words_hint(bool listing, struct span wrong, struct buf *out);
+
+/* Where the last @ of NAME stands, which has something before it; 0 when there is none. */
+size_t companion_words_at(struct span name);
 
 #endif

@@ -7,6 +7,7 @@
 #include "core/base/instant.h"
 #include "core/plan/command.h"
 #include "core/tree/census.h"
+#include "core/tree/doubt.h"
 #include "core/tree/fact.h"
 #include "core/tree/links.h"
 #include "core/tree/price.h"
@@ -188,7 +189,7 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
 {
     CLEAN_UP(buf_clean_up) struct buf options = {0};
     find_price(words, place, &explanation->price.cost);
-    place_write_doubt(place, &words->doubt);
+    doubt_write(place, &words->doubt);
     find_words_of_links(words, tree, place, &explanation->price);
     if (!explanation->price.plan)
         find_words_of_table(words, tree, place, explanation->price.cost.scans);

@@ -6,6 +6,7 @@
 
 #include "core/plan/sieve.h"
 #include "core/tree/ask.h"
+#include "core/tree/doubt.h"
 #include "core/tree/shortened.h"
 
 /* What is under way. Moves: STARTS → one of FINDS, READS or FAILS; FINDS → READS, where records are
@@ -88,7 +89,7 @@ static void miss(struct fetch *fetch, int64_t ttl_left_ms, const char *text)
 {
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf doubt = {0};
-    place_write_doubt(fetch->place, &doubt);
+    doubt_write(fetch->place, &doubt);
     error_set(&why, ERROR_NOT_FOUND, "%s%s%s", text, doubt.size ? "; " : "", buf_text(&doubt));
     deny(fetch, ttl_left_ms, &why);
 }

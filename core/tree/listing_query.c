@@ -2,6 +2,7 @@
  * read again for them. */
 #include "core/plan/sieve.h"
 #include "core/tree/ask.h"
+#include "core/tree/doubt.h"
 #include "core/tree/file.h"
 #include "core/tree/listing.h"
 #include "core/tree/shortened.h"
@@ -359,7 +360,7 @@ bool tree_list_note(const struct tree_listing *listing, struct error *out)
     bool several = listing->stats.skipped > 1;
     if (listing->plan && listing->stats.skipped == 0 && listing->stats.entries == 0) {
         CLEAN_UP(buf_clean_up) struct buf doubt = {0};
-        place_write_doubt(listing->place, &doubt);
+        doubt_write(listing->place, &doubt);
         if (doubt.size > 0)
             error_set(out, ERROR_NOT_FOUND, "no record is listed, and %s", buf_text(&doubt));
         return doubt.size > 0;

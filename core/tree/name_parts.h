@@ -17,15 +17,19 @@ enum refusal_kind {
     WRONG_COUNT, /* it is one that no listing has */
     A_SECRET,
     NO_COMPANION,
-    NO_LISTING, /* of which it would be a companion */
-    NO_COLUMN,  /* a list of columns with nothing between two commas, or no name of an attribute */
+    OF_DIRECTORY, /* a companion that what has that name has not: it is neither record nor listing,
+                   */
+    OF_LISTING,   /* a listing of records, */
+    OF_RECORD,    /* or a record */
+    NO_VALUE,     /* before a companion's ending */
+    NO_COLUMN, /* a list of columns with nothing between two commas, or no name of an attribute */
     TOO_MANY
 };
 
 struct refusal {
     enum refusal_kind kind;
     const char *param;
-    const char *why; /* of BAD_BASE64: a static phrase */
+    const char *why; /* of BAD_BASE64, and what would have the companion: a static phrase */
 };
 
 /* Notes the first refusal of a name alone: the more specific step is tried first, and knows best.

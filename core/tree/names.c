@@ -3,6 +3,7 @@
 #include "core/base/nearest.h"
 #include "core/map/limit.h"
 #include "core/map/listable.h"
+#include "core/tree/companion_words.h"
 #include "core/tree/name_draft.h"
 #include "core/tree/name_parts.h"
 #include "core/tree/noise.h"
@@ -112,6 +113,22 @@ static enum taken try_step(const struct names_directory *directory, const struct
     return taken;
 }
 
+/* Whether NAME ends in a companion's ending where CHILD wants a value. One that is really called so
+ * is typed with its @ escaped. */
+static bool lacks_value(const struct route *child, struct span name, const struct bindings *values,
+                        struct refusal *refusal)
+{
+    const struct format *segment = &child->segment;
+    const char *param = segment->pieces[segment->count - 1].param;
+    const struct span *value = param ? bindings_find(values, param) : NULL;
+    enum companion bare =
+        value && span_ends(name, *value) ? name_bare_companion(*value) : COMPANION_NONE;
+    if (bare == COMPANION_NONE)
+        return false;
+    refusal_note(refusal, NO_VALUE, name_companion_ending(bare));
+    return true;
+}
+
 /* Steps are tried the more specific first. "match" is a word to who types: a key that the service
  * has opens even if it does not match, by a name with an escape in it, unless another step takes
  * that. */
@@ -130,6 +147,9 @@ static bool find_step(const struct names_directory *directory, struct span name,
         if (noise_is_for(&child->segment, name))
             continue;
         enum taken taken = try_step(directory, child, text, arena, found, refusal);
+        if ((taken == TAKEN || taken == UNSUITED) &&
+            lacks_value(child, name, &found->values, refusal))
+            taken = REFUSED;
         if (taken == TAKEN)
             return true;
         if (taken == REFUSED && (refusal->kind == A_SECRET || refusal->kind == WRONG_COUNT))
@@ -206,6 +226,23 @@ static bool has_companion(const struct route *route, enum companion companion)
     return is_record(route) || (route->list && companion == COMPANION_INFO);
 }
 
+/* That what ROUTE leads to has not COMPANION, which other things have. */
+static void note_foreign(const struct route *route, enum companion companion,
+                         struct refusal *refusal)
+{
+    bool lists = route->list && !route->list->groups;
+    enum refusal_kind kind = is_record(route) ? OF_RECORD
+                             : route->file    ? NO_COMPANION
+                             : lists          ? OF_LISTING
+                                              : OF_DIRECTORY;
+    if (refusal->kind != REFUSED_NOT)
+        return;
+    refusal_note(refusal, kind, name_companion_ending(companion));
+    refusal->why = name_companion_is_of_listing(companion) ? "listing of records"
+                   : companion == COMPANION_INFO           ? "listing or a record"
+                                                           : "record";
+}
+
 /* Takes BASE for what COMPANION is of. False, with a refusal noted, when that has none such. */
 static bool take_companion(struct names_found *found, enum companion companion, struct span columns,
                            struct arena *arena, struct refusal *refusal)
@@ -213,10 +250,7 @@ static bool take_companion(struct names_found *found, enum companion companion, 
     struct span *names;
     size_t count;
     if (!has_companion(found->route, companion)) {
-        refusal_note(refusal,
-                     found->route->file && found->route->file->attribute ? NO_COMPANION
-                                                                         : NO_LISTING,
-                     name_companion_ending(companion));
+        note_foreign(found->route, companion, refusal);
         return false;
     }
     if (!names_find_columns(columns, arena, &names, &count, NULL)) {
@@ -255,6 +289,45 @@ static bool find_any(const struct names_directory *directory, struct span name, 
     return false;
 }
 
+/* Whether NAME is that of something here and an ending that is none of its companions'; ERR says
+ * so then. */
+static bool say_no_companion(const struct names_directory *directory, struct span name,
+                             struct error *err)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    struct refusal refusal = {0};
+    struct names_found found;
+    size_t at = companion_words_at(name);
+    struct span base = span_of(name.data, at), wrong = span_from(name, at);
+    if (at == 0 || !find_any(directory, base, &arena, &found, &refusal) ||
+        found.kind != NAMES_CHILD || found.companion != COMPANION_NONE)
+        return false;
+    bool record = is_record(found.route);
+    if (!record && (!found.route->list || found.route->list->groups))
+        return false;
+    companion_words_hint(!record, wrong, &hint);
+    companion_words_names(!record, &names);
+    error_set(err, ERROR_NOT_FOUND, "\"%.*s\" has no \"%.*s\"%s; %s has %s", (int)base.size,
+              base.data, (int)wrong.size, wrong.data, buf_text(&hint),
+              record ? "a record" : "a listing of records", buf_text(&names));
+    return true;
+}
+
+/* That only others have the companion, and which ones this has. */
+static bool say_foreign(const struct refusal *refusal, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf names = {0};
+    bool listing = refusal->kind == OF_LISTING;
+    if (refusal->kind == OF_DIRECTORY)
+        return error_set(err, ERROR_NOT_FOUND, "only a %s has %s; this is a plain directory",
+                         refusal->why, refusal->param);
+    companion_words_names(listing, &names);
+    return error_set(err, ERROR_NOT_FOUND, "only a %s has %s; this is a %s, which has %s",
+                     refusal->why, refusal->param, listing ? "listing of records" : "record",
+                     buf_text(&names));
+}
+
 /* All that the directory has; and, when one of the literals is near to NAME, which one was meant.
  */
 static bool say_missing(const struct names_directory *directory, struct span name,
@@ -285,23 +358,27 @@ static bool say_unmatched(const struct names_directory *directory, const char *n
     return error_set(err, ERROR_INVALID, "%s does not match %s", param->name, param->match);
 }
 
-static bool say_refusal(const struct names_directory *directory, struct span name,
-                        const struct refusal *refusal, struct error *err)
+static bool say_bad_escape(struct span name, struct error *err)
 {
     enum name_mark mark;
     struct span prefix;
+    if (name_is_shortened(name, &mark, &prefix))
+        return error_set(err, ERROR_INVALID,
+                         "a shortened name opens in the listing that shows it, and nowhere else");
+    return error_set(err, ERROR_INVALID,
+                     "in \"%.*s\" two hexadecimal digits must follow each %%; a %% itself is "
+                     "written %%25",
+                     (int)name.size, name.data);
+}
+
+static bool say_refusal(const struct names_directory *directory, struct span name,
+                        const struct refusal *refusal, struct error *err)
+{
     switch (refusal->kind) {
     case REFUSED_NOT:
-        return say_missing(directory, name, err);
+        return !say_no_companion(directory, name, err) && say_missing(directory, name, err);
     case BAD_ESCAPE:
-        if (name_is_shortened(name, &mark, &prefix))
-            return error_set(err, ERROR_INVALID,
-                             "a shortened name opens in the listing that shows it, and nowhere "
-                             "else");
-        return error_set(err, ERROR_INVALID,
-                         "in \"%.*s\" two hexadecimal digits must follow each %%; a %% itself is "
-                         "written %%25",
-                         (int)name.size, name.data);
+        return say_bad_escape(name, err);
     case NOT_PADDED:
         return error_set(
             err, ERROR_INVALID,
@@ -331,9 +408,14 @@ static bool say_refusal(const struct names_directory *directory, struct span nam
     case NO_COMPANION:
         return error_set(err, ERROR_NOT_FOUND,
                          "a file of a bare value has no companions; its record has");
-    case NO_LISTING:
-        return error_set(err, ERROR_NOT_FOUND, "only a listing of records has %s; this is none",
-                         refusal->param);
+    case OF_DIRECTORY:
+    case OF_LISTING:
+    case OF_RECORD:
+        return say_foreign(refusal, err);
+    case NO_VALUE:
+        return error_set(err, ERROR_INVALID,
+                         "a value is missing before %s; a value that is called so is typed %%40%s",
+                         refusal->param, refusal->param + 1);
     case NO_COLUMN:
         return error_set(err, ERROR_INVALID,
                          "\"%.*s\" names no columns: write attributes with a comma between them, "

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "core/base/nearest.h"
-#include "core/json/json.h"
 #include "core/tree/noise.h"
 
 /* Makes TEXT, which is another place's, PLACE's own. */
@@ -142,11 +141,51 @@ struct plan *place_plan(const struct place *place, struct error *err)
     return plan;
 }
 
+/* Appends the directories below DIRECTORY that list records, with a comma between, as far as ROOM
+ * goes, which the last takes for an ellipsis. PATH leads from where the first began to this one. */
+static void add_listings_below(const struct route *directory, struct buf *path, size_t *room,
+                               struct buf *out)
+{
+    size_t size = path->size;
+    for (const struct route *child = directory->children; child; child = child->next) {
+        if (child->file || child->hidden)
+            continue;
+        route_write_segment(child, path);
+        buf_add_char(path, '/');
+        if (child->list && !child->list->groups && *room > 0)
+            buf_printf(out, "%s%s", out->size ? ", " : "", --*room ? buf_text(path) : "…");
+        add_listings_below(child, path, room, out);
+        buf_truncate(path, size);
+    }
+}
+
+/* What PLACE is, and where there are listings. */
+static bool say_no_listing(const struct place *place, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0}, below = {0};
+    size_t room = 9;
+    if (!place_is_directory(place))
+        return error_set(err, ERROR_INVALID,
+                         "is no listing of records, but one file; counts, limits and filters are "
+                         "of a directory that lists records");
+    if (place->kind != PLACE_DIRECTORY)
+        return error_set(err, ERROR_INVALID,
+                         "is no listing of records; directories of its tables are");
+    add_listings_below(place->route, &path, &room, &below);
+    if (path.failed || below.failed)
+        return error_no_memory(err);
+    if (below.size == 0)
+        return error_set(err, ERROR_INVALID,
+                         "is no listing of records, nor is anything below it: a record opens here "
+                         "by its key");
+    return error_set(err, ERROR_INVALID, "is no listing of records; directories below it are: %s",
+                     buf_text(&below));
+}
+
 bool place_has_records(const struct place *place, struct error *err)
 {
     if (!place_is_listing(place))
-        return error_set(err, ERROR_INVALID,
-                         "is no listing of records, of which some could be asked for");
+        return say_no_listing(place, err);
     return !place->route->list->groups ||
            error_set(err, ERROR_INVALID,
                      "lists directories that records lead to, and not these records; ask one of "
@@ -589,32 +628,6 @@ void place_add_way(struct place *place, const struct place *from)
     if (plan)
         cost_add(&place->way, &plan->cost);
     plan_unref(plan);
-}
-
-void place_write_doubt(const struct place *place, struct buf *out)
-{
-    for (size_t i = 0; i < place->bindings.count; i++) {
-        const struct binding *given = &place->bindings.items[i];
-        const struct map_param *param = model_find_param(place->table, given->param);
-        struct nearest nearest = nearest_to(given->value);
-        CLEAN_UP(buf_clean_up) struct buf known = {0}, hint = {0};
-        bool is_known = !param || param->value_count == 0;
-        for (size_t v = 0; !is_known && v < param->value_count; v++) {
-            is_known = span_equal(param->values[v], given->value);
-            nearest_offer(&nearest, param->values[v]);
-            buf_add_text(&known, v ? ", " : "");
-            json_write_string(&known, param->values[v]);
-        }
-        if (is_known)
-            continue;
-        buf_add_text(out, out->size ? "; " : "");
-        json_write_string(out, given->value);
-        nearest_write(&nearest, &hint);
-        buf_printf(out, " is none of the values that the map knows of {%s}%s: %s", given->param,
-                   buf_text(&hint), buf_text(&known));
-        out->failed = out->failed || known.failed || hint.failed;
-        return; /* one is enough to look at */
-    }
 }
 
 bool place_write_name(const struct place *place, const struct route *child,

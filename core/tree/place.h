@@ -128,10 +128,6 @@ void place_count(struct place *place);
 bool place_ask(struct place *place, const struct asked *asked, bool show_secrets,
                struct error *err);
 
-/* Appends what may be wrong with the values that PLACE's path gives, though nothing forbids them:
- * one that is not among those that the map knows of its parameter. Nothing when all are known. */
-void place_write_doubt(const struct place *place, struct buf *out);
-
 /* Appends the name of CHILD, a step below PLACE or an entry of its listing, given the values of its
  * parameters: names_write. */
 bool place_write_name(const struct place *place, const struct route *child,

@@ -101,3 +101,9 @@ def test_rows_that_would_be_too_large_say_how_to_get_them(mount, branch, oracle,
     assert len((m / f"{path}@csv:status").read_text("utf-8").splitlines()) == 1 + len(names)
     assert json.loads((m / f"{path}@summary").read_text("utf-8"))["count"] == len(names)
     assert len(oracle(f"/{path}{ending}").splitlines()) == 1 + len(names)
+
+
+def test_an_empty_listing_of_a_misspelt_step_says_which_one_was_meant(mount):
+    m = mount()
+    assert os.listdir(m / "prod/shops/by-acount") == []
+    assert '(did you mean "by-account"?)' in (m / ".ddbfs/errors").read_text("utf-8")
