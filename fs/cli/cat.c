@@ -43,7 +43,7 @@ static void start(struct turn *turn)
         turn_end(turn, &why);
         return;
     }
-    const struct tree *tree = &turn->app->tree;
+    const struct tree *tree = &turn->tree;
     if (is_streamed(turn))
         turn->work = tree_stream(tree, turn->place, take_piece, turn);
     else

@@ -227,9 +227,9 @@ static struct shown *show(struct turn *turn)
         shown->columns = columns_new(app, turn->place);
     if (shown && !columns)
         shown->listing =
-            tree_list(&app->tree, turn->place, app->options->list_long, take_entries, turn);
+            tree_list(&turn->tree, turn->place, app->options->list_long, take_entries, turn);
     else if (shown && shown->columns)
-        shown->listing = tree_list_records(&app->tree, turn->place, true, take_entries, turn);
+        shown->listing = tree_list_records(&turn->tree, turn->place, true, take_entries, turn);
     if (shown && shown->listing) {
         tree_list_want_all(shown->listing);
         return shown;
@@ -250,7 +250,7 @@ static bool has_what_is_asked(const struct turn *turn, struct error *err)
 
 static void start(struct turn *turn)
 {
-    const struct tree *tree = &turn->app->tree;
+    const struct tree *tree = &turn->tree;
     struct error why;
     if (!has_what_is_asked(turn, &why)) {
         turn_end(turn, &why);

@@ -89,12 +89,21 @@ static void take_place(void *arg, struct place *place, const struct error *err)
     turn_end(turn, &why);
 }
 
+static void write_log(void *arg, enum log_level level, const char *line)
+{
+    const struct turn *turn = arg;
+    app_note(turn->app, level, turn->path, line);
+}
+
 /* The next path. */
 static void ask(struct turns *turns)
 {
     struct turn *turn = turn_of(turns, turns->asked);
     struct error why;
     *turn = (struct turn){.app = turns->app, .path = turns->paths[turns->asked], .turns = turns};
+    turn->log = (struct log){turns->app->log.level, write_log, turn};
+    turn->tree = turns->app->tree;
+    turn->tree.log = &turn->log;
     turns->asked++;
     bool through = turns->ops->goes_through && turns->ops->goes_through(turns->app->options);
     turn->resolution = (through ? tree_resolve_through : tree_resolve)(

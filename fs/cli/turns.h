@@ -9,6 +9,8 @@
 struct turn {
     struct app *app;
     const char *path;                   /* as it was typed */
+    struct log log;                     /* whose lines are about that path */
+    struct tree tree;                   /* the app's, with this log: what the path is read by */
     struct tree_resolution *resolution; /* of the path; NULL once it is known what it means */
     struct place *place;                /* owned; NULL until then */
     void *work;          /* of the command: what is under way; NULL when nothing is */
