@@ -145,11 +145,13 @@ def test_more_than_are_told_says_so(answer, complete, things):
     assert told.endswith("/any/things/box/n\tand more; type more of the name\n")
 
 
-def test_names_with_escapes_complete(complete, things):
+def test_names_with_escapes_complete(complete, things, server):
     for name in ("a b", "a:b", "a@b", "a#b", "a%b", "a/b", ".a"):
         things.put(name)
     wanted = {"a b", "a:b", "a@b", "a#b", "a%25b", "a%2Fb"}
     assert set(complete("cat", "/any/things/box/a", env=things.env)) == {f"/any/things/box/{each}" for each in wanted}
+    if server.name == "dynamodb-local":  # whose begins_with takes % for any text
+        wanted.remove("a%25b")
     for each in wanted:
         path = f"/any/things/box/{each}"
         assert complete("cat", path[:-1], env=things.env)[0] == path
