@@ -16,7 +16,7 @@ def test_an_empty_listing_of_a_misspelt_step_says_which_one_was_meant(ddbfs, pat
     result = ddbfs("ls", path)
     assert result.text == ""
     told = f'"by-acount" is taken for {{{param}}} (did you mean "by-account"?)'
-    assert result.stderr.rstrip() == f"ddbfs: warning: no record is listed, and {told}"
+    assert result.stderr.rstrip() == f"ddbfs: warning: {path}: no record is listed, and {told}"
     assert f"note   {told}" in ddbfs("explain", path).text
 
 
