@@ -18,7 +18,7 @@ enum error_kind {
     ERROR_INVALID,        /* a map, an option, a profile, or a request the service refuses */
     ERROR_DENIED,         /* no permission, bad signature, no credentials */
     ERROR_EXPIRED,        /* session or token expired */
-    ERROR_THROTTLED,      /* past the retry budget */
+    ERROR_THROTTLED,      /* past the retry budget; or more at once than there is room for here */
     ERROR_TOO_FAST,       /* more than may be read in a second */
     ERROR_SPENT,          /* more than who asks may read at all */
     ERROR_TIMED_OUT,      /* the deadline passed */

@@ -51,6 +51,7 @@ struct cache {
     struct cache_stats stats; /* bytes and entries are worked out when asked for */
     size_t cost;              /* of all entries */
     size_t charged;           /* by others, for what is not kept yet */
+    size_t making;            /* of these, by cache_charge_making */
 };
 
 static void value_ref(const struct cache_value *value)
@@ -165,7 +166,7 @@ static void trim(struct cache *cache)
     }
 }
 
-static struct entry *find_entry(struct cache *cache, struct span key)
+static struct entry *find_entry(const struct cache *cache, struct span key)
 {
     return (struct entry *)dict_find(&cache->entries, key);
 }
@@ -210,6 +211,7 @@ static void link_wait(struct cache_flight *flight, struct cache_wait *wait)
 {
     wait->flight = flight;
     wait->previous = flight->last;
+    wait->next = NULL;
     *(flight->last ? &flight->last->next : &flight->first) = wait;
     flight->last = wait;
 }
@@ -313,14 +315,14 @@ static bool fly_again(struct cache_wait *wait, struct span key)
     return false;
 }
 
-/* All who joined a question that was refused to who asked it: the first of them asks it himself,
- * and the others join him. */
+/* All who joined a question that was refused to who asked it (the flight's first, unless he has
+ * gone away): the first of them asks it himself, and the others join him. */
 static void ask_again(struct cache_flight *flight)
 {
     struct error no_memory;
     error_no_memory(&no_memory);
-    while (flight->first) {
-        struct cache_wait *wait = flight->first;
+    struct cache_wait *wait;
+    while ((wait = flight->asker ? flight->asker->next : flight->first)) {
         struct cache_flight *other = find_flight(flight->cache, flight->node.key);
         unlink_wait(flight, wait);
         if (other) {
@@ -332,17 +334,15 @@ static void ask_again(struct cache_flight *flight)
     }
 }
 
+/* Who asked stays in the flight until the others are elsewhere: one of them may make him leave. */
 static void refuse_asker(struct cache_flight *flight, const struct error *err)
 {
     const struct error copy = *err;
-    struct cache_wait *asker = flight->asker;
     detach_flight(flight);
     flight->landed = true;
-    if (asker)
-        unlink_wait(flight, asker);
     ask_again(flight);
-    if (asker) {
-        struct cache_wait told = end_wait(asker);
+    if (flight->asker) {
+        struct cache_wait told = take_first_wait(flight);
         told.done(told.arg, NULL, 0, &copy);
     }
     free_flight(flight);
@@ -542,6 +542,12 @@ void *cache_find(struct cache *cache, struct span key)
     return entry->value.data;
 }
 
+bool cache_has(const struct cache *cache, struct span key, const void *data)
+{
+    const struct entry *entry = find_entry(cache, key);
+    return entry && entry->value.data == data;
+}
+
 void cache_keep(struct cache *cache, struct span key, const struct cache_value *value)
 {
     keep(cache, key, value);
@@ -559,6 +565,16 @@ void cache_charge(struct cache *cache, size_t more, size_t less)
     cache->charged += more;
     cache->charged -= less;
     trim(cache);
+}
+
+bool cache_charge_making(struct cache *cache, size_t more, size_t less, size_t most)
+{
+    size_t others = cache->making - less;
+    if (more > less && others > 0 && (more > most || others > most - more))
+        return false;
+    cache->making = others + more;
+    cache_charge(cache, more, less);
+    return true;
 }
 
 void cache_drop(struct cache *cache)

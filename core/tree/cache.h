@@ -79,12 +79,18 @@ void cache_fail(struct cache_flight *flight, const struct error *err);
  * misses. What KEY has, however old, borrowed until the cache is next asked or changed; NULL for
  * nothing. */
 void *cache_find(struct cache *cache, struct span key);
+/* Whether KEY has just DATA, which need not be there any more. That is no use of it. */
+bool cache_has(const struct cache *cache, struct span key, const void *data);
 /* Keeps VALUE for KEY, in place of what it had, if it fits; takes a reference of its own. */
 void cache_keep(struct cache *cache, struct span key, const struct cache_value *value);
 void cache_forget(struct cache *cache, struct span key);
 /* Memory beside the cache that is to count against its limit, as of what will be kept later: MORE
  * bytes than before, and LESS of them. What is kept makes room. */
 void cache_charge(struct cache *cache, size_t more, size_t less);
+/* The same, of what many may be making at once, each to give it away. False, with nothing charged,
+ * when there would be more than MOST bytes of it; who makes something while nobody else does may
+ * have any number. */
+bool cache_charge_making(struct cache *cache, size_t more, size_t less, size_t most);
 
 /* Drops all that is known: the next questions are asked afresh. A flight under way lands for those
  * who wait, but is not kept (their TTL_LEFT_MS is 0), and nobody joins it any more. */

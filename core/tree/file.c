@@ -193,12 +193,25 @@ struct tree_call {
     struct tree_listing *listing; /* owned: it is read to its end for its @info */
     struct tree_stream *stream;   /* owned: a listing's records on their way into BYTES */
     struct buf bytes;
+    size_t charged; /* to the cache, for the stream and BYTES */
     tree_file_fn *done;
     void *arg;
 };
 
+/* Files that are being made have no more together than two of the largest would: half of
+ * --cache-size. */
+static bool charge(struct tree_call *call, size_t memory)
+{
+    const struct tree *tree = call->tree;
+    bool ok = cache_charge_making(tree->cache, memory, call->charged, 2 * tree->snapshot_bytes);
+    if (ok)
+        call->charged = memory;
+    return ok;
+}
+
 static void call_destroy(struct tree_call *call)
 {
+    charge(call, 0);
     fetch_cancel(call->fetch);
     loop_remove_timer(call->timer);
     if (call->wait)
@@ -371,25 +384,43 @@ static bool refuse_as_too_large(const struct tree *tree, struct error *err)
                      buf_text(&most));
 }
 
+static bool refuse_beside_others(const struct tree *tree, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf most = {0};
+    size_write(2 * tree->snapshot_bytes, &most);
+    return error_set(err, ERROR_THROTTLED,
+                     "other files are being made of listings at the same time, and together they "
+                     "would hold more than %s, half of --cache-size; read it again when they are "
+                     "done, or fewer of them at once; ddbfs cat of the same path holds none of it",
+                     buf_text(&most));
+}
+
+static bool hold_piece(struct tree_call *call, struct span piece, struct error *err)
+{
+    const struct tree *tree = call->tree;
+    if (piece.size > tree->snapshot_bytes - call->bytes.size)
+        return refuse_as_too_large(tree, err);
+    buf_add_span(&call->bytes, piece);
+    if (call->bytes.failed)
+        return error_no_memory(err);
+    return charge(call, call->bytes.capacity + tree_stream_memory(call->stream)) ||
+           refuse_beside_others(tree, err);
+}
+
 /* All of the file is held before its size is told. */
 static void take_piece(void *arg, const struct tree_piece *piece, const struct error *err)
 {
     struct tree_call *call = arg;
     struct error why;
-    bool ok = !err;
     if (err)
         why = *err;
-    else if (piece->bytes.size > call->tree->snapshot_bytes - call->bytes.size)
-        ok = refuse_as_too_large(call->tree, &why);
-    else
-        buf_add_span(&call->bytes, piece->bytes);
-    if (ok && call->bytes.failed)
-        ok = error_no_memory(&why);
+    bool ok = !err && hold_piece(call, piece->bytes, &why);
     if (ok && piece->more) {
         tree_stream_more(call->stream);
         return;
     }
     struct tree_call ended = *call;
+    struct cache *cache = call->tree->cache; /* the tree may be gone when this is told */
     struct tree_file file = {.bytes = buf_span(&call->bytes)};
     if (ok) {
         file.mtime_ms = piece->mtime_ms;
@@ -399,6 +430,7 @@ static void take_piece(void *arg, const struct tree_piece *piece, const struct e
     ended.done(ended.arg, ok ? &file : NULL, ok ? NULL : &why);
     tree_stream_end(ended.stream);
     buf_clean_up_secret(&ended.bytes);
+    cache_charge_making(cache, 0, ended.charged, 0);
 }
 
 struct tree_call *tree_read(const struct tree *tree, const struct place *place, tree_file_fn *done,

@@ -67,7 +67,19 @@ static struct form *make_form(struct tree_stream *stream)
     return stream->filled || stream->column_count == 0 ? form_new(&setting) : NULL;
 }
 
-/* Only rows that are held until the last one has come are too large for a form. */
+static bool refuse_summary(const struct tree_stream *stream, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf most = {0};
+    size_write(stream->tree->snapshot_bytes, &most);
+    return error_set(err, ERROR_TOO_LARGE,
+                     "what the summary would say of the attributes is more than %s, which is as "
+                     "much as is held of one file; …@count says how many records there are, and "
+                     "…@csv:status,created_at, with attributes of the records in place of these, "
+                     "has what is to be counted",
+                     buf_text(&most));
+}
+
+/* Rows that are held until the last one has come are too large for a form. */
 static bool refuse_rows(const struct tree_stream *stream, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf most = {0};
@@ -99,6 +111,13 @@ static void say_unfilled(const struct tree_stream *stream)
         if (!stream->filled[i])
             log_line(stream->tree->log, LOG_LEVEL_WARNING, "%s", buf_text(&words));
     }
+}
+
+/* Only what is held until the end is too large for a form. */
+static bool refuse_as_held(const struct tree_stream *stream, struct error *err)
+{
+    bool summary = stream->place->companion == COMPANION_SUMMARY;
+    return summary ? refuse_summary(stream, err) : refuse_rows(stream, err);
 }
 
 /* What is counted tells no dates, so a count has none. */
@@ -141,7 +160,7 @@ static void take_records(void *arg, const struct tree_entry *entries, size_t cou
     if (ok && !more)
         ok = form_end(stream->form, &stream->bytes, &why);
     if (!ok && !err && why.kind == ERROR_TOO_LARGE)
-        refuse_rows(stream, &why);
+        refuse_as_held(stream, &why);
     struct tree_piece piece = {.bytes = buf_span(&stream->bytes), .more = more};
     if (ok && !more) {
         say_unfilled(stream);
@@ -154,6 +173,11 @@ static void take_records(void *arg, const struct tree_entry *entries, size_t cou
 void tree_stream_hold_on(struct tree_stream *stream)
 {
     tree_list_hold_on(stream->listing);
+}
+
+size_t tree_stream_memory(const struct tree_stream *stream)
+{
+    return form_memory(stream->form) + stream->bytes.capacity;
 }
 
 void tree_stream_more(struct tree_stream *stream)

@@ -156,7 +156,9 @@ typedef void tree_piece_fn(void *arg, const struct tree_piece *piece, const stru
 struct tree_stream *tree_stream(const struct tree *tree, const struct place *place,
                                 tree_piece_fn *fn, void *arg);
 void tree_stream_hold_on(struct tree_stream *stream); /* as tree_list_hold_on */
-void tree_stream_more(struct tree_stream *stream);    /* once for each piece with MORE */
+/* The bytes of heap that it holds for what comes later, and for the piece in hand. */
+size_t tree_stream_memory(const struct tree_stream *stream);
+void tree_stream_more(struct tree_stream *stream); /* once for each piece with MORE */
 /* Ends it, finished or not; FN is not called any more. NULL is fine. */
 void tree_stream_end(struct tree_stream *stream);
 

@@ -37,6 +37,7 @@ struct kept {
     struct walks *all;
     const struct transcript *transcript; /* to be compared alone */
     struct buf key;
+    size_t memory; /* counts as if the cache had it */
     struct loop_timer *timer;
     struct kept *previous, *next;
 };
@@ -48,13 +49,17 @@ struct walks {
     size_t held; /* by all TAKEN */
     struct walk *newest;
     struct kept *kept;
+    size_t kept_count, kept_most; /* with more of them, those whose transcripts went are ended */
 };
+
+enum { KEPT_LEAST = 64 };
 
 struct walks *walks_new(struct cache *cache, struct loop *loop, size_t most)
 {
     struct walks *walks = calloc(1, sizeof *walks);
     if (walks)
-        *walks = (struct walks){.cache = cache, .loop = loop, .most = most};
+        *walks =
+            (struct walks){.cache = cache, .loop = loop, .most = most, .kept_most = KEPT_LEAST};
     return walks;
 }
 
@@ -63,6 +68,8 @@ static void kept_destroy(struct kept *kept)
     *(kept->previous ? &kept->previous->next : &kept->all->kept) = kept->next;
     if (kept->next)
         kept->next->previous = kept->previous;
+    kept->all->kept_count--;
+    cache_charge(kept->all->cache, 0, kept->memory);
     loop_remove_timer(kept->timer);
     buf_clean_up(&kept->key);
     free(kept);
@@ -75,20 +82,38 @@ void walks_destroy(struct walks *walks)
     free(walks);
 }
 
+static bool is_kept(const struct kept *kept)
+{
+    return cache_has(kept->all->cache, buf_span(&kept->key), kept->transcript);
+}
+
 static void on_expiry(void *arg)
 {
     struct kept *kept = arg;
-    struct cache *cache = kept->all->cache;
     kept->timer = NULL;
-    if (cache_find(cache, buf_span(&kept->key)) == kept->transcript)
-        cache_forget(cache, buf_span(&kept->key));
+    if (is_kept(kept))
+        cache_forget(kept->all->cache, buf_span(&kept->key));
     kept_destroy(kept);
+}
+
+/* What the cache has let go of needs no expiry, which may be a day away. So many more may come
+ * before the next time as there are now. */
+static void forget_what_went(struct walks *walks)
+{
+    for (struct kept *kept = walks->kept, *next; kept; kept = next) {
+        next = kept->next;
+        if (!is_kept(kept))
+            kept_destroy(kept);
+    }
+    walks->kept_most = 2 * walks->kept_count + KEPT_LEAST;
 }
 
 /* Without memory for it, the transcript stays until the cache needs its room. */
 static void expect_expiry(struct walks *walks, const struct transcript *transcript, struct span key,
                           int64_t left_ms)
 {
+    if (walks->kept_count >= walks->kept_most)
+        forget_what_went(walks);
     struct kept *kept = calloc(1, sizeof *kept);
     if (!kept)
         return;
@@ -96,11 +121,16 @@ static void expect_expiry(struct walks *walks, const struct transcript *transcri
     if (kept->next)
         kept->next->previous = kept;
     walks->kept = kept;
+    walks->kept_count++;
     buf_add_span(&kept->key, key);
     if (!kept->key.failed)
         kept->timer = loop_add_timer(walks->loop, left_ms, on_expiry, kept);
-    if (!kept->timer)
+    if (!kept->timer) {
         kept_destroy(kept);
+        return;
+    }
+    kept->memory = sizeof *kept + kept->key.capacity;
+    cache_charge(walks->cache, kept->memory, 0);
 }
 
 static bool is_fresh(const struct walk *walk, int64_t since_ms)

@@ -1,8 +1,10 @@
 """A listing as one file in a mount: an immutable snapshot of exact size, whole or an error."""
 
+import concurrent.futures
 import errno
 import json
 import os
+import threading
 
 import pytest
 
@@ -107,3 +109,43 @@ def test_an_empty_listing_of_a_misspelt_step_says_which_one_was_meant(mount):
     m = mount()
     assert os.listdir(m / "prod/shops/by-acount") == []
     assert '(did you mean "by-account"?)' in (m / ".ddbfs/errors").read_text("utf-8")
+
+
+def read_or_errno(path):
+    try:
+        return path.read_bytes()
+    except OSError as err:
+        return err.errno
+
+
+def test_files_that_are_made_at_once_share_half_of_the_cache(mount, branch, proxy):
+    """12 files of 3 MB: 16M have room for two of the largest, and who finds none is told to come again."""
+    path, _ = branch.put_jobs(10, padding=300_000)
+    names = [f"{path}@csv:note,none{number}" for number in range(12)]
+    all_asked = threading.Event()
+    proxy.fault("delay", op="Query", seconds=60, until=lambda _: all_asked.is_set())
+    m = mount("--cache-size", "16M", "--timeout", "90")
+    with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
+        reads = [pool.submit(read_or_errno, m / name) for name in names]
+        while len(m.stats()["waiting"]) < len(names):
+            pass
+        all_asked.set()
+        told = [read.result() for read in reads]
+    whole = [content for content in told if isinstance(content, bytes)]
+    assert whole and all(content.count(b"\n") == 1 + 10 for content in whole)
+    assert len(whole) < len(told) and set(told) - set(whole) == {errno.EAGAIN}
+    assert "other files are being made" in m.errors()
+    for name in names:
+        assert (m / name).read_bytes().count(b"\n") == 1 + 10
+
+
+def test_a_summary_that_would_be_too_large_says_what_else_there_is(mount, branch):
+    path, _ = branch.put_jobs(1)
+    wide = {f"{number:03d}{'n' * 250}": {"S": "x" * 100} for number in range(900)}
+    key = {"pk": "PLATFORM#shopify#SHOP#acct-index", "sk": "JOB#2026-03-02T00:00:00.000Z#wide"}
+    branch.put("jobs", [{name: {"S": text} for name, text in key.items()} | wide])
+    m = mount("--cache-size", "1M")
+    with pytest.raises(OSError) as caught:
+        (m / f"{path}@summary").read_bytes()
+    assert caught.value.errno == errno.EFBIG
+    assert "what the summary would say of the attributes" in m.errors()

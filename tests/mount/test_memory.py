@@ -1,5 +1,7 @@
 """Memory: whatever is read, the process stays below what docs/mount.md promises."""
 
+import concurrent.futures
+import errno
 import os
 import pathlib
 import re
@@ -63,6 +65,25 @@ def test_files_of_a_big_listing_do_not_fill_the_memory(mount, branch):
     used = peak(m.pid)
     assert used < (8 + promised_mb()) * MB, f"{used / MB:.0f} MB"
     print(f"files of a listing: {used / MB:.0f} MB")
+
+
+def test_files_that_are_made_at_once_do_not_fill_the_memory(mount, branch):
+    """60 files of 3 MB, each within its own limit, by 60 readers."""
+    path, _ = branch.put_jobs(10, padding=RECORD)
+    m = mount("--cache-size", "16M")
+
+    def read(number):
+        try:
+            return len((m / f"{path}@csv:note,none{number}").read_bytes()) > 10 * RECORD
+        except OSError as err:
+            assert err.errno == errno.EAGAIN
+            return False
+
+    with concurrent.futures.ThreadPoolExecutor(60) as pool:
+        assert any(pool.map(read, range(60)))
+    used = peak(m.pid)
+    assert used < (16 + promised_mb()) * MB, f"{used / MB:.0f} MB"
+    print(f"files made at once: {used / MB:.0f} MB")
 
 
 def test_answers_that_come_in_together_do_not_fill_the_memory(mount, branch, proxy):

@@ -784,6 +784,7 @@ static void what_is_kept_is_found_however_old(void)
     cache_forget(scene.cache, SPAN_LITERAL("k"));
     cache_forget(scene.cache, SPAN_LITERAL("k"));
     CHECK(!cache_find(scene.cache, SPAN_LITERAL("k")) && young.refs == 1);
+    CHECK(!cache_has(scene.cache, SPAN_LITERAL("k"), &young));
     close_scene(&scene);
 }
 
@@ -802,6 +803,29 @@ static void what_others_hold_takes_room(void)
     cache_charge(scene.cache, 0, MEGABYTE);
     put(&scene, "k", &thing, 1000);
     CHECK(known(&scene, "k"));
+    close_scene(&scene);
+}
+
+static void what_is_made_shares_its_room(void)
+{
+    struct scene scene;
+    struct thing thing = {1};
+    enum { MOST = 1000 };
+    open_scene(&scene, MEGABYTE);
+    struct cache *cache = scene.cache;
+    size_t before = cache_stats(cache).bytes;
+    CHECK(cache_charge_making(cache, 5 * MOST, 0, MOST));
+    CHECK(!cache_charge_making(cache, 1, 0, MOST));
+    CHECK(cache_charge_making(cache, 600, 5 * MOST, MOST));
+    CHECK(cache_charge_making(cache, 400, 0, MOST));
+    CHECK(!cache_charge_making(cache, 401, 400, MOST));
+    CHECK_INT(cache_stats(cache).bytes - before, MOST);
+    CHECK(cache_charge_making(cache, 0, 600, MOST));
+    CHECK(cache_charge_making(cache, 2 * MEGABYTE, 400, MOST));
+    put(&scene, "k", &thing, 1000);
+    CHECK(!known(&scene, "k"));
+    CHECK(cache_charge_making(cache, 0, 2 * MEGABYTE, MOST));
+    CHECK_INT(cache_stats(cache).bytes, before);
     close_scene(&scene);
 }
 
@@ -934,6 +958,7 @@ static const struct check_test tests[] = {
     {"keys are bytes", keys_are_bytes},
     {"what is kept is found however old", what_is_kept_is_found_however_old},
     {"what others hold takes room", what_others_hold_takes_room},
+    {"what is made shares its room", what_is_made_shares_its_room},
     {"statistics count", statistics_count},
     {"an answer may change everything", an_answer_may_change_everything},
     {"ten thousand keys are found", ten_thousand_keys_are_found},

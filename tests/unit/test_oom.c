@@ -283,6 +283,47 @@ static void test_sharing_a_listing(void)
     buf_clean_up(&right);
 }
 
+static bool begin_flight(void *arg, struct cache_flight *flight, struct error *err)
+{
+    (void)err;
+    *(struct cache_flight **)arg = flight;
+    return true;
+}
+
+static struct cache_wait *refused_wait;
+
+static void count_call(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
+{
+    (void)data, (void)ttl_left_ms, (void)err;
+    ++*(int *)arg;
+}
+
+static void leave_for_the_asker(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
+{
+    CHECK_INT(err->kind, ERROR_NO_MEMORY);
+    count_call(arg, data, ttl_left_ms, err);
+    cache_leave(refused_wait);
+}
+
+/* Who joined can't ask himself, and makes him leave whose question was refused. */
+static void test_asking_again(void)
+{
+    static const struct error spent = {.kind = ERROR_SPENT};
+    struct cache_flight *flight = NULL;
+    const struct cache_question question = {
+        .key = SPAN_LITERAL("k"), .fetch = begin_flight, .fetch_arg = &flight};
+    int asker_calls = 0, joined_calls = 0;
+    struct scene scene;
+    open_scene(&scene);
+    refused_wait = cache_ask(scene.cache, &question, count_call, &asker_calls);
+    CHECK(refused_wait && cache_ask(scene.cache, &question, leave_for_the_asker, &joined_calls));
+    arm(1, false);
+    cache_fail(flight, &spent);
+    CHECK(disarm());
+    CHECK(asker_calls == 0 && joined_calls == 1);
+    scene_close(&scene);
+}
+
 static void test_listing_with_sizes(void)
 {
     try_list("/prod/shops/s.example", true);
@@ -639,6 +680,7 @@ static const struct check_test tests[] = {
     {"reading_by_a_shortened_name", test_reading_by_a_shortened_name},
     {"listing_with_hydrate", test_listing_with_hydrate},
     {"sharing_a_listing", test_sharing_a_listing},
+    {"asking_again", test_asking_again},
     {"listing_with_sizes", test_listing_with_sizes},
     {"listing_with_followers", test_listing_with_followers},
     {"listing_attributes", test_listing_attributes},

@@ -1622,7 +1622,54 @@ static void test_each_path_has_its_own_patience(void)
     close_scene();
 }
 
+static void stop_after_page(void *arg, const struct tree_entry *entries, size_t count, bool more,
+                            const struct error *err)
+{
+    (void)entries, (void)count;
+    CHECK(!more && !err);
+    loop_stop(arg);
+}
+
+/* Without waiting until what is kept of it expires, as scene_list does. */
+static void list_for_now(const char *path)
+{
+    struct error err;
+    struct place *place = place_resolve(scene.map, span_text(path), &scene.tree.names, &err);
+    CHECK(place);
+    struct tree_listing *listing =
+        tree_list(&scene.tree, place, false, stop_after_page, scene.loop);
+    CHECK(listing);
+    loop_run(scene.loop);
+    tree_list_end(listing);
+    place_destroy(place);
+}
+
+/* What they took is given back with them, long before they would have expired. */
+static void test_listings_that_the_cache_lets_go_of_leave_nothing(void)
+{
+    enum { LIMIT = 1 << 15 };
+    struct error err;
+    CHECK(scene_open(&scene, sample_example(&err), scene_items));
+    struct cache *cache = cache_new(scene.loop, LIMIT);
+    scene.tree.walks = walks_new(cache, scene.loop, LIMIT);
+    CHECK(cache && scene.tree.walks);
+    for (int number = 0; number < 3000; number++) {
+        char path[100];
+        snprintf(path, sizeof path, "/prod/jobs/by-index/shopify/shop-%d/all", number);
+        list_for_now(path);
+    }
+    struct cache_stats stats = cache_stats(cache);
+    CHECK(stats.entries > 0 && stats.evicted > 0);
+    if (stats.bytes > LIMIT)
+        CHECK_FAIL("%zu bytes, not %d", stats.bytes, LIMIT);
+    walks_destroy(scene.tree.walks);
+    cache_destroy(cache);
+    scene_close(&scene);
+}
+
 static const struct check_test tests[] = {
+    {"listings_that_the_cache_lets_go_of_leave_nothing",
+     test_listings_that_the_cache_lets_go_of_leave_nothing},
     {"an_index_that_does_not_hold_all_is_hydrated",
      test_an_index_that_does_not_hold_all_is_hydrated},
     {"a_key_takes_one_question", test_a_key_takes_one_question},
