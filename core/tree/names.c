@@ -125,7 +125,8 @@ static bool lacks_value(const struct route *child, struct span name, const struc
         value && span_ends(name, *value) ? name_bare_companion(*value) : COMPANION_NONE;
     if (bare == COMPANION_NONE)
         return false;
-    refusal_note(refusal, NO_VALUE, name_companion_ending(bare));
+    if (refusal->kind == REFUSED_NOT || refusal->kind == NO_MATCH)
+        *refusal = (struct refusal){.kind = NO_VALUE, .param = name_companion_ending(bare)};
     return true;
 }
 
@@ -147,8 +148,7 @@ static bool find_step(const struct names_directory *directory, struct span name,
         if (noise_is_for(&child->segment, name))
             continue;
         enum taken taken = try_step(directory, child, text, arena, found, refusal);
-        if ((taken == TAKEN || taken == UNSUITED) &&
-            lacks_value(child, name, &found->values, refusal))
+        if (taken != NOT_ITS_FORM && lacks_value(child, name, &found->values, refusal))
             taken = REFUSED;
         if (taken == TAKEN)
             return true;
