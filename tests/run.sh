@@ -75,7 +75,7 @@ programs() {
     step "tests of the programs"
     rm -f "$REPO/build-asan/pytest.xml"
     # Twice as many as a small machine has cores: most tests wait for a server or a clock.
-    timeout -k 10 1800 python3 -m pytest -q -n 4 --junit-xml="$REPO/build-asan/pytest.xml" "$@"
+    timeout -k 10 3000 python3 -m pytest -q -n 4 --junit-xml="$REPO/build-asan/pytest.xml" "$@"
     # 1 says that tests failed, which the tally sees for itself.
     code=$?
     [ $code -le 1 ] || broken "pytest-exit-code-$code"

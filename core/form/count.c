@@ -16,8 +16,9 @@ static bool add(struct form *form, struct json item, struct buf *out, struct err
     return true;
 }
 
-static bool end(struct form *form, struct buf *out, struct error *err)
+static bool end(struct form *form, struct buf *out, bool *more, struct error *err)
 {
+    (void)more; /* all at once */
     (void)err;
     buf_printf(out, "%" PRIu64 "\n", ((struct count *)form)->records);
     return true;

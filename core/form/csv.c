@@ -12,6 +12,8 @@ struct csv {
     struct grid grid; /* without columns that were asked for */
     struct buf cell;  /* the last one's text */
     bool begun;       /* the header is told */
+    size_t at;        /* of the rows that were kept, where the next one stands, and */
+    size_t told;      /* how much has been told of them */
 };
 
 static bool start(struct form *form)
@@ -167,25 +169,27 @@ static void tell_kept(const struct grid *grid, const struct grid_cell *cells, st
     end_line(out, grid->count, row);
 }
 
-static bool end(struct form *form, struct buf *out, struct error *err)
+/* The names, or the next of the rows that were kept. */
+static bool end(struct form *form, struct buf *out, bool *more, struct error *err)
 {
     struct csv *csv = (struct csv *)form;
     struct grid *grid = &csv->grid;
-    const struct grid_cell *cells;
-    size_t at = 0, before = out->size;
+    size_t before = out->size;
     if (form->column_count > 0) {
         tell_asked_names(csv, out);
         return true;
     }
-    if (!grid_sort(grid))
+    if (!csv->begun && !grid_sort(grid))
         return error_no_memory(err);
-    tell_names(grid, out);
-    while ((cells = grid_next(grid, &at))) {
+    const struct grid_cell *cells = csv->begun ? grid_next(grid, &csv->at) : NULL;
+    if (cells)
         tell_kept(grid, cells, out);
-        if (!form_allows(form, out->size - before, err))
-            return false;
-    }
-    return true;
+    else if (!csv->begun)
+        tell_names(grid, out);
+    *more = cells || !csv->begun;
+    csv->begun = true;
+    csv->told += out->size - before;
+    return form_allows(form, csv->told, err);
 }
 
 const struct form_ops form_csv = {sizeof(struct csv), start, add, end, clean_up, memory};

@@ -5,6 +5,9 @@
 
 #include "core/form/ops.h"
 
+/* Of the rest, at a time. */
+enum { PIECE_BYTES = 1 << 20 };
+
 static const struct form_ops *const kinds[] = {
     [FORM_JSONL] = &form_jsonl, [FORM_CSV] = &form_csv,         [FORM_TABLE] = &form_table,
     [FORM_COUNT] = &form_count, [FORM_SUMMARY] = &form_summary,
@@ -94,10 +97,17 @@ bool form_add(struct form *form, struct json item, struct buf *out, struct error
     return finish(form->ops->add(form, item, out, err), out, before, err);
 }
 
-bool form_end(struct form *form, struct buf *out, struct error *err)
+bool form_end(struct form *form, struct buf *out, bool *more, struct error *err)
 {
     size_t before = out->size;
-    return finish(form->ops->end(form, out, err), out, before, err);
+    bool left, ok;
+    do {
+        left = false;
+        ok = form->ops->end(form, out, &left, err);
+    } while (ok && left && !out->failed && (!more || out->size - before < PIECE_BYTES));
+    if (more)
+        *more = ok && left;
+    return finish(ok, out, before, err);
 }
 
 size_t form_memory(const struct form *form)

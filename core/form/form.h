@@ -45,9 +45,10 @@ bool form_add(struct form *form, struct json item, struct buf *out, struct error
 /* Takes COUNT records that nobody has seen. Of a FORM_COUNT alone. */
 void form_add_unseen(struct form *form, uint64_t count);
 
-/* Appends the rest, once, after the last record. False as above, or because the rest is larger than
- * the setting allows. */
-bool form_end(struct form *form, struct buf *out, struct error *err);
+/* Appends the rest, after the last record: with MORE about a megabyte of it, so that nobody else
+ * waits for long, and MORE tells whether it is to be called again; without (NULL) all at once.
+ * False as above, or because the rest is larger than the setting allows. */
+bool form_end(struct form *form, struct buf *out, bool *more, struct error *err);
 
 /* Appends, in words, that no record had the attribute NAME, which was asked for as a column. */
 void form_write_unfilled(struct span name, struct buf *out);

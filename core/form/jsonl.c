@@ -15,8 +15,9 @@ static bool add(struct form *form, struct json item, struct buf *out, struct err
     return out->failed ? error_no_memory(err) : record_refuse(item, "", err);
 }
 
-static bool end(struct form *form, struct buf *out, struct error *err)
+static bool end(struct form *form, struct buf *out, bool *more, struct error *err)
 {
+    (void)more; /* all at once */
     (void)form, (void)out, (void)err;
     return true;
 }

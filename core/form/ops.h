@@ -16,7 +16,8 @@ struct form_ops {
     bool (*start)(struct form *form);
     /* As form_add and form_end in form.h, but they may leave OUT longer when they fail. */
     bool (*add)(struct form *form, struct json item, struct buf *out, struct error *err);
-    bool (*end)(struct form *form, struct buf *out, struct error *err);
+    /* MORE, which is false, is set when there is more of the rest: it is called again then. */
+    bool (*end)(struct form *form, struct buf *out, bool *more, struct error *err);
     /* Both NULL: it has no more than its own struct. The former has to do with a failed start. */
     void (*clean_up)(struct form *form);
     size_t (*memory)(const struct form *form);

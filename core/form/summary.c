@@ -261,8 +261,9 @@ static void write_attributes(struct summary *summary, struct buf *out)
     buf_add_char(out, '}');
 }
 
-static bool end(struct form *form, struct buf *out, struct error *err)
+static bool end(struct form *form, struct buf *out, bool *more, struct error *err)
 {
+    (void)more; /* all at once */
     struct summary *summary = (struct summary *)form;
     size_t before = out->size;
     buf_add_char(out, '{');

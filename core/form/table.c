@@ -5,6 +5,8 @@
 struct table {
     struct form form;
     struct aligned aligned;
+    bool begun;  /* the names are told */
+    size_t told; /* bytes of it */
 };
 
 static bool start(struct form *form)
@@ -36,16 +38,21 @@ static bool add(struct form *form, struct json item, struct buf *out, struct err
     return aligned_add(aligned, item, err) && form_allows(form, grid_size(&aligned->grid), err);
 }
 
-static bool end(struct form *form, struct buf *out, struct error *err)
+/* The names, or the next row. */
+static bool end(struct form *form, struct buf *out, bool *more, struct error *err)
 {
-    struct aligned *aligned = &((struct table *)form)->aligned;
+    struct table *table = (struct table *)form;
+    struct aligned *aligned = &table->aligned;
     size_t before = out->size;
-    if (!grid_sort(&aligned->grid) || !aligned_write_names(aligned, out))
+    if (table->begun)
+        *more = aligned_write_next(aligned, true, out);
+    else if (grid_sort(&aligned->grid) && aligned_write_names(aligned, out))
+        *more = true;
+    else
         return error_no_memory(err);
-    while (aligned_write_next(aligned, true, out))
-        if (!form_allows(form, out->size - before, err))
-            return false;
-    return true;
+    table->begun = true;
+    table->told += out->size - before;
+    return form_allows(form, table->told, err);
 }
 
 const struct form_ops form_table = {sizeof(struct table), start, add, end, clean_up, memory};

@@ -18,6 +18,8 @@ struct tree_stream {
     bool any;                     /* a record has come */
     struct tree_listing *listing; /* owned */
     struct buf bytes;             /* of the piece in hand */
+    bool ending;                  /* the last record has come, and not all is told */
+    struct loop_timer *timer;     /* the next piece of that is asked for */
     int64_t mtime_ms;             /* of the youngest record so far */
     tree_piece_fn *fn;
     void *arg;
@@ -27,6 +29,7 @@ void tree_stream_end(struct tree_stream *stream)
 {
     if (!stream)
         return;
+    loop_remove_timer(stream->timer);
     tree_list_end(stream->listing);
     form_destroy(stream->form);
     arena_clean_up(&stream->arena);
@@ -144,6 +147,29 @@ static int64_t ttl_left_ms(const struct tree_stream *stream)
     return left_ms > least_ms && !age.is_dropped ? left_ms : least_ms;
 }
 
+/* What is in hand of the file is told, or WHY nothing of it is; MORE of it can be asked for. */
+static void tell_piece(struct tree_stream *stream, bool more, const struct error *why)
+{
+    struct tree_piece piece = {.bytes = buf_span(&stream->bytes), .more = more};
+    if (!why && !more) {
+        say_unfilled(stream);
+        piece.mtime_ms = stream->mtime_ms;
+        piece.ttl_left_ms = ttl_left_ms(stream);
+    }
+    stream->fn(stream->arg, why ? NULL : &piece, why);
+}
+
+/* The last record has come: a form may have kept all of them until now, and tells them piece by
+ * piece. */
+static void tell_rest(struct tree_stream *stream)
+{
+    struct error why;
+    bool ok = form_end(stream->form, &stream->bytes, &stream->ending, &why);
+    if (!ok && why.kind == ERROR_TOO_LARGE)
+        refuse_as_held(stream, &why);
+    tell_piece(stream, stream->ending, ok ? NULL : &why);
+}
+
 static void take_records(void *arg, const struct tree_entry *entries, size_t count, bool more,
                          const struct error *err)
 {
@@ -155,19 +181,22 @@ static void take_records(void *arg, const struct tree_entry *entries, size_t cou
     buf_truncate(&stream->bytes, 0);
     for (size_t i = 0; ok && i < count; i++)
         ok = add_record(stream, entries[i].item, &why);
+    if (!ok && !err && why.kind == ERROR_TOO_LARGE)
+        refuse_as_held(stream, &why);
     if (ok && !more && stream->place->companion == COMPANION_COUNT)
         form_add_unseen(stream->form, tree_list_stats(stream->listing).counted);
     if (ok && !more)
-        ok = form_end(stream->form, &stream->bytes, &why);
-    if (!ok && !err && why.kind == ERROR_TOO_LARGE)
-        refuse_as_held(stream, &why);
-    struct tree_piece piece = {.bytes = buf_span(&stream->bytes), .more = more};
-    if (ok && !more) {
-        say_unfilled(stream);
-        piece.mtime_ms = stream->mtime_ms;
-        piece.ttl_left_ms = ttl_left_ms(stream);
-    }
-    stream->fn(stream->arg, ok ? &piece : NULL, ok ? NULL : &why);
+        tell_rest(stream);
+    else
+        tell_piece(stream, more, ok ? NULL : &why);
+}
+
+static void go_on_ending(void *arg)
+{
+    struct tree_stream *stream = arg;
+    stream->timer = NULL;
+    buf_truncate(&stream->bytes, 0);
+    tell_rest(stream);
 }
 
 void tree_stream_hold_on(struct tree_stream *stream)
@@ -182,7 +211,16 @@ size_t tree_stream_memory(const struct tree_stream *stream)
 
 void tree_stream_more(struct tree_stream *stream)
 {
-    tree_list_more(stream->listing);
+    struct error why;
+    if (!stream->ending) {
+        tree_list_more(stream->listing);
+        return;
+    }
+    stream->timer = loop_add_timer(stream->tree->loop, 0, go_on_ending, stream);
+    if (stream->timer)
+        return;
+    error_no_memory(&why);
+    tell_piece(stream, false, &why);
 }
 
 struct tree_stream *tree_stream(const struct tree *tree, const struct place *place,

@@ -36,7 +36,7 @@ static bool fill(enum form_kind kind, const struct span *columns, size_t count, 
         require(err.kind == ERROR_BAD_ANSWER && out->size == before);
         return false;
     }
-    require(form_end(form, out, &err) && form_memory(form) > 0);
+    require(form_end(form, out, NULL, &err) && form_memory(form) > 0);
     return true;
 }
 

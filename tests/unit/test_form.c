@@ -29,7 +29,7 @@ static bool shows(const struct form_setting *setting, const char *const *items, 
     bool ok = form != NULL;
     for (; ok && *items; items++)
         ok = add(form, *items, &out, &err);
-    ok = ok && form_end(form, &out, &err) && form_memory(form) > 0;
+    ok = ok && form_end(form, &out, NULL, &err) && form_memory(form) > 0;
     bool equal = ok && span_is(buf_span(&out), want);
     if (!equal)
         printf("# %s\n# shown as <%s>\n", err.text, buf_text(&out));
@@ -344,7 +344,7 @@ static void the_end_is_no_larger_than_allowed(void)
         CHECK(add(form, buf_text(&wide), &out, &err));
         for (int row = 0; row < 500; row++)
             CHECK(add(form, "{\"pk\":{\"S\":\"y\"}}", &out, &err));
-        CHECK(!form_end(form, &out, &err));
+        CHECK(!form_end(form, &out, NULL, &err));
         CHECK_INT(err.kind, ERROR_TOO_LARGE);
         CHECK_INT(out.size, 0);
     }
@@ -402,7 +402,7 @@ static bool tells(const char *const *values, const char *want)
         buf_printf(&item, "{\"a\":%s}", values[number]);
         CHECK(add(form, buf_text(&item), &out, &err));
     }
-    CHECK(form_end(form, &out, &err));
+    CHECK(form_end(form, &out, NULL, &err));
     const char *told = strstr(buf_text(&out), "\"a\":{\"count\"");
     CHECK(told);
     bool same = strncmp(told + 4, want, strlen(want)) == 0;
@@ -456,7 +456,7 @@ static void summarise(unsigned records, size_t filler, struct buf *out, size_t *
         CHECK(add(form, buf_text(&item), out, &err));
     }
     *memory = form_memory(form);
-    CHECK(form_end(form, out, &err));
+    CHECK(form_end(form, out, NULL, &err));
 }
 
 static void what_is_not_counted_is_said(void)
@@ -482,6 +482,44 @@ static void a_summary_takes_no_more_memory_for_more_records(void)
     summarise(100, 300, &out, &some);
     summarise(2000, 300, &out, &more);
     CHECK_INT(more, some);
+}
+/* Adds 3,000 records of a kilobyte to FORM. */
+static void add_many(struct form *form)
+{
+    struct buf none = {0};
+    struct error err = {0};
+    for (int i = 0; i < 3000; i++) {
+        CLEAN_UP(buf_clean_up) struct buf item = {0};
+        buf_printf(&item, "{\"pk\":{\"S\":\"%04d\"},\"a\":{\"S\":\"", i);
+        buf_add_repeated(&item, 'x', 1000);
+        buf_add_text(&item, "\"}}");
+        CHECK(add(form, buf_text(&item), &none, &err));
+    }
+    CHECK_INT(none.size, 0);
+}
+
+/* Who waits for the loop meanwhile waits for a megabyte and no longer. */
+static void what_only_the_last_record_tells_comes_in_pieces(void)
+{
+    static const enum form_kind held[] = {FORM_CSV, FORM_TABLE};
+    for (int i = 0; i < 2; i++) {
+        struct form_setting setting = {.kind = held[i], .view = &view};
+        CLEAN_UP(form_clean_up) struct form *one = form_new(&setting), *other = form_new(&setting);
+        CLEAN_UP(buf_clean_up) struct buf whole = {0}, pieces = {0};
+        struct error err = {0};
+        bool more = true;
+        int told = 0;
+        add_many(one);
+        add_many(other);
+        CHECK(form_end(one, &whole, NULL, &err));
+        for (; more; told++) {
+            size_t before = pieces.size;
+            CHECK(form_end(other, &pieces, &more, &err));
+            CHECK(pieces.size - before < (1 << 20) + 2000);
+        }
+        CHECK(span_equal(buf_span(&whole), buf_span(&pieces)));
+        CHECK(held[i] == FORM_CSV ? told == 3 : told > 0);
+    }
 }
 
 /* A string that ends where the kept part ends is less than one that goes on. */
@@ -524,7 +562,7 @@ static void attributes_without_end_are_not_counted(void)
         snprintf(item, sizeof item, "{\"a%u\":{\"NULL\":true}}", i);
         CHECK(add(form, item, &out, &err));
     }
-    CHECK(form_end(form, &out, &err));
+    CHECK(form_end(form, &out, NULL, &err));
     CHECK_HAS(buf_text(&out), "{\"count\":1001,");
     CHECK_HAS(buf_text(&out), "\"a999\":{");
     CHECK(!strstr(buf_text(&out), "\"a1000\""));
@@ -576,6 +614,8 @@ static const struct check_test tests[] = {
     {"a string that goes on is greater", a_string_that_goes_on_is_greater},
     {"a character is not cut in two", a_character_is_not_cut_in_two},
     {"attributes without end are not counted", attributes_without_end_are_not_counted},
+    {"what only the last record tells comes in pieces",
+     what_only_the_last_record_tells_comes_in_pieces},
     {"nothing is destroyed in peace", nothing_is_destroyed_in_peace},
 };
 

@@ -533,7 +533,7 @@ static bool form_once(unsigned long n, bool for_good)
     for (struct json item = json_first(json_root(&doc)); ok && json_present(item);
          item = json_next(item))
         ok = form_add(form, item, &out, &err);
-    ok = ok && form_end(form, &out, &err);
+    ok = ok && form_end(form, &out, NULL, &err);
     bool told = form && !ok, hit = disarm();
     form_destroy(form);
     json_clean_up(&doc);
