@@ -404,7 +404,7 @@ def test_after_kill_9_under_load_the_mount_says_so_and_can_be_made_again(mount, 
     (m / SETTINGS).read_bytes()
     proxy.fault("delay", times=None, seconds=60)
     load = [subprocess.Popen(["cat", m / SHOP / f"USER#{n}"], stderr=-1) for n in range(10)]
-    mounts.wait_until(lambda: len(proxy.requests) >= 5, "the load")
+    mounts.wait_until(lambda: len(proxy.requests) >= 2, "the load")  # those who ask at once are one batch
     m.signal(signal.SIGKILL)
     m.wait()
     assert all(b"onnect" in each.communicate()[1] for each in load)
