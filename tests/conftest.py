@@ -20,6 +20,15 @@ def pytest_configure(config):
     config.why_no_name_space = mounts.leave_name_space()
 
 
+def pytest_collection_modifyitems(config, items):
+    """Tests marked `long` run only with DDBFS_LONG=1."""
+    if os.environ.get("DDBFS_LONG") == "1":
+        return
+    left_out = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
 def pytest_report_header(config):
     if config.why_no_name_space:
         return f"mounts: seen by all of this machine, since {config.why_no_name_space}"
