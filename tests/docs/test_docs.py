@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from harness import mounts, places, runner
+from harness.rows import rows
 
 REPO = places.REPO
 MARKDOWN = sorted([*REPO.glob("*.md"), *REPO.glob("docs/**/*.md")])
@@ -54,7 +55,7 @@ def test_option_table_is_found():
     assert ("v", "verbose") in option_rows() and ("", "map") in option_rows()
 
 
-@pytest.mark.parametrize("letter, name", option_rows(), ids=lambda part: part or "-")
+@rows("letter, name", option_rows(), ids=lambda part: part or "-")
 def test_manual_has_option(letter, name):
     marks = ([f"Fl {letter}"] if letter else []) + ([f"Fl Fl {name}"] if name else [])
     heads = re.findall(r"^\.It (Fl .*)$", MANUAL.read_text(), re.M)
@@ -97,7 +98,7 @@ def test_messages_of_the_mount_are_found():
     assert {"there is no /dev/fuse", "is no number"} <= set(messages_of_the_mount())
 
 
-@pytest.mark.parametrize("message", messages_of_the_mount())
+@rows("message", messages_of_the_mount())
 def test_troubleshooting_has_the_message(message):
     text = (REPO / "docs/troubleshooting.md").read_text()
     assert message in text.partition("\n## The mount\n")[2].partition("\n## ")[0]
@@ -107,10 +108,10 @@ def links():
     for path in MARKDOWN:
         text = re.sub(r"`[^`\n]*`", "", without_code(path.read_text()))
         for target in re.findall(r"\]\(([^)]+)\)", text):
-            yield pytest.param(path, target, id=f"{name_of(path)}:{target}")
+            yield path, target
 
 
-@pytest.mark.parametrize("path, target", links())
+@rows("path, target", links())
 def test_link_resolves(path, target):
     if target.startswith("https://"):
         return
@@ -121,12 +122,12 @@ def test_link_resolves(path, target):
         assert anchor in anchors_of(to)
 
 
-@pytest.mark.parametrize("adr", ADRS, ids=name_of)
+@rows("adr", ADRS, ids=name_of)
 def test_adr_is_short(adr):
     assert len(adr.read_text().splitlines()) <= 40
 
 
-@pytest.mark.parametrize("adr", ADRS, ids=name_of)
+@rows("adr", ADRS, ids=name_of)
 def test_adr_has_its_parts(adr):
     heads = re.findall(r"^#+ (.*)$", adr.read_text(), re.M)
     number = str(int(adr.name[:4]))
@@ -157,7 +158,7 @@ def typed(command, home, **environment):
     return done.text.strip("\n")
 
 
-@pytest.mark.parametrize("number, has_map", [(0, False), (1, True)], ids=["any table", "map"])
+@rows("number, has_map", [(0, False), (1, True)], ids=["any table", "map"])
 def test_readme_mounts_first(number, has_map, home, mountpoint):
     """The session as a whole, below a folder of the test's own. Whoever runs it owns the files."""
     owner = f"{pwd.getpwuid(os.getuid()).pw_name} {grp.getgrgid(os.getgid()).gr_name}"
@@ -170,7 +171,7 @@ def test_readme_mounts_first(number, has_map, home, mountpoint):
     assert not mounts.is_mounted(mountpoint)
 
 
-@pytest.mark.parametrize("command, output", session(2), ids=lambda text: text[:60])
+@rows("command, output", session(2), ids=lambda text: text[:60])
 def test_readme_shows_what_happens(command, output, home):
     assert typed(command, home) == output
 
@@ -183,7 +184,7 @@ def test_readme_names_the_two_commands():
     assert readme_scripts() == ["docs/quickstart.sh", "tests/run.sh"]
 
 
-@pytest.mark.parametrize("script", readme_scripts())
+@rows("script", readme_scripts())
 def test_readme_script_is_there(script):
     assert (REPO / script).read_text().startswith("#!/bin/sh\n")
     subprocess.run(["sh", "-n", REPO / script], check=True)

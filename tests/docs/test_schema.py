@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from harness import places
+from harness.rows import rows
 
 REPO = places.REPO
 SCHEMA = json.loads((REPO / "docs/map.schema.json").read_text())
@@ -184,7 +185,7 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize("document", GOOD.values(), ids=GOOD.keys())
+@rows("document", GOOD.values(), ids=GOOD.keys())
 def test_both_take(document, check_offline):
     validator().validate(document)
     answer = check_offline(document)
@@ -316,13 +317,13 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("document", BAD.values(), ids=BAD.keys())
+@rows("document", BAD.values(), ids=BAD.keys())
 def test_schema_refuses(document):
     with pytest.raises(jsonschema.ValidationError):
         validator().validate(document)
 
 
-@pytest.mark.parametrize("document", BAD.values(), ids=BAD.keys())
+@rows("document", BAD.values(), ids=BAD.keys())
 def test_check_refuses(document, check_offline):
     answer = check_offline(document)
     assert answer.returncode == 1

@@ -13,6 +13,7 @@ import traceback
 import pytest
 
 ROW_LIMIT_S = 120
+TOLD = 4000  # characters of a failure, which a compiler may fill
 
 
 def named(names, values, ids):
@@ -57,7 +58,7 @@ class Rows:
 
     def check(self):
         if self.failures:
-            told = "\n\n".join(f"ROW {name}\n  at {place_of(failure)}\n{type(failure).__name__}: {failure}"
+            told = "\n\n".join(f"ROW {name}\n  at {place_of(failure)}\n{type(failure).__name__}: {str(failure)[:TOLD]}"
                                for name, failure in self.failures)  # fmt: skip
             pytest.fail(f"{len(self.failures)} of {self.count} rows failed\n\n{told}", pytrace=False)
         assert self.count, "a matrix without a row"
