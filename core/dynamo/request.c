@@ -374,11 +374,12 @@ static void write_batch_get_item(const struct request *request, struct span resu
     buf_add_text(out, "}}");
 }
 
-/* Where the first entries were not enough, the next pages come whole, unless somebody has to be
- * careful: the rest is not to be asked for entry by entry. */
+/* If the first entries of a query were not enough, its next pages come whole, unless the payer has
+ * little left. A Scan is a sample, of which each page has a limit. */
 static void add_position(const struct request *request, struct span resume, struct buf *out)
 {
-    uint32_t first = resume.size ? 0 : request->limit;
+    bool whole = resume.size && request->op != DYNAMO_SCAN;
+    uint32_t first = whole ? 0 : request->limit;
     uint32_t limit = request->page ? request->page : first;
     if (resume.size)
         add_json(out, "ExclusiveStartKey", resume);

@@ -17,8 +17,8 @@ enum read_kind {
     READ_BACKUPS,  /* a table's backups that were made on demand */
     READ_RECOVERY, /* whether and from when on a table can be put back to a point in time */
     READ_SCAN, /* all items of a table, or of one of its segments, in no order: of each no more than
-                * ATTRIBUTES, which are of its key. A source answers it only where it was told that
-                * it may. */
+                * ATTRIBUTES, if there are any, which are of its key. No page has more than LIMIT
+                * items. A source answers it only where it was told that it may. */
 };
 
 struct key_attribute {

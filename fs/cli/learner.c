@@ -4,9 +4,12 @@
 #include <stdlib.h>
 
 #include "core/author/infer.h"
-#include "core/item/item.h"
 #include "core/sources.h"
 #include "fs/cli/peek.h"
+
+/* Four segments at least show several kinds. A request costs half a unit however few items it
+ * returns, so that there are no more segments than each has this many items. */
+enum { RECORDS_OF_A_SEGMENT = 25, LEAST_SEGMENTS = 4, MOST_SEGMENTS = 16 };
 
 /* One table, and what was seen of it. */
 struct lesson {
@@ -23,10 +26,16 @@ struct learner {
 
     /* Of the table that is scanned. */
     struct lesson *scanned;
-    struct arena arena;
-    struct key *keys;
-    size_t key_count;
-    uint32_t most;
+    size_t items;
+    bool is_at_end; /* of the segment whose page came last */
+    bool failed;
+};
+
+/* One segment of a table, whose pages are requested in turn with those of the others. */
+struct segment_scan {
+    struct read *read;        /* owned */
+    struct source_call *call; /* NULL before the first page */
+    bool is_at_end;
 };
 
 static void complain_of_memory(struct learner *learner)
@@ -115,113 +124,93 @@ void learner_read_path(struct learner *learner, const char *path)
                  "no record was read there, so nothing was learnt of it; is the key right?");
 }
 
-static bool read_key(const struct declared_table *table, struct json item, struct arena *arena,
-                     struct key *out)
-{
-    const struct declared_record *record = table->records;
-    *out = (struct key){.count = record->key_count};
-    for (size_t i = 0; i < record->key_count; i++) {
-        CLEAN_UP(buf_clean_up_secret) struct buf bytes = {0};
-        struct key_attribute *attribute = &out->attributes[i];
-        attribute->name = span_text(record->keys[i].attribute);
-        bool read = value_read(item_attribute(item, attribute->name), &bytes, &attribute->value);
-        attribute->value.bytes = arena_copy(arena, attribute->value.bytes);
-        if (!read || bytes.failed || arena->failed)
-            return false;
-    }
-    return true;
-}
-
-/* Keys first: a Scan asks for no more than these. One page is all. */
-static void take_keys(void *arg, const struct page *page, const struct error *err)
+static void take_items(void *arg, const struct page *page, const struct error *err)
 {
     struct learner *learner = arg;
     loop_stop(learner->app->loop);
+    learner->failed = err != NULL;
     if (err) {
         app_complain(learner->app, learner->scanned->name, err);
         return;
     }
+    learner->is_at_end = !page->more;
+    learner->items += page->item_count;
     learner->peek.requests += page->requests;
     learner->peek.capacity += page->capacity > 0 ? page->capacity : 0;
-    for (size_t i = 0; i < page->item_count && learner->key_count < learner->most; i++)
-        learner->key_count += read_key(learner->scanned->described, page->items[i], &learner->arena,
-                                       &learner->keys[learner->key_count]);
-}
-
-static void take_records(void *arg, const struct page *page, const struct error *err)
-{
-    struct learner *learner = arg;
-    loop_stop(learner->app->loop);
-    if (err) {
-        app_complain(learner->app, learner->scanned->name, err);
-        return;
-    }
-    learner->peek.requests += page->requests;
-    learner->peek.capacity += page->capacity > 0 ? page->capacity : 0;
+    learner->peek.records += (unsigned)page->item_count;
     for (size_t i = 0; i < page->item_count; i++)
         if (!inference_add(learner->scanned->inference, page->items[i]))
             complain_of_memory(learner);
-    learner->peek.records += (unsigned)page->item_count;
 }
 
-static void ask(struct learner *learner, struct source *source, struct read *read,
-                source_page_fn *fn)
+static bool scan_page(struct learner *learner, struct source *source, struct segment_scan *segment)
 {
-    struct source_call *call =
-        read && !read_failed(read) ? source_start(source, read, NULL, fn, learner) : NULL;
-    if (call) {
-        loop_run(learner->app->loop);
-        source->ops->end(call);
-    } else {
+    if (segment->call)
+        source->ops->more(segment->call);
+    else if (segment->read && !read_failed(segment->read))
+        segment->call = source_start(source, segment->read, NULL, take_items, learner);
+    if (!segment->call) {
         complain_of_memory(learner);
+        return false;
     }
-    read_destroy(read);
+    loop_run(learner->app->loop);
+    segment->is_at_end = learner->is_at_end;
+    return !learner->failed;
 }
 
-static void scan_for_keys(struct learner *learner, struct source *source)
+/* A page of each segment in turn, so that a kind with most of the items does not hide the others;
+ * a segment that has ended leaves its pages to the others. */
+static void scan_segments(struct learner *learner, struct source *source, uint32_t count,
+                          struct segment_scan *segments, size_t segment_count)
 {
-    struct read *read = read_new(READ_SCAN, learner->scanned->name, NULL);
-    const struct declared_record *record = learner->scanned->described->records;
-    for (size_t i = 0; read && i < record->key_count; i++)
-        read_add_attribute(read, span_text(record->keys[i].attribute));
-    if (read)
-        read->limit = learner->most;
-    ask(learner, source, read, take_keys);
+    size_t requests = 0, open = segment_count;
+    for (size_t i = 0; i < segment_count; i++) {
+        struct read *read = read_new(READ_SCAN, learner->scanned->name, NULL);
+        segments[i].read = read;
+        if (!read)
+            continue;
+        read->segment = (uint32_t)i;
+        read->segments = segment_count > 1 ? (uint32_t)segment_count : 0;
+        read->limit = (count + (uint32_t)segment_count - 1) / (uint32_t)segment_count;
+    }
+    for (size_t i = 0; open > 0 && learner->items < count; i = (i + 1) % segment_count) {
+        if (segments[i].is_at_end)
+            continue;
+        if (requests++ == 2 * segment_count || !scan_page(learner, source, &segments[i]))
+            break;
+        open -= segments[i].is_at_end;
+    }
+    for (size_t i = 0; i < segment_count; i++) {
+        if (segments[i].call)
+            source->ops->end(segments[i].call);
+        read_destroy(segments[i].read);
+    }
 }
 
-static void read_by_keys(struct learner *learner, struct source *source)
+size_t learner_segments(uint32_t count)
 {
-    for (size_t at = 0; at < learner->key_count;) {
-        struct read *read = read_new(READ_ITEMS, learner->scanned->name, NULL);
-        for (size_t i = 0; i < READ_MAX_KEYS && at < learner->key_count; i++, at++)
-            if (read)
-                read_add_key(read, &learner->keys[at]);
-        ask(learner, source, read, take_records);
-    }
+    size_t segments = count / RECORDS_OF_A_SEGMENT;
+    segments = segments < LEAST_SEGMENTS ? LEAST_SEGMENTS : segments;
+    segments = segments > MOST_SEGMENTS ? MOST_SEGMENTS : segments;
+    return segments > count ? count : segments;
 }
 
 void learner_scan(struct learner *learner, const char *name, const struct place *place,
                   uint32_t count)
 {
     struct error why;
+    struct segment_scan segments[MOST_SEGMENTS] = {0};
     struct source *source = sources_for(learner->app->sources, place, &why);
     learner->scanned = find_lesson(learner, name);
-    learner->most = count;
-    learner->key_count = 0;
-    learner->keys = arena_array(&learner->arena, count, sizeof *learner->keys);
+    learner->items = 0;
+    learner->failed = false;
     if (!source)
         app_complain(learner->app, name, &why);
-    else if (!learner->keys)
-        complain_of_memory(learner);
     else if (learner->scanned)
-        scan_for_keys(learner, source);
-    if (source && learner->keys)
-        read_by_keys(learner, source);
-    if (learner->key_count == 0 && learner->app->status == EXIT_SUCCESS)
+        scan_segments(learner, source, count, segments, learner_segments(count));
+    if (learner->items == 0 && learner->app->status == EXIT_SUCCESS)
         app_note(learner->app, LOG_LEVEL_WARNING, name,
                  "no record was read there, so nothing was learnt of it; the table may be empty");
-    arena_clean_up(&learner->arena);
-    learner->keys = NULL;
 }
 
 struct declared_table *learner_table(struct learner *learner, const char *name, struct arena *arena)

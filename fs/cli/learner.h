@@ -27,8 +27,12 @@ char *learner_table_of(struct learner *learner, const char *path);
  * that there is no record, on standard error alone. */
 void learner_read_path(struct learner *learner, const char *path);
 
-/* Learns from up to COUNT records of the table NAME, which PLACE is below: a Scan for their keys,
- * and one batch for each hundred. The service is asked for it only where --allow-scan is given. */
+/* How many segments a table is scanned in for COUNT items. At most twice as many requests are
+ * sent, so that large items do not make one request for each. */
+size_t learner_segments(uint32_t count);
+
+/* Learns from about COUNT items of the table NAME, which PLACE is below, by a Scan of each of its
+ * segments. The source sends it only where --allow-scan is given. */
 void learner_scan(struct learner *learner, const char *name, const struct place *place,
                   uint32_t count);
 

@@ -20,7 +20,7 @@
 #endif
 
 /* A page is 1 MB, and 8 KB are a unit. */
-enum { MOST_TABLES = 200, UNITS_OF_A_PAGE = 128 };
+enum { MOST_TABLES = 200, UNITS_OF_A_PAGE = 179, UNITS_OF_AN_ITEM = 50 };
 
 /* A table that is drafted. */
 struct drafted {
@@ -219,18 +219,19 @@ static bool describe(struct drafting *drafting, struct drafted *table)
     return table->described;
 }
 
-/* Whether somebody at a terminal, or --yes, agrees to what will be read: of each table a page of a
- * Scan, which is 1 MB at most, and the same records again by their keys. */
+/* Whether the user at a terminal, or --yes, agrees to what the Scans can cost: each item is read
+ * once, has at most 400 KB, and a page at most 1 MB and one item. */
 static bool is_agreed(const struct drafting *drafting)
 {
     const struct options *options = drafting->app.options;
     size_t tables = drafting->count, most = options->sample_records;
-    size_t requests = tables * (1 + (most + READ_MAX_KEYS - 1) / READ_MAX_KEYS);
+    size_t requests = tables * 2 * learner_segments(options->sample_records);
+    size_t pages = requests * (size_t)UNITS_OF_A_PAGE;
+    size_t items = tables * most * (size_t)UNITS_OF_AN_ITEM + requests;
     fprintf(stderr,
             "ddbfs: up to %zu records of %zu table%s: at most %zu requests, and %zu capacity "
             "units\n",
-            most, tables, tables == 1 ? "" : "s", requests,
-            tables * (2 * (size_t)UNITS_OF_A_PAGE + (most + 1) / 2));
+            most, tables, tables == 1 ? "" : "s", requests, pages < items ? pages : items);
     if (options->yes || (tables == 1 && most <= READ_MAX_KEYS))
         return true;
     enum consent consent = consent_ask("Go on");

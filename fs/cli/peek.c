@@ -8,8 +8,12 @@ struct reading {
     struct peek *peek;
     const char *path;
     struct plan *plan;
-    bool takes_keys; /* its records are read again by their keys */
-    bool is_empty;   /* proven: no record came, and none would */
+    bool takes_keys;          /* its records are read again by their keys */
+    size_t items;             /* that came so far */
+    bool is_empty;            /* proven: no record came, and none would */
+    struct source *source;    /* borrowed */
+    struct source_call *call; /* under way */
+    bool is_by_keys;          /* and reads items by their keys */
     struct arena arena;
     struct key keys[READ_MAX_KEYS];
     size_t key_count;
@@ -31,12 +35,13 @@ static void take_page(void *arg, const struct page *page, const struct error *er
 {
     struct reading *reading = arg;
     struct peek *peek = reading->peek;
-    loop_stop(peek->app->loop);
-    reading->is_empty = page && page->item_count == 0 && !page->more;
     if (err) {
+        loop_stop(peek->app->loop);
         complain(reading, err);
         return;
     }
+    reading->items += page->item_count;
+    reading->is_empty = reading->items == 0 && !page->more;
     peek->requests += page->requests;
     peek->capacity += page->capacity > 0 ? page->capacity : 0;
     for (size_t i = 0; i < page->item_count && i < peek->most; i++) {
@@ -49,22 +54,28 @@ static void take_page(void *arg, const struct page *page, const struct error *er
             complain_of_memory(reading);
         peek->records += !keyed;
     }
+    if (page->more && reading->is_by_keys)
+        reading->source->ops->more(reading->call);
+    else
+        loop_stop(peek->app->loop);
 }
 
-static void ask(struct reading *reading, struct source *source, const struct read *read)
+/* One page of a query. Of items by their keys all: what a page leaves unprocessed is in the next.
+ */
+static void ask(struct reading *reading, const struct read *read)
 {
-    struct source_call *call = source_start(source, read, NULL, take_page, reading);
-    if (!call) {
+    reading->is_by_keys = read->kind == READ_ITEMS;
+    reading->call = source_start(reading->source, read, NULL, take_page, reading);
+    if (!reading->call) {
         complain_of_memory(reading);
         return;
     }
     loop_run(reading->peek->app->loop);
-    source->ops->end(call);
+    reading->source->ops->end(reading->call);
 }
 
 /* The records with the keys that are known now, with all their attributes. */
-static void ask_for_keys(struct reading *reading, struct source *source, const struct key *keys,
-                         size_t count)
+static void ask_for_keys(struct reading *reading, const struct key *keys, size_t count)
 {
     struct error why;
     struct read *read = plan_items(reading->plan, keys, count, &why);
@@ -74,27 +85,27 @@ static void ask_for_keys(struct reading *reading, struct source *source, const s
         return;
     }
     read->attribute_count = 0;
-    ask(reading, source, read);
+    ask(reading, read);
     read_destroy(read);
 }
 
 /* The plan is our own, so its query may be changed: what a filter leaves out is to be
  * seen too, and all attributes of a few records. */
-static void read_records(struct reading *reading, struct source *source)
+static void read_records(struct reading *reading)
 {
     struct plan *plan = reading->plan;
     reading->key_count = 0;
     reading->takes_keys = plan->reads_again;
     if (plan->kind == PLAN_KEY) {
-        ask_for_keys(reading, source, &plan->key, 1);
+        ask_for_keys(reading, &plan->key, 1);
         return;
     }
     plan->query->filter_count = 0;
     plan->query->attribute_count = 0;
     plan->query->limit = reading->peek->most;
-    ask(reading, source, plan->query);
+    ask(reading, plan->query);
     if (reading->key_count > 0)
-        ask_for_keys(reading, source, reading->keys, reading->key_count);
+        ask_for_keys(reading, reading->keys, reading->key_count);
     arena_clean_up(&reading->arena);
 }
 
@@ -103,16 +114,15 @@ void peek_path(struct peek *peek, const char *path, bool named)
     struct error why = {0};
     struct reading reading = {.peek = peek, .path = path};
     struct place *place = app_resolve(peek->app, path, &why);
-    struct source *source = NULL;
     if (place && !place_is_read(place))
         error_set(&why, ERROR_NOT_LISTABLE, "no record is read for this; name one, or a listing");
     else if (place)
-        source = sources_for(peek->app->sources, place, &why);
-    reading.plan = source ? place_plan(place, &why) : NULL;
+        reading.source = sources_for(peek->app->sources, place, &why);
+    reading.plan = reading.source ? place_plan(place, &why) : NULL;
     if (reading.plan && reading.plan->kind == PLAN_SEARCH)
         error_set(&why, ERROR_INVALID, "a name that is cut can't be sampled; name its directory");
     else if (reading.plan)
-        read_records(&reading, source);
+        read_records(&reading);
     if (reading.is_empty && named && !place_is_directory(place))
         error_set(&why, ERROR_NOT_FOUND, "there is no such record to look at");
     if (why.kind != ERROR_NONE)

@@ -234,6 +234,15 @@ static void a_segment_of_a_table_is_scanned_for_keys(void)
                   "\"TOTAL\"}");
 }
 
+static void each_page_of_a_sample_has_its_limit(void)
+{
+    struct read *read = read_new(READ_SCAN, "t", NULL);
+    read->limit = 25;
+    check_body_at(read, SPAN_LITERAL("{\"pk\":{\"S\":\"a\"}}"),
+                  "{\"TableName\":\"t\",\"ExclusiveStartKey\":{\"pk\":{\"S\":\"a\"}},"
+                  "\"Limit\":25,\"ReturnConsumedCapacity\":\"TOTAL\"}");
+}
+
 static void the_set_of_operations_is_closed(void)
 {
     CHECK_TEXT(dynamo_op_name(DYNAMO_GET_ITEM), "GetItem");
@@ -277,6 +286,7 @@ static const struct check_test tests[] = {
     {"tables are listed and described", tables_are_listed_and_described},
     {"what is said of a table is asked by its name", what_is_said_of_a_table_is_asked_by_its_name},
     {"a segment of a table is scanned for keys", a_segment_of_a_table_is_scanned_for_keys},
+    {"each page of a sample has its limit", each_page_of_a_sample_has_its_limit},
     {"the set of operations is closed", the_set_of_operations_is_closed},
 };
 CHECK_MAIN(tests)
