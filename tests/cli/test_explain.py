@@ -267,12 +267,7 @@ def test_odd_partition_reaches_the_service_whole(ddbfs, things, shell):
 
 def test_json_of_several_paths_is_one_object_each(ddbfs):
     text = ddbfs("explain", "--json", "/prod/shops/a.example", "/prod/shops/b.example").text
-    decoder, found, at = json.JSONDecoder(), [], 0
-    while at < len(text):
-        value, at = decoder.raw_decode(text, at)
-        found.append(value["path"])
-        at = re.compile(r"\s*").match(text, at).end()
-    assert found == ["/prod/shops/a.example", "/prod/shops/b.example"]
+    assert [each["path"] for each in plain.objects(text)] == ["/prod/shops/a.example", "/prod/shops/b.example"]
 
 
 # Files that the map puts beside a listing

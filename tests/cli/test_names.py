@@ -6,6 +6,7 @@ import unicodedata
 import pytest
 
 from harness import plain, tables
+from harness.rows import rows
 
 KEYS = {
     "slash": "a/b",
@@ -86,42 +87,68 @@ def cat(ddbfs, things, name, box="box", **how):
     return ddbfs("cat", f"/any/things/{box}/{name}", env=things.env, **how).stdout
 
 
-# One key at a time
+# One key in each directory
 
 
-@pytest.mark.parametrize("kind", KEYS)
-def test_key_is_listed_under_a_legal_name_and_opens(ddbfs, things, ls, kind):
-    item = things.put(KEYS[kind], value={"S": "its own"})
-    (name,) = listed(ls, things)
-    assert is_legal(name)
-    assert cat(ddbfs, things, name) == plain.render(item)
+@pytest.fixture
+def alone(things):
+    """The item of each kind of key, the only one of its directory."""
+    return {kind: things.put(key, f"of {kind}", value={"S": "its own"}) for kind, key in KEYS.items()}
 
 
-@pytest.mark.parametrize("kind", KEYS)
-def test_companions_of_the_key_open(ddbfs, things, ls, kind):
-    item = things.put(KEYS[kind], value={"S": "its own"})
-    (name,) = listed(ls, things)
-    assert json.loads(cat(ddbfs, things, f"{name}@typed")) == item
-    assert json.loads(cat(ddbfs, things, f"{name}@info"))["key"]["sk"] == {"S": KEYS[kind]}
-    assert cat(ddbfs, things, f"{name}@/value") == b"its own\n"
+def names_alone(ddbfs, things, alone, *options):
+    """The one name that each of the directories lists."""
+    boxes = [f"/any/things/of {kind}" for kind in alone]
+    lines = ddbfs(*options, "ls", "--json", *boxes, env=things.env).text.split("\n")[:-1]
+    paths = [json.loads(line)["path"] for line in lines]
+    assert [path.rsplit("/", 1)[0] for path in paths] == boxes
+    return dict(zip(alone, [path.rsplit("/", 1)[1] for path in paths]))
 
 
-@pytest.mark.parametrize("kind", KEYS)
-def test_key_with_a_suffix(ddbfs, things, ls, kind):
-    item = things.put(KEYS[kind])
-    (name,) = listed(ls, things, "box", "--suffix", ".json")
-    path = f"/any/things/box/{name}"
-    assert is_legal(name) and name.endswith(".json")
-    assert ddbfs("--suffix", ".json", "cat", path, env=things.env).stdout == plain.render(item)
+def contents(ddbfs, things, paths, *options):
+    """A line of JSON of each of the files."""
+    got = ddbfs(*options, "--format", "compact", "cat", *paths, env=things.env).stdout.splitlines(True)
+    assert len(got) == len(paths)
+    return got
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KEYS if "900" not in kind])
-def test_partition_key_of_any_kind(ddbfs, things, ls, kind):
-    """The name of the directory is made by the rule for names: escape what a name can't hold."""
-    item = things.put("record", box=KEYS[kind])
-    box = escaped(KEYS[kind])
-    assert listed(ls, things, box) == ["record"]
-    assert cat(ddbfs, things, "record", box) == plain.render(item)
+def wrong(got, expected):
+    """(kind, what was got, what is right) of each kind for which these differ."""
+    assert len(got) == len(expected)
+    return [(kind, one, right) for one, (kind, right) in zip(got, expected.items()) if one != right]
+
+
+def compact(items):
+    return {kind: plain.render(item, compact=True) for kind, item in items.items()}
+
+
+def test_key_is_listed_under_a_legal_name_and_opens(ddbfs, things, alone):
+    names = names_alone(ddbfs, things, alone)
+    assert [(kind, name) for kind, name in names.items() if not is_legal(name)] == []
+    paths = [f"/any/things/of {kind}/{name}" for kind, name in names.items()]
+    assert wrong(contents(ddbfs, things, paths), compact(alone)) == []
+    whole = b"".join(plain.render(item) for item in alone.values())
+    assert ddbfs("cat", *paths, env=things.env).stdout == whole
+
+
+def test_companions_of_the_key_open(ddbfs, things, alone):
+    names = names_alone(ddbfs, things, alone)
+    paths = [f"/any/things/of {kind}/{name}" for kind, name in names.items()]
+    typed = contents(ddbfs, things, [f"{path}@typed" for path in paths])
+    assert wrong([json.loads(each) for each in typed], alone) == []
+    info = plain.objects(ddbfs("cat", *[f"{path}@info" for path in paths], env=things.env).text)
+    keys = {kind: {"S": key} for kind, key in KEYS.items()}
+    assert wrong([each["key"]["sk"] for each in info], keys) == []
+    values = ddbfs("cat", *[f"{path}@/value" for path in paths], env=things.env).stdout
+    assert values == b"its own\n" * len(paths)
+
+
+def test_key_with_a_suffix(ddbfs, things, alone):
+    names = names_alone(ddbfs, things, alone, "--suffix", ".json")
+    odd = [name for name in names.values() if not is_legal(name) or not name.endswith(".json")]
+    assert odd == []
+    paths = [f"/any/things/of {kind}/{name}" for kind, name in names.items()]
+    assert wrong(contents(ddbfs, things, paths, "--suffix", ".json"), compact(alone)) == []
 
 
 def escaped(key):
@@ -131,10 +158,24 @@ def escaped(key):
     return "".join(chr(b) if p else f"%{b:02X}" for b, p in zip(key.encode(), plain_bytes))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KEYS if "900" not in kind])
-def test_more_escapes_than_needed_open_too(ddbfs, things, kind):
-    item = things.put(KEYS[kind])
-    assert cat(ddbfs, things, escaped(KEYS[kind])) == plain.render(item)
+SHORT = {kind: key for kind, key in KEYS.items() if "900" not in kind}
+
+
+def test_partition_key_of_any_kind(ddbfs, things):
+    """The name of the directory is made by the rule for names: escape what a name can't hold."""
+    items = {kind: things.put("record", box=key) for kind, key in SHORT.items()}
+    boxes = [f"/any/things/{escaped(key)}" for key in SHORT.values()]
+    lines = ddbfs("ls", "--json", *boxes, env=things.env).text.split("\n")[:-1]
+    paths = [f"{box}/record" for box in boxes]
+    listed_paths = dict(zip(SHORT, paths))
+    assert wrong([json.loads(line)["path"] for line in lines], listed_paths) == []
+    assert wrong(contents(ddbfs, things, paths), compact(items)) == []
+
+
+def test_more_escapes_than_needed_open_too(ddbfs, things):
+    items = {kind: things.put(key) for kind, key in SHORT.items()}
+    paths = [f"/any/things/box/{escaped(key)}" for key in SHORT.values()]
+    assert wrong(contents(ddbfs, things, paths), compact(items)) == []
 
 
 def test_lower_case_escapes_open_too(ddbfs, things):
@@ -280,7 +321,7 @@ def test_a_suffix_that_is_the_end_of_a_directory_is_refused(ddbfs, accounts):
     assert '--suffix .d does not go with the map: with it "{index_name}.d"' in result.stderr
 
 
-@pytest.mark.parametrize("suffix", ["~", "a@b", ".\n", "%2E", "\u202e"])
+@rows("suffix", ["~", "a@b", ".\n", "%2E", "\u202e"])
 def test_what_is_no_suffix(ddbfs, accounts, suffix):
     ddbfs("--suffix", suffix, "ls", "/", env=accounts, expect=2)
 
@@ -329,7 +370,7 @@ HOSTILE = "a\x1b[2J\u202eb\u2066\x85\u2028\x7f"
 ACTS = "\x1b\u202e\u2066\x85\u2028\x7f"
 
 
-@pytest.mark.parametrize("words", [("cat",), ("cat", "--json"), ("ls",), ("ls", "-l"), ("ls", "--json"),
+@rows("words", [("cat",), ("cat", "--json"), ("ls",), ("ls", "-l"), ("ls", "--json"),
                                    ("explain",), ("explain", "--json")])  # fmt: skip
 def test_nothing_of_a_path_or_key_acts_on_a_terminal(ddbfs, things, words):
     things.put(HOSTILE)

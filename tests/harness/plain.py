@@ -120,3 +120,13 @@ def bare(value):
     # A record of this one attribute, without the brace, the name and the indent around it.
     text = render({"a": value}).decode()[len('{\n  "a": ') : -len("\n}\n")]
     return text.replace("\n  ", "\n").encode() + b"\n"
+
+
+def objects(text):
+    """The JSON values of TEXT, one after the other."""
+    decoder, found, text = json.JSONDecoder(), [], text.lstrip()
+    while text:
+        value, end = decoder.raw_decode(text)
+        found.append(value)
+        text = text[end:].lstrip()
+    return found

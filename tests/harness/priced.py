@@ -1,12 +1,16 @@
-"""ddbfs as the tests run it, with an eye on its price: whatever a path is asked, `ddbfs explain` has
-told a bound on the requests for it, and on the read units, and what was sent keeps to it. And on its permissions: `ddbfs
-policy` grants all that was sent. Below tables/ a table's structure is asked for once, beside what is
-priced, and `ddbfs policy --tables` grants it."""
+"""ddbfs as the tests run it, with an eye on its price: the requests for some paths, and their read units,
+keep to the sum of the bounds that `ddbfs explain` prints for them. And on its permissions: `ddbfs
+policy` grants all that was sent. Below tables/, the description of a table is sent once, beside the priced
+requests, and `ddbfs policy --tables` grants it.
 
+A command that sent nothing is not priced. A printed policy is valid for all tests of this process: it
+depends on the map, the options and the environment alone."""
+
+import collections
 import json
 import pathlib
 
-from . import iam, runner
+from . import iam, plain, runner
 
 ASKING = ("cat", "ls")
 FACTS = ("DescribeTimeToLive", "ListBackups", "DescribeContinuousBackups")
@@ -18,9 +22,22 @@ def asked_of(words):
     return [each for at, word in enumerate(words) if word in names for each in words[at : at + 2]]
 
 
-def told_of(ddbfs, options, path, env):
-    told = ddbfs.run_plain(*options, "explain", "--json", path, env=env, expect=None)
-    return json.loads(told.text) if told.text.startswith("{") else None
+def told_of(ddbfs, options, paths, env):
+    """What `explain` prints for each of PATHS as one: the sum, and the dearest page and record. None
+    when it can't explain one of them."""
+    told = ddbfs.run_plain(*options, "explain", "--json", *paths, env=env, expect=None)
+    each = [value for value in plain.objects(told.text) if "bound" in value]
+    return summed(each) if len(each) == len(paths) else None
+
+
+def summed(each):
+    bound, units = collections.Counter(), {}
+    for told in each:
+        bound.update(told["bound"])
+        for name, value in told["units"].items():
+            so_far = units.get(name, 0)
+            units[name] = max(so_far, value) if "_a_" in name else so_far + value
+    return {"bound": bound, "units": units}
 
 
 def keys_of(sent):
@@ -77,11 +94,13 @@ def beyond(bound, sent):
     return ""
 
 
+POLICIES = {}
+
+
 class Ddbfs(runner.Ddbfs):
     def __init__(self, home, proxy):
         super().__init__(home)
         self.proxy = proxy
-        self.policies = {}
 
     def run_plain(self, *arguments, **how):
         return super().__call__(*arguments, **how)
@@ -96,23 +115,23 @@ class Ddbfs(runner.Ddbfs):
         return result
 
     def check(self, words, command, env, sent):
-        """One path, asked of a service that answered as it should."""
+        """What was sent for some paths to a service that answered as it should."""
         paths = [word for word in words[words.index(command) + 1 :] if word.startswith("/")]
         options = words[: words.index(command)]
-        if len(paths) != 1 or any(each.faults or each.status != 200 for each in sent):
+        if not paths or not sent or any(each.faults or each.status != 200 for each in sent):
             return
-        more = ["--tables"] if "/tables/" in paths[0] else []
+        more = ["--tables"] if any("/tables/" in path for path in paths) else []
         policy = self.policy_of(options, env, more)
         for each in sent if policy else []:
             lacking = iam.missing(policy, each)
-            assert not lacking, f"{paths[0]}: {lacking} is not granted by `ddbfs policy`"
+            assert not lacking, f"{paths}: {lacking} is not granted by `ddbfs policy`"
         seen = len(self.proxy.requests)
         asked = asked_of(words[words.index(command) + 1 :])
-        told = told_of(self, [*options, *asked], paths[0], env)
+        told = told_of(self, [*options, *asked], paths, env)
         del self.proxy.requests[seen:]  # the description of a table, which the test did not ask for
         if told is not None:
             too_much = beyond(told["bound"], sent) or dearer(told, sent)
-            assert not too_much, f"{paths[0]}: {too_much}: {sent} beyond {told}"
+            assert not too_much, f"{paths}: {too_much}: {sent} beyond {told}"
 
     def policy_of(self, options, env, more):
         """What `ddbfs policy` prints with the same options, once for each content of a map."""
@@ -120,8 +139,17 @@ class Ddbfs(runner.Ddbfs):
         name = (given or [self.home.environment(env).get("DDBFS_MAP")])[-1]
         if not name or not pathlib.Path(name).is_file():
             return None
-        known = (pathlib.Path(name).read_text("utf-8", "replace"), *options, *more)
-        if known not in self.policies:
+        text = pathlib.Path(name).read_text("utf-8", "replace")
+        others = [word for word in options if word != name]
+        known = (text, *others, *more, *self.settings(env))
+        if known not in POLICIES:
             told = self.run_plain(*options, "policy", "--json", *more, env=env, expect=None)
-            self.policies[known] = json.loads(told.text) if told.code == 0 else None
-        return self.policies[known]
+            POLICIES[known] = json.loads(told.text) if told.code == 0 else None
+        return POLICIES[known]
+
+    def settings(self, env):
+        """What else a policy may depend on: the environment without folders, and the profiles."""
+        own = ("HOME", "PATH", "DDBFS_MAP", "AWS_ENDPOINT_URL_DYNAMODB")
+        variables = self.home.environment(env).items()
+        files = [file.read_bytes() for file in (self.home.config, self.home.credentials) if file.is_file()]
+        return [pair for pair in sorted(variables) if pair[0] not in own] + files

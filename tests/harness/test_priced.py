@@ -96,3 +96,9 @@ def test_what_was_paid_was_told(told, sent):
 )
 def test_a_higher_price_is_seen(told, sent):
     assert priced.dearer(told, sent) != ""
+
+
+def test_several_paths_may_cost_their_sum():
+    told = priced.summed([ONE, ONE, PAGED])
+    assert told["bound"]["paged_queries"] == 1 and told["bound"]["requests"] == 0
+    assert told["units"] == {"least": 1.5, "most": 100, "most_a_page": 178}
