@@ -65,8 +65,8 @@ static bool must_be_quoted(struct span text)
            (strchr(" \t#", text.data[0]) || strchr(" \t", text.data[text.size - 1]));
 }
 
-/* Whether a string looks like what stands outside of quotes for something else: nothing, null, a
- * truth value, a number. */
+/* Whether a text (a string, or base64) looks like what stands outside of quotes for something else:
+ * nothing, null, a truth value, a number. */
 static bool looks_bare(struct span text)
 {
     return text.size == 0 || span_is(text, "null") || span_is(text, "true") ||
@@ -77,7 +77,8 @@ static void add_field(struct buf *out, enum typed_tag tag, struct span text)
 {
     if (tag == TYPED_NONE)
         return;
-    if (must_be_quoted(text) || (tag == TYPED_S && looks_bare(text)))
+    bool is_text = tag == TYPED_S || tag == TYPED_B;
+    if (must_be_quoted(text) || (is_text && looks_bare(text)))
         add_quoted(out, text);
     else
         buf_add_span(out, text);

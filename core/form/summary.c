@@ -159,15 +159,15 @@ static bool add_date(struct summary *summary, struct json item)
     if (!dates(summary))
         return true;
     struct json date = item_attribute(item, span_text(summary->form.dated_by));
-    int64_t ms = when_read(date);
-    if (ms == 0) {
+    struct instant at = when_read(date);
+    if (!at.known) {
         summary->undated++;
         return true;
     }
-    bool older = summary->oldest.text.size == 0 || ms < summary->oldest.ms;
-    bool newer = summary->newest.text.size == 0 || ms > summary->newest.ms;
-    return (!older || note_date(summary, item, date, ms, &summary->oldest)) &&
-           (!newer || note_date(summary, item, date, ms, &summary->newest));
+    bool older = summary->oldest.text.size == 0 || at.ms < summary->oldest.ms;
+    bool newer = summary->newest.text.size == 0 || at.ms > summary->newest.ms;
+    return (!older || note_date(summary, item, date, at.ms, &summary->oldest)) &&
+           (!newer || note_date(summary, item, date, at.ms, &summary->newest));
 }
 
 static bool add_item(struct summary *summary, struct json item, struct arena *arena)

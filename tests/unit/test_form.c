@@ -162,6 +162,18 @@ static void csv_tells_missing_null_and_empty_apart(void)
                 "pk,sk\n\"12\",12\n\"true\",true\n"));
 }
 
+/* Base64 is text, too. */
+static void csv_tells_binary_and_bare_words_apart(void)
+{
+    static const struct span columns[] = {{"pk", 2}, {"sk", 2}};
+    struct form_setting asked = of_columns(FORM_CSV, columns, 2);
+    const char *const *items =
+        ITEMS("{\"pk\":{\"B\":\"null\"},\"sk\":{\"B\":\"true\"}}",
+              "{\"pk\":{\"B\":\"1234\"},\"sk\":{\"B\":\"\"}}", "{\"pk\":{\"B\":\"/+8=\"}}");
+    CHECK(shows(&all_csv, items, "pk,sk\n\"null\",\"true\"\n\"1234\",\"\"\n/+8=,\n"));
+    CHECK(shows(&asked, items, "pk,sk\n\"null\",\"true\"\n\"1234\",\"\"\n/+8=,\n"));
+}
+
 static void csv_of_one_column_has_no_empty_line(void)
 {
     static const struct span columns[] = {{"a", 1}};
@@ -587,6 +599,7 @@ static const struct check_test tests[] = {
     {"csv has columns as asked", csv_has_columns_as_asked},
     {"csv as asked is told row by row", csv_as_asked_is_told_row_by_row},
     {"csv tells missing null and empty apart", csv_tells_missing_null_and_empty_apart},
+    {"csv tells binary and bare words apart", csv_tells_binary_and_bare_words_apart},
     {"csv of one column has no empty line", csv_of_one_column_has_no_empty_line},
     {"csv quotes what would not be one field", csv_quotes_what_would_not_be_one_field},
     {"csv nests as json", csv_nests_as_json},
