@@ -308,7 +308,7 @@ static void write_sift(struct buf *out, const struct command_of *command)
     for (size_t i = 0; i < command->own_count; i++)
         write_not_own(&all, command->own[i]);
     if (all.size)
-        buf_printf(out, "map(select(%s))", buf_text(&all));
+        jq_write_select(buf_span(&all), out);
     out->failed = out->failed || all.failed;
 }
 
@@ -348,9 +348,10 @@ static void write_choice(struct buf *out, const struct plan *plan)
     json_write_ascii(&name, span_text(pattern->pick_attribute));
     /* Among equals the first one is meant; max_by takes the last. Of a text and a number neither is
      * greater. */
+    jq_write_decimal(out);
     buf_printf(out,
                "if (map(.%s | keys) | unique | length) > 1 then error(\"of several types\") else "
-               "%s(.%s.S // (.%s.N | tonumber)) // empty end",
+               "%s(.%s.S // (.%s.N | decimal)) // empty end",
                buf_text(&name), pattern->pick == PICK_GREATEST ? "reverse | max_by" : "min_by",
                buf_text(&name), buf_text(&name));
     out->failed = out->failed || name.failed;
@@ -407,9 +408,10 @@ static bool asks_again(const struct plan *plan)
 
 static void write_select(const struct cond *cond, struct buf *out)
 {
-    buf_add_text(out, "map(select(");
-    jq_write_cond(cond, out);
-    buf_add_text(out, "))");
+    CLEAN_UP(buf_clean_up) struct buf condition = {0};
+    jq_write_cond(cond, &condition);
+    jq_write_select(buf_span(&condition), out);
+    out->failed = out->failed || condition.failed;
 }
 
 /* How many of those that are asked for; 0 when the query's own limit says it. */
@@ -497,7 +499,7 @@ static void write_doubts(const struct plan *plan, struct buf *out)
         if (plan->entry)
             write_index_keys(&all, plan, plan->entry);
         if (all.size)
-            buf_printf(out, "map(select(%s))", buf_text(&all));
+            jq_write_select(buf_span(&all), out);
     }
     out->failed = out->failed || all.failed;
 }

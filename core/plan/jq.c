@@ -1,5 +1,28 @@
 #include "core/plan/jq.h"
 
+void jq_write_decimal(struct buf *out)
+{
+    /* Sign, exponent, and digits without zeros at either end. A terminator, and the digits' sign,
+     * put -0.12 behind -0.123. */
+    buf_add_text(out,
+                 "def decimal: startswith(\"-\") as $minus | "
+                 "capture(\"(?<i>[0-9]*)[.]?(?<f>[0-9]*)([eE][+]?(?<e>.+))?$\") | "
+                 "(.i + .f | sub(\"^0+\"; \"\")) as $digits | "
+                 "(if $digits == \"\" then 0 elif $minus then -1 else 1 end) as $sign | "
+                 "[$sign, $sign * ((.e // 0 | tonumber) - (.f | length) + ($digits | length)), "
+                 "[($digits | sub(\"0+$\"; \"\") | explode[] * $sign), 0]]; ");
+}
+
+/* A text constant with the function's name in it gets a definition that nothing uses. */
+void jq_write_select(struct span condition, struct buf *out)
+{
+    if (memmem(condition.data, condition.size, "decimal", strlen("decimal")))
+        jq_write_decimal(out);
+    buf_add_text(out, "map(select(");
+    buf_add_span(out, condition);
+    buf_add_text(out, "))");
+}
+
 /* The typed value that the condition looks at; null where the item has none. */
 static void write_path(const struct cond *cond, struct buf *out)
 {
@@ -27,7 +50,7 @@ static void write_value(struct value value, struct buf *out)
     case VALUE_N:
         buf_add_char(out, '(');
         json_write_ascii(out, value.bytes);
-        buf_add_text(out, " | tonumber)");
+        buf_add_text(out, " | decimal)");
         break;
     case VALUE_B:
         base64_write(&text, value.bytes);
@@ -49,7 +72,7 @@ static void write_order(const char *op, struct value value, struct buf *out)
         buf_add_text(out, "error(\"the order of binary values is not known here\")");
         return;
     }
-    buf_printf(out, "%s %s ", value.type == VALUE_N ? "tonumber" : ".", op);
+    buf_printf(out, "%s %s ", value.type == VALUE_N ? "decimal" : ".", op);
     write_value(value, out);
 }
 
@@ -58,7 +81,7 @@ static void write_equal(const struct cond *cond, struct value value, struct buf 
     buf_add_char(out, '(');
     write_path(cond, out);
     buf_printf(out, ".%s | . != null and %s == ", value_type_name(value.type),
-               value.type == VALUE_N ? "tonumber" : ".");
+               value.type == VALUE_N ? "decimal" : ".");
     write_value(value, out);
     buf_add_char(out, ')');
 }
@@ -109,7 +132,7 @@ static void write_contains(const struct cond *cond, struct buf *out)
     if (has_sets)
         buf_printf(out, "(.%sS // [])[], ", type);
     buf_printf(out, "((.L // [])[] | .%s | values); %s == ", type,
-               cond->value.type == VALUE_N ? "tonumber" : ".");
+               cond->value.type == VALUE_N ? "decimal" : ".");
     write_value(cond->value, out);
     buf_add_text(out, "))");
 }

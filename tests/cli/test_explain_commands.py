@@ -236,6 +236,8 @@ def test_a_miss_prints_nothing(ddbfs, shell, kind):
 THING = {
     "text": {"S": 'b"\u00fc'},
     "n": {"N": "10"},
+    "long": {"N": "9007199254740993"},
+    "longs": {"NS": ["9007199254740993"]},
     "flag": {"BOOL": True},
     "nil": {"NULL": True},
     "bytes": {"B": b"\x00\x01"},
@@ -270,6 +272,10 @@ FILTERS = [
     ({"map.'zip.code'": "07"}, {"map.zip": "07"}),
     ({"or": [{"n": 1}, {"flag": True}]}, {"or": [{"n": 1}, {"flag": False}]}),
     ({"not": {"n": 1, "flag": True}}, {"not": {"n": 10, "flag": True}}),
+    ({"long": 9007199254740993}, {"long": 9007199254740992}),
+    ({"long": {">": 9007199254740992}}, {"long": {"<": 9007199254740993}}),
+    ({"long": {"in": [1, 9007199254740993]}}, {"long": {"!=": 9007199254740993}}),
+    ({"longs": {"contains": 9007199254740993}}, {"longs": {"contains": 9007199254740992}}),
 ]
 
 

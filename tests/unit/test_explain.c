@@ -137,10 +137,16 @@ static void test_a_pick(void)
         "\"last_updated\"}' --expression-attribute-values "
         "'{\":v0\":{\"S\":\"SHOP#s.example\"},\":v1\":{\"S\":\"USER#\"},\":v2\":{\"S\":\"SESSION\"}"
         "}' --profile p | jq -r '.Items | map(select((.\"sk\".S | "
-        "test(\"\\\\AUSER#[^#]*\\\\z\")))) | if (map(.\"last_updated\" | keys) | unique | length) "
+        "test(\"\\\\AUSER#[^#]*\\\\z\")))) | "
+        "def decimal: startswith(\"-\") as $minus | "
+        "capture(\"(?<i>[0-9]*)[.]?(?<f>[0-9]*)([eE][+]?(?<e>.+))?$\") | (.i + .f | sub(\"^0+\"; "
+        "\"\")) as $digits | (if $digits == \"\" then 0 elif $minus then -1 else 1 end) as $sign | "
+        "[$sign, $sign * ((.e // 0 | tonumber) - (.f | length) + ($digits | length)), [($digits | "
+        "sub(\"0+$\"; \"\") | explode[] * $sign), 0]]; "
+        "if (map(.\"last_updated\" | keys) | unique | length) "
         "> 1 "
         "then error(\"of several types\") else reverse | max_by(.\"last_updated\".S // "
-        "(.\"last_updated\".N | tonumber)) // empty end | .\"access_token\" // empty | .S // .N // "
+        "(.\"last_updated\".N | decimal)) // empty end | .\"access_token\" // empty | .S // .N // "
         ".B "
         "// (if has(\"BOOL\") then .BOOL elif has(\"NULL\") then null else . end)'\n");
 }
