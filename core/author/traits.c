@@ -26,7 +26,7 @@ static bool is_date(const struct specimen_attribute *attribute)
 {
     if (attribute->tag == TYPED_N)
         return is_epoch(attribute->value);
-    return attribute->tag == TYPED_S && instant_parse(attribute->value) > 0;
+    return attribute->tag == TYPED_S && instant_parse(attribute->value).known;
 }
 
 /* In how many records the attribute is; 0 when it is no date in one of them. */

@@ -38,16 +38,16 @@ bool cli_cache_read(const char *path, int64_t wall_ms, struct credentials *out)
     struct document *document = document_parse(buf_span(&text), path, NULL);
     if (!document)
         return false;
-    int64_t expires_ms =
+    struct instant expires =
         instant_parse(span_text(document_text(document, "Credentials.Expiration")));
-    if (expires_ms - wall_ms < CREDENTIALS_EARLY_MS)
+    if (expires.ms - wall_ms < CREDENTIALS_EARLY_MS)
         return false;
     *out = (struct credentials){
         .access_key_id = copy_text(document, "Credentials.AccessKeyId"),
         .secret_access_key = copy_text(document, "Credentials.SecretAccessKey"),
         .session_token = copy_text(document, "Credentials.SessionToken"),
         .account_id = copy_text(document, "Credentials.AccountId"),
-        .expires_wall_ms = expires_ms,
+        .expires_wall_ms = expires.ms,
     };
     if (out->access_key_id && out->secret_access_key && out->session_token)
         return true;

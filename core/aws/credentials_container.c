@@ -182,10 +182,11 @@ static bool take(struct credentials_get *get, const struct document *document,
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (!document_word(document, needed[i]) || !*document_word(document, needed[i]))
             return error_set(err, ERROR_BAD_ANSWER, "the answer of %s has no %s", what, needed[i]);
-    out->expires_wall_ms = instant_parse(span_text(document_text(document, "Expiration")));
-    if (out->expires_wall_ms == 0)
+    struct instant expires = instant_parse(span_text(document_text(document, "Expiration")));
+    if (!expires.known)
         return error_set(err, ERROR_BAD_ANSWER, "the Expiration of %s is no point in time", what);
-    if (out->expires_wall_ms <= clock->wall_ms(clock))
+    out->expires_wall_ms = expires.ms;
+    if (expires.ms <= clock->wall_ms(clock))
         return error_set(err, ERROR_EXPIRED,
                          "%s gave credentials that have expired already (%s); check the clock of "
                          "this machine",

@@ -28,12 +28,13 @@ static bool take_expiry(const struct credentials_context *context, struct creden
     struct clock *clock = loop_clock(context->loop);
     if (!expiry)
         return true;
-    out->expires_wall_ms = instant_parse(span_text(expiry));
-    if (out->expires_wall_ms == 0)
+    struct instant expires = instant_parse(span_text(expiry));
+    if (!expires.known)
         return error_set(err, ERROR_DENIED,
                          "AWS_CREDENTIAL_EXPIRATION is no point in time, such as "
                          "2026-04-16T10:15:00Z; set it again, or unset it");
-    if (out->expires_wall_ms <= clock->wall_ms(clock))
+    out->expires_wall_ms = expires.ms;
+    if (expires.ms <= clock->wall_ms(clock))
         return error_set(err, ERROR_EXPIRED,
                          "the credentials in the environment have expired "
                          "(AWS_CREDENTIAL_EXPIRATION=%s); set fresh ones and start again, or unset "

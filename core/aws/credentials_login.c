@@ -142,7 +142,7 @@ static bool check_session(const struct credentials_get *get, struct error *err)
     return true;
 }
 
-static int64_t expires_ms(const struct document *session)
+static struct instant expires_at(const struct document *session)
 {
     return instant_parse(span_text(document_text(session, "accessToken.expiresAt")));
 }
@@ -161,7 +161,7 @@ static void give(struct credentials_get *get)
     struct credentials_answer answer = {.found = CREDENTIALS_FOUND};
     struct credentials *out = &answer.credentials;
     out->method = "login";
-    out->expires_wall_ms = expires_ms(get->session);
+    out->expires_wall_ms = expires_at(get->session).ms;
     out->origin = get->origin;
     get->origin = NULL;
     if (!copy(&out->access_key_id, get->session, "accessToken.accessKeyId") ||
@@ -367,7 +367,7 @@ static void use_session(struct credentials_get *get)
 {
     struct error err = {0};
     bool is_usable = read_session(get, &err) && check_session(get, &err);
-    if (is_usable && expires_ms(get->session) - wall_ms(get->provider) > LOGIN_EARLY_MS) {
+    if (is_usable && expires_at(get->session).ms - wall_ms(get->provider) > LOGIN_EARLY_MS) {
         give(get);
         return;
     }

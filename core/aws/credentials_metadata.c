@@ -104,13 +104,13 @@ static enum credentials_found take(const struct credentials_get *get,
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (!document_word(document, needed[i]) || !*document_word(document, needed[i]))
             return explain(document, needed[i], err);
-    int64_t expires_ms = instant_parse(span_text(document_text(document, "Expiration")));
-    if (expires_ms == 0) {
+    struct instant expires = instant_parse(span_text(document_text(document, "Expiration")));
+    if (!expires.known) {
         error_set(err, ERROR_BAD_ANSWER, "the Expiration of %s is no point in time", what);
         return CREDENTIALS_FAILED;
     }
     out->method = "iam-role";
-    out->expires_wall_ms = extended(get, expires_ms);
+    out->expires_wall_ms = extended(get, expires.ms);
     buf_printf(&origin, "instance metadata, role %s", get->role);
     out->origin = buf_steal(&origin, NULL);
     out->access_key_id = strdup(document_text(document, "AccessKeyId"));

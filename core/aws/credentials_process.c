@@ -96,12 +96,13 @@ static bool take_expiry(const struct credentials_get *get, const struct document
     const char *text = document_text(document, "Expiration");
     if (!document_has(document, "Expiration"))
         return true;
-    *out = instant_parse(span_text(text));
-    if (*out == 0)
+    struct instant expires = instant_parse(span_text(text));
+    if (!expires.known)
         return error_set(err, ERROR_DENIED,
                          "printed an Expiration that is no point in time, such as "
                          "2026-04-16T10:15:00Z");
-    if (*out <= clock->wall_ms(clock))
+    *out = expires.ms;
+    if (expires.ms <= clock->wall_ms(clock))
         return error_set(err, ERROR_EXPIRED,
                          "printed credentials that have expired already (%.40s); run it by hand "
                          "and see whether it needs signing in, or whether this machine's clock is "

@@ -189,22 +189,22 @@ static struct document *read_token(const struct kept *kept, const struct sso_log
     return document;
 }
 
-/* When the token expires; 0 with ERR filled when the file does not hold a token. */
-static int64_t check_token(const struct sso_login *login, const struct document *document,
-                           const char *path, struct error *err)
+/* When the token expires; none with ERR filled when the file does not hold a token. */
+static struct instant check_token(const struct sso_login *login, const struct document *document,
+                                  const char *path, struct error *err)
 {
     char after[320];
     const char *missing = NULL;
-    int64_t expires_ms = instant_parse(span_text(document_text(document, "expiresAt")));
+    struct instant expires = instant_parse(span_text(document_text(document, "expiresAt")));
     if (!document_word(document, "accessToken"))
         missing = "accessToken";
-    else if (expires_ms <= 0)
+    else if (!expires.known)
         missing = "expiresAt";
     if (!missing)
-        return expires_ms;
+        return expires;
     snprintf(after, sizeof after, ": %.200s has no %s that could be used", path, missing);
     fail(login, ERROR_DENIED, "no token for ", after, err);
-    return 0;
+    return (struct instant){0};
 }
 
 /* Refreshing. */
@@ -219,7 +219,7 @@ static bool can_refresh(const struct kept *kept, const struct sso_login *login,
         if (!document_text(document, needed[i]))
             return false;
     return login->session &&
-           instant_parse(span_text(document_text(document, "registrationExpiresAt"))) >
+           instant_parse(span_text(document_text(document, "registrationExpiresAt"))).ms >
                wall_ms(kept);
 }
 
@@ -329,7 +329,8 @@ static bool start_refresh(struct kept *kept, const struct credentials_context *c
     CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
     end_refresh(kept);
     kept->draft = draft;
-    kept->was_valid = instant_parse(span_text(document_text(draft, "expiresAt"))) > wall_ms(kept);
+    kept->was_valid =
+        instant_parse(span_text(document_text(draft, "expiresAt"))).ms > wall_ms(kept);
     kept->start_url = strdup(login->start_url);
     kept->region = strdup(login->region);
     if (!kept->start_url || !kept->region || !take_client(kept, context) ||
@@ -424,10 +425,12 @@ enum sso_token_state sso_tokens_take(struct sso_tokens *tokens,
     }
     CLEAN_UP(document_clean_up)
     struct document *document = read_token(kept, login, &stamp, err);
-    int64_t expires_ms = document ? check_token(login, document, kept->path, err) : 0;
-    if (expires_ms <= 0)
+    struct instant expires = {0};
+    if (document)
+        expires = check_token(login, document, kept->path, err);
+    if (!expires.known)
         return SSO_TOKEN_FAILED;
-    int64_t left_ms = expires_ms - wall_ms(kept);
+    int64_t left_ms = expires.ms - wall_ms(kept);
     if (waiter && left_ms < SSO_TOKEN_EARLY_MS &&
         refresh(kept, context, login, waiter, &document, &stamp, left_ms > 0)) {
         waiter->served = waiter->served || has_authorities_of(kept, context);

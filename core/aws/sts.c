@@ -97,13 +97,15 @@ static char *copy_word(const struct document *answer, const char *result, const 
 
 /* In seconds since 1970, as STS has it, or as a text, as others that speak its language do. 0 for
  * none. */
-static int64_t read_expiry(const struct document *answer, const char *result)
+static struct instant read_expiry(const struct document *answer, const char *result)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     int64_t seconds;
     buf_printf(&path, "%s.Credentials.Expiration", result);
-    if (document_number(answer, buf_text(&path), &seconds))
-        return seconds > 0 && seconds < INT64_MAX / 1000 ? seconds * 1000 : 0;
+    if (document_number(answer, buf_text(&path), &seconds)) {
+        bool known = seconds > 0 && seconds < INT64_MAX / 1000;
+        return (struct instant){.ms = known ? seconds * 1000 : 0, .known = known};
+    }
     return instant_parse(span_text(document_text(answer, buf_text(&path))));
 }
 
@@ -127,15 +129,15 @@ static bool take_role(const struct sts_call *call, const struct document *answer
     const char *result = call->by_web_identity
                              ? "AssumeRoleWithWebIdentityResponse.AssumeRoleWithWebIdentityResult"
                              : "AssumeRoleResponse.AssumeRoleResult";
+    struct instant expires = read_expiry(answer, result);
     *out = (struct credentials){
         .access_key_id = copy_word(answer, result, "Credentials.AccessKeyId"),
         .secret_access_key = copy_word(answer, result, "Credentials.SecretAccessKey"),
         .session_token = copy_word(answer, result, "Credentials.SessionToken"),
         .account_id = copy_account(call, answer, result),
-        .expires_wall_ms = read_expiry(answer, result),
+        .expires_wall_ms = expires.ms,
     };
-    if (!out->access_key_id || !out->secret_access_key || !out->session_token ||
-        out->expires_wall_ms == 0)
+    if (!out->access_key_id || !out->secret_access_key || !out->session_token || !expires.known)
         return error_set(err, ERROR_BAD_ANSWER,
                          "the answer of STS has not all of AccessKeyId, SecretAccessKey, "
                          "SessionToken and Expiration that could be used");

@@ -1,7 +1,7 @@
 /* Reading and writing points in time. */
 #include "core/base/instant.h"
 
-#include <time.h>
+static const int64_t FIRST_MS = -62167219200000, LAST_MS = 253402300799999;
 
 static bool take_char(const char **text, char c)
 {
@@ -23,15 +23,25 @@ static bool take_number(const char **text, int count, int *out)
     return true;
 }
 
+static int days_of_month(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return days[month - 1] + (month == 2 && leap);
+}
+
 static bool take_date(const char **text, struct tm *date)
 {
     if (!take_number(text, 4, &date->tm_year) || !take_char(text, '-') ||
         !take_number(text, 2, &date->tm_mon) || !take_char(text, '-') ||
         !take_number(text, 2, &date->tm_mday))
         return false;
+    if (date->tm_mon < 1 || date->tm_mon > 12 || date->tm_mday < 1 ||
+        date->tm_mday > days_of_month(date->tm_year, date->tm_mon))
+        return false;
     date->tm_year -= 1900;
     date->tm_mon -= 1;
-    return date->tm_mon >= 0 && date->tm_mon < 12 && date->tm_mday >= 1 && date->tm_mday <= 31;
+    return true;
 }
 
 /* A leap second is a second. */
@@ -72,39 +82,51 @@ static bool take_zone(const char **text, int *seconds)
     if (!take_number(text, 2, &hours))
         return false;
     take_char(text, ':');
-    if (!take_number(text, 2, &minutes))
+    if (!take_number(text, 2, &minutes) || hours > 23 || minutes > 59)
         return false;
     *seconds = sign * (hours * 60 + minutes) * 60;
     return true;
 }
 
-int64_t instant_parse(struct span text)
+struct instant instant_of(int64_t ms)
 {
+    return (struct instant){.ms = ms, .known = ms >= FIRST_MS && ms <= LAST_MS};
+}
+
+struct instant instant_parse(struct span text)
+{
+    static const struct instant none;
     char copy[64] = {0};
     struct tm date = {0};
     int zone = 0, ms = 0;
     if (text.size >= sizeof copy)
-        return 0;
+        return none;
     memcpy(copy, text.data, text.size);
     const char *rest = copy;
     if (!take_date(&rest, &date))
-        return 0;
+        return none;
     if (take_char(&rest, 'T') || take_char(&rest, ' ')) {
         if (!take_time(&rest, &date))
-            return 0;
+            return none;
         ms = take_fraction(&rest);
     }
     if (!take_zone(&rest, &zone) || rest != copy + text.size)
-        return 0;
-    return ((int64_t)timegm(&date) - zone) * 1000 + ms;
+        return none;
+    return instant_of(((int64_t)timegm(&date) - zone) * 1000 + ms);
+}
+
+struct timespec instant_timespec(int64_t ms)
+{
+    int64_t beyond = ms % 1000;
+    beyond += beyond < 0 ? 1000 : 0;
+    return (struct timespec){.tv_sec = (ms - beyond) / 1000, .tv_nsec = (long)beyond * 1000000};
 }
 
 void instant_write(struct buf *out, int64_t ms)
 {
-    time_t seconds = (time_t)(ms / 1000);
+    time_t seconds = instant_timespec(ms).tv_sec;
     struct tm date;
-    char text[32];
     gmtime_r(&seconds, &date);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &date);
-    buf_add_text(out, text);
+    buf_printf(out, "%04d-%02d-%02dT%02d:%02d:%02dZ", date.tm_year + 1900, date.tm_mon + 1,
+               date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec);
 }

@@ -3,14 +3,27 @@
 #define DDBFS_CORE_BASE_INSTANT_H
 
 #include <stdint.h>
+#include <time.h>
 
 #include "core/base/buf.h"
 
-/* 2026-04-16T10:15:00Z or 2026-04-16T10:15:00.123+02:00 or 2026-04-16, in milliseconds since 1970;
- * UTC where no offset or "UTC" stands behind it; 0 when TEXT is none. */
-int64_t instant_parse(struct span text);
+/* A point in time, or none: zeroed is none. Points are in the years 0000 to 9999. */
+struct instant {
+    int64_t ms; /* since 1970; negative before */
+    bool known;
+};
 
-/* Appends a time as 2026-04-16T10:15:00Z. */
+/* The point MS milliseconds after 1970; none outside of the years 0000 to 9999. */
+struct instant instant_of(int64_t ms);
+
+/* Parses 2026-04-16T10:15:00Z or 2026-04-16T10:15:00.123+02:00 or 2026-04-16. A text without an
+ * offset, or with "UTC" behind it, is UTC. None if TEXT is not a date of the calendar. */
+struct instant instant_parse(struct span text);
+
+/* MS rounded down to whole seconds, and the nanoseconds beyond them, which are never negative. */
+struct timespec instant_timespec(int64_t ms);
+
+/* Appends a time as 2026-04-16T10:15:00Z, rounded down. */
 void instant_write(struct buf *out, int64_t ms);
 
 #endif

@@ -2,12 +2,10 @@
 #ifndef DDBFS_CORE_ITEM_WHEN_H
 #define DDBFS_CORE_ITEM_WHEN_H
 
-#include <stdint.h>
-
-#include "core/base/buf.h"
+#include "core/base/instant.h"
 #include "core/json/json.h"
 
-/* What the typed value says, in milliseconds since 1970; 0 when it is no date. */
-int64_t when_read(struct json typed);
+/* The point in time that the typed value holds; none if it is not a date. */
+struct instant when_read(struct json typed);
 
 #endif

@@ -258,7 +258,7 @@ static void compare_shown(struct sample *sample, struct shown *shown, const char
         return;
     shown->with_date++;
     bool own = !sample->table->mtime || strcmp(pattern->mtime, sample->table->mtime) != 0;
-    if (when_read(item_attribute(item, span_text(pattern->mtime))) == 0)
+    if (!when_read(item_attribute(item, span_text(pattern->mtime))).known)
         tell(sample, own ? pattern->line : sample->table->line,
              "%s of %s is no date, but \"mtime\" says it is", pattern->mtime, whose);
 }

@@ -158,9 +158,10 @@ static bool is_secret(const struct place *place, struct json item)
     return attribute.failed || model_is_secret(place->table, buf_span(&attribute));
 }
 
-int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item)
+struct instant file_mtime(const struct map_pattern *pattern, struct json item)
 {
-    return pattern->mtime ? when_read(item_attribute(item, span_text(pattern->mtime))) : 0;
+    return pattern->mtime ? when_read(item_attribute(item, span_text(pattern->mtime)))
+                          : (struct instant){0};
 }
 
 bool file_make(const struct tree *tree, const struct place *place, struct record *record,
@@ -172,13 +173,12 @@ bool file_make(const struct tree *tree, const struct place *place, struct record
     *out = (struct tree_file){
         .bytes = buf_span(bytes),
         .secret = is_secret(place, record_item(record)),
-        .mtime_ms = place->kind == PLACE_LINK
-                        ? 0 /* where it leads is all that tells two apart */
-                        : file_mtime_ms(place->route->file, record_item(record)),
         .version = record_version(record),
         .origin = record_origin(record),
         .stale = stale,
     };
+    if (place->kind != PLACE_LINK) /* where it leads is all that tells two apart */
+        out->mtime = file_mtime(place->route->file, record_item(record));
     return true;
 }
 
@@ -423,7 +423,7 @@ static void take_piece(void *arg, const struct tree_piece *piece, const struct e
     struct cache *cache = call->tree->cache; /* the tree may be gone when this is told */
     struct tree_file file = {.bytes = buf_span(&call->bytes)};
     if (ok) {
-        file.mtime_ms = piece->mtime_ms;
+        file.mtime = piece->mtime;
         file.ttl_left_ms = piece->ttl_left_ms;
     }
     free(call);

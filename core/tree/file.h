@@ -28,6 +28,6 @@ void file_view(const struct tree *tree, const struct model *table,
                const char *first[KEY_MAX_BASE_ATTRIBUTES], struct record_view *view);
 
 /* The record's own date, or 0. */
-int64_t file_mtime_ms(const struct map_pattern *pattern, struct json item);
+struct instant file_mtime(const struct map_pattern *pattern, struct json item);
 
 #endif

@@ -225,7 +225,7 @@ static void take_proof(void *arg, struct span name, const struct tree_file *file
     if (!entry)
         return;
     entry->secret = file->secret;
-    entry->mtime_ms = file->mtime_ms;
+    entry->mtime = file->mtime;
     entry->ttl_left_ms = file->ttl_left_ms;
     entry->size = (int64_t)file->bytes.size;
     entry->content = arena_copy(&listing->contents, file->bytes);

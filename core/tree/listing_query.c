@@ -87,7 +87,7 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
         return;
     }
     entry->size = (int64_t)bytes.size;
-    entry->mtime_ms = file_mtime_ms(place->route->list, item);
+    entry->mtime = file_mtime(place->route->list, item);
     if (listing->items)
         return;
     listing->content_bytes += bytes.size;

@@ -25,7 +25,7 @@ static void take_attributes(void *arg, struct record *record, double found_units
         if (!entry)
             break;
         entry->secret = model_is_secret(listing->place->table, buf_span(&text));
-        entry->mtime_ms = file_mtime_ms(listing->place->route->file, item);
+        entry->mtime = file_mtime(listing->place->route->file, item);
         entry->ttl_left_ms = ttl_left_ms;
         if (file_write_attribute(listing->tree, listing->place->table, buf_span(&text), item,
                                  &bytes))

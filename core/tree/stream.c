@@ -20,7 +20,7 @@ struct tree_stream {
     struct buf bytes;             /* of the piece in hand */
     bool ending;                  /* the last record has come, and not all is told */
     struct loop_timer *timer;     /* the next piece of that is asked for */
-    int64_t mtime_ms;             /* of the youngest record so far */
+    struct instant mtime;         /* of the youngest record so far */
     tree_piece_fn *fn;
     void *arg;
 };
@@ -127,9 +127,11 @@ static bool refuse_as_held(const struct tree_stream *stream, struct error *err)
 static bool add_record(struct tree_stream *stream, struct json item, struct error *err)
 {
     bool dated = stream->place->companion != COMPANION_COUNT;
-    int64_t mtime_ms = dated ? file_mtime_ms(stream->place->route->list, item) : 0;
-    if (mtime_ms > stream->mtime_ms)
-        stream->mtime_ms = mtime_ms;
+    struct instant mtime = {0};
+    if (dated)
+        mtime = file_mtime(stream->place->route->list, item);
+    if (mtime.known && (!stream->mtime.known || mtime.ms > stream->mtime.ms))
+        stream->mtime = mtime;
     note_columns(stream, item);
     return form_add(stream->form, item, &stream->bytes, err);
 }
@@ -153,7 +155,7 @@ static void tell_piece(struct tree_stream *stream, bool more, const struct error
     struct tree_piece piece = {.bytes = buf_span(&stream->bytes), .more = more};
     if (!why && !more) {
         say_unfilled(stream);
-        piece.mtime_ms = stream->mtime_ms;
+        piece.mtime = stream->mtime;
         piece.ttl_left_ms = ttl_left_ms(stream);
     }
     stream->fn(stream->arg, why ? NULL : &piece, why);

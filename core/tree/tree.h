@@ -3,6 +3,7 @@
 #ifndef DDBFS_CORE_TREE_TREE_H
 #define DDBFS_CORE_TREE_TREE_H
 
+#include "core/base/instant.h"
 #include "core/base/log.h"
 #include "core/base/loop.h"
 #include "core/item/record.h"
@@ -45,8 +46,8 @@ struct tree {
 /* A file's content, borrowed for the time of the callback. */
 struct tree_file {
     struct span bytes;
-    bool secret;      /* readable by its owner alone */
-    int64_t mtime_ms; /* since 1970; 0 when the map does not date it */
+    bool secret;          /* readable by its owner alone */
+    struct instant mtime; /* none when the map does not date it */
     struct version version;
     const struct record_origin *origin; /* NULL for what the map alone tells */
     int64_t ttl_left_ms;
@@ -70,8 +71,8 @@ struct tree_entry {
     bool directory;
     bool link; /* a symbolic one to what CONTENT says */
     bool secret;
-    int64_t size;        /* -1 when not known */
-    int64_t mtime_ms;    /* 0 when not known */
+    int64_t size; /* -1 when not known */
+    struct instant mtime;
     struct span content; /* of a file whose size is known */
     int64_t ttl_left_ms; /* how long it may be believed: its own path's word, not the listing's */
     uint64_t ties;       /* of a listing with ties: entries that share one share their sort key */
@@ -143,7 +144,7 @@ struct tree_piece {
     struct span bytes; /* borrowed; none, perhaps */
     bool more;         /* further pieces can be asked for */
     /* Once there is no more of it: */
-    int64_t mtime_ms; /* of the youngest record; 0 when the map dates none */
+    struct instant mtime; /* of the youngest record; none when the map dates none */
     int64_t ttl_left_ms;
 };
 

@@ -32,8 +32,8 @@ static void write_long(const struct tree_entry *entry, struct buf *out)
     char size[24] = "-", date[32] = "-";
     if (entry->size >= 0)
         snprintf(size, sizeof size, "%lld", (long long)entry->size);
-    if (entry->mtime_ms) {
-        time_t seconds = (time_t)(entry->mtime_ms / 1000);
+    if (entry->mtime.known) {
+        time_t seconds = instant_timespec(entry->mtime.ms).tv_sec;
         struct tm local;
         localtime_r(&seconds, &local);
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &local);
@@ -60,9 +60,9 @@ static void write_json(const struct tree_entry *entry, struct span path,
     }
     if (entry->size >= 0)
         buf_printf(out, ",\"size\":%lld", (long long)entry->size);
-    if (entry->mtime_ms) {
+    if (entry->mtime.known) {
         buf_add_text(out, ",\"mtime\":\"");
-        instant_write(out, entry->mtime_ms);
+        instant_write(out, entry->mtime.ms);
         buf_add_char(out, '"');
     }
     if (columns) {
@@ -146,7 +146,7 @@ static void print_file(struct turn *turn, const struct tree_file *file, int64_t 
         .secret = file->secret,
         .content = file->bytes,
         .size = size,
-        .mtime_ms = file->mtime_ms,
+        .mtime = file->mtime,
     };
     print_entry(turn, &entry, NULL);
 }
@@ -171,7 +171,7 @@ static void take_piece(void *arg, const struct tree_piece *piece, const struct e
         return;
     }
     if (piece) {
-        struct tree_file file = {.mtime_ms = piece->mtime_ms};
+        struct tree_file file = {.mtime = piece->mtime};
         print_file(turn, &file, turn->size);
     }
     turn_end(turn, err);

@@ -715,7 +715,7 @@ static struct node *node_of(struct listing *listing, const struct tree_entry *en
                              .bytes = entry->content,
                              .keep = entry->link,
                              .secret = entry->secret,
-                             .mtime_ms = entry->mtime_ms};
+                             .mtime = entry->mtime};
     return entry->size >= 0 ? nodes_file(nodes, listing->node, entry->name, &file) : NULL;
 }
 

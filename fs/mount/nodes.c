@@ -15,8 +15,8 @@ struct identity {
     int64_t mtime_ms;
     uint8_t digest[DIGEST_KEPT]; /* of the bytes */
     uint8_t kind;
-    bool secret;
-    char zero[6]; /* so that two are compared as bytes */
+    bool secret, dated;
+    char zero[5]; /* so that two are compared as bytes */
 };
 
 /* A node as this file has it. */
@@ -140,8 +140,10 @@ static bool identify_file(const struct node_file *file, struct identity *out)
     uint8_t digest[DIGEST_SIZE];
     if (!digest_sha256(file->bytes, digest))
         return false;
-    *out = (struct identity){
-        .mtime_ms = file->mtime_ms, .kind = (uint8_t)file->kind, .secret = file->secret};
+    *out = (struct identity){.mtime_ms = file->mtime.known ? file->mtime.ms : 0,
+                             .kind = (uint8_t)file->kind,
+                             .secret = file->secret,
+                             .dated = file->mtime.known};
     memcpy(out->digest, digest, sizeof out->digest);
     return true;
 }
@@ -254,6 +256,7 @@ static struct inode *add_inode(struct nodes *nodes, struct node *parent,
         .name = span_of(inode->name, name.size),
         .kind = (enum node_kind)identity->kind,
         .secret = identity->secret,
+        .dated = identity->dated,
         .mtime_ms = identity->mtime_ms,
     };
     inode->parent = parent ? parent->ino : 0;

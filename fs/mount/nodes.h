@@ -3,6 +3,7 @@
 #ifndef DDBFS_FS_MOUNT_NODES_H
 #define DDBFS_FS_MOUNT_NODES_H
 
+#include "core/base/instant.h"
 #include "core/tree/place.h"
 #include "fs/mount/budget.h"
 
@@ -28,7 +29,8 @@ struct node {
     struct listing *listing; /* of a directory: the one that who opens it next may share, or NULL */
     bool secret;             /* of a file: for the owner alone */
     uint64_t size;           /* of a file */
-    int64_t mtime_ms;        /* of a file; 0 when the map does not date it */
+    bool dated;              /* of a file: the map dates it */
+    int64_t mtime_ms;        /* of a file that is dated, else 0 */
 };
 
 bool node_is_directory(const struct node *node);
@@ -54,7 +56,7 @@ struct node_file {
     struct span bytes; /* copied */
     bool keep;         /* for as long as the node lives: they could not be read again */
     bool secret;
-    int64_t mtime_ms;
+    struct instant mtime;
 };
 
 /* The same for that version of a file. */

@@ -68,7 +68,7 @@ static struct node_file file_of(const struct place *place, const struct tree_fil
         .keep = place->kind == PLACE_INFO || place->kind == PLACE_LIST_INFO ||
                 place->kind == PLACE_LINK,
         .secret = file->secret,
-        .mtime_ms = file->mtime_ms,
+        .mtime = file->mtime,
     };
 }
 

@@ -9,13 +9,6 @@ int reply_errno(enum error_kind kind)
     return error_errno(kind);
 }
 
-static struct timespec timespec_of(int64_t ms)
-{
-    int64_t rest = ms % 1000; /* negative for most times before 1970 */
-    return (struct timespec){.tv_sec = ms / 1000 - (rest < 0),
-                             .tv_nsec = (rest < 0 ? rest + 1000 : rest) * 1000000};
-}
-
 /* What records say is for all whom the kernel lets in; secrets, and what the mount tells of itself
  * (who read what), for the owner alone. */
 static mode_t permissions(const struct node *node)
@@ -39,9 +32,9 @@ void reply_fill_stat(const struct mount *mount, const struct node *node, struct 
         .st_size = (off_t)node->size,
         .st_blksize = 4096,
         .st_blocks = (blkcnt_t)((node->size + 511) / 512),
-        .st_atim = timespec_of(node->mtime_ms),
-        .st_mtim = timespec_of(node->mtime_ms),
-        .st_ctim = timespec_of(node->mtime_ms),
+        .st_atim = instant_timespec(node->mtime_ms),
+        .st_mtim = instant_timespec(node->mtime_ms),
+        .st_ctim = instant_timespec(node->mtime_ms),
     };
 }
 

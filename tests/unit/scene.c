@@ -110,7 +110,7 @@ void scene_take_file(void *arg, const struct tree_file *file, const struct error
     }
     buf_add_span(&told->bytes, file->bytes);
     told->secret = file->secret;
-    told->mtime_ms = file->mtime_ms;
+    told->mtime = file->mtime;
     told->ttl_left_ms = file->ttl_left_ms;
     told->stale = file->stale ? *file->stale : (struct error){0};
 }
@@ -119,7 +119,7 @@ static void write_entry(struct told *told, const struct tree_entry *entry)
 {
     buf_add_span(&told->bytes, entry->name);
     if (told->full)
-        buf_printf(&told->bytes, " %lld %lld", (long long)entry->size, (long long)entry->mtime_ms);
+        buf_printf(&told->bytes, " %lld %lld", (long long)entry->size, (long long)entry->mtime.ms);
     buf_add_text(&told->bytes, entry->directory ? "/\n" : "\n");
 }
 

@@ -28,7 +28,7 @@ struct told {
     struct buf bytes; /* a file's content, or a listing's names, each followed by a newline */
     struct error err;
     bool secret;
-    int64_t mtime_ms;
+    struct instant mtime;
     int64_t ttl_left_ms;
     struct error stale; /* with a kind: the file is too old, and why */
     unsigned pages;     /* of a listing, empty ones included */

@@ -148,7 +148,7 @@ static void test_an_entry_is_added_with_an_unknown_size(void)
     struct tree_entry *entry = entries_add(&entries, span_text("a"), false);
     CHECK(entry != NULL);
     CHECK_INT(entry->size, -1);
-    CHECK_INT(entry->mtime_ms, 0);
+    CHECK(!entry->mtime.known);
     CHECK(!entry->secret && !entry->directory);
 }
 

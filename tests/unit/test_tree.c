@@ -504,7 +504,7 @@ static void test_a_record_has_its_own_date(void)
     CLEAN_UP(told_clean_up) struct told told = {0};
     open_example();
     CHECK(scene_read(&scene, "/prod/shops/s.example/SETTINGS", &told));
-    CHECK_INT(told.mtime_ms, 1776340800000);
+    CHECK_INT(told.mtime.ms, 1776340800000);
     CHECK_INT(told.ttl_left_ms, MAP_TTL_MS);
     close_scene();
 }

@@ -5,16 +5,20 @@
 
 #include "tests/unit/check.h"
 
+enum { NONE = -1 }; /* of milliseconds; no test needs the one before 1970 */
+
 static int64_t parse(const char *text)
 {
-    return instant_parse(span_text(text));
+    struct instant instant = instant_parse(span_text(text));
+    return instant.known ? instant.ms : NONE;
 }
 
 static int64_t read_typed(const char *text)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
     CHECK(json_parse(&doc, span_text(text), JSON_STRICT, NULL));
-    return when_read(json_root(&doc));
+    struct instant instant = when_read(json_root(&doc));
+    return instant.known ? instant.ms : NONE;
 }
 
 static const int64_t NOON_MS = 1776340800000; /* 2026-04-16T12:00:00Z */
@@ -48,7 +52,7 @@ static void test_a_date_alone_is_its_midnight(void)
     CHECK_INT(parse("2026-04-16"), NOON_MS - 43200000);
 }
 
-static void test_what_is_no_date_is_zero(void)
+static void test_what_is_no_date_is_none(void)
 {
     static const char *const wrong[] = {
         "",
@@ -67,22 +71,58 @@ static void test_what_is_no_date_is_zero(void)
         "2026-04-16T12:00:00?02:00",
         "+026-04-16",
         "2026- 4-16",
+        "2026-02-29",
+        "2026-02-31",
+        "1900-02-29",
+        "2026-04-31",
+        "2026-04-16T12:00:00+24:00",
+        "2026-04-16T12:00:00+99:99",
+        "2026-04-16T12:00:00-01:60",
+        "0000-01-01T00:00:00+00:01",
+        "9999-12-31T23:59:59-00:01",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        if (parse(wrong[i]) != 0)
+        if (parse(wrong[i]) != NONE)
             CHECK_FAIL("\"%s\" was taken for a date", wrong[i]);
+}
+
+static void test_dates_of_the_calendar(void)
+{
+    static const struct {
+        const char *text, *written;
+        int64_t ms;
+    } rows[] = {
+        {"1970-01-01", "1970-01-01T00:00:00Z", 0},
+        {"1970-01-01T01:00:00+01:00", "1970-01-01T00:00:00Z", 0},
+        {"1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59Z", -1},
+        {"1969-12-31T23:59:58.001Z", "1969-12-31T23:59:58Z", -1999},
+        {"1960-01-01T00:00:00.5Z", "1960-01-01T00:00:00Z", -315619199500},
+        {"2000-02-29", "2000-02-29T00:00:00Z", 951782400000},
+        {"2024-02-29T23:00:00-23:59", "2024-03-01T22:59:00Z", 1709333940000},
+        {"0001-01-01", "0001-01-01T00:00:00Z", -62135596800000},
+        {"0000-02-29", "0000-02-29T00:00:00Z", -62162121600000},
+        {"9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59Z", 253402300799999},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CLEAN_UP(buf_clean_up) struct buf out = {0};
+        struct instant instant = instant_parse(span_text(rows[i].text));
+        instant_write(&out, instant.ms);
+        if (!instant.known || instant.ms != rows[i].ms ||
+            strcmp(buf_text(&out), rows[i].written) != 0)
+            CHECK_FAIL("%s is %s, %lld", rows[i].text, buf_text(&out), (long long)instant.ms);
+    }
 }
 
 static void test_a_nul_inside_is_no_date(void)
 {
-    CHECK_INT(instant_parse(span_of("2026-04-16\0Z", 12)), 0);
+    CHECK(!instant_parse(span_of("2026-04-16\0Z", 12)).known);
 }
 
 static void test_a_long_text_is_no_date(void)
 {
     char text[100];
     memset(text, '1', sizeof text);
-    CHECK_INT(instant_parse(span_of(text, sizeof text)), 0);
+    CHECK(!instant_parse(span_of(text, sizeof text)).known);
 }
 
 static void test_numbers_are_seconds_or_milliseconds(void)
@@ -90,14 +130,24 @@ static void test_numbers_are_seconds_or_milliseconds(void)
     CHECK_INT(read_typed("{\"N\":\"1776340800\"}"), NOON_MS);
     CHECK_INT(read_typed("{\"N\":\"1776340800123\"}"), NOON_MS + 123);
     CHECK_INT(read_typed("{\"N\":\"1776340800.75\"}"), NOON_MS);
+    CHECK_INT(read_typed("{\"N\":\"1776340800.1234567890123456789012345678\"}"), NOON_MS);
+    CHECK_INT(read_typed("{\"N\":\"1.7763408E+9\"}"), NOON_MS);
+    CHECK_INT(read_typed("{\"N\":\"0\"}"), 0);
+    CHECK_INT(read_typed("{\"N\":\"-0.5\"}"), -1000);
+    CHECK_INT(read_typed("{\"N\":\"-86400\"}"), -86400000);
+    CHECK_INT(read_typed("{\"N\":\"-315619199500\"}"), -315619199500);
 }
 
 static void test_numbers_out_of_range_are_no_dates(void)
 {
-    CHECK_INT(read_typed("{\"N\":\"99999999999999999999\"}"), 0);
-    CHECK_INT(read_typed("{\"N\":\"-99999999999999999999\"}"), 0);
-    CHECK_INT(read_typed("{\"N\":\"9223372036854775807\"}"), 0);
-    CHECK_INT(read_typed("{\"N\":\"12345678901234567890123456789012345678\"}"), 0);
+    CHECK_INT(read_typed("{\"N\":\"99999999999999999999\"}"), NONE);
+    CHECK_INT(read_typed("{\"N\":\"-99999999999999999999\"}"), NONE);
+    CHECK_INT(read_typed("{\"N\":\"9223372036854775807\"}"), NONE);
+    CHECK_INT(read_typed("{\"N\":\"12345678901234567890123456789012345678\"}"), NONE);
+    CHECK_INT(read_typed("{\"N\":\"253402300800000\"}"), NONE);
+    CHECK_INT(read_typed("{\"N\":\"-62167219200001\"}"), NONE);
+    CHECK_INT(read_typed("{\"N\":\"1E+125\"}"), NONE);
+    CHECK_INT(read_typed("{\"N\":\"\"}"), NONE);
 }
 
 static void test_typed_texts_are_read(void)
@@ -107,15 +157,15 @@ static void test_typed_texts_are_read(void)
 
 static void test_other_types_are_no_dates(void)
 {
-    CHECK_INT(read_typed("{\"B\":\"MjAyNi0wNC0xNg==\"}"), 0);
-    CHECK_INT(read_typed("{\"BOOL\":true}"), 0);
-    CHECK_INT(read_typed("{}"), 0);
+    CHECK_INT(read_typed("{\"B\":\"MjAyNi0wNC0xNg==\"}"), NONE);
+    CHECK_INT(read_typed("{\"BOOL\":true}"), NONE);
+    CHECK_INT(read_typed("{}"), NONE);
 }
 
 static void test_absent_is_no_date(void)
 {
     struct json absent = {0};
-    CHECK_INT(when_read(absent), 0);
+    CHECK(!when_read(absent).known);
 }
 
 static void test_write_is_iso_in_utc(void)
@@ -123,7 +173,7 @@ static void test_write_is_iso_in_utc(void)
     CLEAN_UP(buf_clean_up) struct buf out = {0};
     instant_write(&out, NOON_MS + 999);
     CHECK_TEXT(buf_text(&out), "2026-04-16T12:00:00Z");
-    CHECK_INT(instant_parse(buf_span(&out)), NOON_MS);
+    CHECK_INT(instant_parse(buf_span(&out)).ms, NOON_MS);
 }
 
 static const struct check_test tests[] = {
@@ -132,7 +182,8 @@ static const struct check_test tests[] = {
     {"iso_with_a_zone", test_iso_with_a_zone},
     {"iso_without_a_zone_is_utc", test_iso_without_a_zone_is_utc},
     {"a_date_alone_is_its_midnight", test_a_date_alone_is_its_midnight},
-    {"what_is_no_date_is_zero", test_what_is_no_date_is_zero},
+    {"what_is_no_date_is_none", test_what_is_no_date_is_none},
+    {"dates_of_the_calendar", test_dates_of_the_calendar},
     {"a_nul_inside_is_no_date", test_a_nul_inside_is_no_date},
     {"a_long_text_is_no_date", test_a_long_text_is_no_date},
     {"numbers_are_seconds_or_milliseconds", test_numbers_are_seconds_or_milliseconds},
