@@ -20,6 +20,12 @@ def pytest_configure(config):
     config.why_no_name_space = mounts.leave_name_space()
 
 
+def pytest_sessionstart(session):
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter and not hasattr(session.config, "workerinput") and session.config.option.verbose <= 0:
+        session.config.pluginmanager.register(Progress(reporter), "ddbfs-progress")
+
+
 def pytest_collection_modifyitems(config, items):
     """Tests marked `long` run only with DDBFS_LONG=1."""
     if os.environ.get("DDBFS_LONG") == "1":
@@ -35,10 +41,21 @@ def pytest_report_header(config):
     return "mounts: in a name space of their own"
 
 
-@pytest.fixture(scope="session", params=SERVERS)
+def pytest_generate_tests(metafunc):
+    """Tests of the wire protocol run against every server; with DDBFS_LONG=1, all of tests/cli do."""
+    own = any("server" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+    on_all = metafunc.definition.get_closest_marker("wire") or (
+        os.environ.get("DDBFS_LONG") == "1" and metafunc.definition.path.parent.name == "cli"
+    )
+    if "server" in metafunc.fixturenames and on_all and not own:
+        metafunc.parametrize("server", SERVERS, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
 def server(request):
-    """Each of the two servers, with the sample data of all environments."""
-    with servers.running(request.param) as started:
+    """The first server, or the one that the test's parameter names, with the sample data of all
+    environments."""
+    with servers.running(getattr(request, "param", SERVERS[0])) as started:
         load.load_sample(started.url)
         yield started
 
@@ -88,6 +105,9 @@ def release_binary():
     """The program without sanitizers, for tests that look at memory or time."""
     if os.environ.get("DDBFS_RELEASE") == "none":
         pytest.skip("a quick run has no program without sanitizers")
+    done = os.environ.get("DDBFS_RELEASE_DONE")
+    if done:  # the run builds it while the first tests run
+        mounts.wait_until(lambda: os.path.exists(done), "the release build", 600)
     return places.program("DDBFS_RELEASE", "build-release/fs/ddbfs", "build/fs/ddbfs")
 
 
@@ -134,6 +154,29 @@ def pytest_sessionfinish(session, exitstatus):
         session.config.workeroutput["violations"] = found
     elif found:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+class Progress:
+    """Prints each failing test with its reason when it fails, and a line after every 250 tests."""
+
+    def __init__(self, reporter):
+        self.reporter = reporter
+        self.ended = 0
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            reason = crash.message if crash else str(report.longrepr)
+            first = "\n  ".join(reason.splitlines()[:4])[:800]
+            self.reporter.write_line(f"\nFAILED {report.nodeid} ({report.when})\n  {first}", red=True)
+        if report.when == "teardown":
+            self.ended += 1
+            if self.ended % 250 == 0:
+                self.reporter.write_line(f"   {self.ended} tests have run")
+
+    def pytest_report_teststatus(self, report):
+        """No letters: the lines above stand in their place."""
+        return report.outcome, "", report.outcome.upper()
 
 
 def pytest_terminal_summary(terminalreporter):

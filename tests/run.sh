@@ -1,9 +1,11 @@
 #!/bin/sh
-# Builds ddbfs with gcc and clang, runs every test, and ends with one line:
-# "N passed, N failed" (and ", N skipped"). More arguments go to pytest: sh tests/run.sh -k proxy
+# Builds ddbfs with gcc and clang, runs the tests, and ends with one line:
+# "N passed, N failed" (and ", N skipped"). Further arguments go to pytest: sh tests/run.sh -k proxy
 #
-# sh tests/run.sh --quick [FOLDER|FILE...] [-k WORD]   while one works: gcc's tree alone, its unit
-#     tests, and those that are named, such as tests/cli, against the quicker of the two servers
+# sh tests/run.sh --quick [FOLDER|FILE...] [-k WORD]   while you work: one build with gcc, its unit
+#     tests, and the named tests, such as tests/cli, against dynoxide only
+# sh tests/run.sh --long [...]   everything: also the tests marked "long", each test against both
+#     servers, clang-tidy of every file, and the unit tests of a second compiler
 set -u
 
 cd "$(dirname "$0")/.." || exit 2
@@ -27,93 +29,126 @@ TEST_NEEDS="python3-pytest python3-pytest-xdist python3-boto3 python3-jsonschema
 
 SANITIZED="-Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1
     -Ddebug=true"
-RELEASE="-Dbuildtype=release -Dwerror=true -Dbench=true"
+# A second compiler's warnings, and the fuzz targets on their seeds.
+SMOKE="-Dwerror=true -Dfuzz=true -Doptimization=0 -Ddebug=false"
+RELEASE="-Dbuildtype=release -Dwerror=true"
 
-# Steps that failed without a failing test of their own, such as a build; the tally counts them.
-BROKEN=
+# The logs of the steps, and a file NAME.failed for each step that failed.
+STEPS=$REPO/build-asan/steps
 
-step() {
-    echo "== $*"
+now() {
+    date +%s
 }
 
-broken() {
-    echo "FAILED: $1" >&2
-    BROKEN="$BROKEN --broken $1"
+# step NAME COMMAND...: runs it, prints its duration, and if it fails the end of its output.
+step() {
+    name=$1 begin=$(now)
+    shift
+    if "$@" >"$STEPS/$name.log" 2>&1; then
+        echo "== $name: $(($(now) - begin)) s"
+        return 0
+    fi
+    : >"$STEPS/$name.failed"
+    {
+        echo "== $name: FAILED after $(($(now) - begin)) s; the end of $STEPS/$name.log:"
+        tail -n 60 "$STEPS/$name.log" | sed 's/^/   /'
+    }
+    return 1
 }
 
 # build FOLDER COMPILER OPTIONS...
 build() {
     folder=$1 compiler=$2
     shift 2
-    step "$folder ($compiler)"
-    mkdir -p "$folder"
     again=
     [ ! -f "$folder/build.ninja" ] || again=--reconfigure
-    CC=$compiler meson setup $again "$folder" "$@" >"$folder/log" 2>&1 &&
-        ninja -C "$folder" >>"$folder/log" 2>&1 && return 0
-    tail -n 60 "$folder/log"
-    broken "$folder"
+    CC=$compiler meson setup $again "$folder" "$@" && ninja -C "$folder"
 }
 
-# unit FOLDER: its TAP programs. Old results must not count when meson itself fails.
-unit() {
-    step "unit tests of $1"
-    rm -f "$1/meson-logs/testlog.json"
-    meson test -C "$1" --no-rebuild --print-errorlogs >"$1/log" 2>&1 || tail -n 200 "$1/log"
+# units FOLDER [MESON-OPTIONS...]: its TAP programs. The tally counts failing tests, so that only a
+# run without results is a failed step.
+units() {
+    folder=$1
+    shift
+    rm -f "$folder/meson-logs/testlog.json"
+    meson test -C "$folder" --no-rebuild --print-errorlogs "$@" || [ -s "$folder/meson-logs/testlog.json" ]
 }
 
-# clang-tidy's findings, by the database of build-clang; .clang-tidy says what it looks for.
-tidy() {
-    step "clang-tidy"
-    run-clang-tidy -quiet -j "$(nproc)" -p build-clang "$REPO/(core|fs)/.*\\.c\$" \
-        >build-clang/tidy.log 2>&1 && return 0
-    grep -E "(error|warning): " build-clang/tidy.log | sort -u
-    broken clang-tidy
+# What no test of the programs waits for. The release build comes first, because some of them need it.
+aside() {
+    # shellcheck disable=SC2086
+    step build-release build build-release gcc $RELEASE
+    : >"$STEPS/build-release.done"
+    # shellcheck disable=SC2086
+    step build-clang build build-clang clang $CLANG && step units-clang units build-clang $CLANG_UNITS
+    # shellcheck disable=SC2086
+    step clang-tidy python3 tests/tidy.py $TIDY build-clang
 }
 
 programs() {
-    step "tests of the programs"
+    begin=$(now)
     rm -f "$REPO/build-asan/pytest.xml"
     # Twice as many as a small machine has cores: most tests wait for a server or a clock.
-    timeout -k 10 3000 python3 -m pytest -q -n 4 --junit-xml="$REPO/build-asan/pytest.xml" "$@"
-    # 1 says that tests failed, which the tally sees for itself.
+    timeout -k 10 "$PROGRAMS_S" python3 -m pytest -q -n 4 \
+        --junit-xml="$REPO/build-asan/pytest.xml" "$@"
     code=$?
-    [ $code -le 1 ] || broken "pytest-exit-code-$code"
-    [ $code -ne 1 ] || BROKEN="$BROKEN --must-fail"
+    # The tally counts failing tests, which are status 1.
+    [ $code -le 1 ] || : >"$STEPS/pytest-status-$code.failed"
+    [ $code -ne 1 ] || MUST_FAIL=--must-fail
+    echo "== tests of the programs: $(($(now) - begin)) s"
 }
 
-# What is asked for while one works. Nothing is installed for it, and no program without sanitizers
-# is built, so that tests of memory are skipped.
-quick() {
-    JUNIT=
+# finish TALLY-OPTIONS...: the last line, and the exit status.
+finish() {
+    for failed in "$STEPS"/*.failed; do
+        [ ! -e "$failed" ] || set -- "$@" --broken "$(basename "$failed" .failed)"
+    done
+    echo "== all: $(($(now) - BEGIN)) s"
     # shellcheck disable=SC2086
-    build build-asan gcc $SANITIZED
-    [ -z "$BROKEN" ] || return
+    exec python3 tests/tally.py $MUST_FAIL "$@"
+}
+
+# Nothing is installed, and no program without sanitizers is built, so that tests of memory are skipped.
+quick() {
+    # shellcheck disable=SC2086
+    step build-asan build build-asan gcc $SANITIZED || finish
     DDBFS_SERVERS=${DDBFS_SERVERS:-dynoxide} DDBFS_RELEASE=none
     export DDBFS_SERVERS DDBFS_RELEASE
-    unit build-asan
+    step units units build-asan
     case ${1:-} in
     -*) set -- tests "$@" ;;
     esac
-    [ $# -eq 0 ] || {
-        JUNIT="--junit build-asan/pytest.xml"
-        programs "$@"
-    }
+    [ $# -gt 0 ] || finish --meson build-asan/meson-logs/testlog.json
+    programs "$@"
+    finish --meson build-asan/meson-logs/testlog.json --junit build-asan/pytest.xml
 }
 
 DDBFS=$REPO/build-asan/fs/ddbfs
 DDBFS_RELEASE=$REPO/build-release/fs/ddbfs
+DDBFS_RELEASE_DONE=$STEPS/build-release.done
 DDBFS_RENDER=$REPO/build-asan/tests/unit/render
 DDBFS_TEST_DATA=$REPO/tests
 PYTHONDONTWRITEBYTECODE=1
-export DDBFS DDBFS_RELEASE DDBFS_RENDER DDBFS_TEST_DATA PYTHONDONTWRITEBYTECODE
+export DDBFS DDBFS_RELEASE DDBFS_RELEASE_DONE DDBFS_RENDER DDBFS_TEST_DATA PYTHONDONTWRITEBYTECODE
 
-if [ "${1:-}" = --quick ]; then
+BEGIN=$(now)
+MUST_FAIL=
+CLANG=$SMOKE CLANG_UNITS="--suite fuzz" TIDY='' PROGRAMS_S=3000
+rm -rf "$STEPS"
+mkdir -p "$STEPS"
+
+case ${1:-} in
+--quick)
     shift
     quick "$@"
-    # shellcheck disable=SC2086
-    exec python3 tests/tally.py $BROKEN $JUNIT --meson build-asan/meson-logs/testlog.json
-fi
+    ;;
+--long)
+    shift
+    CLANG="$SANITIZED -Dfuzz=true" CLANG_UNITS='' TIDY=--all PROGRAMS_S=14400
+    DDBFS_LONG=1
+    export DDBFS_LONG
+    ;;
+esac
 
 # The names are words of their own on purpose, here and below.
 # shellcheck disable=SC2086
@@ -121,19 +156,15 @@ install_missing $BUILD_NEEDS $TEST_NEEDS || {
     echo "0 passed, 1 failed"
     exit 2
 }
+BEGIN=$(now)
 
 # shellcheck disable=SC2086
-build build-asan gcc $SANITIZED
-# shellcheck disable=SC2086
-build build-clang clang $SANITIZED -Dfuzz=true
-# shellcheck disable=SC2086
-build build-release gcc $RELEASE
-
-tidy
-unit build-asan
-unit build-clang
+step build-asan build build-asan gcc $SANITIZED || finish
+aside &
+ASIDE=$!
+step units units build-asan
 programs tests "$@"
+wait $ASIDE
 
-# shellcheck disable=SC2086
-exec python3 tests/tally.py $BROKEN --junit build-asan/pytest.xml \
+finish --junit build-asan/pytest.xml \
     --meson build-asan/meson-logs/testlog.json --meson build-clang/meson-logs/testlog.json

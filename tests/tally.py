@@ -15,6 +15,7 @@ import xml.etree.ElementTree
 
 TAP_PLAN = re.compile(r"^1\.\.\d+", re.MULTILINE)
 TAP_LINE = re.compile(r"^(not )?ok\b[^#\n]*(# *skip)?", re.MULTILINE | re.IGNORECASE)
+SLOWEST = 10
 GOOD = ("OK", "EXPECTEDFAIL")
 
 
@@ -57,12 +58,22 @@ def verdict(case):
 
 
 def count_junit(path, count):
+    """Counts the cases of PATH; returns their durations with their names."""
     if not path.exists():
         print(f"FAILED: no results in {path}")
         count["failed"] += 1
-        return
-    for case in xml.etree.ElementTree.parse(path).iter("testcase"):
+        return []
+    cases = list(xml.etree.ElementTree.parse(path).iter("testcase"))
+    for case in cases:
         count[verdict(case)] += 1
+    return [(float(case.get("time", 0)), f"{case.get('classname')}::{case.get('name')}") for case in cases]
+
+
+def print_slowest(durations):
+    if durations:
+        print(f"== the {SLOWEST} slowest tests")
+    for seconds, name in sorted(durations, reverse=True)[:SLOWEST]:
+        print(f"{seconds:8.1f} s  {name}")
 
 
 def arguments():
@@ -75,9 +86,10 @@ def arguments():
 
 
 def main():
-    given, count = arguments(), collections.Counter()
+    given, count, durations = arguments(), collections.Counter(), []
     for path in given.junit:
-        count_junit(path, count)
+        durations += count_junit(path, count)
+    print_slowest(durations)
     count["failed"] += given.must_fail and not count["failed"]
     for path in given.meson:
         count_meson(path, count)

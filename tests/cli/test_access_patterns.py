@@ -4,6 +4,8 @@ import pytest
 
 from harness import plain
 
+pytestmark = pytest.mark.wire
+
 JOBS = "prod-EcomIndexerJobsTable"
 SETTINGS = "prod-EcomIndexSettingsTable"
 SHOPS = "prod-ShopifyEntitiesTable"

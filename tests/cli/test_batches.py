@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.wire
+
 BOX = "/any/things/box"
 COUNT = 250
 

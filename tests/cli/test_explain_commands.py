@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness import plain, tables
+from harness import plain, runner, tables
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
@@ -99,6 +99,19 @@ def test_a_listing(ddbfs, shell, ls, kind):
 @pytest.mark.parametrize("kind", VALUES)
 def test_an_attribute_is_bare(ddbfs, shell, kind):
     assert shell(command(ddbfs, VALUES[kind])).stdout == ddbfs("cat", VALUES[kind]).stdout
+
+
+def test_the_resident_command_prints_what_the_real_one_prints(ddbfs, shell):
+    """All other tests run `aws` in one process that stays."""
+    lines = [command(ddbfs, path) for path in (RECORDS["by-id/{job_id}"], LISTINGS["latest"], RECORDS["index"])]
+    lines += ["aws dynamodb get-item --table-name none --key '{}'", "aws dynamodb no-such-command"]
+    resident = [shell(line, expect=None) for line in lines]
+    shell.home.put_aws(runner.REAL_AWS)
+    real = [shell(line, expect=None) for line in lines]
+    for one, other in zip(resident, real):  # the server returns attributes in any order
+        assert documents(one.text) == documents(other.text)
+        assert (one.stderr, one.code) == (other.stderr, other.code)
+    assert [each.code != 0 for each in real] == [False, False, False, True, True]
 
 
 # Records of other kinds between those that count

@@ -12,6 +12,8 @@ import pytest
 
 from harness import conditions, load, places
 
+pytestmark = pytest.mark.wire
+
 SEED = int(os.environ.get("DDBFS_TEST_SEED", "20260301"))
 
 

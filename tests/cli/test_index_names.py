@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.wire
+
 KEYS = {"customerId": "S", "orderId": "S", "status": "S", "createdAt": "S", "total": "N", "digest": "B"}
 
 

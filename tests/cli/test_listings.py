@@ -10,6 +10,8 @@ import pytest
 
 from harness import load, places, runner, servers
 
+pytestmark = pytest.mark.wire
+
 JOBS = "prod-EcomIndexerJobsTable"
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"

@@ -6,6 +6,8 @@ import pytest
 
 from harness import plain
 
+pytestmark = pytest.mark.wire
+
 DOMAIN = "cool-store.myshopify.com"
 SHOP = f"/prod/shops/{DOMAIN}"
 SHOPS = "prod-ShopifyEntitiesTable"

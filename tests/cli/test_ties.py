@@ -7,6 +7,8 @@ import pytest
 
 from harness import tables
 
+pytestmark = pytest.mark.wire
+
 NAME = "{when}@{name}"
 
 

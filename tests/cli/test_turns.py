@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.wire
+
 SHOP = "/prod/shops/cool-store.myshopify.com"
 SETTINGS = f"{SHOP}/SETTINGS"
 WINDOW = 100  # of `cat`

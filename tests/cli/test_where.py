@@ -9,6 +9,8 @@ import pytest
 
 from harness import conditions, runner, tables
 
+pytestmark = pytest.mark.wire
+
 SEED = int(os.environ.get("DDBFS_TEST_SEED", "20261119"))
 QUESTIONS = 150
 JOBS = "prod-EcomIndexerJobsTable"

@@ -1,9 +1,12 @@
 """Runs ddbfs, and the aws commands it prints, in an environment where nothing leaks in."""
 
+import functools
 import os
 import subprocess
+import sys
+import tempfile
 
-from . import places
+from . import places, resident_aws, servers
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SANITIZERS = {
@@ -44,11 +47,20 @@ region = us-east-1
 [profile session]
 region = us-east-1
 """
-# The apt packages' aws knows no AWS_ENDPOINT_URL_DYNAMODB, so that a wrapper passes it on.
-AWS_WRAPPER = """\
+# The aws of the apt packages does not read AWS_ENDPOINT_URL_DYNAMODB, so that a wrapper passes it on.
+REAL_AWS = """\
 #!/bin/sh
 exec /usr/bin/aws --endpoint-url "$AWS_ENDPOINT_URL_DYNAMODB" "$@"
 """
+
+
+@functools.lru_cache(maxsize=None)
+def resident_shim():
+    """The text of an `aws` that runs in one process of this worker, which the first use starts."""
+    address = os.path.join(tempfile.mkdtemp(prefix="ddbfs-aws-"), "socket")
+    command = ["/usr/bin/python3", resident_aws.__file__, address]
+    subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=servers.die_with_parent)
+    return resident_aws.SHIM % {"address": address}
 
 
 class Result:
@@ -79,10 +91,13 @@ class Home:
         self.config = folder / ".aws" / "config"
         self.credentials.write_text(CREDENTIALS, "ascii")
         self.config.write_text(CONFIG, "ascii")
-        wrapper = folder / "bin" / "aws"
-        wrapper.parent.mkdir()
-        wrapper.write_text(AWS_WRAPPER, "ascii")
-        wrapper.chmod(0o755)
+        (folder / "bin").mkdir()
+        self.put_aws(resident_shim())
+
+    def put_aws(self, text):
+        """Makes TEXT the aws command of this home: the resident one, or REAL_AWS."""
+        (self.folder / "bin/aws").write_text(text, "ascii")
+        (self.folder / "bin/aws").chmod(0o755)
 
     def environment(self, changes=None):
         """CHANGES come last; one that is None removes its variable."""

@@ -62,3 +62,13 @@ def test_a_broken_step_fails(tmp_path):
     good = write_log(tmp_path, ("OK", "1..1\nok 1 - a\n"))
     assert tally("--meson", good, "--broken", "build") == ("1 passed, 1 failed", 1)
     assert tally("--meson", good, "--must-fail") == ("1 passed, 1 failed", 1)
+
+
+def test_the_slowest_tests_are_printed(tmp_path):
+    path = tmp_path / "junit.xml"
+    cases = "".join(f'<testcase classname="a" name="t{each}" time="{each}.5"/>' for each in range(12))
+    path.write_text(f"<r><s>{cases}</s></r>", "ascii")
+    command = [sys.executable, places.REPO / "tests" / "tally.py", "--junit", path]
+    lines = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout.splitlines()
+    assert len(lines) == 12 and lines[1].split() == ["11.5", "s", "a::t11"]
+    assert lines[-2].split() == ["2.5", "s", "a::t2"]
