@@ -186,6 +186,43 @@ static void narrow_to(const struct plan *plan, const struct buf *prefix)
     read_add_where(plan->query, &cond);
 }
 
+/* Shortens PREFIX to what it shares with OTHER, in whole characters. */
+static void keep_common(struct buf *prefix, struct span other)
+{
+    size_t size = 0;
+    while (size < prefix->size && size < other.size && prefix->data[size] == other.data[size])
+        size++;
+    while (size > 0 && !utf8_valid(span_of(prefix->data, size)))
+        size--;
+    buf_truncate(prefix, size);
+}
+
+/* The beginning of the sort key of each record that can have a name that begins with SHOWN, of
+ * whichever of the listing's kinds it is; false when they share none. */
+static bool prefix_of_all(const struct plan *plan, struct span shown, struct buf *out)
+{
+    const struct map_pattern *pattern = plan->pattern;
+    for (size_t i = 0; i < pattern->entry_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf prefix = {0};
+        bool told = told_prefix(plan, &pattern->entries[i], shown, &prefix);
+        out->failed = out->failed || prefix.failed;
+        if (!told)
+            return false;
+        if (i == 0)
+            buf_add_span(out, buf_span(&prefix));
+        else
+            keep_common(out, buf_span(&prefix));
+    }
+    return out->size > 0;
+}
+
+/* Whether the query's own condition on the sort key lets no more through than PREFIX. */
+static bool is_narrower(const struct read *query, struct span prefix)
+{
+    const struct cond *sort = query->where_count > 1 ? &query->where[1] : NULL;
+    return sort && sort->op == COND_BEGINS && span_starts(sort->value.bytes, prefix);
+}
+
 /* The listing's query, narrowed to what the name still shows where that is a beginning of the sort
  * key. */
 static bool make_search(struct plan *plan, struct error *err)
@@ -195,8 +232,8 @@ static bool make_search(struct plan *plan, struct error *err)
     enum name_mark mark;
     if (!make_query(plan, err))
         return false;
-    if (name_is_shortened(plan->shortened, &mark, &shown) &&
-        told_prefix(plan, plan->entry, shown, &prefix))
+    if (name_is_shortened(plan->shortened, &mark, &shown) && prefix_of_all(plan, shown, &prefix) &&
+        !is_narrower(plan->query, buf_span(&prefix)))
         narrow_to(plan, &prefix);
     return (!read_failed(plan->query) && !prefix.failed) || error_no_memory(err);
 }

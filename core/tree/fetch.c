@@ -102,7 +102,8 @@ static void miss_by_query(struct fetch *fetch, int64_t ttl_left_ms)
     CLEAN_UP(buf_clean_up) struct buf text = {0}, where = {0}, filter = {0};
     conds_write_words(read->where, read->where_count, &where);
     conds_write_words(read->filter, read->filter_count, &filter);
-    bool any = kind == fetch->plan->table->any || !fetch->plan->table->kinds->next;
+    bool of_any_kind = fetch->plan->kind == PLAN_SEARCH && fetch->plan->pattern->entry_count > 1;
+    bool any = of_any_kind || kind == fetch->plan->table->any || !fetch->plan->table->kinds->next;
     buf_printf(&text, "%s%s%s has no record with %s%s%s%s%s", read->table,
                read->index ? "'s index " : "", read->index ? read->index : "", buf_text(&where),
                any ? "" : " that is of kind ", any ? "" : kind->name,

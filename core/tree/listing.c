@@ -389,8 +389,11 @@ void listing_work(struct tree_listing *listing)
         listing_fail(listing, &why);
 }
 
-void tree_list_more(struct tree_listing *listing)
+/* Drops the page in hand, and begins the next. */
+static void listing_turn_page(void *arg)
 {
+    struct tree_listing *listing = arg;
+    listing->timer = NULL;
     arena_clean_up(&listing->contents);
     listing->content_bytes = 0;
     if (listing->state != LISTING_CONTENTS)
@@ -398,16 +401,19 @@ void tree_list_more(struct tree_listing *listing)
     listing_work(listing);
 }
 
+void tree_list_more(struct tree_listing *listing)
+{
+    struct error why;
+    listing->timer = loop_add_timer(listing->tree->loop, 0, listing_turn_page, listing);
+    if (listing->timer)
+        return;
+    error_no_memory(&why);
+    listing_fail(listing, &why);
+}
+
 void tree_list_hold_on(struct tree_listing *listing)
 {
     listing->steady = true;
-}
-
-static void begin(void *arg)
-{
-    struct tree_listing *listing = arg;
-    listing->timer = NULL;
-    listing_work(listing);
 }
 
 static struct tree_listing *start(const struct tree_listing *wanted)
@@ -417,7 +423,7 @@ static struct tree_listing *start(const struct tree_listing *wanted)
         return NULL;
     *listing = *wanted;
     if (followers_init(&listing->followers))
-        listing->timer = loop_add_timer(wanted->tree->loop, 0, begin, listing);
+        listing->timer = loop_add_timer(wanted->tree->loop, 0, listing_turn_page, listing);
     if (listing->timer)
         return listing;
     tree_list_end(listing);

@@ -47,8 +47,8 @@ struct tree_listing {
     void *arg;
 
     enum listing_state state;
-    struct entries entries; /* of the page in hand */
-    struct loop_timer *timer;
+    struct entries entries;   /* of the page in hand */
+    struct loop_timer *timer; /* until the next page is begun */
 
     struct plan *plan;     /* of the query; owned reference */
     struct source *source; /* of the query under way */

@@ -114,7 +114,8 @@ void tree_list_hold_on(struct tree_listing *listing);
 /* Whoever lists will read to the end, so that the source may read before he asks; to be said at any
  * time. Of records alone it is known. */
 void tree_list_want_all(struct tree_listing *listing);
-/* Asks for the next entries: once for each page with MORE. */
+/* Asks for the next entries, once for each page with MORE. FN gets them later, never from within
+ * this call, unless memory ran out. */
 void tree_list_more(struct tree_listing *listing);
 /* What a listing took so far. */
 struct tree_list_stats {
@@ -159,7 +160,8 @@ struct tree_stream *tree_stream(const struct tree *tree, const struct place *pla
 void tree_stream_hold_on(struct tree_stream *stream); /* as tree_list_hold_on */
 /* The bytes of heap that it holds for what comes later, and for the piece in hand. */
 size_t tree_stream_memory(const struct tree_stream *stream);
-void tree_stream_more(struct tree_stream *stream); /* once for each piece with MORE */
+/* Asks for the next piece, once for each piece with MORE. FN gets it later, as above. */
+void tree_stream_more(struct tree_stream *stream);
 /* Ends it, finished or not; FN is not called any more. NULL is fine. */
 void tree_stream_end(struct tree_stream *stream);
 

@@ -1,5 +1,6 @@
 """Keys of any kind: listed under a legal name of their own, and opened by it."""
 
+import itertools
 import json
 import unicodedata
 
@@ -243,6 +244,28 @@ def test_shortened_name_with_another_digest_is_a_miss(ddbfs, things, ls):
     other = name[:-1] + ("0" if name[-1] != "0" else "1")
     result = ddbfs("cat", f"/any/things/box/{other}", env=things.env, expect=3)
     assert result.stdout == b"" and "has no record" in result.stderr
+
+
+def test_shortened_names_of_several_kinds_open(ddbfs, ls, boto, table, write_map, plain_map):
+    """In each order of the kinds: a name shows fewer digits than a key of the kind "number"."""
+    kinds = {"text": "U#{text*}", "number": "U#{number:05}#{end*}", "plain": "U#{plain}#X#{end*}", "other": "V#{end*}"}
+    plain_map["tables"]["things"] = {
+        "table": "Things",
+        "records": {kind: {"pk": "{box}", "sk": key} for kind, key in kinds.items()},
+        "paths": {f"{'-'.join(order)}/{{box}}/": {"list": list(order)} for order in itertools.permutations(kinds, 2)},
+    }
+    env = {"DDBFS_MAP": str(write_map(plain_map))}
+    keys = [start + "é" * 200 for start in ("U#", "U#00042#", "U#a#X#", "V#")]
+    table(tables.plain(), [tables.item(key, "x") for key in keys])
+    listed = {}
+    for order in itertools.permutations(kinds, 2):
+        folder = f"/any/things/{'-'.join(order)}/box"
+        names = ls(folder, env=env)
+        files = ddbfs("cat", *[f"{folder}/{name}" for name in names], env=env, expect=None)
+        found = [json.loads(part + "}")["sk"] for part in files.text.split("}\n")[:-1]]
+        assert files.code == 0 and len(found) == len(names) >= 2, (order, names, files)
+        listed[order] = found
+    assert {key for found in listed.values() for key in found} == set(keys)
 
 
 def test_whole_name_of_a_long_key_opens_too(ddbfs, things):

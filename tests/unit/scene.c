@@ -176,3 +176,17 @@ bool scene_list(struct scene *scene, const char *path, struct told *told)
     place_destroy(place);
     return ok;
 }
+
+static void scene_stop(void *arg)
+{
+    loop_stop(arg);
+}
+
+void scene_run_rounds(struct scene *scene, int rounds)
+{
+    for (int i = 0; i < rounds; i++) {
+        if (!loop_add_timer(scene->loop, 0, scene_stop, scene->loop))
+            return;
+        loop_run(scene->loop);
+    }
+}

@@ -46,6 +46,9 @@ bool scene_read(struct scene *scene, const char *path, struct told *told);
 /* Lists the directory at PATH, all pages of it. */
 bool scene_list(struct scene *scene, const char *path, struct told *told);
 
+/* Runs the loop for ROUNDS rounds of timers at most. */
+void scene_run_rounds(struct scene *scene, int rounds);
+
 /* Callbacks that write to a struct told, for tests that run the loop themselves. TAKE_PAGE asks for
  * no more. */
 void scene_take_file(void *arg, const struct tree_file *file, const struct error *err);

@@ -511,7 +511,9 @@ static void list(struct place *place, struct told *told)
     CHECK(listing);
     loop_run(scene.loop);
     while (told->more) {
+        unsigned calls = told->calls;
         tree_list_more(listing);
+        CHECK_INT(told->calls, calls); /* the next page comes later */
         loop_run(scene.loop);
     }
     tree_list_end(listing);
@@ -590,6 +592,7 @@ static void test_who_goes_away_ends_the_scan(void)
     struct tree_listing *listing = tree_list(&scene.tree, items, false, scene_take_page, &told);
     loop_run(scene.loop);
     tree_list_more(listing);
+    scene_run_rounds(&scene, 1);
     CHECK_INT(scene.fake.started - scene.fake.ended, 4);
     tree_list_end(listing);
     CHECK_INT(scene.fake.started, scene.fake.ended);

@@ -623,6 +623,21 @@ static void test_the_search_where_all_is_said_looks_for_the_name_itself(void)
     close_map();
 }
 
+/* Of which kind the record is, its shortened name does not tell: a key of kind n has more digits
+ * than its name. */
+static void test_the_search_of_several_kinds_is_narrowed_by_what_they_share(void)
+{
+    load_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"U#{r*}\"},"
+               "\"s\":{\"pk\":\"{a}\",\"sk\":\"U#{s}#{t*}\"},"
+               "\"n\":{\"pk\":\"{a}\",\"sk\":\"U#{n:04}#{t*}\"}},"
+               "\"paths\":{\"{a}/rs/\":{\"list\":[\"r\",\"s\"]},"
+               "\"{a}/rn/\":{\"list\":[\"r\",\"n\"]},\"{a}/nr/\":{\"list\":[\"n\",\"r\"]}}");
+    check_query("/prod/t/1/rs/7#é" DIGEST, "prod-T: pk = 1 and sk begins with U#7#é");
+    check_query("/prod/t/1/rn/7#é" DIGEST, "prod-T: pk = 1 and sk begins with U#");
+    check_query("/prod/t/1/nr/7#é" DIGEST, "prod-T: pk = 1 and sk begins with U#");
+    close_map();
+}
+
 /* Identity, and what one read tells of another. */
 
 static void identity_of(const char *path, struct buf *out)
@@ -780,6 +795,8 @@ static const struct check_test tests[] = {
     {"conditions_hold_or_not", test_conditions_hold_or_not},
     {"one_attribute_travels_with_what_is_checked", test_one_attribute_travels_with_what_is_checked},
     {"a_shortened_name_narrows_the_search", test_a_shortened_name_narrows_the_search},
+    {"the_search_of_several_kinds_is_narrowed_by_what_they_share",
+     test_the_search_of_several_kinds_is_narrowed_by_what_they_share},
     {"the_search_is_not_limited", test_the_search_is_not_limited},
     {"the_search_of_an_index_is_the_listing", test_the_search_of_an_index_is_the_listing},
     {"the_search_where_all_is_said_looks_for_the_name_itself",
