@@ -173,7 +173,7 @@ static bool mount_session(struct mount *mount, const struct start *wanted)
     if (wanted->mounted)
         return fuse_session_mount(mount->session, wanted->mountpoint) == 0;
     int lock = mountpoint_lock(wanted->mountpoint);
-    bool ok = lock != -1 && mountpoint_is_free(wanted->mountpoint) &&
+    bool ok = lock != -1 && mountpoint_is_free(wanted->mountpoint, wanted->mount->nonempty) &&
               fuse_session_mount(mount->session, wanted->mountpoint) == 0;
     if (lock >= 0)
         close(lock);
@@ -210,6 +210,7 @@ static bool start(struct daemon *daemon, const struct start *wanted)
     mount->recent = recent_new();
     mount->journal = journal_new(clock, app->options->foreground ? NULL : _PATH_LOG);
     mount->started_ms = clock->now_ms(clock);
+    mount->dated_ms = clock->wall_ms(clock);
     if (!mount->nodes || !mount->listings || !mount->failures || !mount->recent ||
         !mount->journal) {
         fprintf(stderr, "ddbfs: out of memory\n");
@@ -414,7 +415,8 @@ static int mount_at(const struct options *options, const struct mount_options *m
     CLEAN_UP(buf_clean_up) struct buf found = {0}, strays = {0};
     int device = mountpoint_handed_over(mountpoint);
     find_strays(device, &strays);
-    if (!(device >= 0 ? mountpoint_check_device(device) : mountpoint_check(mountpoint)))
+    if (!(device >= 0 ? mountpoint_check_device(device)
+                      : mountpoint_check(mountpoint, mount->nonempty)))
         return EXIT_FAILURE;
     /* The daemon leaves this folder; it reads the map again on SIGHUP, and unmounts at its end. */
     char *map = app_look_for_map(options, &found) ? rooted(buf_text(&found)) : NULL;

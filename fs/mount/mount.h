@@ -46,6 +46,7 @@ struct mount {
     gid_t gid;
     mode_t umask;
     int64_t started_ms;
+    int64_t dated_ms; /* the date of a node that has none: the start, by the wall clock */
     struct fuse_session *session; /* owned */
     bool greeted;                 /* the kernel has its first answer, of which this is told: */
     void (*on_greeting)(struct mount *mount);

@@ -57,7 +57,7 @@ static bool complain(struct span word, const char *why)
 
 static bool complain_of_unknown(struct span word)
 {
-    static const char *const own[] = {"uid", "gid", "umask", "unlistable"};
+    static const char *const own[] = {"uid", "gid", "umask", "unlistable", "nonempty"};
     CLEAN_UP(buf_clean_up) struct buf why = {0}, safe = {0};
     const char *equals = memchr(word.data, '=', word.size);
     struct nearest nearest =
@@ -149,6 +149,8 @@ static bool take_word(struct mount_options *mount, struct options *options, stru
         return true;
     if (span_is(word, "unlistable=quiet"))
         return mount->unlistable_quiet = true;
+    if (span_is(word, "nonempty"))
+        return mount->nonempty = true;
     if (is_about_modes(word))
         return take_modes(mount, word);
     if (span_starts(word, SPAN_LITERAL("max_read=")))

@@ -15,6 +15,7 @@ struct mount_options {
     gid_t gid;
     mode_t umask;
     bool allow_other;
+    bool nonempty;         /* the mountpoint may have entries, which the mount hides */
     bool unlistable_quiet; /* a directory that can't be listed ends as if it were whole */
 };
 

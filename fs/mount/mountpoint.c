@@ -1,5 +1,6 @@
 #include "fs/mount/mountpoint.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -34,7 +35,19 @@ static bool is_in_table(const char *mountpoint)
     return found;
 }
 
-bool mountpoint_is_free(const char *mountpoint)
+/* Whether a mount there would hide entries. */
+static bool mountpoint_has_entries(const char *mountpoint)
+{
+    DIR *folder = opendir(mountpoint);
+    bool found = false;
+    for (struct dirent *entry; folder && !found && (entry = readdir(folder));)
+        found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+bool mountpoint_is_free(const char *mountpoint, bool nonempty)
 {
     CLEAN_UP(buf_clean_up) struct buf stats = {0};
     buf_printf(&stats, "%s/" CONTROL_NAME "/stats.json", mountpoint);
@@ -46,12 +59,19 @@ bool mountpoint_is_free(const char *mountpoint)
                 mountpoint, mountpoint);
         return false;
     }
-    if (answers || is_in_table(mountpoint)) {
+    bool taken = answers || is_in_table(mountpoint);
+    bool filled = !taken && !nonempty && mountpoint_has_entries(mountpoint);
+    if (taken || (filled && is_in_table(mountpoint))) { /* another may have mounted meanwhile */
         fprintf(stderr, "ddbfs: %s is a live mount already; take it away first: ddbfs umount %s\n",
                 mountpoint, mountpoint);
         return false;
     }
-    return true;
+    if (filled)
+        fprintf(stderr,
+                "ddbfs: %s is not empty, and a mount hides what is in it; name an empty folder, or "
+                "mount with -o nonempty\n",
+                mountpoint);
+    return !filled;
 }
 
 int mountpoint_lock(const char *mountpoint)
@@ -80,14 +100,14 @@ static void complain_missing(const char *mountpoint, int error)
     fputs("\n", stderr);
 }
 
-bool mountpoint_check(const char *mountpoint)
+bool mountpoint_check(const char *mountpoint, bool nonempty)
 {
     struct stat stat_buf = {0};
     if (stat(mountpoint, &stat_buf) != 0 && errno != ENOTCONN) {
         complain_missing(mountpoint, errno);
         return false;
     }
-    if (!mountpoint_is_free(mountpoint))
+    if (!mountpoint_is_free(mountpoint, nonempty))
         return false;
     if (!S_ISDIR(stat_buf.st_mode)) {
         fprintf(stderr, "ddbfs: %s is no directory\n", mountpoint);

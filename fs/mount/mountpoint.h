@@ -5,12 +5,12 @@
 #include <stdbool.h>
 
 /* What mount(2) would say in fewer words. False after a message, as below. */
-bool mountpoint_check(const char *mountpoint);
+bool mountpoint_check(const char *mountpoint, bool nonempty);
 
 /* Whether no mount of ours is there. A second one on the same folder would hide the first, and need
  * a second unmount. What the kernel has of a dead one may look alive, but for a name that is known
- * for a moment only. */
-bool mountpoint_is_free(const char *mountpoint);
+ * for a moment only. Unless NONEMPTY, a folder with entries is not free either. */
+bool mountpoint_is_free(const char *mountpoint, bool nonempty);
 
 /* Two that mount on one folder at the same time would both find it free, and one hide the other. So
  * this is held around the last look and the mount, and closed then. -1 after a message;

@@ -258,6 +258,7 @@ static struct inode *add_inode(struct nodes *nodes, struct node *parent,
         .secret = identity->secret,
         .dated = identity->dated,
         .mtime_ms = identity->mtime_ms,
+        .dated = identity->dated,
     };
     inode->parent = parent ? parent->ino : 0;
     add_by_name(nodes, inode);

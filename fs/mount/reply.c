@@ -23,6 +23,7 @@ static mode_t permissions(const struct node *node)
 
 void reply_fill_stat(const struct mount *mount, const struct node *node, struct stat *out)
 {
+    struct timespec date = instant_timespec(node->dated ? node->mtime_ms : mount->dated_ms);
     *out = (struct stat){
         .st_ino = node->ino,
         .st_mode = node->kind == NODE_LINK ? permissions(node) : permissions(node) & ~mount->umask,
@@ -32,9 +33,9 @@ void reply_fill_stat(const struct mount *mount, const struct node *node, struct 
         .st_size = (off_t)node->size,
         .st_blksize = 4096,
         .st_blocks = (blkcnt_t)((node->size + 511) / 512),
-        .st_atim = instant_timespec(node->mtime_ms),
-        .st_mtim = instant_timespec(node->mtime_ms),
-        .st_ctim = instant_timespec(node->mtime_ms),
+        .st_atim = date,
+        .st_mtim = date,
+        .st_ctim = date,
     };
 }
 

@@ -314,6 +314,18 @@ def test_of_six_mounts_on_one_folder_one_wins(ddbfs, root):
 # Who may do what.
 
 
+def test_a_folder_with_entries_is_mounted_on_only_if_that_is_meant(ddbfs, root):
+    (root / "notes.txt").write_text("mine")
+    said = ddbfs("mount", root, expect=1).stderr
+    assert said == (
+        f"ddbfs: {root} is not empty, and a mount hides what is in it; name an empty folder, or mount "
+        "with -o nonempty\n"
+    )
+    assert not mounts.is_mounted(root)
+    ddbfs("mount", "-o", "nonempty", root)
+    assert sorted(os.listdir(root)) != ["notes.txt"] and (root / SETTINGS).read_bytes()
+
+
 def test_modes_are_those_of_records_directories_and_secrets(mount):
     m = mount()
     for path, mode in ((".", 0o555), (SHOP, 0o555), (SETTINGS, 0o444), (f"{SHOP}/access-token", 0o400)):

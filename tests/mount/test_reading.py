@@ -169,9 +169,13 @@ def test_the_date_is_the_record_s_own(mount):
     assert os.stat(m / RECORDS[1]).st_mtime == os.stat(m / RECORDS[0]).st_mtime
 
 
-def test_a_file_without_a_date_has_a_constant_one(mount):
+def test_an_entry_without_a_date_has_that_of_the_mount_s_start(mount):
+    before = time.time()
     m = mount()
-    assert os.stat(m / "prod/jobs/README").st_mtime == os.stat(m / "prod").st_mtime == 0
+    after = time.time()
+    undated = ["", "prod", "prod/jobs/README", SETTINGS, ".ddbfs", ".ddbfs/stats.json"]
+    dates = {path: os.stat(m / path).st_mtime for path in undated}
+    assert before - 1 <= dates[""] <= after and set(dates.values()) == {dates[""]}, dates
 
 
 def test_the_file_system_has_a_size_and_room_for_names(mount):
