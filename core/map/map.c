@@ -84,6 +84,10 @@ static bool read_environment(struct map_reader *reader, const char *name, struct
                         "an environment's name is one directory: at most %d bytes, no /, %%, "
                         "control character or leading dot",
                         NAME_LIMIT);
+    if (strcmp(name, MAP_TABLES_NAME) == 0)
+        return map_fail(reader, at,
+                        "no environment is called \"" MAP_TABLES_NAME
+                        "\": there all tables stand by their own names");
     if (!map_read_format(reader, at, "an environment's name", &environment->name) ||
         !map_read_members(reader, value, "an environment", members, environment) ||
         !check_environment(reader, at, map, environment))

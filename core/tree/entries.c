@@ -82,13 +82,10 @@ static void add_environments(struct entries *entries, const struct map *map)
     }
 }
 
-static void add_tables(struct entries *entries, const struct map *map,
-                       const struct place_options *names)
+static void add_tables(struct entries *entries, const struct map *map)
 {
     for (size_t i = 0; i < map->model_count; i++)
         entries_add(entries, span_text(map->models[i]->path_name), true);
-    if (!names->hide_secrets) /* there the map says nothing of secrets */
-        entries_add(entries, SPAN_LITERAL(MAP_TABLES_NAME), true);
 }
 
 static bool is_secret(const struct place *place, const struct route *child)
@@ -159,11 +156,13 @@ static void add_routes(struct entries *entries, const struct place *place, bool 
 void entries_add_declared(struct entries *entries, const struct place *place,
                           const struct place_options *names)
 {
-    bool is_one = place->kind == PLACE_ENVIRONMENT || map_is_none(place->map);
-    if (is_one && (place->kind == PLACE_ROOT || place->kind == PLACE_ENVIRONMENT))
-        add_tables(entries, place->map, names);
+    bool has_tables = place->kind == PLACE_ROOT || place->kind == PLACE_ENVIRONMENT;
+    if (place->kind == PLACE_ENVIRONMENT)
+        add_tables(entries, place->map);
     else if (place->kind == PLACE_ROOT)
         add_environments(entries, place->map);
+    if (has_tables && !names->hide_secrets) /* there the map says nothing of secrets */
+        entries_add(entries, SPAN_LITERAL(MAP_TABLES_NAME), true);
     if (place->kind == PLACE_COLUMNS)
         entries_add(entries, SPAN_LITERAL(README_NAME), false);
     if (place->kind != PLACE_DIRECTORY)

@@ -27,9 +27,13 @@ static void take_names(void *arg, const struct page *page, const struct error *e
         listing_fail(listing, err);
         return;
     }
+    struct span prefix =
+        span_text(listing->place->table_prefix ? listing->place->table_prefix : "");
     for (size_t i = 0; i < page->name_count; i++) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         struct error why;
+        if (!span_starts(page->names[i], prefix))
+            continue;
         if (names_write_table(page->names[i], &name, &why)) {
             entries_add(&listing->entries, buf_span(&name), true);
         } else if (why.kind == ERROR_NO_MEMORY) {
@@ -37,6 +41,10 @@ static void take_names(void *arg, const struct page *page, const struct error *e
         } else if (listing->failed.kind == ERROR_NONE) {
             listing->failed = why;
         }
+    }
+    if (page->more && listing->entries.count == 0 && !listing->entries.failed) {
+        listing->source->ops->more(listing->call);
+        return;
     }
     if (!page->more)
         listing_go_on(listing);

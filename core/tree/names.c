@@ -677,14 +677,6 @@ static enum taken enter(const struct map_environment *environment, struct span n
     return name_take_apart(&environment->name, name, &nothing, NULL, arena, values, refusal);
 }
 
-static void add_where_tables_are(const struct map *map, struct error *err)
-{
-    CLEAN_UP(buf_clean_up) struct buf first = {0};
-    format_write(&map->environments->name, &first);
-    error_add(err, "; with a map, %s/ stands below each environment: /%s/%s/", MAP_TABLES_NAME,
-              buf_text(&first), MAP_TABLES_NAME);
-}
-
 const struct map_environment *names_find_environment(const struct map *map, struct span name,
                                                      struct arena *arena, struct bindings *values,
                                                      struct error *err)
@@ -712,8 +704,6 @@ const struct map_environment *names_find_environment(const struct map *map, stru
     nearest_write(&nearest, &hint);
     error_set(err, ERROR_NOT_FOUND, "the map has no environment \"%.*s\"%s; it has %s",
               (int)name.size, name.data, buf_text(&hint), buf_text(&names));
-    if (span_is(name, MAP_TABLES_NAME)) /* as they stand where there is no map */
-        add_where_tables_are(map, err);
     return NULL;
 }
 

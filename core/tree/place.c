@@ -272,16 +272,12 @@ static bool enter_tables(struct place *place, const struct place_options *option
                          "others may look into this mount (allow_other), and no map says what of "
                          "these tables is secret; --show-secrets lets them see all of it");
     place->kind = PLACE_TABLES;
-    place->table_prefix = arena_text(&place->arena, span_text(""));
     return true;
 }
 
-/* What there is at the root without a map. */
-static bool find_without_map(struct place *place, struct span name,
-                             const struct place_options *options, struct error *err)
+/* Without a map the root has tables/ alone. */
+static bool find_without_map(struct span name, struct error *err)
 {
-    if (span_is(name, MAP_TABLES_NAME))
-        return enter_tables(place, options, err);
     CLEAN_UP(buf_clean_up) struct buf table = {0};
     struct error ignored;
     error_set(err, ERROR_NOT_FOUND,
@@ -299,6 +295,7 @@ static bool find_named_table(struct place *place, struct span name, struct error
     if (!names_find_table(name, &table, err))
         return false;
     place->kind = PLACE_TABLE;
+    place->table_prefix = arena_text(&place->arena, span_text("")); /* the name is whole */
     place->table_name = arena_text(&place->arena, buf_span(&table));
     return true;
 }
@@ -482,13 +479,15 @@ static bool find_child(struct place *place, struct span name, const struct place
 {
     switch (place->kind) {
     case PLACE_ROOT:
-        return (map_is_none(place->map) ? find_without_map(place, name, options, err)
+        if (span_is(name, MAP_TABLES_NAME))
+            return enter_tables(place, options, err);
+        return (map_is_none(place->map) ? find_without_map(name, err)
                                         : find_environment(place, name, err)) ||
                find_readme(place, name);
     case PLACE_ENVIRONMENT:
-        return (span_is(name, MAP_TABLES_NAME) ? enter_tables(place, options, err)
-                                               : find_table(place, name, err)) ||
-               find_readme(place, name);
+        if (span_is(name, MAP_TABLES_NAME))
+            return enter_tables(place, options, err);
+        return find_table(place, name, err) || find_readme(place, name);
     case PLACE_TABLES:
         return find_named_table(place, name, err);
     case PLACE_TABLE:

@@ -14,7 +14,7 @@
 enum place_kind {
     PLACE_ROOT,
     PLACE_ENVIRONMENT,
-    PLACE_TABLES,    /* all tables of an environment's account, known or not */
+    PLACE_TABLES,    /* tables by their names: those with table_prefix are listed, any opens */
     PLACE_TABLE,     /* one of them, of which nothing is known but its name */
     PLACE_DIRECTORY, /* within a table; a listing if its route has one */
     PLACE_COLUMNS,   /* companion of a listing: a directory, whose files are tables of the columns

@@ -227,8 +227,12 @@ static void write_above_tables(const struct place *directory, struct buf *out)
         buf_printf(out,
                    "  %s/\n      the table %s%s; its README has its paths, and what each costs\n",
                    map->models[i]->path_name, directory->table_prefix, map->models[i]->base_name);
-    if (directory->environment || map_is_none(map))
-        buf_add_text(out, "  " MAP_TABLES_NAME "/\n      all tables, by their full names\n");
+    buf_add_text(out, "  " MAP_TABLES_NAME "/\n      ");
+    if (directory->environment && directory->table_prefix[0])
+        buf_printf(out, "tables by their full names: those that begin with %s; others open, too\n",
+                   directory->table_prefix);
+    else
+        buf_add_text(out, "all tables, by their full names\n");
     buf_add_text(out,
                  "\nEach table's directory has a README, and so has each below it, listed or not.\n"
                  "`ddbfs skill` prints all that the map tells, as one document.\n");

@@ -38,6 +38,8 @@ static bool try_map(struct buf *out, const char *folder, const char *rest)
 
 bool app_look_for_map(const struct options *options, struct buf *out)
 {
+    if (options->no_map)
+        return false;
     const char *given = options->map ? options->map : getenv("DDBFS_MAP");
     if (given && given[0]) {
         buf_add_text(out, given);

@@ -133,6 +133,8 @@ static void take_environments(void *arg, const struct tree_entry *entries, size_
 {
     struct check *check = arg;
     for (size_t i = 0; i < count; i++) {
+        if (span_is(entries[i].name, MAP_TABLES_NAME))
+            continue;
         buf_add_span(&check->environments, entries[i].name);
         buf_add_char(&check->environments, '\0');
     }

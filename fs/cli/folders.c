@@ -183,12 +183,14 @@ static void compare_others(struct folders *folders, const struct side_entry *a,
 }
 
 /* What is made from the map alone, or is compared otherwise: a table's description, and in an
- * environment all tables of its account. */
+ * environment or beside it tables by their names. */
 static bool is_passed_over(const struct side *side, const struct side_entry *entry)
 {
     enum fact fact;
     if (entry->directory)
-        return side->place->kind == PLACE_ENVIRONMENT && span_is(entry->name, MAP_TABLES_NAME);
+        return span_is(entry->name, MAP_TABLES_NAME) &&
+               (side->place->kind == PLACE_ENVIRONMENT ||
+                (side->place->kind == PLACE_ROOT && !map_is_none(side->place->map)));
     return !entry->told && (span_is(entry->name, README_NAME) ||
                             (place_has_facts(side->place) && fact_find(entry->name, &fact)));
 }

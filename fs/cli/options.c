@@ -188,6 +188,12 @@ static const char *find_command(int argc, char **argv)
     return NULL;
 }
 
+bool options_agree(const struct options *options)
+{
+    return !options->no_map || !options->map ||
+           complain("--no-map", "does not go with a map that is named");
+}
+
 int options_parse(struct options *options, int argc, char **argv)
 {
     struct words words = {argc, argv, 1, find_command(argc, argv), options};
@@ -202,7 +208,7 @@ int options_parse(struct options *options, int argc, char **argv)
         else if (word[1] == '-' ? !parse_long(&words) : !parse_letters(&words))
             return -1;
     }
-    return kept;
+    return options_agree(options) ? kept : -1;
 }
 
 static void look_at_value(const struct option *option, size_t from, struct options_typed *out)

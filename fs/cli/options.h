@@ -46,6 +46,7 @@ struct options {
     unsigned fuse_option_count;
     unsigned ignored_count;
     unsigned verbose;
+    bool no_map; /* no map is looked for */
     bool compact;
     bool show_secrets;
     bool help;
@@ -85,6 +86,9 @@ void options_init(struct options *options);
  * command first, move to the front of ARGV, and their number is returned; -1 after a message to
  * standard error. */
 int options_parse(struct options *options, int argc, char **argv);
+
+/* Whether the options can hold together; false after a message to standard error. */
+bool options_agree(const struct options *options);
 
 /* Sets one option by its long name, as it stands behind -o; VALUE (NULL: none was given) must
  * outlive OPTIONS. Only what goes with `mount` is known. */

@@ -442,6 +442,8 @@ int mount_command(const struct options *given, int argc, char **argv)
     struct options options = *given;
     CLEAN_UP(mount_options_clean_up) struct mount_options mount;
     bool ok = mount_options_init(&mount, &options);
+    if (ok && !options_agree(&options))
+        return EXIT_USAGE;
     if (argc == 1 && ok)
         return mount_at(&options, &mount, argv[0]);
     if (ok)

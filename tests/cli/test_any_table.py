@@ -52,11 +52,42 @@ def test_path_needs_no_leading_slash(bare, things):
     assert f"{things}/" in names_of(bare("ls", "tables/"))
 
 
-def test_each_environment_has_all_tables(ddbfs, things, cost):
+def test_an_environment_lists_the_tables_with_its_prefix_and_opens_any(ddbfs, things, boto, cost):
     listed = names_of(ddbfs("ls", "/prod/tables"))
-    assert f"{things}/" in listed and f"{JOBS}/" in listed
+    named = boto.list_tables()["TableNames"]
+    assert sorted(listed) == sorted(f"{name}/" for name in named if name.startswith("prod-"))
     assert set(cost()) == {"ListTables"}
     assert "tables/" in names_of(ddbfs("ls", "/prod"))
+    assert names_of(ddbfs("ls", f"/prod/tables/{things}/items/box")) == ["one", "two"]
+
+
+def test_pages_without_a_table_of_the_environment_are_passed(ddbfs, proxy, cost):
+    proxy.fault("canned", op="ListTables", times=None, answer=tables.canned_names(1000))
+    assert names_of(ddbfs("ls", "/prod/tables")) == []
+    assert cost() == ["ListTables"] * 10
+
+
+def test_the_root_has_all_tables_with_a_map_too(ddbfs, things, boto, cost):
+    assert "tables/" in names_of(ddbfs("ls", "/"))
+    listed = names_of(ddbfs("ls", "/tables"))
+    assert sorted(listed) == sorted(f"{name}/" for name in boto.list_tables()["TableNames"])
+    assert json.loads(ddbfs("cat", f"/tables/{things}/items/box/one").text)["note"] == "first"
+    said = ddbfs("explain", f"/tables/{things}/items/box/one").text
+    assert f"GetItem from {things}" in said
+
+
+def test_no_map_is_none_at_all(ddbfs, things, cost):
+    assert ddbfs("--no-map", "ls", "/").text == "tables/\n"
+    assert "without a map" in ddbfs("cat", "--no-map", "/prod/jobs/by-id/x", expect=1).stderr
+    said = ddbfs("--no-map", "--map", "my.map.json", "ls", "/", expect=2).stderr
+    assert said == "ddbfs: --no-map does not go with a map that is named; see ddbfs --help\n"
+    assert cost() == []
+
+
+def test_no_environment_is_called_tables(ddbfs, write_map, example_map):
+    example_map["environments"]["tables"] = {"prefix": "t-"}
+    result = ddbfs("--map", write_map(example_map), "ls", "/", expect=1)
+    assert 'no environment is called "tables"' in result.stderr
 
 
 @pytest.mark.parametrize("options", [[], ["-l"]])
@@ -186,7 +217,7 @@ def secret_map(tmp_path):
 def test_what_the_map_keeps_secret_stays_so_below_tables(ddbfs, things, secret_map, prefix):
     file = secret_map(*prefix)
     path = f"/{prefix[0].replace('{b}', 'x')}/tables/{things}/items/box/one"
-    for each in (path, f"{path}@typed", f"{path}@/note"):
+    for each in (path, f"{path}@typed", f"{path}@/note", f"/tables/{things}/items/box/one"):
         assert "first" not in ddbfs("--map", file, "cat", each).text
         assert "********" in ddbfs("--map", file, "cat", each).text
     assert "first" in ddbfs("--map", file, "cat", "--show-secrets", path).text

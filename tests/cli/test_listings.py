@@ -205,7 +205,7 @@ def test_what_is_known_of_an_unlisted_directory_is_shown(ddbfs):
 
 
 def test_root_shows_environments_and_branches(ls, cost):
-    assert ls("/") == ["prod/", "staging/", "dev-fix-7/", "dev-search-v2/"]
+    assert ls("/") == ["prod/", "staging/", "tables/", "dev-fix-7/", "dev-search-v2/"]
     assert cost() == ["ListTables"]
 
 

@@ -107,7 +107,12 @@ def write_small_map(folder, name):
 @effect_of("--map")
 def map_is_read(bench):
     path = write_small_map(bench.folder, "mine")
-    assert bench.text("--map", path, "ls", "/") == "mine/\n"
+    assert bench.text("--map", path, "ls", "/") == "mine/\ntables/\n"
+
+
+@effect_of("--no-map")
+def no_map_is_used(bench):
+    assert bench.text("--no-map", "ls", "/") == "tables/\n"
 
 
 @effect_of("--profile")
@@ -648,29 +653,29 @@ def places_of(maps, *kept):
 
 def test_option_comes_before_the_variable(ddbfs, maps):
     env = places_of(maps, "variable", "xdg")
-    assert ddbfs("--map", maps["option"], "ls", "/", env=env).text == "option/\n"
+    assert ddbfs("--map", maps["option"], "ls", "/", env=env).text == "option/\ntables/\n"
 
 
 def test_variable_comes_before_the_users_file(ddbfs, maps):
-    assert ddbfs("ls", "/", env=places_of(maps, "variable", "xdg")).text == "variable/\n"
+    assert ddbfs("ls", "/", env=places_of(maps, "variable", "xdg")).text == "variable/\ntables/\n"
 
 
 def test_xdg_config_home_comes_before_the_home(ddbfs, maps):
-    assert ddbfs("ls", "/", env=places_of(maps, "xdg")).text == "xdg/\n"
+    assert ddbfs("ls", "/", env=places_of(maps, "xdg")).text == "xdg/\ntables/\n"
 
 
 def test_home_is_looked_at_last(ddbfs, maps):
-    assert ddbfs("ls", "/", env=places_of(maps)).text == "home/\n"
+    assert ddbfs("ls", "/", env=places_of(maps)).text == "home/\ntables/\n"
 
 
 def test_empty_variable_is_none(ddbfs, maps):
     env = {**places_of(maps, "xdg"), "DDBFS_MAP": ""}
-    assert ddbfs("ls", "/", env=env).text == "xdg/\n"
+    assert ddbfs("ls", "/", env=env).text == "xdg/\ntables/\n"
 
 
 def test_empty_xdg_config_home_is_none(ddbfs, maps):
     env = {**places_of(maps), "XDG_CONFIG_HOME": ""}
-    assert ddbfs("ls", "/", env=env).text == "home/\n"
+    assert ddbfs("ls", "/", env=env).text == "home/\ntables/\n"
 
 
 def test_variable_that_names_no_file_is_an_error(ddbfs, maps):

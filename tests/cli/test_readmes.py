@@ -38,7 +38,7 @@ def test_it_names_the_companions(ddbfs, path):
 
 def test_above_the_tables_it_says_what_is_below(ddbfs):
     assert re.findall(r"^  (\S+)/$", ddbfs.run_plain("cat", "/README").text, re.M) == [
-        "prod", "staging", "dev-{branch}"]  # fmt: skip
+        "prod", "staging", "dev-{branch}", "tables"]  # fmt: skip
     below = ddbfs.run_plain("cat", "/staging/README").text
     assert "staging-EcomIndexerJobsTable" in below and "tables/" in below
     bare = ddbfs.run_plain("cat", "/README", env={"DDBFS_MAP": None}).text
@@ -58,7 +58,7 @@ def test_a_table_or_environment_called_so_comes_first(ddbfs, plain_map, write_ma
     plain_map["environments"]["README"] = plain_map["environments"].pop("any")
     table(plain_table)
     env = {"DDBFS_MAP": write_map(plain_map)}
-    assert ddbfs.run_plain("ls", "/", env=env).text == "README/\n"
+    assert ddbfs.run_plain("ls", "/", env=env).text == "README/\ntables/\n"
     assert "README" in ddbfs.run_plain("ls", "/README/README", env=env, expect=1).text
 
 

@@ -140,40 +140,36 @@ def test_no_two_adrs_have_one_number():
     assert numbers == sorted(set(numbers)) and numbers[0] == 1
 
 
-def session(number):
-    """(command, what it prints) of one of README's blocks: 0 is a mount without a map, 1 one with a
-    map, 2 the command line."""
-    block = re.findall(r"```console\n(.*?)```", (REPO / "README.md").read_text(), re.S)[number]
-    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
-        command, _, output = part.partition("\n")
-        yield command, output.strip("\n")
+def session():
+    """(command, what it prints) of README's blocks, in order."""
+    for block in re.findall(r"```console\n(.*?)```", (REPO / "README.md").read_text(), re.S):
+        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+            command, _, output = part.partition("\n")
+            yield command, output.strip("\n")
 
 
-def typed(command, home, **environment):
-    """What COMMAND prints to somebody in the clone who has ddbfs in the PATH, in UTC."""
+def typed(command, home):
+    """What COMMAND prints to somebody in the clone who has ddbfs in the PATH and the quickstart's
+    exports, in UTC."""
     ddbfs = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")
     line = f'ddbfs() {{ "{ddbfs}" "$@"; }}\n{command}'
-    done = runner.run(["sh", "-c", line], home.environment({"TZ": "UTC", **environment}), cwd=REPO)
+    done = runner.run(["sh", "-c", line], home.environment({"TZ": "UTC"}), cwd=REPO)
     assert done.code == 0, done
     return done.text.strip("\n")
 
 
-@rows("number, has_map", [(0, False), (1, True)], ids=["any table", "map"])
-def test_readme_mounts_first(number, has_map, home, mountpoint):
-    """The session as a whole, below a folder of the test's own. Whoever runs it owns the files."""
+def test_readme_is_typed_line_by_line(home, mountpoint):
+    """In order, and exactly as printed, but for the mountpoint and whose the files are."""
     owner = f"{pwd.getpwuid(os.getuid()).pw_name} {grp.getgrgid(os.getgid()).gr_name}"
-    commands = list(session(number))
-    assert commands[0][0].startswith("ddbfs mount ") and commands[-1][0] == "fusermount3 -u /mnt"
-    for command, output in commands:
-        changes = {} if has_map else {"DDBFS_MAP": None}
-        said = typed(command.replace("/mnt", mountpoint), home, **changes)
-        assert said.replace(mountpoint, "/mnt").replace(f" {owner} ", " root root ") == output
-    assert not mounts.is_mounted(mountpoint)
-
-
-@rows("command, output", session(2), ids=lambda text: text[:60])
-def test_readme_shows_what_happens(command, output, home):
-    assert typed(command, home) == output
+    commands = [command for command, _ in session()]
+    assert commands[0] == "ddbfs mount /mnt" and commands.count("fusermount3 -u /mnt") == 2
+    wrong = []
+    for command, output in session():
+        said = typed(re.sub(r"/mnt\b", mountpoint, command), home)
+        said = said.replace(mountpoint, "/mnt").replace(f" {owner} ", " root root ")
+        if said != output:
+            wrong.append((command, said))
+    assert wrong == [] and not mounts.is_mounted(mountpoint)
 
 
 def readme_scripts():

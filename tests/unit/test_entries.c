@@ -52,7 +52,7 @@ static void check_table(const char *table, const char *path, const char *want)
 
 static void test_the_root_has_the_environments_that_are_named(void)
 {
-    check_example("/", "prod/ staging/");
+    check_example("/", "prod/ staging/ tables/");
 }
 
 static void test_an_environment_has_the_tables(void)

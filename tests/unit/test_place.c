@@ -217,10 +217,6 @@ static void test_no_such_environment(void)
     load_example();
     check_refused("/production", ERROR_NOT_FOUND,
                   "the map has no environment \"production\"; it has prod, staging, dev-{branch}");
-    check_refused(
-        "/tables", ERROR_NOT_FOUND,
-        "the map has no environment \"tables\"; it has prod, staging, dev-{branch}; with a "
-        "map, tables/ stands below each environment: /prod/tables/");
     check_refused("/dev-", ERROR_NOT_FOUND,
                   "the map has no environment \"dev-\"; it has prod, staging, dev-{branch}");
     close_map();

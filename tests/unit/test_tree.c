@@ -1026,7 +1026,7 @@ static void test_the_root_finds_branches(void)
     open_example();
     scene.fake.tables = tables;
     scene.fake.page_size = 2;
-    check_list("/", "prod/\nstaging/\ndev-a/\ndev-b-c/\n");
+    check_list("/", "prod/\nstaging/\ntables/\ndev-a/\ndev-b-c/\n");
     CHECK_INT(scene.fake.pages, 2);
     close_scene();
 }
