@@ -256,7 +256,6 @@ static struct inode *add_inode(struct nodes *nodes, struct node *parent,
         .name = span_of(inode->name, name.size),
         .kind = (enum node_kind)identity->kind,
         .secret = identity->secret,
-        .dated = identity->dated,
         .mtime_ms = identity->mtime_ms,
         .dated = identity->dated,
     };

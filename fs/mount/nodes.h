@@ -31,7 +31,6 @@ struct node {
     uint64_t size;           /* of a file */
     bool dated;              /* of a file: the map dates it */
     int64_t mtime_ms;        /* of a file that is dated, else 0 */
-    bool dated;
 };
 
 bool node_is_directory(const struct node *node);
