@@ -174,39 +174,3 @@ enum clue_dating clue_dating(struct span name)
         size > 2 && (strcmp(simple + size - 2, "at") == 0 || strcmp(simple + size - 2, "on") == 0);
     return ends || has_one_of(name, others, true) ? DATES_SOMETHING : DATES_NOTHING;
 }
-
-bool clue_names_a_secret(struct span name)
-{
-    static const char *const words[] = {"token",      "secret",     "password",   "passwd",
-                                        "passphrase", "passwort",   "apikey",     "privatekey",
-                                        "accesskey",  "credential", "signingkey", "encryptionkey",
-                                        "sessionkey", "authkey",    "masterkey",  "licensekey",
-                                        "webhookkey", "clientkey",  NULL};
-    static const char *const harmless[] = {
-        "tokencount", "tokentype",         "maxtokens",       "tokens",
-        "nexttoken",  "pagetoken",         "tokenexpir",      "secretname",
-        "secretarn",  "passwordchanged",   "passwordupdated", "passwordexpir",
-        "tokenid",    "continuationtoken", "accesskeyid",     NULL};
-    return has_one_of(name, words, true) && !has_one_of(name, harmless, true);
-}
-
-bool clue_is_secret(struct span value)
-{
-    static const struct {
-        const char *begin;
-        size_t least; /* bytes of the whole */
-    } forms[] = {
-        {"AKIA", 20},        {"ASIA", 20},   {"ghp_", 36},   {"gho_", 36},
-        {"github_pat_", 40}, {"xoxb-", 20},  {"xoxp-", 20},  {"sk_live_", 20},
-        {"rk_live_", 20},    {"shpat_", 10}, {"shpss_", 10}, {"glpat-", 20},
-        {"AIza", 39},        {"$2a$", 59},   {"$2b$", 59},   {"$argon2", 20},
-    };
-    if (span_starts(value, SPAN_LITERAL("-----BEGIN ")))
-        return memmem(value.data, value.size < 80 ? value.size : 80, "PRIVATE KEY", 11) != NULL;
-    if (memchr(value.data, ' ', value.size))
-        return false;
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
-        if (value.size >= forms[i].least && span_starts(value, span_text(forms[i].begin)))
-            return true;
-    return false;
-}

@@ -34,10 +34,4 @@ bool clue_names_an_end(struct span name);
 enum clue_dating { DATES_NOTHING, DATES_SOMETHING, DATES_CREATION, DATES_CHANGE };
 enum clue_dating clue_dating(struct span name);
 
-/* "access_token", "apiKey", "client-secret", … */
-bool clue_names_a_secret(struct span name);
-
-/* "AKIA…", "-----BEGIN RSA PRIVATE KEY-----", … */
-bool clue_is_secret(struct span value);
-
 #endif

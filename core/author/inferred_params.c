@@ -4,6 +4,7 @@
 
 #include "core/author/clues.h"
 #include "core/author/inferred_parts.h"
+#include "core/item/secret_clues.h"
 
 enum { MOST_VALUES = 10, LEAST_FOR_VALUES = 10 };
 
@@ -34,7 +35,7 @@ static int by_text(const void *a, const void *b)
  * shows. */
 static bool infer_param(struct inferring *inferring, const char *name)
 {
-    struct values values = {.few = !clue_names_a_secret(span_text(name))};
+    struct values values = {.few = !secret_clue_in_name(span_text(name))};
     for (const struct inferred_kind *kind = inferring->kinds; kind; kind = kind->next) {
         const struct inferred_part *part = inferred_parts_find(kind, name);
         for (size_t i = 0; part && i < kind->count; i++)

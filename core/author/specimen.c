@@ -1,6 +1,5 @@
 #include "core/author/specimen.h"
-
-#include "core/author/clues.h"
+#include "core/item/secret_clues.h"
 
 static bool read_value(struct json value, struct arena *arena, struct specimen_attribute *out)
 {
@@ -10,12 +9,13 @@ static bool read_value(struct json value, struct arena *arena, struct specimen_a
     if (typed.tag != TYPED_S && typed.tag != TYPED_N)
         return typed.tag != TYPED_NONE;
     if (json_raw(typed.content).size > 6 * (size_t)SPECIMEN_LONGEST) {
-        out->secret = clue_is_secret(span_from(span_of(json_raw(typed.content).data, 100), 1));
+        out->secret =
+            secret_clue_in_value(span_from(span_of(json_raw(typed.content).data, 100), 1));
         return true;
     }
     if (!typed_text(typed.content, arena, &text))
         return false;
-    out->secret = typed.tag == TYPED_S && clue_is_secret(text);
+    out->secret = typed.tag == TYPED_S && secret_clue_in_value(text);
     if (text.size <= SPECIMEN_LONGEST)
         out->value = arena_copy(arena, text);
     return true;

@@ -2,6 +2,7 @@
 
 #include "core/author/clues.h"
 #include "core/base/instant.h"
+#include "core/item/secret_clues.h"
 
 enum { MOST_SECRETS = 50 };
 
@@ -110,7 +111,7 @@ static void find_secrets(const struct specimen *const *specimens, size_t count, 
     for (size_t i = 0; i < count; i++) {
         for (size_t a = 0; a < specimens[i]->count; a++) {
             const struct specimen_attribute *attribute = &specimens[i]->attributes[a];
-            bool named = clue_names_a_secret(attribute->name) && is_text(attribute);
+            bool named = secret_clue_in_name(attribute->name) && is_text(attribute);
             if ((!named && !attribute->secret) || table->secret_count >= MOST_SECRETS ||
                 is_listed(table, attribute->name))
                 continue;

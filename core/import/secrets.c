@@ -2,8 +2,8 @@
 
 #include <strings.h>
 
-#include "core/author/clues.h"
 #include "core/author/traits.h"
+#include "core/item/secret_clues.h"
 
 enum { MOST_SECRETS = 500 };
 
@@ -55,7 +55,7 @@ static const char *whole_attribute(struct arena *arena, const char *path)
 static bool names_a_secret(struct reading *reading, struct json name)
 {
     const char *text = reading_text(reading, name);
-    return text && clue_names_a_secret(span_text(text));
+    return text && secret_clue_in_name(span_text(text));
 }
 
 /* STORED is what the attribute is called in the table. */
@@ -93,7 +93,7 @@ static void look_at_indexes(struct arena *arena, struct declared_table *table)
 {
     for (const struct declared_index *index = table->indexes; index; index = index->next)
         for (size_t i = 0; i < index->include_count; i++)
-            if (clue_names_a_secret(span_text(index->includes[i])))
+            if (secret_clue_in_name(span_text(index->includes[i])))
                 add(arena, table, index->includes[i]);
 }
 

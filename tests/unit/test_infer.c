@@ -2,6 +2,7 @@
 #include "core/author/infer.h"
 
 #include "core/author/clues.h"
+#include "core/item/secret_clues.h"
 #include "core/map/compile.h"
 #include "core/map/tables.h"
 #include "tests/unit/check.h"
@@ -747,12 +748,64 @@ static void test_names_of_keys_that_say_nothing(void)
 
 static void test_names_of_secrets(void)
 {
-    CHECK(clue_names_a_secret(span_text("access_token")));
-    CHECK(clue_names_a_secret(span_text("apiKey")) && clue_names_a_secret(span_text("Password")));
-    CHECK(!clue_names_a_secret(span_text("max_tokens")) && !clue_names_a_secret(span_text("key")));
-    CHECK(clue_is_secret(span_text("-----BEGIN RSA PRIVATE KEY-----\nMII")));
-    CHECK(!clue_is_secret(span_text("-----BEGIN CERTIFICATE-----")));
-    CHECK(!clue_is_secret(span_text("AKIA")));
+    static const char *const secrets[] = {"access_token",
+                                          "apiKey",
+                                          "Password",
+                                          "refresh_tokens",
+                                          "access_tokens",
+                                          "refreshTokens",
+                                          "refreshtokens",
+                                          "secretNameAndPassword",
+                                          "secretnameandpassword",
+                                          "API_KEYS",
+                                          "apikeys",
+                                          "APIKey",
+                                          "user-passwords",
+                                          "passwordResetToken",
+                                          "tokenIdSecret",
+                                          "tokens",
+                                          "dbPwd",
+                                          "stripe.secret.key",
+                                          "oauth2token",
+                                          "OAuthClientSecrets",
+                                          "privateKeys",
+                                          "tokenHash",
+                                          "credentials",
+                                          "idToken",
+                                          "sessionJwt",
+                                          "typeOfTokenAndToken"};
+    static const char *const others[] = {"max_tokens",
+                                         "maxTokens",
+                                         "key",
+                                         "tokenCount",
+                                         "token_type",
+                                         "tokenTypes",
+                                         "nextToken",
+                                         "next_page_token",
+                                         "secretArn",
+                                         "secretName",
+                                         "secret_names",
+                                         "passwordChangedAt",
+                                         "password_updated_at",
+                                         "passwordExpiry",
+                                         "tokenExpiresAt",
+                                         "token_ids",
+                                         "accessKeyId",
+                                         "secretary",
+                                         "secretariats",
+                                         "tokenized",
+                                         "passwordless",
+                                         "keys",
+                                         "pwdless"};
+    for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
+        if (!secret_clue_in_name(span_text(secrets[i])))
+            CHECK_FAIL("%s is called no secret", secrets[i]);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (secret_clue_in_name(span_text(others[i])))
+            CHECK_FAIL("%s is called a secret", others[i]);
+    CHECK(secret_clue_in_value(span_text("-----BEGIN RSA PRIVATE KEY-----\nMII")));
+    CHECK(!secret_clue_in_value(span_text("-----BEGIN CERTIFICATE-----")));
+    CHECK(!secret_clue_in_value(span_text("AKIA")));
 }
 
 static const struct check_test tests[] = {
