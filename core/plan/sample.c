@@ -1,64 +1,13 @@
 #include "core/plan/sample.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/item/item.h"
 #include "core/item/when.h"
 #include "core/map/condition.h"
+#include "core/plan/sample_state.h"
 #include "core/plan/sieve.h"
-
-/* One path of the table: how many records it could show, and what of them it needs. */
-struct shown {
-    const struct map_pattern *pattern;
-    unsigned records; /* of its kinds; of those that its filter lets through, if that is known */
-    unsigned with_attribute;
-    unsigned with_date;
-};
-
-/* A filter's attribute: how many records of the path's kinds have it, filtered or not. */
-struct looked_at {
-    const struct map_pattern *pattern;
-    const char *attribute;
-    unsigned records;
-    unsigned with_attribute;
-};
-
-enum { MOST_LOOKED_AT = 64 };
-
-struct sample {
-    const struct model *table;
-    check_finding_fn *fn;
-    void *arg;
-    unsigned records;
-    struct shown *shown; /* owned; beside the table's patterns */
-    size_t shown_count;
-    struct looked_at looked_at[MOST_LOOKED_AT];
-    size_t looked_at_count;
-    bool *kind_seen; /* owned; beside the table's kinds */
-    size_t kind_count;
-    unsigned *with_secret; /* owned; beside the table's secrets */
-    struct buf told;       /* "LINE: TEXT" of each finding, so that none comes twice */
-};
-
-static void tell(struct sample *sample, unsigned line, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void tell(struct sample *sample, unsigned line, const char *format, ...)
-{
-    char text[1024];
-    CLEAN_UP(buf_clean_up) struct buf whole = {0};
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    buf_printf(&whole, "\n%u: %s\n", line, text);
-    if (strstr(buf_text(&sample->told), buf_text(&whole)))
-        return;
-    buf_add_span(&sample->told, buf_span(&whole));
-    sample->fn(sample->arg, line, text);
-}
+#include "core/plan/unmasked.h"
 
 /* Only what an item must have to get through a filter tells something: a filter that wants an
  * attribute to be missing is content when all lack it. */
@@ -86,28 +35,51 @@ static void note_filters(struct sample *sample, const struct map_pattern *patter
     }
 }
 
-struct sample *sample_new(const struct model *table, check_finding_fn *fn, void *arg)
+/* Whether the keys of KIND are any keys, so that no item proves or contradicts them. */
+static bool is_any_key(const struct model *table, const struct map_kind *kind)
 {
-    struct sample *sample = calloc(1, sizeof *sample);
-    if (!sample)
-        return NULL;
-    *sample = (struct sample){.table = table, .fn = fn, .arg = arg};
-    for (const struct map_kind *kind = table->kinds; kind; kind = kind->next)
-        sample->kind_count++;
-    for (const struct map_pattern *each = table->patterns; each; each = each->next)
-        sample->shown_count++;
-    sample->kind_seen = calloc(sample->kind_count + 1, sizeof *sample->kind_seen);
-    sample->shown = calloc(sample->shown_count + 1, sizeof *sample->shown);
-    sample->with_secret = calloc(table->secret_count + 1, sizeof *sample->with_secret);
-    if (!sample->kind_seen || !sample->shown || !sample->with_secret) {
-        sample_destroy(sample);
-        return NULL;
-    }
+    for (size_t i = 0; i < table->key_count; i++)
+        if (!format_whole_param(&kind->keys[i]))
+            return false;
+    return table->kinds->next;
+}
+
+static void sample_list_parts(struct sample *sample)
+{
+    const struct model *table = sample->table;
     size_t i = 0;
+    for (const struct map_kind *kind = table->kinds; kind; kind = kind->next)
+        sample->kinds[sample->kind_count++] =
+            (struct kind_seen){.kind = kind, .any_key = is_any_key(table, kind)};
     for (const struct map_pattern *each = table->patterns; each; each = each->next) {
         sample->shown[i++].pattern = each;
         note_filters(sample, each);
     }
+}
+
+struct sample *sample_new(const struct model *table)
+{
+    struct sample *sample = calloc(1, sizeof *sample);
+    size_t kinds = 1, indexes = 1;
+    if (!sample)
+        return NULL;
+    sample->table = table;
+    for (const struct map_kind *kind = table->kinds; kind; kind = kind->next)
+        kinds++;
+    for (const struct map_index *index = table->indexes; index; index = index->next)
+        indexes++;
+    for (const struct map_pattern *each = table->patterns; each; each = each->next)
+        sample->shown_count++;
+    sample->kinds = calloc(kinds, sizeof *sample->kinds);
+    sample->in_index = calloc(indexes, sizeof *sample->in_index);
+    sample->shown = calloc(sample->shown_count + 1, sizeof *sample->shown);
+    sample->with_secret = calloc(table->secret_count + 1, sizeof *sample->with_secret);
+    if (!dict_init(&sample->seen) || !sample->kinds || !sample->in_index || !sample->shown ||
+        !sample->with_secret) {
+        sample_destroy(sample);
+        return NULL;
+    }
+    sample_list_parts(sample);
     return sample;
 }
 
@@ -115,24 +87,20 @@ void sample_destroy(struct sample *sample)
 {
     if (!sample)
         return;
-    free(sample->kind_seen);
+    free(sample->kinds);
+    free(sample->in_index);
     free(sample->shown);
     free(sample->with_secret);
-    buf_clean_up(&sample->told);
+    dict_clean_up(&sample->seen);
+    arena_clean_up(&sample->keys);
+    mistakes_clean_up(&sample->mistakes);
+    mistakes_clean_up(&sample->warnings);
     free(sample);
 }
 
 static bool has(struct json item, const char *attribute)
 {
     return json_present(item_attribute(item, span_text(attribute)));
-}
-
-static size_t number_of(const struct sample *sample, const struct map_kind *kind)
-{
-    size_t number = 0;
-    for (const struct map_kind *each = sample->table->kinds; each != kind; each = each->next)
-        number++;
-    return number;
 }
 
 /* How records of KIND write the attribute of an index; NULL when the map does not say. */
@@ -151,8 +119,8 @@ static void compare_values(struct sample *sample, const struct bindings *parts, 
         const struct binding *part = &parts->items[i];
         const struct map_param *param = model_find_param(sample->table, part->param);
         if (param && !model_param_has(param, part->value))
-            tell(
-                sample, param->line,
+            mistakes_add(
+                &sample->mistakes, param->line, part->param,
                 "{%s} of %s is \"%.*s\", which is none of its \"values\": add it, or take \"only\" "
                 "away",
                 part->param, whose, (int)(part->value.size < 80 ? part->value.size : 80),
@@ -164,15 +132,16 @@ static bool compare_index_key(struct sample *sample, const struct map_index *ind
                               const struct map_key *key, const struct map_kind *kind,
                               const struct bindings *parts, const char *whose, struct json item)
 {
-    CLEAN_UP(buf_clean_up) struct buf bytes = {0}, wanted = {0};
+    CLEAN_UP(buf_clean_up) struct buf bytes = {0}, wanted = {0}, subject = {0};
     struct value value;
     struct json typed = item_attribute(item, span_text(key->attribute));
     const struct format *format = index_format(key, kind);
     if (!json_present(typed))
         return true; /* it is not in the index */
     if (!value_read(typed, &bytes, &value) || value.type != key->type) {
-        tell(sample, index->line, "%s of %s is not of type %s, so index %s does not hold it",
-             key->attribute, whose, value_type_name(key->type), index->name);
+        mistakes_add(&sample->mistakes, index->line, key->attribute,
+                     "%s of %s is not of type %s, so index %s does not hold it", key->attribute,
+                     whose, value_type_name(key->type), index->name);
         return !bytes.failed;
     }
     if (!format || model_is_key(sample->table, key->attribute))
@@ -191,17 +160,31 @@ static bool compare_index_key(struct sample *sample, const struct map_index *ind
     if (fits)
         return true;
     format_write(format, &wanted);
-    tell(sample, index->line, "%s of %s is \"%.*s\", which does not fit \"%s\" of index %s",
-         key->attribute, whose, (int)(value.bytes.size < 80 ? value.bytes.size : 80),
-         value.bytes.data, buf_text(&wanted), index->name);
-    return !wanted.failed;
+    buf_printf(&subject, "%s of %s", key->attribute, kind->name);
+    mistakes_add(&sample->mistakes, index->line, buf_text(&subject),
+                 "%s of %s is \"%.*s\", which does not fit \"%s\" of index %s", key->attribute,
+                 whose, (int)(value.bytes.size < 80 ? value.bytes.size : 80), value.bytes.data,
+                 buf_text(&wanted), index->name);
+    return !wanted.failed && !subject.failed;
+}
+
+static bool is_in_index(const struct map_index *index, struct json item)
+{
+    bool in = true;
+    for (size_t i = 0; i < index->partition_count; i++)
+        in = in && has(item, index->partition[i].attribute);
+    for (size_t i = 0; i < index->sort_count; i++)
+        in = in && has(item, index->sort[i].attribute);
+    return in;
 }
 
 static bool compare_indexes(struct sample *sample, const struct map_kind *kind,
                             const struct bindings *parts, const char *whose, struct json item)
 {
     bool ok = true;
+    size_t number = 0;
     for (const struct map_index *index = sample->table->indexes; index; index = index->next) {
+        sample->in_index[number++] += is_in_index(index, item);
         for (size_t i = 0; i < index->partition_count; i++)
             ok = ok &&
                  compare_index_key(sample, index, &index->partition[i], kind, parts, whose, item);
@@ -252,15 +235,16 @@ static void compare_shown(struct sample *sample, struct shown *shown, const char
     if (pattern->attribute)
         shown->with_attribute += has(item, pattern->attribute);
     if (pattern->pick != PICK_NONE && !has(item, pattern->pick_attribute))
-        tell(sample, pattern->line, "%s has no %s, by which \"%s\" picks", whose,
-             pattern->pick_attribute, pattern->path);
+        mistakes_add(&sample->mistakes, pattern->line, pattern->pick_attribute,
+                     "%s has no %s, by which \"%s\" picks", whose, pattern->pick_attribute,
+                     pattern->path);
     if (!pattern->mtime || !has(item, pattern->mtime))
         return;
     shown->with_date++;
     bool own = !sample->table->mtime || strcmp(pattern->mtime, sample->table->mtime) != 0;
     if (!when_read(item_attribute(item, span_text(pattern->mtime))).known)
-        tell(sample, own ? pattern->line : sample->table->line,
-             "%s of %s is no date, but \"mtime\" says it is", pattern->mtime, whose);
+        mistakes_add(&sample->mistakes, own ? pattern->line : sample->table->line, pattern->mtime,
+                     "%s of %s is no date, but \"mtime\" says it is", pattern->mtime, whose);
 }
 
 /* With what each path says that can show a record of KIND. */
@@ -274,89 +258,114 @@ static bool compare_paths(struct sample *sample, const struct map_kind *kind, co
         each->records += counts;
         each->with_attribute += counts && has(item, each->attribute);
     }
-    for (size_t i = 0; i < sample->shown_count; i++)
-        if (shows(sample->shown[i].pattern, kind) &&
-            gets_through(sample->shown[i].pattern, item, &failed))
-            compare_shown(sample, &sample->shown[i], whose, item);
+    for (size_t i = 0; i < sample->shown_count; i++) {
+        struct shown *shown = &sample->shown[i];
+        if (!shows(shown->pattern, kind))
+            continue;
+        shown->of_kinds++;
+        if (gets_through(shown->pattern, item, &failed))
+            compare_shown(sample, shown, whose, item);
+    }
     return !failed;
+}
+
+/* What the keys of a kind that the map does not declare begin with: each beginning is one mistake.
+ */
+static void write_beginnings(const struct model *table, const struct key *key, struct buf *out)
+{
+    for (size_t i = 0; i < key->count; i++) {
+        struct span text = key->attributes[i].value.bytes;
+        const char *end = text.size ? memchr(text.data, table->separator, text.size) : NULL;
+        buf_add_span(out, span_of(text.data, end ? (size_t)(end - text.data) + 1 : 0));
+    }
+}
+
+/* An item of KIND (NULL: of none that the map declares). */
+static bool compare_kind(struct sample *sample, const struct plan *plan, const struct key *key,
+                         const struct map_kind *kind, const struct bindings *parts,
+                         const char *whose)
+{
+    CLEAN_UP(buf_clean_up) struct buf subject = {0};
+    if (kind) {
+        for (size_t i = 0; i < sample->kind_count; i++)
+            sample->kinds[i].items += sample->kinds[i].kind == kind;
+        compare_values(sample, parts, whose);
+    } else if (!shows(plan->pattern, sample->table->any)) {
+        write_beginnings(sample->table, key, &subject);
+        mistakes_add(&sample->mistakes, sample->table->kinds->line, buf_text(&subject),
+                     "the record with %s fits none of the map's \"records\"", whose);
+    }
+    return !subject.failed;
+}
+
+static bool sample_remember(struct sample *sample, const struct buf *whose)
+{
+    struct dict_node *node = arena_alloc(&sample->keys, sizeof *node);
+    if (!node)
+        return false;
+    node->key = arena_copy(&sample->keys, buf_span(whose));
+    if (!sample->keys.failed)
+        dict_add(&sample->seen, node);
+    return !sample->keys.failed;
+}
+
+static bool compare_item(struct sample *sample, const struct plan *plan, const struct key *key,
+                         const struct map_kind *kind, const struct bindings *parts,
+                         const char *whose, struct json item)
+{
+    const struct model *table = sample->table;
+    sample->records++;
+    for (size_t i = 0; i < table->secret_count; i++)
+        sample->with_secret[i] += has(item, table->secrets[i]);
+    if (!compare_kind(sample, plan, key, kind, parts, whose) ||
+        !unmasked_find(table, whose, item, &sample->warnings))
+        return false;
+    if (kind && !compare_indexes(sample, kind, parts, whose, item))
+        return false;
+    return compare_paths(sample, kind ? kind : table->any, whose, item);
 }
 
 bool sample_add(struct sample *sample, const struct plan *plan, struct json item)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     CLEAN_UP(buf_clean_up) struct buf whose = {0};
-    const struct model *table = sample->table;
     struct bindings parts = {0};
     struct key key;
-    sample->records++;
-    if (!sieve_key(table, item, &arena, &key)) {
+    sample->mistakes.item = ++sample->warnings.item;
+    if (!sieve_key(sample->table, item, &arena, &key)) {
         struct error why = {0};
+        sample->records++;
         sieve_complain(plan, item, &why);
-        tell(sample, table->kinds->line, "%s", why.text);
+        mistakes_add(&sample->mistakes, sample->table->kinds->line, "key", "%s", why.text);
         return !arena.failed;
     }
     key_write_words(&key, &whose);
-    for (size_t i = 0; i < table->secret_count; i++)
-        sample->with_secret[i] += has(item, table->secrets[i]);
-    const struct map_kind *kind = sieve_kind(table, &key, &parts);
-    if (kind)
-        sample->kind_seen[number_of(sample, kind)] = true;
-    else if (!shows(plan->pattern, table->any))
-        tell(sample, table->kinds->line, "the record with %s fits none of the map's \"records\"",
-             buf_text(&whose));
-    if (kind)
-        compare_values(sample, &parts, buf_text(&whose));
-    if (kind && !compare_indexes(sample, kind, &parts, buf_text(&whose), item))
+    if (whose.failed || arena.failed)
         return false;
-    return compare_paths(sample, kind ? kind : table->any, buf_text(&whose), item) &&
-           !whose.failed && !arena.failed;
+    const struct map_kind *kind = sieve_kind(sample->table, &key, &parts);
+    bool may_be_any = !kind && shows(plan->pattern, sample->table->any);
+    if (!may_be_any && dict_find(&sample->seen, buf_span(&whose)))
+        return true;
+    if (!may_be_any && !sample_remember(sample, &whose))
+        return false;
+    return compare_item(sample, plan, &key, kind, &parts, buf_text(&whose), item);
 }
 
-static const char *records_word(unsigned count)
+/* Whether PLAN can return an item of KIND. One that reads a key returns an item of the kind that
+ * has it. */
+static bool returns(const struct plan *plan, const struct map_kind *kind)
 {
-    return count == 1 ? "the one record" : "any of the records";
+    struct bindings parts = {0};
+    if (plan->kind == PLAN_KEY)
+        return sieve_kind(plan->table, &plan->key, &parts) == kind;
+    return shows(plan->pattern, kind);
 }
 
-static void end_shown(struct sample *sample, const struct shown *shown)
+void sample_want(struct sample *sample, const struct plan *plan)
 {
-    const struct map_pattern *pattern = shown->pattern;
-    if (shown->records == 0)
-        return;
-    if (pattern->attribute && shown->with_attribute == 0)
-        tell(sample, pattern->line, "\"%s\" shows %s, which is not in %s that it could show",
-             pattern->path, pattern->attribute, records_word(shown->records));
-    bool own = !sample->table->mtime || !pattern->mtime ||
-               strcmp(pattern->mtime, sample->table->mtime) != 0;
-    if (pattern->mtime && own && shown->with_date == 0)
-        tell(sample, pattern->line, "\"%s\" is dated by %s, which is not in %s that it could show",
-             pattern->path, pattern->mtime, records_word(shown->records));
-}
-
-void sample_end(struct sample *sample)
-{
-    unsigned dated = 0;
-    bool all_kinds = true;
-    for (size_t i = 0; i < sample->kind_count; i++)
-        all_kinds = all_kinds && sample->kind_seen[i];
-    for (size_t i = 0; i < sample->shown_count; i++) {
-        end_shown(sample, &sample->shown[i]);
-        dated += sample->shown[i].with_date;
+    for (size_t i = 0; i < sample->kind_count; i++) {
+        struct kind_seen *seen = &sample->kinds[i];
+        bool may_come = !plan || returns(plan, seen->kind);
+        seen->wanted = seen->wanted || (may_come && !seen->any_key);
     }
-    for (size_t i = 0; i < sample->looked_at_count; i++) {
-        const struct looked_at *each = &sample->looked_at[i];
-        if (each->records > 0 && each->with_attribute == 0)
-            tell(sample, each->pattern->line,
-                 "the filter of \"%s\" looks at %s, which is not in %s that it could let through",
-                 each->pattern->path, each->attribute, records_word(each->records));
-    }
-    if (!all_kinds)
-        return; /* what is in none of these may be in another kind */
-    if (sample->table->mtime && dated == 0)
-        tell(sample, sample->table->line, "\"mtime\" is %s, which is not in %s that were read",
-             sample->table->mtime, records_word(sample->records));
-    for (size_t i = 0; i < sample->table->secret_count; i++)
-        if (sample->with_secret[i] == 0)
-            tell(sample, sample->table->line,
-                 "%s is called a secret, and is not in %s that were read",
-                 sample->table->secrets[i], records_word(sample->records));
 }

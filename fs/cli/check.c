@@ -15,7 +15,6 @@ struct check {
     const char *file;
     char *table_name;
     const struct model *table;
-    unsigned findings;
     unsigned tables;
     struct buf environments; /* names, each ended by a NUL */
     struct tree_listing *listing;
@@ -24,25 +23,72 @@ struct check {
     unsigned failed_alike; /* and of so many tables behind it */
 };
 
-static void print_finding(void *arg, unsigned line, const char *text)
+/* One line. With --json MEMBER has the text; otherwise BEFORE stands before it. */
+static void print_row(const struct check *check, unsigned line, const char *member,
+                      const char *before, const char *text)
 {
-    struct check *check = arg;
-    check->findings++;
-    check->app.status = EXIT_FAILURE;
     CLEAN_UP(buf_clean_up) struct buf out = {0}, safe = {0};
     if (!check->app.options->json) {
-        buf_printf(&out, "%s:%u: %s", check->file, line, text);
+        buf_printf(&out, "%s:%u: %s%s", check->file, line, before, text);
         printable_add(&safe, buf_span(&out), "");
         printf("%s\n", buf_text(&safe));
         return;
     }
     buf_add_text(&out, "{\"file\":");
     json_write_string(&out, span_text(check->file));
-    buf_printf(&out, ",\"line\":%u,\"text\":", line);
+    buf_printf(&out, ",\"line\":%u,\"%s\":", line, member);
     json_write_string(&out, span_text(text));
     buf_add_text(&out, "}\n");
     json_add_printable(&safe, buf_span(&out));
     fwrite(safe.data, 1, safe.size, stdout);
+}
+
+static void print_finding(void *arg, unsigned line, const char *text)
+{
+    struct check *check = arg;
+    check->app.status = EXIT_FAILURE;
+    print_row(check, line, "text", "", text);
+}
+
+static void print_result(void *arg, enum sample_verdict verdict, unsigned line, const char *text)
+{
+    struct check *check = arg;
+    switch (verdict) {
+    case SAMPLE_MISTAKE:
+        print_finding(check, line, text);
+        break;
+    case SAMPLE_WARNING:
+        print_row(check, line, "warning", "warning: ", text);
+        break;
+    case SAMPLE_UNPROVEN:
+        if (check->app.status == EXIT_SUCCESS)
+            check->app.status = EXIT_FAILURE;
+        print_row(check, line, "unproven", "not proven: ", text);
+        break;
+    }
+}
+
+static void print_kind(void *arg, const struct model *table, const struct map_kind *kind,
+                       size_t items)
+{
+    const struct check *check = arg;
+    CLEAN_UP(buf_clean_up) struct buf out = {0}, safe = {0};
+    if (check->app.options->json) {
+        buf_add_text(&out, "{\"table\":");
+        json_write_string(&out, span_text(table->path_name));
+        buf_add_text(&out, ",\"kind\":");
+        json_write_string(&out, span_text(kind->name));
+        buf_printf(&out, ",\"items\":%zu}", items);
+        json_add_printable(&safe, buf_span(&out));
+    } else {
+        buf_printf(&out, "%s: %s: ", table->path_name, kind->name);
+        if (items > 0)
+            buf_printf(&out, "%zu item%s seen", items, items == 1 ? "" : "s");
+        else
+            buf_add_text(&out, "not seen");
+        printable_add(&safe, buf_span(&out), "");
+    }
+    printf("%s\n", buf_text(&safe));
 }
 
 /* A service that is away, or a session that has expired, fails all tables with one sentence. */
@@ -180,8 +226,8 @@ static void check_all(struct check *check)
 /* The paths that were named, or those that the map tells in full. */
 static void sample_records(struct check *check, char **paths, int count)
 {
-    struct sampler *sampler =
-        sampler_new(&check->app, check->app.options->sample, print_finding, check);
+    struct sampler_printer printer = {print_result, print_kind, check};
+    struct sampler *sampler = sampler_new(&check->app, check->app.options->sample, &printer);
     if (!sampler) {
         struct error why;
         error_no_memory(&why);
@@ -201,15 +247,17 @@ static void sample_records(struct check *check, char **paths, int count)
     sampler_destroy(sampler);
 }
 
-static void print_summary(const struct check *check)
+/* What was proven. Without items that is what the tables' descriptions show. */
+static void print_summary(const struct check *check, bool sampled)
 {
     if (check->app.options->json || check->app.status != EXIT_SUCCESS)
         return;
     if (check->app.options->offline)
         printf("%s: the map is well formed\n", check->file);
     else
-        printf("%s: %u table%s fit%s the map\n", check->file, check->tables,
-               check->tables == 1 ? "" : "s", check->tables == 1 ? "s" : "");
+        printf("%s: keys and indexes of %u table%s fit the map%s\n", check->file, check->tables,
+               check->tables == 1 ? "" : "s",
+               sampled ? ", and so do the items that were read" : "");
 }
 
 /* All that is wrong with the map itself, in the form in which the rest is told. */
@@ -244,11 +292,12 @@ static int run(struct check *check, const struct options *options, char **paths,
         check->app.status = EXIT_FAILURE;
     else if (!options->offline)
         check_all(check);
-    if (map && !options->offline && (count > 0 || options->sampled))
+    bool sampled = count > 0 || options->sampled;
+    if (map && !options->offline && sampled)
         sample_records(check, paths, count);
     if (!map)
         tell_map(check, &findings, &why);
-    print_summary(check);
+    print_summary(check, sampled);
     app_clean_up(&check->app);
     buf_clean_up(&check->environments);
     return check->app.status;

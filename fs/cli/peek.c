@@ -121,7 +121,7 @@ void peek_path(struct peek *peek, const char *path, bool named)
     reading.plan = reading.source ? place_plan(place, &why) : NULL;
     if (reading.plan && reading.plan->kind == PLAN_SEARCH)
         error_set(&why, ERROR_INVALID, "a name that is cut can't be sampled; name its directory");
-    else if (reading.plan)
+    else if (reading.plan && (!peek->look || peek->look(peek->arg, path, reading.plan)))
         read_records(&reading);
     if (reading.is_empty && named && !place_is_directory(place))
         error_set(&why, ERROR_NOT_FOUND, "there is no such record to look at");

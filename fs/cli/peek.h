@@ -9,9 +9,13 @@
 /* A record that PLAN's first or second step gave. False when memory ran out. */
 typedef bool peek_item_fn(void *arg, const struct plan *plan, struct json item);
 
+/* PLAN is about to be executed. False when it must not be, after a complaint. */
+typedef bool peek_plan_fn(void *arg, const char *path, const struct plan *plan);
+
 struct peek {
     struct app *app;
-    uint32_t most; /* records of each path */
+    uint32_t most;      /* records of each path */
+    peek_plan_fn *look; /* or NULL */
     peek_item_fn *take;
     void *arg;
     /* Of all paths so far. */

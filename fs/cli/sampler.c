@@ -12,8 +12,7 @@ enum { MOST_PATHS = 100 };
 struct sampler {
     struct app *app;
     struct peek peek;
-    check_finding_fn *fn;
-    void *arg;
+    struct sampler_printer printer;
     char *paths[MOST_PATHS]; /* owned */
     bool named;              /* by the user: what is not there is told */
     size_t path_count;
@@ -21,33 +20,61 @@ struct sampler {
     struct sample **samples; /* owned: one a model of the map; NULL where nothing was read of it */
 };
 
-static struct sample *sample_of(struct sampler *sampler, const struct model *table)
+static void complain_of_memory(struct sampler *sampler)
 {
-    const struct map *map = sampler->app->map;
-    for (size_t i = 0; i < map->model_count; i++) {
-        if (map->models[i] != table)
-            continue;
-        if (!sampler->samples[i])
-            sampler->samples[i] = sample_new(table, sampler->fn, sampler->arg);
-        return sampler->samples[i];
-    }
-    return NULL;
+    struct error why;
+    error_no_memory(&why);
+    app_complain(sampler->app, NULL, &why);
 }
 
-/* A record of one of the paths. */
+/* NULL where the map does not describe TABLE, or when memory ran out. */
+static struct sample *sample_of(struct sampler *sampler, const struct model *table, bool *known)
+{
+    const struct map *map = sampler->app->map;
+    size_t i = 0;
+    while (i < map->model_count && map->models[i] != table)
+        i++;
+    *known = i < map->model_count;
+    if (*known && !sampler->samples[i])
+        sampler->samples[i] = sample_new(table);
+    return *known ? sampler->samples[i] : NULL;
+}
+
+static bool look_at_plan(void *arg, const char *path, const struct plan *plan)
+{
+    struct sampler *sampler = arg;
+    bool known;
+    struct sample *sample = sample_of(sampler, plan->table, &known);
+    struct error why;
+    if (sample && sampler->named)
+        sample_want(sample, plan);
+    if (sample)
+        return true;
+    if (known)
+        error_no_memory(&why);
+    else
+        error_set(&why, ERROR_INVALID,
+                  "the map does not describe this table, so there is nothing to compare; name a "
+                  "path of a table of the map");
+    app_complain(sampler->app, path, &why);
+    return false;
+}
+
 static bool take_item(void *arg, const struct plan *plan, struct json item)
 {
-    struct sample *sample = sample_of(arg, plan->table);
+    bool known;
+    struct sample *sample = sample_of(arg, plan->table, &known);
     return sample && sample_add(sample, plan, item);
 }
 
-struct sampler *sampler_new(struct app *app, uint32_t most, check_finding_fn *fn, void *arg)
+struct sampler *sampler_new(struct app *app, uint32_t most, const struct sampler_printer *printer)
 {
     struct sampler *sampler = calloc(1, sizeof *sampler);
     if (!sampler)
         return NULL;
-    *sampler = (struct sampler){.app = app, .fn = fn, .arg = arg};
-    sampler->peek = (struct peek){.app = app, .most = most, .take = take_item, .arg = sampler};
+    *sampler = (struct sampler){.app = app, .printer = *printer};
+    sampler->peek = (struct peek){
+        .app = app, .most = most, .look = look_at_plan, .take = take_item, .arg = sampler};
     sampler->samples = calloc(app->map->model_count + 1, sizeof(struct sample *));
     if (sampler->samples)
         return sampler;
@@ -65,13 +92,6 @@ void sampler_destroy(struct sampler *sampler)
         free(sampler->paths[i]);
     free(sampler->samples);
     free(sampler);
-}
-
-static void complain_of_memory(struct sampler *sampler)
-{
-    struct error why;
-    error_no_memory(&why);
-    app_complain(sampler->app, NULL, &why);
 }
 
 static void add_path(struct sampler *sampler, const char *path)
@@ -121,6 +141,44 @@ void sampler_add_declared(struct sampler *sampler, const char *path)
     place_destroy(place);
 }
 
+static void want_all(struct sampler *sampler)
+{
+    const struct map *map = sampler->app->map;
+    for (size_t i = 0; i < map->model_count; i++) {
+        bool known;
+        struct sample *sample = sample_of(sampler, map->models[i], &known);
+        if (sample)
+            sample_want(sample, NULL);
+        else
+            complain_of_memory(sampler);
+    }
+}
+
+/* The table of which kinds are printed. */
+struct kind_printer {
+    const struct sampler_printer *printer;
+    const struct model *table;
+};
+
+static void print_kind(void *arg, const struct map_kind *kind, size_t items)
+{
+    const struct kind_printer *kinds = arg;
+    kinds->printer->kind(kinds->printer->arg, kinds->table, kind, items);
+}
+
+static void sampler_report(struct sampler *sampler)
+{
+    const struct map *map = sampler->app->map;
+    const struct sampler_printer *printer = &sampler->printer;
+    for (size_t i = 0; i < map->model_count; i++)
+        if (sampler->samples[i])
+            sample_each_kind(sampler->samples[i], print_kind,
+                             &(struct kind_printer){printer, map->models[i]});
+    for (size_t i = 0; i < map->model_count; i++)
+        if (sampler->samples[i] && !sample_end(sampler->samples[i], printer->report, printer->arg))
+            complain_of_memory(sampler);
+}
+
 void sampler_run(struct sampler *sampler)
 {
     bool json = sampler->app->options->json;
@@ -137,11 +195,10 @@ void sampler_run(struct sampler *sampler)
     if (paths == 0 && !json)
         printf("no path of the map can be listed without a value; name paths behind the map\n");
     fflush(stdout);
+    if (!sampler->named)
+        want_all(sampler);
     for (size_t i = 0; i < paths; i++)
         peek_path(&sampler->peek, sampler->paths[i], sampler->named);
-    for (size_t i = 0; i < sampler->app->map->model_count; i++)
-        if (sampler->samples[i])
-            sample_end(sampler->samples[i]);
     if (json)
         printf("{\"records\":%u,\"requests\":%u,\"capacity\":%.15g}\n", sampler->peek.records,
                sampler->peek.requests, sampler->peek.capacity);
@@ -150,4 +207,5 @@ void sampler_run(struct sampler *sampler)
                sampler->peek.records == 1 ? " was" : "s were", sampler->peek.requests,
                sampler->peek.requests == 1 ? "" : "s", sampler->peek.capacity,
                sampler->peek.capacity == 1 ? "" : "s");
+    sampler_report(sampler);
 }

@@ -107,7 +107,7 @@ def own(ddbfs, table, write_map):
 
 def test_demo_passes(ddbfs, cost):
     result = ddbfs("check", places.DEFAULT_MAP)
-    assert result.text == f"{places.DEFAULT_MAP}: 12 tables fit the map\n"
+    assert result.text == f"{places.DEFAULT_MAP}: keys and indexes of 12 tables fit the map\n"
     assert cost() == ["ListTables"] + ["DescribeTable"] * 12
 
 
@@ -117,7 +117,7 @@ def test_map_of_the_environment_is_checked(ddbfs):
 
 def test_own_table_passes(ddbfs, table, write_map):
     table(own_table())
-    assert "1 table fits" in ddbfs("check", write_map(OWN_MAP)).text
+    assert "of 1 table fit the map" in ddbfs("check", write_map(OWN_MAP)).text
 
 
 def test_nothing_is_said_as_json_when_all_is_well(ddbfs):

@@ -93,7 +93,11 @@ def check(ddbfs, table, write_map):
 
 
 def findings(lines):
-    return [line for line in lines if line[:1].isdigit() and "read: " not in line]
+    return [line for line in lines if line[:1].isdigit() and "read: " not in line and ": not proven: " not in line]
+
+
+def unproven(lines):
+    return [line.split(": not proven: ")[1] for line in lines if ": not proven: " in line]
 
 
 def test_records_that_fit(check, proxy):
@@ -101,7 +105,8 @@ def test_records_that_fit(check, proxy):
     assert lines[0] == "reading of 9 paths up to 10 records each: at most 18 requests"
     asked = [each for each in proxy.requests if each.op in ("Query", "GetItem", "BatchGetItem")]
     assert lines[1].endswith(" records were read: 9 requests, 4.5 capacity units") or asked
-    assert len(asked) <= 18 and lines[2].endswith("1 table fits the map")
+    assert len(asked) <= 18 and lines[2:4] == ["jobs: job: 1 item seen", "jobs: note: 1 item seen"]
+    assert lines[4].endswith("keys and indexes of 1 table fit the map, and so do the items that were read")
 
 
 CHANGES = {
@@ -163,11 +168,56 @@ def test_what_does_not_fit_is_told_with_its_key(check, what):
     assert found == [f"{line_of(line)}: {text}"]
 
 
-def test_a_secret_of_another_kind_may_be_in_none(check):
+def test_a_secret_of_another_kind_is_not_proven(check):
     """Only jobs are read here; what they lack may be in notes."""
     words = ["--sample", "/own/jobs/done/1"]
-    lines = check({"JOB#1": {"token": None}, "NOTE#1": {"token": None}}, *words, expect=0)
-    assert findings(lines) == []
+    lines = check({"JOB#1": {"token": None}, "NOTE#1": {"token": None}}, *words, expect=1)
+    assert findings(lines) == [] and unproven(lines) == [
+        "token is called a secret, and is not in the one record that was read; it may be in note, of "
+        "which no item was read"
+    ]
+
+
+def test_one_mistake_is_told_once_with_a_count_and_an_example(check):
+    lines = check({f"JOB#{n}": {"created_at": {"S": "soon"}} for n in range(1, 8)}, expect=1)
+    assert findings(lines) == [
+        str(line_of('"jobs": {')) + ': created_at of pk = "P#1" and sk = "JOB#1" is no date, but "mtime" '
+        "says it is; 6 more items show the same"
+    ]
+
+
+def test_a_kind_that_is_written_otherwise_is_not_seen(ddbfs, table, write_map):
+    """PROJ# for PROJECT# reads nothing, which proves nothing; nor is a misspelt secret missed."""
+    items = [{"pk": {"S": "P#1"}, "sk": {"S": "JOB#1"}, **GOOD}]
+    table(TABLE, items)
+    path = write_map(
+        MAP.replace('"NOTE#{note_id}" }', '"NOTE#{note_id}" }, "tag": { "pk": "TAGS#1", "sk": "{tag*}" }')
+        .replace('"word/{part}"', '"tags/": { "list": "tag" },\n"word/{part}"')
+        .replace('["token"]', '["tokn"]')
+    )
+    lines = ddbfs("check", "--sample", path, expect=1).text.splitlines()
+    assert lines[2:5] == ["jobs: job: 1 item seen", "jobs: note: not seen", "jobs: tag: not seen"]
+    assert [line.split(", so that")[0].split("; it may")[0] for line in unproven(lines)] == [
+        "no item of note was read",
+        "no item of tag was read",
+        "tokn is called a secret, and is not in the one record that was read",
+    ]
+    assert not lines[-1].endswith("fit the map")
+
+
+def test_attributes_that_look_like_secrets_are_warned_of(check):
+    changes = {
+        "JOB#1": {"password_hash": {"S": "x"}, "apiKeys": {"SS": ["a"]}, "tokenCount": {"N": "1"}},
+        "NOTE#1": {"password_hash": {"S": "y"}, "other": {"S": "AKIA" + 16 * "X"}},
+    }
+    lines = check(changes, expect=0)
+    warned = [line.split(": warning: ")[1] for line in lines if ": warning: " in line]
+    assert [each.split(" looks like a secret by its ")[0] for each in warned] == [
+        'apiKeys of pk = "P#1" and sk = "JOB#1"',
+        'password_hash of pk = "P#1" and sk = "JOB#1"',
+        'other of pk = "P#1" and sk = "NOTE#1"',
+    ]
+    assert warned[1].endswith("1 more item shows the same") and "its value and is not masked" in warned[2]
 
 
 def test_paths_are_named(check, cost):
@@ -185,7 +235,7 @@ def test_a_named_record_that_is_not_there_is_a_miss(ddbfs, proxy):
     assert result.stderr == f"ddbfs: {SHOP}/NOPE: there is no such record to look at\n"
     assert "0 records were read: 1 request" in result.text
     assert ddbfs("check", places.DEFAULT_MAP, "/prod/jobs/by-id/nobody", expect=3).stderr
-    ddbfs("check", places.DEFAULT_MAP, "/prod/shops/nobody")  # a listing may be empty
+    ddbfs("check", places.DEFAULT_MAP, "/prod/shops/nobody", expect=1)  # an empty listing proves nothing
     both = ddbfs("check", places.DEFAULT_MAP, f"{SHOP}/NOPE", f"{SHOP}/SETTINGS", expect=3)
     assert "1 record was read: 2 requests, 1 capacity unit\n" in both.text
     proxy.fault("denied", op="GetItem", times=None)
@@ -199,7 +249,8 @@ def test_a_map_that_was_forgotten(ddbfs, words):
 
 
 def test_so_many_records_and_no_more(check, proxy):
-    lines = check({f"JOB#{n}": {} for n in range(2, 9)}, "--sample=3", "/own/jobs/all/1", expect=0)
+    lines = check({f"JOB#{n}": {} for n in range(2, 9)}, "--sample=3", "/own/jobs/all/1", expect=1)
+    assert lines[3] == "jobs: note: not seen"
     assert "3 records were read: 1 request," in lines[1]
     assert [each.body["Limit"] for each in proxy.requests if each.op == "Query"] == [3]
 
@@ -221,9 +272,9 @@ def test_findings_are_json(check):
     lines = check({"THING#1": {}}, "--sample", "--json", expect=1)
     each = [json.loads(line) for line in lines]
     assert each[0] == {"paths": 9, "records_a_path": 10, "requests_at_most": 18}
-    assert set(each[1]) == {"file", "line", "text"} and set(each[-1]) == {
-        "records", "requests", "capacity",
-    }  # fmt: skip
+    assert set(each[1]) == {"records", "requests", "capacity"}
+    assert each[2:4] == [{"table": "jobs", "kind": kind, "items": 1} for kind in ("job", "note")]
+    assert [set(row) for row in each[4:]] == [{"file", "line", "text"}]
 
 
 @pytest.mark.parametrize("words", [["--sample"], ["--sample", "map.json", "/prod"]])
