@@ -151,7 +151,7 @@ struct declared_table *blueprint_declare(struct blueprint *blueprint, const char
         return NULL;
     described->path_name = table->path_name;
     described->base_name = table->base_name;
-    described->line = table->line;
+    described->at = table->at;
     *table = *described;
     if (!base_name)
         table->note = "The model does not say how this table is called at the service: write its "

@@ -124,12 +124,15 @@ static bool may_be_yaml(struct span text)
     return at < text.size && text.data[at] != '{' && text.data[at] != '[';
 }
 
-static bool refuse_text(const char *file, struct span text, unsigned line, const char *what,
-                        struct error *err)
+static bool refuse_text(const char *file, struct span text, const struct json_doc *doc,
+                        const struct json_fault *fault, struct error *err)
 {
+    struct json_position at = {0};
     if (is_map_text(text))
         return refuse_map(file, err);
-    error_set(err, ERROR_INVALID, "%s:%u: this is no JSON: %s", file, line, what);
+    json_position_move(&at, doc, fault->offset);
+    error_set(err, ERROR_INVALID, "%s:%u:%u: this is no JSON: %s", file, at.lines + 1,
+              at.characters + 1, fault->what);
     if (may_be_yaml(text))
         error_add(err, "; a template in YAML is converted to JSON first, for example by cfn-flip");
     return false;
@@ -150,7 +153,7 @@ bool import_model(struct arena *arena, const char *file, struct span text, struc
     else if (strcmp(fault.what, "out of memory") == 0)
         error_no_memory(err);
     else
-        refuse_text(file, text, json_line(&doc, fault.offset), fault.what, err);
+        refuse_text(file, text, &doc, &fault, err);
     json_clean_up(&doc);
     return done;
 }

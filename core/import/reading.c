@@ -33,18 +33,10 @@ static void add_way(struct json from, size_t at, struct buf *out)
     }
 }
 
-unsigned reading_line(struct reading *reading, struct json at)
+struct finding_at reading_at(struct reading *reading, struct json at)
 {
-    size_t offset = json_offset(at);
-    if (offset < reading->line_offset)
-        reading->line_offset = reading->lines_before = 0;
-    const char *text = reading->doc->text, *end;
-    while ((end = memchr(text + reading->line_offset, '\n', offset - reading->line_offset))) {
-        reading->line_offset = (size_t)(end - text) + 1;
-        reading->lines_before++;
-    }
-    reading->line_offset = offset;
-    return reading->lines_before + 1;
+    json_position_move(&reading->last, reading->doc, json_offset(at));
+    return finding_at(&reading->last);
 }
 
 static const char *where_stands(struct reading *reading, struct json at)
@@ -52,7 +44,7 @@ static const char *where_stands(struct reading *reading, struct json at)
     CLEAN_UP(buf_clean_up) struct buf way = {0};
     CLEAN_UP(buf_clean_up) struct buf where = {0};
     add_way(json_root(reading->doc), json_offset(at), &way);
-    buf_printf(&where, "line %u", reading_line(reading, at));
+    buf_printf(&where, "line %u", reading_at(reading, at).line);
     if (way.size > 0)
         buf_printf(&where, ", %s", buf_text(&way));
     if (way.failed || where.failed)
@@ -138,7 +130,7 @@ struct declared_table *reading_add_table(struct reading *reading, struct json at
         return NULL;
     *table = (struct declared_table){
         .path_name = name, .base_name = base_name, .separator = '#', .ttl_ms = MAP_TTL_MS};
-    table->line = reading_line(reading, at);
+    table->at = reading_at(reading, at);
     *reading->next_table = table;
     reading->next_table = &table->next;
     return table;
@@ -175,7 +167,7 @@ struct declared_record *reading_add_record(struct reading *reading, struct json 
         return NULL;
     struct declared_record *record = arena_alloc(reading->arena, sizeof *record);
     if (record)
-        *record = (struct declared_record){.name = name, .line = reading_line(reading, at)};
+        *record = (struct declared_record){.name = name, .at = reading_at(reading, at)};
     return *last = record;
 }
 
@@ -187,7 +179,7 @@ struct declared_key *reading_add_record_key(struct reading *reading, struct json
         return NULL;
     }
     struct declared_key *key = &record->keys[record->key_count++];
-    *key = (struct declared_key){.attribute = attribute, .line = reading_line(reading, at)};
+    *key = (struct declared_key){.attribute = attribute, .at = reading_at(reading, at)};
     return key;
 }
 
@@ -204,7 +196,7 @@ struct declared_index *reading_add_index(struct reading *reading, struct json at
     struct declared_index *index = arena_alloc(reading->arena, sizeof *index);
     if (index)
         *index = (struct declared_index){
-            .name = name, .projects = PROJECTS_SOME, .line = reading_line(reading, at)};
+            .name = name, .projects = PROJECTS_SOME, .at = reading_at(reading, at)};
     return *last = index;
 }
 
@@ -227,7 +219,7 @@ struct declared_key *reading_add_index_key(struct reading *reading, struct json 
     }
     struct declared_key *key = sort ? &index->sort[*count] : &index->partition[*count];
     ++*count;
-    *key = (struct declared_key){.attribute = attribute, .line = reading_line(reading, at)};
+    *key = (struct declared_key){.attribute = attribute, .at = reading_at(reading, at)};
     return key;
 }
 

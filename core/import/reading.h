@@ -25,8 +25,7 @@ struct reading {
     struct declared_table **next_table;
     struct left_out **next_left_out;
     size_t tables, notes;
-    size_t line_offset;    /* where the line was asked for last, and */
-    unsigned lines_before; /* how many lines end before it */
+    struct json_position last; /* of reading_at */
 };
 
 /* One format of models: each is a file of its own. */
@@ -41,8 +40,8 @@ struct import_format {
 void reading_leave_out(struct reading *reading, struct json at, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The line of a value: cheap when they are asked for in the order of the file. */
-unsigned reading_line(struct reading *reading, struct json at);
+/* Where a value begins: cheap when places are asked for in the order of the file. */
+struct finding_at reading_at(struct reading *reading, struct json at);
 
 /* A string as a C string in the arena; NULL when VALUE is none, is empty, or holds a NUL. */
 const char *reading_text(struct reading *reading, struct json value);

@@ -275,7 +275,7 @@ static void declare_described(struct table_reader *reader, const char *name, str
     if (learnt) {
         learnt->path_name = declared->path_name;
         learnt->base_name = declared->base_name;
-        learnt->line = declared->line;
+        learnt->at = declared->at;
         *declared = *learnt;
     }
     if (declared)

@@ -186,12 +186,14 @@ bool json_read_int(struct json value, int64_t *out)
     return true;
 }
 
-unsigned json_line(const struct json_doc *doc, size_t offset)
+void json_position_move(struct json_position *position, const struct json_doc *doc, size_t offset)
 {
-    unsigned line = 1;
-    struct span rest = span_of(doc->text, offset < doc->size ? offset : doc->size);
-    const char *end;
-    for (; rest.size > 0 && (end = memchr(rest.data, '\n', rest.size)); line++)
-        rest = span_from(rest, (size_t)(end - rest.data) + 1);
-    return line;
+    if (offset < position->offset)
+        *position = (struct json_position){0};
+    for (; position->offset < offset && position->offset < doc->size; position->offset++) {
+        unsigned char c = (unsigned char)doc->text[position->offset];
+        position->characters += (c & 0xC0) != 0x80; /* its first byte */
+        if (c == '\n')
+            position->lines++, position->characters = 0;
+    }
 }

@@ -123,7 +123,14 @@ void json_escape_beyond_ascii(struct buf *out, struct span json);
 /* Whether TEXT is a number as JSON writes numbers. */
 bool json_is_number(struct span text);
 
-/* The 1-based line of an offset. */
-unsigned json_line(const struct json_doc *doc, size_t offset);
+/* A place in a text: how many lines end before OFFSET, and how many characters stand before it in
+ * its line. {0} is the beginning. */
+struct json_position {
+    size_t offset;
+    unsigned lines, characters;
+};
+
+/* Moves POSITION to OFFSET: cheap when the offsets come in the order of the text. */
+void json_position_move(struct json_position *position, const struct json_doc *doc, size_t offset);
 
 #endif

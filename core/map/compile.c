@@ -34,7 +34,7 @@ static bool make_keys(struct making *making)
     if (!first)
         return false;
     if (first->key_count == 0)
-        return findings_add(making->findings, first->line,
+        return findings_add(making->findings, first->at,
                             "record \"%s\" needs a format for each key attribute", first->name);
     for (size_t i = 0; i < first->key_count; i++)
         model->keys[model->key_count++] =
@@ -46,21 +46,22 @@ static bool make_kind(struct making *making, const struct declared_record *recor
                       struct map_kind *kind)
 {
     struct model *model = making->model;
-    *kind = (struct map_kind){.name = keep(making, record->name), .line = record->line};
+    *kind = (struct map_kind){
+        .name = keep(making, record->name), .line = record->at.line, .column = record->at.column};
     for (size_t k = 0; k < record->key_count; k++) {
         const struct declared_key *key = &record->keys[k];
         size_t i = 0;
         while (i < model->key_count && strcmp(model->keys[i].attribute, key->attribute) != 0)
             i++;
         if (i == model->key_count)
-            return findings_add(making->findings, key->line,
+            return findings_add(making->findings, key->at,
                                 "all records of a table have the same key attributes; \"%s\" is "
                                 "new",
                                 key->attribute);
         format_copy(&model->arena, &key->format, &kind->keys[i]);
     }
     return record->key_count == model->key_count ||
-           findings_add(making->findings, record->line,
+           findings_add(making->findings, record->at,
                         "record \"%s\" needs a format for each key attribute", record->name);
 }
 
@@ -135,7 +136,8 @@ static bool make_indexes(struct making *making)
         index->includes = arena_array(&model->arena, from->include_count, sizeof *index->includes);
         for (size_t i = 0; index->includes && i < from->include_count; i++)
             index->includes[index->include_count++] = keep(making, from->includes[i]);
-        index->line = from->line;
+        index->line = from->at.line;
+        index->column = from->at.column;
         index->local = from->local;
         make_side(making, from->partition, from->partition_count, index->partition);
         make_side(making, from->sort, from->sort_count, index->sort);
@@ -154,7 +156,7 @@ static bool make_by_kind(struct making *making, const struct declared_key *from,
     size_t count = 1;
     const struct declared_kind_format *each;
     if (model_is_key(model, from->attribute))
-        return findings_add(making->findings, from->line,
+        return findings_add(making->findings, from->at,
                             "%s is a key of the table too, so \"records\" say its formats",
                             from->attribute);
     for (each = from->by_kind; each; each = each->next)
@@ -166,7 +168,7 @@ static bool make_by_kind(struct making *making, const struct declared_key *from,
         struct map_kind_format *format = &to->by_kind[to->by_kind_count];
         format->kind = model_find_kind(model, each->kind);
         if (!format->kind && !making->broken)
-            findings_add(making->findings, each->line,
+            findings_add(making->findings, each->at,
                          "no kind of record is called \"%s\"; see \"records\" above", each->kind);
         if (!format->kind)
             continue;
@@ -201,7 +203,7 @@ static bool join_indexes(struct making *making)
                 return false;
         if (index->local && (index->partition_count != 1 ||
                              strcmp(index->partition[0].attribute, model->keys[0].attribute) != 0))
-            findings_add(making->findings, index->line,
+            findings_add(making->findings, FINDING_AT(index),
                          "a local index has the table's partition key, which is %s",
                          model->keys[0].attribute);
         index = index->next;
@@ -250,10 +252,10 @@ static void set_types(struct making *making)
             found += set_type(index->partition, index->partition_count, type) +
                      set_type(index->sort, index->sort_count, type);
         if (found > 0 && type->type > VALUE_B)
-            findings_add(making->findings, type->line,
+            findings_add(making->findings, type->at,
                          "%s is a key, and so of type \"S\", \"N\" or \"B\"", type->attribute);
         if (found == 0 && !making->broken && !is_filtered_somewhere(making->table, type->attribute))
-            findings_add(making->findings, type->line,
+            findings_add(making->findings, type->at,
                          "\"%s\" is no key attribute of the table or its indexes, and no filter "
                          "looks at it",
                          type->attribute);
@@ -262,7 +264,7 @@ static void set_types(struct making *making)
 
 /* A number or a binary has no parts: its format is a whole parameter, or one fixed value. */
 static void set_format_type(struct making *making, const struct map_key *key, struct format *format,
-                            unsigned line)
+                            struct finding_at at)
 {
     struct error err;
     if (format->count == 0 || key->type == VALUE_S)
@@ -270,7 +272,7 @@ static void set_format_type(struct making *making, const struct map_key *key, st
     for (size_t i = 0; i < format->count; i++) {
         format->pieces[i].type = key->type;
         if (format_is_spelled(&format->pieces[i]))
-            findings_add(making->findings, line,
+            findings_add(making->findings, at,
                          "%s is %s, which has neither letters nor zeros in front: take what stands "
                          "behind the colon away",
                          key->attribute, key->type == VALUE_N ? "a number" : "binary");
@@ -278,20 +280,21 @@ static void set_format_type(struct making *making, const struct map_key *key, st
     if (format_whole_param(format) || (format_is_literal(format) && key->type == VALUE_B))
         return;
     if (!format_is_literal(format))
-        findings_add(making->findings, line,
+        findings_add(making->findings, at,
                      "%s is %s, which has no parts: its format is one whole part, \"{%s}\", or a "
                      "fixed value",
                      key->attribute, key->type == VALUE_N ? "a number" : "binary", key->attribute);
     else if (!condition_check_value(key->attribute, key->type, format_literal(format), &err))
-        findings_add(making->findings, line, "%s", err.text);
+        findings_add(making->findings, at, "%s", err.text);
 }
 
-static void set_side_types(struct making *making, struct map_key *keys, size_t count, unsigned line)
+static void set_side_types(struct making *making, struct map_key *keys, size_t count,
+                           struct finding_at at)
 {
     for (size_t i = 0; i < count; i++) {
-        set_format_type(making, &keys[i], &keys[i].format, line);
+        set_format_type(making, &keys[i], &keys[i].format, at);
         for (size_t k = 0; k < keys[i].by_kind_count; k++)
-            set_format_type(making, &keys[i], &keys[i].by_kind[k].format, line);
+            set_format_type(making, &keys[i], &keys[i].by_kind[k].format, at);
     }
 }
 
@@ -300,12 +303,12 @@ static void set_format_types(struct making *making)
     struct model *model = making->model;
     for (struct map_kind *kind = model->kinds; kind; kind = kind->next)
         for (size_t i = 0; i < model->key_count; i++)
-            set_format_type(making, &model->keys[i], &kind->keys[i], kind->line);
+            set_format_type(making, &model->keys[i], &kind->keys[i], FINDING_AT(kind));
     for (size_t i = 0; i < model->key_count; i++)
-        set_format_type(making, &model->keys[i], &model->any->keys[i], model->line);
+        set_format_type(making, &model->keys[i], &model->any->keys[i], FINDING_AT(model));
     for (struct map_index *index = model->indexes; index; index = index->next) {
-        set_side_types(making, index->partition, index->partition_count, index->line);
-        set_side_types(making, index->sort, index->sort_count, index->line);
+        set_side_types(making, index->partition, index->partition_count, FINDING_AT(index));
+        set_side_types(making, index->sort, index->sort_count, FINDING_AT(index));
     }
 }
 
@@ -325,7 +328,7 @@ static bool make_match(struct making *making, const struct declared_param *from,
         break;
     }
     making->broken = true;
-    findings_add(making->findings, from->match_line, "\"match\" %s", why);
+    findings_add(making->findings, from->match_at, "\"match\" %s", why);
     return true;
 }
 
@@ -349,7 +352,8 @@ static bool make_params(struct making *making)
         param->hint = keep(making, from->hint);
         param->typed = from->typed;
         param->type = from->type;
-        param->line = from->line;
+        param->line = from->at.line;
+        param->column = from->at.column;
         making->broken = making->broken || from->broken;
         *last = param;
         last = &param->next;
@@ -370,7 +374,7 @@ static void check_owners(struct making *making)
         for (size_t i = 0; kind && i < model->key_count; i++)
             said = said || format_has(&kind->keys[i], param->name);
         if (param->owner && !said && !making->broken)
-            findings_add(making->findings, param->line,
+            findings_add(making->findings, FINDING_AT(param),
                          "the \"owner\" of {%s} is a kind of record whose key has {%s}, and \"%s\" "
                          "is none",
                          param->name, param->name, param->owner);
@@ -406,13 +410,13 @@ static void check_members(const struct making *making)
 {
     const struct declared_table *table = making->table;
     if (!table->base_name && !table->broken)
-        findings_add(making->findings, table->line,
+        findings_add(making->findings, table->at,
                      "table \"%s\" needs \"table\", its name without the prefix", table->path_name);
     if (!table->records && !table->broken)
-        findings_add(making->findings, table->line,
+        findings_add(making->findings, table->at,
                      "table \"%s\" needs \"records\", how its keys are written", table->path_name);
     if (!table->has_paths && !table->broken)
-        findings_add(making->findings, table->line, "table \"%s\" has no \"paths\"",
+        findings_add(making->findings, table->at, "table \"%s\" has no \"paths\"",
                      table->path_name);
 }
 
@@ -425,7 +429,8 @@ static bool make(struct making *making)
     model->separator = table->separator;
     model->mtime = keep(making, table->mtime);
     model->ttl_ms = table->ttl_ms;
-    model->line = table->line;
+    model->line = table->at.line;
+    model->column = table->at.column;
     if (!make_secrets(making) || !make_params(making) || !make_indexes(making) ||
         !make_keys(making) || !make_kinds(making) || !join_indexes(making))
         return false;

@@ -49,7 +49,7 @@ static struct declared_condition *append(struct map_reader *reader, const char *
         return NULL;
     }
     condition->target = target;
-    condition->line = map_line(reader, at);
+    condition->at = map_at(reader, at);
     while (*last)
         last = &(*last)->next;
     *last = condition;

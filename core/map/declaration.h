@@ -6,19 +6,20 @@
 #ifndef DDBFS_CORE_MAP_DECLARATION_H
 #define DDBFS_CORE_MAP_DECLARATION_H
 
+#include "core/map/findings.h"
 #include "core/map/model.h"
 
 /* A word that must mean something elsewhere: a kind of record, an index. */
 struct declared_name {
     const char *text;
-    unsigned line;
+    struct finding_at at;
 };
 
 /* How one kind of record writes an attribute of an index. */
 struct declared_kind_format {
     const char *kind;
     struct format format;
-    unsigned line;
+    struct finding_at at;
     struct declared_kind_format *next;
 };
 
@@ -27,7 +28,7 @@ struct declared_key {
     const char *attribute;
     struct format format;
     struct declared_kind_format *by_kind; /* of an index: instead of FORMAT */
-    unsigned line;
+    struct finding_at at;
 };
 
 /* What is BROKEN was said, but could not be read: whoever refers to it is not judged. */
@@ -37,7 +38,7 @@ struct declared_record {
     size_t key_count;
     bool broken;
     const char *note; /* or NULL */
-    unsigned line;
+    struct finding_at at;
     struct declared_record *next;
 };
 
@@ -52,7 +53,7 @@ struct declared_index {
     bool local;
     bool broken;
     const char *note; /* or NULL */
-    unsigned line;
+    struct finding_at at;
     struct declared_index *next;
 };
 
@@ -61,7 +62,7 @@ struct declared_index {
 struct declared_type {
     const char *attribute;
     enum value_type type;
-    unsigned line;
+    struct finding_at at;
     struct declared_type *next;
 };
 
@@ -72,13 +73,13 @@ struct declared_param {
     bool only;
     const char *owner; /* or NULL */
     const char *match; /* or NULL */
-    unsigned match_line;
+    struct finding_at match_at;
     const char *hint; /* or NULL */
     bool typed;
     enum value_type type; /* when TYPED */
     bool broken;
     const char *note; /* or NULL */
-    unsigned line;
+    struct finding_at at;
     struct declared_param *next;
 };
 
@@ -103,7 +104,7 @@ struct declared_condition {
     struct declared_operand *list; /* of COND_IN */
     size_t list_count;
     struct declared_condition *children; /* of COND_AND, COND_OR and COND_NOT */
-    unsigned line;
+    struct finding_at at;
     struct declared_condition *next;
 };
 
@@ -111,7 +112,7 @@ enum declared_choice { CHOICE_UNSAID, CHOICE_NO, CHOICE_YES };
 
 struct declared_path {
     const char *path;
-    unsigned line;
+    struct finding_at at;
     bool list;                   /* the path ends in a slash */
     struct declared_name *kinds; /* none: the table's only one; "*": any */
     size_t kind_count;
@@ -143,7 +144,7 @@ struct declared_path {
 struct declared_link_source {
     const char *from;
     struct format format;
-    unsigned line;
+    struct finding_at at;
     struct declared_link_source *next;
 };
 
@@ -155,7 +156,7 @@ struct declared_link {
     size_t kind_count;
     struct declared_link_source *sources;
     const char *note; /* or NULL */
-    unsigned line;
+    struct finding_at at;
     struct declared_link *next;
 };
 
@@ -176,7 +177,7 @@ struct declared_table {
     bool has_paths;   /* "paths" was said, were it none */
     bool broken;      /* "table" or "records" may have been said, but could not be read */
     const char *note; /* or NULL */
-    unsigned line;
+    struct finding_at at;
     struct declared_table *next;
 };
 

@@ -10,7 +10,7 @@ bool draft_fail(struct draft *draft, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return findings_add(draft->findings, draft->path->line, "\"%s\": %s", draft->path->path, text);
+    return findings_add(draft->findings, draft->path->at, "\"%s\": %s", draft->path->path, text);
 }
 
 bool draft_fail_room(struct draft *draft)
@@ -59,7 +59,7 @@ static const struct declared_condition *equality_on(const struct draft *draft, c
     return where && where->op == COND_EQ ? where : NULL;
 }
 
-bool draft_check_known(struct draft *draft, unsigned line, const char *target,
+bool draft_check_known(struct draft *draft, struct finding_at at, const char *target,
                        const struct format *value)
 {
     const struct map_param *param = model_find_param(draft->model, target);
@@ -77,11 +77,11 @@ bool draft_check_known(struct draft *draft, unsigned line, const char *target,
     if (text.failed || known.failed)
         return findings_no_memory(draft->findings);
     if (!found)
-        return findings_add(draft->findings, line,
+        return findings_add(draft->findings, at,
                             "\"%s\": by \"params\" {%s} is one of %s; \"%s\" is none of them",
                             draft->path->path, target, buf_text(&known), buf_text(&text));
     return !param->match || regexec(&param->regex, buf_text(&text), 0, NULL, 0) == 0 ||
-           findings_add(draft->findings, line,
+           findings_add(draft->findings, at,
                         "\"%s\": by \"params\" {%s} matches %s; \"%s\" does not", draft->path->path,
                         target, param->match, buf_text(&text));
 }

@@ -35,7 +35,7 @@ const struct declared_condition *draft_where_key(const struct draft *draft, cons
 
 /* Whether a value that the map gives to TARGET itself is one that "params" knows: a misspelt one
  * would find nothing. False with a finding at LINE. */
-bool draft_check_known(struct draft *draft, unsigned line, const char *target,
+bool draft_check_known(struct draft *draft, struct finding_at at, const char *target,
                        const struct format *value);
 
 /* Whether what is asked is known to hold ATTRIBUTE, at which MEMBER of the path looks: the service

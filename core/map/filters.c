@@ -28,7 +28,7 @@ static bool fail(const struct filtering *filtering, const struct declared_condit
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return findings_add(filtering->draft->findings, from->line, "\"%s\": \"filter\" on %s: %s",
+    return findings_add(filtering->draft->findings, from->at, "\"%s\": \"filter\" on %s: %s",
                         filtering->draft->path->path, from->target, text);
 }
 
@@ -172,7 +172,7 @@ static bool compile_list(struct filtering *filtering, const struct declared_cond
         list[i].text = operand->text;
         if (!find_type(filtering, from, operand->typed, operand->type, &operand->text,
                        &list[i].type) ||
-            !draft_check_known(filtering->draft, from->line, from->target, &operand->text))
+            !draft_check_known(filtering->draft, from->at, from->target, &operand->text))
             return false;
     }
     out->list = list;
@@ -202,7 +202,7 @@ static bool compile_term(struct filtering *filtering, const struct declared_cond
     if (!find_type(filtering, from, from->typed, from->type, &from->value, &out->type) ||
         !check_op(filtering, from, out->type))
         return false;
-    if (from->op == COND_EQ && !draft_check_known(draft, from->line, from->target, &from->value))
+    if (from->op == COND_EQ && !draft_check_known(draft, from->at, from->target, &from->value))
         return false;
     return from->op != COND_BETWEEN || compile_range(filtering, from, out);
 }

@@ -3,13 +3,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+struct finding_at finding_at(const struct json_position *position)
+{
+    return (struct finding_at){position->lines + 1, position->characters + 1};
+}
+
 void findings_clean_up(struct findings *findings)
 {
     arena_clean_up(&findings->arena);
     *findings = (struct findings){0};
 }
 
-bool findings_add(struct findings *findings, unsigned line, const char *format, ...)
+bool findings_add(struct findings *findings, struct finding_at at, const char *format, ...)
 {
     char text[512]; /* a sentence; what the map writes into it may be longer and is cut */
     va_list args;
@@ -23,7 +28,7 @@ bool findings_add(struct findings *findings, unsigned line, const char *format, 
     const char *copy = arena_text(&findings->arena, span_text(text));
     if (!copy)
         return findings_no_memory(findings);
-    findings->items[findings->count++] = (struct finding){line, copy};
+    findings->items[findings->count++] = (struct finding){at, copy};
     return false;
 }
 
@@ -38,20 +43,35 @@ bool findings_none(const struct findings *findings)
     return findings->count == 0 && !findings->no_memory;
 }
 
-/* Few, and nearly in order: what was found first stays before what is found of the same line. */
+static bool finding_is_before(const struct finding *a, const struct finding *b)
+{
+    return a->at.line != b->at.line ? a->at.line < b->at.line : a->at.column < b->at.column;
+}
+
+/* Few, and nearly in order: what was found first stays before what is found of the same place. */
 void findings_sort(struct findings *findings)
 {
     for (size_t i = 1; i < findings->count; i++) {
         struct finding moved = findings->items[i];
         size_t at = i;
-        for (; at > 0 && findings->items[at - 1].line > moved.line; at--)
+        for (; at > 0 && finding_is_before(&moved, &findings->items[at - 1]); at--)
             findings->items[at] = findings->items[at - 1];
         findings->items[at] = moved;
     }
 }
 
+void finding_at_write(struct finding_at at, const char *file, struct buf *out)
+{
+    buf_add_text(out, file);
+    if (at.line > 0)
+        buf_printf(out, ":%u", at.line);
+    if (at.column > 0)
+        buf_printf(out, ":%u", at.column);
+}
+
 void findings_error(const struct findings *findings, const char *file, struct error *err)
 {
+    CLEAN_UP(buf_clean_up) struct buf place = {0};
     char more[64] = "";
     size_t others = findings->count + findings->left_out - 1;
     if (findings->no_memory || findings->count == 0) {
@@ -60,6 +80,9 @@ void findings_error(const struct findings *findings, const char *file, struct er
     }
     if (others > 0)
         snprintf(more, sizeof more, " (and %zu more: ddbfs check tells all)", others);
-    error_set(err, ERROR_INVALID, "%s:%u: %s%s", file, findings->items[0].line,
-              findings->items[0].text, more);
+    finding_at_write(findings->items[0].at, file, &place);
+    if (place.failed)
+        error_no_memory(err);
+    else
+        error_set(err, ERROR_INVALID, "%s: %s%s", buf_text(&place), findings->items[0].text, more);
 }

@@ -1,16 +1,28 @@
-/* What is wrong with a map, each thing in one sentence with its line: a map is read to its end, so
+/* What is wrong with a map, each thing in one sentence with its place: a map is read to its end, so
  * that all of it can be told at once. */
 #ifndef DDBFS_CORE_MAP_FINDINGS_H
 #define DDBFS_CORE_MAP_FINDINGS_H
 
 #include "core/base/arena.h"
 #include "core/base/error.h"
+#include "core/json/json.h"
 
 /* So many are kept; a map that has more wrong is told so. */
 enum { FINDINGS_MAX = 50 };
 
+/* A place in the map's file: the first line and the first character are 1. Line 0: no place in it;
+ * column 0: the whole line. */
+struct finding_at {
+    unsigned line, column;
+};
+
+struct finding_at finding_at(const struct json_position *position);
+
+/* Of whatever knows its own line and column. */
+#define FINDING_AT(thing) ((struct finding_at){(thing)->line, (thing)->column})
+
 struct finding {
-    unsigned line;
+    struct finding_at at;
     const char *text;
 };
 
@@ -26,17 +38,20 @@ struct findings {
 void findings_clean_up(struct findings *findings);
 
 /* Both return false, so that `return findings_add(…)` fails. */
-bool findings_add(struct findings *findings, unsigned line, const char *format, ...)
+bool findings_add(struct findings *findings, struct finding_at at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool findings_no_memory(struct findings *findings);
 
-/* By their lines, as somebody mends them. */
+/* By their places, as somebody mends them. */
 void findings_sort(struct findings *findings);
 
 /* Whether nothing is wrong. */
 bool findings_none(const struct findings *findings);
 
-/* Fills ERR with one sentence for all: FILE:LINE: the first, and how many more there are. */
+/* Appends "FILE:LINE:COLUMN", as far as AT has them. */
+void finding_at_write(struct finding_at at, const char *file, struct buf *out);
+
+/* Fills ERR with one sentence for all: FILE:LINE:COLUMN: the first, and how many more there are. */
 void findings_error(const struct findings *findings, const char *file, struct error *err);
 
 #endif

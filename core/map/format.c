@@ -293,7 +293,9 @@ static bool is_in_case(enum format_case letters, struct span text)
 bool format_read_part(const struct format_piece *piece, struct span text, struct buf *out)
 {
     if (piece->pad > 0) {
-        if (!all_digits(text) || without_zeros(text).size > piece->pad)
+        bool as_in_key = text.size == piece->pad;
+        bool plain = text.size < piece->pad && without_zeros(text).size == text.size;
+        if (!all_digits(text) || (!as_in_key && !plain))
             return false;
         text = without_zeros(text);
     }
@@ -434,4 +436,72 @@ bool format_overlaps(const struct format *a, const struct format *b)
     struct span a_last = last_literal(a), b_last = last_literal(b);
     return (span_starts(a_first, b_first) || span_starts(b_first, a_first)) &&
            (span_ends(a_last, b_last) || span_ends(b_last, a_last));
+}
+
+/* A place in a format while two are compared: how much of a literal has been compared. */
+struct format_cursor {
+    const struct format *format;
+    size_t piece, offset;
+};
+
+/* The literal text at AT; empty at a part and at the end. */
+static struct span format_cursor_text(const struct format_cursor *at)
+{
+    if (at->piece == at->format->count)
+        return span_of("", 0);
+    return span_from(at->format->pieces[at->piece].literal, at->offset);
+}
+
+static const struct format_piece *format_cursor_part(const struct format_cursor *at)
+{
+    bool part = at->piece < at->format->count && at->format->pieces[at->piece].param;
+    return part ? &at->format->pieces[at->piece] : NULL;
+}
+
+static void format_cursor_skip(struct format_cursor *at, size_t bytes)
+{
+    at->offset += bytes;
+    if (at->offset == at->format->pieces[at->piece].literal.size)
+        *at = (struct format_cursor){at->format, at->piece + 1, 0};
+}
+
+/* Moves behind the next part, or behind the literal text that stands in its place. FILLED is set if
+ * that is not empty. False when that text is not certain to end at SEPARATOR or at the end. */
+static bool format_cursor_skip_part(struct format_cursor *at, struct span separator, bool *filled)
+{
+    const struct format_piece *part = format_cursor_part(at);
+    struct span text = format_cursor_text(at);
+    const char *end =
+        text.size ? memmem(text.data, text.size, separator.data, separator.size) : NULL;
+    size_t size = end ? (size_t)(end - text.data) : text.size;
+    *filled = part || size > 0;
+    if (part && (part->open || part->type != VALUE_S))
+        return false;
+    if (part)
+        at->piece++;
+    else if (size > 0)
+        format_cursor_skip(at, size);
+    return at->piece == at->format->count || span_starts(format_cursor_text(at), separator);
+}
+
+bool format_overlaps_within(const struct format *a, const struct format *b, struct span separator)
+{
+    struct format_cursor left = {a, 0, 0}, right = {b, 0, 0};
+    while (left.piece < a->count && right.piece < b->count) {
+        struct span one = format_cursor_text(&left), other = format_cursor_text(&right);
+        size_t size = one.size < other.size ? one.size : other.size;
+        bool filled, other_filled;
+        if (span_compare(span_of(one.data, size), span_of(other.data, size)) != 0)
+            return false;
+        if (size > 0) {
+            format_cursor_skip(&left, size);
+            format_cursor_skip(&right, size);
+        } else if (!format_cursor_skip_part(&left, separator, &filled) ||
+                   !format_cursor_skip_part(&right, separator, &other_filled)) {
+            return true;
+        } else if (!filled || !other_filled) {
+            return false;
+        }
+    }
+    return left.piece == a->count && right.piece == b->count;
 }

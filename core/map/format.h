@@ -64,7 +64,8 @@ const char *format_parse_key(struct arena *arena, struct span text, struct forma
 bool format_is_spelled(const struct format_piece *piece);
 /* Appends the part's value that TEXT, as somebody typed it, stands for: "ann" for "Ann" where PIECE
  * is {x:lower}, "42" for "00042" where it is {x:05}; TEXT itself where PIECE says nothing. False
- * (nothing appended) when the key can hold no such value. */
+ * (nothing appended) when the key can hold no such value. A number is typed without zeros in front,
+ * or with as many as the key has. */
 bool format_read_part(const struct format_piece *piece, struct span text, struct buf *out);
 /* Appends the part's value as the key holds it, from any text that format_read_part takes; any
  * other text as it is. */
@@ -107,5 +108,7 @@ bool format_match_key(const struct format *format, struct span text, char separa
 
 /* Whether some text could fit both. Errs on the side of yes. */
 bool format_overlaps(const struct format *a, const struct format *b);
+/* The same for names of records: a part that is not open holds no SEPARATOR, which is not empty. */
+bool format_overlaps_within(const struct format *a, const struct format *b, struct span separator);
 
 #endif

@@ -54,7 +54,7 @@ bool groups_check(const struct route *route, struct findings *findings)
         found = groups_show(child, &path);
     bool ok =
         found ||
-        findings_add(findings, route->list->line,
+        findings_add(findings, FINDING_AT(route->list),
                      "\"%s\": \"groups\" shows the directories that records bring along, and "
                      "no step below it is one: a path goes on from here by a part of the key of "
                      "what is asked",

@@ -51,7 +51,7 @@ static const char *keep(const struct making *making, const char *text)
 
 static bool complain(const struct making *making, const char *what)
 {
-    return findings_add(making->findings, making->declared->line, "link \"%s\": %s",
+    return findings_add(making->findings, making->declared->at, "link \"%s\": %s",
                         making->declared->name, what);
 }
 
@@ -131,7 +131,7 @@ static bool make_kinds(const struct making *making, bool whole)
             link->kinds[link->kind_count++] = kind;
         ok = ok && kind;
         if (!kind && whole)
-            findings_add(making->findings, declared->kinds[i].line,
+            findings_add(making->findings, declared->kinds[i].at,
                          "no kind of record is called \"%s\"; see \"records\" above",
                          declared->kinds[i].text);
     }
@@ -152,16 +152,16 @@ static bool check_source(const struct making *making, const struct declared_link
     for (size_t i = 0; i < source->format.count; i++) {
         const char *param = source->format.pieces[i].param;
         if (param && !uses(making->link, param))
-            return findings_add(making->findings, source->line,
+            return findings_add(making->findings, source->at,
                                 "\"from\" of link \"%s\" tells {%s}, which its path does not have",
                                 making->link->name, param);
         if (param && link_source(making->link, param))
-            return findings_add(making->findings, source->line,
+            return findings_add(making->findings, source->at,
                                 "\"from\" of link \"%s\" tells {%s} twice", making->link->name,
                                 param);
     }
     return !format_is_literal(&source->format) ||
-           findings_add(making->findings, source->line,
+           findings_add(making->findings, source->at,
                         "\"from\" of link \"%s\" takes %s apart into parts: \"{…}\"",
                         making->link->name, source->from);
 }
@@ -199,7 +199,7 @@ static bool check_secret(const struct making *making, const char *name)
 {
     if (is_key_part(making, name) || !model_is_secret(making->model, span_text(name)))
         return true;
-    return findings_add(making->findings, making->declared->line,
+    return findings_add(making->findings, making->declared->at,
                         "link \"%s\": %s is a secret, and a link's target is for all to see",
                         making->link->name, name);
 }
@@ -220,7 +220,7 @@ static bool check_part(const struct making *making, const char *param)
             if (link->sources[i].format.pieces[k].param)
                 nearest_offer(&nearest, span_text(link->sources[i].format.pieces[k].param));
     nearest_write(&nearest, &hint);
-    return findings_add(making->findings, making->declared->line,
+    return findings_add(making->findings, making->declared->at,
                         "link \"%s\": {%s} is told neither by \"from\" nor by the key%s",
                         link->name, param, buf_text(&hint));
 }
@@ -247,8 +247,10 @@ void links_compile(struct model *model, struct arena *arena, const struct declar
             findings_no_memory(findings);
             return;
         }
-        *link = (struct map_link){
-            .name = keep(&making, each->name), .to = keep(&making, each->to), .line = each->line};
+        *link = (struct map_link){.name = keep(&making, each->name),
+                                  .to = keep(&making, each->to),
+                                  .line = each->at.line,
+                                  .column = each->at.column};
         if (arena->failed) {
             findings_no_memory(findings);
             return;
@@ -362,7 +364,7 @@ static bool check_values(const struct model *target, const struct map_link *link
         if (!param || (model_param_has(param, said->items[i].value) &&
                        (!param->match || regexec(&param->regex, buf_text(&text), 0, NULL, 0) == 0)))
             continue;
-        return findings_add(findings, link->line,
+        return findings_add(findings, FINDING_AT(link),
                             "link \"%s\" leads to \"%s\", which is none of the values of {%s}",
                             link->name, buf_text(&text), param->name);
     }
@@ -379,9 +381,10 @@ static bool say_no_step(const struct map_link *link, const struct route *at,
         route_write_segment(child, &names);
         buf_add_text(&names, child->file ? "" : "/");
     }
-    return findings_add(
-        findings, link->line, "link \"%s\" leads to %s, and the map has no \"%s\" there; it has %s",
-        link->name, link->to, buf_text(&written), names.size ? buf_text(&names) : "nothing");
+    return findings_add(findings, FINDING_AT(link),
+                        "link \"%s\" leads to %s, and the map has no \"%s\" there; it has %s",
+                        link->name, link->to, buf_text(&written),
+                        names.size ? buf_text(&names) : "nothing");
 }
 
 static bool check_steps(const struct model *target, const struct map_link *link,
@@ -403,7 +406,7 @@ static bool check_steps(const struct model *target, const struct map_link *link,
     }
     if (!at->file == link->directory)
         return true;
-    return findings_add(findings, link->line,
+    return findings_add(findings, FINDING_AT(link),
                         at->file ? "link \"%s\" leads to a file, %s; take the final / away"
                                  : "link \"%s\" leads to a directory, %s; let it end in /",
                         link->name, link->to);
@@ -418,7 +421,7 @@ void links_check(const struct model *const *models, size_t count,
             if (target)
                 check_steps(target, link, findings);
             else if (!is_declared(tables, link->table))
-                findings_add(findings, link->line,
+                findings_add(findings, FINDING_AT(link),
                              "link \"%s\" leads to the table \"%s\", which the map does not have",
                              link->name, link->table);
         }

@@ -14,7 +14,7 @@ static bool read_to(struct map_reader *reader, struct json value, void *target)
 static bool add_kind(struct map_reader *reader, struct json value, struct declared_link *link)
 {
     struct declared_name *kind = &link->kinds[link->kind_count];
-    kind->line = map_line(reader, value);
+    kind->at = map_at(reader, value);
     if (!map_read_text(reader, value, "a kind of record", &kind->text))
         return false;
     link->kind_count++;
@@ -46,7 +46,7 @@ static bool read_source(struct map_reader *reader, const char *from, struct json
     struct declared_link_source *source = arena_alloc(reader->arena, sizeof *source);
     if (!source)
         return findings_no_memory(reader->findings);
-    *source = (struct declared_link_source){.from = from, .line = map_line(reader, at)};
+    *source = (struct declared_link_source){.from = from, .at = map_at(reader, at)};
     while (*last)
         last = &(*last)->next;
     *last = source;
@@ -92,7 +92,7 @@ static bool read_link(struct map_reader *reader, const char *name, struct json a
     struct declared_link *link = arena_alloc(reader->arena, sizeof *link);
     if (!link)
         return findings_no_memory(reader->findings);
-    *link = (struct declared_link){.name = name, .line = map_line(reader, at)};
+    *link = (struct declared_link){.name = name, .at = map_at(reader, at)};
     if (!is_name(name))
         return map_fail(reader, at,
                         "a link's name is one of a file: at most %d bytes, no /, %%, @, control "

@@ -15,6 +15,8 @@
 static bool read_prefix(struct map_reader *reader, struct json value, void *target)
 {
     struct map_environment *environment = target;
+    if (json_string_is(value, SPAN_LITERAL("")))
+        return true; /* as if it were left out */
     return map_read_format(reader, value, "\"prefix\"", &environment->prefix);
 }
 
@@ -77,7 +79,7 @@ static bool read_environment(struct map_reader *reader, const char *name, struct
     struct map_environment *environment = arena_alloc(&map->arena, sizeof *environment);
     if (!environment)
         return findings_no_memory(reader->findings);
-    environment->line = map_line(reader, at);
+    environment->line = map_at(reader, at).line;
     environment->price = MAP_PRICE;
     if (!name_can_hold(span_text(name)) || name[0] == '.' || strlen(name) > NAME_LIMIT)
         return map_fail(reader, at,
@@ -212,7 +214,7 @@ static void compile_tables(struct loading *loading, struct findings *findings)
     map->models = arena_array(&map->arena, count, sizeof *map->models);
     for (table = loading->tables; map->models && table; table = table->next) {
         if (strcmp(table->path_name, MAP_TABLES_NAME) == 0)
-            findings_add(findings, table->line,
+            findings_add(findings, table->at,
                          "no table of a map is called \"" MAP_TABLES_NAME
                          "\": there all tables of the account stand by their own names");
         map->models[map->model_count] = compile_table(table, findings);
@@ -236,7 +238,7 @@ static void check_links(const struct loading *loading, struct findings *findings
     for (size_t i = 0; i < map->model_count; i++)
         for (const struct map_link *link = map->models[i]->links; link; link = link->next)
             if (link->environment && !has_environment(map, link->environment))
-                findings_add(findings, link->line,
+                findings_add(findings, FINDING_AT(link),
                              "link \"%s\" leads to the environment \"%s\", which the map does not "
                              "have",
                              link->name, link->environment);
@@ -255,8 +257,8 @@ static void parse_into(struct map *map, struct span text, struct findings *findi
     } else if (strcmp(fault.what, "out of memory") == 0) {
         findings_no_memory(findings);
     } else {
-        findings_add(findings, json_line(&reader.doc, fault.offset), "this is no JSON: %s",
-                     fault.what);
+        json_position_move(&reader.last, &reader.doc, fault.offset);
+        findings_add(findings, finding_at(&reader.last), "this is no JSON: %s", fault.what);
     }
     json_clean_up(&reader.doc);
     /* Whatever a reader took it for that a text or a format could not be had. */

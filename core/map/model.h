@@ -36,7 +36,7 @@ struct map_key {
 struct map_kind {
     const char *name;
     struct format keys[2]; /* beside the table's keys */
-    unsigned line;
+    unsigned line, column;
     struct map_kind *next;
 };
 
@@ -49,7 +49,7 @@ struct map_index {
     const char **includes; /* of PROJECTS_SOME, beside keys; none where the map does not say */
     size_t include_count;
     bool local;
-    unsigned line;
+    unsigned line, column;
     struct map_index *next;
 };
 
@@ -65,7 +65,7 @@ struct map_param {
     const char *hint;  /* what to say when MATCH fails, or NULL */
     bool typed;        /* the map says of which TYPE its values are */
     enum value_type type;
-    unsigned line;
+    unsigned line, column;
     struct map_param *next;
 };
 
@@ -126,7 +126,7 @@ struct map_entry {
 /* One path: what is read for it, and how the entries of a listing are named. */
 struct map_pattern {
     const char *path;
-    unsigned line;
+    unsigned line, column;
     bool list;   /* the path ends in a slash */
     bool hidden; /* no listing shows it */
     bool whole;  /* a listing of the table itself that leaves out no record of its kinds but
@@ -186,7 +186,7 @@ struct map_link {
     struct format *steps;    /* below the table */
     size_t step_count;
     bool directory; /* it ends in a slash */
-    unsigned line;
+    unsigned line, column;
     struct map_link *next;
 };
 
@@ -213,7 +213,7 @@ struct model {
     struct map_link *links;
     struct map_pattern *patterns;
     const struct route *root; /* all its paths as a tree of segments */
-    unsigned line;
+    unsigned line, column;
 };
 
 /* An empty one, with one reference: for compile.c, which fills it. NULL when memory ran out. */

@@ -11,7 +11,7 @@ static struct declared_path *path_of(void *target)
 static bool add_kind(struct map_reader *reader, struct json value, struct declared_path *path)
 {
     struct declared_name *kind = &path->kinds[path->kind_count];
-    kind->line = map_line(reader, value);
+    kind->at = map_at(reader, value);
     if (!map_read_text(reader, value, "a kind of record", &kind->text))
         return false;
     path->kind_count++;
@@ -55,7 +55,7 @@ static bool read_list(struct map_reader *reader, struct json value, void *target
 static bool read_index(struct map_reader *reader, struct json value, void *target)
 {
     struct declared_path *path = path_of(target);
-    path->index.line = map_line(reader, value);
+    path->index.at = map_at(reader, value);
     return map_read_text(reader, value, "\"index\"", &path->index.text);
 }
 
@@ -206,7 +206,7 @@ static bool read_path(struct map_reader *reader, const char *text, struct json a
         return findings_no_memory(reader->findings);
     *path = (struct declared_path){
         .path = text,
-        .line = map_line(reader, at),
+        .at = map_at(reader, at),
         .list = span_ends(span_text(text), SPAN_LITERAL("/")),
         .ttl_ms = -1,
     };

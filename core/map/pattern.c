@@ -34,7 +34,7 @@ static const struct map_kind *find_kind(struct draft *draft, const struct declar
     if (!kind && draft->path->list && draft->path->kind_count == 1 && strcmp(name->text, "*") == 0)
         return draft->model->any;
     if (!kind && !declared_record(table, name->text))
-        findings_add(draft->findings, name->line,
+        findings_add(draft->findings, name->at,
                      "no kind of record is called \"%s\"; see \"records\" above", name->text);
     return kind;
 }
@@ -50,7 +50,7 @@ static bool find_kinds(struct draft *draft, const struct declared_table *table)
         return findings_no_memory(draft->findings);
     pattern->kind_count = count;
     if (path->kind_count == 0 && table->records->next)
-        return findings_add(draft->findings, path->line,
+        return findings_add(draft->findings, path->at,
                             "say which kind: \"%s\" of one of the table's \"records\"",
                             path->list ? "list" : "record");
     if (path->kind_count == 0)
@@ -61,7 +61,7 @@ static bool find_kinds(struct draft *draft, const struct declared_table *table)
             return false;
         for (size_t before = 0; before < i; before++)
             if (pattern->kinds[before] == pattern->kinds[i])
-                return findings_add(draft->findings, path->kinds[i].line,
+                return findings_add(draft->findings, path->kinds[i].at,
                                     "\"list\" says \"%s\" twice", path->kinds[i].text);
     }
     return pattern->kinds[0];
@@ -74,7 +74,7 @@ static bool find_index(struct draft *draft, const struct declared_table *table)
         return true;
     draft->pattern->index = model_find_index(draft->model, name->text);
     if (!draft->pattern->index && !declared_index(table, name->text))
-        findings_add(draft->findings, name->line, "the table's \"indexes\" have no \"%s\"",
+        findings_add(draft->findings, name->at, "the table's \"indexes\" have no \"%s\"",
                      name->text);
     return draft->pattern->index;
 }
@@ -120,7 +120,7 @@ static bool check_wheres(struct draft *draft)
                 where->target);
         if (where->whole)
             continue;
-        if (equality && !draft_check_known(draft, where->line, where->target, &where->value))
+        if (equality && !draft_check_known(draft, where->at, where->target, &where->value))
             return false;
         if (equality && !itself && draft_path_has(draft->path, where->target))
             return draft_fail(draft,
@@ -347,7 +347,8 @@ static bool compile(struct draft *draft, const struct declared_table *table)
     const struct declared_path *path = draft->path;
     *pattern = (struct map_pattern){
         .path = path->path,
-        .line = path->line,
+        .line = path->at.line,
+        .column = path->at.column,
         .list = path->list,
         .hidden = path->hidden,
         .whole = path->list && !path->groups && !path->index.text && !path->limit &&

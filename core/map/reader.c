@@ -10,21 +10,13 @@ bool map_fail(struct map_reader *reader, struct json value, const char *format, 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return findings_add(reader->findings, map_line(reader, value), "%s", text);
+    return findings_add(reader->findings, map_at(reader, value), "%s", text);
 }
 
-unsigned map_line(struct map_reader *reader, struct json value)
+struct finding_at map_at(struct map_reader *reader, struct json value)
 {
-    size_t offset = json_offset(value);
-    if (offset < reader->line_offset)
-        reader->line_offset = reader->line = 0;
-    const char *text = reader->doc.text, *end;
-    while ((end = memchr(text + reader->line_offset, '\n', offset - reader->line_offset))) {
-        reader->line_offset = (size_t)(end - text) + 1;
-        reader->line++;
-    }
-    reader->line_offset = offset;
-    return reader->line + 1;
+    json_position_move(&reader->last, &reader->doc, json_offset(value));
+    return finding_at(&reader->last);
 }
 
 static const struct map_member *find_member(const struct map_member *members, struct json name)

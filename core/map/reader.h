@@ -14,13 +14,12 @@ struct map_reader {
     struct json_doc doc;
     struct arena *arena;       /* where what is read goes; borrowed */
     struct findings *findings; /* borrowed */
-    size_t line_offset;        /* where the line was asked for last, and */
-    unsigned line;             /* how many lines end before it */
+    struct json_position last; /* of map_at */
     bool misspelt; /* The object whose members were read last had one of an unknown name: that
                     * another is missing is then no news. */
 };
 
-/* Notes what is wrong, at VALUE's line. Returns false. */
+/* Notes what is wrong, at VALUE's place. Returns false. */
 bool map_fail(struct map_reader *reader, struct json value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -53,7 +52,7 @@ bool map_read_texts(struct map_reader *reader, struct json value, const char *wh
                     const char ***out, size_t *count);
 bool map_read_ttl(struct map_reader *reader, struct json value, int64_t *ttl_ms);
 
-/* The line of a value: cheap when they are asked for in the order of the file. */
-unsigned map_line(struct map_reader *reader, struct json value);
+/* Where VALUE begins: cheap when places are asked for in the order of the file. */
+struct finding_at map_at(struct map_reader *reader, struct json value);
 
 #endif

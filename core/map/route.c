@@ -44,22 +44,26 @@ static long precedence(const struct model *table, const struct route *route)
 /* ENTRY is NULL but for an entry of PARENT's listing. */
 static struct route *new_route(struct builder *builder, struct route *parent,
                                const struct format *segment, const struct map_entry *entry,
-                               unsigned line)
+                               struct finding_at at)
 {
     struct route *route = arena_alloc(builder->arena, sizeof *route);
     if (!route) {
         findings_no_memory(builder->findings);
         return NULL;
     }
-    *route = (struct route){.segment = *segment, .parent = parent, .entry = entry, .line = line};
+    *route = (struct route){.segment = *segment,
+                            .parent = parent,
+                            .entry = entry,
+                            .line = at.line,
+                            .column = at.column};
     if (!parent)
         return route;
-    struct route **at = &parent->children;
+    struct route **last = &parent->children;
     long mine = precedence(builder->table, route);
-    while (*at && precedence(builder->table, *at) >= mine)
-        at = &(*at)->next;
-    route->next = *at;
-    *at = route;
+    while (*last && precedence(builder->table, *last) >= mine)
+        last = &(*last)->next;
+    route->next = *last;
+    *last = route;
     return route;
 }
 
@@ -103,7 +107,7 @@ static bool parse_segment(struct builder *builder, const struct map_pattern *pat
     CLEAN_UP(arena_discard) struct arena scratch = {0};
     struct format segment;
     if (text.size == 0 || span_is(text, ".") || span_is(text, ".."))
-        return findings_add(builder->findings, pattern->line,
+        return findings_add(builder->findings, FINDING_AT(pattern),
                             "an empty segment, . or .. in a path");
     const char *wrong = format_parse(&scratch, text, &segment);
     if (scratch.failed)
@@ -111,7 +115,7 @@ static bool parse_segment(struct builder *builder, const struct map_pattern *pat
     if (!wrong)
         wrong = wrong_segment(&segment);
     if (wrong)
-        return findings_add(builder->findings, pattern->line, "%s", wrong);
+        return findings_add(builder->findings, FINDING_AT(pattern), "%s", wrong);
     return format_copy(builder->arena, &segment, out) || findings_no_memory(builder->findings);
 }
 
@@ -177,7 +181,7 @@ static struct route *lay_path(struct builder *builder, const struct map_pattern 
         rest.size--;
     for (int depth = 0; route; depth++) {
         if (depth == ROUTE_MAX_DEPTH) {
-            findings_add(builder->findings, pattern->line, "a path has more than %d segments",
+            findings_add(builder->findings, FINDING_AT(pattern), "a path has more than %d segments",
                          ROUTE_MAX_DEPTH);
             return NULL;
         }
@@ -187,7 +191,7 @@ static struct route *lay_path(struct builder *builder, const struct map_pattern 
         if (!parse_segment(builder, pattern, text, &segment))
             return NULL;
         struct route *child = find_child(route, &segment);
-        route = child ? child : new_route(builder, route, &segment, NULL, pattern->line);
+        route = child ? child : new_route(builder, route, &segment, NULL, FINDING_AT(pattern));
         if (route && pattern->limit_param && format_has(&segment, pattern->limit_param))
             route->count = pattern->limit_param;
         if (route)
@@ -205,9 +209,10 @@ static bool place_pattern(struct builder *builder, const struct map_pattern *pat
     if (!route)
         return false;
     if (route->list || route->file)
-        return findings_add(builder->findings, pattern->line, "\"%s\" has the same path as line %u",
-                            pattern->path, route->line);
+        return findings_add(builder->findings, FINDING_AT(pattern),
+                            "\"%s\" has the same path as line %u", pattern->path, route->line);
     route->line = pattern->line;
+    route->column = pattern->column;
     if (pattern->list) {
         route->list = pattern;
         return true;
@@ -228,7 +233,7 @@ static bool join_entry(struct builder *builder, struct route *existing,
     }
     CLEAN_UP(buf_clean_up) struct buf segment = {0};
     format_write(&existing->segment, &segment);
-    return findings_add(builder->findings, existing->line,
+    return findings_add(builder->findings, FINDING_AT(existing),
                         "\"%s\" takes the names of the entries of \"%s\" (line %u), which open "
                         "already; leave it out, or give it a literal",
                         buf_text(&segment), listing->path, listing->line);
@@ -246,7 +251,7 @@ static bool place_entries(struct builder *builder, struct route *listing)
             note_types(&existing->segment, pattern);
             continue;
         }
-        struct route *route = new_route(builder, listing, &entry->name, entry, pattern->line);
+        struct route *route = new_route(builder, listing, &entry->name, entry, FINDING_AT(pattern));
         if (!route)
             return false;
         note_types(&route->segment, pattern);
@@ -277,26 +282,40 @@ static bool mark_hidden(struct route *route)
     return shown;
 }
 
+/* Whether some name could be meant by both. The values of an entry's parts hold no separator,
+ * unless the part is open: names.c relies on that too. */
+static bool route_overlaps(const struct model *table, const struct route *a, const struct route *b)
+{
+    CLEAN_UP(buf_clean_up) struct buf separator = {0};
+    if (!format_overlaps(&a->segment, &b->segment))
+        return false;
+    if (!a->entry || !b->entry)
+        return true;
+    name_add_value(&separator, span_of(&table->separator, 1), span_text(""), NULL);
+    return separator.failed ||
+           format_overlaps_within(&a->segment, &b->segment, buf_span(&separator));
+}
+
 static bool check_pair(struct builder *builder, const struct route *a, const struct route *b)
 {
     if (precedence(builder->table, a) != precedence(builder->table, b) ||
-        !format_overlaps(&a->segment, &b->segment))
+        !route_overlaps(builder->table, a, b))
         return true;
     CLEAN_UP(buf_clean_up) struct buf left = {0}, right = {0};
     route_write_segment(a, &left);
     route_write_segment(b, &right);
-    unsigned first = a->line < b->line ? a->line : b->line;
-    unsigned second = a->line < b->line ? b->line : a->line;
-    return findings_add(builder->findings, second,
+    bool in_order = a->line < b->line || (a->line == b->line && a->column < b->column);
+    const struct route *first = in_order ? a : b, *second = in_order ? b : a;
+    return findings_add(builder->findings, FINDING_AT(second),
                         "ambiguous: \"%s\" and \"%s\" (line %u) match the same names; use one "
                         "name for both, or tell them apart by a literal or a \"match\"",
-                        buf_text(&right), buf_text(&left), first);
+                        buf_text(&right), buf_text(&left), first->line);
 }
 
 static bool check_ambiguity(struct builder *builder, const struct route *route)
 {
     if (route->file && !route->entry && route->children)
-        return findings_add(builder->findings, route->line,
+        return findings_add(builder->findings, FINDING_AT(route),
                             "this path is a file, but line %u makes it a directory",
                             route->children->line);
     for (const struct route *a = route->children; a; a = a->next) {
@@ -315,7 +334,7 @@ struct route *route_build(const struct model *model, struct arena *arena, bool w
     struct builder builder = {.arena = arena, .table = model, .findings = findings};
     struct format nothing = {0};
     bool ok = true;
-    builder.root = new_route(&builder, NULL, &nothing, NULL, model->line);
+    builder.root = new_route(&builder, NULL, &nothing, NULL, FINDING_AT(model));
     for (const struct map_pattern *each = model->patterns; builder.root && each; each = each->next)
         ok = place_pattern(&builder, each) && ok;
     ok = ok && whole && builder.root && place_all_entries(&builder, builder.root) &&

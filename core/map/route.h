@@ -15,9 +15,9 @@ struct route {
     const struct map_pattern *file;
     const struct map_kind *kind;   /* of FILE: the record's kind; NULL where several are */
     const struct map_entry *entry; /* FILE is the listing above, this an entry of it */
-    bool hidden;       /* no listing shows it: so say all paths that end here or below */
-    const char *count; /* the parameter here that says how many entries are shown; or NULL */
-    unsigned line;     /* of the path that made it */
+    bool hidden;           /* no listing shows it: so say all paths that end here or below */
+    const char *count;     /* the parameter here that says how many entries are shown; or NULL */
+    unsigned line, column; /* of the path that made it */
 };
 
 /* Appends the step as the map writes it, the rank of an entry included. */

@@ -10,22 +10,23 @@ struct collecting {
 
 /* Calls FN for each format of a key that is text. */
 static void each_format(struct collecting *collecting,
-                        void (*fn)(struct collecting *, const struct format *, unsigned line))
+                        void (*fn)(struct collecting *, const struct format *,
+                                   struct finding_at at))
 {
     const struct model *model = collecting->model;
     for (const struct map_kind *kind = model->kinds; kind; kind = kind->next)
         for (size_t i = 0; i < model->key_count; i++)
             if (model->keys[i].type == VALUE_S)
-                fn(collecting, &kind->keys[i], kind->line);
+                fn(collecting, &kind->keys[i], FINDING_AT(kind));
     for (const struct map_index *index = model->indexes; index; index = index->next) {
         const struct map_key *key;
         for (size_t i = 0; (key = model_index_key(index, i)); i++) {
             if (key->type != VALUE_S)
                 continue;
-            fn(collecting, &key->format, index->line);
+            fn(collecting, &key->format, FINDING_AT(index));
             for (size_t k = 0; k < key->by_kind_count; k++)
                 if (key->by_kind[k].kind != model->any)
-                    fn(collecting, &key->by_kind[k].format, index->line);
+                    fn(collecting, &key->by_kind[k].format, FINDING_AT(index));
         }
     }
 }
@@ -42,15 +43,16 @@ static void write_spelling(const struct format_piece *spelling, struct buf *out)
     format_write(&(struct format){&piece, 1}, out);
 }
 
-static void count(struct collecting *collecting, const struct format *format, unsigned line)
+static void count(struct collecting *collecting, const struct format *format, struct finding_at at)
 {
-    (void)line;
+    (void)at;
     for (size_t i = 0; i < format->count; i++)
         collecting->model->spelled_count +=
             format->pieces[i].param && format_is_spelled(&format->pieces[i]);
 }
 
-static void collect(struct collecting *collecting, const struct format *format, unsigned line)
+static void collect(struct collecting *collecting, const struct format *format,
+                    struct finding_at at)
 {
     struct model *model = collecting->model;
     for (size_t i = 0; i < format->count; i++) {
@@ -58,17 +60,18 @@ static void collect(struct collecting *collecting, const struct format *format, 
         if (!piece->param || !format_is_spelled(piece))
             continue;
         if (piece->pad && model->separator >= '0' && model->separator <= '9')
-            findings_add(collecting->findings, line,
+            findings_add(collecting->findings, at,
                          "{%s} is a number with zeros in front, and a digit is the separator",
                          piece->param);
         if (model_spelling(model, piece->param))
             continue;
-        collecting->lines[model->spelled_count] = line;
+        collecting->lines[model->spelled_count] = at.line;
         collecting->spelled[model->spelled_count++] = *piece;
     }
 }
 
-static void compare(struct collecting *collecting, const struct format *format, unsigned line)
+static void compare(struct collecting *collecting, const struct format *format,
+                    struct finding_at at)
 {
     const struct model *model = collecting->model;
     for (size_t i = 0; i < format->count; i++) {
@@ -80,7 +83,7 @@ static void compare(struct collecting *collecting, const struct format *format, 
         CLEAN_UP(buf_clean_up) struct buf one = {0}, other = {0};
         write_spelling(piece, &one);
         write_spelling(spelling, &other);
-        findings_add(collecting->findings, line,
+        findings_add(collecting->findings, at,
                      "a part is spelled in one way wherever it stands, but this is %s, and line %u "
                      "has %s; call one of them something else",
                      buf_text(&one), collecting->lines[spelling - model->spelled],
@@ -101,11 +104,11 @@ static void check_values(const struct collecting *collecting)
                               span_equal(buf_span(&value), param->values[i])))
                 continue;
             if (value.size > 0)
-                findings_add(collecting->findings, param->line,
+                findings_add(collecting->findings, FINDING_AT(param),
                              "by its format in the key {%s} is \"%s\", not \"%.*s\"", param->name,
                              buf_text(&value), (int)param->values[i].size, param->values[i].data);
             else if (!spelling_refuse(spelling, param->values[i], &err))
-                findings_add(collecting->findings, param->line, "%s", err.text);
+                findings_add(collecting->findings, FINDING_AT(param), "%s", err.text);
         }
     }
 }
@@ -130,9 +133,10 @@ void spelling_collect(struct model *model, struct arena *arena, struct findings 
 bool spelling_refuse(const struct format_piece *spelling, struct span text, struct error *err)
 {
     return error_set(err, ERROR_INVALID,
-                     "{%s} is a number of digits alone, %u at the most, which \"%.*s\" is not",
-                     spelling->param, spelling->pad, text.size > 60 ? 60 : (int)text.size,
-                     text.data);
+                     "{%s} is no such number as \"%.*s\": the key has a number of %u digits; it "
+                     "is typed with all of them, or without the zeros in front",
+                     spelling->param, text.size > 60 ? 60 : (int)text.size, text.data,
+                     spelling->pad);
 }
 
 bool spelling_check(const struct format *format, const struct bindings *path, struct error *err)
@@ -179,7 +183,7 @@ static const char *unfit(const struct format_piece *spelling, const struct forma
         return "a number is one whole parameter, or written out";
     return format_read_part(spelling, format_literal(value), &plain)
                ? NULL
-               : "it is a number of digits alone, no more of them than the key has room for";
+               : "it is a number with as many digits as the key has, or without the zeros in front";
 }
 
 static const char *unfit_condition(const struct format_piece *spelling,
@@ -213,7 +217,7 @@ bool spelling_of_wheres(const struct model *model, const struct declared_path *p
         last = &copy->next;
         const char *wrong = spelling ? unfit_condition(spelling, where) : NULL;
         if (wrong)
-            ok = findings_add(findings, where->line, "\"%s\": \"where\" on %s: %s", path->path,
+            ok = findings_add(findings, where->at, "\"%s\": \"where\" on %s: %s", path->path,
                               where->target, wrong);
         if (spelling && (!spell(spelling, &where->value, arena, &copy->value) ||
                          !spell(spelling, &where->upper, arena, &copy->upper)))

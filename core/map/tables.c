@@ -36,7 +36,7 @@ static bool read_record_key(struct map_reader *reader, const char *attribute, st
     if (record->key_count == 2)
         return map_fail(reader, at, "a table's key has one or two attributes");
     struct declared_key *key = &record->keys[record->key_count++];
-    *key = (struct declared_key){.attribute = attribute, .line = map_line(reader, at)};
+    *key = (struct declared_key){.attribute = attribute, .at = map_at(reader, at)};
     return map_read_key_format(reader, value, &key->format);
 }
 
@@ -47,7 +47,7 @@ static bool read_record(struct map_reader *reader, const char *name, struct json
     struct declared_record *record = arena_alloc(reader->arena, sizeof *record);
     if (!record)
         return findings_no_memory(reader->findings);
-    *record = (struct declared_record){.name = name, .line = map_line(reader, at)};
+    *record = (struct declared_record){.name = name, .at = map_at(reader, at)};
     while (*last)
         last = &(*last)->next;
     *last = record;
@@ -80,7 +80,7 @@ static struct declared_key *add_key(struct map_reader *reader, struct json at,
         return NULL;
     }
     struct declared_key *key = &side->keys[(*side->count)++];
-    *key = (struct declared_key){.attribute = attribute, .line = map_line(reader, at)};
+    *key = (struct declared_key){.attribute = attribute, .at = map_at(reader, at)};
     return key;
 }
 
@@ -91,7 +91,7 @@ static bool read_kind_format(struct map_reader *reader, const char *kind, struct
     struct declared_kind_format *format = arena_alloc(reader->arena, sizeof *format);
     if (!format)
         return findings_no_memory(reader->findings);
-    *format = (struct declared_kind_format){.kind = kind, .line = map_line(reader, at)};
+    *format = (struct declared_kind_format){.kind = kind, .at = map_at(reader, at)};
     while (*last)
         last = &(*last)->next;
     *last = format;
@@ -191,8 +191,8 @@ static bool read_index(struct map_reader *reader, const char *name, struct json 
     struct declared_index *index = arena_alloc(reader->arena, sizeof *index);
     if (!index)
         return findings_no_memory(reader->findings);
-    *index = (struct declared_index){
-        .name = name, .projects = PROJECTS_SOME, .line = map_line(reader, at)};
+    *index =
+        (struct declared_index){.name = name, .projects = PROJECTS_SOME, .at = map_at(reader, at)};
     while (*list)
         list = &(*list)->next;
     *list = index;
@@ -223,7 +223,7 @@ static bool read_type(struct map_reader *reader, const char *attribute, struct j
     struct declared_type *type = arena_alloc(reader->arena, sizeof *type);
     if (!type)
         return findings_no_memory(reader->findings);
-    *type = (struct declared_type){.attribute = attribute, .line = map_line(reader, at)};
+    *type = (struct declared_type){.attribute = attribute, .at = map_at(reader, at)};
     if (!read_type_name(reader, value, &type->type))
         return false;
     while (*list)
@@ -258,7 +258,7 @@ static bool read_owner(struct map_reader *reader, struct json value, void *targe
 static bool read_match(struct map_reader *reader, struct json value, void *target)
 {
     struct declared_param *param = target;
-    param->match_line = map_line(reader, value);
+    param->match_at = map_at(reader, value);
     return map_read_text(reader, value, "\"match\"", &param->match);
 }
 
@@ -291,7 +291,7 @@ static bool read_param(struct map_reader *reader, const char *name, struct json 
     struct declared_param *param = arena_alloc(reader->arena, sizeof *param);
     if (!param)
         return findings_no_memory(reader->findings);
-    *param = (struct declared_param){.name = name, .line = map_line(reader, at)};
+    *param = (struct declared_param){.name = name, .at = map_at(reader, at)};
     while (*list)
         list = &(*list)->next;
     *list = param;
@@ -350,7 +350,7 @@ static bool read_table(struct map_reader *reader, const char *name, struct json 
     if (!table)
         return findings_no_memory(reader->findings);
     *table = (struct declared_table){
-        .path_name = name, .separator = '#', .ttl_ms = MAP_TTL_MS, .line = map_line(reader, at)};
+        .path_name = name, .separator = '#', .ttl_ms = MAP_TTL_MS, .at = map_at(reader, at)};
     bool ok = (name_can_hold(span_text(name)) && name[0] != '.' && strlen(name) <= NAME_LIMIT) ||
               map_fail(reader, at,
                        "a table's name is one directory: at most %d bytes, no /, %%, control "

@@ -382,8 +382,8 @@ static bool say_refusal(const struct names_directory *directory, struct span nam
     case NOT_PADDED:
         return error_set(
             err, ERROR_INVALID,
-            "{%s} in \"%.*s\" is a number of digits alone, %u at the most: the key holds "
-            "it with zeros in front",
+            "{%s} in \"%.*s\" is no such number: the key has a number of %u digits; it is "
+            "typed with all of them, or without the zeros in front",
             refusal->param, (int)name.size, name.data,
             model_spelling(directory->table, refusal->param)->pad);
     case BAD_BASE64:

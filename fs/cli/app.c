@@ -104,8 +104,9 @@ void app_complain_of_map(struct app *app, const char *file, const struct finding
     if (told == 0 || findings->no_memory)
         app_complain(app, NULL, why);
     for (size_t i = 0; i < told && !findings->no_memory; i++) {
-        error_set(&each, why->kind, "%s:%u: %s", file, findings->items[i].line,
-                  findings->items[i].text);
+        CLEAN_UP(buf_clean_up) struct buf place = {0};
+        finding_at_write(findings->items[i].at, file, &place);
+        error_set(&each, why->kind, "%s: %s", buf_text(&place), findings->items[i].text);
         app_complain(app, NULL, &each);
     }
     size_t others = findings->count - told + findings->left_out;

@@ -24,46 +24,55 @@ struct check {
 };
 
 /* One line. With --json MEMBER has the text; otherwise BEFORE stands before it. */
-static void print_row(const struct check *check, unsigned line, const char *member,
+static void print_row(const struct check *check, struct finding_at at, const char *member,
                       const char *before, const char *text)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0}, safe = {0};
     if (!check->app.options->json) {
-        buf_printf(&out, "%s:%u: %s%s", check->file, line, before, text);
+        finding_at_write(at, check->file, &out);
+        buf_printf(&out, ": %s%s", before, text);
         printable_add(&safe, buf_span(&out), "");
         printf("%s\n", buf_text(&safe));
         return;
     }
     buf_add_text(&out, "{\"file\":");
     json_write_string(&out, span_text(check->file));
-    buf_printf(&out, ",\"line\":%u,\"%s\":", line, member);
+    buf_printf(&out, ",\"line\":%u", at.line);
+    if (at.column > 0)
+        buf_printf(&out, ",\"column\":%u", at.column);
+    buf_printf(&out, ",\"%s\":", member);
     json_write_string(&out, span_text(text));
     buf_add_text(&out, "}\n");
     json_add_printable(&safe, buf_span(&out));
     fwrite(safe.data, 1, safe.size, stdout);
 }
 
+static void print_finding_at(struct check *check, struct finding_at at, const char *text)
+{
+    check->app.status = EXIT_FAILURE;
+    print_row(check, at, "text", "", text);
+}
+
 static void print_finding(void *arg, unsigned line, const char *text)
 {
-    struct check *check = arg;
-    check->app.status = EXIT_FAILURE;
-    print_row(check, line, "text", "", text);
+    print_finding_at(arg, (struct finding_at){.line = line}, text);
 }
 
 static void print_result(void *arg, enum sample_verdict verdict, unsigned line, const char *text)
 {
     struct check *check = arg;
+    struct finding_at at = {.line = line};
     switch (verdict) {
     case SAMPLE_MISTAKE:
         print_finding(check, line, text);
         break;
     case SAMPLE_WARNING:
-        print_row(check, line, "warning", "warning: ", text);
+        print_row(check, at, "warning", "warning: ", text);
         break;
     case SAMPLE_UNPROVEN:
         if (check->app.status == EXIT_SUCCESS)
             check->app.status = EXIT_FAILURE;
-        print_row(check, line, "unproven", "not proven: ", text);
+        print_row(check, at, "unproven", "not proven: ", text);
         break;
     }
 }
@@ -269,7 +278,7 @@ static void tell_map(struct check *check, const struct findings *findings, const
         return;
     }
     for (size_t i = 0; i < findings->count; i++)
-        print_finding(check, findings->items[i].line, findings->items[i].text);
+        print_finding_at(check, findings->items[i].at, findings->items[i].text);
     buf_printf(&more, "and %zu more", findings->left_out);
     if (findings->left_out > 0)
         print_finding(check, 0, buf_text(&more));

@@ -137,7 +137,7 @@ static void take_description(void *arg, const struct page *page, const struct er
     else if (model)
         check_table(model, drafting->live, page->table, add_difference, drafting);
     for (size_t i = 0; i < findings.count; i++)
-        add_difference(drafting, findings.items[i].line, findings.items[i].text);
+        add_difference(drafting, findings.items[i].at.line, findings.items[i].text);
     model_unref(model);
     loop_stop(drafting->app.loop);
 }

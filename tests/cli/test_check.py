@@ -1,6 +1,7 @@
 """ddbfs check: a map that fits passes; each way not to fit is found, at its line."""
 
 import json
+import re
 
 import pytest
 
@@ -212,7 +213,7 @@ def test_beginning_of_a_number_is_an_error_of_the_map(ddbfs, write_map, cost):
     path = write_map(text)
     result = ddbfs("check", path, expect=1)
     line = line_of(text, '"by-status/')
-    assert result.stderr.startswith(f"ddbfs: {path}:{line}: ")
+    assert re.match(rf"ddbfs: {re.escape(str(path))}:{line}:\d+: ", result.stderr)
     assert "status is a number" in result.stderr and cost() == []
 
 
@@ -266,14 +267,34 @@ def lines_of(text, words):
     return sorted(text[: text.index(word)].count("\n") + 1 for word in words)
 
 
+def places_of(text, members):
+    """LINE:COLUMN of the value of each of MEMBERS, in the order of the file."""
+    found = sorted(text.index(member) + member.index(": ") + 2 for member in members)
+    return [f"{text[:at].count(chr(10)) + 1}:{at - text.rfind(chr(10), 0, at)}" for at in found]
+
+
+def test_an_error_in_nested_members_names_its_place(ddbfs, write_map):
+    filter_text = '{ "or": [ { "ä": 1 }, { "b": { "c": 2 } } ] }'
+    text = changed(('"by-id/{job_id}":', '"mine/{job_id}": { "filter": ' + filter_text + ' },\n"by-id/{job_id}":'))
+    path = write_map(text)
+    told = ddbfs("check", "--offline", path, expect=1).stderr
+    at = text.index('"c": 2')
+    place = f"{text[:at].count(chr(10)) + 1}:{at - text.rfind(chr(10), 0, at)}"
+    assert told.startswith(f"ddbfs: {path}:{place}: a condition is a text or one of"), told
+
+
+def test_a_prefix_may_be_empty(ddbfs, write_map):
+    ddbfs("check", "--offline", write_map(changed(('"prefix": "staging-"', '"prefix": ""'))))
+
+
 def test_all_errors_of_a_map_are_told(ddbfs, write_map, cost):
     text = changed(*THREE)
     path = write_map(text)
     result = ddbfs("check", path, expect=1)
     lines = result.stderr.splitlines()
     assert result.stdout == b"" and cost() == []
-    told = [int(line.removeprefix(f"ddbfs: {path}:").split(":")[0]) for line in lines]
-    assert told == lines_of(text, ['"newest": 0', '"projects": "none"', '"match": "["'])
+    places_told = [line.removeprefix(f"ddbfs: {path}:").split(": ")[0] for line in lines]
+    assert places_told == places_of(text, ['"newest": 0', '"projects": "none"', '"match": "["'])
 
 
 def test_all_errors_of_a_map_as_json(ddbfs, write_map):
@@ -336,4 +357,4 @@ def test_a_file_that_is_no_json_says_so(ddbfs, tmp_path):
     file = tmp_path / "README.md"
     file.write_text("# A project\n")
     told = ddbfs("check", file, expect=1).stderr
-    assert told == f"ddbfs: {file}:1: this is no JSON: a value expected\n"
+    assert told == f"ddbfs: {file}:1:1: this is no JSON: a value expected\n"

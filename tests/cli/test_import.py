@@ -331,8 +331,8 @@ def test_a_table_that_the_model_does_not_describe(ddbfs, table):
 @pytest.mark.parametrize(
     "text, reason",
     [
-        ("", "model.json:1: this is no JSON: "),
-        ('{"a":', "model.json:1: this is no JSON: "),
+        ("", "model.json:1:1: this is no JSON: "),
+        ('{"a":', "model.json:1:6: this is no JSON: "),
         ("{}", "this is no model that can be imported; these can: "),
         ("[" * 600 + "]" * 600, "this is no JSON: "),
         ('{"format":"onetable:1.1.0","models":{}}', "has nothing that can be imported: line 1"),

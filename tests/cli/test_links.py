@@ -345,7 +345,7 @@ def test_a_wrong_link_is_an_error_of_the_map(ddbfs, plain_map, write_map, link, 
     lines = file.read_text().splitlines()
     first = next(number for number, text in enumerate(lines, 1) if '"x":' in text)
     assert wanted in told
-    assert first <= int(re.search(r"map\.json:(\d+): ", told)[1]) <= first + 6
+    assert first <= int(re.search(r"map\.json:(\d+):\d+: ", told)[1]) <= first + 6
 
 
 @pytest.mark.parametrize("name", ["a/b", ".x", "a@b", "a%b", "x~", "a\nb", "a" * 201])

@@ -134,3 +134,17 @@ def test_a_suffix_is_a_records_and_no_listings(ddbfs):
     for ending in (*ENDINGS, "@csv/sk"):
         plain = ddbfs("cat", f"{path}{ending}").stdout
         assert ddbfs("--suffix", ".json", "cat", f"{path}{ending}").stdout == plain != b""
+
+
+def test_kinds_that_differ_behind_a_part_share_a_listing(ddbfs, ls, things, write_map):
+    kinds = {name: {"pk": "{box}", "sk": f"ROOT#{{r}}#{name}#{{{name.lower()}}}"} for name in ("P", "Q")}
+    kinds["Q"]["sk"] = "ROOT#{r}#Q#{q*}"
+    content = tables.plain_map(records=kinds, paths={"{box}/": {"list": ["P", "Q"]}})
+    keys = ["ROOT#1#P#a", "ROOT#1#Q#a", "ROOT#1#Q#b#P#c", "ROOT#2#Q#P"]
+    for key in keys:
+        things.put(key, box="b")
+    env = {"DDBFS_MAP": str(write_map(content))}
+    names = ls("/any/things/b", env=env)
+    assert names == ["1#P#a", "1#Q#a", "1#Q#b#P#c", "2#Q#P"]
+    texts = [json.loads(ddbfs("cat", f"/any/things/b/{name}", env=env).text)["sk"] for name in names]
+    assert texts == keys

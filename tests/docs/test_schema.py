@@ -98,6 +98,7 @@ def test_example_map_names_the_schema():
 GOOD = {
     "small": SMALL,
     "no prefix": changed("environments.prod", {}),
+    "empty prefix": changed("environments", {"prod": {"prefix": ""}}),
     "parametric environment": changed("environments", {"dev-{b}": {"prefix": "dev-{b}-"}}),
     "endpoint": changed("environments.prod.endpoint", "http://127.0.0.1:8000"),
     "prices": changed("prices", {"prod": 0.1525, "*": 1}),
@@ -203,7 +204,6 @@ BAD = {
     "environment with a leading dot": changed("environments", {".a": {}}),
     "environment of two adjacent parameters": changed("environments", {"{a}{b}": {}}),
     "unknown member of an environment": changed("environments.prod.account", "1"),
-    "empty prefix": changed("environments.prod.prefix", ""),
     "prefix that is no text": changed("environments.prod.prefix", 1),
     "table with a slash": changed("tables", {"a/b": SMALL["tables"]["jobs"]}),
     "unknown member of a table": changed("tables.jobs.key", "pk"),
@@ -327,7 +327,7 @@ def test_schema_refuses(document):
 def test_check_refuses(document, check_offline):
     answer = check_offline(document)
     assert answer.returncode == 1
-    assert re.match(r"ddbfs: \S+map\.json:\d+: \S", answer.stderr), answer.stderr
+    assert re.match(r"ddbfs: \S+map\.json:\d+:\d+: \S", answer.stderr), answer.stderr
 
 
 # The members, as three places have them: object -> names.

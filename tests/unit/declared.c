@@ -43,10 +43,10 @@ bool declared_read(struct arena *arena, struct span text, struct declared_map *o
         read_environments(arena, json_member(root, "environments"), out);
         map_read_tables(&reader, json_member(root, "tables"), &out->tables);
     } else {
-        findings_add(&findings, json_line(&reader.doc, fault.offset), "%s", fault.what);
+        findings_add(&findings, (struct finding_at){0}, "%s", fault.what);
     }
     json_clean_up(&reader.doc);
     for (size_t i = 0; i < findings.count; i++)
-        printf("# line %u: %s\n", findings.items[i].line, findings.items[i].text);
+        printf("# line %u: %s\n", findings.items[i].at.line, findings.items[i].text);
     return findings_none(&findings) && !arena->failed;
 }

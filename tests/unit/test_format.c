@@ -85,6 +85,16 @@ static bool overlap(const char *a, const char *b)
     return one;
 }
 
+static bool overlap_within(const char *a, const char *b)
+{
+    struct format left = parse(a), right = parse(b);
+    bool one = format_overlaps_within(&left, &right, SPAN_LITERAL("#"));
+    bool other = format_overlaps_within(&right, &left, SPAN_LITERAL("#"));
+    arena_clean_up(&arena);
+    CHECK_INT(one, other);
+    return one;
+}
+
 static void check_written(const char *text)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
@@ -182,7 +192,10 @@ static void test_what_is_typed_is_read(void)
     check_read("{x:upper}", "z", "Z", "Z");
     check_read("{x:05}", "42", "42", "00042");
     check_read("{x:05}", "00042", "42", "00042");
-    check_read("{x:05}", "000000042", "42", "00042");
+    check_read("{x:05}", "000042", "no", "000042"); /* which another key has */
+    check_read("{x:05}", "0042", "no", "0042");
+    check_read("{x:05}", "00", "no", "00");
+    check_read("{x:05}", "00000", "0", "00000");
     check_read("{x:05}", "0", "0", "00000");
     check_read("{x:05}", "123456", "no", "123456");
     check_read("{x:05}", "-1", "no", "-1");
@@ -430,6 +443,26 @@ static void test_overlap_of_a_literal_is_exact(void)
     CHECK(!overlap("a.e", "{a}.d"));
 }
 
+static void test_parts_without_separators_overlap_only_in_step(void)
+{
+    CHECK(!overlap_within("{r}#P#{p}", "{r}#Q#{q}"));
+    CHECK(!overlap_within("{r}#P#{p}", "{r}#P#Q#{q}"));
+    CHECK(!overlap_within("{r}#P#{p}", "{r}#PP#{p}"));
+    CHECK(!overlap_within("{r}#{p}", "{r}"));
+    CHECK(!overlap_within("{r}#P", "{r}#Q"));
+    CHECK(!overlap_within("A#{a}", "{b}"));
+    CHECK(!overlap_within("#{a}", "{b}#{c}")); /* no part is empty */
+    CHECK(!overlap_within("x", "xy"));
+    CHECK(overlap_within("{r}#P#{p}", "{r}#P#{q}"));
+    CHECK(overlap_within("{r}#P#{p}", "{a}#{b}#{c}"));
+    CHECK(overlap_within("A#{a}", "{b}#{c}"));
+    CHECK(overlap_within("{r*}#P#{p}", "{r*}#Q#{q}"));
+    CHECK(overlap_within("{r}#P#{p*}", "{r}#P#x#{q}"));
+    CHECK(overlap_within("{r}-P-{p}", "{r}-Q-{q}")); /* "-" may stand in a part */
+    CHECK(overlap_within("A{a}", "{b}"));
+    CHECK(overlap_within("x", "x"));
+}
+
 static void test_overlap_looks_at_both_ends(void)
 {
     CHECK(overlap("{a}", "{b}"));
@@ -471,6 +504,8 @@ static const struct check_test tests[] = {
     {"a_failed_match_leaves_earlier_captures", test_a_failed_match_leaves_earlier_captures},
     {"no_room_is_no_match", test_no_room_is_no_match},
     {"overlap_of_a_literal_is_exact", test_overlap_of_a_literal_is_exact},
+    {"parts_without_separators_overlap_only_in_step",
+     test_parts_without_separators_overlap_only_in_step},
     {"overlap_looks_at_both_ends", test_overlap_looks_at_both_ends},
 };
 

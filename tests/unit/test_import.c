@@ -80,8 +80,8 @@ static void fails(const char *text, const char *part)
 
 static void test_what_is_no_model(void)
 {
-    fails("", "m.json:1: this is no JSON: ");
-    fails("{\n \"a\": 1,\n}", "m.json:3: this is no JSON: ");
+    fails("", "m.json:1:1: this is no JSON: ");
+    fails("{\n \"a\": 1,\n}", "m.json:3:1: this is no JSON: ");
     fails("{}", "m.json: this is no model that can be imported; these can:");
     fails("[]", "m.json: this is no model that can be imported; these can:");
     fails("5", "m.json: this is no model that can be imported; these can:");

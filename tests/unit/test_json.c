@@ -500,15 +500,26 @@ static void bad_bytes_are_written_as_replacement(void)
     WRITES("\xc0\x80", "\"\\ufffd\\ufffd\"");
 }
 
-static void lines_start_at_one(void)
+static void check_position(const struct sample *s, struct json_position *at, size_t offset,
+                           unsigned lines, unsigned characters)
+{
+    json_position_move(at, &s->doc, offset);
+    CHECK_INT(at->lines, lines);
+    CHECK_INT(at->characters, characters);
+}
+
+static void positions_count_lines_and_characters(void)
 {
     SAMPLE s;
-    struct json root = parse(&s, "[1,\n2,\n\n3]");
-    struct json second = json_next(json_first(root));
-    CHECK_INT(json_line(&s.doc, 0), 1);
-    CHECK_INT(json_line(&s.doc, json_offset(second)), 2);
-    CHECK_INT(json_line(&s.doc, json_offset(json_next(second))), 4);
-    CHECK_INT(json_line(&s.doc, 1000), 4);
+    struct json root = parse(&s, "[1,\n2, \"\xc3\xa4\",\n\n 3]");
+    struct json second = json_next(json_first(root)), third = json_next(second);
+    struct json_position at = {0};
+    check_position(&s, &at, json_offset(second), 1, 0);
+    check_position(&s, &at, json_offset(third), 1, 3);
+    check_position(&s, &at, json_offset(json_next(third)), 3, 1);
+    check_position(&s, &at, json_offset(second), 1, 0);
+    check_position(&s, &at, 1000, 3, 3);
+    check_position(&s, &at, 0, 0, 0);
 }
 
 static void a_wide_document_grows_the_tape(void)
@@ -701,7 +712,7 @@ static const struct check_test tests[] = {
     {"strings are written shortest", strings_are_written_shortest},
     {"lone surrogates are written as escapes", lone_surrogates_are_written_as_escapes},
     {"bad bytes are written as replacement", bad_bytes_are_written_as_replacement},
-    {"lines start at one", lines_start_at_one},
+    {"lines start at one", positions_count_lines_and_characters},
     {"a wide document grows the tape", a_wide_document_grows_the_tape},
     {"random documents come back", random_documents_come_back},
     {"mutated documents do no harm", mutated_documents_do_no_harm},

@@ -466,7 +466,7 @@ static void test_parts_that_keys_spell(void)
     check_query("/prod/t/Ann@X", "prod-T: pk = U#ann@x and sk begins with S#");
     check_query("/prod/t/ann/of/42", "prod-T: pk = U#ann and sk begins with S#00042#");
     check_query("/prod/t/ann/of/00042", "prod-T: pk = U#ann and sk begins with S#00042#");
-    check_query("/prod/t/ann/is/042", "prod-T: pk = U#ann and sk begins with S#00042#");
+    check_query("/prod/t/ann/is/00042", "prod-T: pk = U#ann and sk begins with S#00042#");
     check_query("/prod/t/ann/seven", "prod-T: pk = U#ann and sk begins with S#00007#");
     check_query("/prod/t/ann/5..42",
                 "prod-T: pk = U#ann and sk between S#00005..S#00042\xF4\x8F\xBF\xBF");
@@ -480,23 +480,24 @@ static void test_parts_that_keys_spell(void)
     check_key("/prod/t/ann/00042/7", "pk=U#ann sk=S#00042#7");
     check_key("/prod/t/ann/under/42/9#7", "pk=U#ann sk=S#00009#7");
     check_no_query("/prod/t/ann/is/x",
-                   "{x} is a number of digits alone, 5 at the most, which \"x\" is "
-                   "not");
+                   "{x} is no such number as \"x\": the key has a number of 5 digits; it "
+                   "is typed with all of them, or without the zeros in front");
     check_no_query("/prod/t/ann/1..123456",
-                   "{to} is a number of digits alone, 5 at the most, which \"123456\" is not");
+                   "{to} is no such number as \"123456\": the key has a number of 5 digits; it "
+                   "is typed with all of them, or without the zeros in front");
     check_entry("/prod/t/ann", "U#ann", "S#00042#7", "r");
     check_entry("/prod/t/ann", "U#ann", "S#42#7", "none");
     check_entry("/prod/t/ann", "U#ann", "S#000042#7", "none");
     check_entry("/prod/t/ann", "U#Ann", "S#00042#7", "none");
     check_entry("/prod/t/ann/under/42", "U#ann", "S#00042#7",
                 "none"); /* the end, which is asked for */
-    check_entry("/prod/t/ann/under/042", "U#ann", "S#00042#7", "none");
+    check_entry("/prod/t/ann/under/00042", "U#ann", "S#00042#7", "none");
     check_entry("/prod/t/ann/under/42", "U#ann", "S#00041#7", "r");
     struct error err = {0};
     CHECK(!place_resolve(map, span_text("/prod/t/ann/123456#7"), &plain, &err));
     CHECK_INT(err.kind, ERROR_INVALID);
-    CHECK_TEXT(err.text, "{n} in \"123456#7\" is a number of digits alone, 5 at the most: the key "
-                         "holds it with zeros in front");
+    CHECK_TEXT(err.text, "{n} in \"123456#7\" is no such number: the key has a number of 5 digits; "
+                         "it is typed with all of them, or without the zeros in front");
     close_map();
 }
 
