@@ -154,7 +154,8 @@ static void the_mask_takes_rights_away(void)
 static void dates_keep_their_milliseconds_on_both_sides_of_1970(void)
 {
     struct stat stat;
-    struct node later = {.mtime_ms = 1234}, earlier = {.mtime_ms = -1};
+    struct node later = {.dated = true, .mtime_ms = 1234};
+    struct node earlier = {.dated = true, .mtime_ms = -1};
     reply_fill_stat(&mount, &later, &stat);
     CHECK_INT(stat.st_mtim.tv_sec, 1);
     CHECK_INT(stat.st_mtim.tv_nsec, 234000000);
@@ -165,6 +166,17 @@ static void dates_keep_their_milliseconds_on_both_sides_of_1970(void)
     reply_fill_stat(&mount, &earlier, &stat);
     CHECK_INT(stat.st_mtim.tv_sec, -2);
     CHECK_INT(stat.st_mtim.tv_nsec, 0);
+}
+
+static void a_node_without_a_date_has_that_of_the_mount(void)
+{
+    struct stat stat;
+    struct mount started = {.dated_ms = 5678};
+    struct node undated = {.kind = NODE_DIRECTORY}, epoch = {.dated = true};
+    reply_fill_stat(&started, &undated, &stat);
+    CHECK_INT(stat.st_mtim.tv_sec, 5);
+    reply_fill_stat(&started, &epoch, &stat);
+    CHECK_INT(stat.st_mtim.tv_sec, 0);
 }
 
 static void a_name_is_good_for_what_is_left_and_never_for_nothing(void)
@@ -249,6 +261,7 @@ static const struct check_test tests[] = {
     {"the_mask_takes_rights_away", the_mask_takes_rights_away},
     {"dates_keep_their_milliseconds_on_both_sides_of_1970",
      dates_keep_their_milliseconds_on_both_sides_of_1970},
+    {"a_node_without_a_date_has_that_of_the_mount", a_node_without_a_date_has_that_of_the_mount},
     {"a_name_is_good_for_what_is_left_and_never_for_nothing",
      a_name_is_good_for_what_is_left_and_never_for_nothing},
     {"bytes_are_given_as_far_as_there_are_any", bytes_are_given_as_far_as_there_are_any},
