@@ -20,6 +20,15 @@ bool rank_write(const struct map_rank *rank, uint64_t number, struct buf *out)
     return size == (int)rank->digits;
 }
 
+bool rank_refuse(const struct map_rank *rank, struct error *err)
+{
+    return error_set(err, ERROR_INVALID,
+                     "more entries than ranks of %u digits can tell apart: let the map say "
+                     "\"newest\" or \"oldest\" with a number, or take {" RANK_PARAM
+                     "} out of \"name\"",
+                     rank->digits);
+}
+
 bool rank_skip(const struct map_rank *rank, struct span *name)
 {
     if (rank->digits == 0)

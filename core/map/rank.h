@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/base/buf.h"
+#include "core/base/error.h"
 #include "core/base/span.h"
 
 enum {
@@ -28,6 +29,9 @@ unsigned rank_digits(uint32_t limit);
 /* Appends NUMBER, the first being 1, and the text behind it; nothing where names have no rank.
  * False when the number has more digits, and would not sort. */
 bool rank_write(const struct map_rank *rank, uint64_t number, struct buf *out);
+
+/* The error of a number for which rank_write returned false. Returns false. */
+bool rank_refuse(const struct map_rank *rank, struct error *err);
 
 /* Takes the rank, of any number of digits, and the text behind it off NAME. False when there is
  * none, or nothing follows. */

@@ -61,10 +61,10 @@ struct tree_listing {
     struct slices slices;   /* of LISTING_CONTENTS: the page's keys */
     size_t told;            /* entries of the page that have been delivered */
     size_t found;           /* records that were read again, and are still there */
+    size_t vanished;        /* those that are not */
     size_t matched;         /* records that answer what is asked beside the path */
     struct ties ties;       /* of a query with ties */
     uint64_t last_tie;      /* what the last of those that are wanted has; 0 before it came */
-    struct error unnamed;   /* of a record beyond the newest N, which may yet be wanted */
     struct arena contents;  /* of the entries that are being delivered */
     size_t content_bytes;   /* in there */
     struct buf texts;       /* with ITEMS: those that were read again, as one array of JSON */

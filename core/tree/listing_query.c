@@ -133,6 +133,13 @@ static int64_t ttl_left_ms(const struct tree_listing *listing, int64_t waited_ms
     return left_ms > 0 && !age.is_dropped ? left_ms : 0;
 }
 
+/* The rank that an entry is named with at first. Where its record is read again, drop_vanished
+ * replaces it by the place among those that are there. */
+static uint64_t first_rank(const struct tree_listing *listing)
+{
+    return listing->full && listing->plan->reads_again ? 1 : listing->stats.entries + 1;
+}
+
 /* OWN is the file that the map declares for the record, or NULL. */
 static bool add_entry(struct tree_listing *listing, const struct sifted *sifted, struct json item,
                       struct proof *own, const struct page *page)
@@ -148,7 +155,7 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
         buf_add_span(&name, own->name);
         own->listed = true;
     } else if (needs_name(listing, sifted) &&
-               !place_write_name(place, route, &sifted->parts, listing->stats.entries + 1,
+               !place_write_name(place, route, &sifted->parts, first_rank(listing),
                                  &listing->tree->names, &name, &listing->entries.why)) {
         listing->entries.failed = true; /* told when the page is delivered */
         return true;
@@ -157,6 +164,7 @@ static bool add_entry(struct tree_listing *listing, const struct sifted *sifted,
     if (!added)
         return false;
     added->ttl_left_ms = ttl_left_ms(listing, page->age_ms);
+    added->rank = own ? 0 : listing->stats.entries + 1;
     if (listing->full && !listing->plan->reads_again) {
         describe(listing, added, item, page->request_id);
     } else if (listing->full && !slices_add(&listing->slices, &sifted->key,
@@ -272,6 +280,22 @@ static bool is_wanted(const struct tree_listing *listing, uint64_t ties)
     return query->limit == 0 || had < query->limit || (query->ties && ties == listing->last_tie);
 }
 
+/* Names ENTRY by its place among the records that are there. Its name has the rank 1. */
+static void number_entry(struct tree_listing *listing, struct tree_entry *entry)
+{
+    const struct map_rank *rank = &listing->plan->pattern->entries[0].rank;
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    struct span rest = entry->name;
+    if (rank->digits == 0 || entry->rank == 0 || !rank_skip(rank, &rest))
+        return;
+    if (!rank_write(rank, entry->rank - listing->vanished, &name) && !name.failed)
+        listing->entries.failed = !rank_refuse(rank, &listing->entries.why);
+    buf_add_span(&name, rest);
+    entry->name = arena_copy(&listing->entries.arena, buf_span(&name));
+    listing->entries.failed =
+        listing->entries.failed || name.failed || listing->entries.arena.failed;
+}
+
 /* Takes entries whose records have gone, or changed, since the index told of them out of the range,
  * and those that are more than the listing wants, and returns how many are left in it. */
 static size_t drop_vanished(struct tree_listing *listing, size_t from, size_t to)
@@ -281,6 +305,9 @@ static size_t drop_vanished(struct tree_listing *listing, size_t from, size_t to
     for (size_t i = from; i < to && is_wanted(listing, items[i].ties); i++) {
         bool there = items[i].size >= 0;
         listing->found += there;
+        listing->vanished += !there && !items[i].directory;
+        if (there)
+            number_entry(listing, &items[i]);
         if (listing->found == limit && listing->last_tie == 0)
             listing->last_tie = items[i].ties;
         bool shown = there && !items[i].passed_over;
@@ -317,10 +344,7 @@ static void take_all_records(void *arg, const struct error *err)
     size_t count = drop_vanished(listing, from, listing->told);
     bool enough = !is_wanted(listing, last ? listing->ties.group
                                            : listing->entries.items[listing->told].ties);
-    bool cut = !enough && last && listing->unnamed.kind != ERROR_NONE;
-    if (cut)
-        listing->failed = listing->unnamed;
-    listing->more = listing->more && !enough && !cut;
+    listing->more = listing->more && !enough;
     if (last || enough) {
         slices_clear(&listing->slices);
         end_page(listing);
@@ -404,8 +428,6 @@ static bool add_next_item(struct tree_listing *listing, const struct page *page,
  * gone, so all of the page are taken in, and read until N are there. False when memory ran out. */
 static bool add_page(struct tree_listing *listing, const struct page *page, bool *enough)
 {
-    uint32_t limit = listing->plan->query->limit;
-    bool may_have_gone = listing->full && listing->plan->reads_again;
     listing->stats.pages++;
     listing->stats.read += page->scanned ? page->scanned : page->item_count;
     listing->stats.requests += page->requests;
@@ -414,18 +436,9 @@ static bool add_page(struct tree_listing *listing, const struct page *page, bool
     listing->stats.entries += page->counted;
     listing->stats.counted += page->counted;
     listing->matched += page->counted;
-    for (size_t i = 0; i < page->item_count && !*enough && !listing->entries.failed; i++) {
+    for (size_t i = 0; i < page->item_count && !*enough && !listing->entries.failed; i++)
         if (!add_next_item(listing, page, page->items[i], enough))
             return false;
-        if (may_have_gone && limit > 0 && listing->stats.entries >= limit &&
-            listing->entries.why.kind == ERROR_INVALID) {
-            /* Its rank does not fit, say, which matters when it is wanted. */
-            listing->unnamed = listing->entries.why;
-            listing->entries.why = (struct error){0};
-            listing->entries.failed = false;
-            break;
-        }
-    }
     return true;
 }
 

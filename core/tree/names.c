@@ -467,11 +467,7 @@ bool names_write(const struct names_directory *directory, const struct route *ch
     if (prefix.failed)
         return error_no_memory(err);
     if (!fits)
-        return error_set(err, ERROR_INVALID,
-                         "more entries than ranks of %u digits can tell apart: let the map say "
-                         "\"newest\" or \"oldest\" with a number, or take {" RANK_PARAM
-                         "} out of \"name\"",
-                         child->entry->rank.digits);
+        return rank_refuse(&child->entry->rank, err);
     struct name_draft draft = {
         .prefix = buf_span(&prefix),
         .format = &child->segment,

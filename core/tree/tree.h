@@ -77,7 +77,8 @@ struct tree_entry {
     int64_t ttl_left_ms; /* how long it may be believed: its own path's word, not the listing's */
     uint64_t ties;       /* of a listing with ties: entries that share one share their sort key */
     bool passed_over;    /* within a listing alone: it counts, and is none of those asked for */
-    struct json item;    /* of a record, for who asked for items; absent elsewhere */
+    uint64_t rank;    /* likewise: its place among the query's entries, from 1 on; 0 without one */
+    struct json item; /* of a record, for who asked for items; absent elsewhere */
 };
 
 /* Some entries of a listing, borrowed; none, perhaps. Exactly one of ENTRIES and ERR is not NULL.

@@ -1271,7 +1271,34 @@ static void test_the_newest_are_as_many_as_are_there(void)
     check_newest("\"newest\":2", "5 41 0\n3 41 0\n", ERROR_NONE);
     check_newest("\"newest\":4", "5 41 0\n3 41 0\n2 41 0\n1 41 0\n", ERROR_NONE);
     check_newest("\"newest\":5", "5 41 0\n3 41 0\n2 41 0\n1 41 0\n", ERROR_NONE);
-    check_newest("\"newest\":2,\"name\":\"{rank}_{b}\"", "2_5 41 0\n4_3 41 0\n", ERROR_NONE);
+    check_newest("\"newest\":2,\"name\":\"{rank}_{b}\"", "1_5 41 0\n2_3 41 0\n", ERROR_NONE);
+}
+
+/* Of eleven that the index tells of one has gone: the tenth is the ninth then, which has a rank of
+ * one digit, on whichever page it comes. */
+static void test_ranks_are_of_those_that_are_there(void)
+{
+    static const struct fake_item items[] = {BOTH("a"), BOTH("b"), BOTH("c"), BOTH("d"),
+                                             OLD("e"),  BOTH("f"), BOTH("g"), BOTH("h"),
+                                             BOTH("i"), BOTH("j"), BOTH("k"), {0}};
+    for (size_t page_size = 0; page_size < 12; page_size++) {
+        open_table(
+            "\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"P\",\"sk\":\"{b}\"}},"
+            "\"indexes\":{\"I\":{\"partition\":\"x\",\"sort\":\"sk\",\"projects\":\"keys\"}},"
+            "\"paths\":{\"{x}/\":{\"index\":\"I\",\"newest\":9,\"name\":\"{rank}_{b}\"}}",
+            items);
+        scene.fake.page_size = page_size;
+        CLEAN_UP(told_clean_up) struct told told = {0};
+        CLEAN_UP(told_clean_up) struct told there = {.full = true};
+        CHECK(scene_list(&scene, "/prod/t/1", &told));
+        CHECK_TEXT(buf_text(&told.bytes), "1_k\n2_j\n3_i\n4_h\n5_g\n6_f\n7_e\n8_d\n9_c\n");
+        CHECK(scene_list(&scene, "/prod/t/1", &there));
+        CHECK_TEXT(buf_text(&there.bytes),
+                   "1_k 41 0\n2_j 41 0\n3_i 41 0\n4_h 41 0\n5_g 41 0\n6_f 41 0\n7_d 41 0\n"
+                   "8_c 41 0\n9_b 41 0\n");
+        CHECK_INT(there.err.kind, ERROR_NONE);
+        close_scene();
+    }
 }
 
 /* An index with two sort attributes: the first one's values are directories. */
@@ -1759,6 +1786,7 @@ static const struct check_test tests[] = {
     {"the_attributes_of_a_record_that_is_not_there",
      test_the_attributes_of_a_record_that_is_not_there},
     {"items_of_no_declared_kind_are_told_of", test_items_of_no_declared_kind_are_told_of},
+    {"ranks_are_of_those_that_are_there", test_ranks_are_of_those_that_are_there},
     {"the_newest_are_as_many_as_are_there", test_the_newest_are_as_many_as_are_there},
     {"more_records_than_one_request_holds", test_more_records_than_one_request_holds},
     {"records_are_read_in_slices", test_records_are_read_in_slices},
