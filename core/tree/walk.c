@@ -291,8 +291,8 @@ static bool make_page(struct walk *walk, struct page *out)
     return true;
 }
 
-/* Whoever listed before had enough with the last page. Who has not, though he asks the same, is
- * told of it: nothing is cut short in silence. */
+/* A reader that needs a page behind the transcript's last one gets an error, and the next reader
+ * asks the source: nothing is cut short in silence. */
 static void tell_page(void *arg)
 {
     struct walk *walk = arg;
@@ -300,11 +300,13 @@ static void tell_page(void *arg)
     struct page page;
     walk->timer = NULL;
     bool ok = walk->at < walk->told->page_count;
-    if (!ok)
+    if (!ok) {
+        cache_forget(walk->from.walks->cache, buf_span(&walk->key));
         error_set(&why, ERROR_SERVICE,
                   "the listing goes on behind what was read of it a moment ago; ask again");
-    else if (!make_page(walk, &page))
+    } else if (!make_page(walk, &page)) {
         ok = error_no_memory(&why);
+    }
     walk->fn(walk->arg, ok ? &page : NULL, ok ? NULL : &why);
 }
 
@@ -353,7 +355,8 @@ static bool begin(struct walk *walk, struct error *err)
 
 /* Identity is what is asked, of whom, and what its keys are called, by which items are taken apart.
  * Of records that were read again only those are there that count for their path: another path that
- * asks the same would take what is missing for gone. */
+ * asks the same would take what is missing for gone. A listing of N entries ends with the page that
+ * completes them: another path may leave out some of these, and would lack further pages. */
 static bool write_key(struct walk *walk)
 {
     const struct plan *plan = walk->from.plan;
@@ -363,7 +366,7 @@ static bool write_key(struct walk *walk)
                    value_type_name(plan->table->keys[i].type));
     buf_add_char(&walk->key, ' ');
     read_identity(plan->query, &walk->key);
-    if (plan->reads_again) {
+    if (plan->reads_again || plan->query->limit > 0) {
         buf_printf(&walk->key, " %s", plan->query->pattern);
         plan_identity(plan, &walk->key);
     }

@@ -1,12 +1,15 @@
 """A listing and its files in a mount share what they read: while it is fresh, no page is read twice."""
 
 import errno
+import itertools
 import json
 import os
 import subprocess
 import threading
 
 import pytest
+
+from harness import load, rows, tables
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 ALL = f"prod/jobs/by-index/shopify/{SHOP}/all"
@@ -255,3 +258,73 @@ def test_paths_that_ask_the_same_have_records_of_their_own(mount, table, tmp_pat
     assert [json.loads(line)["sk"] for line in lines] == ["TASK#2", "TASK#3"]
     assert look(m, f"any/things/{other}", "@count") == b"2\n"
     assert len(look(m, f"any/things/{other}", "ls")) == 2
+
+
+# Listings of one partition, by those that send the same Query.
+NEWEST = {"newest": 2}
+BY_INDEX = {"index": "by-pk", **NEWEST}
+SAME_QUERY = [
+    {
+        "all": {"list": ["day", "week"], **NEWEST},
+        "turned": {"list": ["week", "day"], **NEWEST},
+        "days": {"list": "day", **NEWEST},
+        "weeks": {"list": "week", **NEWEST},
+        "ranked": {"list": "day", "name": "{rank}_{day}", **NEWEST},
+        "counted/{count}": {"list": "day", "newest": "{count}"},
+        "beside": {"list": ["day", "week"], **NEWEST},
+    },
+    {
+        "index": {"list": ["day", "week"], **BY_INDEX},
+        "index-days": {"list": "day", **BY_INDEX},
+        "index-keys": {"list": "day", "hydrate": False, **BY_INDEX},
+    },
+    {
+        "up-to/{end}": {"list": "day", "where": {"day": {"<=": "{end}"}}, **NEWEST},
+        "below/{end}": {"list": "day", "where": {"day": {"<": "{end}"}}, **NEWEST},
+    },
+]
+KEYS = ["D#1", "D#2", "D#3", "W#1", "W#2"]
+
+
+@pytest.fixture
+def sharing(boto, table, tmp_path):
+    """A table of boxes with the same keys, and a map of SAME_QUERY."""
+    kinds = {"day": {"pk": "{box}", "sk": "D#{day}"}, "week": {"pk": "{box}", "sk": "W#{week}"}}
+    paths = {f"{{box}}/{name}/": path for group in SAME_QUERY for name, path in group.items()}
+    paths["{box}/beside/last"] = {"record": "week", "where": {"week": "2"}}
+    index = {"by-pk": {"partition": "pk", "sort": "sk", "projects": "keys"}}
+    keys = [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}]
+    made = tables.plain() | {"GlobalSecondaryIndexes": [
+        {"IndexName": "by-pk", "KeySchema": keys, "Projection": {"ProjectionType": "KEYS_ONLY"}}]}  # fmt: skip
+    name = table(made)
+    map_file = tables.write_map(tmp_path / "map.json", records=kinds, paths=paths, indexes=index)
+
+    def fill(boxes):
+        load.put_all(boto, name, [tables.item(key, "x", box) for box in boxes for key in KEYS])
+
+    return map_file, fill
+
+
+def test_listings_that_share_a_query_do_not_cut_each_other_short(mount, sharing):
+    """Each of them is first listed alone, and then after each other, in a box of its own."""
+    map_file, fill = sharing
+    names = [[name.format(count=2, end=3) for name in group] for group in SAME_QUERY]
+    pairs = [pair for group in names for pair in itertools.product(group, repeat=2)]
+    turns = list(itertools.product(["ls", "@info"], ["ls", "@jsonl"], pairs))
+    boxes = [f"box-{at}" for at in range(len(turns))]
+    fill([*boxes, *{name.split("/")[0] for group in names for name in group}])
+    m = mount(map_file=map_file)
+
+    def listed(box, name, way):
+        found = look(m, f"any/things/{box}/{name}", way)
+        return [json.loads(line)["sk"] for line in found.splitlines()] if way == "@jsonl" else found
+
+    alone = {(name, way): listed(name.split("/")[0], name, way)
+             for group in names for name in group for way in ("ls", "@jsonl")}  # fmt: skip
+    assert alone["all", "@jsonl"] == ["W#2", "W#1"] and alone["days", "@jsonl"] == ["D#3", "D#2"]
+    every = rows.Rows()
+    for box, (first_way, way, (first, then)) in zip(boxes, turns):
+        with every.row(f"{first} by {first_way}, {then} by {way}"):
+            listed(box, first, first_way)
+            assert listed(box, then, way) == alone[then, way]
+    every.check()
