@@ -249,20 +249,21 @@ static bool agrees(struct json root, const char *name, size_t count)
     return !json_present(value) || (json_read_int(value, &told) && told == (int64_t)count);
 }
 
-/* A local server may not tell it. */
-static size_t scanned_of(struct json root, size_t count)
+/* How many items were read for a page of COUNT. Without a filter these are all: a local server may
+ * add one that the next page begins with. A local server may also not state the number. */
+static size_t scanned_of(const struct read *read, struct json root, size_t count)
 {
     int64_t told;
-    bool is_told = json_read_int(json_member(root, "ScannedCount"), &told);
+    bool is_told = read->filter_count && json_read_int(json_member(root, "ScannedCount"), &told);
     return is_told && told > (int64_t)count ? (size_t)told : count;
 }
 
-static bool read_items(struct answer *answer, struct json root)
+static bool read_items(struct answer *answer, const struct read *read, struct json root)
 {
     bool ok = read_resume(answer, root, "LastEvaluatedKey", JSON_OBJECT) &&
               collect_items(answer, json_member(root, "Items")) &&
               (answer->arena.failed || agrees(root, "Count", answer->item_count));
-    answer->scanned = scanned_of(root, answer->item_count);
+    answer->scanned = scanned_of(read, root, answer->item_count);
     return ok;
 }
 
@@ -271,8 +272,18 @@ static bool read_number(struct json root, const char *name, int64_t *out)
     return json_read_int(json_member(root, name), out) && *out >= 0 && *out <= MOST_COUNTED;
 }
 
-/* How many items there are, and none of them: who sends items, or no number, has not understood
- * what was asked. What is counted has been looked at; without a filter it is all of that. */
+/* Whether COUNT can be what is left of SCANNED items: all of them without a filter. Where a further
+ * page follows, dynoxide also counts as scanned the item that page begins with. */
+static bool is_left_of(const struct read *read, const struct answer *answer, int64_t count,
+                       int64_t scanned)
+{
+    bool again = json_present(answer->resume);
+    return read->filter_count ? count <= scanned
+                              : count == scanned || (again && count + 1 == scanned);
+}
+
+/* How many items there are, and none of them: a server that sends items, or no number, has not
+ * understood the request. */
 static bool count_items(struct answer *answer, const struct read *read, struct json root)
 {
     struct json items = json_member(root, "Items");
@@ -281,9 +292,9 @@ static bool count_items(struct answer *answer, const struct read *read, struct j
         !read_number(root, "Count", &count) || !read_number(root, "ScannedCount", &scanned))
         return false;
     answer->counted = (uint64_t)count;
-    answer->scanned = (size_t)scanned;
+    answer->scanned = scanned_of(read, root, (size_t)count);
     bool none = !json_present(items) || (json_is(items, JSON_ARRAY) && json_count(items) == 0);
-    return none && (read->filter_count ? count <= scanned : count == scanned);
+    return none && is_left_of(read, answer, count, scanned);
 }
 
 /* A filter leaves out items that were read. */
@@ -507,7 +518,7 @@ static bool read_content(struct answer *answer, const struct answer_question *qu
         return read_batch(answer, read, root);
     case DYNAMO_QUERY:
     case DYNAMO_SCAN:
-        return read->counts ? count_items(answer, read, root) : read_items(answer, root);
+        return read->counts ? count_items(answer, read, root) : read_items(answer, read, root);
     case DYNAMO_DESCRIBE_TABLE:
         return read_table(answer, read, root);
     case DYNAMO_LIST_TABLES:

@@ -716,6 +716,9 @@ static void a_count_comes_without_items(void)
     CHECK(is_count("{\"Count\":3,\"ScannedCount\":3}", &count));
     CHECK_INT(count, 3);
     CHECK(is_count("{\"Count\":0,\"ScannedCount\":0,\"Items\":[]}", &count));
+    CHECK(is_count("{\"Count\":3,\"ScannedCount\":4,\"LastEvaluatedKey\":{\"a\":{\"S\":\"1\"}}}",
+                   &count));
+    CHECK_INT(count, 3);
 }
 
 static void a_count_that_can_not_be_is_not_understood(void)
@@ -727,6 +730,8 @@ static void a_count_that_can_not_be_is_not_understood(void)
         "{\"Count\":1.5,\"ScannedCount\":1.5}",
         "{\"Count\":\"1\",\"ScannedCount\":\"1\"}",
         "{\"Count\":1,\"ScannedCount\":2}",
+        "{\"Count\":2,\"ScannedCount\":1,\"LastEvaluatedKey\":{\"a\":{\"S\":\"1\"}}}",
+        "{\"Count\":1,\"ScannedCount\":3,\"LastEvaluatedKey\":{\"a\":{\"S\":\"1\"}}}",
         "{\"Count\":9000000,\"ScannedCount\":9000000}",
         "{\"Count\":1,\"ScannedCount\":1,\"Items\":[{}]}",
         "{\"Count\":1,\"ScannedCount\":1,\"LastEvaluatedKey\":1}",
