@@ -4,6 +4,7 @@ itself by its seed. What the tests notice is for whoever runs it."""
 import importlib.machinery
 import importlib.util
 import subprocess
+import sys
 
 from harness import places
 
@@ -62,3 +63,23 @@ def test_a_seed_repeats_itself():
 
 def test_files_can_be_chosen():
     assert all(line.startswith("fs/cli/") for line in listed("--only", "^fs/cli/"))
+
+
+ORPHAN = """\
+import os, subprocess, time
+number = int(subprocess.check_output(["sh", "-c", "sleep 0 >&- 2>&- & echo $!"]))
+end = time.monotonic() + 60
+while os.path.exists(f"/proc/{number}") and time.monotonic() < end:
+    time.sleep(0.01)
+assert not os.path.exists(f"/proc/{number}"), open(f"/proc/{number}/status").read()
+"""
+
+
+def test_orphans_are_waited_for(tmp_path):
+    """A zombie would look as if a test's program had not been ended."""
+    ended_well, said = load().run([sys.executable, "-c", ORPHAN], tmp_path, 90)
+    assert ended_well, said
+
+
+def test_the_exit_code_is_the_command_s(tmp_path):
+    assert load().run(["sh", "-c", "echo word; exit 3"], tmp_path, 90) == (False, "word\n")
