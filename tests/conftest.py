@@ -124,10 +124,14 @@ def shell(tmp_path, server, make_proxy):
 
 @pytest.fixture
 def table(server):
-    """Makes a table for one test: table(description, items) -> its name; dropped afterwards."""
+    """Makes a table for one test: table(description, items) -> its name; dropped afterwards. One of the same
+    name, such as that of the row before, is replaced."""
     dynamo, made = load.client(server.url), []
 
     def make(description, typed_items=(), name=None):
+        if (name or description["TableName"]) in made:
+            made.remove(name or description["TableName"])
+            dynamo.delete_table(TableName=name or description["TableName"])
         made.append(load.create_table(dynamo, description, name))
         load.put_all(dynamo, made[-1], typed_items)
         return made[-1]

@@ -8,6 +8,7 @@ import shlex
 import pytest
 
 from harness import places
+from harness.rows import rows
 
 GUIDE = places.REPO / "docs/guides/access-patterns.md"
 SECTIONS = re.split(r"^## ", GUIDE.read_text(), flags=re.M)[1:]
@@ -120,7 +121,7 @@ def test_the_excerpts_are_one_map(ddbfs, guide_map):
     assert ddbfs("check", "--offline", guide_map).stderr == ""
 
 
-@pytest.mark.parametrize("section", SECTIONS, ids=title)
+@rows("section", SECTIONS, ids=title)
 def test_what_a_section_shows(ddbfs, guide_map, table, proxy, section):
     _, declared = excerpt(section)
     items = list(items_of(section, declared.get("types", {})))

@@ -3,6 +3,7 @@
 import pytest
 
 from harness import plain
+from harness.rows import rows
 
 pytestmark = pytest.mark.wire
 
@@ -66,14 +67,14 @@ def test_job_by_id_that_is_missing_costs_the_query(ddbfs, cost):
 # Jobs: a shop's active or pending jobs
 
 
-@pytest.mark.parametrize("status", ["PENDING", "IN_PROGRESS", "COMPLETED", "FAILED"])
+@rows("status", ["PENDING", "IN_PROGRESS", "COMPLETED", "FAILED"])
 def test_jobs_by_status_are_newest_first_on_all_platforms(ls, oracle, cost, status):
     expected = platform_names(jobs_by_status(oracle, status))
     assert ls(f"/prod/jobs/by-status/{SHOP}/{status}") == expected != []
     assert cost() == ["Query GSI_JobsByStatus_v2"]
 
 
-@pytest.mark.parametrize("platform", ["shopify", "ecom"])
+@rows("platform", ["shopify", "ecom"])
 def test_jobs_by_status_of_one_platform(ls, oracle, cost, platform):
     expected = base_names(jobs_by_status(oracle, "IN_PROGRESS", platform))
     assert ls(f"/prod/jobs/by-index/{platform}/{SHOP}/status/IN_PROGRESS") == expected != []
@@ -131,7 +132,7 @@ def test_job_of_latest_is_one_get(ddbfs, oracle, cost):
 # Jobs: a time window
 
 
-@pytest.mark.parametrize("date", ["2026-04-16", "2026-04-16T09", "2026-04", "2026"])
+@rows("date", ["2026-04-16", "2026-04-16T09", "2026-04", "2026"])
 def test_jobs_on_a_date(ls, oracle, cost, date):
     expected = base_names(jobs(oracle, "begins_with(sk, :day)", day=f"JOB#{date}"))
     assert ls(f"{BY_INDEX}/on/{date}") == expected != []
@@ -255,7 +256,7 @@ def test_active_index_of_a_shop(ddbfs, oracle, cost):
     assert cost() == ["GetItem"]
 
 
-@pytest.mark.parametrize(
+@rows(
     "domain",
     ["cool-store", "e513a8-4", "oak-and-iron", "nordlicht-lampen", "petit-atelier"],
 )
@@ -280,7 +281,7 @@ def test_shop_lists_all_its_records(ls, oracle, cost):
     assert cost() == ["Query"]
 
 
-@pytest.mark.parametrize("name", ["SETTINGS", "API_KEY", "USER#71203948812"])
+@rows("name", ["SETTINGS", "API_KEY", "USER#71203948812"])
 def test_each_kind_of_record_of_a_shop(ddbfs, oracle, cost, name):
     got = ddbfs("cat", f"/prod/shops/{DOMAIN}/{name}").stdout
     assert got == oracle.record(SHOPS, f"SHOP#{DOMAIN}", name, SECRETS)
@@ -317,13 +318,13 @@ STRUCTURE = {
 }
 
 
-@pytest.mark.parametrize("path", STRUCTURE)
+@rows("path", STRUCTURE)
 def test_structure_costs_nothing(ls, cost, path):
     assert sorted(ls(path)) == sorted(STRUCTURE[path])
     assert cost() == []
 
 
-@pytest.mark.parametrize("environment", ["staging", "dev-search-v2", "dev-fix-7"])
+@rows("environment", ["staging", "dev-search-v2", "dev-fix-7"])
 def test_each_environment_reads_its_own_table(ddbfs, proxy, environment):
     ddbfs("ls", f"/{environment}/shops/{DOMAIN}")
     assert [record.table for record in proxy.requests] == [f"{environment}-ShopifyEntitiesTable"]
@@ -347,7 +348,7 @@ def test_one_record_asked_twice_costs_once(ddbfs, cost):
     assert cost() == ["GetItem"]
 
 
-@pytest.mark.parametrize("date", ["2026-4-16", "16-04-2026", "2026-04-32", "today"])
+@rows("date", ["2026-4-16", "16-04-2026", "2026-04-32", "today"])
 def test_what_is_no_date_is_refused(ddbfs, cost, date):
     run = ddbfs("cat", f"{BY_INDEX}/on/{date}@count", expect=None)
     assert run.code != 0 and "a date is written 2026-04-16" in run.stderr and cost() == []

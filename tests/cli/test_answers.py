@@ -3,6 +3,7 @@
 import pytest
 
 from harness import tables
+from harness.rows import rows
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
@@ -31,8 +32,8 @@ def with_a_number_in_a_set(body):
 ITEMS = [of_another_key, without_its_key, with_a_number_that_is_none, with_a_number_in_a_set]
 
 
-@pytest.mark.parametrize("change", ITEMS, ids=lambda change: change.__name__)
-@pytest.mark.parametrize("companion", ["", "@typed", "@info"])
+@rows("change", ITEMS, ids=lambda change: change.__name__)
+@rows("companion", ["", "@typed", "@info"])
 def test_a_record_that_was_not_asked_for(ddbfs, proxy, change, companion):
     fault = proxy.fault("alter", op="GetItem", times=None, change=change)
     result = ddbfs("cat", SETTINGS + companion, expect=1)
@@ -63,7 +64,7 @@ MISSES = {
 }
 
 
-@pytest.mark.parametrize("kind", MISSES)
+@rows("kind", MISSES)
 def test_only_dynamodb_proves_a_miss(ddbfs, proxy, kind):
     body, content_type, is_miss = MISSES[kind]
     proxy.fault("raw", op="GetItem", times=None, body=body, content_type=content_type)
@@ -114,7 +115,7 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize("change", QUERIES, ids=lambda change: change.__name__)
+@rows("change", QUERIES, ids=lambda change: change.__name__)
 def test_a_page_that_is_no_answer(ddbfs, proxy, change):
     proxy.fault("alter", op="Query", times=None, change=change)
     result = ddbfs("ls", ALL, expect=1)
@@ -191,7 +192,7 @@ BATCHES = [
 ]
 
 
-@pytest.mark.parametrize("change", BATCHES, ids=lambda change: change.__name__)
+@rows("change", BATCHES, ids=lambda change: change.__name__)
 def test_a_batch_that_is_no_answer(ddbfs, proxy, change):
     proxy.fault("alter", op="BatchGetItem", times=None, change=change)
     result = ddbfs("ls", "-l", BY_STATUS, expect=1)
@@ -239,7 +240,7 @@ def with_the_first_again(body):
     body["Count"] = len(body["Items"])
 
 
-@pytest.mark.parametrize("option", [(), ("-l",)])
+@rows("option", [(), ("-l",)])
 def test_an_item_of_an_index_that_comes_twice(ddbfs, proxy, option):
     """Where the order does not tell: all have one sort key."""
     proxy.fault("alter", op="Query", times=None, change=with_the_first_again)
@@ -248,7 +249,7 @@ def test_an_item_of_an_index_that_comes_twice(ddbfs, proxy, option):
     assert "had come before" in result.stderr or "backwards" in result.stderr
 
 
-@pytest.mark.parametrize("value", ["shpat_of_somebody_else"])
+@rows("value", ["shpat_of_somebody_else"])
 def test_a_token_that_the_filter_leaves_out(ddbfs, proxy, value):
     def change(body):
         for item in body["Items"]:

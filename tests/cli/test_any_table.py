@@ -5,6 +5,7 @@ import json
 import pytest
 
 from harness import tables, zoo
+from harness.rows import rows
 
 BARE = {"DDBFS_MAP": None}
 THINGS = "any-Things"
@@ -90,7 +91,7 @@ def test_no_environment_is_called_tables(ddbfs, write_map, example_map):
     assert 'no environment is called "tables"' in result.stderr
 
 
-@pytest.mark.parametrize("options", [[], ["-l"]])
+@rows("options", [[], ["-l"]])
 def test_a_thousand_tables_cost_ten_requests(bare, proxy, cost, options):
     proxy.fault("canned", op="ListTables", times=None, answer=tables.canned_names(1000))
     listed = bare("ls", *options, "/tables").text.splitlines()
@@ -127,7 +128,7 @@ def test_a_table_that_is_not_there(bare, cost):
     assert cost()[0] == "DescribeTable"
 
 
-@pytest.mark.parametrize("name", [".git", "HEAD", "ab", "no%20table", "x" * 256, "arn%3Aaws"])
+@rows("name", [".git", "HEAD", "ab", "no%20table", "x" * 256, "arn%3Aaws"])
 def test_names_that_no_table_has_ask_nobody(bare, cost, name):
     assert bare("ls", f"/tables/{name}", expect=3).stdout == b""
     assert cost() == []
@@ -211,7 +212,7 @@ def secret_map(tmp_path):
     return write
 
 
-@pytest.mark.parametrize(
+@rows(
     "prefix", [("e", "any-", "Things"), ("e-{b}", "{b}-", "Things"), ("e", "", "any-Things")]
 )
 def test_what_the_map_keeps_secret_stays_so_below_tables(ddbfs, things, secret_map, prefix):

@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from harness.rows import rows
+
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
 ITEMS = 40
@@ -48,8 +50,8 @@ def many(things):
     return things
 
 
-@pytest.mark.parametrize("kind", LISTINGS)
-@pytest.mark.parametrize("items", [1, 2])
+@rows("kind", LISTINGS)
+@rows("items", [1, 2])
 def test_a_listing_is_the_same_from_both_ends(asked, proxy, kind, items):
     proxy.fault("page_size", op="Query", times=None, items=items)
     for words in (("ls", LISTINGS[kind]), ("cat", f"{LISTINGS[kind]}@jsonl"), ("cat", f"{LISTINGS[kind]}@csv")):
@@ -57,7 +59,7 @@ def test_a_listing_is_the_same_from_both_ends(asked, proxy, kind, items):
         assert told == asked(*words, ends="no")[0] != ""
 
 
-@pytest.mark.parametrize("items", [1, 3, 7, 13])
+@rows("items", [1, 3, 7, 13])
 def test_two_pages_more_at_most(asked, proxy, many, items):
     proxy.fault("page_size", op="Query", times=None, items=items)
     told, queries = asked("cat", "/any/things/box@jsonl", env=many.env)
@@ -83,7 +85,7 @@ def test_it_begins_with_the_third_page(asked, proxy, many):
     assert not any(map(backwards, queries[:2]))
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@rows("kind", OTHERS)
 def test_what_has_one_end_is_read_from_it(asked, proxy, kind):
     proxy.fault("page_size", op="Query", times=None, items=2)
     _, queries = asked("ls", OTHERS[kind])
@@ -117,8 +119,8 @@ def test_empty_pages_at_both_ends(asked, proxy, many):
     assert any(map(backwards, queries))
 
 
-@pytest.mark.parametrize("fault", ["denied", "throttle", "server_error", "html", "reset"])
-@pytest.mark.parametrize("from_page", [1, 2])
+@rows("fault", ["denied", "throttle", "server_error", "html", "reset"])
+@rows("from_page", [1, 2])
 def test_an_error_from_behind_harms_nobody(asked, proxy, many, fault, from_page):
     """It is tried once, and the front tells what is left."""
     proxy.fault("page_size", op="Query", times=None, items=2)

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from harness import places
+from harness.rows import rows
 
 MAP = places.DEFAULT_MAP.read_text("utf-8")
 
@@ -180,7 +181,7 @@ def test_wrong_type_of_an_index_key(own):
     assert said.startswith("status of index ByStatus of own-Jobs is of type N, not S")
 
 
-@pytest.mark.parametrize("projection", ["KEYS_ONLY", "INCLUDE"])
+@rows("projection", ["KEYS_ONLY", "INCLUDE"])
 def test_index_said_to_project_all(own, projection):
     ((line, said),) = own(OWN_MAP, own_table(projection=projection))
     assert line == line_of(OWN_MAP, '"by-status/{shop_id}/"')
@@ -189,7 +190,7 @@ def test_index_said_to_project_all(own, projection):
     assert f'"projects": "{word}"' in said
 
 
-@pytest.mark.parametrize("projection", ["KEYS_ONLY", "INCLUDE"])
+@rows("projection", ["KEYS_ONLY", "INCLUDE"])
 def test_path_that_is_not_hydrated_on_purpose(own, projection):
     text = OWN_MAP.replace('"projects": "all"', '"projects": "some"')
     text = text.replace('"index": "ByStatus" }', '"index": "ByStatus", "hydrate": false }')
@@ -197,7 +198,7 @@ def test_path_that_is_not_hydrated_on_purpose(own, projection):
     assert line == line_of(text, '"by-status/{shop_id}/"') and "must be hydrated" in said
 
 
-@pytest.mark.parametrize("projection", ["KEYS_ONLY", "INCLUDE"])
+@rows("projection", ["KEYS_ONLY", "INCLUDE"])
 def test_hydrated_index_passes(ddbfs, table, write_map, projection):
     table(own_table(projection=projection))
     text = OWN_MAP.replace('"index": "ByStatus" }', '"index": "ByStatus", "hydrate": true }')

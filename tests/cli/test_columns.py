@@ -4,9 +4,8 @@ import csv
 import io
 import json
 
-import pytest
-
 from harness import plain, tables
+from harness.rows import rows
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
@@ -22,7 +21,7 @@ def records(ddbfs, path, *asked):
 # Columns
 
 
-@pytest.mark.parametrize("path", [f"{BY_INDEX}/all", BY_STATUS])
+@rows("path", [f"{BY_INDEX}/all", BY_STATUS])
 def test_attributes_stand_before_the_name(ddbfs, ls, path):
     rows = [line.split() for line in ddbfs("ls", "--columns", "status,created_at", path).text.splitlines()]
     jobs = records(ddbfs, path)
@@ -104,7 +103,7 @@ def test_a_name_may_hold_a_comma(ddbfs, table):
         assert "--columns takes attributes" in ddbfs("ls", "--columns", wrong, path, expect=2).stderr
 
 
-@pytest.mark.parametrize("path", ["/prod", f"{COOL}/SETTINGS"])
+@rows("path", ["/prod", f"{COOL}/SETTINGS"])
 def test_what_has_no_records_has_no_columns(ddbfs, proxy, path):
     for option in (["--columns", "status"], ["--count"]):
         assert "is no listing of records" in ddbfs("ls", *option, path, expect=1).stderr
@@ -115,8 +114,8 @@ def test_what_has_no_records_has_no_columns(ddbfs, proxy, path):
 # Counts
 
 
-@pytest.mark.parametrize("asked", [[], ["--where", FAILED], ["--limit", "3"], ["--where", FAILED, "--limit", "1"]])
-@pytest.mark.parametrize("path", [f"{BY_INDEX}/all", BY_STATUS, f"{BY_INDEX}/latest"])
+@rows("asked", [[], ["--where", FAILED], ["--limit", "3"], ["--where", FAILED, "--limit", "1"]])
+@rows("path", [f"{BY_INDEX}/all", BY_STATUS, f"{BY_INDEX}/latest"])
 def test_the_count_is_that_of_the_records(ddbfs, path, asked):
     count = len(records(ddbfs, path, *asked))
     assert ddbfs("ls", "--count", *asked, path).text == f"{count}\n"
@@ -139,7 +138,7 @@ def test_a_number_has_no_columns(ddbfs):
 # Files of some records
 
 
-@pytest.mark.parametrize("items", [2, 100])
+@rows("items", [2, 100])
 def test_lines_of_what_a_filter_lets_through(ddbfs, proxy, items):
     proxy.fault("page_size", op="Query", times=None, items=items)
     every = records(ddbfs, f"{BY_INDEX}/all")
@@ -149,8 +148,8 @@ def test_lines_of_what_a_filter_lets_through(ddbfs, proxy, items):
     assert len(every) > len(failed)
 
 
-@pytest.mark.parametrize("asked", [["--where", FAILED], ["--limit", "3"], ["--where", FAILED, "--limit", "1"]])
-@pytest.mark.parametrize("path", [f"{BY_INDEX}/all", BY_STATUS.replace("COMPLETED", "FAILED")])
+@rows("asked", [["--where", FAILED], ["--limit", "3"], ["--where", FAILED, "--limit", "1"]])
+@rows("path", [f"{BY_INDEX}/all", BY_STATUS.replace("COMPLETED", "FAILED")])
 def test_every_form_has_what_answers(ddbfs, path, asked):
     jobs = records(ddbfs, path, *asked)
     rows = list(csv.DictReader(io.StringIO(ddbfs("cat", f"{path}@csv:status,job_id", *asked).text)))
@@ -172,7 +171,7 @@ def test_long_list_tells_the_size_of_some(ddbfs):
     assert int(ddbfs("ls", "-l", path, "--where", FAILED).text.split()[1]) == size > 0
 
 
-@pytest.mark.parametrize("path", [f"{COOL}/SETTINGS", f"{COOL}/README"])
+@rows("path", [f"{COOL}/SETTINGS", f"{COOL}/README"])
 def test_a_record_has_no_part_that_answers(ddbfs, proxy, path):
     assert "is no listing of records" in ddbfs("cat", path, "--where", FAILED, expect=1).stderr
     assert proxy.requests == []

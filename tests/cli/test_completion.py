@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from harness import places, prompt, runner
+from harness.rows import rows
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
 INDEX = "kl7a9h55-shopify-e513a8-4"
@@ -196,7 +197,7 @@ def test_no_option_makes_it_scan(complete, cost):
 # Nothing is said of failures
 
 
-@pytest.mark.parametrize(
+@rows(
     "words",
     [["cat", "/nowhere/x"], ["no-such-command", ""], ["cat", "--no-such-option", "/prod/"], ["cat", "/prod/jobs/by-id/1/2/"],
      ["--map", "/no/such/map", "cat", "/"], ["cat", "/prod/\n"], ["--profile", "nobody", "cat", f"{SHOP}/S"], ["cat", "@"]],

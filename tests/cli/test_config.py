@@ -9,6 +9,7 @@ import pytest
 
 from harness import runner, services
 from harness.signer import keys
+from harness.rows import rows
 
 MAP = """{
  "environments": {
@@ -331,7 +332,7 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("code", REFUSALS)
+@rows("code", REFUSALS)
 def test_who_one_is_not(told, code):
     errno, says = REFUSALS[code]
     with services.Service(refusal(code)) as sts:

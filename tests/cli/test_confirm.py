@@ -5,6 +5,7 @@ import shlex
 import pytest
 
 from harness import runner, terminal
+from harness.rows import rows
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 ALL = f"/prod/jobs/by-index/shopify/{SHOP}/all"
@@ -40,7 +41,7 @@ def test_nothing_is_read_before_the_answer(typed, proxy):
     assert f"{ALL}: ended after 0 units, since more was not agreed to: what was told is not all" in t.shown
 
 
-@pytest.mark.parametrize(
+@rows(
     "words",
     [["ls", *FAILED, ALL], ["ls", "--count", ALL], ["cat", f"{ALL}@count"], ["cat", *FAILED, f"{ALL}@jsonl"]],
     ids=["ls", "count", "@count", "@jsonl"],

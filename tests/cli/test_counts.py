@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from harness.rows import rows
+
 KEYS = [*"abcdefgh", "newest:3", "newest:abc", "newest:0"]
 BOX = "/any/things/box"
 
@@ -33,7 +35,7 @@ def truth(boxes, count, forward):
     return [item["sk"]["S"] for item in found["Items"]]
 
 
-@pytest.mark.parametrize("count", [1, 2, 10, 1000000, "007"])
+@rows("count", [1, 2, 10, 1000000, "007"])
 def test_as_many_as_the_path_says(ddbfs, ls, boxes, count):
     names = ls(f"{BOX}/newest:{count}", env=boxes.env)
     records = [ddbfs("cat", f"{BOX}/newest:{count}/{name}", env=boxes.env).text for name in names]
@@ -44,7 +46,7 @@ def test_ranks_have_room_for_the_greatest_number(ls, boxes):
     assert ls(f"{BOX}/oldest:2", env=boxes.env) == ["0000001_a", "0000002_b"]
 
 
-@pytest.mark.parametrize("count", ["0", "1000001", "99999999999999999999", "00"])
+@rows("count", ["0", "1000001", "99999999999999999999", "00"])
 def test_a_number_that_no_listing_has_is_refused(ddbfs, boxes, count):
     for path in (f"{BOX}/newest:{count}", f"{BOX}/newest:{count}/a"):
         told = ddbfs("ls", path, env=boxes.env, expect=1).stderr
@@ -52,7 +54,7 @@ def test_a_number_that_no_listing_has_is_refused(ddbfs, boxes, count):
         assert "a number from 1 to 1000000" in told
 
 
-@pytest.mark.parametrize("count", ["abc", "-1", "1.5", "1e3", "%FF", " 1"])
+@rows("count", ["abc", "-1", "1.5", "1e3", "%FF", " 1"])
 def test_what_is_no_number_is_refused_where_nothing_else_is_called_so(ddbfs, boxes, count):
     told = ddbfs("ls", f"/any/things/only/box/first:{count}", env=boxes.env, expect=1).stderr
     assert "a number from 1 to 1000000" in told

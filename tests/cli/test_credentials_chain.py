@@ -1,7 +1,7 @@
 """Which credentials sign, by environment, files and options: the order of the AWS CLI."""
 
-import pytest
 from harness.signer import keys
+from harness.rows import rows
 
 ENV = {"AWS_ACCESS_KEY_ID": "ENV", "AWS_SECRET_ACCESS_KEY": "secret"}
 PAST = "2020-01-01T00:00:00Z"
@@ -78,7 +78,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@rows(
     "config, credentials, env, options, expected",
     [case[1:] for case in CASES],
     ids=[case[0] for case in CASES],
@@ -114,8 +114,8 @@ def test_the_environment_needs_no_file_that_may_not_be_read(signer):
     assert signer() == "FILE"
 
 
-@pytest.mark.parametrize("place", ["environment", "file"])
-@pytest.mark.parametrize("names, expected", [("new", "N"), ("old", "O"), ("new old", "O")])
+@rows("place", ["environment", "file"])
+@rows("names, expected", [("new", "N"), ("old", "O"), ("new old", "O")])
 def test_names_of_the_token(signer, place, names, expected):
     env, lines = dict(ENV), keys("X")
     for name in names.split():

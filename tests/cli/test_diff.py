@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from harness import load, tables, terminal
+from harness.rows import rows
 
 COOL = "/prod/shops/cool-store.myshopify.com"
 OTHER = "/prod/shops/e513a8-4.myshopify.com"
@@ -50,7 +51,7 @@ def real_diff(tmp_path):
 # Two records.
 
 
-@pytest.mark.parametrize(
+@rows(
     "a, b, options",
     [
         (f"{COOL}/SETTINGS", f"{OTHER}/SETTINGS", []),
@@ -145,7 +146,7 @@ def test_types_that_are_written_alike_are_told_apart(diff, pair):
     assert not any(line.startswith(("-", "+")) and "set-and-list" in line for line in lines)
 
 
-@pytest.mark.parametrize(
+@rows(
     "ignored, left",
     [
         (["at"], [["map", "at"], ["map", "list", 0, "at"], ["x.y"]]),
@@ -212,7 +213,7 @@ def test_what_a_secret_is_made_of_is_not_told(told, write_map, plain_map, things
     assert [(each["attribute"], each["secret"]) for each in every] == [(["hush"], True)]
 
 
-@pytest.mark.parametrize("path", ["API_KEY@/api_key", "API_KEY@"])
+@rows("path", ["API_KEY@/api_key", "API_KEY@"])
 def test_a_masked_value_does_not_pass_for_the_same(ddbfs, path):
     told = ddbfs("diff", f"{COOL}/{path}", f"{OTHER}/{path}", expect=2)
     assert "api_key: is secret, and masked: --show-secrets compares it" in told.stderr
@@ -233,7 +234,7 @@ LEFT = {"a": "1", "b": "1", "d": "1", "e": "1"}
 RIGHT = {"b": "1", "c": "1", "d": "2", "f": "1"}
 
 
-@pytest.mark.parametrize("page", [1, 2, 100])
+@rows("page", [1, 2, 100])
 def test_entries_are_matched_by_name_whatever_the_pages(told, things, proxy, page):
     paths = put_boxes(things, LEFT, RIGHT)
     proxy.fault("page_size", op="Query", times=None, items=page)
@@ -472,7 +473,7 @@ def test_whole_tables_are_compared_where_a_scan_is_allowed(ddbfs, table, proxy):
 # Trouble.
 
 
-@pytest.mark.parametrize(
+@rows(
     "a, b, word",
     [
         (f"{COOL}/SETTINGS", "/prod/shops/nobody.myshopify.com/SETTINGS", "nobody.myshopify.com/SETTINGS: "),
@@ -486,22 +487,21 @@ def test_what_is_not_there_is_trouble(ddbfs, a, b, word):
     assert run.stdout == b"" and word in run.stderr
 
 
-@pytest.mark.parametrize("words", [[], ["/prod"], ["/prod", "/staging", "/dev-x"]])
+@rows("words", [[], ["/prod"], ["/prod", "/staging", "/dev-x"]])
 def test_two_paths_are_needed(ddbfs, words):
     assert ddbfs("diff", *words, expect=2).stderr == "ddbfs: diff needs two paths; see ddbfs diff --help\n"
 
 
-@pytest.mark.parametrize("failing", ["left", "right"])
-@pytest.mark.parametrize("kind", ["throttle", "server_error"])
-@pytest.mark.parametrize("ranked", [False, True])
+@rows("failing", ["left", "right"])
+@rows("kind", ["throttle", "server_error"])
+@rows("ranked", [False, True])
 def test_a_directory_that_fails_half_way_claims_nothing_of_the_rest(
-    ddbfs, things, proxy, write_map, plain_map, failing, kind, ranked
+    ddbfs, things, proxy, write_map, failing, kind, ranked
 ):
     """Only what both have told is compared: that one side stopped is not that it has no more."""
     paths = put_boxes(things, LEFT, RIGHT)
-    if ranked:  # names say nothing of where a record stands
-        plain_map["tables"]["things"]["paths"] = {"{box}/": {"newest": "all", "name": "{rank}_{name}"}}
-        things.env = {"DDBFS_MAP": str(write_map(plain_map))}
+    by_rank = {"newest": "all", "name": "{rank}_{name}"}  # names say nothing of where a record stands
+    write_map(tables.plain_map(paths={"{box}/": by_rank if ranked else {}}))
     proxy.fault("page_size", op="Query", times=None, items=2)
     fault = proxy.fault(kind, op="Query", times=None)
     fault.meets = lambda seen: "ExclusiveStartKey" in seen.body and f'"{failing}"' in json.dumps(seen.body)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from harness import places
+from harness.rows import rows
 
 JOB_ID = "1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
 SETTINGS = "/prod/shops/cool-store.myshopify.com/SETTINGS"
@@ -69,7 +70,7 @@ WRONG_MAPS = {
 }
 
 
-@pytest.mark.parametrize("kind", WRONG_MAPS)
+@rows("kind", WRONG_MAPS)
 def test_map_that_is_none(ddbfs, write_map, kind):
     text, line, why = WRONG_MAPS[kind]
     said = complaint(ddbfs, write_map, text)
@@ -93,7 +94,7 @@ WRONG_CHANGES = {
 }
 
 
-@pytest.mark.parametrize("kind", WRONG_CHANGES)
+@rows("kind", WRONG_CHANGES)
 def test_map_with_one_thing_wrong(ddbfs, write_map, kind):
     old, new, why = WRONG_CHANGES[kind]
     assert EXAMPLE.count(old) == 1
@@ -158,7 +159,7 @@ WRONG_PATHS = {
 MISSES = ("unknown environment", "unknown table", "unknown directory")
 
 
-@pytest.mark.parametrize("kind", WRONG_PATHS)
+@rows("kind", WRONG_PATHS)
 def test_path_that_cannot_be(fails, proxy, kind):
     path, why = WRONG_PATHS[kind]
     expect = 3 if kind in MISSES else 1
@@ -181,7 +182,7 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize("kind", MISSING)
+@rows("kind", MISSING)
 def test_record_that_is_not_there(fails, kind):
     why = fails(path=MISSING[kind], expect=3)
     assert "has no record" in why or "has no attribute" in why
@@ -296,12 +297,12 @@ def test_unknown_host(fails):
     assert "no-such-host.invalid" in why
 
 
-@pytest.mark.parametrize("url", ["ftp://127.0.0.1", "nonsense", "file:///etc/passwd", "http://"])
+@rows("url", ["ftp://127.0.0.1", "nonsense", "file:///etc/passwd", "http://"])
 def test_endpoint_that_is_none(fails, url):
     assert "http" in fails("--endpoint-url", url, "cat", SETTINGS)
 
 
-@pytest.mark.parametrize(
+@rows(
     "url", ["https://user:Secr3t@h/", "https://user:Secr3t/Secr3t@h/", "user:Secr3t@h/"]
 )
 def test_a_password_in_an_endpoint_is_not_told(fails, url):
@@ -349,14 +350,14 @@ def test_as_often_as_the_user_says(ddbfs, home, proxy):
     assert len(proxy.requests) == 2
 
 
-@pytest.mark.parametrize("status", [500, 502, 503, 504])
+@rows("status", [500, 502, 503, 504])
 def test_service_that_failed_once(ddbfs, proxy, status):
     proxy.fault("server_error", times=1, status=status)
     ddbfs("cat", SETTINGS)
     assert proxy.ops == ["GetItem"] * 2
 
 
-@pytest.mark.parametrize("status", [200, 403])
+@rows("status", [200, 403])
 def test_answer_that_is_html(fails, proxy, status):
     proxy.fault("html", times=None, status=status)
     why = fails()
@@ -366,14 +367,14 @@ def test_answer_that_is_html(fails, proxy, status):
 RETRIED = ["wrong_crc", "reset", "cut"]
 
 
-@pytest.mark.parametrize("kind", RETRIED)
+@rows("kind", RETRIED)
 def test_broken_answer_is_asked_for_again(ddbfs, proxy, kind):
     proxy.fault(kind, times=2)
     ddbfs("cat", SETTINGS)
     assert proxy.ops == ["GetItem"] * 3
 
 
-@pytest.mark.parametrize("kind", RETRIED)
+@rows("kind", RETRIED)
 def test_answer_that_stays_broken(fails, proxy, kind):
     proxy.fault(kind, times=None)
     why = fails()
@@ -381,7 +382,7 @@ def test_answer_that_stays_broken(fails, proxy, kind):
     assert word in why
 
 
-@pytest.mark.parametrize("keep", [0, 1, 10])
+@rows("keep", [0, 1, 10])
 def test_answer_cut_at_its_beginning(fails, proxy, keep):
     proxy.fault("cut", times=None, keep=keep)
     assert fails()
@@ -400,13 +401,13 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("kind", BODIES)
+@rows("kind", BODIES)
 def test_answer_that_is_not_understood(fails, proxy, kind):
     proxy.fault("raw", times=None, body=BODIES[kind])
     assert fails()
 
 
-@pytest.mark.parametrize("kind", BODIES)
+@rows("kind", BODIES)
 def test_listing_that_is_not_understood(fails, proxy, kind):
     body = (
         BODIES[kind]
@@ -452,7 +453,7 @@ def test_answer_within_the_deadline(ddbfs, proxy):
     assert proxy.ops == ["GetItem"]
 
 
-@pytest.mark.parametrize("path", [SETTINGS, f"/prod/jobs/by-id/{JOB_ID}"])
+@rows("path", [SETTINGS, f"/prod/jobs/by-id/{JOB_ID}"])
 def test_gzip_makes_no_difference(ddbfs, proxy, path):
     whole = ddbfs("cat", path).stdout
     proxy.fault("gzip", times=None)
@@ -467,7 +468,7 @@ def test_gzip_with_a_wrong_checksum_is_asked_for_again(ddbfs, proxy):
     assert proxy.ops == ["GetItem"] * 2
 
 
-@pytest.mark.parametrize("ahead_s", [3600, -3600, 7 * 86_400])
+@rows("ahead_s", [3600, -3600, 7 * 86_400])
 def test_wrong_clock_is_corrected_once(ddbfs, proxy, ahead_s):
     proxy.allow_refusals = True
     proxy.clock_offset_s = ahead_s
@@ -513,7 +514,7 @@ USAGE = {
 }
 
 
-@pytest.mark.parametrize("kind", USAGE)
+@rows("kind", USAGE)
 def test_wrong_usage_ends_with_2(ddbfs, proxy, kind):
     result = ddbfs(*USAGE[kind], expect=2)
     assert result.stdout == b"" and proxy.requests == []
@@ -523,7 +524,7 @@ def test_wrong_usage_ends_with_2(ddbfs, proxy, kind):
 # The reader
 
 
-@pytest.mark.parametrize("command", [["cat", SETTINGS], ["ls", ALL], ["explain", SETTINGS]])
+@rows("command", [["cat", SETTINGS], ["ls", ALL], ["explain", SETTINGS]])
 def test_full_disk_is_a_failure(ddbfs, command):
     with open("/dev/full", "wb") as full:
         process = ddbfs.start(*command, stdout=full, stderr=-1)

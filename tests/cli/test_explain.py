@@ -6,6 +6,7 @@ import re
 import pytest
 
 from harness import plain, tables
+from harness.rows import rows
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
@@ -84,7 +85,7 @@ def env_of_prices(tmp_path):
 # The words
 
 
-@pytest.mark.parametrize("path", ["/", "/prod", "/prod/jobs/by-id", *EVERY])
+@rows("path", ["/", "/prod", "/prod/jobs/by-id", *EVERY])
 def test_no_request_is_made(ddbfs, cost, path):
     ddbfs("explain", path)
     ddbfs("explain", "--json", path)
@@ -114,26 +115,26 @@ def test_reads_name_index_and_condition(ddbfs):
     assert "GSI_JobLookup_v2" in reads[0] and reads[1].startswith("GetItem")
 
 
-@pytest.mark.parametrize("kind", RECORDS)
+@rows("kind", RECORDS)
 def test_cost_of_a_record(ddbfs, kind):
     path, cost = RECORDS[kind]
     assert explained(ddbfs, path)["cost"] == cost
 
 
-@pytest.mark.parametrize("kind", RECORDS)
+@rows("kind", RECORDS)
 def test_cost_that_is_said_is_the_cost(ddbfs, cost, kind):
     path, said = RECORDS[kind]
     ddbfs("cat", path)
     assert len(cost()) == int(said.split()[0])
 
 
-@pytest.mark.parametrize("kind", LISTINGS)
+@rows("kind", LISTINGS)
 def test_cost_of_a_listing_is_a_page(ddbfs, kind):
     said = "1 request" if kind == "latest" else "1 request a page"
     assert explained(ddbfs, LISTINGS[kind])["cost"].startswith(said)
 
 
-@pytest.mark.parametrize("path", EVERY)
+@rows("path", EVERY)
 def test_words_and_json_say_the_same(ddbfs, path):
     said = explained(ddbfs, path)
     text = ddbfs("explain", path).text
@@ -174,7 +175,7 @@ def bodies(proxy):
     return seen
 
 
-@pytest.mark.parametrize("path", EVERY)
+@rows("path", EVERY)
 def test_printed_command_sends_the_very_request(ddbfs, shell, proxy, path):
     """Expressions, aliases, values and keys: one writer makes the request and the command."""
     is_listing = path in LISTINGS.values()
@@ -232,11 +233,12 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize("key", ODD, ids=range(len(ODD)))
+@rows("key", ODD, ids=range(len(ODD)))
 def test_odd_key_reaches_the_service_whole(ddbfs, things, ls, shell, key):
-    item = things.put(key, value={"S": key})
-    (name,) = ls("/any/things/box", env=things.env)
-    said = explained(ddbfs, f"/any/things/box/{name}", env=things.env)
+    box = f"box {ODD.index(key)}"
+    item = things.put(key, box, value={"S": key})
+    (name,) = ls(f"/any/things/{box}", env=things.env)
+    said = explained(ddbfs, f"/any/things/{box}/{name}", env=things.env)
     assert answer(shell, said)["Item"] == item
     assert not list(shell.home.folder.glob("**/injected"))
 
@@ -250,7 +252,7 @@ def test_shortened_name_is_looked_for_by_its_beginning(ddbfs, things, ls, shell)
         assert [json.loads(line) for line in lines] == items
 
 
-@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+@rows("locale", ["C", "C.UTF-8"])
 def test_command_is_plain_ascii(ddbfs, things, ls, locale):
     things.put("h\u00fcls\u00e9 \U0001f600")
     (name,) = ls("/any/things/box", env=things.env)
@@ -303,7 +305,7 @@ def beside(table, write_map):
     return {"DDBFS_MAP": str(write_map(tables.plain_map(records=records, paths=BESIDE)))}
 
 
-@pytest.mark.parametrize("path", BESIDE)
+@rows("path", BESIDE)
 def test_a_readme_tells_the_cost_that_explain_tells(ddbfs, beside, path):
     lines = ddbfs("cat", "/any/things/README", env=beside).text.splitlines()
     real = path.replace("{b}", "B").replace("{from}..{to}", "1..2")
@@ -314,7 +316,7 @@ def test_a_readme_tells_the_cost_that_explain_tells(ddbfs, beside, path):
 LISTS = [path for path in BESIDE if path.endswith("{b}/")]
 
 
-@pytest.mark.parametrize("path", LISTS)
+@rows("path", LISTS)
 def test_the_info_of_a_listing_agrees_with_it(ddbfs, ls, proxy, beside, path):
     folder = "/any/things/" + path.replace("{b}/", "B")
     proxy.clear()
@@ -327,7 +329,7 @@ def test_the_info_of_a_listing_agrees_with_it(ddbfs, ls, proxy, beside, path):
     assert info["cost"] == explained(ddbfs, f"{folder}/", env=beside)["cost"]
 
 
-@pytest.mark.parametrize("path", LISTS)
+@rows("path", LISTS)
 def test_the_command_of_a_listing_gives_its_records(ddbfs, ls, shell, beside, path):
     """Those that have names of their own have commands of their own."""
     folder = "/any/things/" + path.replace("{b}/", "B")

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from harness import plain, runner, tables
+from harness.rows import rows
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
@@ -77,13 +78,13 @@ def typed(ddbfs, ls, path, **how):
     return found
 
 
-@pytest.mark.parametrize("kind", RECORDS)
+@rows("kind", RECORDS)
 def test_a_record(ddbfs, shell, kind):
     (item,) = answer(shell, command(ddbfs, RECORDS[kind]))
     assert plain.render(item) == ddbfs("cat", RECORDS[kind]).stdout
 
 
-@pytest.mark.parametrize("kind", LISTINGS)
+@rows("kind", LISTINGS)
 def test_a_listing(ddbfs, shell, ls, kind):
     """The same records, whole, in the same order. Files that the map declares beside a listing have
     commands of their own."""
@@ -96,7 +97,7 @@ def test_a_listing(ddbfs, shell, ls, kind):
     assert items == [json.loads(line) for line in shown] != []
 
 
-@pytest.mark.parametrize("kind", VALUES)
+@rows("kind", VALUES)
 def test_an_attribute_is_bare(ddbfs, shell, kind):
     assert shell(command(ddbfs, VALUES[kind])).stdout == ddbfs("cat", VALUES[kind]).stdout
 
@@ -182,22 +183,22 @@ def crowd(table, write_map):
     return {"DDBFS_MAP": str(write_map(CROWD))}
 
 
-@pytest.mark.parametrize("kind", ["jobs", "newest", "lines", "notes", "files", "all"])
+@rows("kind", ["jobs", "newest", "lines", "notes", "files", "all"])
 def test_others_in_between_are_sifted_out(ddbfs, shell, ls, crowd, kind):
     path = f"/any/crowd/{kind}/box"
     items = answer(shell, command(ddbfs, path, env=crowd))
     assert items == typed(ddbfs, ls, path, env=crowd) != []
 
 
-@pytest.mark.parametrize("kind", ["last", "best", "least"])
+@rows("kind", ["last", "best", "least"])
 def test_the_one_that_is_meant_is_chosen(ddbfs, shell, crowd, kind):
     path = f"/any/crowd/{kind}/box"
     (item,) = answer(shell, command(ddbfs, path, env=crowd))
     assert plain.render(item) == ddbfs("cat", path, env=crowd).stdout
 
 
-@pytest.mark.parametrize("box", ["mixed", "partly"])
-@pytest.mark.parametrize("kind", ["best", "least", "score"])
+@rows("box", ["mixed", "partly"])
+@rows("kind", ["best", "least", "score"])
 def test_where_none_can_be_chosen_the_command_chooses_none(ddbfs, shell, crowd, kind, box):
     path = f"/any/crowd/{kind}/{box}"
     ddbfs("cat", path, env=crowd, expect=1)
@@ -236,7 +237,7 @@ MISSES = {
 }
 
 
-@pytest.mark.parametrize("kind", MISSES)
+@rows("kind", MISSES)
 def test_a_miss_prints_nothing(ddbfs, shell, kind):
     ddbfs("cat", MISSES[kind], expect=3)
     result = shell(command(ddbfs, MISSES[kind]))

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from harness import tables
+from harness.rows import rows
 
 BARE = {"DDBFS_MAP": None}
 FILES = ["schema.json", "ttl.json", "backups.json"]
@@ -176,14 +177,14 @@ def test_a_table_without_backups(bare, things, backups, proxy):
     )
 
 
-@pytest.mark.parametrize("name, op", [("ttl.json", "DescribeTimeToLive"), ("backups.json", "ListBackups")])
+@rows("name, op", [("ttl.json", "DescribeTimeToLive"), ("backups.json", "ListBackups")])
 def test_an_operation_that_is_not_known_is_an_error(bare, things, proxy, name, op):
     proxy.fault("error", op=op, code="UnknownOperationException", times=None)
     result = bare("cat", f"/tables/{things}/{name}", expect=1)
     assert result.stdout == b"" and f"does not know {op}" in result.stderr
 
 
-@pytest.mark.parametrize(
+@rows(
     "name, op",
     [
         ("ttl.json", "DescribeTimeToLive"),
@@ -222,7 +223,7 @@ def test_below_an_environment(ddbfs, things):
     assert json.loads(ddbfs("cat", f"/prod/tables/{things}/schema.json").text)["TableName"] == things
 
 
-@pytest.mark.parametrize("name", FILES)
+@rows("name", FILES)
 def test_printed_commands_send_the_very_requests(bare, things, backups, proxy, shell, name):
     said = json.loads(bare("explain", "--json", f"/tables/{things}/{name}").text)["aws"]
     proxy.clear()

@@ -11,6 +11,7 @@ import urllib.parse
 import pytest
 
 from harness import conditions, load, places
+from harness.rows import rows
 
 pytestmark = pytest.mark.wire
 
@@ -119,7 +120,7 @@ def orders(own):
     return own(described, ORDERS, map_of_the_reference())
 
 
-@pytest.mark.parametrize("path", [path for path, found in LISTED.items() if found is not None])
+@rows("path", [path for path, found in LISTED.items() if found is not None])
 def test_the_reference_s_map_lists(orders, path):
     assert "".join(names(orders("ls", f"/prod/orders/s/{path}"))) == LISTED[path]
 
@@ -129,7 +130,7 @@ def test_a_record_outside_of_the_filter_is_not_there(orders):
     assert orders("cat", "/prod/orders/s/urgent/c", expect=None).code != 0
 
 
-@pytest.mark.parametrize(
+@rows(
     "path, why",
     [
         ("over/much/", "total is a number, which \"much\" is not"),
@@ -158,7 +159,7 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize("kind", LARGE)
+@rows("kind", LARGE)
 def test_a_filter_that_is_taken_is_one_that_the_service_takes(own, kind):
     content = json.loads(map_of_the_reference())
     del content["tables"]["orders"]["types"]
@@ -170,7 +171,7 @@ def test_a_filter_that_is_taken_is_one_that_the_service_takes(own, kind):
 COMMANDS = ["over/50/", "open/true/", "urgent/", "to/Ulm/", "first-item/k-1/", "late/", "look-at/"]
 
 
-@pytest.mark.parametrize("path", COMMANDS)
+@rows("path", COMMANDS)
 def test_the_printed_command_filters_alike(orders, shell, path):
     said = json.loads(orders("explain", "--json", f"/prod/orders/s/{path}").stdout)
     keys = re.findall(r'"sk":\s*{\s*"S":\s*"(.*?)"', shell(said["aws"]).text)
@@ -239,7 +240,7 @@ def numbers(own):
     return own(described, items, NUMBERS)
 
 
-@pytest.mark.parametrize("written", ["100", "1E2", "1e+2", "100.0", "1000e-1"])
+@rows("written", ["100", "1E2", "1e+2", "100.0", "1000e-1"])
 def test_one_number_is_one_key_however_it_is_written(numbers, written):
     assert names(numbers("ls", f"/prod/things/{written}/")) == ["-3", "0", "2.5", "1000"]
     record = json.loads(numbers("cat", f"/prod/things/{written}/2.50").stdout)
@@ -257,7 +258,7 @@ def test_an_index_of_numbers(numbers):
     assert len(names(numbers("ls", "/prod/things/ranked/15e-1/"))) == 4
 
 
-@pytest.mark.parametrize("written", ["1e126", "-1e126", "1e-131", "9" * 39, "1." + "0" * 37 + "1"])
+@rows("written", ["1e126", "-1e126", "1e-131", "9" * 39, "1." + "0" * 37 + "1"])
 def test_a_number_that_is_none_of_dynamodb_s_is_refused(numbers, written):
     answer = numbers("cat", f"/prod/things/100/{written}", expect=None)
     assert answer.code != 0 and "seq is a number, but" in answer.stderr
@@ -396,7 +397,7 @@ def mall(own):
     return own(described, MALL, SHARED)
 
 
-@pytest.mark.parametrize("path", MALL_LISTS)
+@rows("path", MALL_LISTS)
 def test_an_index_that_kinds_write_each_in_their_way(mall, path, proxy):
     assert sorted(names(mall("ls", f"/prod/mall/{path}"))) == MALL_LISTS[path]
     consistent = ["ConsistentRead" in each.body for each in proxy.requests]

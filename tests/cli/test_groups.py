@@ -5,6 +5,7 @@ import json
 import pytest
 
 from harness import tables
+from harness.rows import rows
 
 INDEX = {
     "IndexName": "by-state",
@@ -80,8 +81,8 @@ def truth(events):
     return [(item["when"]["N"], item["sk"]["S"]) for item in found]
 
 
-@pytest.mark.parametrize("options", [(), ("-l",)])
-@pytest.mark.parametrize("items", [None, 1, 5])
+@rows("options", [(), ("-l",)])
+@rows("items", [None, 1, 5])
 def test_each_value_is_a_directory_once_in_order(ddbfs, events, proxy, options, items):
     events()
     if items:

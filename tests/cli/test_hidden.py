@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from harness.rows import rows
+
 PATHS = {
     "{box}/": {},
     "{box}/{from}..{to}/": {"where": {"name": "{from}..{to}"}, "hidden": True},
@@ -22,7 +24,7 @@ def boxes(things, plain_map, write_map):
     return things
 
 
-@pytest.mark.parametrize(
+@rows(
     "path, keys",
     [("", KEYS), ("/a..b", ["a", "ab", "b"]), ("/first", ["a", "ab"]), ("/after:a", KEYS[1:])],
 )

@@ -9,6 +9,7 @@ import re
 import pytest
 
 from harness import plain
+from harness.rows import rows
 
 from .conftest import read_map_text
 
@@ -270,7 +271,7 @@ def imported(ddbfs, table, write_map):
 # What is printed.
 
 
-@pytest.mark.parametrize("of", FORMATS)
+@rows("of", FORMATS)
 def test_what_is_left_out_is_told_twice(ddbfs, cost, of):
     """In the map's first comment, and on standard error. Nobody is asked."""
     result = ddbfs("map", "--from", MODELS / f"{of}.json", expect=1)
@@ -282,7 +283,7 @@ def test_what_is_left_out_is_told_twice(ddbfs, cost, of):
     assert cost() == []
 
 
-@pytest.mark.parametrize("of", FORMATS)
+@rows("of", FORMATS)
 def test_printed_map_is_well_formed(ddbfs, write_map, cost, of):
     text = ddbfs("map", "--from", MODELS / f"{of}.json", expect=1).text
     ddbfs("check", "--offline", write_map(text))
@@ -300,7 +301,7 @@ def test_a_model_that_is_imported_whole_ends_in_success(ddbfs, tmp_path):
 # Live tables.
 
 
-@pytest.mark.parametrize("of", FORMATS)
+@rows("of", FORMATS)
 def test_live_tables_agree_with_the_model(ddbfs, imported, cost, of):
     imported(of)
     cost()
@@ -328,7 +329,7 @@ def test_a_table_that_the_model_does_not_describe(ddbfs, table):
 # What can't be read.
 
 
-@pytest.mark.parametrize(
+@rows(
     "text, reason",
     [
         ("", "model.json:1:1: this is no JSON: "),
@@ -401,7 +402,7 @@ def kind_of(table, item):
     return None, None
 
 
-@pytest.mark.parametrize("of", FORMATS)
+@rows("of", FORMATS)
 def test_every_item_is_of_the_kind_that_the_model_says(imported, of):
     _, content = imported(of)
     tables = {table["table"]: table for table in content["tables"].values()}
@@ -412,7 +413,7 @@ def test_every_item_is_of_the_kind_that_the_model_says(imported, of):
         assert kind and (not said or said == [kind]), item
 
 
-@pytest.mark.parametrize("of", FORMATS)
+@rows("of", FORMATS)
 def test_every_item_is_found_by_its_key(ddbfs, boto, imported, of):
     file, content = imported(of)
     paths = {table["table"]: name for name, table in content["tables"].items()}
@@ -474,7 +475,7 @@ def readable_paths(content):
             yield name, table, path, said
 
 
-@pytest.mark.parametrize("of", FORMATS)
+@rows("of", FORMATS)
 def test_every_readable_path_leads_to_what_boto3_finds(ddbfs, boto, imported, of):
     """Whatever the kinds' formats say can be asked, is asked with the parts of each item."""
     file, content = imported(of)
@@ -603,7 +604,7 @@ SECRETS = {
 SECRET = {"onetable": ["tok", "d", "private", "password"], "electrodb": ["tok", "d", "password"], "toolbox": ["d", "password"]}
 
 
-@pytest.mark.parametrize("of", list(SECRETS))
+@rows("of", list(SECRETS))
 def test_secrets_are_kept(ddbfs, tmp_path, of):
     """What the model calls encrypted or hidden, and what is called as secrets are, under the name that the
     table has for it; no keys, and no numbers by their names."""
@@ -646,7 +647,7 @@ def test_live_names_give_environments(ddbfs, table):
         assert {"PokeTable", "ArenaTable"} == {each["table"] for each in made["tables"].values()}
 
 
-@pytest.mark.parametrize(
+@rows(
     "text, said",
     [
         ("Resources:\n  T: {}\n", "1: this is no JSON: a value expected; a template in YAML is converted to JSON"),

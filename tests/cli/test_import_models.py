@@ -8,6 +8,7 @@ import re
 import pytest
 
 from harness import places, plain
+from harness.rows import rows
 
 MODELS = places.REPO / "tests/vectors/models"
 
@@ -572,12 +573,12 @@ def as_workbench():
     return {"ModelName": "Shop", "ModelMetadata": {"Version": "3.0"}, "DataModel": tables}
 
 
-@pytest.mark.parametrize("name", ["cloudformation.json", "terraform.json", "workbench.json"])
+@rows("name", ["cloudformation.json", "terraform.json", "workbench.json"])
 def test_a_model_does_not_say_how_many_items_there_are(ddbfs, name):
     assert "DescribeTable" not in ddbfs("map", "--from", MODELS / name, expect=None).text
 
 
-@pytest.mark.parametrize("make", [as_cloudformation, as_terraform, as_terraform_state, as_workbench])
+@rows("make", [as_cloudformation, as_terraform, as_terraform_state, as_workbench])
 def test_keys_and_indexes(printed, ddbfs, table, boto, tmp_path, make):
     file = tmp_path / "model.json"
     file.write_text(json.dumps(make()))

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from harness.rows import rows
+
 pytestmark = pytest.mark.wire
 
 KEYS = {"customerId": "S", "orderId": "S", "status": "S", "createdAt": "S", "total": "N", "digest": "B"}
@@ -94,7 +96,7 @@ def record(ddbfs, orders, path):
     return json.loads(ddbfs("cat", f"/any/orders/{path}", env=orders.env).text)
 
 
-@pytest.mark.parametrize("options", [(), ("-l",)])
+@rows("options", [(), ("-l",)])
 def test_names_are_in_the_order_of_the_index(ddbfs, orders, cost, options):
     for customer, order, created in [("ann", "2", "2026-03-01"), ("bob", "1", "2026-01-01"), ("ann", "1", "2026-02-01")]:
         orders(customer, order, created)
@@ -141,7 +143,7 @@ def test_an_index_that_is_behind_shows_no_record_that_has_left(ddbfs, orders, pr
     ddbfs("cat", "/any/orders/date/open/2026-02-01,ann,1", env=orders.env, expect=3)
 
 
-@pytest.mark.parametrize("typed", ["7", "7.0", "07", "0.7e1"])
+@rows("typed", ["7", "7.0", "07", "0.7e1"])
 def test_a_number_of_the_index(ddbfs, orders, cost, typed):
     """Shown as the index holds it, which then is asked: one query of one record."""
     for n in range(30):

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from harness.rows import rows
+
 SHOP = "kl7a9h55-shopify-e513a8-4"
 WRONG = f"/prod/jobs/by-index/shopfy/{SHOP}"
 TOLD = (
@@ -29,7 +31,7 @@ def test_where_the_map_knows_some_values_a_directory_of_them_is_not_whole(open_v
     assert "{status} is listed as far as the map knows its values; records may have others." in readme
 
 
-@pytest.mark.parametrize("option", [(), ("-l",)])
+@rows("option", [(), ("-l",)])
 def test_an_empty_listing_says_what_may_be_wrong(ddbfs, option):
     result = ddbfs("ls", *option, f"{WRONG}/all")
     assert result.text == ""
@@ -82,6 +84,6 @@ def test_a_value_that_records_have_is_as_good_as_a_known_one(ddbfs, example_map,
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize("path", [f"/prod/jobs/by-index/ecom/{SHOP}/all", WRONG])
+@rows("path", [f"/prod/jobs/by-index/ecom/{SHOP}/all", WRONG])
 def test_nothing_is_said_of_known_values_or_where_nothing_was_asked(ddbfs, path):
     assert ddbfs("ls", path).stderr == ""

@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from harness.rows import rows
+
 
 JOB = "/prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
 SETTINGS = "/prod/index-settings/kl7a9h55/shopify-e513a8-4"
@@ -96,7 +98,7 @@ def test_a_link_to_a_directory_lists_it(ls):
     )
 
 
-@pytest.mark.parametrize(
+@rows(
     "path, asked",
     [
         (f"{SETTINGS}@links/jobs", []),
@@ -152,7 +154,7 @@ def test_below_tables_nothing_leads_anywhere(ddbfs):
 # Whatever records say.
 
 
-@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE.keys())
+@rows("value", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_values_are_one_step(ddbfs, box, value):
     things = box({"next": "/{env}/things/box/{next}"})
     from_a = things.put("a", next={"S": value})
@@ -166,7 +168,7 @@ def test_hostile_values_are_one_step(ddbfs, box, value):
     assert json.loads(ddbfs("cat", path, env=things.env).text)["note"] == "here"
 
 
-@pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE.keys())
+@rows("value", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_values_are_one_directory(ddbfs, box, value):
     things = box({"all": "/{env}/things/{next}/"})
     things.put("a", next={"S": value})
@@ -187,7 +189,7 @@ def test_an_empty_value_is_a_step_too(ddbfs, box, server):
     assert json.loads(told)["target"] == "../../../things/box/%"
 
 
-@pytest.mark.parametrize(
+@rows(
     "typed", [{"L": [{"S": "b"}]}, {"M": {}}, {"BOOL": True}, {"NULL": True}, {"SS": ["b"]}]
 )
 def test_what_is_no_text_is_no_link(ddbfs, ls, box, typed):
@@ -335,7 +337,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("link, wanted", WRONG.values(), ids=WRONG.keys())
+@rows("link, wanted", WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_link_is_an_error_of_the_map(ddbfs, plain_map, write_map, link, wanted):
     table = plain_map["tables"]["things"]
     table["paths"]["only/{kind}/"] = {"where": {"box": "{kind}"}}
@@ -348,7 +350,7 @@ def test_a_wrong_link_is_an_error_of_the_map(ddbfs, plain_map, write_map, link, 
     assert first <= int(re.search(r"map\.json:(\d+):\d+: ", told)[1]) <= first + 6
 
 
-@pytest.mark.parametrize("name", ["a/b", ".x", "a@b", "a%b", "x~", "a\nb", "a" * 201])
+@rows("name", ["a/b", ".x", "a@b", "a%b", "x~", "a\nb", "a" * 201])
 def test_a_links_name_is_one_of_a_file(ddbfs, plain_map, write_map, name):
     plain_map["tables"]["things"]["links"] = {name: "/{env}/things/{box}/"}
     assert "a link's name" in ddbfs("check", "--offline", write_map(plain_map), expect=1).stderr

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from harness import load, plain, tables, zoo
+from harness.rows import rows
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
@@ -55,14 +56,14 @@ def records_of(ddbfs, ls):
     return read
 
 
-@pytest.mark.parametrize("kind", LISTINGS)
+@rows("kind", LISTINGS)
 def test_lines_are_the_records_in_the_listings_order(ddbfs, records_of, kind):
     lines = ddbfs("cat", f"{LISTINGS[kind]}@jsonl").text
     assert lines.splitlines() == records_of(LISTINGS[kind])
     assert lines == "" or lines.endswith("}\n")
 
 
-@pytest.mark.parametrize("kind", LISTINGS)
+@rows("kind", LISTINGS)
 def test_the_count_is_that_of_the_lines(ddbfs, kind):
     lines = ddbfs("cat", f"{LISTINGS[kind]}@jsonl").text.splitlines()
     assert ddbfs("cat", f"{LISTINGS[kind]}@count").text == f"{len(lines)}\n"
@@ -71,7 +72,7 @@ def test_the_count_is_that_of_the_lines(ddbfs, kind):
 # Only how many
 
 
-@pytest.mark.parametrize("path", PATHS)
+@rows("path", PATHS)
 def test_every_path_of_the_example_is_counted_as_it_is_told(ddbfs, path):
     lines = ddbfs("cat", f"{path}@jsonl").text.splitlines()
     assert ddbfs("cat", f"{path}@count").text == f"{len(lines)}\n" != "0\n"
@@ -86,7 +87,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("path", COMMANDS)
+@rows("path", COMMANDS)
 def test_the_command_that_is_printed_gives_the_number(ddbfs, shell, path):
     told = json.loads(ddbfs("explain", "--json", f"{path}@count").text)["aws"]
     assert shell(told).text.strip() == ddbfs("cat", f"{path}@count").text.strip()
@@ -157,7 +158,7 @@ def test_a_record_that_has_gone_since_the_index_told_of_it_is_not_counted(ddbfs,
     assert counted(ddbfs, proxy, path)[0] == number - 1
 
 
-@pytest.mark.parametrize(
+@rows(
     "wrong",
     [
         lambda body: body.pop("Count"),
@@ -186,7 +187,7 @@ def zoo_tables():
     return [table for table in zoo.TABLES if table.only in (None, "dynoxide") and table.sort]
 
 
-@pytest.mark.parametrize("kind", zoo_tables(), ids=repr)
+@rows("kind", zoo_tables(), ids=repr)
 def test_any_table_is_counted_by_the_service(ddbfs, proxy, boto, kind):
     if kind.name not in boto.list_tables()["TableNames"]:
         load.create_table(boto, kind.description())
@@ -198,7 +199,7 @@ def test_any_table_is_counted_by_the_service(ddbfs, proxy, boto, kind):
         assert {each["Select"] for each in asked} == {"COUNT"}
 
 
-@pytest.mark.parametrize("kind", LISTINGS)
+@rows("kind", LISTINGS)
 def test_pages_make_no_difference(ddbfs, proxy, kind):
     whole = ddbfs("cat", f"{LISTINGS[kind]}@jsonl").text
     count = ddbfs("cat", f"{LISTINGS[kind]}@count").text
@@ -272,17 +273,18 @@ def test_nothing_is_below_it_and_no_listing_shows_it(ddbfs, ls):
 ENDINGS = ["@jsonl", "@csv", "@table", "@count", "@summary", "@csv:a", "@table:b,c"]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@rows("ending", ENDINGS)
 def test_a_key_that_ends_so_is_escaped(ddbfs, things, ls, ending):
-    things.put(f"ann{ending}", s={"S": "that one"})
-    things.put("ann", s={"S": "another"})
-    names = ls("/any/things/box", env=things.env)
+    box = f"box of {ending[1:]}"
+    things.put(f"ann{ending}", box, s={"S": "that one"})
+    things.put("ann", box, s={"S": "another"})
+    names = ls(f"/any/things/{box}", env=things.env)
     assert sorted(names)[1] != f"ann{ending}" and len(names) == 2
     for name, text in zip(sorted(names, key=len), ("another", "that one")):
-        assert json.loads(ddbfs("cat", f"/any/things/box/{name}", env=things.env).text)["s"] == text
+        assert json.loads(ddbfs("cat", f"/any/things/{box}/{name}", env=things.env).text)["s"] == text
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@rows("ending", ENDINGS)
 def test_a_partition_that_ends_so_is_typed_with_an_escape(ddbfs, things, ending):
     things.put("one", box=f"box{ending}")
     typed = f"/any/things/box{ending.replace('@', '%40')}"
@@ -296,7 +298,7 @@ def test_explain_tells_the_listings_cost(ddbfs):
     assert told["bound"] == listing["bound"] and told["aws"] == listing["aws"]
 
 
-@pytest.mark.parametrize("ending", ["@csv:status,creatd_at", "@csv/status,creatd_at", "@table/status,creatd_at"])
+@rows("ending", ["@csv:status,creatd_at", "@csv/status,creatd_at", "@table/status,creatd_at"])
 def test_a_column_that_no_record_has_is_told(ddbfs, ending):
     run = ddbfs("cat", f"{BY_INDEX}/latest{ending}")
     assert run.stdout and run.stderr.count("\n") == 1

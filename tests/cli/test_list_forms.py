@@ -7,6 +7,7 @@ import json
 import pytest
 
 from harness import plain
+from harness.rows import rows
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 ALL = f"/prod/jobs/by-index/shopify/{SHOP}/all"
@@ -41,7 +42,7 @@ def test_csv_has_each_attribute_of_each_record(ddbfs, jobs):
     assert rows == [[cell(item, name) for name in header] for item in jobs] != []
 
 
-@pytest.mark.parametrize("path", [f"{ALL}@csv/", f"{ALL}@csv:"])
+@rows("path", [f"{ALL}@csv/", f"{ALL}@csv:"])
 def test_csv_has_the_columns_that_are_asked_for(ddbfs, jobs, path):
     header, *rows = rows_of(ddbfs("cat", f"{path}status,nothing,created_at").text)
     assert header == ["status", "nothing", "created_at"]
@@ -76,7 +77,7 @@ def test_a_summary_is_one_line_when_asked(ddbfs):
     assert json.loads(text) == json.loads(ddbfs("cat", f"{ALL}@summary").text)
 
 
-@pytest.mark.parametrize("ending", ["@csv", "@csv/sk,access_token", "@table/sk,access_token"])
+@rows("ending", ["@csv", "@csv/sk,access_token", "@table/sk,access_token"])
 def test_secrets_are_masked(ddbfs, ending):
     masked = ddbfs("cat", f"{SHOP_RECORDS}{ending}").text
     assert "shpat_" not in masked and plain.MASK in masked
@@ -93,14 +94,14 @@ def test_a_summary_tells_of_secrets_that_they_are_there(ddbfs):
 FORMS = ["@csv", "@csv/status,created_at", "@table/status,created_at", "@summary"]
 
 
-@pytest.mark.parametrize("ending", FORMS)
+@rows("ending", FORMS)
 def test_pages_make_no_difference(ddbfs, proxy, ending):
     whole = ddbfs("cat", f"{ALL}{ending}").text
     proxy.fault("page_size", op="Query", times=None, items=2)
     assert ddbfs("cat", f"{ALL}{ending}").text == whole != ""
 
 
-@pytest.mark.parametrize("ending", FORMS)
+@rows("ending", FORMS)
 def test_records_that_the_index_lacks_are_read(ddbfs, ending):
     path = f"/prod/jobs/by-status/{SHOP}/COMPLETED"
     items = [json.loads(line) for line in ddbfs("cat", f"{path}@jsonl").text.splitlines()]
@@ -112,7 +113,7 @@ def test_records_that_the_index_lacks_are_read(ddbfs, ending):
         assert all(item["created_at"] in line for item, line in zip(items, lines, strict=True)) and items
 
 
-@pytest.mark.parametrize("ending", FORMS)
+@rows("ending", FORMS)
 def test_of_no_record_there_is_a_header_or_a_zero(ddbfs, ending):
     named = f"/prod/jobs/by-status/{SHOP}/NONE{ending}"
     empty = {
@@ -131,12 +132,12 @@ def test_a_table_needs_columns_and_says_so(ddbfs, ls):
     assert "is a directory" in ddbfs("cat", f"{ALL}@table", expect=1).stderr
 
 
-@pytest.mark.parametrize("ending", ["@csv:a,,b", "@csv/,", "@table/%zz", "@table:,a"])
+@rows("ending", ["@csv:a,,b", "@csv/,", "@table/%zz", "@table:,a"])
 def test_what_names_no_column_is_refused(ddbfs, ending):
     assert "attribute" in ddbfs("cat", f"{ALL}{ending}", expect=1).stderr
 
 
-@pytest.mark.parametrize("ending", ["@csv", "@table", "@summary", "@csv:sk", "@table:sk"])
+@rows("ending", ["@csv", "@table", "@summary", "@csv:sk", "@table:sk"])
 def test_a_record_or_a_plain_directory_has_none(ddbfs, ending):
     for path in (f"/prod/jobs/by-index/shopify/{SHOP}", f"{SHOP_RECORDS}/SETTINGS"):
         assert "only a listing of records has @" in ddbfs("cat", f"{path}{ending}", expect=3).stderr
@@ -148,7 +149,7 @@ def test_a_comma_in_a_name_is_escaped(ddbfs, things):
     assert text == '"a,b",%,"quo""te"\nx,1,"y\nz"\n'
 
 
-@pytest.mark.parametrize("ending", FORMS)
+@rows("ending", FORMS)
 def test_what_fails_in_the_middle_ends_in_an_error(ddbfs, proxy, ending):
     proxy.fault("page_size", op="Query", times=None, items=5)
     meets_second = proxy.fault("denied", op="Query", times=None)

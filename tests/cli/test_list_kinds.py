@@ -6,6 +6,7 @@ import json
 import pytest
 
 from harness import tables
+from harness.rows import rows
 
 JOBS = "prod-EcomIndexerJobsTable"
 SHOP = "kl7a9h55-shopify-e513a8-4"
@@ -52,8 +53,8 @@ def test_an_index_of_keys_has_whole_records(ddbfs, own_map):
     assert counted(ddbfs, f"/prod/jobs/keys/{job['job_id']}", env=env) == [job]
 
 
-@pytest.mark.parametrize("limit", [1, 3, 1000000])
-@pytest.mark.parametrize("order", ["newest", "oldest"])
+@rows("limit", [1, 3, 1000000])
+@rows("order", ["newest", "oldest"])
 def test_so_many_are_so_many(ddbfs, own_map, oracle, proxy, order, limit):
     states = {"index": "GSI_JobsByStatus_v2", "where": {"status_created_at": "{status}#*"}}
     env = own_map(
@@ -93,7 +94,7 @@ def test_what_is_skipped_is_told_and_not_shown(ddbfs, table, write_map):
     assert (info["records"], info["skipped"]) == (2, 1) and "kinds" in info["skipped_why"]
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@rows("ending", ENDINGS)
 def test_directories_that_records_lead_to_have_none(ddbfs, write_map, table, ending):
     plain = tables.plain_map()
     plain["tables"]["things"]["records"] = {"thing": {"pk": "{box}", "sk": "{day}#{name}"}}
@@ -114,13 +115,13 @@ def box(table):
 WINDOWS = {"": "01234", "/newest:2": "43", "/oldest": "01234", "/after:k1": "234", "/k1..k3": "123", "/k*": "01234"}
 
 
-@pytest.mark.parametrize("window", WINDOWS)
+@rows("window", WINDOWS)
 def test_a_table_without_a_map_has_them(ddbfs, box, window):
     found = "".join(record["sk"][1:] for record in counted(ddbfs, f"{box}{window}", env=BARE))
     assert found == WINDOWS[window] or (window == "/newest:2" and found == WINDOWS[window][::-1])
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@rows("ending", ENDINGS)
 def test_what_no_query_lists_has_none_and_says_why(ddbfs, box, ending):
     items = box.rsplit("/", 1)[0]
     for path in (items, f"{box}/k1"):

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from harness import load, places, runner, servers
+from harness.rows import rows
 
 pytestmark = pytest.mark.wire
 
@@ -31,8 +32,8 @@ LISTINGS = {
 }
 
 
-@pytest.mark.parametrize("items", [1, 2, 7])
-@pytest.mark.parametrize("kind", LISTINGS)
+@rows("items", [1, 2, 7])
+@rows("kind", LISTINGS)
 def test_pages_make_no_difference(ls, proxy, kind, items):
     whole = ls(LISTINGS[kind])
     proxy.fault("page_size", op="Query", times=None, items=items)
@@ -40,7 +41,7 @@ def test_pages_make_no_difference(ls, proxy, kind, items):
     assert len(whole) == len(set(whole)) > 0
 
 
-@pytest.mark.parametrize("kind", LISTINGS)
+@rows("kind", LISTINGS)
 def test_empty_pages_are_no_end(ls, proxy, kind):
     whole = ls(LISTINGS[kind])
     proxy.fault("page_size", op="Query", times=None, items=3)
@@ -48,7 +49,7 @@ def test_empty_pages_are_no_end(ls, proxy, kind):
     assert ls(LISTINGS[kind]) == whole != []
 
 
-@pytest.mark.parametrize("kind", ["all", "by status"])
+@rows("kind", ["all", "by status"])
 def test_long_listing_over_pages_is_the_same(ddbfs, proxy, kind):
     whole = ddbfs("ls", "-l", LISTINGS[kind]).text
     proxy.fault("page_size", op="Query", times=None, items=3)
@@ -88,8 +89,8 @@ def map_with(write_map, example_map):
     return make
 
 
-@pytest.mark.parametrize("count", [1, 3, 10])
-@pytest.mark.parametrize("order", ["newest", "oldest"])
+@rows("count", [1, 3, 10])
+@rows("order", ["newest", "oldest"])
 def test_n_entries_with_a_filter(ls, proxy, map_with, oracle, order, count):
     """The number counts what passes the filter, however many pages that takes."""
     env = map_with("failed/{platform}/{shop_id}/", {order: count, "filter": {"status": "FAILED"}})
@@ -112,7 +113,7 @@ def test_no_more_pages_after_the_newest_n(ls, proxy, map_with):
     assert proxy.ops == ["Query", "Query"]
 
 
-@pytest.mark.parametrize("window", ["2026-04-14..2026-04-16", "2026-04-16..2026-04-16"])
+@rows("window", ["2026-04-14..2026-04-16", "2026-04-16..2026-04-16"])
 def test_window_includes_both_its_days(ls, oracle, window):
     first, last = window.split("..")
     rows = oracle.query(JOBS, "pk = :pk", pk=f"PLATFORM#shopify#SHOP#{SHOP}")
@@ -189,7 +190,7 @@ UNLISTED = {
 }
 
 
-@pytest.mark.parametrize("path", UNLISTED)
+@rows("path", UNLISTED)
 def test_directory_that_cannot_be_listed_says_what_to_type(ddbfs, cost, path):
     result = ddbfs("ls", path, expect=1)
     assert result.stderr.startswith(f"ddbfs: {path}: {UNLISTED[path]}")
@@ -236,7 +237,7 @@ def test_a_table_of_another_base_name_is_no_branch(ls, table):
 # Forms
 
 
-@pytest.mark.parametrize("path", ["/", "/prod", BY_INDEX, ACCOUNT, f"{BY_INDEX}/latest"])
+@rows("path", ["/", "/prod", BY_INDEX, ACCOUNT, f"{BY_INDEX}/latest"])
 def test_json_listing_has_the_names_of_the_plain_one(ddbfs, ls, path):
     lines = [json.loads(line) for line in ddbfs("ls", "--json", path).text.splitlines()]
     slashes = [line["name"] + "/" * (line["type"] == "directory") for line in lines]
@@ -438,7 +439,7 @@ def sessions(things, write_map, plain_map):
     return make
 
 
-@pytest.mark.parametrize("listed", ["newest", "oldest"])
+@rows("listed", ["newest", "oldest"])
 def test_a_file_of_the_newest_record_is_proven_by_the_listing(ddbfs, proxy, sessions, listed):
     """Which end of the partition is meant is said by the file, whatever the listing's own order."""
     files = {"{shop}/last": {"record": "session", "newest": 1}}

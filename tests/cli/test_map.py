@@ -6,6 +6,7 @@ import re
 import pytest
 
 from harness import places, tables, terminal
+from harness.rows import rows
 
 JOBS = "prod-EcomIndexerJobsTable"
 SETTINGS = "prod-EcomIndexSettingsTable"
@@ -103,7 +104,7 @@ def crm_table(boto, table):
     return name
 
 
-@pytest.mark.parametrize("accounts", [["acme"], ["acme", "globex"]])
+@rows("accounts", [["acme"], ["acme", "globex"]])
 def test_a_word_of_one_kind_is_one_of_all(ddbfs, crm_table, write_map, accounts):
     paths = [f"--sample=/tables/{crm_table}/items/Account#{each}/" for each in accounts]
     said = ddbfs("map", *paths)
@@ -183,7 +184,7 @@ def test_without_tables_it_is_usage(ddbfs):
     assert "name tables, or paths of records to learn from" in said.stderr
 
 
-@pytest.mark.parametrize("value", ["0", "1001", "x", "", "-1"])
+@rows("value", ["0", "1001", "x", "", "-1"])
 def test_a_sample_is_a_path_or_a_number(ddbfs, value):
     said = ddbfs("map", f"--sample={value}", JOBS, expect=2)
     assert "takes a path, up to 64 times, or how many records" in said.stderr
@@ -223,7 +224,7 @@ def test_one_kind_does_not_hide_the_others(ddbfs, proxy, boto, table):
     assert set(without_comments(said.text)["tables"][name]["records"]) == {"line", "profile", "other"}
 
 
-@pytest.mark.parametrize("command", ["map", "check"])
+@rows("command", ["map", "check"])
 def test_a_batch_that_is_answered_in_part_is_completed(ddbfs, proxy, command):
     proxy.fault("unprocessed", op="BatchGetItem", times=2)
     path = "/prod/jobs/by-status/kl7a9h55-shopify-e513a8-4/COMPLETED"
@@ -245,7 +246,7 @@ def test_more_than_a_page_is_asked_for(ddbfs, proxy, cost):
     assert "Scan" in cost()
 
 
-@pytest.mark.parametrize("answer, code", [("y", 0), ("n", 1), ("", 1)])
+@rows("answer, code", [("y", 0), ("n", 1), ("", 1)])
 def test_a_terminal_is_asked_before_more_than_a_page(home, proxy, cost, answer, code):
     proxy.allow_scan = True
     program = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")

@@ -4,6 +4,7 @@ user: each answer is boto3's. docs/guides/your-own-table.md lists them, and thos
 import pytest
 
 from harness import places, plain
+from harness.rows import rows
 
 GUIDE = (places.REPO / "docs/guides/your-own-table.md").read_text("utf-8")
 
@@ -81,7 +82,7 @@ def test_the_latest_jobs_of_an_index(records, oracle):
     assert got == rendered(rows[:20])
 
 
-@pytest.mark.parametrize("window", ["2026-04-16*", "2026-04-14..2026-04-16"])
+@rows("window", ["2026-04-16*", "2026-04-14..2026-04-16"])
 def test_jobs_in_a_time_window(records, oracle, window):
     first, last = window[:10], window[-10:] if ".." in window else window[:10]
     rows = [

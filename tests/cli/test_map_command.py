@@ -6,6 +6,7 @@ import re
 import pytest
 
 from harness import places, tables, terminal
+from harness.rows import rows
 
 BARE = {"DDBFS_MAP": None}
 
@@ -247,16 +248,17 @@ def test_init_in_a_script_needs_to_be_told(table, bare, tmp_path):
     assert not list(tmp_path.glob("ddbfs/*"))
 
 
-@pytest.mark.parametrize("answer, code", [("y", 0), ("n", 1), ("", 1)])
+@rows("answer, code", [("y", 0), ("n", 1), ("", 1)])
 def test_init_asks_at_a_terminal(table, home, tmp_path, answer, code):
     name = table(tables.plain())
     program = places.program("DDBFS", "build-asan/fs/ddbfs", "build/fs/ddbfs")
-    where = {"DDBFS_MAP": None, "XDG_CONFIG_HOME": str(tmp_path)}
+    folder = tmp_path / f"answered {answer}"
+    where = {"DDBFS_MAP": None, "XDG_CONFIG_HOME": str(folder)}
     with terminal.Terminal([str(program), "init", name], home.environment(where)) as t:
         t.wait_for("Write it? [y/N] ")
         t.type(f"{answer}\n")
         assert t.end() == code
-    assert (tmp_path / "ddbfs" / "map.json").exists() == (code == 0)
+    assert (folder / "ddbfs" / "map.json").exists() == (code == 0)
     assert "ddbfs/map.json" in t.stderr and '"tables"' in t.stdout
 
 

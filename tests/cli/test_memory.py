@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from harness import places, runner
+from harness.rows import rows
 
 RECORDS = 100
 RECORD_BYTES = 300_000
@@ -99,7 +100,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
+@rows("kind", HOSTILE)
 def test_what_only_a_hostile_server_sends_is_refused_in_time(ddbfs_release, proxy, large, kind):
     proxy.fault("raw", op="BatchGetItem", times=None, body=HOSTILE[kind]())
     command = [sys.executable, "-I", "-S", "-c", MEASURE, str(ddbfs_release.binary)]

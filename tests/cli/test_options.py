@@ -13,6 +13,7 @@ import time
 import pytest
 
 from harness import mounts, places, runner, services, terminal, terminal
+from harness.rows import rows
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
 SETTINGS = f"{SHOP}/SETTINGS"
@@ -562,25 +563,25 @@ def test_help_has_options():
     assert len(OPTIONS) >= 14 and {"--map", "-l", "--version"} <= set(OPTIONS)
 
 
-@pytest.mark.parametrize("option", OPTIONS)
+@rows("option", OPTIONS)
 def test_option_has_its_effect(bench, option):
     assert option in EFFECTS, f"{option} is in the help, but no test shows its effect"
     EFFECTS[option](bench)
 
 
-@pytest.mark.parametrize("option", EFFECTS)
+@rows("option", EFFECTS)
 def test_option_is_in_the_help(option):
     assert option in OPTIONS
 
 
-@pytest.mark.parametrize("option", OPTIONS)
+@rows("option", OPTIONS)
 def test_option_is_in_the_manual(option):
     manual = (places.REPO / "docs" / "ddbfs.1").read_text("utf-8").replace("\\-", "-")
     mark = f"Fl Fl {option[2:]}" if option.startswith("--") else f"Fl {option[1:]}"
     assert re.search(rf"^\.It .*\b{re.escape(mark)}\b", manual, re.M)
 
 
-@pytest.mark.parametrize("option", ["--suffix=.json", "--format=compact", "--timeout=5"])
+@rows("option", ["--suffix=.json", "--format=compact", "--timeout=5"])
 def test_value_may_follow_an_equals_sign(ddbfs, option):
     name, value = option.split("=")
     assert ddbfs(option, "ls", SHOP).text == ddbfs(name, value, "ls", SHOP).text
@@ -603,7 +604,7 @@ def test_wrong_value_is_told_what_would_be_right(ddbfs):
     assert "--format takes pretty or compact" in ddbfs("--format", "x", "ls", "/", expect=2).stderr
 
 
-@pytest.mark.parametrize("option", ["-f", "-o", "--cache-size", "--max-entries", "--stale-if-error"])
+@rows("option", ["-f", "-o", "--cache-size", "--max-entries", "--stale-if-error"])
 def test_option_of_the_mount_goes_with_no_other_command(ddbfs, option):
     assert "does not go with this command" in ddbfs("ls", option, "/", expect=2).stderr
 
@@ -711,7 +712,7 @@ def test_profile_turns_the_keys_of_the_environment_off(ddbfs, proxy):
     assert keys == ["DEMOCONTROLLERKEY001", "DEMOSESSIONKEY000001"]
 
 
-@pytest.mark.parametrize("name", ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"])
+@rows("name", ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"])
 def test_endpoint_of_the_environment(ddbfs, proxy, name):
     env = {"AWS_ENDPOINT_URL_DYNAMODB": None, name: proxy.url}
     assert ddbfs("cat", SETTINGS, env=env).stdout and proxy.ops == ["GetItem"]

@@ -19,6 +19,7 @@ import pytest
 
 from harness import aws_cases, places, runner, services
 from harness.signer import key_of
+from harness.rows import rows
 
 SEED = int(os.environ.get("DDBFS_ORACLE_SEED", 1))
 CASES = int(os.environ.get("DDBFS_ORACLE_CASES", 300))
@@ -249,7 +250,7 @@ def exception_for(*of):
     return next((name for name, applies in EXCEPTIONS if applies(*of)), None)
 
 
-@pytest.mark.parametrize("name, interpreter", tools(), ids=lambda part: str(part))
+@rows("name, interpreter", tools(), ids=lambda part: str(part))
 def test_as_the_aws_tools(cases, answers, name, interpreter):
     tool, said = ask_tool(name, interpreter, cases)
     wrong, excused = [], {}

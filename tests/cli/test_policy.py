@@ -7,6 +7,7 @@ import re
 import pytest
 
 from harness import iam, places, runner, tables
+from harness.rows import rows
 
 ACCOUNT, INDEX = "kl7a9h55", "shopify-e513a8-4"
 SHOP = f"{ACCOUNT}-{INDEX}"
@@ -162,7 +163,7 @@ ACCOUNTS = {
 }
 
 
-@pytest.mark.parametrize("key", ACCOUNTS)
+@rows("key", ACCOUNTS)
 def test_the_account_is_the_profiles(plain, home, key):
     home.config.write_text("[profile controller]\nregion = us-east-1\n" + ACCOUNTS[key])
     found = resources(policy_of(plain, "--env", "prod"))
@@ -176,7 +177,7 @@ def test_an_empty_key_of_the_environment_is_nobody_s(plain, home, write_map, exa
     assert all(":111122223333:table/prod-" in each for each in found)
 
 
-@pytest.mark.parametrize(
+@rows(
     "region, partition",
     [("eu-central-1", "aws"), ("cn-north-1", "aws-cn"), ("us-gov-west-1", "aws-us-gov")],
 )

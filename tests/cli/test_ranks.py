@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from harness.rows import rows
+
 pytestmark = pytest.mark.wire
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
@@ -31,7 +33,7 @@ def boxes(things, plain_map, write_map):
     return things
 
 
-@pytest.mark.parametrize("items", [None, 1, 3])
+@rows("items", [None, 1, 3])
 def test_names_count_on_over_pages(ls, proxy, ranked, items):
     plain = ls(f"/prod/jobs/by-index/shopify/{SHOP}/latest", "-l")[:12]
     if items:
@@ -44,7 +46,7 @@ def test_names_count_on_over_pages(ls, proxy, ranked, items):
     assert names == sorted(names)
 
 
-@pytest.mark.parametrize("limit, digits", [(1, 1), (9, 1), (10, 2), (1000000, 7), ("all", 7)])
+@rows("limit, digits", [(1, 1), (9, 1), (10, 2), (1000000, 7), ("all", 7)])
 def test_ranks_are_as_wide_as_the_limit(ls, ranked, limit, digits):
     names = ls(NEWEST, env=ranked(newest=limit))
     assert names[0].split("_")[0] == "1".zfill(digits)

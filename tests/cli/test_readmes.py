@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 from harness import places
+from harness.rows import rows
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
@@ -14,19 +13,19 @@ HIDDEN = ["/", "/prod", BY_INDEX, f"{BY_INDEX}/latest", f"{BY_INDEX}/on/2026-04-
           "/prod/index-settings/kl7a9h55/products.d"]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", LISTED + HIDDEN)
+@rows("path", LISTED + HIDDEN)
 def test_it_opens_everywhere_and_asks_nobody(ddbfs, proxy, path):
     text = ddbfs.run_plain("cat", f"{path.rstrip('/')}/README").text
     assert text.endswith("\n") and not proxy.requests
 
 
-@pytest.mark.parametrize("path", HIDDEN)
+@rows("path", HIDDEN)
 def test_who_walks_over_records_does_not_meet_it(ddbfs, path):
     names = ddbfs.run_plain("ls", path, expect=None).text.split("\n")
     assert len(names) > 1 and "README" not in names
 
 
-@pytest.mark.parametrize("path", [path for path in LISTED + HIDDEN if path.count("/") > 1])
+@rows("path", [path for path in LISTED + HIDDEN if path.count("/") > 1])
 def test_it_names_the_companions(ddbfs, path):
     """Those that names.md and the man page have; of what is below, listings and records."""
     told = set(re.findall(r"^  @(\w*)", ddbfs.run_plain("cat", f"{path}/README").text, re.M))

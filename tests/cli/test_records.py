@@ -5,6 +5,7 @@ import json
 import pytest
 
 from harness import plain
+from harness.rows import rows
 
 pytestmark = pytest.mark.wire
 
@@ -58,7 +59,7 @@ def read(ddbfs, things, name, *options):
 # Whole records
 
 
-@pytest.mark.parametrize("number", NUMBERS)
+@rows("number", NUMBERS)
 def test_number_keeps_every_digit(ddbfs, things, number):
     item = things.put("n", value={"N": number})
     got = read(ddbfs, things, "n")
@@ -66,7 +67,7 @@ def test_number_keeps_every_digit(ddbfs, things, number):
     assert f'"value": {item["value"]["N"]}'.encode() in got
 
 
-@pytest.mark.parametrize("kind", TEXTS)
+@rows("kind", TEXTS)
 def test_text_is_exact(ddbfs, things, kind):
     item = things.put("t", value={"S": TEXTS[kind]})
     got = read(ddbfs, things, "t")
@@ -74,7 +75,7 @@ def test_text_is_exact(ddbfs, things, kind):
     assert json.loads(got)["value"] == TEXTS[kind]
 
 
-@pytest.mark.parametrize("kind", VALUES)
+@rows("kind", VALUES)
 def test_value_is_exact(ddbfs, things, kind):
     item = things.put("v", value=VALUES[kind])
     assert read(ddbfs, things, "v") == plain.render(item)
@@ -98,7 +99,7 @@ def test_keys_come_first_then_names_in_order(ddbfs, things):
     assert list(json.loads(read(ddbfs, things, "k"))) == ["pk", "sk", "a", "pl", "zz"]
 
 
-@pytest.mark.parametrize("shape", ["one text", "many small attributes", "many numbers"])
+@rows("shape", ["one text", "many small attributes", "many numbers"])
 def test_record_of_almost_400_kilobytes(ddbfs, things, shape):
     attributes = {
         "one text": {"v": {"S": "x\U0001f600\n" * 66_000}},
@@ -130,7 +131,7 @@ def test_compact_is_one_line(ddbfs, oracle):
     assert got.count(b"\n") == 1
 
 
-@pytest.mark.parametrize("kind", VALUES)
+@rows("kind", VALUES)
 def test_compact_value_is_exact(ddbfs, things, kind):
     item = things.put("v", value=VALUES[kind])
     assert read(ddbfs, things, "v", "--format", "compact") == plain.render(item, compact=True)
@@ -146,7 +147,7 @@ def test_record_is_found_with_its_suffix(ddbfs, oracle):
     assert got == oracle.record(SHOPS, f"SHOP#{DOMAIN}", "SETTINGS")
 
 
-@pytest.mark.parametrize("name", ["SETTINGS", "SETTINGS.jso", "SETTINGS.JSON", ".json"])
+@rows("name", ["SETTINGS", "SETTINGS.jso", "SETTINGS.JSON", ".json"])
 def test_record_without_its_suffix_is_a_miss(ddbfs, cost, name):
     result = ddbfs("--suffix", ".json", "cat", f"{SHOP}/{name}", expect=3)
     assert result.stdout == b"" and ".json" in result.stderr
@@ -171,7 +172,7 @@ def test_job_by_id_with_a_suffix(ddbfs):
 # Secrets
 
 
-@pytest.mark.parametrize(
+@rows(
     "name, secret", [("USER#71203950077", "access_token"), ("API_KEY", "api_key")]
 )
 def test_secret_is_masked_in_its_record(ddbfs, oracle, name, secret):
@@ -181,13 +182,13 @@ def test_secret_is_masked_in_its_record(ddbfs, oracle, name, secret):
     assert value.encode() not in got and json.loads(got)[secret] == plain.MASK
 
 
-@pytest.mark.parametrize("companion", ["", "@typed", "@info", "@/access_token"])
+@rows("companion", ["", "@typed", "@info", "@/access_token"])
 def test_secret_is_in_no_companion(ddbfs, companion):
     result = ddbfs("-v", "cat", f"{SHOP}/USER#71203950077{companion}")
     assert result.stdout and TOKEN not in result.text + result.stderr
 
 
-@pytest.mark.parametrize("companion", ["", "@typed", "@/access_token"])
+@rows("companion", ["", "@typed", "@/access_token"])
 def test_show_secrets_shows_them(ddbfs, companion):
     assert TOKEN in ddbfs("--show-secrets", "cat", f"{SHOP}/USER#71203950077{companion}").text
 
@@ -219,7 +220,7 @@ def test_typed_is_what_the_service_says(ddbfs, oracle):
     assert got == oracle.item(SHOPS, f"SHOP#{DOMAIN}", "SETTINGS")
 
 
-@pytest.mark.parametrize("kind", ["binary", "number set", "map", "31 maps"])
+@rows("kind", ["binary", "number set", "map", "31 maps"])
 def test_typed_of_each_kind(ddbfs, things, kind):
     item = things.put("v", value=VALUES[kind])
     typed = read(ddbfs, things, "v@typed")
@@ -291,7 +292,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("attribute", NAMES)
+@rows("attribute", NAMES)
 def test_attribute_whose_name_needs_escapes(ddbfs, things, ls, attribute):
     things.put("r", **{attribute: {"S": "its value"}})
     listed = ls("/any/things/box/r@/", env=things.env)
@@ -306,7 +307,7 @@ def test_texts_and_numbers_are_bare(ddbfs, things):
     assert read(ddbfs, things, "r@/number") == b"9" * 38 + b"\n"
 
 
-@pytest.mark.parametrize("kind", VALUES)
+@rows("kind", VALUES)
 def test_other_attributes_are_as_in_the_record(ddbfs, things, kind):
     item = things.put("r", value=VALUES[kind])
     assert read(ddbfs, things, "r@/value") == plain.bare(item["value"])

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from harness import places
+from harness.rows import rows
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
 TABLE = {
@@ -161,7 +162,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("what", CHANGES)
+@rows("what", CHANGES)
 def test_what_does_not_fit_is_told_with_its_key(check, what):
     changes, line, text = CHANGES[what]
     found = findings(check(changes, expect=1))
@@ -242,7 +243,7 @@ def test_a_named_record_that_is_not_there_is_a_miss(ddbfs, proxy):
     ddbfs("check", places.DEFAULT_MAP, f"{SHOP}/NOPE", expect=1)
 
 
-@pytest.mark.parametrize("words", [["/prod/shops"], ["/prod/shops", f"{SHOP}/SETTINGS"]])
+@rows("words", [["/prod/shops"], ["/prod/shops", f"{SHOP}/SETTINGS"]])
 def test_a_map_that_was_forgotten(ddbfs, words):
     said = ddbfs("check", *words, expect=1).stderr
     assert "if that is a path, the map comes before it: ddbfs check MAP /prod/shops\n" in said
@@ -277,11 +278,11 @@ def test_findings_are_json(check):
     assert [set(row) for row in each[4:]] == [{"file", "line", "text"}]
 
 
-@pytest.mark.parametrize("words", [["--sample"], ["--sample", "map.json", "/prod"]])
+@rows("words", [["--sample"], ["--sample", "map.json", "/prod"]])
 def test_offline_reads_no_records(ddbfs, words):
     assert "reads no records" in ddbfs("check", "--offline", *words, expect=2).stderr
 
 
-@pytest.mark.parametrize("value", ["0", "101", "x", ""])
+@rows("value", ["0", "101", "x", ""])
 def test_a_number_that_can_not_be(ddbfs, value):
     assert "--sample" in ddbfs("check", f"--sample={value}", expect=2).stderr

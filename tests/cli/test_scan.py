@@ -7,6 +7,7 @@ import re
 import pytest
 
 from harness import tables
+from harness.rows import rows
 
 BARE = {"DDBFS_MAP": None}
 KEYS = ["a", "b/c", "d#e", "é", "%"]
@@ -191,7 +192,7 @@ def test_a_limit_alone_allows_nothing(bare, table_of):
     assert "only --allow-scan" in result.stderr
 
 
-@pytest.mark.parametrize("limit", ["0", "x", "5,", "5,0", "5,x", "-1", "5,1T", "100000001"])
+@rows("limit", ["0", "x", "5,", "5,0", "5,x", "-1", "5,1T", "100000001"])
 def test_limits_that_are_none(bare, limit):
     assert "takes N or N,BYTES" in bare(f"--scan-limit={limit}", "ls", "/", expect=2).stderr
 

@@ -7,6 +7,7 @@ import shlex
 import pytest
 
 from harness import places
+from harness.rows import rows
 
 SHOP = "kl7a9h55-shopify-e513a8-4"
 KNOWN = {
@@ -186,7 +187,7 @@ def large(count, paths=3):
     }
 
 
-@pytest.mark.parametrize("count, paths", [(1, 400), (5, 60), (12, 12), (40, 3), (40, 30), (100, 3), (700, 2)])
+@rows("count, paths", [(1, 400), (5, 60), (12, 12), (40, 3), (40, 30), (100, 3), (700, 2)])
 def test_it_is_short_whatever_the_map(skill, write_map, count, paths):
     lines = skill(write_map(large(count, paths)))
     assert 100 < len(lines) < 500
@@ -249,7 +250,7 @@ def nasty_map(text):
     }
 
 
-@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+@rows("text", NASTY, ids=range(len(NASTY)))
 def test_texts_of_the_map_stay_texts(skill, write_map, ddbfs, text):
     content = nasty_map(text)
     lines = skill(write_map(content))

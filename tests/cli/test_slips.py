@@ -1,6 +1,6 @@
 """Paths that are typed almost right: the error, or the empty listing, says what was meant."""
 
-import pytest
+from harness.rows import rows
 
 SHOP = "/prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4"
 ID = "/prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
@@ -8,7 +8,7 @@ OF_LISTINGS = "@count, @summary, @csv:A,B, @table:A,B, @jsonl, @info"
 OF_RECORDS = "@/A, @links/L, @info, @typed"
 
 
-@pytest.mark.parametrize(
+@rows(
     "path, param",
     [("/prod/shops/by-acount", "domain"), ("/prod/index-settings/by-acount", "account")],
 )
@@ -20,13 +20,13 @@ def test_an_empty_listing_of_a_misspelt_step_says_which_one_was_meant(ddbfs, pat
     assert f"note   {told}" in ddbfs("explain", path).text
 
 
-@pytest.mark.parametrize("path", ["/prod/shops/nobody.example", "/prod/shops/by%2Daccount"])
+@rows("path", ["/prod/shops/nobody.example", "/prod/shops/by%2Daccount"])
 def test_a_value_that_is_no_slip_is_left_alone(ddbfs, path):
     result = ddbfs("ls", path)
     assert (result.text, result.stderr) == ("", "")
 
 
-@pytest.mark.parametrize("ending", ["@typed", "@links", "@"])
+@rows("ending", ["@typed", "@links", "@"])
 def test_a_listing_has_other_companions_than_a_record(ddbfs, ending):
     told = ddbfs("ls", f"{SHOP}/all{ending}", expect=3).stderr
     assert f"only a record has {ending}; this is a listing of records, which has {OF_LISTINGS}" in told
@@ -39,7 +39,7 @@ def test_a_record_and_a_plain_directory_say_what_they_are(ddbfs):
     assert "only a listing or a record has @info; this is a plain directory" in told
 
 
-@pytest.mark.parametrize("wrong, meant", {"@jsnl": "@jsonl", "@json": "@jsonl", "@CSV": "@csv"}.items())
+@rows("wrong, meant", {"@jsnl": "@jsonl", "@json": "@jsonl", "@CSV": "@csv"}.items())
 def test_a_misspelt_companion_of_a_listing_says_which_one_was_meant(ddbfs, wrong, meant):
     told = ddbfs("cat", f"{SHOP}/all{wrong}", expect=3).stderr
     assert f'"all" has no "{wrong}" (did you mean "{meant}"?); a listing of records has {OF_LISTINGS}' in told
@@ -59,7 +59,7 @@ def test_a_miss_of_an_address_says_nothing_of_companions(ddbfs):
     assert "companions" not in ddbfs("cat", "/prod/jobs/by-id/ann@example.com", expect=3).stderr
 
 
-@pytest.mark.parametrize("name", ["on/@count", "on/@", "on/@csv:sk", "between/2026-04-17..@count"])
+@rows("name", ["on/@count", "on/@", "on/@csv:sk", "between/2026-04-17..@count"])
 def test_a_companion_of_nothing_lacks_a_value(ddbfs, name):
     ending = name[name.index("@") :].split(":")[0]
     for command in ("cat", "ls"):
@@ -78,7 +78,7 @@ def test_keys_that_are_called_like_a_companion_are_listed_escaped_and_open(ddbfs
     assert "is missing before @count" in ddbfs("cat", "/any/things/box/@count", env=things.env, expect=1).stderr
 
 
-@pytest.mark.parametrize("path", ["/prod/jobs", SHOP])
+@rows("path", ["/prod/jobs", SHOP])
 def test_a_directory_that_lists_no_records_says_which_below_it_do(ddbfs, path):
     told = ddbfs("ls", "--count", path, expect=1).stderr
     assert "is no listing of records; directories below it are: " in told

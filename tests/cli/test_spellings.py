@@ -5,6 +5,7 @@ import json
 import pytest
 
 from harness import tables
+from harness.rows import rows
 
 MAP = tables.plain_map(
     records={"score": {"pk": "GAME#{game:upper}", "sk": "SCORE#{score:05}#{email:lower}"}},
@@ -40,7 +41,7 @@ def test_numbers_are_shown_without_zeros_and_in_order(ddbfs, ls, scores):
         assert record["n"] == int(name.split("#")[0])
 
 
-@pytest.mark.parametrize(
+@rows(
     "typed", ["GO/42#ann", "go/42#ann", "Go/00042#ANN", "go/of/00042/aNN", "%67o/42#ann"]
 )
 def test_any_spelling_opens_what_is_listed(ddbfs, scores, cost, typed):
@@ -49,7 +50,7 @@ def test_any_spelling_opens_what_is_listed(ddbfs, scores, cost, typed):
     assert cost() == ["GetItem"]
 
 
-@pytest.mark.parametrize(
+@rows(
     "typed, names",
     [
         ("5..42", NAMES[1:4]),
@@ -65,7 +66,7 @@ def test_ranges_go_by_number(ls, scores, typed, names):
     assert ls(f"/any/things/GO/{typed}", env=scores.env) == names
 
 
-@pytest.mark.parametrize(
+@rows(
     "typed, what",
     [
         ("123456#ann", "{score}"),

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from harness import places, questions, runner
+from harness.rows import rows
 
 GUIDE = places.REPO / "docs/guides/agents.md"
-ASKED = [pytest.param(*each, id=each[0]) for each in questions.QUESTIONS]
 MARKS = r"ddbfs \w+|@[a-z]+|@/|--[a-z]+|jq"
 
 
@@ -29,7 +29,7 @@ def test_they_are_thirty():
 
 
 @pytest.mark.parametrize("server", ["dynoxide"], indirect=True)
-@pytest.mark.parametrize("question, line, requests, units, answer", ASKED)
+@rows("question, line, requests, units, answer", questions.QUESTIONS)
 def test_the_line_answers(ask, proxy, truth, question, line, requests, units, answer):
     result = ask(line)
     assert result.text.strip("\n") == str(answer(truth)) != "" and not result.stderr, result

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from harness import tables
+from harness.rows import rows
 
 pytestmark = pytest.mark.wire
 
@@ -109,8 +110,8 @@ def listed(ddbfs, events, path, *options):
 MOMENTS = [1, 2, 2, 2, 3, 4, 4, 5, 6, 6, 6, 6, 6, 7]
 
 
-@pytest.mark.parametrize("options", [(), ("-l",)])
-@pytest.mark.parametrize("items", [None, 1, 3])
+@rows("options", [(), ("-l",)])
+@rows("items", [None, 1, 3])
 def test_it_goes_on_while_the_sort_key_is_the_same(ddbfs, events, proxy, options, items):
     events(MOMENTS)
     if items:
@@ -122,7 +123,7 @@ def test_it_goes_on_while_the_sort_key_is_the_same(ddbfs, events, proxy, options
         assert sorted(listed(ddbfs, events, f"newest:{count}", *options)) == names_of(newest)
 
 
-@pytest.mark.parametrize("options", [(), ("-l",)])
+@rows("options", [(), ("-l",)])
 def test_a_walk_in_windows_sees_each_record_once(ddbfs, events, options):
     dice = random.Random(8)
     events(sorted(dice.randrange(12) for _ in range(60)))

@@ -6,6 +6,7 @@ import pytest
 
 from harness import runner, services, signin, tls
 from harness.signer import keys
+from harness.rows import rows
 
 SETTINGS = "/prod/shops/cool-store.myshopify.com/SETTINGS"
 PLAIN_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
@@ -27,7 +28,7 @@ UNTRUSTED = {
 }
 
 
-@pytest.mark.parametrize("kind", UNTRUSTED)
+@rows("kind", UNTRUSTED)
 def test_a_certificate_that_is_not_trusted_is_asked_for_once(ddbfs, authority, kind):
     made, trusted, says = UNTRUSTED[kind]
     env = trusting(authority) if trusted else {}
@@ -63,8 +64,8 @@ def moved_to(url, status=307):
     return "\r\n".join(lines).encode() + b"\r\n\r\n"
 
 
-@pytest.mark.parametrize("to", ["http://localhost", "https://localhost", "http://127.0.0.1", "https://127.0.0.1"])
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@rows("to", ["http://localhost", "https://localhost", "http://127.0.0.1", "https://127.0.0.1"])
+@rows("status", [301, 302, 303, 307, 308])
 def test_nobody_is_sent_elsewhere(ddbfs, authority, status, to):
     with tls.Peer(answer=PLAIN_ANSWER) as other:
         with tls.Peer(authority.context(), moved_to(f"{to}:{other.port}/", status)) as peer:
@@ -108,8 +109,8 @@ def givers(home, proxy, tmp_path):
         assert good.asked() == []
 
 
-@pytest.mark.parametrize("peer", PEERS)
-@pytest.mark.parametrize("kind", GIVERS)
+@rows("peer", PEERS)
+@rows("kind", GIVERS)
 def test_a_giver_of_credentials_that_is_not_trusted_is_told_nothing(ddbfs, proxy, authority, givers, kind, peer):
     speaks_tls, made, trusted = PEERS[peer]
     context = authority.context(**made) if speaks_tls else None
@@ -120,8 +121,8 @@ def test_a_giver_of_credentials_that_is_not_trusted_is_told_nothing(ddbfs, proxy
     assert f"localhost:{giver.port}" in result.stderr and proxy.requests == []
 
 
-@pytest.mark.parametrize("to", ["http://localhost", "https://127.0.0.1"])
-@pytest.mark.parametrize("kind", GIVERS)
+@rows("to", ["http://localhost", "https://127.0.0.1"])
+@rows("kind", GIVERS)
 def test_a_giver_of_credentials_sends_nobody_elsewhere(ddbfs, proxy, authority, givers, kind, to):
     with tls.Peer(answer=PLAIN_ANSWER) as other:
         with tls.Peer(authority.context(), moved_to(f"{to}:{other.port}/")) as giver:
@@ -131,7 +132,7 @@ def test_a_giver_of_credentials_sends_nobody_elsewhere(ddbfs, proxy, authority, 
     assert other.accepted == 0 and proxy.requests == []
 
 
-@pytest.mark.parametrize("named", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"])
+@rows("named", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"])
 def test_an_authority_that_is_named_is_trusted(ddbfs, authority, make_proxy, server, named):
     proxy = make_proxy(server, tls=authority.context())
     env = {"AWS_ENDPOINT_URL_DYNAMODB": proxy.url, named: str(authority.bundle)}
@@ -212,13 +213,13 @@ LEFT_OUT = {
 }
 
 
-@pytest.mark.parametrize("kind", LEFT_OUT)
+@rows("kind", LEFT_OUT)
 def test_a_proxy_is_left_out(ddbfs, proxy, kind):
     ddbfs("cat", SETTINGS, env=LEFT_OUT[kind])
     assert proxy.ops == ["GetItem"]
 
 
-@pytest.mark.parametrize(
+@rows(
     "address", ["socks9://user:Secr3t@h:1", "http://user:Secr3t@[h", "http://user:Secr3t@h:x"]
 )
 def test_a_proxy_whose_address_is_none_is_told_without_it(ddbfs, address):

@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from harness.rows import rows
+
 pytestmark = pytest.mark.wire
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
@@ -131,7 +133,7 @@ def test_nothing_worse_than_a_miss(ddbfs, proxy):
     ddbfs("cat", SETTINGS, expect=1)
 
 
-@pytest.mark.parametrize("order", [1, -1])
+@rows("order", [1, -1])
 def test_the_worst_counts(ddbfs, order):
     paths = [f"{SHOP}/none", "/prod/jobs", SETTINGS]  # a miss, a directory, a record
     ddbfs("cat", *paths[::order], expect=1)
@@ -152,7 +154,7 @@ def test_errors_are_json(ddbfs, proxy):
                      "code": "AccessDeniedException"}  # fmt: skip
 
 
-@pytest.mark.parametrize("command", ["cat", "ls", "explain"])
+@rows("command", ["cat", "ls", "explain"])
 def test_a_miss_is_json(ddbfs, command):
     path = '/prod/no"pe'
     (error,) = errors_of(ddbfs(command, "--json", path, expect=3))
@@ -178,7 +180,7 @@ def test_check_tells_errors_as_json(ddbfs, proxy):
 # Words that were nearly right
 
 
-@pytest.mark.parametrize(
+@rows(
     "path, meant",
     [
         ("/prdo/jobs", "prod"),
@@ -191,7 +193,7 @@ def test_what_was_meant_is_told(ddbfs, path, meant):
     assert f'(did you mean "{meant}"?)' in ddbfs("ls", path, expect=3).stderr
 
 
-@pytest.mark.parametrize("words, meant", [(["lss"], "ls"), (["ls", "--jsom"], "--json"),
+@rows("words, meant", [(["lss"], "ls"), (["ls", "--jsom"], "--json"),
                                           (["ls", "--tmeout=3"], "--timeout")])  # fmt: skip
 def test_which_command_or_option_was_meant_is_told(ddbfs, words, meant):
     assert f'(did you mean "{meant}"?)' in ddbfs(*words, expect=2).stderr
@@ -200,7 +202,7 @@ def test_which_command_or_option_was_meant_is_told(ddbfs, words, meant):
 # Help
 
 
-@pytest.mark.parametrize("how", [["help", "ls"], ["ls", "--help"], ["-h", "ls"]])
+@rows("how", [["help", "ls"], ["ls", "--help"], ["-h", "ls"]])
 def test_help_of_a_command(ddbfs, how):
     text = ddbfs(*how).text
     assert text.startswith("usage: ddbfs ls [-l] [OPTION…] [PATH…]\n")

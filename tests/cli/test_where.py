@@ -8,6 +8,7 @@ import random
 import pytest
 
 from harness import conditions, runner, tables
+from harness.rows import rows
 
 pytestmark = pytest.mark.wire
 
@@ -64,7 +65,7 @@ def test_the_service_and_we_agree_on_random_filters(home, table, boto):
     assert told_apart > QUESTIONS / 4  # the generator makes conditions that tell items apart
 
 
-@pytest.mark.parametrize("items", [1, 3, 100])
+@rows("items", [1, 3, 100])
 def test_a_filter_over_pages(ls, proxy, jobs, items):
     proxy.fault("page_size", op="Query", times=None, items=items)
     failed = [name_of(job) for job in jobs() if job["status"]["S"] == "FAILED"]
@@ -113,7 +114,7 @@ def test_an_attribute_of_the_key_can_be_asked_for(ls, proxy):
     assert later != [] and set(later) < {name for name in every if name > "2026-04-16"}
 
 
-@pytest.mark.parametrize("path", [f"{BY_STATUS}/COMPLETED", f"{BY_INDEX}/status/COMPLETED"])
+@rows("path", [f"{BY_STATUS}/COMPLETED", f"{BY_INDEX}/status/COMPLETED"])
 def test_what_the_index_does_not_hold_is_asked_of_the_record(ls, proxy, jobs, path):
     """Of an index that holds some attributes: `message` is not among them."""
     for attribute in ("error", "not_there_at_all"):
@@ -137,7 +138,7 @@ def by_kind(projection, **more):
     return described
 
 
-@pytest.mark.parametrize("projection", ["KEYS_ONLY", "INCLUDE", "ALL"])
+@rows("projection", ["KEYS_ONLY", "INCLUDE", "ALL"])
 def test_random_filters_over_an_index_are_asked_of_records(home, table, boto, write_map, projection):
     """Whatever the index holds, the records themselves are asked."""
     rng = random.Random(SEED + len(projection))
@@ -213,8 +214,8 @@ def test_what_explain_prints_can_be_typed(ddbfs):
     assert json.loads(again)["filter"] == told == said
 
 
-@pytest.mark.parametrize("path", [f"{BY_INDEX}/latest", f"{BY_INDEX}/all", f"{BY_STATUS}/COMPLETED"])
-@pytest.mark.parametrize(
+@rows("path", [f"{BY_INDEX}/latest", f"{BY_INDEX}/all", f"{BY_STATUS}/COMPLETED"])
+@rows(
     "asked",
     [
         ["--where", 'created_at > "2026-04-15"'],
@@ -243,7 +244,7 @@ def test_a_wrong_filter_is_told_with_its_column(ddbfs, proxy):
     assert proxy.requests == []
 
 
-@pytest.mark.parametrize(
+@rows(
     "filter, why",
     [
         ("status = 'FAILED'", "column 10: a text stands in double quotes; single ones are for names"),
@@ -266,8 +267,8 @@ def test_words_of_the_language_are_names_in_quotes(ls):
         assert len(ls(f"{BY_INDEX}/all", "--where", f"'{name}' does not exist")) == len(ls(f"{BY_INDEX}/all"))
 
 
-@pytest.mark.parametrize("filter", ['staus = "FAILED"', 'status = "failed"', 'attempt > "2"', 'pk = "nobody"'])
-@pytest.mark.parametrize("path", [f"{BY_INDEX}/all", f"{BY_STATUS}/COMPLETED"])
+@rows("filter", ['staus = "FAILED"', 'status = "failed"', 'attempt > "2"', 'pk = "nobody"'])
+@rows("path", [f"{BY_INDEX}/all", f"{BY_STATUS}/COMPLETED"])
 def test_that_nothing_answers_is_told_with_what_was_read(ddbfs, ls, proxy, path, filter):
     """No error: a script takes an empty answer for one."""
     every = len(ls(path))
@@ -283,14 +284,14 @@ def test_where_nobody_is_nobody_answers(ddbfs):
     assert "there is no record to ask the filter of" in result.stderr
 
 
-@pytest.mark.parametrize("path", ["/", "/prod", "/prod/jobs", f"{COOL}/SETTINGS", f"{COOL}/README"])
+@rows("path", ["/", "/prod", "/prod/jobs", f"{COOL}/SETTINGS", f"{COOL}/README"])
 def test_what_is_no_listing_is_not_asked(ddbfs, proxy, path):
     result = ddbfs("ls", "--where", "a = 1", path, expect=1)
     assert "is no listing of records" in result.stderr
     assert proxy.requests == []
 
 
-@pytest.mark.parametrize(
+@rows(
     "filter", ['access_token begins with "s"', 'pk exists and not (api_key = "x")', "access_token.x exists"]
 )
 def test_a_secret_is_not_asked_for_piece_by_piece(ddbfs, proxy, filter):

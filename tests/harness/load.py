@@ -1,5 +1,6 @@
 """Tables and items into a server, by boto3 and without a proxy; the sample data among them."""
 
+import functools
 import json
 import subprocess
 import time
@@ -13,8 +14,10 @@ REGION = "us-east-1"
 BATCH = 25
 
 
+@functools.cache
 def client(url, region=REGION, access_key="oracle", secret_key="oracle"):
-    """boto3 as an oracle: it asks the server itself and sees nothing of a proxy's faults."""
+    """boto3 as an oracle: it asks the server itself and sees nothing of a proxy's faults. One for all
+    tests: boto3 needs longer to make a client than to send a request."""
     config = botocore.config.Config(
         retries={"mode": "standard"}, max_pool_connections=4, proxies={}
     )

@@ -1,7 +1,8 @@
 """A matrix as one test: it checks every row, and fails with each row that failed.
 
 @rows("name, expected", CASES) stands where @pytest.mark.parametrize would make one test for each row.
-All rows share the fixtures of the one test. Between two rows, the proxy forgets its requests and faults.
+All rows share the fixtures of the one test. Between two rows, the proxy forgets the requests and faults of
+the row before. A test that closes the proxy, or needs a fresh home, stays with parametrize.
 """
 
 import functools
@@ -18,7 +19,8 @@ TOLD = 4000  # characters of a failure, which a compiler may fill
 
 def named(names, values, ids):
     """The rows of one decorator: (what a failure calls it, {argument: value})."""
-    names = [name.strip() for name in names.split(",")]
+    names = names.split(",") if isinstance(names, str) else names
+    names = [name.strip() for name in names]
     values = list(values)
     if callable(ids):
         ids = [ids(value) for value in values]
@@ -86,12 +88,23 @@ class Row:
         return True
 
 
-def forget(request):
-    """The proxy, if the test has one, as it is before a test."""
-    if "proxy" in request.fixturenames:
-        proxy = request.getfixturevalue("proxy")
-        proxy.heal()
-        proxy.clear()
+SWITCHES = ("clock_offset_s", "allow_scan", "allow_refusals")
+
+
+class Scene:
+    """The proxy of a test, if it has one, as its fixtures have set it up for the first row."""
+
+    def __init__(self, request):
+        self.proxy = request.getfixturevalue("proxy") if "proxy" in request.fixturenames else None
+        if self.proxy:
+            self.faults = list(self.proxy.faults)
+            self.switches = {name: getattr(self.proxy, name) for name in SWITCHES}
+
+    def restore(self):
+        if self.proxy:
+            self.proxy.faults[:] = self.faults
+            vars(self.proxy).update(self.switches)
+            self.proxy.clear()
 
 
 def rows(names, values, ids=None):
@@ -107,10 +120,10 @@ def rows(names, values, ids=None):
         def test(request, **fixtures):
             if "request" in fixtures_of_inner:
                 fixtures["request"] = request
-            every = Rows()
+            every, scene = Rows(), Scene(request)
             for label, arguments in product(tables):
                 if every.count:
-                    forget(request)
+                    scene.restore()
                 with every.row(label):
                     inner(**fixtures, **arguments)
             every.check()

@@ -10,7 +10,7 @@ import uuid
 
 import pytest
 
-from harness import load, mounts, places, runner, servers
+from harness import load, mounts, places, proxy as proxies, runner, servers
 
 TEST_TIMEOUT_S = 120
 SHOP = "cool-store.myshopify.com"
@@ -72,12 +72,34 @@ def mount(ddbfs, proxy, tmp_path):
         each.clean_up()
 
 
+@pytest.fixture(scope="module")
+def mount_of_module(server, tmp_path_factory):
+    """A mount of the example map, with a proxy of its own, for all tests of a module."""
+    folder = tmp_path_factory.mktemp("shared")
+    with proxies.Proxy(server) as proxy:
+        made = mounts.Mount(runner.Ddbfs(runner.Home(folder / "home", proxy.url)), folder, proxy)
+        try:
+            yield made.wait_ready()
+        finally:
+            made.clean_up()
+    assert not proxy.problems(), proxy.problems()
+
+
+@pytest.fixture
+def shared_mount(mount_of_module):
+    """A mount that other tests of the module have used: for a test that reads the sample data, injects no
+    fault, and compares neither requests nor what the mount counts with numbers of a fresh mount."""
+    assert mount_of_module.process.poll() is None, mount_of_module.log()
+    mount_of_module.proxy.clear()
+    return mount_of_module
+
+
 @pytest.fixture
 def oracle(server, make_proxy, tmp_path):
     """oracle("/prod/…", *options): the bytes of `ddbfs cat`, by a proxy of its own."""
     home = runner.Home(tmp_path / "oracle-home", make_proxy(server).url)
     ddbfs = runner.Ddbfs(home)
-    return lambda path, *options: ddbfs(*options, "cat", path).stdout
+    return lambda *paths: ddbfs("cat", *paths).stdout
 
 
 class Branch:

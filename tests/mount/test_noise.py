@@ -14,6 +14,7 @@ import uuid
 import pytest
 
 from harness import mounts, places, tables
+from harness.rows import rows
 
 SHOP = "prod/shops/cool-store.myshopify.com"
 SETTINGS = f"{SHOP}/SETTINGS"
@@ -28,14 +29,23 @@ def needs(program):
     return pytest.mark.skipif(not shutil.which(program), reason=f"{program} is not installed")
 
 
-@pytest.fixture
-def listed(mount):
-    m = mount()
+def listed_at(m):
     for entry in os.scandir(m / SHOP):
         entry.stat()
     os.listdir(m.root)
     m.proxy.clear()
     return m
+
+
+@pytest.fixture
+def listed(shared_mount):
+    return listed_at(shared_mount)
+
+
+@pytest.fixture
+def listed_anew(mount):
+    """An editor's last line shows what fits behind the path, which is a long one here."""
+    return listed_at(mount())
 
 
 @pytest.fixture
@@ -77,7 +87,7 @@ def terminal(tmp_path):
         each.tmux("kill-server")
 
 
-@pytest.mark.parametrize("name", PROBES)
+@rows("name", PROBES)
 def test_a_probe_is_answered_here(listed, name):
     for folder in ("", "prod", "prod/shops", "prod/jobs/by-id", SHOP):
         assert not (listed / folder / name).exists()
@@ -161,28 +171,28 @@ def test_a_record_may_be_called_so_with_its_suffix(mount, table):
 
 @needs("vim")
 @needs("tmux")
-def test_vim_says_read_only_and_cannot_save(listed, terminal, tmp_path):
-    before = (listed / SETTINGS).read_bytes()
+def test_vim_says_read_only_and_cannot_save(listed_anew, terminal, tmp_path):
+    before = (listed_anew / SETTINGS).read_bytes()
     swap = f"set directory={tmp_path}//"  # else it is in a folder that all tests share
-    vim = terminal("vim", "-N", "-u", "NONE", "--cmd", swap, listed / SETTINGS)
+    vim = terminal("vim", "-N", "-u", "NONE", "--cmd", swap, listed_anew / SETTINGS)
     assert "[readonly]" in vim.wait_for("active_index") or "readonly" in vim.screen()
     vim.type("xx:w!", "Enter")
     screen = vim.wait_for("Can't open file for writing")
     assert "written" not in screen
     vim.type("Enter", ":q!", "Enter")
-    assert (listed / SETTINGS).read_bytes() == before and listed.counts() == {}
+    assert (listed_anew / SETTINGS).read_bytes() == before and listed_anew.counts() == {}
 
 
 @needs("nano")
 @needs("tmux")
-def test_nano_says_unwritable_and_cannot_save(listed, terminal):
-    nano = terminal("nano", "--ignorercfiles", listed / SETTINGS)
+def test_nano_says_unwritable_and_cannot_save(listed_anew, terminal):
+    nano = terminal("nano", "--ignorercfiles", listed_anew / SETTINGS)
     assert "unwritable" in nano.wait_for("unwritable")
     nano.type("x", "C-o")
     nano.wait_for("Write")
     nano.type("Enter")
     nano.wait_for("Error writing")
-    assert listed.counts() == {}
+    assert listed_anew.counts() == {}
 
 
 @needs("mc")

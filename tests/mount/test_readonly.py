@@ -13,6 +13,8 @@ import subprocess
 
 import pytest
 
+from harness.rows import rows
+
 FOLDER = "prod/shops/cool-store.myshopify.com"
 SETTINGS = f"{FOLDER}/SETTINGS"
 TABLE = "prod/jobs"  # all of its names are known from the map alone
@@ -20,12 +22,12 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @pytest.fixture
-def warm(mount, proxy):
+def warm(shared_mount):
     """A mount where SETTINGS has been read, and the requests for that are forgotten."""
-    m = mount()
+    m = shared_mount
     (m / SETTINGS).read_bytes()
     os.listdir(m / TABLE)
-    proxy.clear()
+    m.proxy.clear()
     return m
 
 
@@ -89,19 +91,19 @@ def fail_as_access():
     raise OSError(errno.EROFS, "access")
 
 
-@pytest.mark.parametrize("name", PATH_CALLS)
+@rows("name", PATH_CALLS)
 def test_a_call_that_changes_a_name_is_refused_and_costs_nothing(warm, name):
     refused(PATH_CALLS[name], warm)
     assert warm.counts() == {}
 
 
-@pytest.mark.parametrize("name", FLAGS)
+@rows("name", FLAGS)
 def test_opening_for_writing_is_refused(warm, name):
     refused(os.open, warm / SETTINGS, FLAGS[name])
     assert warm.counts() == {}
 
 
-@pytest.mark.parametrize("name", FLAGS)
+@rows("name", FLAGS)
 def test_creating_is_refused(warm, name):
     refused(os.open, warm / TABLE / "new", FLAGS[name] | os.O_CREAT)
     assert warm.counts() == {}
@@ -118,7 +120,7 @@ def test_creating_what_is_there_exclusively_says_that_it_is_there(warm):
     refused(os.mkdir, warm / TABLE, expected=errno.EEXIST)
 
 
-@pytest.mark.parametrize("name", FD_CALLS)
+@rows("name", FD_CALLS)
 def test_a_call_on_an_open_file_is_refused(warm, name):
     call, expected = FD_CALLS[name]
     fd = os.open(warm / SETTINGS, os.O_RDONLY)
@@ -134,7 +136,7 @@ def test_a_record_s_name_is_looked_up_once_and_then_refused(warm):
     assert warm.counts() == {"GetItem": 1}
 
 
-@pytest.mark.parametrize("command", ["touch", "rm -f", "tee", "chmod u+w", "truncate -s 0"])
+@rows("command", ["touch", "rm -f", "tee", "chmod u+w", "truncate -s 0"])
 def test_a_program_says_that_it_is_read_only(warm, command):
     done = subprocess.run(
         [*command.split(), warm / SETTINGS], input="x", capture_output=True, text=True
