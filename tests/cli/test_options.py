@@ -563,7 +563,7 @@ def test_help_has_options():
     assert len(OPTIONS) >= 14 and {"--map", "-l", "--version"} <= set(OPTIONS)
 
 
-@rows("option", OPTIONS)
+@pytest.mark.parametrize("option", OPTIONS)
 def test_option_has_its_effect(bench, option):
     assert option in EFFECTS, f"{option} is in the help, but no test shows its effect"
     EFFECTS[option](bench)

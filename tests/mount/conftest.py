@@ -102,6 +102,28 @@ def oracle(server, make_proxy, tmp_path):
     return lambda *paths: ddbfs("cat", *paths).stdout
 
 
+class ForOthers:
+    """ddbfs as another user may start it: the program, the map and the home of DDBFS in folders that are open
+    to all. The checkout may be in a folder that is not."""
+
+    def __init__(self, ddbfs, folder):
+        self.binary = shutil.copy(ddbfs.binary, folder / "ddbfs-of-others")
+        self.map_file = shutil.copy(places.DEFAULT_MAP, folder / "others.map.json")
+        self.home = ddbfs.home
+        for each in (folder, *folder.rglob("*"), *folder.parents):
+            if os.stat(each).st_uid == os.getuid() and each != each.parent:
+                each.chmod(os.stat(each).st_mode | (0o055 if each.is_dir() else 0o044))
+
+    def environment(self):
+        return self.home.environment({"DDBFS_MAP": self.map_file})
+
+
+@pytest.fixture
+def for_others(ddbfs, tmp_path):
+    """for_others(): a ForOthers, and from then on all that is in the test's folder may be read by all."""
+    return lambda: ForOthers(ddbfs, tmp_path)
+
+
 class Branch:
     """Three tables of a test's own, as the environment /dev-<name> of the example map."""
 

@@ -153,22 +153,14 @@ CONFINED = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups
 CONFINED += ["--no-new-privs", "--bounding-set=-all", "--inh-caps=-all"]
 
 
-def readable_by_all(folder):
-    for each in (folder, *folder.rglob("*"), *folder.parents):
-        if os.stat(each).st_uid == os.getuid() and str(each) != "/":
-            each.chmod(os.stat(each).st_mode | (0o055 if each.is_dir() else 0o044))
-
-
 @NEEDS_ROOT
 @pytest.mark.parametrize("front", [[], ["-f"]], ids=["in the background", "in front"])
-def test_an_opened_device_is_served_without_any_privilege(ddbfs, root, front):
-    readable_by_all(ddbfs.home.folder)
-    readable_by_all(root)
+def test_an_opened_device_is_served_without_any_privilege(for_others, root, front):
+    others = for_others()
     with opened_device(root) as device:
         place = f"/dev/fd/{device}"
-        words = [*CONFINED, ddbfs.binary, "mount", *front, place]
-        env = ddbfs.home.environment()
-        process = subprocess.Popen(words, env=env, pass_fds=[device], stderr=subprocess.PIPE)
+        words = [*CONFINED, others.binary, "mount", *front, place]
+        process = subprocess.Popen(words, env=others.environment(), pass_fds=[device], stderr=subprocess.PIPE)
         if not front:
             assert process.wait(mounts.START_S) == 0, process.communicate()
         (pid,) = [process.pid] if front else daemons_of(place)

@@ -175,16 +175,13 @@ def test_a_pipe_instead_of_a_profile_file_is_not_waited_for(mount, home, other):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become nobody")
-def test_a_file_that_may_not_be_read_is_eacces_with_its_name(ddbfs):
-    home = ddbfs.home
-    for folder in [home.folder, *home.folder.parents]:
-        if folder.stat().st_uid == 0 and str(folder) != "/":
-            folder.chmod(folder.stat().st_mode | 0o055)
-    home.folder.joinpath(".aws").chmod(0o755)
+def test_a_file_that_may_not_be_read_is_eacces_with_its_name(for_others):
+    others = for_others()
+    home = others.home
     home.credentials.chmod(0)
     words = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs"]
-    command = [*words, ddbfs.binary, "cat", "--json", f"/{SETTINGS}"]
-    done = subprocess.run(command, env=home.environment(), capture_output=True, text=True)
+    command = [*words, others.binary, "cat", "--json", f"/{SETTINGS}"]
+    done = subprocess.run(command, env=others.environment(), capture_output=True, text=True)
     assert done.returncode == 1, done
     told = json.loads(done.stderr.splitlines()[0])
     assert told["errno"] == "EACCES" and str(home.credentials) in told["text"]

@@ -154,8 +154,8 @@ NEEDS_A_MOUNTED_ROOT = pytest.mark.skipif(not root_is_a_mount(), reason="/ is no
 
 @NEEDS_ROOT
 @NEEDS_A_MOUNTED_ROOT
-def test_a_user_without_fusermount3_is_told_what_to_install(ddbfs, root, tmp_path):
-    open_to_all(root)
+def test_a_user_without_fusermount3_is_told_what_to_install(for_others, root, tmp_path):
+    others = for_others()
     (tmp_path / "hidden").write_text("")
     (tmp_path / "hidden").chmod(0o644)
     script = (
@@ -163,8 +163,8 @@ def test_a_user_without_fusermount3_is_told_what_to_install(ddbfs, root, tmp_pat
         ' exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"'
     )
     command = ["unshare", "-m", "sh", "-c", script, "sh", tmp_path / "hidden"]
-    command += [ddbfs.binary, "mount", root]
-    done = subprocess.run(command, capture_output=True, text=True, env=ddbfs.home.environment())
+    command += [others.binary, "mount", root]
+    done = subprocess.run(command, capture_output=True, text=True, env=others.environment())
     assert done.returncode == 1 and "fusermount3 is missing" in done.stderr, done
 
 
