@@ -38,6 +38,7 @@ struct aws_call {
     unsigned paid;        /* by the last retry */
     bool clock_mended;    /* once a call */
     bool identity_mended; /* once a call */
+    bool is_retired;      /* the response under way is the last */
 };
 
 /* A call holds what its state waits for, and nothing else. */
@@ -107,6 +108,12 @@ void aws_call_end(struct aws_call *call)
     free_call(call);
 }
 
+void aws_call_retire(struct aws_call *call)
+{
+    call->is_retired = true;
+    call->request.retry = NULL;
+}
+
 /* The end. */
 
 /* The count stands at the text's end, whatever has to make way for it. */
@@ -172,7 +179,7 @@ static struct retry *retry_of(struct aws_call *call)
 static bool has_tries_left(struct aws_call *call)
 {
     unsigned attempts = retry_attempts(retry_of(call)), most = call->request.most_tries;
-    return call->tries < (most && most < attempts ? most : attempts);
+    return !call->is_retired && call->tries < (most && most < attempts ? most : attempts);
 }
 
 static void attempt_later(struct aws_call *call, int64_t delay_ms)
@@ -269,7 +276,8 @@ static void on_response(void *arg, const struct http_response *response, const s
     attempt.err = result ? NULL : &call->last;
     call->ops->attempted(call->arg, &attempt);
     if (result) {
-        retry_succeeded(retry_of(call), call->paid);
+        if (!call->is_retired)
+            retry_succeeded(retry_of(call), call->paid);
         finish(call, result, NULL);
     } else {
         recover(call, response);

@@ -59,5 +59,8 @@ struct aws_call *aws_call_start(struct aws_client *client, const struct aws_requ
                                 int64_t deadline_at_ms, const struct aws_call_ops *ops, void *arg);
 /* Ends it without a call. NULL is fine. */
 void aws_call_end(struct aws_call *call);
+/* A call that waits for a response waits on for this one alone: nothing is sent again, and its
+ * quota, which may go, is not credited. */
+void aws_call_retire(struct aws_call *call);
 
 #endif

@@ -594,15 +594,45 @@ static bool read_response(struct answer *answer, const struct answer_question *q
     return fault_read(question, response, root_of(answer), err);
 }
 
+/* What of RESPONSE has not been read yet is read for it. */
+static double stated_in(struct answer *answer, const struct http_response *response, size_t most)
+{
+    const char *encoding = http_header(response, "Content-Encoding");
+    bool is_taken = answer->body.size > 0, is_gzip = encoding && !strcasecmp(encoding, "gzip");
+    struct json_fault fault = {0};
+    if (!is_taken && is_gzip && gzip_inflate(response->body, most, &answer->body) != GZIP_WHOLE)
+        return -1;
+    if (!is_taken && !is_gzip && response->body.size <= most)
+        buf_add_span(&answer->body, response->body);
+    if (answer->doc.count == 0 &&
+        !json_parse_within(&answer->doc, buf_span(&answer->body), MOST_VALUES, &fault)) {
+        json_clean_up(&answer->doc);
+        answer->doc = (struct json_doc){0};
+    }
+    answer->capacity = -1;
+    return read_capacity(answer, root_of(answer)) ? answer->capacity : -1;
+}
+
+double answer_stated(const struct http_response *response, size_t most)
+{
+    struct answer answer = {0};
+    double units = stated_in(&answer, response, most);
+    json_clean_up(&answer.doc);
+    buf_clean_up_secret(&answer.body);
+    return units;
+}
+
 static void release_answer(struct page_owner *owner)
 {
     answer_destroy((struct answer *)owner);
 }
 
 struct answer *answer_new(const struct answer_question *question,
-                          const struct http_response *response, struct error *err)
+                          const struct http_response *response, double *stated, struct error *err)
 {
     struct answer *answer = calloc(1, sizeof *answer);
+    if (stated)
+        *stated = -1;
     if (!answer) {
         error_no_memory(err);
         return NULL;
@@ -618,6 +648,8 @@ struct answer *answer_new(const struct answer_question *question,
     }
     err->http_status = response->status;
     memcpy(err->request_id, answer->request_id, sizeof err->request_id);
+    if (stated)
+        *stated = stated_in(answer, response, answer_limit(question));
     answer_destroy(answer);
     return NULL;
 }

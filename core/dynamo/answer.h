@@ -28,6 +28,7 @@ struct answer {
     struct json resume;       /* what request_place goes on from; absent at the end */
     int64_t took_ms;          /* see struct page */
     double capacity;          /* read capacity units; < 0 when not told */
+    struct spent lost;        /* on requests for the same that brought no answer */
     size_t read_count;        /* items that were read for it, those that a filter left out too */
     char request_id[64];
 };
@@ -40,9 +41,13 @@ size_t answer_limit(const struct answer_question *question);
 size_t answer_limit_of_rounds(const struct answer_question *question);
 
 /* Reads RESPONSE, which is not needed afterwards; its body is taken out of its holder, if it has
- * one. NULL with ERR filled, code, status and request id included. */
+ * one. NULL with ERR filled, code, status and request id included, and in STATED (may be NULL) the
+ * units that the rejected response states all the same; < 0: none. */
 struct answer *answer_new(const struct answer_question *question,
-                          const struct http_response *response, struct error *err);
+                          const struct http_response *response, double *stated, struct error *err);
+/* The units that RESPONSE states, of at most MOST bytes of JSON, whatever else it holds; < 0: none.
+ */
+double answer_stated(const struct http_response *response, size_t most);
 void answer_destroy(struct answer *answer); /* NULL is fine */
 
 #endif

@@ -54,10 +54,11 @@ struct source_call {
     int64_t deadline_at_ms;
     struct answer *answer; /* owned; the last one, until it is handed over */
     unsigned requests;
-    double capacity;
-    unsigned paid;  /* by the last round that brought nothing */
-    size_t unasked; /* keys of a batch that are still unprocessed */
-    bool is_full;   /* the last answer held as much as one may: what was left was not throttled */
+    double capacity; /* < 0: no answer has stated any */
+    double doubted;  /* that it may have consumed beside */
+    unsigned paid;   /* by the last round that brought nothing */
+    size_t unasked;  /* keys of a batch that are still unprocessed */
+    bool is_full;    /* the last answer held as much as one may: what was left was not throttled */
 };
 
 static bool ask(struct source_call *call);
@@ -150,6 +151,7 @@ static void deliver(struct source_call *call)
         .took_ms = answer->took_ms,
         .requests = call->requests,
         .capacity = call->capacity,
+        .doubted = call->doubted,
         .request_id = answer->request_id,
     };
     call->answer = NULL;
@@ -251,6 +253,9 @@ static void keep_answer(struct source_call *call, struct answer *answer)
     call->answer = answer;
     if (answer->capacity >= 0)
         call->capacity = answer->capacity + (call->capacity >= 0 ? call->capacity : 0);
+    if (answer->lost.units > 0)
+        call->capacity = answer->lost.units + (call->capacity >= 0 ? call->capacity : 0);
+    call->doubted += answer->lost.doubted;
     buf_truncate(&call->resume, 0);
     if (json_present(answer->resume))
         buf_add_span(&call->resume, json_raw(answer->resume));
@@ -290,7 +295,7 @@ static void on_refusal(void *arg)
 
 /* Whoever pays may have too little left for what comes next. A page is then as long as he can
  * afford, and what is wanted beyond it is asked for with the next one. */
-static bool afford(struct source_call *call, double *set_aside)
+static bool afford(struct source_call *call, double *set_aside, double *most)
 {
     struct dynamo *dynamo = call->dynamo;
     enum dynamo_op op = call->question.op;
@@ -307,14 +312,15 @@ static bool afford(struct source_call *call, double *set_aside)
         outlay = weights_of_keys(&dynamo->weights, call->read, call->unasked);
     }
     *set_aside = outlay.units;
+    *most = outlay.most;
     return payer_set_aside(call->payer, outlay.units, outlay.least, &call->why);
 }
 
 /* Sends what the page still needs, if that can be paid. False when memory ran out. */
 static bool ask(struct source_call *call)
 {
-    double set_aside = 0;
-    if (!afford(call, &set_aside)) {
+    double set_aside = 0, most = 0;
+    if (!afford(call, &set_aside, &most)) {
         call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, on_refusal, call);
         return call->timer;
     }
@@ -327,6 +333,7 @@ static bool ask(struct source_call *call)
         .retry = call->retry,
         .payer = call->payer,
         .set_aside = set_aside,
+        .most = most,
         .most_tries = call->read->once ? 1 : retry_attempts(call->retry) - call->requests,
         .deadline_at_ms = call->deadline_at_ms,
     };
@@ -342,6 +349,7 @@ static bool begin_page(struct source_call *call)
     call->deadline_at_ms = now_ms(call) + call->dynamo->deadline_ms;
     call->requests = 0;
     call->capacity = -1;
+    call->doubted = 0;
     call->paid = 0;
     /* What is left of a batch because the answer was full can be asked for at once; else the
      * service wants to be asked more slowly. The round before got on, so this is no retry to be
@@ -427,6 +435,7 @@ static void dynamo_destroy(struct source *source)
 {
     struct dynamo *dynamo = (struct dynamo *)source;
     inventory_destroy(dynamo->inventory);
+    exchange_link_clean_up(&dynamo->link);
     quotas_clean_up(&dynamo->quotas);
     weights_clean_up(&dynamo->weights);
     free(dynamo);
@@ -440,7 +449,7 @@ static void dynamo_add_stats(const struct source *source, struct source_stats *s
     for (unsigned op = 0; op < DYNAMO_OPS; op++)
         source_stats_add(sum, dynamo_op_name((enum dynamo_op)op), stats->requests[op]);
     sum->failures += stats->failures;
-    sum->capacity += stats->capacity;
+    spent_add(&sum->spent, &stats->spent);
     sum->hedged += dynamo->hedging.sent;
     sum->hedges_won += dynamo->hedging.won;
 }

@@ -4,28 +4,44 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/decimal.h"
 #include "core/base/printable.h"
 
 struct exchange {
     struct exchange_link *link;
     struct answer_question *question;
-    struct payer *payer; /* borrowed */
+    struct payer *payer; /* borrowed; holds a reference once this is abandoned */
     double set_aside;    /* of the payer's units, until this is over */
+    double most;         /* no request of this consumes more */
+    struct spent lost;   /* by requests that brought no answer */
     bool is_sent;        /* and not over yet: since SENT_MS */
     unsigned tries;      /* requests sent */
     int64_t sent_ms;
+    size_t max_answer;
     struct aws_call *call;
     struct aws_header headers[2]; /* of the call's request */
     char target[64];
     char share[EXCHANGE_SHARE_SIZE];
     exchange_done_fn *done;
     void *arg;
+    double stated; /* by a response that was rejected; < 0: nothing */
+    /* Of one that is abandoned, on its link's list: */
+    bool is_abandoned;
+    struct exchange *previous, *next;
+    struct loop_timer *timer;            /* until it is given up */
+    struct read *named;                  /* owned: the names that an expense has */
+    struct answer_question own_question; /* for NAMED */
 };
 
+/* Of a response to an abandoned request nothing is read but its units. */
 static void *decode(void *arg, const struct http_response *response, struct error *err)
 {
     struct exchange *exchange = arg;
-    return answer_new(exchange->question, response, err);
+    if (!exchange->is_abandoned)
+        return answer_new(exchange->question, response, &exchange->stated, err);
+    exchange->stated = answer_stated(response, exchange->max_answer);
+    err->http_status = response->status;
+    return NULL;
 }
 
 static void sent(void *arg)
@@ -68,13 +84,13 @@ static void describe(const struct answer_question *question, char *out, size_t s
 static void log_answer(const struct exchange *exchange, const struct answer *answer,
                        int64_t took_ms)
 {
-    char what[640], capacity[32] = "unknown";
+    char what[640];
+    CLEAN_UP(buf_clean_up) struct buf capacity = {0};
     describe(exchange->question, what, sizeof what);
-    if (answer->capacity >= 0)
-        snprintf(capacity, sizeof capacity, "%.1f", answer->capacity);
+    decimal_write_known(answer->capacity, "unknown", &capacity);
     log_line(exchange->link->client.log, LOG_LEVEL_INFO,
              "%s status=200 ms=%lld request=%s capacity=%s", what, (long long)took_ms,
-             answer->request_id[0] ? answer->request_id : "unknown", capacity);
+             answer->request_id[0] ? answer->request_id : "unknown", buf_text(&capacity));
 }
 
 static void log_error(const struct exchange *exchange, const struct error *err, int64_t took_ms)
@@ -87,6 +103,16 @@ static void log_error(const struct exchange *exchange, const struct error *err, 
              err->request_id[0] ? err->request_id : "unknown");
 }
 
+static void log_abandoned(const struct exchange *exchange, int64_t took_ms)
+{
+    char what[640];
+    CLEAN_UP(buf_clean_up) struct buf capacity = {0};
+    describe(exchange->question, what, sizeof what);
+    decimal_write_known(exchange->stated, "unknown", &capacity);
+    log_line(exchange->link->client.log, LOG_LEVEL_INFO, "%s abandoned ms=%lld capacity=%s", what,
+             (long long)took_ms, buf_text(&capacity));
+}
+
 /* Whether the service may have read for a request that failed: not where it said no. */
 static bool may_have_read(const struct error *err)
 {
@@ -94,11 +120,13 @@ static bool may_have_read(const struct error *err)
            (err->http_status == 0 && (err->kind == ERROR_TIMED_OUT || err->kind == ERROR_RESET));
 }
 
-/* The request is over. */
-static void charge(struct exchange *exchange, enum expense_end end, double units, double doubted,
-                   int64_t took_ms)
+/* The request is over. STATED are the units that its response states; < 0: none, and IS_DOUBTED if
+ * the service may have read for it all the same. */
+static struct spent charge(struct exchange *exchange, enum expense_end end, double stated,
+                           bool is_doubted, int64_t took_ms)
 {
     const struct read *read = exchange->question->read;
+    bool is_stated = stated >= 0;
     struct expense expense = {
         .operation = dynamo_op_name(exchange->question->op),
         .table = exchange->question->op == DYNAMO_LIST_TABLES ? "" : read->table,
@@ -106,45 +134,73 @@ static void charge(struct exchange *exchange, enum expense_end end, double units
         .pattern = read->pattern,
         .requests = 1,
         .end = end,
-        .units = units > 0 ? units : 0,
-        .doubted = doubted,
+        .spent = {.units = is_stated ? stated : 0,
+                  .doubted = !is_stated && is_doubted ? exchange->most : 0},
+        .expected = !is_stated && is_doubted ? exchange->set_aside : 0,
         .took_ms = took_ms,
     };
     exchange->is_sent = false;
+    spent_add(&exchange->link->stats.spent, &expense.spent);
     payer_charge(exchange->payer, &expense);
+    return expense.spent;
 }
 
-static void charge_unanswered(struct exchange *exchange, enum expense_end end)
+static int64_t took_ms(const struct exchange *exchange)
 {
-    charge(exchange, end, 0, exchange->set_aside,
-           loop_now_ms(exchange->link->client.loop) - exchange->sent_ms);
+    return loop_now_ms(exchange->link->client.loop) - exchange->sent_ms;
 }
 
 static void attempted(void *arg, const struct aws_attempt *attempt)
 {
     struct exchange *exchange = arg;
-    struct dynamo_stats *stats = &exchange->link->stats;
     const struct answer *answer = attempt->result;
-    if (answer) {
-        stats->capacity += answer->capacity > 0 ? answer->capacity : 0;
-        charge(exchange, EXPENSE_ANSWERED, answer->capacity, 0, attempt->took_ms);
+    if (exchange->is_abandoned) {
+        log_abandoned(exchange, attempt->took_ms);
+        charge(exchange, EXPENSE_ABANDONED, exchange->stated, may_have_read(attempt->err),
+               attempt->took_ms);
+    } else if (answer) {
+        struct spent spent =
+            charge(exchange, EXPENSE_ANSWERED, answer->capacity, true, attempt->took_ms);
+        exchange->lost.doubted += spent.doubted;
         log_answer(exchange, answer, attempt->took_ms);
     } else {
-        stats->failures++;
-        charge(exchange, EXPENSE_FAILED, 0, may_have_read(attempt->err) ? exchange->set_aside : 0,
-               attempt->took_ms);
+        exchange->link->stats.failures++;
+        struct spent spent = charge(exchange, EXPENSE_FAILED, exchange->stated,
+                                    may_have_read(attempt->err), attempt->took_ms);
+        spent_add(&exchange->lost, &spent);
         log_error(exchange, attempt->err, attempt->took_ms);
     }
+    exchange->stated = -1;
+}
+
+static void free_exchange(struct exchange *exchange)
+{
+    payer_give_back(exchange->payer, exchange->set_aside);
+    if (exchange->is_abandoned) {
+        *(exchange->previous ? &exchange->previous->next : &exchange->link->abandoned) =
+            exchange->next;
+        if (exchange->next)
+            exchange->next->previous = exchange->previous;
+        payer_unref(exchange->payer);
+    }
+    loop_remove_timer(exchange->timer);
+    read_destroy(exchange->named);
+    free(exchange);
 }
 
 static void done(void *arg, void *result, const struct error *err, unsigned tries)
 {
-    struct exchange exchange = *(struct exchange *)arg;
-    free(arg);
-    if (exchange.is_sent)
-        charge_unanswered(&exchange, EXPENSE_FAILED);
-    payer_give_back(exchange.payer, exchange.set_aside);
-    exchange.done(exchange.arg, result, err, tries);
+    struct exchange *exchange = arg;
+    struct answer *answer = result;
+    exchange_done_fn *fn = exchange->is_abandoned ? NULL : exchange->done;
+    void *fn_arg = exchange->arg;
+    if (exchange->is_sent)
+        charge(exchange, EXPENSE_FAILED, -1, true, took_ms(exchange));
+    if (answer)
+        answer->lost = exchange->lost;
+    free_exchange(exchange);
+    if (fn)
+        fn(fn_arg, answer, err, tries);
 }
 
 void exchange_share(const struct exchange_link *link, const struct answer_question *question,
@@ -169,6 +225,9 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
                                   .question = question,
                                   .payer = wanted->payer,
                                   .set_aside = wanted->set_aside,
+                                  .most = wanted->most,
+                                  .max_answer = answer_limit(question),
+                                  .stated = -1,
                                   .done = fn,
                                   .arg = arg};
     snprintf(exchange->target, sizeof exchange->target, "DynamoDB_20120810.%s",
@@ -184,7 +243,7 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
         .headers = exchange->headers,
         .header_count = 2,
         .body = wanted->body,
-        .max_answer = answer_limit(question),
+        .max_answer = exchange->max_answer,
         .share = exchange->share,
         .retry = wanted->retry,
         .most_tries = wanted->most_tries,
@@ -207,13 +266,58 @@ bool exchange_waits_for_first(const struct exchange *exchange)
     return exchange->is_sent && exchange->tries == 1;
 }
 
+static void give_up(void *arg)
+{
+    struct exchange *exchange = arg;
+    if (exchange->call)
+        aws_call_end(exchange->call);
+    if (exchange->is_sent)
+        charge(exchange, EXPENSE_ABANDONED, -1, true, took_ms(exchange));
+    if (exchange->is_abandoned)
+        exchange->timer = NULL; /* it runs */
+    free_exchange(exchange);
+}
+
+/* Keeps what the expense needs of its caller. False when memory ran out. */
+static bool abandon(struct exchange *exchange)
+{
+    const struct read *read = exchange->question->read;
+    struct exchange_link *link = exchange->link;
+    exchange->named = read_new(read->kind, read->table, read->index);
+    if (exchange->named)
+        exchange->named->pattern = arena_text(&exchange->named->arena, span_text(read->pattern));
+    if (!exchange->named || !exchange->named->pattern || read_failed(exchange->named))
+        return false;
+    exchange->timer = loop_add_timer(link->client.loop, EXCHANGE_AWAITED_MS, give_up, exchange);
+    if (!exchange->timer)
+        return false;
+    exchange->own_question = *exchange->question;
+    exchange->own_question.read = exchange->named;
+    exchange->question = &exchange->own_question;
+    exchange->is_abandoned = true;
+    payer_ref(exchange->payer);
+    exchange->next = link->abandoned;
+    if (exchange->next)
+        exchange->next->previous = exchange;
+    link->abandoned = exchange;
+    aws_call_retire(exchange->call);
+    return true;
+}
+
+/* What consumes nothing is not awaited. */
 void exchange_end(struct exchange *exchange)
 {
     if (!exchange)
         return;
-    aws_call_end(exchange->call);
-    if (exchange->is_sent)
-        charge_unanswered(exchange, EXPENSE_ABANDONED);
-    payer_give_back(exchange->payer, exchange->set_aside);
-    free(exchange);
+    bool consumes = exchange->is_sent && exchange->most > 0;
+    if (!consumes || !abandon(exchange))
+        give_up(exchange);
+}
+
+void exchange_link_clean_up(struct exchange_link *link)
+{
+    while (link->abandoned) {
+        loop_remove_timer(link->abandoned->timer);
+        give_up(link->abandoned);
+    }
 }

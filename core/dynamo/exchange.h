@@ -11,8 +11,11 @@
 struct dynamo_stats {
     uint64_t requests[DYNAMO_OPS]; /* by operation, retries included; see dynamo_op_name */
     uint64_t failures;             /* requests that were not answered with what was asked for */
-    double capacity;               /* read capacity units that were consumed */
+    struct spent spent;            /* read units that were consumed */
 };
+
+/* A request whose caller has ended is awaited for its units, for so long at the most. */
+enum { EXCHANGE_AWAITED_MS = 2000 };
 
 /* What all exchanges of one source share. */
 struct exchange_link {
@@ -21,7 +24,11 @@ struct exchange_link {
     const struct aws_endpoint *endpoint; /* where the last request was sent; the session's */
     const char *method;                  /* how the credentials were had that signed it */
     struct dynamo_stats stats;
+    struct exchange *abandoned; /* owned: those that are awaited for their units alone */
 };
+
+/* Ends what is awaited: it is charged with its upper bound. */
+void exchange_link_clean_up(struct exchange_link *link);
 
 /* For the client of a link, which is its argument. */
 const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *credentials,
@@ -46,6 +53,7 @@ struct exchange_request {
     struct retry *retry;              /* borrowed: the table's quota */
     struct payer *payer;              /* borrowed; may be NULL */
     double set_aside;                 /* units, of the payer's; the exchange gives them back */
+    double most;                      /* units: no such request consumes more */
     unsigned most_tries;              /* requests, the first included */
     int64_t deadline_at_ms;           /* of the monotonic clock */
 };
@@ -58,7 +66,8 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
  */
 unsigned exchange_tries(const struct exchange *exchange);
 bool exchange_waits_for_first(const struct exchange *exchange);
-/* Ends it without a call. NULL is fine. */
+/* Ends it without a call. A request under way is charged when its response comes, or at the latest
+ * after EXCHANGE_AWAITED_MS. NULL is fine. */
 void exchange_end(struct exchange *exchange);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* The service counts steps of so many bytes, and a page ends behind the item that takes it beyond
  * 1 MB; no item is larger than 400 KB. */
-enum { STEP_BYTES = 4096, PAGE_BYTES = 1 << 20, ITEM_BYTES = 400 * 1024 };
+enum { STEP_BYTES = 4096, PAGE_BYTES = 1 << 20, ITEM_BYTES = 400 * 1024, BATCH_BYTES = 16 << 20 };
 
 /* Before anything is known an item is taken to weigh a step, as if so many of them had come; and
  * what is known weighs as much against what comes. */
@@ -59,11 +59,28 @@ static struct weight *find(struct weights *weights, const struct read *read)
     return found;
 }
 
+/* The size of each item is rounded up. A batch ends behind the item that takes it beyond 16 MB. */
+static double most_of_keys(size_t count, double step)
+{
+    double each = (double)count * (ITEM_BYTES / STEP_BYTES);
+    double whole = (double)(BATCH_BYTES + ITEM_BYTES) / STEP_BYTES + (double)count;
+    return step * (each < whole ? each : whole);
+}
+
 struct outlay weights_of_keys(struct weights *weights, const struct read *read, size_t count)
 {
     double step = step_units(read), steps = find(weights, read)->key_steps;
     double units = (double)count * step * (steps > 1 ? steps : 1);
-    return (struct outlay){.units = units, .least = count > 1 ? units : step};
+    return (struct outlay){
+        .units = units, .least = count > 1 ? units : step, .most = most_of_keys(count, step)};
+}
+
+/* A page of LIMIT entries (0: as many as it holds) ends behind the entry that takes it beyond 1 MB.
+ */
+static double most_of_page(uint32_t limit, double step)
+{
+    uint64_t most = PAGE_BYTES + ITEM_BYTES, bytes = (uint64_t)limit * ITEM_BYTES;
+    return step * (double)((limit > 0 && bytes < most ? bytes : most) / STEP_BYTES);
 }
 
 /* How many entries half of LEFT is expected to pay for: should they be twice as large, all of it
@@ -89,7 +106,11 @@ struct outlay weights_of_page(struct weights *weights, const struct read *read, 
         bytes = (double)limit * weight->entry_bytes;
     uint64_t steps = ((uint64_t)bytes + STEP_BYTES - 1) / STEP_BYTES;
     return (struct outlay){
-        .units = step * (double)(steps > 0 ? steps : 1), .least = step, .limit = (uint32_t)limit};
+        .units = step * (double)(steps > 0 ? steps : 1),
+        .least = step,
+        .most = most_of_page((uint32_t)limit, step),
+        .limit = (uint32_t)limit,
+    };
 }
 
 static double mean(double known, double sum, size_t count)

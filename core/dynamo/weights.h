@@ -29,6 +29,7 @@ void weights_clean_up(struct weights *weights);
 struct outlay {
     double units;
     double least;   /* what is to be left for it, or it is not sent */
+    double most;    /* no request of its kind takes more */
     uint32_t limit; /* entries of a page; 0: as many as it holds */
 };
 

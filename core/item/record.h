@@ -18,6 +18,7 @@ struct record_origin {
     int64_t fetched_ms; /* monotonic */
     int64_t fetched_wall_ms;
     double capacity;     /* read capacity units of the answer it came in; < 0 when unknown */
+    double doubted;      /* at most so many more, of requests for it whose responses state none */
     char request_id[64]; /* of that answer; "" when unknown */
 };
 

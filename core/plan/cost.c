@@ -1,5 +1,6 @@
 #include "core/plan/cost.h"
 
+#include "core/base/decimal.h"
 #include "core/plan/units.h"
 
 bool cost_index_alone(const struct map_pattern *pattern)
@@ -150,7 +151,7 @@ bool cost_write_exception(const struct cost *cost, struct buf *out)
 {
     if (cost->passes_over) {
         buf_add_text(out, "1 more a page of up to 1 MB (at most ");
-        units_write(cost->units.page, out);
+        decimal_write(cost->units.page, out);
         buf_add_text(out, " units), only where records that don't count stand in between");
     }
     if (cost->passes_over && cost->fills_pages)
@@ -210,7 +211,7 @@ static void write_most(const struct amounts *amounts, const char *unit, struct b
 {
     for (size_t i = 0; i < amounts->count; i++) {
         buf_add_text(out, i == 0 ? "at most " : i + 1 < amounts->count ? ", " : " and ");
-        units_write(amounts->items[i].units, out);
+        decimal_write(amounts->items[i].units, out);
         buf_printf(out, "%s%s", i == 0 ? unit : "", amounts->items[i].behind);
     }
 }
@@ -226,7 +227,7 @@ void cost_write_units(const struct cost *cost, double price, struct buf *out)
     struct amounts amounts = amounts_of(cost);
     if (amounts.count == 0)
         return;
-    units_write(cost->units.least, out);
+    decimal_write(cost->units.least, out);
     buf_add_text(out, " units if nothing is there, ");
     write_most(&amounts, "", out);
     buf_add_text(out, ": about ");
@@ -234,26 +235,39 @@ void cost_write_units(const struct cost *cost, double price, struct buf *out)
     buf_printf(out, "%s on demand", amounts.items[0].behind);
 }
 
-static void write_amounts(const struct cost *cost, double factor, struct buf *out)
+/* Dollars are rounded to a millionth of a millionth, which no price of a unit goes below. */
+static void write_amount(const char *member, double units, double price, struct buf *out)
+{
+    buf_printf(out, "\"%s\": ", member);
+    decimal_write(price > 0 ? (double)(uint64_t)(units * price * 1e6 + 0.5) / 1e12 : units, out);
+}
+
+/* In dollars at PRICE a million; in units where PRICE is 0. */
+static void write_amounts(const struct cost *cost, double price, struct buf *out)
 {
     struct amounts amounts = amounts_of(cost);
-    buf_printf(out, "\"least\": %.10g", cost->units.least * factor);
-    for (size_t i = 0; i < amounts.count; i++)
-        buf_printf(out, ", \"%s\": %.10g", amounts.items[i].member,
-                   amounts.items[i].units * factor);
-    if (!cost->pages && cost->units.page > 0)
-        buf_printf(out, ", \"most_a_page\": %.10g", cost->units.page * factor);
+    write_amount("least", cost->units.least, price, out);
+    for (size_t i = 0; i < amounts.count; i++) {
+        buf_add_text(out, ", ");
+        write_amount(amounts.items[i].member, amounts.items[i].units, price, out);
+    }
+    if (!cost->pages && cost->units.page > 0) {
+        buf_add_text(out, ", ");
+        write_amount("most_a_page", cost->units.page, price, out);
+    }
     buf_add_char(out, '}');
 }
 
 void cost_write_units_json(const struct cost *cost, struct buf *out)
 {
     buf_add_char(out, '{');
-    write_amounts(cost, 1, out);
+    write_amounts(cost, 0, out);
 }
 
 void cost_write_dollars_json(const struct cost *cost, double price, struct buf *out)
 {
-    buf_printf(out, "{\"a_million_units\": %.10g, ", price);
-    write_amounts(cost, price / 1e6, out);
+    buf_add_text(out, "{\"a_million_units\": ");
+    decimal_write(price, out);
+    buf_add_text(out, ", ");
+    write_amounts(cost, price, out);
 }

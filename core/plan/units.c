@@ -53,12 +53,6 @@ double units_of_scan(uint64_t limit_bytes, unsigned segments)
     return whole + (double)pages / 2 + segments * (units_of_page(0, ITEM_BYTES, false) + 0.5);
 }
 
-void units_write(double units, struct buf *out)
-{
-    bool halved = units != (double)(uint64_t)units;
-    buf_printf(out, "%.*f", halved ? 1 : 0, units);
-}
-
 void units_write_dollars(double units, double price, struct buf *out)
 {
     double dollars = units * price / 1e6, rest = dollars;

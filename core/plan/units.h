@@ -20,9 +20,6 @@ double units_of_page(uint64_t count, uint64_t item_bytes, bool consistent);
 /* Of a Scan in SEGMENTS that is ended when it has read more than LIMIT_BYTES. */
 double units_of_scan(uint64_t limit_bytes, unsigned segments);
 
-/* Appends "52", or "0.5". */
-void units_write(double units, struct buf *out);
-
 /* Appends what UNITS cost at PRICE dollars a million, to two digits: "$0.0000065". */
 void units_write_dollars(double units, double price, struct buf *out);
 

@@ -73,6 +73,7 @@ struct source_call {
     double set_aside;            /* of its payer's units, for the batch's request */
     const struct json *item;     /* its record, while a page is being told */
     double capacity;             /* its part of what the batch's answers took; < 0: not told */
+    double doubted;              /* and of what they may have taken beside */
 };
 
 static int64_t now_ms(const struct batching *batching)
@@ -207,8 +208,9 @@ static void charge(struct payer *payer, const struct expense *expense)
         count++;
     if (count == 0)
         payer_charge(batch->heir, expense);
-    part.units /= count ? count : 1;
-    part.doubted /= count ? count : 1;
+    part.spent.units /= count ? count : 1;
+    part.spent.doubted /= count ? count : 1;
+    part.expected /= count ? count : 1;
     for (const struct source_call *each = batch->members; each; each = each->next) {
         part.pattern = each->read->pattern;
         payer_charge(each->payer, &part);
@@ -341,13 +343,17 @@ static struct source_call *next_answered(const struct batch *batch, bool last)
 }
 
 /* The service says what all together took, also those whose records are not there. */
-static void share_out(struct batch *batch, double capacity)
+static void share_out(struct batch *batch, const struct page *page)
 {
+    double capacity = page->capacity;
     unsigned count = 0;
     for (struct source_call *each = batch->members; each; each = each->next)
         count++;
-    for (struct source_call *each = batch->members; each && capacity >= 0; each = each->next)
-        each->capacity = capacity / count + (each->capacity >= 0 ? each->capacity : 0);
+    for (struct source_call *each = batch->members; each; each = each->next) {
+        if (capacity >= 0)
+            each->capacity = capacity / count + (each->capacity >= 0 ? each->capacity : 0);
+        each->doubted += page->doubted / count;
+    }
 }
 
 /* Tells those whose records PAGE has, and with the last page the others that there is none. */
@@ -362,12 +368,13 @@ static void tell_page(struct batch *batch, const struct page *page)
             tell_all(batch, &err);
             return;
         }
-    share_out(batch, page->capacity);
+    share_out(batch, page);
     batch->requests += page->requests;
     while ((call = next_answered(batch, !page->more))) {
         own.items = call->item;
         own.item_count = call->item != NULL;
         own.capacity = call->capacity;
+        own.doubted = call->doubted;
         own.requests = batch->requests;
         batch->requests = 0;
         detach(call);
@@ -544,8 +551,11 @@ static void clean_up(struct source_call *call)
     struct batch *batch = call->batch;
     loop_remove_timer(call->deadline);
     call->deadline = NULL;
-    if (batch && batch->members == call && !call->next)
-        end_request(batch); /* nobody else waits for it; he still pays */
+    if (batch && batch->members == call && !call->next) {
+        payer_unref(batch->heir); /* the last member pays for the request that is abandoned */
+        batch->heir = payer_ref(call->payer);
+        end_request(batch);
+    }
     if (lane || batch)
         detach(call);
     if (lane)

@@ -9,7 +9,8 @@
 #include "core/item/typed.h"
 
 enum {
-    PAGES_BEFORE = 2, /* that were slow, each of them: the first one may have had to connect */
+    PAGES_BEFORE = 6, /* that were slow: how many remain the service does not state, and a query
+                       * that had so many is expected to have as many more */
     MOST_KEPT = 32 << 20,
 };
 
@@ -59,13 +60,16 @@ struct source_call {
     struct read *reverse;             /* owned: what BACK asks */
     bool all_wanted;
     bool asked;       /* whoever asks waits for a page */
+    bool front_asked; /* a page from the front is under way */
     bool back_asked;  /* a page from behind is under way */
+    bool front_over;  /* of the page that is under way nothing is wanted but what it consumed */
+    bool back_over;   /* likewise */
     unsigned slow;    /* pages that were, one after the other */
     struct reach at;  /* the front's: whatever comes before it in the order has been told */
     struct reach end; /* whatever comes behind it is kept; not known: that is not so yet */
     struct kept *kept;
     unsigned requests; /* from behind, of which nobody has been told, and what they consumed */
-    double capacity;
+    struct spent spent;
     struct loop_timer *timer; /* until a kept page is told */
 };
 
@@ -200,20 +204,33 @@ static bool keep(struct source_call *call, const struct page *page)
 
 /* The two ends. */
 
+static void drop_call(struct source_call *call, struct source_call **end)
+{
+    call->ends->inner->ops->end(*end);
+    *end = NULL;
+}
+
+/* Whether a response is awaited for what it consumed alone. */
+static bool is_awaited(const struct source_call *call)
+{
+    return (call->front && call->front_over) || (call->back && call->back_over);
+}
+
 static void end_front(struct source_call *call)
 {
-    if (call->front)
-        call->ends->inner->ops->end(call->front);
-    call->front = NULL;
+    if (call->front && call->front_asked)
+        call->front_over = true;
+    else if (call->front)
+        drop_call(call, &call->front);
 }
 
 /* No more is read from behind; what has been kept is still good, if anything reaches so far. */
 static void end_back(struct source_call *call)
 {
-    if (call->back)
-        call->ends->inner->ops->end(call->back);
-    call->back = NULL;
-    call->back_asked = false;
+    if (call->back && call->back_asked)
+        call->back_over = true;
+    else if (call->back)
+        drop_call(call, &call->back);
     call->all_wanted = false;
     if (call->state == ENDS_BOTH && !call->end.known)
         call->state = ENDS_ONE;
@@ -254,10 +271,11 @@ static void tell_no_memory(struct source_call *call)
 static void tell(struct source_call *call, struct page *page)
 {
     page->requests += call->requests;
-    if (call->capacity > 0)
-        page->capacity = call->capacity + (page->capacity > 0 ? page->capacity : 0);
+    if (call->spent.units > 0)
+        page->capacity = call->spent.units + (page->capacity > 0 ? page->capacity : 0);
+    page->doubted += call->spent.doubted;
     call->requests = 0;
-    call->capacity = 0;
+    call->spent = (struct spent){0};
     call->asked = false;
     call->fn(call->arg, page, NULL);
 }
@@ -290,7 +308,7 @@ static void tell_items(struct source_call *call, struct kept *kept, size_t told_
     struct page page = {
         .items = items,
         .item_count = count,
-        .more = call->kept,
+        .more = call->kept || is_awaited(call),
         .capacity = -1,
         .request_id = owned->request_id,
         .age_ms = loop_now_ms(call->ends->loop) - owned->came_ms,
@@ -298,7 +316,8 @@ static void tell_items(struct source_call *call, struct kept *kept, size_t told_
     tell(call, &page);
 }
 
-/* A page of which the front has told all is passed over. */
+/* A page of which the front has told all is passed over. The last page is told when each request
+ * has its response, so that all that the query consumed is told with it. */
 static void tell_kept(void *arg)
 {
     struct source_call *call = arg;
@@ -318,7 +337,19 @@ static void tell_kept(void *arg)
         }
         kept_destroy(kept);
     }
-    tell(call, &nothing);
+    if (!is_awaited(call))
+        tell(call, &nothing);
+}
+
+/* A page of which nothing is wanted but what it consumed. */
+static void take_consumed(struct source_call *call, const struct page *page)
+{
+    if (page) {
+        call->requests += page->requests;
+        source_add_page(&call->spent, page);
+    }
+    if (call->state == ENDS_KEPT && call->asked && !call->timer)
+        tell_kept(call);
 }
 
 /* The front has told all up to AT, and all behind that is kept. */
@@ -353,8 +384,15 @@ static void take_back(void *arg, const struct page *page, const struct error *er
     struct source_call *call = arg;
     const struct read *read = call->read;
     call->back_asked = false;
-    call->requests += page ? page->requests : 0;
-    call->capacity += page && page->capacity > 0 ? page->capacity : 0;
+    if (call->back_over) {
+        drop_call(call, &call->back);
+        take_consumed(call, page);
+        return;
+    }
+    if (page) {
+        call->requests += page->requests;
+        source_add_page(&call->spent, page);
+    }
     if (err || !take_over(call, page)) {
         end_back(call);
         return;
@@ -421,12 +459,18 @@ static void go_on_from(struct source_call *call, struct page *page)
     if (!over)
         return;
     finish_front(call);
-    page->more = call->kept;
+    page->more = call->kept || is_awaited(call);
 }
 
 static void take_front(void *arg, const struct page *page, const struct error *err)
 {
     struct source_call *call = arg;
+    call->front_asked = false;
+    if (call->front_over) {
+        drop_call(call, &call->front);
+        take_consumed(call, page);
+        return;
+    }
     if (err) {
         tell_failure(call, err);
         return;
@@ -441,6 +485,10 @@ static void take_front(void *arg, const struct page *page, const struct error *e
         go_on_from(call, &own);
     else
         give_up(call);
+    if (!own.more && is_awaited(call)) {
+        call->state = ENDS_KEPT;
+        own.more = true;
+    }
     tell(call, &own);
 }
 
@@ -449,8 +497,11 @@ static void take_front(void *arg, const struct page *page, const struct error *e
 static void both_ends_end(struct source_call *call)
 {
     loop_remove_timer(call->timer);
-    end_front(call);
     give_up(call);
+    if (call->front)
+        drop_call(call, &call->front);
+    if (call->back)
+        drop_call(call, &call->back);
     reach_clean_up(&call->at);
     read_destroy(call->reverse);
     payer_unref(call->payer);
@@ -473,6 +524,7 @@ static struct source_call *both_ends_start(struct source *source, const struct r
         .arg = arg,
         .state = two ? ENDS_ONE : ENDS_OTHER,
         .asked = true,
+        .front_asked = true,
     };
     call->front = source_start(ends->inner, read, payer, two ? take_front : fn, two ? call : arg);
     if (call->front)
@@ -487,6 +539,8 @@ static void both_ends_more(struct source_call *call)
 {
     const struct source_ops *ops = call->ends->inner->ops;
     call->asked = true;
+    if (call->state == ENDS_KEPT && !call->kept && is_awaited(call))
+        return; /* the response tells the end */
     if (call->state == ENDS_KEPT) {
         call->timer = loop_add_timer(call->ends->loop, 0, tell_kept, call);
         if (!call->timer)
@@ -499,10 +553,11 @@ static void both_ends_more(struct source_call *call)
         !call->reverse && call->at.known && !is_full(call->ends) && isinf(payer_left(call->payer));
     if (call->state == ENDS_ONE && call->all_wanted && call->slow >= PAGES_BEFORE && first) {
         begin_back(call);
-    } else if (call->back && !call->back_asked) {
+    } else if (call->back && !call->back_asked && !call->back_over) {
         call->back_asked = true;
         ops->more(call->back);
     }
+    call->front_asked = true;
     ops->more(call->front);
 }
 

@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 #include "core/base/error.h"
+#include "core/source/spent.h"
 
 enum expense_end {
     EXPENSE_ANSWERED,  /* as the service answers, though what it said may be refused afterwards */
     EXPENSE_FAILED,    /* refused, or not answered; it may be tried again, which is a new expense */
-    EXPENSE_ABANDONED, /* nobody waited for the answer any more: what it consumed is not known */
+    EXPENSE_ABANDONED, /* its caller had ended; the response is awaited for its units alone */
 };
 
 /* What one request took. The texts are borrowed for the time of the call. */
@@ -23,9 +24,8 @@ struct expense {
     const char *pattern;   /* of the map, that the Read is for: "jobs/by-id/{job_id}"; "": none */
     unsigned requests;     /* 1; 0 for a share of a request that another's expense counts */
     enum expense_end end;
-    double units;   /* read capacity units that it consumed; 0 where none are told */
-    double doubted; /* that it may have consumed, for all that is known: it was sent, and nobody
-                       told */
+    struct spent spent; /* read units; of a share its part of them */
+    double expected;    /* of the doubted units: so many, by what such requests took so far */
     int64_t took_ms;
 };
 

@@ -15,3 +15,9 @@ void source_stats_add(struct source_stats *sum, const char *name, uint64_t count
     }
     sum->operations[i].count += count;
 }
+
+void source_add_page(struct spent *sum, const struct page *page)
+{
+    sum->units += page->capacity > 0 ? page->capacity : 0;
+    sum->doubted += page->doubted;
+}

@@ -7,6 +7,7 @@
 #include "core/json/json.h"
 #include "core/source/payer.h"
 #include "core/source/read.h"
+#include "core/source/spent.h"
 
 enum projection { PROJECTS_ALL, PROJECTS_SOME, PROJECTS_KEYS };
 
@@ -72,7 +73,8 @@ struct page {
                                 * asked together with this one are told of them */
     double capacity;           /* read capacity units it consumed, of a request that others
                                 * share its part of them; < 0 when not told */
-    const char *request_id;    /* of the last request; "" when there is none */
+    double doubted; /* at most so many more, of requests for this page whose responses state none */
+    const char *request_id; /* of the last request; "" when there is none */
 };
 
 /* Exactly one of PAGE and ERR is not NULL. After an error, or a page without MORE, none
@@ -92,7 +94,7 @@ struct source_stats {
     } operations[SOURCE_MAX_OPERATIONS];
     size_t operation_count;
     uint64_t failures;   /* requests that were not answered with what was asked for */
-    double capacity;     /* read capacity units that were consumed */
+    struct spent spent;  /* read units that were consumed */
     uint64_t hedged;     /* requests that were sent again because their answer was late */
     uint64_t hedges_won; /* of these, those that were answered first */
     uint64_t both_ends;  /* queries that were read from both ends */
@@ -154,6 +156,9 @@ struct source_ops {
     void (*write_command)(const struct read *read, const struct source_command *how,
                           struct buf *out);
 };
+
+/* Adds what the requests for PAGE have consumed. */
+void source_add_page(struct spent *sum, const struct page *page);
 
 /* Adds COUNT requests to what SUM has of the operation NAME (static). */
 void source_stats_add(struct source_stats *sum, const char *name, uint64_t count);

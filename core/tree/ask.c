@@ -76,6 +76,7 @@ void ask_origin(struct loop *loop, const struct page *page, struct record_origin
         .fetched_ms = clock->now_ms(clock) - page->age_ms,
         .fetched_wall_ms = clock->wall_ms(clock) - page->age_ms,
         .capacity = page->capacity,
+        .doubted = page->doubted,
     };
     strncpy(out->request_id, page->request_id, sizeof out->request_id - 1);
 }

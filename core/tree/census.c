@@ -199,8 +199,7 @@ static void count_page(struct flight *flight, const struct page *page)
     struct census *census = flight->census;
     census->pages++;
     census->requests += page->requests;
-    if (page->capacity >= 0)
-        census->capacity = page->capacity + (census->capacity >= 0 ? census->capacity : 0);
+    source_add_page(&census->spent, page);
     flight->items += page->item_count;
 }
 
@@ -209,7 +208,7 @@ static uint64_t bytes_read(const struct flight *flight)
 {
     const struct census *census = flight->census;
     uint64_t rounded = (uint64_t)census->pages * ROUNDED_BYTES;
-    uint64_t bytes = census->capacity > 0 ? (uint64_t)(census->capacity * UNIT_BYTES) : 0;
+    uint64_t bytes = (uint64_t)(census->spent.units * UNIT_BYTES);
     return bytes > rounded ? bytes - rounded : 0;
 }
 
@@ -307,7 +306,6 @@ static bool flight_init(struct flight *flight, const struct place *place)
     if (!flight->census || !flight->table || !dict_init(&flight->seen))
         return false;
     flight->census->references = 1;
-    flight->census->capacity = -1;
     for (uint32_t i = 0; i < CENSUS_SEGMENTS; i++) {
         struct read *read = census_read(place);
         flight->segments[i] = (struct segment){.flight = flight, .read = read};

@@ -16,7 +16,7 @@ struct census {
     const struct value *values; /* in the order of keys */
     size_t count;
     unsigned pages, requests; /* what it took */
-    double capacity;          /* < 0 when not told */
+    struct spent spent;
 };
 
 struct census *census_ref(struct census *census);

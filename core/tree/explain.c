@@ -353,8 +353,13 @@ static void write_origin(struct buf *out, const struct tree *tree, const struct 
     write_member(out, "fetched", buf_span(&when));
     buf_printf(out, ",\n  \"age_ms\": %lld",
                (long long)(clock->now_ms(clock) - origin->fetched_ms));
-    if (origin->capacity >= 0 && found_units >= 0)
-        buf_printf(out, ",\n  \"capacity\": %g", origin->capacity + found_units);
+    bool is_known = origin->capacity >= 0 && found_units >= 0;
+    const struct spent spent = {is_known ? origin->capacity + found_units : 0, origin->doubted};
+    buf_add_text(out, ",\n  ");
+    if (is_known || origin->doubted > 0)
+        spent_write_json(&spent, "capacity", out);
+    else
+        buf_add_text(out, "\"capacity\": null");
     write_member(out, "version", buf_span(&digest));
     write_member(out, "request_id", span_text(origin->request_id));
 }
@@ -440,8 +445,8 @@ bool explain_write_list_info(const struct tree *tree, const struct place *place,
         write_member(out, stats.skipped ? "skipped_why" : "note", span_text(note.text));
     if (unlisted)
         write_member(out, "not_listed", span_text(unlisted->text));
-    buf_printf(out, ",\n  \"pages\": %u,\n  \"requests\": %u,\n  \"capacity\": %g", stats.pages,
-               stats.requests, stats.capacity);
+    buf_printf(out, ",\n  \"pages\": %u,\n  \"requests\": %u,\n  ", stats.pages, stats.requests);
+    spent_write_json(&stats.spent, "capacity", out);
     instant_write(&when, stats.age.since_wall_ms);
     write_member(out, "fetched", buf_span(&when));
     buf_printf(out, ",\n  \"age_ms\": %lld,\n  \"took_ms\": %lld\n}\n",

@@ -139,7 +139,7 @@ static void take_census(void *arg, void *data, int64_t ttl_left_ms, const struct
     listing->census = census_ref(data);
     listing->stats.pages = listing->census->pages;
     listing->stats.requests = listing->census->requests;
-    listing->stats.capacity = listing->census->capacity;
+    listing->stats.spent = listing->census->spent;
     if (err && listing->failed.kind == ERROR_NONE)
         listing->failed = *err; /* too old to be told as if it were not */
     listing_tell_census(listing);

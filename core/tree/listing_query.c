@@ -431,8 +431,7 @@ static bool add_page(struct tree_listing *listing, const struct page *page, bool
     listing->stats.pages++;
     listing->stats.read += page->scanned ? page->scanned : page->item_count;
     listing->stats.requests += page->requests;
-    if (page->capacity >= 0)
-        listing->stats.capacity += page->capacity;
+    source_add_page(&listing->stats.spent, page);
     listing->stats.entries += page->counted;
     listing->stats.counted += page->counted;
     listing->matched += page->counted;

@@ -93,6 +93,7 @@ bool transcript_add(struct transcript *transcript, const struct page *page)
                                      .item_count = page->item_count,
                                      .requests = page->requests,
                                      .capacity = page->capacity,
+                                     .doubted = page->doubted,
                                      .size = size};
     strncpy(copy->request_id, page->request_id, sizeof copy->request_id - 1);
     write_items(page, copy->text);

@@ -12,7 +12,7 @@ struct transcript_page {
     size_t references;
     size_t item_count;
     unsigned requests;
-    double capacity;
+    double capacity, doubted;
     char request_id[64];
     size_t size;
     char text[]; /* the items, as one array of JSON */

@@ -126,7 +126,7 @@ struct tree_list_stats {
     size_t skipped;      /* whole records of no kind that the map declares */
     unsigned pages;      /* of the query */
     unsigned requests;   /* for these pages, retries included */
-    double capacity;     /* read units that these pages consumed; < 0 when not told */
+    struct spent spent;  /* read units that these requests consumed */
     struct walk_age age; /* of a query; zeroed before it is asked */
 };
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing);

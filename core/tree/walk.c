@@ -283,6 +283,7 @@ static bool make_page(struct walk *walk, struct page *out)
                          .more = walk->more,
                          .requests = page->requests,
                          .capacity = page->capacity,
+                         .doubted = page->doubted,
                          .request_id = page->request_id};
     if (walk->taken) {
         size_t before = walk->taken->memory;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/decimal.h"
 #include "core/base/printable.h"
 #include "core/json/json.h"
 
@@ -78,12 +79,15 @@ static void write_head(struct json stats, const char *root, struct buf *out)
     add_text(out, stats, "version");
     buf_add_text(out, " at ");
     printable_add(out, span_text(root), "");
-    buf_printf(out, ", for %lu:%02lu:%02lu; %.1f units and %.0f failed requests in all\n",
-               uptime / 3600, uptime / 60 % 60, uptime % 60, number_of(stats, "consumed_capacity"),
+    buf_printf(out, ", for %lu:%02lu:%02lu; ", uptime / 3600, uptime / 60 % 60, uptime % 60);
+    decimal_write(number_of(stats, "consumed_capacity"), out);
+    buf_printf(out, " units and %.0f failed requests in all\n",
                number_of(stats, "request_failures"));
     buf_printf(out, "the last minute: %.2f units/s", sums.units / seconds);
-    if (most > 0)
-        buf_printf(out, " of %.10g", most);
+    if (most > 0) {
+        buf_add_text(out, " of ");
+        decimal_write(most, out);
+    }
     buf_printf(out, ", %.2f requests/s", sums.requests / seconds);
     if (sums.questions > 0)
         buf_printf(out, "; %.0f %% of %.0f questions from memory",

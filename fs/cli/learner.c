@@ -136,7 +136,7 @@ static void take_items(void *arg, const struct page *page, const struct error *e
     learner->is_at_end = !page->more;
     learner->items += page->item_count;
     learner->peek.requests += page->requests;
-    learner->peek.capacity += page->capacity > 0 ? page->capacity : 0;
+    source_add_page(&learner->peek.spent, page);
     learner->peek.records += (unsigned)page->item_count;
     for (size_t i = 0; i < page->item_count; i++)
         if (!inference_add(learner->scanned->inference, page->items[i]))
@@ -228,7 +228,9 @@ struct declared_table *learner_table(struct learner *learner, const char *name, 
 void learner_tell(const struct learner *learner)
 {
     const struct peek *peek = &learner->peek;
-    fprintf(stderr, "ddbfs: %u record%s read: %u request%s, %.15g capacity unit%s\n", peek->records,
+    CLEAN_UP(buf_clean_up) struct buf spent = {0};
+    spent_write(&peek->spent, &spent);
+    fprintf(stderr, "ddbfs: %u record%s read: %u request%s, %s\n", peek->records,
             peek->records == 1 ? " was" : "s were", peek->requests, peek->requests == 1 ? "" : "s",
-            peek->capacity, peek->capacity == 1 ? "" : "s");
+            buf_text(&spent));
 }

@@ -43,7 +43,7 @@ static void take_page(void *arg, const struct page *page, const struct error *er
     reading->items += page->item_count;
     reading->is_empty = reading->items == 0 && !page->more;
     peek->requests += page->requests;
-    peek->capacity += page->capacity > 0 ? page->capacity : 0;
+    source_add_page(&peek->spent, page);
     for (size_t i = 0; i < page->item_count && i < peek->most; i++) {
         bool keyed = reading->takes_keys && reading->key_count < READ_MAX_KEYS &&
                      sieve_key(reading->plan->table, page->items[i], &reading->arena,

@@ -20,7 +20,7 @@ struct peek {
     void *arg;
     /* Of all paths so far. */
     unsigned requests, records;
-    double capacity;
+    struct spent spent;
 };
 
 /* Reads up to MOST records of PATH, and complains of what goes wrong. NAMED by the user: a record

@@ -199,13 +199,17 @@ void sampler_run(struct sampler *sampler)
         want_all(sampler);
     for (size_t i = 0; i < paths; i++)
         peek_path(&sampler->peek, sampler->paths[i], sampler->named);
+    CLEAN_UP(buf_clean_up) struct buf spent = {0};
     if (json)
-        printf("{\"records\":%u,\"requests\":%u,\"capacity\":%.15g}\n", sampler->peek.records,
-               sampler->peek.requests, sampler->peek.capacity);
+        spent_write_json(&sampler->peek.spent, "capacity", &spent);
     else
-        printf("%u record%s read: %u request%s, %.15g capacity unit%s\n", sampler->peek.records,
+        spent_write(&sampler->peek.spent, &spent);
+    if (json)
+        printf("{\"records\":%u,\"requests\":%u,%s}\n", sampler->peek.records,
+               sampler->peek.requests, buf_text(&spent));
+    else
+        printf("%u record%s read: %u request%s, %s\n", sampler->peek.records,
                sampler->peek.records == 1 ? " was" : "s were", sampler->peek.requests,
-               sampler->peek.requests == 1 ? "" : "s", sampler->peek.capacity,
-               sampler->peek.capacity == 1 ? "" : "s");
+               sampler->peek.requests == 1 ? "" : "s", buf_text(&spent));
     sampler_report(sampler);
 }

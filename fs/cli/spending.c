@@ -3,12 +3,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "core/base/decimal.h"
 #include "core/plan/units.h"
 #include "fs/cli/consent.h"
 
 static void charge(struct payer *payer, const struct expense *expense)
 {
-    ((struct spending *)payer)->units += expense->units;
+    ((struct spending *)payer)->units += expense->spent.units + expense->spent.doubted;
 }
 
 static void release(struct payer *payer)
@@ -46,7 +47,8 @@ bool spending_watches(const struct spending *spending, const struct place *place
 /* "930 units (about $0.00012)" */
 static void write_price(double units, const struct place *place, struct buf *out)
 {
-    buf_printf(out, "%.15g unit%s", units, units == 1 ? "" : "s");
+    decimal_write(units, out);
+    buf_add_text(out, units == 1 ? " unit" : " units");
     if (!place->environment)
         return;
     buf_add_text(out, " (about ");
@@ -88,11 +90,14 @@ bool spending_agrees(struct spending *spending, const struct place *place, const
     if (!spending->refused && spending->units + next <= spending->allowed)
         return true;
     spending->refused = spending->refused || !ask(spending, place, path, next);
-    if (spending->refused)
+    if (spending->refused) {
+        CLEAN_UP(buf_clean_up) struct buf units_read = {0};
+        decimal_write(spending->units, &units_read);
         return error_set(err, ERROR_TOO_LARGE,
-                         "ended after %.15g units, since more was not agreed to: what was told is "
+                         "ended after %s units, since more was not agreed to: what was told is "
                          "not all",
-                         spending->units);
+                         buf_text(&units_read));
+    }
     /* Asked again and again it would be no question any more. */
     while (spending->units + next > spending->allowed)
         spending->allowed *= 2;

@@ -71,8 +71,10 @@ static void write_took(const struct bill *bill, struct buf *out)
     buf_printf(out, ",\"requests\":%u", bill->requests);
     if (bill->failures)
         buf_printf(out, ",\"failed_requests\":%u", bill->failures);
-    buf_printf(out, ",\"units\":%.15g,\"ms\":%lld,\"cached\":%s", bill->units,
-               (long long)bill_took_ms(bill), is_cached ? "true" : "false");
+    buf_add_char(out, ',');
+    spent_write_json(&bill->spent, "units", out);
+    buf_printf(out, ",\"ms\":%lld,\"cached\":%s", (long long)bill_took_ms(bill),
+               is_cached ? "true" : "false");
     if (bill->error)
         write_member(out, "errno", span_text(strerrorname_np(bill->error)));
 }
@@ -113,8 +115,8 @@ static void charge(struct payer *payer, const struct expense *expense)
     struct bill *bill = (struct bill *)payer;
     bill->requests += expense->requests;
     bill->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
-    bill->units += expense->units;
-    account_charge(bill->account, expense->units + expense->doubted);
+    spent_add(&bill->spent, &expense->spent);
+    account_charge(bill->account, expense->spent.units + expense->expected);
     tally_expense(bill->mount->tally, span_text(bill->asker.program), expense);
 }
 
@@ -256,7 +258,7 @@ static void begin_anew(struct bill *bill)
     bill->since_ms = mount_now_ms(bill->mount);
     bill->requests = 0;
     bill->failures = 0;
-    bill->units = 0;
+    bill->spent = (struct spent){0};
     bill->is_told = false;
 }
 

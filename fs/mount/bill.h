@@ -19,7 +19,7 @@ struct bill {
     int64_t since_ms;        /* when it was asked */
     struct buf read;         /* owned: JSON members that tell what is read; empty: nothing */
     unsigned requests, failures;
-    double units;
+    struct spent spent;
     bool is_told; /* what it took so far is a line of the ledger already */
     bool is_over; /* answered: with ERROR (0: as it was meant), after TOOK_MS */
     int error;

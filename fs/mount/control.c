@@ -1,5 +1,6 @@
 #include "fs/mount/control.h"
 
+#include "core/base/decimal.h"
 #include "core/sources.h"
 #include "fs/mount/bill.h"
 #include "fs/mount/journal.h"
@@ -21,8 +22,9 @@ static void write_member(struct buf *out, const char *name, struct span text)
 
 static void write_sum(struct buf *out, const struct tally_sum *sum)
 {
-    buf_printf(out, "\"requests\": %llu, \"failed_requests\": %llu, \"units\": %.15g",
-               (unsigned long long)sum->requests, (unsigned long long)sum->failures, sum->units);
+    buf_printf(out, "\"requests\": %llu, \"failed_requests\": %llu, ",
+               (unsigned long long)sum->requests, (unsigned long long)sum->failures);
+    spent_write_json(&sum->spent, "units", out);
 }
 
 static void write_programs(const struct mount *mount, struct buf *out)
@@ -76,8 +78,10 @@ static void write_waiting(const struct mount *mount, struct buf *out)
         write_member(out, "program", span_text(bill->asker.program));
         buf_add_text(out, ", ");
         bill_write_path(bill, out);
-        buf_printf(out, ", \"ms\": %lld, \"requests\": %u, \"units\": %.15g}",
-                   (long long)bill_took_ms(bill), bill->requests, bill->units);
+        buf_printf(out, ", \"ms\": %lld, \"requests\": %u, ", (long long)bill_took_ms(bill),
+                   bill->requests);
+        spent_write_json(&bill->spent, "units", out);
+        buf_add_char(out, '}');
     }
     buf_add_text(out, "\n  ]");
 }
@@ -91,9 +95,11 @@ static void write_budgets(const struct mount *mount, struct buf *out)
     for (size_t i = 0; i < MOST_BUDGETS && limits_account(mount->limits, i, &account); i++) {
         buf_printf(out, "%s{\"group\": %d, ", i ? ",\n    " : "\n    ", (int)account.group);
         write_member(out, "program", span_text(account.program));
-        buf_printf(out, ", \"units\": %.15g, \"left\": %.15g, \"refused\": %llu}", account.units,
-                   most > account.units ? most - account.units : 0,
-                   (unsigned long long)account.refused);
+        buf_add_text(out, ", \"units\": ");
+        decimal_write(account.units, out);
+        buf_add_text(out, ", \"left\": ");
+        decimal_write(most > account.units ? most - account.units : 0, out);
+        buf_printf(out, ", \"refused\": %llu}", (unsigned long long)account.refused);
     }
     buf_add_text(out, "\n  ]");
 }
@@ -108,8 +114,10 @@ static void write_stats(const struct mount *mount, struct buf *out)
         buf_printf(out, "%s\"%s\": %llu", op ? ", " : "", source.operations[op].name,
                    (unsigned long long)source.operations[op].count);
     buf_add_char(out, '}');
-    for (size_t i = 0; i < NUMBERS; i++)
-        buf_printf(out, ",\n  \"%s\": %.15g", numbers[i].name, numbers[i].value);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        buf_printf(out, ",\n  \"%s\": ", numbers[i].name);
+        decimal_write(numbers[i].value, out);
+    }
     write_programs(mount, out);
     write_uses(mount, out);
     write_waiting(mount, out);

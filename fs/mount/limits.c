@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/plan/units.h"
+#include "core/base/decimal.h"
 
 /* Parts of what a request took may add up to a little less, or more. */
 #define ROUNDING 1e-6
@@ -176,9 +176,9 @@ double account_left(const struct account *account)
 static bool refuse_process(struct account *account, double least, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf read = {0}, most = {0}, needed = {0};
-    units_write(account->units, &read);
-    units_write(account->limits->a_process, &most);
-    units_write(least, &needed);
+    decimal_write(account->units, &read);
+    decimal_write(account->limits->a_process, &most);
+    decimal_write(least, &needed);
     account->by_second = false;
     return error_set(
         err, ERROR_SPENT,
@@ -192,8 +192,8 @@ static bool refuse_process(struct account *account, double least, struct error *
 static bool refuse_second(struct account *account, double least, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf most = {0}, needed = {0};
-    units_write(account->limits->a_second, &most);
-    units_write(least, &needed);
+    decimal_write(account->limits->a_second, &most);
+    decimal_write(least, &needed);
     account->by_second = true;
     return error_set(err, ERROR_TOO_FAST,
                      "all %s units are taken that may be read here in a second (--max-rcu), and "

@@ -2,6 +2,7 @@
  * counters end in _total; "# EOF" at the end, so that nobody takes a part for the whole. */
 #include "fs/mount/metrics.h"
 
+#include "core/base/decimal.h"
 #include "core/sources.h"
 #include "fs/mount/numbers.h"
 #include "fs/mount/tally.h"
@@ -44,7 +45,9 @@ static void write_sample(struct buf *out, const char *name, const struct label *
         write_value(out, labels[i].value);
         buf_add_char(out, '"');
     }
-    buf_printf(out, "%s %.15g\n", labels[0].name ? "}" : "", value);
+    buf_add_text(out, labels[0].name ? "} " : " ");
+    decimal_write(value, out);
+    buf_add_char(out, '\n');
 }
 
 static void write_build(struct buf *out)
@@ -120,7 +123,9 @@ static void write_uses(const struct mount *mount, struct buf *out)
         {"use_request_failures", "use_request_failures_total", "",
          "Of these, requests that failed, or that nobody waited for any more."},
         {"use_read_units", "use_read_units_total", "read_units",
-         "Read capacity units, by table, index, the map's pattern and the calling program."},
+         "Read units that responses state, by table, index, the map's pattern and the program."},
+        {"use_read_units_at_most", "use_read_units_at_most_total", "",
+         "The same, with the upper bound of requests whose responses state none."},
     };
     struct tally_use use;
     for (size_t family = 0; family < sizeof families / sizeof families[0]; family++) {
@@ -133,7 +138,8 @@ static void write_uses(const struct mount *mount, struct buf *out)
                                            {"program", use.program},
                                            {0}};
             const double values[] = {(double)use.sum.requests, (double)use.sum.failures,
-                                     use.sum.units};
+                                     use.sum.spent.units,
+                                     use.sum.spent.units + use.sum.spent.doubted};
             write_sample(out, families[family].sample, labels, values[family]);
         }
     }

@@ -27,8 +27,10 @@ static void fill_source(const struct mount *mount, struct number *out)
     const struct number numbers[] = {
         {"request_failures", NUMBER_COUNTER, "", (double)source.failures,
          "Requests that were not answered with what was asked for."},
-        {"consumed_capacity", NUMBER_COUNTER, "", source.capacity,
-         "Read capacity units that the service says were consumed."},
+        {"consumed_capacity", NUMBER_COUNTER, "", source.spent.units,
+         "Read units that responses state."},
+        {"consumed_capacity_at_most", NUMBER_COUNTER, "", source.spent.units + source.spent.doubted,
+         "The same, with the upper bound of requests whose responses state none."},
         {"hedged_requests", NUMBER_COUNTER, "", (double)source.hedged,
          "Requests that were sent again because their answer was late."},
         {"hedges_won", NUMBER_COUNTER, "", (double)source.hedges_won,
@@ -121,8 +123,8 @@ void numbers_fill(const struct mount *mount, struct number out[NUMBERS])
                              (double)(clock->now_ms(clock) - mount->started_ms) / 1000,
                              "How long the mount has been there."};
     fill_source(mount, out + 1);
-    fill_telling(mount, out + 6);
-    fill_cache(mount, out + 10);
-    fill_memory(mount, out + 16);
-    fill_limits(mount, out + 25);
+    fill_telling(mount, out + 7);
+    fill_cache(mount, out + 11);
+    fill_memory(mount, out + 17);
+    fill_limits(mount, out + 26);
 }

@@ -177,7 +177,7 @@ static void add(struct tally_sum *sum, const struct expense *expense)
 {
     sum->requests += expense->requests;
     sum->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
-    sum->units += expense->units;
+    spent_add(&sum->spent, &expense->spent);
 }
 
 static struct named *program_of(struct tally *tally, struct span name)
@@ -281,7 +281,7 @@ bool tally_program(const struct tally *tally, size_t i, struct tally_program *ou
         out->minute_cached += second->cached;
         out->minute.requests += second->sum.requests;
         out->minute.failures += second->sum.failures;
-        out->minute.units += second->sum.units;
+        spent_add(&out->minute.spent, &second->sum.spent);
     }
     return true;
 }

@@ -24,7 +24,7 @@ enum {
 struct tally_sum {
     uint64_t requests;
     uint64_t failures; /* of them: failed, or abandoned */
-    double units;
+    struct spent spent;
 };
 
 /* What one program has read of one table, by one index, for one pattern. */

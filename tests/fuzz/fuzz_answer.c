@@ -94,7 +94,7 @@ static void ask(enum dynamo_op op, const struct http_response *response)
     struct answer_question question = {
         .op = op, .read = read, .region = "eu-west-1", .endpoint = "https://ddb.test/"};
     struct error err = {0};
-    CLEAN_UP(answer_clean_up) struct answer *answer = answer_new(&question, response, &err);
+    CLEAN_UP(answer_clean_up) struct answer *answer = answer_new(&question, response, NULL, &err);
     if (!answer) {
         require(err.kind != ERROR_NONE && err.text[0]);
         return;

@@ -14,8 +14,9 @@ static void charge(struct payer *payer, const struct expense *expense)
     counting->answered += expense->end == EXPENSE_ANSWERED;
     counting->failed += expense->end == EXPENSE_FAILED;
     counting->abandoned += expense->end == EXPENSE_ABANDONED;
-    counting->units += expense->units;
-    counting->doubted += expense->doubted;
+    counting->units += expense->spent.units;
+    counting->doubted += expense->spent.doubted;
+    counting->expected += expense->expected;
     buf_printf(&counting->lines, "%s %s/%s %s %s\n", expense->operation, expense->table,
                expense->index, expense->pattern, ends[expense->end]);
 }
@@ -28,7 +29,7 @@ static void release(struct payer *payer)
 static double left(const struct payer *payer)
 {
     const struct counting_payer *counting = (const struct counting_payer *)payer;
-    double rest = counting->most - counting->units - counting->doubted - counting->set_aside;
+    double rest = counting->most - counting->units - counting->expected - counting->set_aside;
     return rest > 0 ? rest : 0;
 }
 

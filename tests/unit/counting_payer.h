@@ -12,6 +12,7 @@ struct counting_payer {
     unsigned requests, answered, failed, abandoned;
     double units;
     double doubted;
+    double expected;  /* of what is doubted: what counts against MOST */
     double most;      /* it may spend; INFINITY unless a test says otherwise */
     double set_aside; /* of it */
     unsigned refused;

@@ -316,7 +316,7 @@ static void charge(struct source_call *call, enum expense_end end)
         .pattern = read->pattern,
         .requests = 1,
         .end = end,
-        .units = end == EXPENSE_ANSWERED && reads_items(read) ? 0.5 : 0,
+        .spent.units = end == EXPENSE_ANSWERED && reads_items(read) ? 0.5 : 0,
         .took_ms = call->delay_ms,
     };
     payer_charge(call->payer, &expense);

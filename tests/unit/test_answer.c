@@ -40,7 +40,7 @@ static bool take(struct scene *scene)
     scene->response.headers = scene->headers;
     if (!http_header(&scene->response, "Content-Type"))
         add_header(scene, "Content-Type", "application/x-amz-json-1.0");
-    scene->answer = answer_new(&scene->question, &scene->response, &scene->err);
+    scene->answer = answer_new(&scene->question, &scene->response, NULL, &scene->err);
     return scene->answer != NULL;
 }
 

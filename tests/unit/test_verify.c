@@ -56,7 +56,7 @@ static int take(struct read *read, const char *const *bodies, struct error *err)
     for (; bodies[taken] && ok; taken += ok) {
         struct http_response response = {
             .status = 200, .headers = &header, .header_count = 1, .body = span_text(bodies[taken])};
-        struct answer *answer = answer_new(&question, &response, err);
+        struct answer *answer = answer_new(&question, &response, NULL, err);
         ok = answer && verify_answer(&verify, answer, err);
         answer_destroy(answer);
     }
