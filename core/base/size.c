@@ -17,3 +17,23 @@ void size_write_option(uint64_t bytes, struct buf *out)
 {
     write_units(bytes, "", "", out);
 }
+
+/* BYTES in units of 2 to the power of SHIFT, rounded up. */
+static uint64_t size_units(uint64_t bytes, unsigned shift)
+{
+    return (bytes >> shift) + ((bytes & ((1ULL << shift) - 1)) != 0);
+}
+
+void size_write_short(uint64_t bytes, struct buf *out)
+{
+    unsigned shift = 0;
+    while (shift < 60 && size_units(bytes, shift) >= 1024)
+        shift += 10;
+    uint64_t tenths = bytes < 1ULL << 60 ? size_units(bytes * 10, shift) : 100;
+    if (shift > 0 && tenths < 100)
+        buf_printf(out, "%u.%u", (unsigned)tenths / 10, (unsigned)tenths % 10);
+    else
+        buf_printf(out, "%llu", (unsigned long long)size_units(bytes, shift));
+    if (shift > 0)
+        buf_add_char(out, "KMGTPE"[shift / 10 - 1]);
+}

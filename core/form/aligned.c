@@ -114,6 +114,11 @@ bool aligned_add(struct aligned *aligned, struct json item, struct error *err)
     return grid_add(&aligned->grid, item, err);
 }
 
+static size_t aligned_shown(const struct aligned *aligned)
+{
+    return aligned->grid.count - aligned->left_out;
+}
+
 static void write_cell(const struct aligned *aligned, size_t place, struct span text, bool ends,
                        struct buf *out)
 {
@@ -123,20 +128,47 @@ static void write_cell(const struct aligned *aligned, size_t place, struct span 
     if (!column->words)
         buf_add_repeated(out, ' ', blanks);
     buf_add_span(out, text);
-    if (column->words && (!ends || place + 1 < aligned->grid.count))
+    if (column->words && (!ends || place + 1 < aligned_shown(aligned)))
         buf_add_repeated(out, ' ', blanks);
+}
+
+/* Makes NAME the column's name as it is shown. False when memory ran out. */
+static bool aligned_show_name(struct aligned *aligned, struct grid_column *column, struct buf *name)
+{
+    buf_add_span(name, column->node.key);
+    show(aligned->locale, name);
+    if (!name->failed)
+        widen(column, measure(aligned->locale, buf_span(name)));
+    return !name->failed;
+}
+
+bool aligned_fit(struct aligned *aligned, size_t width, size_t *left_out)
+{
+    const struct grid *grid = &aligned->grid;
+    size_t used = 0, fitting = 0;
+    for (size_t i = 0; i < grid->count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        struct grid_column *column = grid->columns[i];
+        if (!aligned_show_name(aligned, column, &name))
+            return false;
+        size_t more = (fitting ? sizeof GAP - 1 : 0) + column->width;
+        if (fitting > 0 && used + more > width)
+            continue;
+        used += more;
+        memmove(grid->columns + fitting + 1, grid->columns + fitting,
+                (i - fitting) * sizeof *grid->columns); /* those left out stay behind */
+        grid->columns[fitting++] = column;
+    }
+    *left_out = aligned->left_out = grid->count - fitting;
+    return true;
 }
 
 bool aligned_write_names(struct aligned *aligned, struct buf *out)
 {
-    for (size_t i = 0; i < aligned->grid.count; i++) {
+    for (size_t i = 0; i < aligned_shown(aligned); i++) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
-        struct grid_column *column = aligned->grid.columns[i];
-        buf_add_span(&name, column->node.key);
-        show(aligned->locale, &name);
-        if (name.failed)
+        if (!aligned_show_name(aligned, aligned->grid.columns[i], &name))
             return false;
-        widen(column, measure(aligned->locale, buf_span(&name)));
         write_cell(aligned, i, buf_span(&name), true, out);
     }
     buf_add_char(out, '\n');
@@ -148,7 +180,7 @@ bool aligned_write_next(struct aligned *aligned, bool ends, struct buf *out)
     const struct grid_cell *cells = grid_next(&aligned->grid, &aligned->at);
     if (!cells)
         return false;
-    for (size_t i = 0; i < aligned->grid.count; i++) {
+    for (size_t i = 0; i < aligned_shown(aligned); i++) {
         const struct grid_cell *cell = &cells[aligned->grid.columns[i]->number];
         struct span text = cell->tag == TYPED_NONE ? MISSING : cell->text;
         widen(aligned->grid.columns[i], MISSING.size);

@@ -11,6 +11,7 @@
 struct aligned {
     struct grid grid;
     locale_t locale; /* in which characters have widths; 0: the system has none */
+    size_t left_out; /* columns, the last ones by now, that are not shown */
     size_t at;       /* where the row stands that is written next */
 };
 
@@ -22,6 +23,10 @@ void aligned_end(struct aligned *aligned); /* {0} is fine */
 /* The row of the typed ITEM widens its columns, and is kept. False with ERR filled: memory ran out,
  * or it is no item. */
 bool aligned_add(struct aligned *aligned, struct json item, struct error *err);
+
+/* Shows the columns of the sorted grid, in their order, that a line of WIDTH cells has room for, the
+ * first one in any case; LEFT_OUT gets the number of the others. False when memory ran out. */
+bool aligned_fit(struct aligned *aligned, size_t width, size_t *left_out);
 
 /* Appends a line of the columns' names, which widen them, too. False when memory ran out. */
 bool aligned_write_names(struct aligned *aligned, struct buf *out);

@@ -55,6 +55,7 @@ struct form *form_new(const struct form_setting *setting)
         return NULL;
     form->ops = ops;
     form->most = setting->most;
+    form->width = setting->width;
     copy_view(form, setting->view);
     copy_columns(form, setting);
     if (setting->dated_by)
@@ -108,6 +109,11 @@ bool form_end(struct form *form, struct buf *out, bool *more, struct error *err)
     if (more)
         *more = ok && left;
     return finish(ok, out, before, err);
+}
+
+size_t form_left_out(const struct form *form)
+{
+    return form->left_out;
 }
 
 size_t form_memory(const struct form *form)

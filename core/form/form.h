@@ -26,6 +26,7 @@ struct form_setting {
     const struct span *columns;
     size_t column_count;
     const char *dated_by; /* the attribute that dates a record, or NULL: for the summary */
+    size_t width;         /* cells of a line of a table for which none were asked; 0: any number */
     /* Bytes that rows may take while they are kept, and that form_end may append, else
      * ERROR_TOO_LARGE; 0: any number. */
     size_t most;
@@ -52,6 +53,9 @@ bool form_end(struct form *form, struct buf *out, bool *more, struct error *err)
 
 /* Appends, in words, that no record had the attribute NAME, which was asked for as a column. */
 void form_write_unfilled(struct span name, struct buf *out);
+
+/* How many columns of a table did not fit; known after form_end. */
+size_t form_left_out(const struct form *form);
 
 /* The bytes of heap that it holds: all rows of a form that is told at the end alone. */
 size_t form_memory(const struct form *form);

@@ -31,6 +31,8 @@ struct form {
     size_t column_count;
     const char *dated_by;
     size_t most;
+    size_t width;
+    size_t left_out; /* columns that did not fit */
 };
 
 /* Whether SIZE bytes may be kept, or appended at the end; false with ERR filled when they are too

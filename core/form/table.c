@@ -38,6 +38,15 @@ static bool add(struct form *form, struct json item, struct buf *out, struct err
     return aligned_add(aligned, item, err) && form_allows(form, grid_size(&aligned->grid), err);
 }
 
+/* Of columns that were not asked for, those are told that fit. */
+static bool start_rows(struct form *form, struct aligned *aligned, struct buf *out)
+{
+    if (form->column_count == 0 && form->width > 0 &&
+        !aligned_fit(aligned, form->width, &form->left_out))
+        return false;
+    return aligned_write_names(aligned, out);
+}
+
 /* The names, or the next row. */
 static bool end(struct form *form, struct buf *out, bool *more, struct error *err)
 {
@@ -46,7 +55,7 @@ static bool end(struct form *form, struct buf *out, bool *more, struct error *er
     size_t before = out->size;
     if (table->begun)
         *more = aligned_write_next(aligned, true, out);
-    else if (grid_sort(&aligned->grid) && aligned_write_names(aligned, out))
+    else if (grid_sort(&aligned->grid) && start_rows(form, aligned, out))
         *more = true;
     else
         return error_no_memory(err);

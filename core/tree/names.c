@@ -349,13 +349,15 @@ static bool say_missing(const struct names_directory *directory, struct span nam
                      suffix[0] ? ", and records end in " : "", suffix);
 }
 
-static bool say_unmatched(const struct names_directory *directory, const char *name,
-                          struct error *err)
+static bool say_unmatched(const struct names_directory *directory, struct span name,
+                          const char *param_name, struct error *err)
 {
-    const struct map_param *param = model_find_param(directory->table, name);
+    const struct map_param *param = model_find_param(directory->table, param_name);
     if (param->hint)
-        return error_set(err, ERROR_INVALID, "%s", param->hint);
-    return error_set(err, ERROR_INVALID, "%s does not match %s", param->name, param->match);
+        return error_set(err, ERROR_INVALID, "{%s} does not match in \"%.*s\"; %s", param->name,
+                         (int)name.size, name.data, param->hint);
+    return error_set(err, ERROR_INVALID, "{%s} does not match %s in \"%.*s\"", param->name,
+                     param->match, (int)name.size, name.data);
 }
 
 static bool say_bad_escape(struct span name, struct error *err)
@@ -396,7 +398,7 @@ static bool say_refusal(const struct names_directory *directory, struct span nam
         return error_set(err, ERROR_INVALID, "{%s} in \"%.*s\" is not what the path says before",
                          refusal->param, (int)name.size, name.data);
     case NO_MATCH:
-        return say_unmatched(directory, refusal->param, err);
+        return say_unmatched(directory, name, refusal->param, err);
     case NO_COUNT:
     case WRONG_COUNT:
         return error_set(err, ERROR_INVALID,

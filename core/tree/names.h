@@ -17,6 +17,7 @@ struct place_options {
     bool hide_secrets;  /* others may look on: files made for reading a secret are denied */
     const struct scan_limits *scan; /* NULL: nothing is ever scanned; else the partition keys of a
                                      * table that has no map are listed so */
+    bool table_is_file; /* LIST@table is a file of the first columns that fit; else a directory */
 };
 
 /* A directory within a table. All borrowed. */

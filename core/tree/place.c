@@ -345,9 +345,10 @@ static enum place_kind file_kind(const struct route *route, enum companion compa
     return route->file->attribute ? PLACE_VALUE : kinds[companion];
 }
 
-/* DIR@csv is a file, and DIR@table, of which somebody has to say the columns, a directory of files.
- */
-static enum place_kind directory_kind(const struct names_found *found)
+/* DIR@csv is a file. DIR@table is a directory of files, one for each choice of columns, where a
+ * kernel is between; elsewhere it is a file, too. */
+static enum place_kind directory_kind(const struct names_found *found,
+                                      const struct place_options *options)
 {
     switch (found->companion) {
     case COMPANION_INFO:
@@ -358,7 +359,7 @@ static enum place_kind directory_kind(const struct names_found *found)
     case COMPANION_SUMMARY:
         return PLACE_LIST_FILE;
     case COMPANION_TABLE:
-        return found->columns.size ? PLACE_LIST_FILE : PLACE_COLUMNS;
+        return found->columns.size || options->table_is_file ? PLACE_LIST_FILE : PLACE_COLUMNS;
     default:
         return PLACE_DIRECTORY;
     }
@@ -388,8 +389,8 @@ static bool find_in_table(struct place *place, struct span name,
     if (found.companion == COMPANION_LINKS && !place->table->links)
         return error_set(err, ERROR_NOT_FOUND, "the map says no \"links\" of this table's records");
     place->route = found.route;
-    place->kind =
-        found.route->file ? file_kind(found.route, found.companion) : directory_kind(&found);
+    place->kind = found.route->file ? file_kind(found.route, found.companion)
+                                    : directory_kind(&found, options);
     if (name_companion_is_of_listing(found.companion)) {
         place->companion = found.companion;
         place->columns = arena_copy(&place->arena, found.columns);
@@ -413,7 +414,7 @@ static bool find_columns(struct place *place, struct span name, struct error *er
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct span *columns;
     size_t count;
-    if (place->kind == PLACE_COLUMNS && span_is(name, README_NAME)) {
+    if (place->companion == COMPANION_TABLE && span_is(name, README_NAME)) {
         place->kind = PLACE_README;
         return true;
     }
@@ -502,7 +503,8 @@ static bool find_child(struct place *place, struct span name, const struct place
     case PLACE_LINKS:
         return find_link(place, name, err);
     case PLACE_LIST_FILE:
-        if (place->companion == COMPANION_CSV && place->columns.size == 0)
+        if (place->columns.size == 0 &&
+            (place->companion == COMPANION_CSV || place->companion == COMPANION_TABLE))
             return find_columns(place, name, err);
         return error_set(err, ERROR_NOT_DIRECTORY, "a file; nothing is below it");
     default:
@@ -600,6 +602,18 @@ bool place_next_segment(struct span *path, struct span *segment)
     return segment->size > 0;
 }
 
+bool place_suits_slash(const struct place *place, struct error *err)
+{
+    if (place_is_directory(place))
+        return true;
+    bool has_columns = place->kind == PLACE_LIST_FILE && place->columns.size == 0 &&
+                       (place->companion == COMPANION_CSV || place->companion == COMPANION_TABLE);
+    return error_set(err, ERROR_NOT_DIRECTORY, "%s",
+                     has_columns ? "one file with all records of the listing; take the final / "
+                                   "away, or type columns behind it: status,created_at"
+                                 : "one file; take the final / away");
+}
+
 struct place *place_resolve(const struct map *map, struct span path,
                             const struct place_options *options, struct error *err)
 {
@@ -613,8 +627,7 @@ struct place *place_resolve(const struct map *map, struct span path,
         place_destroy(place);
         place = child;
     }
-    if (place && slash && !place_is_directory(place)) {
-        error_set(err, ERROR_NOT_DIRECTORY, "a record is a file; take the final / away");
+    if (place && slash && !place_suits_slash(place, err)) {
         place_destroy(place);
         return NULL;
     }

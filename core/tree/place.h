@@ -92,6 +92,9 @@ struct place *place_example(const struct place *directory, const struct route *s
 /* Takes the next segment off a path, and the slashes before it; false at its end. */
 bool place_next_segment(struct span *path, struct span *segment);
 
+/* Whether a path to PLACE may end in a slash. */
+bool place_suits_slash(const struct place *place, struct error *err);
+
 /* place_child for a whole path from the root; a trailing slash asks for a directory. */
 struct place *place_resolve(const struct map *map, struct span path,
                             const struct place_options *options, struct error *err);

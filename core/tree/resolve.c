@@ -114,10 +114,8 @@ static void go_on(struct walk *walk)
         else
             walk->state = ARRIVED;
     }
-    if (walk->state == ARRIVED && walk->slash && !place_is_directory(walk->place)) {
-        error_set(&walk->why, ERROR_NOT_DIRECTORY, "a record is a file; take the final / away");
+    if (walk->state == ARRIVED && walk->slash && !place_suits_slash(walk->place, &walk->why))
         go_to(walk, NULL);
-    }
 }
 
 static void set_out(struct walk *walk, const struct tree *tree, const struct place *from,

@@ -59,6 +59,7 @@ static struct form *make_form(struct tree_stream *stream)
         .view = &view,
         .dated_by = place->route->list->mtime,
         .most = tree->snapshot_bytes,
+        .width = tree->table_width,
     };
     file_view(tree, place->table, first, &view);
     if (!names_find_columns(place->columns, &stream->arena, &stream->columns, &stream->column_count,
@@ -116,6 +117,17 @@ static void say_unfilled(const struct tree_stream *stream)
     }
 }
 
+/* Columns that were not asked for and do not fit. */
+static void stream_say_left_out(const struct tree_stream *stream)
+{
+    size_t count = form_left_out(stream->form);
+    if (count > 0)
+        log_line(stream->tree->log, LOG_LEVEL_WARNING,
+                 "%zu more column%s not fit; name those to see: …@table/status,created_at; "
+                 "…@csv has all",
+                 count, count == 1 ? " does" : "s do");
+}
+
 /* Only what is held until the end is too large for a form. */
 static bool refuse_as_held(const struct tree_stream *stream, struct error *err)
 {
@@ -155,6 +167,7 @@ static void tell_piece(struct tree_stream *stream, bool more, const struct error
     struct tree_piece piece = {.bytes = buf_span(&stream->bytes), .more = more};
     if (!why && !more) {
         say_unfilled(stream);
+        stream_say_left_out(stream);
         piece.mtime = stream->mtime;
         piece.ttl_left_ms = ttl_left_ms(stream);
     }

@@ -37,6 +37,7 @@ struct tree {
     bool show_secrets;
     bool compact;
     struct walks *walks;   /* by which listings share what they read; NULL: none does */
+    size_t table_width;    /* cells of a line of LIST@table, whose columns nobody has named */
     size_t snapshot_bytes; /* how large a file made of a listing may be that is held as a whole */
     int64_t stale_ms;      /* by how much older than its ttl a record may be in an outage */
     struct payer *payer;   /* borrowed: of what is asked through this tree; NULL: nobody in

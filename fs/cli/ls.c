@@ -1,4 +1,4 @@
-/* ddbfs ls [-l] [--columns A,B] [--count] [--json] PATH…: names, as pages come. */
+/* ddbfs ls [-1ahlrt] [--columns A,B] [--count] [--json] PATH…: names, as pages come. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,9 @@
 
 #include "core/base/instant.h"
 #include "core/base/printable.h"
+#include "core/base/size.h"
 #include "fs/cli/columns.h"
+#include "fs/cli/sorted_lines.h"
 #include "fs/cli/turns.h"
 
 /* Each of them holds a page, of 1 MB at the most. */
@@ -15,6 +17,7 @@ enum { SIDE_BY_SIDE = 8 };
 /* A directory while it is listed. */
 struct shown {
     struct tree_listing *listing; /* owned */
+    struct sorted_lines sorted;   /* that wait for the last one, where an order is asked for */
     struct columns *columns;      /* owned; NULL where none are asked for */
 };
 
@@ -27,18 +30,23 @@ static const char *mode_of(const struct tree_entry *entry)
     return entry->secret ? "-r--------" : "-r--r--r--";
 }
 
-static void write_long(const struct tree_entry *entry, struct buf *out)
+static void write_long(const struct tree_entry *entry, bool human, struct buf *out)
 {
-    char size[24] = "-", date[32] = "-";
-    if (entry->size >= 0)
-        snprintf(size, sizeof size, "%lld", (long long)entry->size);
+    CLEAN_UP(buf_clean_up) struct buf size = {0};
+    char date[32] = "-";
+    if (entry->size < 0)
+        buf_add_char(&size, '-');
+    else if (human)
+        size_write_short((uint64_t)entry->size, &size);
+    else
+        buf_printf(&size, "%lld", (long long)entry->size);
     if (entry->mtime.known) {
         time_t seconds = instant_timespec(entry->mtime.ms).tv_sec;
         struct tm local;
         localtime_r(&seconds, &local);
         strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S", &local);
     }
-    buf_printf(out, "%s %10s %-19s ", mode_of(entry), size, date);
+    buf_printf(out, "%s %10s %-19s ", mode_of(entry), buf_text(&size), date);
 }
 
 /* PATH opens the entry: below the directory that is listed, or the file itself. COLUMNS may be
@@ -93,7 +101,7 @@ static void add_line(const struct turn *turn, const struct tree_entry *entry,
 {
     bool list_long = turn->app->options->list_long;
     if (list_long)
-        write_long(entry, line);
+        write_long(entry, turn->app->options->human, line);
     if (columns)
         columns_write_next(columns, line);
     printable_add(line, entry->name, ""); /* listed ones are; typed ones perhaps not */
@@ -104,6 +112,11 @@ static void add_line(const struct turn *turn, const struct tree_entry *entry,
     buf_add_text(line, entry->directory ? "/\n" : "\n");
 }
 
+static bool sorts(const struct options *options)
+{
+    return options->by_date || options->reversed;
+}
+
 /* COLUMNS is NULL, or the entry is the next of the page that it has taken. */
 static void print_entry(struct turn *turn, const struct tree_entry *entry, struct columns *columns)
 {
@@ -112,7 +125,23 @@ static void print_entry(struct turn *turn, const struct tree_entry *entry, struc
         add_json(turn, entry, columns, &line);
     else
         add_line(turn, entry, columns, &line);
-    turn_print(turn, buf_span(&line));
+    if (sorts(turn->app->options) && place_is_directory(turn->place))
+        sorted_lines_add(&((struct shown *)turn->work)->sorted, buf_span(&line), entry->mtime);
+    else
+        turn_print(turn, buf_span(&line));
+}
+
+/* The last entry has come, or none comes any more: prints what waited for it. False when memory ran
+ * out before. */
+static bool print_sorted(struct turn *turn)
+{
+    const struct options *options = turn->app->options;
+    struct sorted_lines *sorted = &((struct shown *)turn->work)->sorted;
+    if (!sorted_lines_sort(sorted, options->by_date, options->reversed))
+        return false;
+    for (size_t i = 0; i < sorted->count; i++)
+        turn_print(turn, sorted->lines[i].text);
+    return true;
 }
 
 /* Pages are printed as they come; the next one is asked for when its turn has come. */
@@ -134,7 +163,8 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
     }
     if (columns && !err)
         columns_say_empty(columns, turn->path);
-    turn_end(turn, err);
+    bool printed = print_sorted(turn) || error_no_memory(&why);
+    turn_end(turn, printed ? err : &why);
 }
 
 static void print_file(struct turn *turn, const struct tree_file *file, int64_t size)
@@ -215,6 +245,7 @@ static void shown_destroy(struct shown *shown)
         return;
     tree_list_end(shown->listing);
     columns_destroy(shown->columns);
+    sorted_lines_clean_up(&shown->sorted);
     free(shown);
 }
 
@@ -222,12 +253,12 @@ static struct shown *show(struct turn *turn)
 {
     const struct app *app = turn->app;
     bool columns = app->options->columns;
+    bool whole = app->options->list_long || app->options->by_date;
     struct shown *shown = calloc(1, sizeof *shown);
     if (shown && columns)
         shown->columns = columns_new(app, turn->place);
     if (shown && !columns)
-        shown->listing =
-            tree_list(&turn->tree, turn->place, app->options->list_long, take_entries, turn);
+        shown->listing = tree_list(&turn->tree, turn->place, whole, take_entries, turn);
     else if (shown && shown->columns)
         shown->listing = tree_list_records(&turn->tree, turn->place, true, take_entries, turn);
     if (shown && shown->listing) {
@@ -300,7 +331,7 @@ int ls_command(const struct options *options, int argc, char **argv)
     static const struct turn_ops ops = {
         .goes_through = goes_through, .start = start, .go_on = go_on, .stop = stop};
     char root[] = "/", *only_root[] = {root};
-    if (options->count && (options->list_long || options->columns))
-        return app_usage("--count prints a number, which has no columns", "ls");
+    if (options->count && (options->list_long || options->columns || sorts(options)))
+        return app_usage("--count prints a number, which has neither columns nor an order", "ls");
     return turns_command(options, argc ? argv : only_root, argc ? argc : 1, SIDE_BY_SIDE, &ops);
 }

@@ -34,7 +34,7 @@ enum option_keeps {
 struct option {
     char letter;         /* 0: has none */
     bool asks;           /* of asking the service: may stand anywhere, but some ask nobody */
-    bool optional;       /* the argument stands behind an equals sign, or is left out */
+    bool optional;       /* the argument is a number, or is left out */
     enum word_kind kind; /* what completes the value, where ONE_OF does not */
     enum option_keeps keeps;
     uint32_t most;        /* of a number */
@@ -49,6 +49,14 @@ struct option {
     const char *help;
 };
 
+/* A letter that another program's command of the same name takes. The last one is 0. */
+struct refused_letter {
+    char letter;
+    const char *command;
+    const char *why;
+};
+
+extern const struct refused_letter refused_letters[];
 extern const struct option option_table[];
 extern const size_t option_count;
 

@@ -244,6 +244,17 @@ const struct option option_table[] = {
      .set = set_verbose,
      .help = "say each request on standard error"},
     {.letter = 'l', FLAG(list_long), .commands = "ls", .help = "with mode, size and date"},
+    {.letter = 'h', FLAG(human), .commands = "ls", .help = "with -l, sizes such as 1.2K and 34M"},
+    {.letter = 't',
+     FLAG(by_date),
+     .commands = "ls",
+     .help = "the youngest first, once all of the directory has been read"},
+    {.letter = 'r', FLAG(reversed), .commands = "ls", .help = "likewise the last first"},
+    {.letter = 'a',
+     FLAG(list_all),
+     .commands = "ls",
+     .help = "all entries; without it, too, none is hidden"},
+    {.letter = '1', FLAG(one_a_line), .commands = "ls", .help = "one name a line, as without it"},
     {.name = "columns",
      .argument = "NAMES",
      .takes = "attributes with a comma between them (%2C in a name is one of its own)",
@@ -420,6 +431,13 @@ const struct option option_table[] = {
      .help = "with what tables/ needs, for tables that have no map"},
     {.letter = 'h', .name = "help", FLAG(help), .help = "print this"},
     {.name = "version", FLAG(version), .help = "print the version"},
+};
+
+const struct refused_letter refused_letters[] = {
+    {'R', "ls",
+     "is no option of ls: each directory below would be a listing to pay for; walk the part that "
+     "is meant in a mount: find MOUNTPOINT/PATH"},
+    {0},
 };
 
 const size_t option_count = sizeof option_table / sizeof option_table[0];

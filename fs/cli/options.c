@@ -50,7 +50,8 @@ static const struct option *find_letter(char letter, const char *command)
             continue;
         if (command && option_table[i].commands && has_word(option_table[i].commands, command))
             return &option_table[i];
-        found = found ? found : &option_table[i];
+        if (!found || !option_table[i].commands)
+            found = &option_table[i];
     }
     return found;
 }
@@ -95,6 +96,16 @@ static bool unknown(const char *word, const char *command)
     return complain(word, buf_text(&text));
 }
 
+/* Names the letter alone, which may be one of several behind a dash. */
+static bool options_refuse_letter(const struct words *words, char letter)
+{
+    char word[] = {'-', letter, '\0'};
+    for (const struct refused_letter *each = refused_letters; each->letter; each++)
+        if (each->letter == letter && words->command && strcmp(each->command, words->command) == 0)
+            return complain(word, each->why);
+    return complain(word, "is no option");
+}
+
 static bool may_stand(const struct words *words, const struct option *option, const char *word)
 {
     if (!option)
@@ -113,6 +124,12 @@ static bool apply(const struct words *words, const struct option *option, const 
     option_write_takes(option, &takes);
     fprintf(stderr, "ddbfs: %s takes %s; see ddbfs --help\n", word, buf_text(&takes));
     return false;
+}
+
+/* Whether WORD, NULL for none, has digits alone. */
+static bool options_may_be_number(const char *word)
+{
+    return word && word[0] && word[strspn(word, "0123456789")] == '\0';
 }
 
 /* The value of an option that needs one: VALUE, or else the next word. */
@@ -134,7 +151,10 @@ static bool parse_long(struct words *words)
         return false;
     if (!option->argument && equals)
         return complain(word, "takes no value");
-    if (option->argument && !option->optional && !(value = value_of(words, value)))
+    const char *next = words->at + 1 < words->argc ? words->argv[words->at + 1] : NULL;
+    if (option->argument && (!option->optional || options_may_be_number(next)))
+        value = value_of(words, value);
+    if (option->argument && !option->optional && !value)
         return complain(word, "needs a value");
     return apply(words, option, word, value);
 }
@@ -147,6 +167,8 @@ static bool parse_letters(struct words *words)
     for (const char *letter = word + 1; *letter; letter++) {
         const struct option *option = find_letter(*letter, words->command);
         const char *value = NULL;
+        if (!option)
+            return options_refuse_letter(words, *letter);
         if (!may_stand(words, option, word))
             return false;
         if (option->argument && !(value = value_of(words, letter[1] ? letter + 1 : NULL)))
@@ -164,15 +186,17 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] != '\0';
 }
 
-/* The option whose value is the word after WORD, where it goes with COMMAND (NULL: not known). */
-static const struct option *awaits(const char *word, const char *command)
+/* The option whose value is NEXT, the word after WORD (NULL: there is none), where it goes with
+ * COMMAND (NULL: not known). */
+static const struct option *awaits(const char *word, const char *next, const char *command)
 {
     const struct option *option = NULL;
     if (word[1] == '-')
         option = find_long(word + 2, strlen(word) - 2, command);
     else if (strlen(word) == 2)
         option = find_letter(word[1], command);
-    return option && option->argument && !option->optional ? option : NULL;
+    bool takes = option && option->argument && (!option->optional || options_may_be_number(next));
+    return takes ? option : NULL;
 }
 
 /* The first word that is neither an option nor an option's value. */
@@ -183,7 +207,7 @@ static const char *find_command(int argc, char **argv)
             return i + 1 < argc ? argv[i + 1] : NULL;
         if (!is_option(argv[i]))
             return argv[i];
-        i += awaits(argv[i], NULL) ? 1 : 0;
+        i += awaits(argv[i], i + 1 < argc ? argv[i + 1] : NULL, NULL) ? 1 : 0;
     }
     return NULL;
 }
@@ -243,7 +267,7 @@ void options_look(int argc, char **argv, struct options_typed *out)
             words++;
             continue;
         }
-        const struct option *option = awaits(argv[i], out->command);
+        const struct option *option = awaits(argv[i], argv[i + 1], out->command);
         ended = strcmp(argv[i], "--") == 0;
         if (option && ++i == argc - 1)
             look_at_value(option, 0, out);
@@ -290,10 +314,12 @@ enum options_outcome options_set(struct options *options, struct span name, cons
     return option_set(option, options, value) ? OPTIONS_SET : OPTIONS_WRONG;
 }
 
-static void print_option(FILE *out, const struct option *option, bool tell_commands)
+/* COMMAND, NULL for none, may take the letter for another option. */
+static void print_option(FILE *out, const struct option *option, const char *command,
+                         bool tell_commands)
 {
     CLEAN_UP(buf_clean_up) struct buf left = {0};
-    if (option->letter)
+    if (option->letter && (!command || find_letter(option->letter, command) == option))
         buf_printf(&left, "-%c%s", option->letter, option->name ? ", " : "");
     if (option->name)
         buf_printf(&left, "--%s", option->name);
@@ -332,7 +358,7 @@ static void print_own(FILE *out, const char *command, const char *without)
             continue;
         fputs(title, out);
         title = "";
-        print_option(out, &option_table[i], !command);
+        print_option(out, &option_table[i], command, !command);
     }
 }
 
@@ -343,7 +369,7 @@ void options_print_help(FILE *out, const char *command, const char *without)
     fputs("\noptions of all commands\n", out);
     for (size_t i = 0; i < option_count; i++)
         if (is_common(&option_table[i], command))
-            print_option(out, &option_table[i], false);
+            print_option(out, &option_table[i], command, false);
     if (!command)
         print_own(out, NULL, without);
 }

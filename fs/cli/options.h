@@ -52,6 +52,11 @@ struct options {
     bool help;
     bool version;
     bool list_long;
+    bool human;      /* of `ls`: sizes in units */
+    bool by_date;    /* likewise: the youngest first, */
+    bool reversed;   /* and the last first */
+    bool list_all;   /* likewise what nothing hides, */
+    bool one_a_line; /* and as names are listed in any case */
     bool count;
     bool confirm_given; /* --confirm-above was */
     bool json;

@@ -14,7 +14,7 @@
 #define TAKE "\033[?1049h\033[?25l\033[?7l"
 #define GIVE_BACK "\033[?7h\033[?25h\033[?1049l"
 
-enum { USUAL_ROWS = 24 };
+enum { USUAL_ROWS = 24, USUAL_COLUMNS = 80 };
 
 /* Whatever would end it must leave the terminal as it was. */
 static void fill_signals(sigset_t *set)
@@ -72,6 +72,13 @@ unsigned screen_rows(void)
     struct winsize size;
     bool is_told = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
     return is_told ? size.ws_row : USUAL_ROWS;
+}
+
+unsigned screen_columns(void)
+{
+    struct winsize size;
+    bool is_told = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return is_told ? size.ws_col : USUAL_COLUMNS;
 }
 
 /* The last line has no end: the screen would scroll. */

@@ -20,6 +20,9 @@ void screen_close(struct screen *screen);
 /* How many lines it has now. */
 unsigned screen_rows(void);
 
+/* How many cells a line of standard output has; 80 where that is no terminal. */
+unsigned screen_columns(void);
+
 /* Shows TEXT, lines no longer than it is wide, and nothing else. False when nobody sees it. */
 bool screen_show(struct span text);
 

@@ -5,6 +5,7 @@
 
 #include "core/plan/where.h"
 #include "core/tree/resolve.h"
+#include "fs/cli/screen.h"
 #include "fs/cli/spending.h"
 
 /* No further path is asked while so much waits for its turn. */
@@ -249,6 +250,8 @@ int turns_command(const struct options *options, char **paths, int count, int si
         own.both_ends_ms = -1; /* the other end would be read before anybody has agreed */
     bool ready = app_init_any(&app, &own, COMMAND_CACHE_BYTES);
     app.tree.payer = &spending.payer;
+    app.tree.names.table_is_file = true;
+    app.tree.table_width = screen_columns();
     if (!ready)
         app.status = EXIT_FAILURE;
     else if (!asked.filter || read_filter(&app, &arena, &filter))

@@ -125,11 +125,31 @@ def test_of_no_record_there_is_a_header_or_a_zero(ddbfs, ending):
     assert text == empty[ending] if ending in empty else json.loads(text)["count"] == 0
 
 
-def test_a_table_needs_columns_and_says_so(ddbfs, ls):
-    assert ls(f"{ALL}@table", expect=1) == ["README"]
-    assert "@table/status,created_at" in ddbfs("ls", f"{ALL}@table", expect=1).stderr
+def test_a_table_has_a_readme_of_its_columns(ddbfs):
     assert "cat status,created_at" in ddbfs("cat", f"{ALL}@table/README").text
-    assert "is a directory" in ddbfs("cat", f"{ALL}@table", expect=1).stderr
+
+
+def widths_of(lines):
+    return [len(line.rstrip("\n")) for line in lines]
+
+
+def test_a_table_without_columns_shows_those_that_fit(ddbfs):
+    shown = ddbfs("cat", "--limit", "3", f"{ALL}@table")
+    names = shown.text.splitlines()[0].split()
+    header = ddbfs("cat", "--limit", "3", f"{ALL}@csv").text.splitlines()[0].split(",")
+    assert names == [name for name in header if name in names] and names[0] == header[0]
+    assert max(widths_of(shown.text.splitlines())) <= 80 and len(shown.text.splitlines()) == 4
+    assert f"{len(header) - len(names)} more columns do not fit" in shown.stderr
+    assert ddbfs("cat", "--limit", "3", f"{ALL}@table/{','.join(names)}").text == shown.text
+
+
+@pytest.mark.parametrize("ending", ["@csv/", "@table/"])
+def test_a_slash_behind_a_file_of_a_listing_is_told_so(ddbfs, ending):
+    said = ddbfs("cat", f"{ALL}{ending}", expect=1).stderr
+    assert said == (
+        f"ddbfs: {ALL}{ending}: one file with all records of the listing; take the final / away, or type "
+        "columns behind it: status,created_at\n"
+    )
 
 
 @rows("ending", ["@csv:a,,b", "@csv/,", "@table/%zz", "@table:,a"])

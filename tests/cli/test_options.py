@@ -16,6 +16,8 @@ from harness import mounts, places, runner, services, terminal, terminal
 from harness.rows import rows
 
 SHOP = "/prod/shops/cool-store.myshopify.com"
+ALL = "/prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4/all"
+LATEST = ALL.replace("/all", "/latest")
 SETTINGS = f"{SHOP}/SETTINGS"
 SMALL_MAP = """\
 {
@@ -217,6 +219,56 @@ def long_listing_has_sizes(bench):
     assert line.split()[:2] == ["-r--r--r--", str(size)]
 
 
+@effect_of("-h")
+def sizes_are_short(bench):
+    """As coreutils round them; not the help, which is --help here."""
+    columns = lambda *words: [row.split() for row in bench.text("ls", *words, LATEST).splitlines()]  # noqa: E731
+    exact, short = columns("-l"), columns("-lh")
+    sizes = [row[1] for row in exact]
+    told = subprocess.run(["numfmt", "--to=iec", *sizes], capture_output=True, text=True).stdout.split()
+    assert [row[1] for row in short] == told and {size[-1] for size in told} == {"K"}
+    assert [row[2:] for row in short] == [row[2:] for row in exact]
+
+
+@effect_of("-t")
+def the_youngest_comes_first(bench):
+    listed = bench.text("ls", ALL).splitlines()
+    by_date = bench.text("ls", "-t", ALL).splitlines()
+    assert by_date == sorted(listed, reverse=True) != listed
+    told = [json.loads(line)["mtime"] for line in bench.text("ls", "-tr", "--json", ALL).splitlines()]
+    assert told == sorted(told) and len(told) == len(listed)
+
+
+@effect_of("-r")
+def the_last_comes_first(bench):
+    listed = bench.text("ls", LATEST).splitlines()
+    assert bench.text("ls", "-r", LATEST).splitlines() == listed[::-1]
+    columns = bench.text("ls", "--columns", "status", LATEST).splitlines()
+    assert bench.text("ls", "-r", "--columns", "status", LATEST).splitlines() == columns[::-1]
+    refused = bench.ddbfs("ls", "-r", "--count", LATEST, expect=2).stderr
+    assert "--count prints a number" in refused
+
+
+@effect_of("-a")
+def nothing_is_hidden_in_any_case(bench):
+    things = bench.fixture("things")
+    things.put(".hidden")
+    assert bench.text("ls", "-a", "/any/things/box", env=things.env) == "%2Ehidden\n"
+    assert bench.text("ls", "/any/things/box", env=things.env) == "%2Ehidden\n"
+
+
+@effect_of("-1")
+def one_name_stands_in_a_line(bench):
+    assert bench.text("ls", "-1", SHOP) == bench.text("ls", SHOP)
+    assert len(bench.text("ls", "-1", SHOP).splitlines()) > 3
+
+
+def test_a_letter_that_ls_has_and_this_has_not_is_named(ddbfs):
+    said = ddbfs("ls", "-lR", "/prod", expect=2).stderr
+    assert said.startswith("ddbfs: -R is no option of ls: ") and "find MOUNTPOINT/PATH" in said
+    assert ddbfs("ls", "-lS", "/", expect=2).stderr == "ddbfs: -S is no option; see ddbfs --help\n"
+
+
 @effect_of("--json")
 def json_is_written(bench):
     for line in bench.text("ls", "--json", SHOP).splitlines():
@@ -240,8 +292,11 @@ def sample_reads_records(bench):
     things = bench.fixture("things")
     things.put("one")
     words = [things.env["DDBFS_MAP"], "/any/things/box"]
-    assert "1 record was read" in bench.text("check", "--sample=2", *words)
-    assert bench.proxy.requests[-1].body["Limit"] == 2
+    for spelt in (["--sample=2"], ["--sample", "2"]):
+        bench.proxy.clear()
+        assert "1 record was read" in bench.text("check", *spelt, *words)
+        assert bench.proxy.requests[-1].body["Limit"] == 2
+    assert "1 record was read" in bench.text("--sample", "2", "check", *words)
     bench.proxy.clear()
     bench.text("check", things.env["DDBFS_MAP"])
     assert "Query" not in bench.proxy.ops
