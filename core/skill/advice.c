@@ -2,23 +2,41 @@
 
 #include "core/base/error.h"
 #include "core/plan/units.h"
-#include "core/skill/markdown.h"
 #include "core/tree/companion_words.h"
+
+static void write_filters(struct buf *out)
+{
+    buf_add_text(
+        out,
+        "\n## Filters\n\n"
+        "`--where 'FILTER'` goes with `ls`, `ls --count`, `explain`, and `cat` of a file of a "
+        "listing, and tests any attribute. It saves reading for you, and no units.\n\n"
+        "- `TEXT = \"VALUE\"`, `NUMBER != 2`; also `<`, `<=`, `>`, `>=`: texts in double quotes, "
+        "numbers bare\n"
+        "- `NUMBER between 1 and 3`: both ends included\n"
+        "- `TEXT in (\"VALUE\", \"OTHER\")`\n"
+        "- `TEXT begins with \"VAL\"`\n"
+        "- `TEXT contains \"ALU\"`, `SET contains \"MEMBER\"`: part of a text, or a member of a "
+        "list or set\n"
+        "- `ANY exists`, `ANY does not exist`\n"
+        "- `FLAG = true`, `EMPTY = null`: without quotes\n"
+        "- `MAP.NUMBER > 2`, `ARRAY[0].MEMBER = \"VALUE\"`: paths into an attribute\n"
+        "- `not TEXT = \"VALUE\" and (NUMBER > 1 or ANY exists)`: `not` binds closest, `or` least\n"
+        "- `'odd name' = 2`: a name with other characters, in single quotes\n");
+}
 
 static void write_companions_of(bool listing, struct buf *out)
 {
     size_t count;
     const struct companion_words *words = companion_words_of(listing, &count);
     for (size_t i = 0; i < count; i++)
-        buf_printf(out, "- `%s%s`: %s\n", listing ? "LIST" : "RECORD", words[i].name, words[i].is);
+        buf_printf(out, "- `%s%s`: %s\n", listing ? "LIST" : "ITEM", words[i].name, words[i].is);
 }
 
 static void write_companions(struct buf *out)
 {
-    buf_add_text(out,
-                 "\n## Companions\n\n"
-                 "Beside each listing and each record stand files that open and are never listed. "
-                 "A `@` that is part of a name itself is typed `%40`.\n\n");
+    buf_add_text(out, "\n## Companions\n\n"
+                      "These files open and are never listed. In a name, `@` is typed `%40`.\n\n");
     write_companions_of(true, out);
     write_companions_of(false, out);
 }
@@ -26,26 +44,17 @@ static void write_companions(struct buf *out)
 static void write_sizes(const struct skill_of *of, struct buf *out)
 {
     double price = of->environment ? of->environment->price : MAP_PRICE;
-    buf_add_text(
-        out, "\n## Sizes and costs\n\n"
-             "- A request reads one record by its key, up to 100 by their keys, or a page of up "
-             "to 1 MB of a listing. A record has at most 400 KB.\n"
-             "- 0.5 read units for each started 4 KB, also where nothing is found; a page is "
-             "about 128 units, on demand ");
+    buf_add_text(out,
+                 "\n## Costs\n\n"
+                 "- 0.5 units (RCU) for each started 4 KB, also where nothing is found; a page "
+                 "of 1 MB is about 128, on demand ");
     units_write_dollars(units_of_page(0, 1, false), price, out);
     buf_add_text(
-        out, ".\n"
-             "- `@count`, `@summary` and `--where` read the whole listing, as a `@jsonl` of it "
-             "does: they save what you have to read, not units. What saves units is a path "
-             "whose key says more: a status, a day, the newest.\n"
-             "- `ddbfs explain` asks nobody and bounds requests, units and dollars before you "
-             "spend them; `@info` tells them after.\n"
-             "- `ddbfs cat 'LIST@jsonl'` prints any size in constant memory. In a mount, a file "
-             "that is larger than a quarter of `--cache-size` is refused (EFBIG).\n"
-             "- A mount may have limits (`--max-rcu-per-process`): what goes beyond ends in "
-             "EDQUOT, kind `spent` or `too-fast`, and is not sent. Ask for less.\n"
-             "- An answer is believed for the path's `ttl`, 10 s unless the map says otherwise; "
-             "in a mount what was read meanwhile takes nothing.\n");
+        out, ". Less is read by a path whose key says more (a status, a day, the newest), and "
+             "with `--limit N`.\n"
+             "- In a mount, limits (`--max-rcu-per-process`) refuse reads with EDQUOT, and files "
+             "larger than a quarter of `--cache-size` with EFBIG: use `ddbfs cat`.\n"
+             "- A result is reused for the path's `ttl`, 10 s unless the map says otherwise.\n");
 }
 
 static void write_traps(struct buf *out)
@@ -53,35 +62,30 @@ static void write_traps(struct buf *out)
     buf_add_text(
         out,
         "\n## Traps\n\n"
-        "Those of this data stand behind `trap:` above. Everywhere:\n\n"
-        "- An empty listing is no error: a misspelt value and one that no record has look alike. "
-        "Compare with the known values above.\n"
-        "- `latest` and its like show the last N; a count of it is no count of all.\n"
-        "- Types are never mixed: `attempt > 2` is true of no record whose `attempt` is a text.\n"
-        "- A directory that no key lists ends in an error behind what it shows (exit status 1, "
-        "EOPNOTSUPP): type the name. Its README says which.\n"
-        "- Secrets are `********`. Do not ask for `--show-secrets`, nor print a file that gives "
-        "one, unless the user asked for the secret itself.\n"
-        "- Names hold `#`, `:` and blanks, and bytes as `%XX`: quote them, and use them as they "
-        "are listed.\n"
-        "- In a mount `ls` sorts by name, which puts the oldest first: `ls -U` keeps the "
-        "listing's order.\n"
-        "- An index may lag behind its table by a moment.\n");
+        "- An empty listing is no error: a misspelt value and one without items look alike.\n"
+        "- `latest` and its like show N items; their count is no count of all.\n"
+        "- Types are never mixed: `attempt > 2` misses `\"3\"`. In `@summary`, `max` of an "
+        "attribute with texts and numbers is a text, which hides the greatest number: `jq -s "
+        "'map(.A | numbers) | max'` of `@jsonl` has it.\n"
+        "- A directory that no key lists fails (exit status 1, EOPNOTSUPP): type the name. Its "
+        "README says which.\n"
+        "- Secrets are `********`. Do not use `--show-secrets`, nor print a file that shows one, "
+        "unless the user wants the secret itself.\n"
+        "- Names hold `#`, `:`, blanks and `%XX`: use them as listed, in quotes. In a mount "
+        "`ls -U` keeps the listing's order.\n");
 }
 
 static void write_wrong_ways(struct buf *out)
 {
-    buf_add_text(
-        out, "\n## Not so\n\n"
-             "- `grep -r WORD DIR`, or `cat DIR/*`: reads every record, one file each. Instead "
-             "`LIST@summary`, `ddbfs ls --where`, or one `LIST@jsonl` and `jq`.\n"
-             "- `ls DIR | wc -l`: instead `LIST@count`.\n"
-             "- `find` or `tree` from the top: instead the paths above, or a README.\n"
-             "- A loop of `ddbfs cat`: name all paths in one `ddbfs cat`, which asks for up to 100 "
-             "records at once.\n"
-             "- `aws dynamodb scan`, or a query by hand: instead `ddbfs explain`, which prints the "
-             "equal aws command where one is needed.\n"
-             "- Guessing keys: list the directory above, read its README, or follow a link.\n");
+    buf_add_text(out,
+                 "\n## Not so\n\n"
+                 "- `grep -r WORD DIR`, `cat DIR/*`, `find` from the top: instead "
+                 "`LIST@summary`, `--where`, or one `LIST@jsonl` and `jq`\n"
+                 "- `ls DIR | wc -l`: instead `LIST@count`\n"
+                 "- a loop of `ddbfs cat`: instead one `ddbfs cat PATH…`, which reads up to "
+                 "100 items in one request\n"
+                 "- `aws dynamodb scan` or `query`, guessed keys: instead a README, a link, or "
+                 "`ddbfs explain`, which prints the equal aws command\n");
 }
 
 /* All kinds of error that SOMEBODY can do something about. */
@@ -100,22 +104,20 @@ static void write_kinds(const char *somebody, const char *what, struct buf *out)
 
 static void write_errors(struct buf *out)
 {
-    buf_add_text(
-        out, "\n## Errors\n\n"
-             "With `--json` an error is one JSON object a line on standard error: `kind`, `errno`, "
-             "`text`, `fixable_by` and `hint`, what to do next. Go by `fixable_by`:\n\n");
-    write_kinds("caller", "ask for something else; the same fails again", out);
-    write_kinds("human", "tell the user what `text` says; you can't mend it", out);
-    write_kinds("retry", "wait some seconds and ask the same again", out);
-    buf_add_text(
-        out,
-        "\nExit status: 0 all was answered, 1 something could not be, 2 wrong usage, 3 proven that "
-        "nothing is there. In a mount the reasons stand in `/.ddbfs/errors` of it, and who read "
-        "what in `/.ddbfs/ledger.jsonl`.\n");
+    buf_add_text(out, "\n## Errors\n\n"
+                      "With `--json`, an error is a JSON line on standard error: `kind`, `errno`, "
+                      "`text`, `hint`, and `fixable_by`:\n\n");
+    write_kinds("caller", "ask for something else", out);
+    write_kinds("human", "tell the user what `text` says", out);
+    write_kinds("retry", "wait some seconds, then repeat", out);
+    buf_add_text(out,
+                 "\nExit status: 0 all was answered, 1 not all, 2 wrong usage, 3 proven not to "
+                 "exist. In a mount, reasons are in `/.ddbfs/errors`.\n");
 }
 
 void advice_write(const struct skill_of *of, struct buf *out)
 {
+    write_filters(out);
     write_companions(out);
     write_sizes(of, out);
     write_traps(out);

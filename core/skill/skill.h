@@ -6,8 +6,9 @@
 
 #include "core/tree/place.h"
 
-/* It has fewer lines than this, whatever the map. */
-enum { SKILL_MOST_LINES = 500 };
+/* It has fewer lines than this, whatever the map; so many bytes at most for up to four tables, and
+ * so many more for each further one. */
+enum { SKILL_MOST_LINES = 500, SKILL_MOST_BYTES = 12 << 10, SKILL_MOST_BYTES_A_TABLE = 2 << 10 };
 
 /* Appends it. False when memory ran out. */
 bool skill_write(const struct map *map, const struct place_options *names, struct buf *out);

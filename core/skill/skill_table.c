@@ -14,8 +14,8 @@ struct section {
     const struct skill_measure *measure;
     const struct place *place; /* the table's directory */
     struct buf *out;
-    size_t paths, lines; /* shown so far */
-    size_t left_out;     /* of whatever there is */
+    size_t paths;    /* shown so far */
+    size_t left_out; /* of whatever there is */
 };
 
 static void add_format(struct section *section, const struct format *format)
@@ -31,26 +31,117 @@ static void add_code(struct section *section, const char *text)
     markdown_add_code(section->out, span_text(text));
 }
 
-static void write_kinds(struct section *section)
+/* Whether A is better to type than B, which may be NULL: no entry of a listing, or shorter. */
+static bool is_plainer(struct section *section, const struct route *a, const struct route *b)
+{
+    CLEAN_UP(buf_clean_up) struct buf one = {0}, other = {0};
+    if (!b || !a->entry != !b->entry)
+        return !b || !a->entry;
+    route_words_path(a, &one);
+    route_words_path(b, &other);
+    section->out->failed |= one.failed || other.failed;
+    return one.size < other.size;
+}
+
+/* The plainest path below ROUTE at which one item of KIND opens; BEST if none is plainer. */
+static const struct route *find_path_of(struct section *section, const struct route *route,
+                                        const struct map_kind *kind, const struct route *best)
+{
+    bool ranked = route->entry && route->entry->rank.digits > 0;
+    if (route->file && route->kind == kind && !route->file->attribute && !route->file->hidden &&
+        !ranked && is_plainer(section, route, best))
+        best = route;
+    for (const struct route *child = route->children; child; child = child->next)
+        best = find_path_of(section, child, kind, best);
+    return best;
+}
+
+/* A listing of items of any kind that has all of a partition of KIND: its names are sort keys. */
+static const struct route *find_listing_of_any(const struct section *section,
+                                               const struct route *route,
+                                               const struct map_kind *kind)
+{
+    const struct map_pattern *list = route->list;
+    bool any = list && !list->index && !list->hidden && list->kind_count == 1 &&
+               list->kinds[0] == section->table->any && list->where_count == 1;
+    if (any && format_equal(&list->where[0].value, &kind->keys[0]))
+        return route;
+    for (const struct route *child = route->children; child; child = child->next) {
+        const struct route *found = child->entry ? NULL : find_listing_of_any(section, child, kind);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+/* FORMAT as somebody types it: {query} of {query*}. */
+static void add_typed(const struct format *format, struct buf *out)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        if (format->pieces[i].param)
+            buf_printf(out, "{%s}", format->pieces[i].param);
+        else
+            buf_add_span(out, format->pieces[i].literal);
+    }
+}
+
+static void add_typed_path(const struct route *route, struct buf *out)
+{
+    if (!route->parent)
+        return;
+    add_typed_path(route->parent, out);
+    buf_add_text(out, route->parent->parent ? "/" : "");
+    add_typed(&route->segment, out);
+}
+
+/* The path of one item of KIND; nothing if none is known. */
+static void add_path_of(struct section *section, const struct map_kind *kind, struct buf *out)
 {
     const struct model *table = section->table;
-    size_t shown = 0;
-    for (const struct map_kind *kind = table->kinds; kind; kind = kind->next) {
-        if (shown++ >= section->measure->kinds) {
-            section->left_out++;
-            continue;
-        }
-        buf_add_text(section->out, "- record ");
-        add_code(section, kind->name);
-        buf_add_text(section->out, ", by its key: ");
-        for (size_t i = 0; i < table->key_count; i++) {
-            buf_add_text(section->out, i ? ", " : "");
-            add_code(section, table->keys[i].attribute);
-            buf_add_text(section->out, " = ");
-            add_format(section, &kind->keys[i]);
-        }
-        buf_add_char(section->out, '\n');
+    const struct route *one = find_path_of(section, table->root, kind, NULL);
+    const struct route *listing =
+        one || table->key_count < 2 ? NULL : find_listing_of_any(section, table->root, kind);
+    if (one)
+        add_typed_path(one, out);
+    else if (listing) {
+        add_typed_path(listing, out);
+        buf_add_char(out, '/');
+        add_typed(&kind->keys[1], out);
     }
+    if (out->size > 0)
+        buf_add_text(out, section->of->names->suffix);
+}
+
+static void write_kind(struct section *section, const struct map_kind *kind)
+{
+    const struct model *table = section->table;
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    buf_add_text(section->out, "- item ");
+    add_code(section, kind->name);
+    buf_add_text(section->out, ": ");
+    for (size_t i = 0; i < table->key_count; i++) {
+        buf_add_text(section->out, i ? ", " : "");
+        add_code(section, table->keys[i].attribute);
+        buf_add_text(section->out, " = ");
+        add_format(section, &kind->keys[i]);
+    }
+    add_path_of(section, kind, &path);
+    if (path.size > 0) {
+        buf_add_text(section->out, "; one is ");
+        markdown_add_code(section->out, buf_span(&path));
+    }
+    buf_add_char(section->out, '\n');
+    section->out->failed |= path.failed;
+}
+
+static void write_kinds(struct section *section)
+{
+    size_t shown = 0;
+    for (const struct map_kind *kind = section->table->kinds; kind; kind = kind->next)
+        if (shown++ < section->measure->kinds)
+            write_kind(section, kind);
+        else
+            section->left_out++;
 }
 
 static bool is_secret(const struct section *section, const struct map_pattern *pattern)
@@ -59,8 +150,7 @@ static bool is_secret(const struct section *section, const struct map_pattern *p
 }
 
 /* What stands at the path. */
-static void write_what(struct section *section, const struct route *route,
-                       const struct map_pattern *pattern)
+static void write_what(struct section *section, const struct map_pattern *pattern)
 {
     if (pattern->attribute) {
         buf_add_text(section->out, ", the bare value of ");
@@ -73,7 +163,7 @@ static void write_what(struct section *section, const struct route *route,
         return;
     }
     if (pattern->kind_count == 1 && pattern->kinds[0] == section->table->any) {
-        buf_add_text(section->out, pattern->list ? ", lists whatever is there" : ", one record");
+        buf_add_text(section->out, pattern->list ? ", lists whatever is there" : ", one item");
         return;
     }
     buf_add_text(section->out, pattern->list ? ", lists " : ", one ");
@@ -83,23 +173,30 @@ static void write_what(struct section *section, const struct route *route,
     }
     if (pattern->kind_count > MOST_KINDS)
         buf_printf(section->out, " and %zu more kinds", pattern->kind_count - MOST_KINDS);
-    if (pattern->list && pattern->entry_count == 1 && route_of_entry(route, &pattern->entries[0])) {
-        buf_add_text(section->out, " by the name ");
-        add_format(section, &pattern->entries[0].name);
-    }
+}
+
+static bool write_cost(const struct place *place, const struct route *route,
+                       const struct map_pattern *pattern, const struct place_options *names,
+                       struct buf *out)
+{
+    struct cost cost;
+    if (!route_words_cost(place, route, pattern, names, &cost))
+        return false;
+    cost_write(&cost, out);
+    buf_add_text(out, "; ");
+    cost_write_most(&cost, out);
+    return !out->failed;
 }
 
 static void write_words(struct section *section, const struct route *route,
                         const struct map_pattern *pattern)
 {
     CLEAN_UP(buf_clean_up) struct buf cost = {0}, window = {0};
-    struct cost told;
-    bool ok = route_words_cost(section->place, route, pattern, section->of->names, &told);
-    section->out->failed |= !ok;
-    cost_write(&told, &cost);
-    buf_add_text(&cost, "; ");
-    cost_write_most(&told, &cost);
-    buf_printf(section->out, ": %s", buf_text(&cost));
+    const char *usual = pattern->list ? section->of->list_cost : section->of->item_cost;
+    size_t set = pattern->list ? window_sets_find(section->of->windows, route) : 0;
+    section->out->failed |= !write_cost(section->place, route, pattern, section->of->names, &cost);
+    if (!usual || !span_is(buf_span(&cost), usual))
+        buf_printf(section->out, ": %s", buf_text(&cost));
     if (pattern->list)
         route_words_window(route, pattern, &window);
     if (window.size) { /* which has names of parameters and attributes */
@@ -107,6 +204,8 @@ static void write_words(struct section *section, const struct route *route,
         markdown_add_code(section->out, buf_span(&window));
     }
     buf_add_text(section->out, pattern->list && pattern->descending ? "; newest first" : "");
+    if (set > 0)
+        buf_printf(section->out, "; windows %zu", set);
     section->out->failed |= cost.failed || window.failed;
 }
 
@@ -122,7 +221,7 @@ static void write_path(struct section *section, const struct route *route,
     buf_add_text(&path, pattern->list ? "/" : pattern->attribute ? "" : section->of->names->suffix);
     buf_add_text(section->out, "- path ");
     markdown_add_code(section->out, buf_span(&path));
-    write_what(section, route, pattern);
+    write_what(section, pattern);
     write_words(section, route, pattern);
     buf_add_char(section->out, '\n');
     section->out->failed |= path.failed;
@@ -130,7 +229,8 @@ static void write_path(struct section *section, const struct route *route,
 
 static void write_paths(struct section *section, const struct route *route)
 {
-    if (route->list)
+    bool described = window_sets_have(section->of->windows, route);
+    if (route->list && !described)
         write_path(section, route, route->list);
     if (route->file && !route->entry)
         write_path(section, route, route->file);
@@ -152,13 +252,40 @@ static void write_values(struct section *section, const struct map_param *param)
     }
     if (shown < param->value_count)
         buf_printf(section->out, " and %zu more", param->value_count - shown);
-    buf_add_text(section->out,
-                 param->only ? ", and no other finds anything" : ", and others may be typed");
+    buf_add_text(section->out, param->only ? ", and no other" : ", and others");
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Whether there is the same to tell of both. */
+static bool is_same_param(const struct map_param *a, const struct map_param *b)
+{
+    bool same = a->value_count == b->value_count && a->only == b->only &&
+                is_same_text(a->hint, b->hint) && is_same_text(a->match, b->match);
+    for (size_t i = 0; same && i < a->value_count; i++)
+        same = span_equal(a->values[i], b->values[i]);
+    return same;
+}
+
+/* Whether one before PARAM is the same. */
+static bool is_told_before(const struct section *section, const struct map_param *param)
+{
+    const struct map_param *other = section->table->params;
+    while (other != param && !is_same_param(other, param))
+        other = other->next;
+    return other != param;
+}
+
+/* PARAM, and those behind it of which there is the same to tell. */
 static void write_param(struct section *section, const struct map_param *param)
 {
-    buf_printf(section->out, "- parameter `{%s}`", param->name);
+    buf_add_text(section->out, "- parameter ");
+    for (const struct map_param *each = param; each; each = each->next)
+        if (each == param || is_same_param(each, param))
+            buf_printf(section->out, "%s`{%s}`", each == param ? "" : ", ", each->name);
     if (param->hint) {
         buf_add_text(section->out, "; trap: ");
         add_code(section, param->hint);
@@ -178,7 +305,7 @@ static void write_params(struct section *section)
     for (int trap = 1; trap >= 0; trap--)
         for (const struct map_param *param = section->table->params; param; param = param->next) {
             bool told = param->value_count > 0 || param->match || param->hint;
-            if (!told || (param->hint != NULL) != trap)
+            if (!told || (param->hint != NULL) != trap || is_told_before(section, param))
                 continue;
             if (shown++ < section->measure->params)
                 write_param(section, param);
@@ -199,7 +326,7 @@ static void write_links(struct section *section)
         buf_printf(&name, "@links/%s", link->name);
         buf_add_text(section->out, "- link ");
         markdown_add_code(section->out, buf_span(&name));
-        buf_add_text(section->out, link->kind_count ? " of " : " of any record");
+        buf_add_text(section->out, link->kind_count ? " of " : " of any item");
         for (size_t i = 0; i < link->kind_count; i++) {
             buf_add_text(section->out, i ? ", " : "");
             add_code(section, link->kinds[i]->name);
@@ -233,36 +360,6 @@ static void write_marks(struct section *section)
     buf_add_char(section->out, '\n');
 }
 
-/* One worked line for a path, in the form that suits it. */
-static void write_line(struct section *section, const struct route *route,
-                       const struct map_pattern *pattern)
-{
-    CLEAN_UP(buf_clean_up) struct buf path = {0};
-    if (section->lines >= section->measure->lines || (pattern->list && pattern->groups) ||
-        is_secret(section, pattern))
-        return;
-    if (section->lines++ == 0)
-        buf_add_text(section->out, "\n```sh\n");
-    example_path(section->of->environment, section->table, route, section->of->names, &path);
-    if (pattern->list)
-        buf_add_text(&path, pattern->limit ? "@jsonl" : "@summary");
-    buf_add_text(section->out, "ddbfs cat ");
-    example_add_word(buf_span(&path), section->out);
-    buf_add_char(section->out, '\n');
-    section->out->failed |= path.failed;
-}
-
-static void write_lines_of(struct section *section, const struct route *route)
-{
-    if (route->list)
-        write_line(section, route, route->list);
-    if (route->file && !route->entry)
-        write_line(section, route, route->file);
-    for (const struct route *child = route->children; child; child = child->next)
-        if (!child->entry)
-            write_lines_of(section, child);
-}
-
 static void write_left_out(struct section *section, struct span directory)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
@@ -274,6 +371,31 @@ static void write_left_out(struct section *section, struct span directory)
     markdown_add_code(section->out, buf_span(&path));
     buf_add_char(section->out, '\n');
     section->out->failed |= path.failed;
+}
+
+static const struct route *find_usual(const struct route *route, bool list)
+{
+    const struct map_pattern *pattern = list ? route->list : route->file;
+    if (pattern && !pattern->index && !pattern->attribute && !route->entry && !pattern->limit &&
+        (list ? !pattern->groups : pattern->by_key))
+        return route;
+    for (const struct route *child = route->children; child; child = child->next) {
+        const struct route *found = child->entry ? NULL : find_usual(child, list);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+bool skill_table_usual_cost(const struct skill_of *of, const struct model *table, bool list,
+                            struct buf *out)
+{
+    const struct route *route = find_usual(table->root, list);
+    struct place *place = route ? example_table(of->map, of->environment, table) : NULL;
+    bool ok = !route ||
+              (place && write_cost(place, route, list ? route->list : route->file, of->names, out));
+    place_destroy(place);
+    return ok;
 }
 
 bool skill_table_write(const struct skill_of *of, const struct model *table,
@@ -297,8 +419,6 @@ bool skill_table_write(const struct skill_of *of, const struct model *table,
     write_links(&section);
     write_marks(&section);
     write_left_out(&section, buf_span(&directory));
-    write_lines_of(&section, table->root);
-    buf_add_text(out, section.lines ? "```\n" : "");
     place_destroy(place);
     out->failed = out->failed || directory.failed;
     return !out->failed;

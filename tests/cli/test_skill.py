@@ -76,6 +76,17 @@ def outside_of_code(line):
     return left + rest
 
 
+def variables(lines):
+    """The assignments, by which the other lines name paths."""
+    return "; ".join(filled(line) for line in shell_lines(lines) if re.match("[A-Z]+=", line))
+
+
+def asked(lines):
+    """The lines that ask, filled in, and runnable alone."""
+    before = variables(lines)
+    return [f"{before}; {filled(line)}" for line in shell_lines(lines) if not re.match("[A-Z]+=", line)]
+
+
 def filled(line):
     """LINE as somebody types it who knows the data."""
     for name, value in KNOWN.items():
@@ -106,17 +117,21 @@ def test_every_path_of_the_map_is_in_it(skill, example_map):
 
 
 def test_a_path_costs_what_its_readme_says(skill, ddbfs):
+    lines = skill()
+    (usual,) = [line for line in lines if line.startswith("Where a path does not say what it costs")]
+    listing, item = re.search(r": a listing (.*), an item (.*)\.$", usual).groups()
     told = {}
-    for line in skill():
+    for line in lines:
         if match := re.match(r"### `(/prod/[^`]+)`", line):
             table = match[1]
-        elif match := re.match(r"- path `([^`]+)`.*?: (.*)", line):
+        elif match := re.match(r"- path `([^`]+)`.*?(?:: (\d.*))?$", line):
             told.setdefault(table, []).append((match[1], match[2]))
-    for table in ("/prod/jobs", "/prod/index-settings", "/prod/shops"):
+    assert sum(len(paths) for paths in told.values()) == 15
+    for table, paths in told.items():
         readme = ddbfs.run_plain("cat", f"{table}/README").text
-        for path, words in told[table]:
+        for path, words in paths:
             cost = re.search(rf"^  {re.escape(path)}\n      (.*)", readme, re.M)[1]
-            assert words.startswith(cost)
+            assert (words or (listing if path.endswith("/") else item)).startswith(cost), (path, words, cost)
 
 
 def test_what_trips_people_is_in_it(skill, example_map):
@@ -133,18 +148,126 @@ def test_links_between_tables_are_in_it(skill, example_map):
 
 
 def test_every_line_that_it_shows_works(skill, shell, ddbfs):
-    lines = [filled(line) for line in shell_lines(skill())]
-    assert len(lines) > 20 and not [line for line in lines if "{" in line.split("| jq")[0]]
+    lines = asked(skill())
+    assert len(lines) > 18 and not [line for line in lines if "{" in line.split("| jq")[0]]
     for line in lines:
         result = shell(line.replace("ddbfs ", f"'{ddbfs.binary}' ", 1))
-        same = line.startswith("ddbfs diff")  # the sample's jobs are, in both environments
+        same = "ddbfs diff" in line  # the sample's jobs are, in both environments
         assert bool(result.text) != same, (line, result)
-
-
-def test_no_line_prints_a_secret(skill, shell, ddbfs):
-    for line in shell_lines(skill()):
-        result = shell(filled(line).replace("ddbfs ", f"'{ddbfs.binary}' ", 1), expect=None)
         assert "shpat_" not in result.text and "demo_api_key" not in result.text
+        if "ddbfs -v" in line:
+            assert re.search("GetItem .*capacity=0.5", result.stderr), result.stderr
+
+
+# Filters: what stands for a name or a value of the sample's jobs.
+SAMPLE = {
+    "ARRAY[0].MEMBER": "error_samples[0].title",
+    "MAP.NUMBER": "progress.total",
+    "TEXT": "status",
+    "NUMBER": "attempt",
+    "ANY": "error_code",
+    "FLAG = true": "settings.dry_run = false",
+    "EMPTY": "settings.since",
+    "SET": "labels",
+    "'odd name' = 2": "'attempt' = 2",
+}
+
+
+def test_every_filter_that_it_shows_is_one(skill, ddbfs):
+    text = "\n".join(skill())
+    rows = text.split("## Filters", 1)[1].split("\n## ", 1)[0].split("\n- ")[1:]
+    assert len(rows) == 10
+    shown = [code for row in rows for code in re.findall("`([^`]+)`", row) if " " in code]
+    assert len(shown) >= 14
+    jobs = [json.loads(line) for line in ddbfs("cat", f"/prod/jobs/by-index/shopify/{SHOP}/all@jsonl").text.splitlines()]
+    member = next(label for job in jobs for label in job.get("labels", []))
+    title = next(sample["title"] for job in jobs for sample in job.get("error_samples", []))
+    values = {'"MEMBER"': json.dumps(member), '"VALUE"': '"FAILED"', '"OTHER"': '"PENDING"'}
+    values |= {'"VAL"': '"FAI"', '"ALU"': '"AIL"'}
+    expect = {
+        'TEXT = "VALUE"': lambda job: job["status"] == "FAILED",
+        "NUMBER != 2": lambda job: job["attempt"] != 2,
+        "NUMBER between 1 and 3": lambda job: 1 <= job["attempt"] <= 3,
+        'TEXT in ("VALUE", "OTHER")': lambda job: job["status"] in ("FAILED", "PENDING"),
+        'TEXT begins with "VAL"': lambda job: job["status"].startswith("FAI"),
+        'TEXT contains "ALU"': lambda job: "AIL" in job["status"],
+        'SET contains "MEMBER"': lambda job: member in job.get("labels", []),
+        "ANY exists": lambda job: "error_code" in job,
+        "ANY does not exist": lambda job: "error_code" not in job,
+        "FLAG = true": lambda job: job["settings"]["dry_run"] is False,
+        "EMPTY = null": lambda job: job["settings"].get("since", 0) is None,
+        "MAP.NUMBER > 2": lambda job: job["progress"]["total"] > 2,
+        'ARRAY[0].MEMBER = "VALUE"': lambda job: job.get("error_samples", [{}])[0].get("title") == title,
+        'not TEXT = "VALUE" and (NUMBER > 1 or ANY exists)': lambda job: job["status"] != "FAILED"
+        and (job["attempt"] > 1 or "error_code" in job),
+        "'odd name' = 2": lambda job: job["attempt"] == 2,
+    }
+    assert set(shown) == set(expect)
+    wrong = []
+    for template in shown:
+        typed = template.replace('MEMBER = "VALUE"', f"MEMBER = {json.dumps(title)}")
+        for word, meant in {**SAMPLE, **values}.items():
+            typed = typed.replace(word, meant)
+        told = int(ddbfs("ls", "--count", "--where", typed, f"/prod/jobs/by-index/shopify/{SHOP}/all").text)
+        true = sum(expect[template](job) for job in jobs)
+        wrong += [] if told == true > 0 else [(template, typed, told, true)]
+    assert wrong == []
+
+
+def test_one_item_of_each_kind_opens_as_it_says(skill, ddbfs, example_map):
+    text, wrong, seen = "\n".join(skill()), [], 0
+    for table in example_map["tables"]:
+        listing = {"jobs": f"jobs/by-index/shopify/{SHOP}/all", "shops": "shops/e513a8-4.myshopify.com"}
+        items = ddbfs("cat", f"/prod/{listing.get(table, 'index-settings/by-account/kl7a9h55')}@jsonl").text
+        items = [json.loads(line) for line in items.splitlines()]
+        section = text.split(f"### `/prod/{table}`", 1)[1].split("\n### ", 1)[0]
+        for pk, sk, path in re.findall(r"^- item .*`pk` = `(.*)`, `sk` = `(.*)`; one is `(.*)`$", section, re.M):
+            form = re.sub(r"\\{(\w+)(\\\*)?\\}", lambda m: f"(?P<{m[1]}>[^#]+)", re.escape(f"{pk}\n{sk}"))
+            for item in items:
+                if match := re.fullmatch(form, f"{item['pk']}\n{item['sk']}"):
+                    break
+            else:
+                wrong.append((table, sk, "no such item"))
+                continue
+            seen += 1
+            parts = {**{k: str(v) for k, v in item.items()}, **match.groupdict()}
+            told = ddbfs("cat", f"/prod/{table}/{path.format(**parts)}", expect=None)
+            if told.code or json.loads(told.text)["sk"] != item["sk"]:
+                wrong.append((table, path.format(**parts), told))
+    assert wrong == [] and seen == 9
+
+
+def windowed(number):
+    """A table with listings that have the windows of drafts."""
+    paths = {}
+    for base, kind in (("{box}/", "thing"), ("of/{box}/", "part"), ("all/{box}/", "whole")):
+        own = {"list": kind}
+        paths[base] = own
+        paths |= {
+            f"{base}newest/": {**own, "newest": 100, "hidden": True},
+            f"{base}newest:{{count}}/": {**own, "newest": "{count}", "hidden": True},
+            f"{base}{{from}}..{{to}}/": {**own, "where": {f"{kind}_id": "{from}..{to}"}, "hidden": True},
+            f"{base}{{prefix}}*/": {**own, "where": {f"{kind}_id": "{prefix}*"}, "hidden": True},
+        }
+    kinds = {kind: {"pk": "BOX#{box}", "sk": f"{kind.upper()}#{{{kind}_id}}"} for kind in ("thing", "part", "whole")}
+    return {"table": f"Things{number}", "records": kinds, "paths": paths}
+
+
+def test_four_tables_take_12_kb_and_windows_are_described_once(skill, write_map, example_map):
+    example_map["tables"]["things"] = windowed(0)
+    lines = skill(write_map(example_map))
+    text = "\n".join(lines)
+    assert len(text.encode()) <= 12 * 1024 and "left out" not in text
+    for window in ("newest/", "newest:{count}/", "{from}..{to}/", "{prefix}*/"):
+        assert len([line for line in lines if line.startswith("- windows 1: ") and f"`{window}`" in line]) == 1
+        assert not [line for line in lines if line.startswith("- path") and f"/{window}`" in line and "between" not in line]
+    assert len([line for line in lines if line.startswith("- path") and line.endswith("; windows 1")]) == 3
+    content = large(0)
+    content["tables"] = {f"t{number}": windowed(number) for number in range(4)}
+    assert len("\n".join(skill(write_map(content))).encode()) <= 12 * 1024
+    content["tables"] = {f"t{number}": table_of(number, 150) for number in range(4)}
+    text = "\n".join(skill(write_map(content)))
+    assert len(text.encode()) <= 12 * 1024 and "left out" in text
 
 
 def test_every_kind_of_error_is_in_it(skill):
@@ -157,7 +280,7 @@ def test_every_kind_of_error_is_in_it(skill):
 
 def test_it_needs_no_map(skill):
     lines = skill(env={"DDBFS_MAP": None})
-    assert len(lines) < 500 and "/tables/{table}/items/{key}@count" in "\n".join(lines)
+    assert len(lines) < 500 and "LIST='/tables/{table}/items/{key}'" in lines
 
 
 def test_names_have_the_suffix(skill, ddbfs, shell):
@@ -197,7 +320,7 @@ def test_it_is_short_whatever_the_map(skill, write_map, count, paths):
     sections = [line for line in headings(lines) if line.startswith("### `/prod/t0")]
     if sections:  # each is told, and what is not is counted: a kind of record, a parameter, paths
         assert len(sections) == count and shown >= count
-        others = len([line for line in lines if re.match(r"- (record|parameter) `", line)])
+        others = len([line for line in lines if re.match(r"- (item|parameter) `", line)])
         assert shown + others + left == count * (paths + 2)
     else:
         named = [line for line in lines if line.startswith("- its paths are in `/prod/t0")]
@@ -261,6 +384,7 @@ def test_texts_of_the_map_stay_texts(skill, write_map, ddbfs, text):
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", "\n".join(lines))
     typed = shell_lines(lines)
     assert all(len(shlex.split(line.split(" | ")[0])) <= 6 for line in typed), "one word a path"
+    assert all(len(shlex.split(line)) == 1 for line in typed if re.match("[A-Z]+=", line))
     told = [line for line in lines if PAYLOAD in line and line not in typed]
     assert len(told) > 3 and all(line.startswith(("- ", "### ")) and len(line) < 2500 for line in told)
     assert not [line for line in told if PAYLOAD in outside_of_code(line)]
@@ -274,5 +398,5 @@ def test_names_that_a_shell_or_markdown_takes_for_its_own_are_quoted(skill, writ
     lines = skill(write_map(content))
     assert f"### `` /e{odd}/{odd} ``, table `Table0`" in lines
     assert "<" not in front_matter(lines)["description"]
-    paths = [shlex.split(line.split(" | jq")[0])[-1] for line in shell_lines(lines)]
-    assert len(paths) > 10 and all(path.startswith(f"/e{odd}/{odd}/") for path in paths)
+    paths = [shlex.split(line)[0].split("=", 1)[1] for line in shell_lines(lines) if re.match("[A-Z]+=", line)]
+    assert len(paths) == 2 and all(path.startswith(f"/e{odd}/{odd}/") for path in paths)
