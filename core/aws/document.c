@@ -4,34 +4,26 @@
 #include "core/aws/document.h"
 
 #include <cjson/cJSON.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Tokens and keys are in there, and cJSON wipes nothing, least of all what it has read when it
- * meets an error. */
-static void wiping_free(void *memory)
-{
-    if (memory)
-        explicit_bzero(memory, malloc_usable_size(memory));
-    free(memory);
-}
+#include "core/base/wiped.h"
 
 /* cJSON does not tell a text that is none from memory that ran out. */
 static bool ran_out;
 
 static void *allocate(size_t size)
 {
-    void *memory = malloc(size);
+    void *memory = wiped_alloc(size);
     ran_out = ran_out || !memory;
     return memory;
 }
 
-/* cJSON keeps them for the whole process; it has no other user. Given hooks, it grows a buffer by
- * moving it, and wipes the old one. */
+/* Documents hold tokens and keys. cJSON keeps the hooks for the whole process; it has no other
+ * user. Given hooks, it grows a buffer by moving it, and wipes the old one. */
 static void set_memory(void)
 {
-    static cJSON_Hooks hooks = {allocate, wiping_free};
+    static cJSON_Hooks hooks = {allocate, wiped_free};
     cJSON_InitHooks(&hooks);
 }
 

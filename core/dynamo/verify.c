@@ -245,6 +245,35 @@ static bool is_new_position(struct verify *verify, const struct buf *position)
     return !again;
 }
 
+/* Whether RESUME, a key, is that of ITEM, as far as ITEM has its attributes. */
+static bool is_key_of(struct json resume, struct json item, struct arena *arena)
+{
+    struct typed_members members;
+    if (!typed_members(resume, arena, &members))
+        return false;
+    for (size_t i = 0; i < members.count; i++) {
+        struct span name = members.list[i].name;
+        struct value at, own;
+        if (json_present(item_attribute(item, name)) &&
+            !(read_key_value(resume, name, arena, &at) && read_key_value(item, name, arena, &own) &&
+              at.type == own.type && value_compare(at, own) == 0))
+            return false;
+    }
+    return true;
+}
+
+/* Without a filter every item that the service looked at is in the page: a position elsewhere than
+ * at the page's last item would pass over items, or read some again. */
+static bool verify_at_last(struct verify *verify, const struct answer *answer, struct arena *arena,
+                           struct error *err)
+{
+    size_t count = answer->item_count;
+    if (!json_present(answer->resume) || count == 0 || verify->question->read->filter_count > 0 ||
+        is_key_of(answer->resume, answer->items[count - 1], arena))
+        return true;
+    return refuse(verify, err, "a LastEvaluatedKey that is not the key of the last item");
+}
+
 static bool verify_position(struct verify *verify, struct json resume, struct arena *arena,
                             struct error *err)
 {
@@ -295,6 +324,7 @@ static bool verify_query(struct verify *verify, const struct answer *answer, str
             return refuse(verify, err, "a LastEvaluatedKey of another partition");
     }
     return go_on_to(verify, answer->resume, arena, &order, err) &&
+           verify_at_last(verify, answer, arena, err) &&
            verify_position(verify, answer->resume, arena, err);
 }
 
@@ -311,7 +341,8 @@ static bool verify_scan(struct verify *verify, const struct answer *answer, stru
                 return refuse(verify, err, "an item without the key attribute %.*s", (int)name.size,
                               name.data);
         }
-    return !json_present(answer->resume) || verify_position(verify, answer->resume, arena, err);
+    return !json_present(answer->resume) || (verify_at_last(verify, answer, arena, err) &&
+                                             verify_position(verify, answer->resume, arena, err));
 }
 
 /* Names go forward from page to page; whether capitals stand before small letters is not said. */

@@ -4,7 +4,6 @@
 
 #include <curl/curl.h>
 #include <errno.h>
-#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/buf.h"
+#include "core/base/wiped.h"
 #include "core/net/failure.h"
 #include "core/net/head.h"
 #include "core/net/inflow.h"
@@ -773,32 +773,11 @@ static bool init(struct http *http, struct loop *loop, const struct http_options
            set_multi(http, (long)options->max_connections);
 }
 
-/* libcurl's memory: its copies of the signed headers and of answers are in there, and it wipes
- * none of them, so all is wiped when it is given back. */
-
-static void wiping_free(void *memory)
-{
-    if (memory)
-        explicit_bzero(memory, malloc_usable_size(memory));
-    free(memory);
-}
-
-/* Always moves, since realloc would leave the old bytes behind when it does. */
-static void *wiping_realloc(void *memory, size_t size)
-{
-    size_t had = memory ? malloc_usable_size(memory) : 0;
-    void *moved = malloc(size);
-    if (moved && memory) {
-        memcpy(moved, memory, had < size ? had : size);
-        wiping_free(memory);
-    }
-    return moved;
-}
-
 struct transport *http_new(struct loop *loop, const struct http_options *options, struct error *err)
 {
-    if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, wiping_free, wiping_realloc, strdup,
-                             calloc) != CURLE_OK) {
+    /* libcurl's copies of the signed headers and of answers are in its memory. */
+    if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, wiped_alloc, wiped_free, wiped_realloc,
+                             wiped_strdup, wiped_zeroed) != CURLE_OK) {
         error_set(err, ERROR_NO_MEMORY, "libcurl would not start");
         return NULL;
     }

@@ -643,6 +643,12 @@ static void batching_more(struct source_call *call)
         call->batching->inner->ops->more(call->batch->inner);
 }
 
+static void batching_want_all(struct source_call *call)
+{
+    if (call->inner)
+        source_want_all(call->batching->inner, call->inner);
+}
+
 /* The source. */
 
 static void batching_destroy(struct source *source)
@@ -672,12 +678,17 @@ struct source *batching_new(const struct batching_options *options)
         free(batching);
         return NULL;
     }
-    batching->ops = *options->source->ops;
-    batching->ops.start = batching_start;
-    batching->ops.more = batching_more;
-    batching->ops.end = batching_end;
-    batching->ops.destroy = batching_destroy;
-    batching->ops.add_stats = batching_add_stats;
+    const struct source_ops *inner = options->source->ops;
+    batching->ops = (struct source_ops){
+        .start = batching_start,
+        .more = batching_more,
+        .want_all = batching_want_all,
+        .end = batching_end,
+        .destroy = batching_destroy,
+        .add_stats = batching_add_stats,
+        .write_words = inner->write_words,
+        .write_command = inner->write_command,
+    };
     batching->source.ops = &batching->ops;
     batching->inner = options->source;
     batching->loop = options->loop;

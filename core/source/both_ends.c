@@ -587,13 +587,17 @@ struct source *both_ends_new(const struct both_ends_options *options)
     struct both_ends *ends = calloc(1, sizeof *ends);
     if (!ends)
         return NULL;
-    ends->ops = *options->source->ops;
-    ends->ops.start = both_ends_start;
-    ends->ops.more = both_ends_more;
-    ends->ops.want_all = both_ends_want_all;
-    ends->ops.end = both_ends_end;
-    ends->ops.destroy = both_ends_destroy;
-    ends->ops.add_stats = both_ends_add_stats;
+    const struct source_ops *inner = options->source->ops;
+    ends->ops = (struct source_ops){
+        .start = both_ends_start,
+        .more = both_ends_more,
+        .want_all = both_ends_want_all,
+        .end = both_ends_end,
+        .destroy = both_ends_destroy,
+        .add_stats = both_ends_add_stats,
+        .write_words = inner->write_words,
+        .write_command = inner->write_command,
+    };
     ends->source.ops = &ends->ops;
     ends->inner = options->source;
     ends->loop = options->loop;

@@ -152,6 +152,18 @@ def test_a_position_that_comes_again_ends_the_listing(ddbfs, proxy):
     assert proxy.ops == ["Query", "Query"]
 
 
+def test_a_position_behind_the_last_item_passes_over_nothing(ddbfs, proxy):
+    def change(body):
+        del body["Items"][-1]
+        body["Count"] -= 1
+        body["ScannedCount"] = body["Count"]
+
+    proxy.fault("alter", op="Query", times=None, change=lambda body: (repeated(body), change(body)))
+    result = ddbfs("ls", ALL, expect=1)
+    assert "a LastEvaluatedKey that is not the key of the last item" in result.stderr
+    assert proxy.ops == ["Query"]
+
+
 # Batches
 
 

@@ -422,6 +422,40 @@ static void calls_may_end_from_within(void)
     close_scene(&scene);
 }
 
+static struct source_call *all_wanted_of;
+
+static void note_all_wanted(struct source_call *call)
+{
+    all_wanted_of = call;
+}
+
+static void take_any(void *arg, const struct page *page, const struct error *err)
+{
+    (void)arg;
+    (void)page;
+    (void)err;
+}
+
+/* Each source sees calls of its own only. */
+static void that_all_is_wanted_reaches_the_inner_call(void)
+{
+    struct scene scene;
+    open_scene(&scene);
+    struct source_ops ops = *scene.fake.source.ops;
+    ops.want_all = note_all_wanted;
+    scene.fake.source.ops = &ops;
+    struct read *read = read_new(READ_TABLES, "", NULL);
+    struct source_call *call = source_start(scene.source, read, NULL, take_any, NULL);
+    source_want_all(scene.source, call);
+    CHECK(call && all_wanted_of && all_wanted_of != call);
+    all_wanted_of = NULL;
+    source_want_all(scene.source, ask(&scene, 0, "k0", NULL, false)->call);
+    CHECK(!all_wanted_of);
+    scene.source->ops->end(call);
+    read_destroy(read);
+    close_scene(&scene);
+}
+
 static void fail_once(struct scene *scene, enum error_kind kind, bool authenticated)
 {
     error_set(&scene->fake.error, kind, "refused together");
@@ -559,6 +593,7 @@ static const struct check_test tests[] = {
     {"who leaves does not disturb the others", who_leaves_does_not_disturb_the_others},
     {"what nobody waits for is ended", what_nobody_waits_for_is_ended},
     {"calls may end from within", calls_may_end_from_within},
+    {"that all is wanted reaches the inner call", that_all_is_wanted_reaches_the_inner_call},
     {"one bad key does not fail its neighbours", one_bad_key_does_not_fail_its_neighbours},
     {"what is denied together is asked one by one for a while",
      what_is_denied_together_is_asked_one_by_one_for_a_while},

@@ -203,6 +203,25 @@ static void pages_go_forward(void)
 
 #define IN_INDEX(id) "{\"pk\":{\"S\":\"p\"},\"sk\":{\"S\":\"1\"},\"id\":{\"N\":\"" id "\"}}"
 
+/* A position behind the last item passes over items, where no filter left any out. */
+static void a_position_is_that_of_the_last_item(void)
+{
+    struct cond any = {.attribute = SPAN_LITERAL("open"), .op = COND_MISSING};
+    struct read *filtered = new_query(NULL, false);
+    read_add_filter(filtered, &any);
+    CHECK_TAKEN(filtered, 1, PAGE_TO(AT("1"), AT("2")));
+    CHECK_TAKEN(new_query(NULL, false), 1, PAGE_TO(AT("1") "," AT("2"), AT("2")));
+    CHECK_REFUSED(new_query(NULL, false), 0, "not the key of the last item",
+                  PAGE_TO(AT("1"), AT("2")));
+    CHECK_REFUSED(new_query(NULL, true), 0, "not the key of the last item",
+                  PAGE_TO(AT("3") "," AT("2"), AT("1")));
+    CHECK_REFUSED(new_query(NULL, false), 1, "not the key of the last item",
+                  PAGE_TO(AT("1"), AT("1")), PAGE_TO(AT("2"), AT("3")));
+    CHECK_TAKEN(new_query("i", false), 1, PAGE_TO(IN_INDEX("5"), IN_INDEX("5.0")));
+    CHECK_REFUSED(new_query("i", false), 0, "not the key of the last item",
+                  PAGE_TO(IN_INDEX("5") "," IN_INDEX("3"), IN_INDEX("5")));
+}
+
 /* In an index many items may have one sort key, and nobody knows the order among them. */
 static void a_circle_among_equal_sort_keys_ends(void)
 {
@@ -359,6 +378,7 @@ static const struct check_test tests[] = {
     {"a table without a sort key gives one item", a_table_without_a_sort_key_gives_one_item},
     {"items of a query pass its filter", items_of_a_query_pass_its_filter},
     {"what an index does not hold is not judged", what_an_index_does_not_hold_is_not_judged},
+    {"a position is that of the last item", a_position_is_that_of_the_last_item},
     {"a position is a key of the partition", a_position_is_a_key_of_the_partition},
     {"tables go forward", tables_go_forward},
 };

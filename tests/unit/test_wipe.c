@@ -11,6 +11,7 @@
 #include "core/aws/document.h"
 #include "core/aws/session.h"
 #include "core/base/arena.h"
+#include "core/base/wiped.h"
 #include "core/dynamo/dynamo.h"
 #include "core/item/record.h"
 #include "core/net/http.h"
@@ -279,12 +280,28 @@ static void documents_leave_nothing(void)
     check_nothing_was_left();
 }
 
+static void wiped_memory_is_as_large_as_asked(void)
+{
+    arm();
+    char *text = wiped_strdup("NOBODY-SEES-THIS");
+    CHECK(text);
+    char *longer = wiped_realloc(text, 1000), *shorter = wiped_realloc(longer, 10);
+    char *zeroed = wiped_zeroed(10, 10);
+    CHECK(shorter && zeroed && memcmp(shorter, "NOBODY-SEE", 10) == 0 && zeroed[99] == 0);
+    CHECK(!wiped_zeroed(SIZE_MAX / 2, 3) && !wiped_alloc(SIZE_MAX));
+    wiped_free(shorter);
+    wiped_free(zeroed);
+    wiped_free(NULL);
+    check_nothing_was_left();
+}
+
 static const struct check_test tests[] = {
     {"the watch sees", the_watch_sees},
     {"a request leaves nothing", a_request_leaves_nothing},
     {"a body that grew leaves nothing", a_body_that_grew_leaves_nothing},
     {"a buffer that moves leaves nothing", a_buffer_that_moves_leaves_nothing},
     {"an arena leaves nothing", an_arena_leaves_nothing},
+    {"wiped memory is as large as asked", wiped_memory_is_as_large_as_asked},
     {"documents leave nothing", documents_leave_nothing},
     {"files of profiles leave nothing", files_of_profiles_leave_nothing},
 };

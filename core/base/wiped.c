@@ -1,0 +1,56 @@
+#include "core/base/wiped.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In front of each block: malloc_usable_size is not a size that may be written to. */
+union block {
+    size_t size; /* of what follows */
+    max_align_t alignment;
+};
+
+void *wiped_alloc(size_t size)
+{
+    union block *block = size <= SIZE_MAX - sizeof *block ? malloc(sizeof *block + size) : NULL;
+    if (!block)
+        return NULL;
+    block->size = size;
+    return block + 1;
+}
+
+void *wiped_zeroed(size_t count, size_t size)
+{
+    bool fits = size == 0 || count <= SIZE_MAX / size;
+    void *memory = fits ? wiped_alloc(count * size) : NULL;
+    return memory ? memset(memory, 0, count * size) : NULL;
+}
+
+/* Always moves: realloc would leave the old bytes behind when it does. */
+void *wiped_realloc(void *memory, size_t size)
+{
+    void *moved = wiped_alloc(size);
+    if (!moved || !memory)
+        return moved;
+    size_t had = ((union block *)memory - 1)->size;
+    memcpy(moved, memory, had < size ? had : size);
+    wiped_free(memory);
+    return moved;
+}
+
+char *wiped_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = wiped_alloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+void wiped_free(void *memory)
+{
+    if (!memory)
+        return;
+    union block *block = (union block *)memory - 1;
+    explicit_bzero(memory, block->size);
+    free(block);
+}

@@ -1,0 +1,15 @@
+/* Memory for libraries that hold secrets and wipe none: it is wiped when it is freed. The functions
+ * have the contracts of malloc and the others. What one of them returned, wiped_free alone frees.
+ */
+#ifndef DDBFS_CORE_BASE_WIPED_H
+#define DDBFS_CORE_BASE_WIPED_H
+
+#include <stddef.h>
+
+void *wiped_alloc(size_t size);
+void *wiped_zeroed(size_t count, size_t size);
+void *wiped_realloc(void *memory, size_t size);
+char *wiped_strdup(const char *text);
+void wiped_free(void *memory);
+
+#endif
