@@ -213,6 +213,13 @@ static void on_end(void *arg, const struct child_end *end)
 
 /* Starting it. */
 
+static bool is_whole(struct span output)
+{
+    CLEAN_UP(document_clean_up)
+    struct document *document = document_parse(output, "", NULL);
+    return document;
+}
+
 static bool start(struct credentials_get *get, struct error *err)
 {
     struct loop *loop = get->provider->context->loop;
@@ -233,7 +240,7 @@ static bool start(struct credentials_get *get, struct error *err)
     }
     if (argv && !words.failed) {
         buf_add_text(&get->program, argv[0]);
-        get->child = child_start(loop, argv, PROCESS_MS, on_end, get);
+        get->child = child_start(loop, argv, PROCESS_MS, is_whole, on_end, get);
     }
     free(argv);
     return get->child ||

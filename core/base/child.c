@@ -47,6 +47,7 @@ struct child {
     struct stream over; /* says nothing, and ends when the child has ended */
     struct loop_timer *deadline;
     enum child_outcome cut; /* CHILD_EXITED unless it was ended from here */
+    child_whole_fn *whole;
     child_fn *fn;
     void *arg;
 };
@@ -256,33 +257,55 @@ static void on_deadline(void *arg)
     cut_short(child, CHILD_TOO_LONG);
 }
 
-static void take(struct stream *stream, const char *data, size_t size)
+enum got { GOT_SOME, GOT_NOTHING, GOT_END, GOT_TOO_MUCH };
+
+static enum got read_stream(struct stream *stream)
 {
-    if (size > stream->most - stream->text.size)
-        size = stream->most - stream->text.size;
-    buf_add(&stream->text, data, size);
+    char data[READ_ROOM];
+    ssize_t got = read(stream->fd, data, sizeof data);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return GOT_NOTHING;
+    if (got <= 0) {
+        end_stream(stream);
+        return GOT_END;
+    }
+    size_t room = stream->most - stream->text.size;
+    bool fits = (size_t)got <= room;
+    buf_add(&stream->text, data, fits ? (size_t)got : room);
+    explicit_bzero(data, sizeof data);
+    return fits || stream != &stream->child->output ? GOT_SOME : GOT_TOO_MUCH;
+}
+
+/* All that the program itself wrote is in the pipes once it has exited. */
+static enum got read_rest(struct stream *stream)
+{
+    enum got got = stream->fd < 0 ? GOT_END : GOT_SOME;
+    while (got == GOT_SOME)
+        got = read_stream(stream);
+    return got;
+}
+
+/* Of a program that has exited. */
+static bool has_said_all(const struct child *child)
+{
+    struct child_end end = end_of(child);
+    return child->output.fd < 0 || end.outcome != CHILD_EXITED || end.number != 0 ||
+           child->whole(end.output);
 }
 
 static void on_readable(void *arg, uint32_t events)
 {
     struct stream *stream = arg;
     struct child *child = stream->child;
-    char data[READ_ROOM];
     (void)events;
-    ssize_t got = read(stream->fd, data, sizeof data);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (got > 0) {
-        bool too_much =
-            stream == &child->output && (size_t)got > CHILD_MAX_OUTPUT - stream->text.size;
-        take(stream, data, (size_t)got);
-        explicit_bzero(data, sizeof data);
-        if (too_much)
-            cut_short(child, CHILD_TOO_MUCH);
-        return;
+    enum got got = read_stream(stream);
+    if (got == GOT_END && stream == &child->over) {
+        got = read_rest(&child->output);
+        read_rest(&child->errors);
     }
-    end_stream(stream);
-    if (child->output.fd < 0 && child->errors.fd < 0 && child->over.fd < 0)
+    if (got == GOT_TOO_MUCH)
+        cut_short(child, CHILD_TOO_MUCH);
+    else if (child->over.fd < 0 && has_said_all(child))
         tell(child);
 }
 
@@ -332,7 +355,7 @@ static bool open_all(struct child *child, const char *const *argv, int64_t timeo
 }
 
 struct child *child_start(struct loop *loop, const char *const *argv, int64_t timeout_ms,
-                          child_fn *fn, void *arg)
+                          child_whole_fn *whole, child_fn *fn, void *arg)
 {
     struct child *child = calloc(1, sizeof *child);
     struct run *run = calloc(1, sizeof *run);
@@ -343,7 +366,7 @@ struct child *child_start(struct loop *loop, const char *const *argv, int64_t ti
     }
     run->holders = 2;
     run->output = run->errors = run->over = -1;
-    *child = (struct child){.loop = loop, .run = run, .fn = fn, .arg = arg};
+    *child = (struct child){.loop = loop, .run = run, .whole = whole, .fn = fn, .arg = arg};
     child->output.fd = child->errors.fd = child->over.fd = -1;
     if (open_all(child, argv, timeout_ms) && start_thread(run))
         return child;

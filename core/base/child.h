@@ -29,14 +29,19 @@ struct child_end {
 
 typedef void child_fn(void *arg, const struct child_end *end);
 
+/* Whether OUTPUT is all that the caller needs. */
+typedef bool child_whole_fn(struct span output);
+
 struct child;
 
 /* Runs ARGV (copied; ends in NULL), found through PATH, without a shell: with the environment as it
- * is, nothing to read, no descriptor of ours, and signals as they are for any program. FN is called
- * once, later, when it has ended and closed what it prints to. It never outlives this process: then
- * it is killed. NULL when memory, descriptors or threads ran out; FN is never called then. */
+ * is, nothing to read, no descriptor of ours, and signals as they are for any program. It never
+ * outlives this process: then it is killed. FN is called once, later: when the program has exited
+ * and its output has ended. Another process may hold the output open; then FN is called as soon as
+ * the program has failed, or WHOLE is true of the output. NULL when memory, descriptors or threads
+ * ran out; FN is never called then. */
 struct child *child_start(struct loop *loop, const char *const *argv, int64_t timeout_ms,
-                          child_fn *fn, void *arg);
+                          child_whole_fn *whole, child_fn *fn, void *arg);
 /* Kills it, with its group where it has one of its own, without a call. NULL is fine. */
 void child_cancel(struct child *child);
 

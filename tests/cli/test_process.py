@@ -147,6 +147,12 @@ def test_its_place_in_the_order(signer, process, options, env, config, credentia
     assert process(printed(), *(options or ["-v"]), env=env) == expected
 
 
+def test_what_it_leaves_behind_may_hold_its_output(process, tmp_path):
+    left = tmp_path / "left"
+    assert process(f"sleep 600 &\necho $! >{left}\n" + printed()) == "PROCESS"
+    os.kill(int(left.read_text()), signal.SIGKILL)
+
+
 def test_of_a_role_s_source(signer, process):
     """The program is asked, and not the environment: what STS says is another test's affair."""
     told = process("echo asked >&2; exit 1", "--profile", "role")

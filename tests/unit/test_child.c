@@ -31,6 +31,11 @@ static void on_end(void *arg, const struct child_end *end)
     buf_add_span(&scene->errors, end->errors);
 }
 
+static bool ends_in_a_stop(struct span output)
+{
+    return output.size > 0 && output.data[output.size - 1] == '.';
+}
+
 static void open_scene(struct scene *scene)
 {
     *scene = (struct scene){.loop = loop_new(clock_system())};
@@ -50,7 +55,7 @@ static void start(struct scene *scene, const char *const *argv, int64_t timeout_
     buf_truncate(&scene->output, 0);
     buf_truncate(&scene->errors, 0);
     scene->ends = 0;
-    scene->child = child_start(scene->loop, argv, timeout_ms, on_end, scene);
+    scene->child = child_start(scene->loop, argv, timeout_ms, ends_in_a_stop, on_end, scene);
     CHECK(scene->child);
     CHECK_INT(scene->ends, 0);
 }
@@ -87,6 +92,28 @@ static void what_it_leaves(void)
     check_end(&scene, CHILD_KILLED, SIGKILL);
     run_shell(&scene, "exec >&- 2>&-; exit 4", LONG_MS);
     check_end(&scene, CHILD_EXITED, 4);
+}
+
+/* A process that the program left behind holds both pipes. It waits until the next line is taken.
+ */
+static void who_holds_its_pipes_is_not_waited_for(void)
+{
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    open_scene(&scene);
+    run_shell(&scene, "sleep 60 & echo $! >&2; printf all.", LONG_MS);
+    check_end(&scene, CHILD_EXITED, 0);
+    CHECK_TEXT(buf_text(&scene.output), "all.");
+    CHECK_INT(kill((pid_t)atoi(buf_text(&scene.errors)), SIGKILL), 0);
+    run_shell(&scene, "sleep 60 & echo $! >&2; printf half; exit 3", LONG_MS);
+    check_end(&scene, CHILD_EXITED, 3);
+    CHECK_INT(kill((pid_t)atoi(buf_text(&scene.errors)), SIGKILL), 0);
+    run_shell(&scene,
+              "(while kill -0 $$ 2>&-; do :; done; printf y.; exec sleep 60) & echo $! >&2; "
+              "printf all",
+              LONG_MS);
+    check_end(&scene, CHILD_EXITED, 0);
+    CHECK_TEXT(buf_text(&scene.output), "ally.");
+    CHECK_INT(kill((pid_t)atoi(buf_text(&scene.errors)), SIGKILL), 0);
 }
 
 static void what_it_gets(void)
@@ -264,6 +291,7 @@ static void called_off(void)
 
 static const struct check_test tests[] = {
     {"what it leaves", what_it_leaves},
+    {"who holds its pipes is not waited for", who_holds_its_pipes_is_not_waited_for},
     {"what it gets", what_it_gets},
     {"programs that are none", programs_that_are_none},
     {"no descriptor of ours", no_descriptor_of_ours},
