@@ -207,7 +207,9 @@ static void take_identity(void *arg, const struct sts_identity *found, const str
         tell(to, CONFIGURED_ACCOUNT_ID, found->account, "STS");
         tell(to, CONFIGURED_ARN, found->arn, "STS");
         tell(to, CONFIGURED_USER_ID, found->user_id, "STS");
-    } else if (!sts_fault_of_identity(err, to->method, aws_settings_profile(settings), &to->err)) {
+    } else if (!sts_fault_of_identity(err, to->method,
+                                      buf_text(&to->facts[CONFIGURED_CREDENTIALS].origin),
+                                      aws_settings_profile(settings), &to->err)) {
         to->err = *err;
     } else {
         memcpy(to->err.code, err->code, sizeof err->code);

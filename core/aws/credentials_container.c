@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "core/aws/document.h"
+#include "core/aws/fault.h"
 #include "core/aws/local_call.h"
 #include "core/aws/stored.h"
 #include "core/aws/url.h"
@@ -167,7 +168,7 @@ static void refuse(const struct credentials_get *get, const struct http_response
     if (told && (get->token.size == 0 || !strstr(told, buf_text(&get->token)))) {
         sentence[0] = ':';
         sentence[1] = ' ';
-        printable_copy(sentence + 2, sizeof sentence - 2, span_text(told), "");
+        aws_fault_copy_sentence(sentence + 2, sizeof sentence - 2, span_text(told));
     }
     error_set(err, ERROR_DENIED, "%s refuses (HTTP %d)%s; %s is %.200s", what, response->status,
               sentence, get->origin, buf_text(&get->url));

@@ -5,6 +5,7 @@
 
 #include "core/aws/credentials_cache.h"
 #include "core/aws/document.h"
+#include "core/aws/fault.h"
 #include "core/aws/local_call.h"
 #include "core/aws/metadata.h"
 #include "core/base/instant.h"
@@ -76,7 +77,7 @@ static enum credentials_found explain(const struct document *document, const cha
         return CREDENTIALS_ABSENT;
     }
     printable_copy(word, sizeof word, span_text(code), PRINTABLE_WORD);
-    printable_copy(sentence, sizeof sentence, span_text(message), "");
+    aws_fault_copy_sentence(sentence, sizeof sentence, span_text(message));
     error_set(err, ERROR_DENIED, "%s gives no credentials: %s (%s)", what, sentence, word);
     return CREDENTIALS_ABSENT;
 }

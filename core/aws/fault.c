@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/aws/retry.h"
 #include "core/aws/sign_in.h"
@@ -38,22 +39,33 @@ static void read_code(struct aws_fault *fault, const struct http_response *respo
     printable_copy(fault->code, sizeof fault->code, bare_code(buf_span(&text)), PRINTABLE_WORD);
 }
 
-/* Where the sentence must end. Refusals of a signature go on with the canonical request, and
- * so with the session token; others quote the Authorization header. */
-static struct span without_secrets(struct span text)
+/* Case does not count. The size of TEXT when MARK is not in it. */
+static size_t find_mark(struct span text, const char *mark)
 {
-    const char *line = text.size ? memchr(text.data, '\n', text.size) : NULL;
-    if (line)
-        text.size = (size_t)(line - text.data);
-    static const char *const marks[] = {"Authorization=", "security-token:"};
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        const char *mark = text.size ? memmem(text.data, text.size, marks[i], strlen(marks[i])) : 0;
-        if (mark)
-            text.size = (size_t)(mark - text.data);
-    }
-    while (text.size && strchr(". ", text.data[text.size - 1]))
-        text.size--;
-    return text;
+    size_t size = strlen(mark);
+    for (size_t at = 0; at + size <= text.size; at++)
+        if (strncasecmp(text.data + at, mark, size) == 0)
+            return at;
+    return text.size;
+}
+
+void aws_fault_copy_sentence(char *out, size_t size, struct span told)
+{
+    static const char *const marks[] = {"\n",
+                                        "Authorization=",
+                                        "Authorization:",
+                                        "X-Amz-Security-Token",
+                                        "security-token",
+                                        "Canonical String",
+                                        "Canonical Request",
+                                        "String-to-Sign"};
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        told.size = find_mark(told, marks[i]);
+    while (told.size && strchr(". ", told.data[told.size - 1]))
+        told.size--;
+    printable_copy(out, size, told, "");
+    if (!out[0])
+        snprintf(out, size, "the service says no more");
 }
 
 static void read_sentence(struct aws_fault *fault, struct json root)
@@ -61,10 +73,8 @@ static void read_sentence(struct aws_fault *fault, struct json root)
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (!json_read_string(json_member(root, "message"), &text) &&
         !json_read_string(json_member(root, "Message"), &text))
-        buf_add_text(&text, "the service says no more");
-    printable_copy(fault->sentence, sizeof fault->sentence, without_secrets(buf_span(&text)), "");
-    if (!fault->sentence[0])
-        snprintf(fault->sentence, sizeof fault->sentence, "the service says no more");
+        buf_truncate(&text, 0);
+    aws_fault_copy_sentence(fault->sentence, sizeof fault->sentence, buf_span(&text));
 }
 
 void aws_fault_read(struct aws_fault *fault, const struct http_response *response, struct json root)
@@ -134,11 +144,12 @@ static bool set_denied(const struct aws_fault *fault, const char *advice, struct
     return true;
 }
 
-bool aws_fault_of_identity(const struct aws_fault *fault, const char *method, const char *profile,
-                           struct error *err)
+bool aws_fault_of_identity(const struct aws_fault *fault, const char *method, const char *origin,
+                           const char *profile, struct error *err)
 {
+    CLEAN_UP(buf_clean_up) struct buf advice = {0};
+    const char *from = origin && *origin ? origin : "the profile's credentials";
     if (IS_ONE_OF(fault->code, expired_codes)) {
-        CLEAN_UP(buf_clean_up) struct buf advice = {0};
         sign_in_write_advice(&advice, method, profile);
         error_set(err, ERROR_EXPIRED, "the session has expired: %s (%s); %s", fault->sentence,
                   fault->code, buf_text(&advice));
@@ -147,13 +158,19 @@ bool aws_fault_of_identity(const struct aws_fault *fault, const char *method, co
     /* The service's own words, when the region that signs is not the one that is asked. */
     if (IS_ONE_OF(fault->code, signature_codes) && strstr(fault->sentence, "valid region"))
         return set_denied(fault, "check the region (--region, AWS_REGION, the profile's)", err);
-    if (IS_ONE_OF(fault->code, signature_codes))
-        return set_denied(fault, "check the secret access key and this machine's clock", err);
-    if (IS_ONE_OF(fault->code, unknown_key_codes))
-        return set_denied(fault,
-                          "the access key or its session token is not valid here: check the "
-                          "profile's credentials and the region",
-                          err);
+    if (IS_ONE_OF(fault->code, signature_codes)) {
+        buf_printf(&advice,
+                   "check the secret access key and this machine's clock; the key is from %s",
+                   from);
+        return set_denied(fault, buf_text(&advice), err);
+    }
+    if (IS_ONE_OF(fault->code, unknown_key_codes)) {
+        buf_printf(
+            &advice,
+            "the access key or its session token is not valid here: check %s, and the region",
+            from);
+        return set_denied(fault, buf_text(&advice), err);
+    }
     return IS_ONE_OF(fault->code, missing_token_codes) &&
            set_denied(fault, "the request carried no credentials: is a proxy dropping headers?",
                       err);

@@ -58,9 +58,9 @@ static bool explain_identity(const struct role_plan *plan, size_t at, const char
 {
     const char *profile = at + 1 < plan->count ? plan->roles[at + 1].profile : plan->source;
     CLEAN_UP(buf_clean_up) struct buf signer = {0};
-    if (!sts_fault_of_identity(why, method, profile, err))
-        return false;
     write_signer(&signer, plan, at);
+    if (!sts_fault_of_identity(why, method, buf_text(&signer), profile, err))
+        return false;
     error_add(err, " (it is %s that signs for the role)", buf_text(&signer));
     return true;
 }

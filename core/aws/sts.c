@@ -242,11 +242,11 @@ static void copy_sentence(struct aws_fault *fault, const struct error *why)
              (int)(end ? end - why->text : (long)strlen(why->text)), why->text);
 }
 
-bool sts_fault_of_identity(const struct error *why, const char *method, const char *profile,
-                           struct error *err)
+bool sts_fault_of_identity(const struct error *why, const char *method, const char *origin,
+                           const char *profile, struct error *err)
 {
     struct aws_fault fault = {.status = why->http_status};
     memcpy(fault.code, why->code, sizeof fault.code);
     copy_sentence(&fault, why);
-    return aws_fault_of_identity(&fault, method, profile, err);
+    return aws_fault_of_identity(&fault, method, origin, profile, err);
 }

@@ -49,8 +49,8 @@ struct sts_call *sts_get_caller_identity(struct aws_client *client,
 /* Fills ERR with what to do when STS's refusal WHY is about the credentials that signed, which are
  * PROFILE's (NULL when none need be named) and were had by METHOD (see struct credentials); false
  * when it is about something else. */
-bool sts_fault_of_identity(const struct error *why, const char *method, const char *profile,
-                           struct error *err);
+bool sts_fault_of_identity(const struct error *why, const char *method, const char *origin,
+                           const char *profile, struct error *err);
 
 /* Ends it without a call. NULL is fine. */
 void sts_call_end(struct sts_call *call);

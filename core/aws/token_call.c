@@ -122,7 +122,7 @@ static void set_refusal(const struct token_call *call, const struct http_respons
     const char *told = first_text(document, names);
     if (!told || quotes_secret(call, told))
         told = "no reason that could be shown";
-    printable_copy(sentence, sizeof sentence, span_text(told), "");
+    aws_fault_copy_sentence(sentence, sizeof sentence, span_text(told));
     read_code(response, document, code);
     bool throttled = retry_is_throttle(code);
     if (!code[0] && response->status < 500)

@@ -69,7 +69,7 @@ const char *error_word(enum error_kind kind);
 const char *error_fixable_by(enum error_kind kind);
 
 /* What to do next, in one clause. */
-const char *error_hint(enum error_kind kind);
+const char *error_hint(const struct error *err);
 
 /* Whether nobody could be asked: what was known before may hold still. Not where the service, or
  * whoever gives credentials, has said no. */

@@ -51,6 +51,7 @@ static void sent(void *arg)
     exchange->question->region = aws_session_settings(exchange->link->session)->region;
     exchange->question->endpoint = exchange->link->endpoint->root_url;
     exchange->question->method = exchange->link->method;
+    exchange->question->origin = exchange->link->origin;
     exchange->is_sent = true;
     exchange->tries++;
     exchange->sent_ms = loop_now_ms(exchange->link->client.loop);
@@ -62,6 +63,8 @@ const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *
     struct exchange_link *link = arg;
     const struct aws_endpoint *endpoint = aws_session_endpoint(link->session, credentials, err);
     link->method = credentials ? credentials->method : NULL;
+    snprintf(link->origin, sizeof link->origin, "%s",
+             credentials && credentials->origin ? credentials->origin : "");
     if (endpoint)
         link->endpoint = endpoint;
     return endpoint;

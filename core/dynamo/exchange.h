@@ -23,6 +23,7 @@ struct exchange_link {
     struct aws_session *session;         /* borrowed */
     const struct aws_endpoint *endpoint; /* where the last request was sent; the session's */
     const char *method;                  /* how the credentials were had that signed it */
+    char origin[304];                    /* … and where */
     struct dynamo_stats stats;
     struct exchange *abandoned; /* owned: those that are awaited for their units alone */
 };

@@ -119,7 +119,7 @@ static bool set_fault(const struct answer_question *q, const struct aws_fault *f
         return set_missing_table(q, err);
     if (is_missing_index(fault))
         return set_missing_index(q, err);
-    if (aws_fault_of_identity(fault, q->method, q->profile, err))
+    if (aws_fault_of_identity(fault, q->method, q->origin, q->profile, err))
         return false;
     write_needs(q, &needs);
     if (aws_fault_of_permission(fault, buf_text(&needs), err)) {

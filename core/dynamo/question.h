@@ -12,6 +12,7 @@ struct answer_question {
     const char *endpoint; /* the URL that was asked last; "" before */
     const char *profile;  /* NULL when none need be given */
     const char *method;   /* how the credentials were had that signed it; NULL: not known */
+    const char *origin;   /* … and where; NULL: not known */
 };
 
 #endif

@@ -1,13 +1,12 @@
 #include "core/item/when.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/item/value.h"
 
 /* Seconds of the year 5138. Numbers beyond, in either direction, are milliseconds. */
-static const double SECONDS_END = 1e11;
+static const int64_t SECONDS_END = 100000000000;
 
 /* A double has all digits of a date in milliseconds. Fractions are rounded down. */
 static struct instant parse_number(struct span text)
@@ -16,9 +15,12 @@ static struct instant parse_number(struct span text)
     if (text.size >= sizeof copy || !number_is(text))
         return (struct instant){0};
     memcpy(copy, text.data, text.size);
-    double number = floor(strtod(copy, NULL));
-    double ms = fabs(number) < SECONDS_END ? number * 1000 : number;
-    return fabs(ms) < 1e15 ? instant_of((int64_t)ms) : (struct instant){0};
+    double number = strtod(copy, NULL);
+    if (number < -1e15 || number > 1e15)
+        return (struct instant){0};
+    int64_t whole = (int64_t)number;
+    whole -= (double)whole > number;
+    return instant_of(whole > -SECONDS_END && whole < SECONDS_END ? whole * 1000 : whole);
 }
 
 /* No date has anything to escape. */

@@ -233,7 +233,7 @@ void app_write_error(struct buf *out, const char *path, const struct error *err)
     add_member(out, "errno", name ? name : "");
     add_member(out, "text", err->text);
     add_member(out, "fixable_by", error_fixable_by(err->kind));
-    add_member(out, "hint", error_hint(err->kind));
+    add_member(out, "hint", error_hint(err));
     if (err->operation)
         add_member(out, "operation", err->operation);
     if (err->table[0])

@@ -228,7 +228,7 @@ static void add_error(struct journal *journal, pid_t pid, struct span path, int 
         return;
     say_once(journal, LOG_LEVEL_WARNING, err->text, buf_text(&word), buf_text(&line));
     if (error)
-        buf_printf(&line, "; hint: %s", error_hint(err->kind));
+        buf_printf(&line, "; hint: %s", error_hint(err));
     ring_add(journal, &journal->errors, buf_text(&line));
 }
 

@@ -326,7 +326,7 @@ def test_without_whoami_nobody_is_asked(told):
 # What STS says -> the errno, and what is said to do.
 REFUSALS = {
     "ExpiredToken": ("EKEYEXPIRED", "the session has expired: STS says: So it is"),
-    "InvalidClientTokenId": ("EACCES", "check the profile's credentials and the region"),
+    "InvalidClientTokenId": ("EACCES", "check ~/.aws/credentials [controller], and the region"),
     "SignatureDoesNotMatch": ("EACCES", "check the secret access key and this machine's clock"),
     "AccessDenied": ("EACCES", "STS says: So it is"),
 }

@@ -149,7 +149,7 @@ ROWS = {
     ),
     "an unknown key": Row(
         "denied", errno.EACCES, "the access key or its session token is not valid here",
-        "check the profile's credentials and the region",
+        "check ~/.aws/credentials [controller], and the region",
         keys=no_key, code="UnrecognizedClientException",
     ),
     "no credentials": Row(
@@ -350,6 +350,7 @@ def test_row(mount, ddbfs, home, proxy, make_map, answers, name):
         assert error.get(field) == value, (field, error)
     assert set(error) <= {"path", "kind", "errno", "text", "fixable_by", "hint", "request_id", *fields}
     assert error["fixable_by"] == fixer_of(row) and error["hint"]
+    assert ("grant" in error["hint"]) == ("needs dynamodb:" in error["text"]) and "remount" not in error["hint"]
     assert "request_id" in error or not row.code, error
 
     # The mount.

@@ -183,7 +183,7 @@ static void what_the_service_refuses(void)
                   "{\"error\":\"TOKEN_EXPIRED\",\"message\":\"The refresh token has expired.\"}",
                   ERROR_EXPIRED,
                   "the session of aws login is over: AWS Sign-In says: The refresh token has "
-                  "expired. (TOKEN_EXPIRED, HTTP 401); sign in: aws login --profile p");
+                  "expired (TOKEN_EXPIRED, HTTP 401); sign in: aws login --profile p");
     check_refusal(403, "", "{\"error\":\"USER_CREDENTIALS_CHANGED\",\"message\":\"m\"}",
                   ERROR_EXPIRED, "; sign in: aws login --profile p");
     check_refusal(403, "", "{\"error\":\"INSUFFICIENT_PERMISSIONS\",\"message\":\"m\"}",

@@ -234,6 +234,31 @@ static void a_token_is_never_quoted(void)
     CHECK(!strstr(heard.err.text, "eyJ"));
 }
 
+/* A refusal of a signature quotes the request, with the session token in it. */
+static void the_canonical_request_is_never_quoted(void)
+{
+    static const char *const messages[] = {
+        "It does not match.\\n\\nThe Canonical String\\nx-amz-security-token:SECRET",
+        "It does not match. Canonical String for this request should have been 'POST / SECRET",
+        "It does not match. X-Amz-Security-Token: SECRET",
+        "It does not match. String-to-Sign SECRET",
+    };
+    for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
+        CLEAN_UP(signed_scene_clean_up) struct signed_scene in;
+        CLEAN_UP(buf_clean_up) struct buf body = {0};
+        struct sts_role role = {.arn = ROLE_ARN, .session_name = "s"};
+        struct heard heard;
+        open_signed(&in);
+        buf_printf(&body, "{\"Error\":{\"Code\":\"SignatureDoesNotMatch\",\"Message\":\"%s\"}}",
+                   messages[i]);
+        for (int tries = 0; tries < 4; tries++)
+            script_answer(in.scene.script, 403, "", buf_text(&body));
+        assume(&in, &role, &heard);
+        CHECK_HAS(heard.err.text, "It does not match (SignatureDoesNotMatch, HTTP 403)");
+        CHECK(!strstr(heard.err.text, "SECRET"));
+    }
+}
+
 static void trouble_that_passes(void)
 {
     CLEAN_UP(signed_scene_clean_up) struct signed_scene in;
@@ -271,6 +296,7 @@ static const struct check_test tests[] = {
     {"who one is", who_one_is},
     {"answers of no use", answers_of_no_use},
     {"a token is never quoted", a_token_is_never_quoted},
+    {"the canonical request is never quoted", the_canonical_request_is_never_quoted},
     {"trouble that passes", trouble_that_passes},
     {"called off", called_off},
 };
