@@ -179,7 +179,9 @@ class Progress:
                 self.reporter.write_line(f"   {self.ended} tests have run")
 
     def pytest_report_teststatus(self, report):
-        """No letters: the lines above stand in their place."""
+        """No letters: the lines above stand in their place. A test is counted once."""
+        if report.passed and report.when != "call":
+            return "", "", ""
         return report.outcome, "", report.outcome.upper()
 
 
