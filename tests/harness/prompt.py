@@ -1,11 +1,12 @@
 """An interactive shell on a terminal of its own, where somebody types and presses Tab."""
 
 import os
-import pty
 import re
 import select
 import subprocess
 import time
+
+from . import terminal
 
 # Answers of programs on the terminal, apart from what the line editor paints.
 ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[a-zA-Z]|\][^\x07]*\x07|[()=>][0-9A-Z]?)")
@@ -15,7 +16,7 @@ class Prompt:
     """with Prompt(command, env, folder) as at: at.enter("line"); at.enter_and_read("ddbfs ca\\t") -> words."""
 
     def __init__(self, command, environment, folder):
-        self.ours, theirs = pty.openpty()
+        self.ours, theirs = terminal.open_pty()
         self.shown = ""
         self.process = subprocess.Popen(
             command, env=environment, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs,

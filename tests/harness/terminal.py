@@ -9,6 +9,17 @@ import subprocess
 import termios
 import time
 
+import pytest
+
+
+def open_pty():
+    """Both ends of a pseudo-terminal. A test that needs one is skipped where there is none, as in a chroot
+    without /dev/pts."""
+    try:
+        return pty.openpty()
+    except OSError as why:
+        pytest.skip(f"there is no pseudo-terminal: {why}")
+
 
 class Terminal:
     """with Terminal(command, env) as t: t.wait_for("text"); t.type("line"); t.end() -> exit code. Standard
@@ -17,7 +28,7 @@ class Terminal:
     with its output in a pipe."""
 
     def __init__(self, command, environment, rows=None, typed=False):
-        self.ours, self.theirs = pty.openpty()
+        self.ours, self.theirs = open_pty()
         self.shown = ""
         self.resize(rows or 24)
         control = lambda: fcntl.ioctl(self.theirs, termios.TIOCSCTTY, 0)  # noqa: E731

@@ -60,8 +60,17 @@ def held(mount, proxy):
     proxy.closing.set()  # the delays end
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
-@pytest.mark.parametrize("command, path", [("cat", SETTINGS), ("ls", LATEST), ("stat", SETTINGS)])
+BLOCKED = [("cat", SETTINGS, signal.SIGINT), ("ls", LATEST, signal.SIGTERM), ("stat", SETTINGS, signal.SIGKILL),
+           ("cat", SETTINGS, signal.SIGHUP)]  # fmt: skip
+OTHERS_BLOCKED = [
+    pytest.param(command, path, number, marks=pytest.mark.long)
+    for command, path in (("cat", SETTINGS), ("ls", LATEST), ("stat", SETTINGS))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGHUP)
+    if (command, path, number) not in BLOCKED
+]
+
+
+@pytest.mark.parametrize("command, path, number", BLOCKED + OTHERS_BLOCKED)
 def test_a_signal_ends_a_blocked_program_at_once(held, started, command, path, number):
     child = started(command, held / path)
     wait_for_requests(held, 1)

@@ -18,6 +18,7 @@ import uuid
 import pytest
 
 from harness import mounts, places
+from harness.rows import rows
 
 SHOP = "prod/shops/cool-store.myshopify.com"
 SETTINGS = f"{SHOP}/SETTINGS"
@@ -128,12 +129,12 @@ def test_two_mountpoints_are_wrong_usage(ddbfs, root):
     assert "one mountpoint" in ddbfs("mount", root, root, expect=2).stderr
 
 
-@pytest.mark.parametrize("option", ["no_such_option", "no_such=1"])
+@rows("option", ["no_such_option", "no_such=1"])
 def test_an_unknown_option(ddbfs, root, front, option):
     assert f"-o {option} is no option of a mount" in fails(ddbfs, root, *front, "-o", option, code=2)
 
 
-@pytest.mark.parametrize("option", ["uid=me", "umask=9", "gid=", "cache-size=lots", "uid=-1"])
+@rows("option", ["uid=me", "umask=9", "gid=", "cache-size=lots", "uid=-1"])
 def test_an_option_with_a_wrong_value(ddbfs, root, option):
     assert option in fails(ddbfs, root, "-o", option, code=2)
 

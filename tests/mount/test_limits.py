@@ -10,6 +10,7 @@ import time
 import pytest
 
 from harness import mounts
+from harness.rows import rows
 
 SHOP = "prod/shops/cool-store.myshopify.com"
 JOB = "prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
@@ -317,8 +318,8 @@ def test_without_limits_nothing_is_cut_and_nobody_has_a_budget(mount, proxy, par
     assert m.stats()["budgets"] == [] and m.stats()["max_rcu"] == 0
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "x", "", "1e12", "nan"])
-@pytest.mark.parametrize("name", ["--max-rcu", "--max-rcu-per-process"])
+@rows("value", ["0", "-1", "x", "", "1e12", "nan"])
+@rows("name", ["--max-rcu", "--max-rcu-per-process"])
 def test_a_limit_that_is_none_is_refused(ddbfs, tmp_path, name, value):
     told = ddbfs("mount", "-f", f"{name}={value}", tmp_path, expect=2)
     assert "takes 0.5 to 1000000000" in told.stderr

@@ -28,8 +28,8 @@ def shell(mount, line):
     return run("sh", "-ec", line, cwd=mount.root)
 
 
-def test_a_link_is_a_relative_symlink(mount):
-    m = mount()
+def test_a_link_is_a_relative_symlink(shared_mount):
+    m = shared_mount
     link = m / f"{LINKS}/settings"
     target = "../../../index-settings/kl7a9h55/shopify-e513a8-4"
     seen = os.lstat(link)
@@ -40,14 +40,14 @@ def test_a_link_is_a_relative_symlink(mount):
     assert f"settings -> {target}\n" in run("ls", "-l", m / LINKS)
 
 
-def test_it_opens_as_what_it_leads_to(mount, oracle):
-    m = mount()
+def test_it_opens_as_what_it_leads_to(shared_mount, oracle):
+    m = shared_mount
     assert (m / f"{LINKS}/settings").read_bytes() == oracle(f"/{SETTINGS}")
     assert os.path.samefile(m / f"{LINKS}/settings", m / SETTINGS)
 
 
-def test_from_a_failed_job_to_its_settings_to_its_shop_by_cd(mount, oracle):
-    m = mount()
+def test_from_a_failed_job_to_its_settings_to_its_shop_by_cd(shared_mount, oracle):
+    m = shared_mount
     line = f"cd {JOB}@links; cd settings@links; cd shop; cat SETTINGS; cd -P .; pwd"
     text = shell(m, line)
     wanted = oracle(f"/{SHOP}/SETTINGS").decode()
@@ -77,8 +77,8 @@ def test_what_keys_tell_costs_nothing(mount):
     assert m.counts() == {}
 
 
-def test_no_listing_and_no_walk_meets_them(mount):
-    m = mount()
+def test_no_listing_and_no_walk_meets_them(shared_mount):
+    m = shared_mount
     assert run("find", m / "prod/index-settings/kl7a9h55", "-type", "l") == ""
     assert run("grep", "-rl", "@links", m / SHOP, code=1) == ""
 
@@ -92,16 +92,16 @@ def test_find_follows_links_and_ends(mount):
 
 
 @pytest.mark.parametrize("flags, is_link", [("-a", True), ("-rL", False)])
-def test_cp(mount, tmp_path, flags, is_link):
-    m = mount()
+def test_cp(shared_mount, tmp_path, flags, is_link):
+    m = shared_mount
     run("cp", flags, "--no-preserve=mode", m / LINKS, tmp_path / "copy")
     assert os.path.islink(tmp_path / "copy/settings") == is_link
     if not is_link:
         assert json.loads((tmp_path / "copy/settings").read_text())["pk"] == "kl7a9h55"
 
 
-def test_tar(mount, tmp_path):
-    m = mount()
+def test_tar(shared_mount, tmp_path):
+    m = shared_mount
     run("tar", "-C", m / LINKS, "-cf", tmp_path / "a.tar", ".")
     with tarfile.open(tmp_path / "a.tar") as archive:
         links = {each.name: each.linkname for each in archive if each.issym()}
@@ -109,8 +109,8 @@ def test_tar(mount, tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("rsync"), reason="rsync is not installed")
-def test_rsync(mount, tmp_path):
-    m = mount()
+def test_rsync(shared_mount, tmp_path):
+    m = shared_mount
     run("rsync", "-rl", f"{m / LINKS}/", tmp_path / "copy")
     assert os.readlink(tmp_path / "copy/shop") == "../../../shops/e513a8-4.myshopify.com"
 
@@ -132,8 +132,8 @@ def test_links_work_through_a_bind_mount(mount, tmp_path, oracle):
             subprocess.run(["umount", bound], check=True)
 
 
-def test_a_missing_attribute_is_no_link(mount):
-    m = mount()
+def test_a_missing_attribute_is_no_link(shared_mount):
+    m = shared_mount
     path = m / "prod/index-settings/kl7a9h55/products@links"
     assert os.listdir(path) == ["jobs"]
     with pytest.raises(FileNotFoundError):
@@ -203,8 +203,8 @@ def test_an_outage_is_an_error_and_no_missing_link(mount):
     assert os.readlink(m / f"{LINKS}/settings").endswith("shopify-e513a8-4")
 
 
-def test_a_link_is_only_a_link(mount):
-    m = mount()
+def test_a_link_is_only_a_link(shared_mount):
+    m = shared_mount
     link = m / f"{LINKS}/settings"
     for act in (os.listdir, os.unlink):
         with pytest.raises(OSError):

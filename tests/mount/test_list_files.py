@@ -8,24 +8,26 @@ import threading
 
 import pytest
 
+from harness.rows import rows
+
 SHOP = "prod/shops/cool-store.myshopify.com"
 ALL = "prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4/all"
 
 
-@pytest.mark.parametrize("path", [ALL, SHOP, "prod/index-settings/kl7a9h55"])
-@pytest.mark.parametrize(
+@rows("path", [ALL, SHOP, "prod/index-settings/kl7a9h55"])
+@rows(
     "ending",
     ["@jsonl", "@count", "@csv", "@csv:sk,status", "@table:sk,status", "@table/sk,status", "@summary"],
 )
-def test_it_is_what_cat_prints_and_has_its_size(mount, oracle, path, ending):
-    m = mount()
+def test_it_is_what_cat_prints_and_has_its_size(shared_mount, oracle, path, ending):
+    m = shared_mount
     content = (m / f"{path}{ending}").read_bytes()
     assert content == oracle(f"/{path}{ending}") != b""
     assert os.stat(m / f"{path}{ending}").st_size == len(content)
 
 
-def test_no_listing_shows_it(mount):
-    m = mount()
+def test_no_listing_shows_it(shared_mount):
+    m = shared_mount
     (m / f"{ALL}@jsonl").read_bytes()
     assert not [name for name in os.listdir((m / ALL).parent) if "@" in name]
 
@@ -40,14 +42,14 @@ def test_an_open_one_stays_as_it_was(mount, branch):
         assert before.read() == "2\n"
 
 
-@pytest.mark.parametrize("ending", ["@jsonl", "@csv", "@table/access_token", "@summary"])
-def test_secrets_are_masked(mount, ending):
-    m = mount()
+@rows("ending", ["@jsonl", "@csv", "@table/access_token", "@summary"])
+def test_secrets_are_masked(shared_mount, ending):
+    m = shared_mount
     assert "shpat_" not in (m / f"{SHOP}{ending}").read_text("utf-8")
 
 
-def test_a_table_is_a_directory_that_says_what_to_type(mount):
-    m = mount()
+def test_a_table_is_a_directory_that_says_what_to_type(shared_mount):
+    m = shared_mount
     assert os.path.isdir(m / f"{ALL}@table")
     assert "cat status,created_at" in (m / f"{ALL}@table/README").read_text("utf-8")
     with pytest.raises(OSError) as caught:
@@ -55,15 +57,15 @@ def test_a_table_is_a_directory_that_says_what_to_type(mount):
     assert caught.value.errno == errno.EOPNOTSUPP
 
 
-def test_rows_are_a_file_and_so_have_their_columns_in_its_name(mount, oracle):
-    m = mount()
+def test_rows_are_a_file_and_so_have_their_columns_in_its_name(shared_mount, oracle):
+    m = shared_mount
     with pytest.raises(NotADirectoryError):
         (m / f"{ALL}@csv/status").read_bytes()
     assert (m / f"{ALL}@csv:status").read_bytes() == oracle(f"/{ALL}@csv/status")
 
 
-def test_what_names_no_column_is_refused(mount):
-    m = mount()
+def test_what_names_no_column_is_refused(shared_mount):
+    m = shared_mount
     with pytest.raises(OSError) as caught:
         (m / f"{ALL}@csv:a,,b").read_bytes()
     assert caught.value.errno == errno.EINVAL
@@ -105,8 +107,8 @@ def test_rows_that_would_be_too_large_say_how_to_get_them(mount, branch, oracle,
     assert len(oracle(f"/{path}{ending}").splitlines()) == 1 + len(names)
 
 
-def test_an_empty_listing_of_a_misspelt_step_says_which_one_was_meant(mount):
-    m = mount()
+def test_an_empty_listing_of_a_misspelt_step_says_which_one_was_meant(shared_mount):
+    m = shared_mount
     assert os.listdir(m / "prod/shops/by-acount") == []
     assert '(did you mean "by-account"?)' in (m / ".ddbfs/errors").read_text("utf-8")
 

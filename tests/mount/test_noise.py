@@ -13,7 +13,7 @@ import uuid
 
 import pytest
 
-from harness import mounts, places, tables
+from harness import mounts, places, tables, terminal as terminals
 from harness.rows import rows
 
 SHOP = "prod/shops/cool-store.myshopify.com"
@@ -52,6 +52,8 @@ def listed_anew(mount):
 def terminal(tmp_path):
     """A tmux server of the test's own: terminal(command), then .type(keys) and .screen()."""
     made = []
+    for end in terminals.open_pty():
+        os.close(end)
 
     class Terminal:
         def __init__(self, *command):

@@ -175,8 +175,8 @@ def test_cat_costs_one_request(mount, oracle):
     assert run("cat", m / SETTINGS) == oracle(f"/{SETTINGS}") and m.counts() == {"GetItem": 1}
 
 
-def test_less_shows_a_record(mount, oracle):
-    assert run("less", mount() / SETTINGS) == oracle(f"/{SETTINGS}")
+def test_less_shows_a_record(shared_mount, oracle):
+    assert run("less", shared_mount / SETTINGS) == oracle(f"/{SETTINGS}")
 
 
 def test_find_walks_a_whole_table_that_can_be_listed(mount, boto):
@@ -202,12 +202,12 @@ def test_ls_by_status_costs_its_listing_and_its_hydration(mount, jobs):
     assert len(lines) >= len(failed(jobs)) and m.counts() == {"Query": 1, "BatchGetItem": 1}
 
 
-def test_an_attribute_fits_into_a_command_line(mount):
-    m = mount()
+def test_an_attribute_fits_into_a_command_line(shared_mount):
+    m = shared_mount
     script = f'echo "$(cat \'{m / SETTINGS}@/active_index\')."'
     assert run("sh", "-c", script) == b"shopify-cool-store.\n"
 
 
-def test_a_shell_completes_names(mount):
-    script = f"compgen -f '{mount() / SHOP}/SET'"
+def test_a_shell_completes_names(shared_mount):
+    script = f"compgen -f '{shared_mount / SHOP}/SET'"
     assert run("bash", "-c", script).endswith(b"/SETTINGS\n")

@@ -287,8 +287,20 @@ def allow_cores():
     resource.setrlimit(resource.RLIMIT_CORE, (hard, hard))
 
 
+@pytest.mark.parametrize("source", list(SOURCES)[:1], indirect=True)
 @pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGABRT, signal.SIGSEGV])
 def test_no_core_file(ddbfs, proxy, source, tmp_path, number):
+    ends_without_core(ddbfs, source, tmp_path, number)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("source", list(SOURCES)[1:], indirect=True)
+@pytest.mark.parametrize("number", [signal.SIGQUIT, signal.SIGABRT, signal.SIGSEGV])
+def test_no_core_file_with_credentials_of_any_source(ddbfs, proxy, source, tmp_path, number):
+    ends_without_core(ddbfs, source, tmp_path, number)
+
+
+def ends_without_core(ddbfs, source, tmp_path, number):
     """SIGQUIT unmounts, and the others can't be caught; none leaves a core, wherever cores go."""
     source, env, map_file = source
     root, cores = tmp_path / "mnt", tmp_path / "cores"
