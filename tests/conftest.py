@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from harness import load, mounts, places, proxy as proxies, runner, servers  # noqa: E402
+from harness import load, mounts, places, preloads, proxy as proxies, runner, servers  # noqa: E402
 
 SERVERS = os.environ.get("DDBFS_SERVERS", "dynoxide dynamodb-local").split()
 
@@ -114,6 +114,17 @@ def release_binary():
 @pytest.fixture
 def ddbfs_release(home, release_binary):
     return runner.Ddbfs(home, release_binary)
+
+
+@pytest.fixture(scope="session")
+def clock_jump(tmp_path_factory):
+    return preloads.preload(tmp_path_factory.mktemp("clock-jump"), "clock_jump")
+
+
+@pytest.fixture
+def clock(clock_jump, tmp_path, proxy):
+    """mount(env=clock.env); clock.passes(3600)."""
+    return preloads.Clock(clock_jump, tmp_path / "clock", proxy)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Credentials of a container's endpoint: which is asked, how, and what is said when it fails."""
 
 import os
-import time
+import threading
 
 import pytest
 from harness import machine, services, signer as signers
@@ -98,9 +98,11 @@ def test_nobody_listens(signer):
 
 
 def test_an_endpoint_that_says_nothing(signer):
-    with services.Service(lambda _: time.sleep(3) or (200, "")) as slow:
-        told = signer("--timeout", "20", env={FULL: slow.url})
+    end = threading.Event()
+    with services.Service(lambda _: (end.wait(60), "")) as slow:
+        told = signer("--timeout", "60", env={FULL: slow.url})
         assert FULL in told and len(slow.requests) == 3
+        end.set()
 
 
 @pytest.mark.parametrize(

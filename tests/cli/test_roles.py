@@ -7,7 +7,6 @@ import random
 import shutil
 import signal
 import stat
-import time
 
 import pytest
 from harness import services, signin, sigv4, sts as stss, terminal
@@ -444,10 +443,10 @@ PROMPT = "Enter MFA code for arn:aws:iam::123456789012:mfa/me: "
 def at_terminal(signer, sts):
     """at_terminal(config, *options) -> a run of ddbfs cat at a terminal."""
 
-    def start(config, *options):
+    def start(config, *options, env=None):
         signer.config.write_text(config)
         command = [signer.ddbfs.binary, *(options or ("--profile", "p")), "cat", "/any/things/nothing/here"]
-        env = signer.home.environment(signer.environment(sts.environment))
+        env = signer.home.environment({**signer.environment(sts.environment), **(env or {})})
         return terminal.Terminal(command, env)
 
     return start
@@ -468,11 +467,11 @@ def test_a_code_is_typed_at_the_terminal(at_terminal, run, sts, signer):
     assert len(sts.asked()) == 1
 
 
-def test_time_for_typing_is_no_time_of_a_request(at_terminal, sts, signer):
+def test_time_for_typing_is_no_time_of_a_request(at_terminal, sts, signer, clock):
     sts.codes = {"123456"}
-    with at_terminal(MFA, "--profile", "p", "--timeout", "1") as t:
+    with at_terminal(MFA, "--profile", "p", "--timeout", "10", env=clock.env) as t:
         t.wait_for(PROMPT)
-        time.sleep(1.5)
+        clock.passes(60)
         t.type("123456\n")
         t.end()
     assert key_of(signer.requests[0]) == "ASIAREADER1"

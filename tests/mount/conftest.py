@@ -1,16 +1,13 @@
 """Fixtures of the mount's tests: a live mount on a private folder, through the recording proxy."""
 
 import os
-import pathlib
 import shutil
 import signal
-import struct
-import subprocess
 import uuid
 
 import pytest
 
-from harness import load, mounts, places, proxy as proxies, runner, servers
+from harness import load, mounts, places, preloads, proxy as proxies, runner, servers
 
 TEST_TIMEOUT_S = 120
 SHOP = "cool-store.myshopify.com"
@@ -209,20 +206,10 @@ def short(make_map):
     return make_map(lambda text: text.replace('"mtime"', '"ttl": 0, "mtime"'))
 
 
-def preload(folder, name):
-    """The environment of a daemon in which NAME.c of this folder stands before the C library."""
-    library = folder / f"{name}.so"
-    source = pathlib.Path(__file__).with_name(f"{name}.c")
-    command = ["cc", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, source]
-    subprocess.run(command, check=True)
-    asan = runner.SANITIZERS["ASAN_OPTIONS"] + ":verify_asan_link_order=0"
-    return {"LD_PRELOAD": str(library), "ASAN_OPTIONS": asan}
-
-
 @pytest.fixture(scope="session")
 def old_kernel(tmp_path_factory):
     """old_kernel(**settings): the environment of a daemon that meets an older kernel."""
-    env = preload(tmp_path_factory.mktemp("old-kernel"), "old_kernel")
+    env = preloads.preload(tmp_path_factory.mktemp("old-kernel"), "old_kernel")
 
     def environment(**settings):
         made = {f"OLD_KERNEL_{name.upper()}": str(value) for name, value in settings.items()}
@@ -234,44 +221,7 @@ def old_kernel(tmp_path_factory):
 @pytest.fixture(scope="session")
 def stalled_names(tmp_path_factory):
     """The environment of a daemon whose name server does not answer for names under .stalled."""
-    return preload(tmp_path_factory.mktemp("stalled-names"), "stalled_names")
-
-
-class Clock:
-    """The clocks of a daemon that is started with `env`; they jump when the test says so. PROXY, the
-    service, knows what time it is."""
-
-    def __init__(self, env, file, proxy):
-        self.file = file
-        self.proxy = proxy
-        self.passed_ms = self.slept_ms = 0
-        self.env = {**env, "CLOCK_JUMP_FILE": str(file)}
-        self.write()
-
-    def write(self):
-        with open(self.file, "r+b" if self.file.exists() else "wb") as out:
-            out.write(struct.pack("=qq", self.passed_ms, self.passed_ms + self.slept_ms))
-        self.proxy.clock_offset_s = (self.passed_ms + self.slept_ms) / 1000
-
-    def passes(self, seconds):
-        self.passed_ms += int(seconds * 1000)
-        self.write()
-
-    def sleeps(self, seconds):
-        """As `passes`, but for the clock that stands still while a machine sleeps."""
-        self.slept_ms += int(seconds * 1000)
-        self.write()
-
-
-@pytest.fixture(scope="session")
-def clock_jump(tmp_path_factory):
-    return preload(tmp_path_factory.mktemp("clock-jump"), "clock_jump")
-
-
-@pytest.fixture
-def clock(clock_jump, tmp_path, proxy):
-    """mount(env=clock.env); clock.passes(3600)."""
-    return Clock(clock_jump, tmp_path / "clock", proxy)
+    return preloads.preload(tmp_path_factory.mktemp("stalled-names"), "stalled_names")
 
 
 @pytest.fixture(params=["this kernel", "an older kernel"])

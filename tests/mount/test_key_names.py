@@ -27,7 +27,7 @@ def test_names_show_numbers_and_any_spelling_opens_them(scores):
     assert sorted(os.listdir(scores / "GO")) == ["42#bob", "7#ann", "99999#eve"]
     record = (scores / "GO/42#bob").read_bytes()
     assert json.loads(record)["n"] == 42
-    for typed in ("go/42#bob", "GO/00042#bob", "Go/042#BOB"):
+    for typed in ("go/42#bob", "GO/00042#bob", "Go/00042#BOB"):
         assert (scores / typed).read_bytes() == record
     with pytest.raises(OSError) as caught:
         (scores / "GO/123456#bob").stat()
