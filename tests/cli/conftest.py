@@ -67,6 +67,21 @@ def ls(ddbfs):
     return run
 
 
+@pytest.fixture
+def records(ddbfs):
+    """records(folders, *options, env=…) -> [(folder, record as an object)] of every file that they list: one
+    command lists all of them, and one reads all files."""
+
+    def read(folders, *options, **how):
+        lines = ddbfs(*options, "ls", "--json", *folders, **how).text.splitlines()
+        files = [entry["path"] for entry in map(json.loads, lines) if entry["type"] == "file"]
+        found = plain.objects(ddbfs(*options, "cat", *files, **how).text) if files else []
+        assert len(found) == len(files)
+        return [(path.rpartition("/")[0], each) for path, each in zip(files, found)]
+
+    return read
+
+
 def read_map_text(text):
     """A map without its comments, which stand on lines of their own."""
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("//")]

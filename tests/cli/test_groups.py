@@ -92,28 +92,20 @@ def test_each_value_is_a_directory_once_in_order(ddbfs, events, proxy, options, 
     assert names == [f"{when}/" for when in dict.fromkeys(when for when, _ in truth(events))]
 
 
-def test_each_record_is_in_one_of_them(ddbfs, ls, events):
+def test_each_record_is_in_one_of_them(records, ls, events):
     events()
-    found = []
-    for name in ls("/any/events/by/open", env=events.env):
-        for record in ls(f"/any/events/by/open/{name}", env=events.env):
-            text = ddbfs("cat", f"/any/events/by/open/{name}{record}", env=events.env).text
-            found.append((name[:-1], json.loads(text)["sk"]))
+    folders = [f"/any/events/by/open/{name}" for name in ls("/any/events/by/open", env=events.env)]
+    found = [(path.rpartition("/")[2], each["sk"]) for path, each in records(folders, env=events.env)]
     assert sorted(found) == sorted(truth(events))
 
 
-def test_a_part_of_the_table_s_own_key(ddbfs, ls, events):
+def test_a_part_of_the_table_s_own_key(records, ls, events):
     """Also where a value is called as a step of the map is, or a README."""
     events()
     names = ls("/any/events/days/box", env=events.env)
     assert len(names) == len(set(names)) == len(DAYS) + 1 and "TODAY/" in names
-    found = []
-    for name in names:
-        if name == "TODAY/":
-            continue
-        for record in ls(f"/any/events/days/box/{name}", env=events.env):
-            text = ddbfs("cat", f"/any/events/days/box/{name}{record}", env=events.env).text
-            found.append(json.loads(text)["sk"])
+    folders = [f"/any/events/days/box/{name}" for name in names if name != "TODAY/"]
+    found = [each["sk"] for _, each in records(folders, env=events.env)]
     assert sorted(found) == sorted(sk for _, sk in truth(events))
 
 

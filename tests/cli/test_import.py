@@ -420,13 +420,14 @@ def test_every_item_is_found_by_its_key(ddbfs, boto, imported, of):
     for name, said in TABLES[of].items():
         found = boto.scan(TableName=name)["Items"]
         assert len(found) == len([each for each, _ in ITEMS[of] if each == name])
+        wanted = {}
         for each in found:
             key = {attribute: each[attribute] for attribute in said["keys"]}
             item = boto.get_item(TableName=name, Key=key)["Item"]
             keys = [next(iter(value.values())) for value in key.values()]
-            path = "/".join(["/all", paths[name], "items", *keys])
-            got = ddbfs("--map", file, "cat", path).stdout
-            assert got == plain.render(item, first=said["keys"]), path
+            wanted["/".join(["/all", paths[name], "items", *keys])] = plain.render(item, first=said["keys"])
+        got = ddbfs("--map", file, "cat", *wanted).stdout
+        assert got == b"".join(wanted.values()), list(wanted)
 
 
 def index_format(index, kind):
@@ -479,7 +480,7 @@ def readable_paths(content):
 def test_every_readable_path_leads_to_what_boto3_finds(ddbfs, boto, imported, of):
     """Whatever the kinds' formats say can be asked, is asked with the parts of each item."""
     file, content = imported(of)
-    asked = set()
+    wanted = {}
     for name, table, path, said in readable_paths(content):
         params = re.findall(r"\{([\w-]+)\*?(?::\w+)?\}", path)
         kinds = said.get("list", list(table["records"]))
@@ -489,20 +490,23 @@ def test_every_readable_path_leads_to_what_boto3_finds(ddbfs, boto, imported, of
             if (kinds != ["*"] and kind not in kinds) or not all(each in parts for each in params):
                 continue
             filled = re.sub(r"\{([\w-]+)[^}]*\}", lambda m: parts[m[1]], path)
-            if (name, filled) in asked or "/" in "".join(parts[each] for each in params):
+            folder = f"/all/{name}/{filled}"
+            if folder in wanted or "/" in "".join(parts[each] for each in params):
                 continue
-            asked.add((name, filled))
             same = {each: parts[each] for each in params}
-            expected = [
+            wanted[folder] = [
                 plain.render(item, first=list(table["records"][kind]))
                 for other, more, item in rows
                 if (kinds == ["*"] or other in kinds) and same.items() <= more.items()
             ]
-            listed = ddbfs("--map", file, "ls", f"/all/{name}/{filled}").text.splitlines()
-            files = [f"/all/{name}/{filled}{each}" for each in listed if not each.endswith("/")]
-            got = [ddbfs("--map", file, "cat", each).stdout for each in files]
-            assert sorted(got) == sorted(expected), filled
-    assert asked
+    got = {folder: [] for folder in wanted}
+    listed = [json.loads(line) for line in ddbfs("--map", file, "ls", "--json", *wanted).text.splitlines()]
+    files = [each["path"] for each in listed if each["type"] == "file"]
+    texts = re.findall(rb"\{\n.*?\n\}\n", ddbfs("--map", file, "cat", *files).stdout, re.S)
+    assert len(texts) == len(files) > 0
+    for path, text in zip(files, texts):
+        got[path.rpartition("/")[0] + "/"].append(text)
+    assert [folder for folder, expected in wanted.items() if sorted(got[folder]) != sorted(expected)] == []
 
 
 # Secrets.

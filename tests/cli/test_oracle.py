@@ -1,7 +1,7 @@
 """The AWS tools as oracle: in environments by the hundred, `ddbfs config` names the region, the
 endpoint, the source and the key that their next request would have.
 
-How many: DDBFS_ORACLE_CASES (300), from which on: DDBFS_ORACLE_SEED (1). Which tools: those that this
+How many: DDBFS_ORACLE_CASES (100, in a long run 300), from which on: DDBFS_ORACLE_SEED (1). Which tools: those that this
 Python has, and the botocore of DDBFS_ORACLE_PYTHON, another interpreter. A case alone:
 DDBFS_ORACLE_CASES=1 DDBFS_ORACLE_SEED=17.
 """
@@ -22,7 +22,8 @@ from harness.signer import key_of
 from harness.rows import rows
 
 SEED = int(os.environ.get("DDBFS_ORACLE_SEED", 1))
-CASES = int(os.environ.get("DDBFS_ORACLE_CASES", 300))
+LONG = os.environ.get("DDBFS_LONG") == "1"
+CASES = int(os.environ.get("DDBFS_ORACLE_CASES", 300 if LONG else 100))
 MACHINES_REGION = "ap-south-1"
 PROGRAM = pathlib.Path(aws_cases.__file__).with_name("aws_answers.py")
 
