@@ -24,8 +24,8 @@ void aligned_end(struct aligned *aligned); /* {0} is fine */
  * or it is no item. */
 bool aligned_add(struct aligned *aligned, struct json item, struct error *err);
 
-/* Shows the columns of the sorted grid, in their order, that a line of WIDTH cells has room for, the
- * first one in any case; LEFT_OUT gets the number of the others. False when memory ran out. */
+/* Shows the columns of the sorted grid, in their order, that a line of WIDTH cells has room for,
+ * the first one in any case; LEFT_OUT gets the number of the others. False when memory ran out. */
 bool aligned_fit(struct aligned *aligned, size_t width, size_t *left_out);
 
 /* Appends a line of the columns' names, which widen them, too. False when memory ran out. */

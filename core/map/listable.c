@@ -163,16 +163,13 @@ static bool follow_all(const struct map_pattern *list, const struct route *child
     return true;
 }
 
-const struct route *listable_missing(const struct model *table, const struct route *directory,
-                                     const struct bindings *path)
+bool listable_lacks(const struct model *table, const struct route *child,
+                    const struct bindings *path)
 {
-    const struct map_pattern *list = directory->list;
-    for (const struct route *child = directory->children; child; child = child->next)
-        if (!child->entry && !child->hidden && !format_is_literal(&child->segment) &&
-            !has_all_values(table, child) &&
-            !(listable_follows_some(child, path) && follow_all(list, child, path)) &&
-            !(list && list->whole && shows_some_of(list, child)) &&
-            !(list && groups_all(list, child, path)))
-            return child;
-    return NULL;
+    const struct map_pattern *list = child->parent->list;
+    return !child->entry && !child->hidden && !format_is_literal(&child->segment) &&
+           !has_all_values(table, child) &&
+           !(listable_follows_some(child, path) && follow_all(list, child, path)) &&
+           !(list && list->whole && shows_some_of(list, child)) &&
+           !(list && groups_all(list, child, path));
 }

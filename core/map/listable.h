@@ -20,12 +20,10 @@ bool listable_follows_some(const struct route *child, const struct bindings *pat
 /* Whether records of KIND are found in the directory CHILD, or below it. */
 bool listable_shows(const struct route *child, const struct map_kind *kind);
 
-/* The step below DIRECTORY that nothing lists, or not all of it: neither values of which the map
- * says that there are no others, nor its listing; NULL when the directory can be listed as a whole.
- * What is hidden lacks nowhere. It can also where its listing has all records, and parameters only
- * open windows on some of them
- * ("{from}..{to}/"). */
-const struct route *listable_missing(const struct model *table, const struct route *directory,
-                                     const struct bindings *path);
+/* Whether no listing shows all names of the step CHILD of its directory: the map does not say that
+ * its known values are all, and the entries of the listing do not lead to all. False for a hidden
+ * step, and for a window ("{from}..{to}/") on records that the listing shows. */
+bool listable_lacks(const struct model *table, const struct route *child,
+                    const struct bindings *path);
 
 #endif

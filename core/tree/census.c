@@ -34,25 +34,6 @@ static void unref_census(void *data)
     census_unref(data);
 }
 
-/* Whether what is read at STEP has the whole partition key as its name, and nothing else. */
-static bool is_named_by_partition(const struct place *place, const struct route *step)
-{
-    const struct map_pattern *pattern = step->list ? step->list : step->file;
-    const char *param = format_whole_param(&step->segment);
-    const char *key = format_whole_param(&place->table->kinds->keys[0]);
-    return pattern && !pattern->index && !step->entry && param && key && strcmp(param, key) == 0;
-}
-
-const struct route *census_step(const struct place *place)
-{
-    if (!place->table_name || !place->route)
-        return NULL;
-    for (const struct route *step = place->route->children; step; step = step->next)
-        if (is_named_by_partition(place, step))
-            return step;
-    return NULL;
-}
-
 struct read *census_read(const struct place *place)
 {
     struct read *read = read_new(READ_SCAN, place->table_name, NULL);

@@ -22,10 +22,6 @@ struct census {
 struct census *census_ref(struct census *census);
 void census_unref(struct census *census); /* NULL is fine */
 
-/* The step below PLACE, a directory of a table that was found by its name, whose names are the
- * table's partition keys; NULL when it has none. */
-const struct route *census_step(const struct place *place);
-
 /* The Read that all segments together make; the caller destroys it. NULL when memory ran out. */
 struct read *census_read(const struct place *place);
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "core/map/listable.h"
-#include "core/tree/census.h"
 #include "core/tree/fact.h"
+#include "core/tree/placeholder.h"
 
 void entries_clean_up(struct entries *entries)
 {
@@ -69,6 +69,13 @@ static void add_text(struct entries *entries, const struct buf *name, bool direc
     entries->failed = entries->failed || name->failed;
     if (!entries->failed && !entries_have(entries, buf_span(name)))
         entries_add(entries, buf_span(name), directory);
+}
+
+static void entries_add_placeholder(struct entries *entries, struct span name)
+{
+    struct tree_entry *entry = entries->failed ? NULL : entries_add(entries, name, true);
+    if (entry)
+        entry->placeholder = true;
 }
 
 static void add_environments(struct entries *entries, const struct map *map)
@@ -153,6 +160,20 @@ static void add_routes(struct entries *entries, const struct place *place, bool 
     }
 }
 
+/* What no listing of the directory shows is an entry of it, so that each reader sees that it is
+ * missing, and each program that walks the tree meets an error there. */
+static void entries_add_placeholders(struct entries *entries, const struct place *place,
+                                     const struct place_options *names)
+{
+    const struct route *step = NULL;
+    while ((step = place_next_unlisted(place, names, step))) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        placeholder_write_name(step, &name);
+        entries->failed = entries->failed || name.failed;
+        entries_add_placeholder(entries, buf_span(&name));
+    }
+}
+
 void entries_add_declared(struct entries *entries, const struct place *place,
                           const struct place_options *names)
 {
@@ -163,8 +184,11 @@ void entries_add_declared(struct entries *entries, const struct place *place,
         add_environments(entries, place->map);
     if (has_tables && !names->hide_secrets) /* there the map says nothing of secrets */
         entries_add(entries, SPAN_LITERAL(MAP_TABLES_NAME), true);
-    if (place->kind == PLACE_COLUMNS)
+    if (place->kind == PLACE_COLUMNS) {
         entries_add(entries, SPAN_LITERAL(README_NAME), false);
+        if (!names->omit_placeholders)
+            entries_add_placeholder(entries, SPAN_LITERAL(PLACEHOLDER_COLUMNS));
+    }
     if (place->kind != PLACE_DIRECTORY)
         return;
     if (names_list_readme(place->table, place->route, &place->bindings))
@@ -173,6 +197,8 @@ void entries_add_declared(struct entries *entries, const struct place *place,
     if (place_has_facts(place))
         entries_add(entries, span_text(fact_name(FACT_SCHEMA)), false);
     add_routes(entries, place, false, names);
+    if (!names->omit_placeholders)
+        entries_add_placeholders(entries, place, names);
 }
 
 void entries_add_files(struct entries *entries, const struct place *place,
@@ -180,15 +206,6 @@ void entries_add_files(struct entries *entries, const struct place *place,
 {
     if (place->kind == PLACE_DIRECTORY)
         add_routes(entries, place, true, names);
-}
-
-const struct route *entries_unlisted(const struct place *place, const struct place_options *names)
-{
-    if (place->kind != PLACE_DIRECTORY && place->kind != PLACE_README &&
-        place->kind != PLACE_LIST_INFO)
-        return NULL;
-    const struct route *missing = listable_missing(place->table, place->route, &place->bindings);
-    return names->scan && missing == census_step(place) ? NULL : missing;
 }
 
 /* Whether the map names an environment so, which then goes before one with a parameter. */

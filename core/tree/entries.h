@@ -30,20 +30,14 @@ void entries_sort(struct entries *entries);
 bool entries_have(const struct entries *entries, struct span name);
 
 /* The names that the map itself puts into the directory PLACE and that are there in any case: its
- * README, and directories: environments and tables, literal segments, known values of parameters.
- */
+ * README, and directories: environments and tables, literal segments, known values of parameters,
+ * and placeholders of what no listing shows. */
 void entries_add_declared(struct entries *entries, const struct place *place,
                           const struct place_options *names);
 
 /* Likewise the files; whether there is anything in them, only reading tells (core/tree/proof.h). */
 void entries_add_files(struct entries *entries, const struct place *place,
                        const struct place_options *names);
-
-/* The parameter of PLACE that nothing lists: neither known values nor its listing nor a Scan that
- * NAMES allow; NULL when the
- * directory can be listed as a whole. It can also where its listing has all records, and parameters
- * only open windows on some of them ("{from}..{to}/"). */
-const struct route *entries_unlisted(const struct place *place, const struct place_options *names);
 
 /* The environments of EACH's kind that a table's name tells of. */
 void entries_add_environment(struct entries *entries, const struct map *map,

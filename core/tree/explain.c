@@ -11,6 +11,7 @@
 #include "core/tree/fact.h"
 #include "core/tree/links.h"
 #include "core/tree/price.h"
+#include "core/tree/unlisted.h"
 
 /* A place's plan with all that is told of it. */
 struct explanation {
@@ -42,6 +43,8 @@ static bool explanation_init(struct explanation *explanation, const struct tree 
 {
     struct price *price = &explanation->price;
     *explanation = (struct explanation){0};
+    if (place->kind == PLACE_PLACEHOLDER)
+        return unlisted_refuse(tree, place, err);
     if (!price_init(price, place, &tree->names, err))
         return false;
     const struct plan *plan = price->plan;
@@ -415,8 +418,23 @@ bool explain_write_info(const struct tree *tree, const struct place *place,
     return !out->failed;
 }
 
+/* Which names of the directory the listing does not show. */
+static void explain_write_not_listed(const struct tree *tree, const struct place *place,
+                                     const struct error *left_out, struct buf *out)
+{
+    struct error why;
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    if (left_out)
+        buf_add_text(&text, left_out->text);
+    if (!unlisted_is_none(tree, place, &why))
+        buf_printf(&text, "%s%s", text.size ? "; " : "", why.text);
+    if (text.size > 0)
+        write_member(out, "not_listed", buf_span(&text));
+    out->failed = out->failed || text.failed;
+}
+
 bool explain_write_list_info(const struct tree *tree, const struct place *place,
-                             const struct tree_listing *listing, const struct error *unlisted,
+                             const struct tree_listing *listing, const struct error *left_out,
                              struct buf *out)
 {
     CLEAN_UP(explanation_clean_up) struct explanation explanation = {0};
@@ -443,8 +461,7 @@ bool explain_write_list_info(const struct tree *tree, const struct place *place,
     buf_printf(out, ",\n  \"records\": %zu,\n  \"skipped\": %zu", stats.entries, stats.skipped);
     if (tree_list_note(listing, &note))
         write_member(out, stats.skipped ? "skipped_why" : "note", span_text(note.text));
-    if (unlisted)
-        write_member(out, "not_listed", span_text(unlisted->text));
+    explain_write_not_listed(tree, place, left_out, out);
     buf_printf(out, ",\n  \"pages\": %u,\n  \"requests\": %u,\n  ", stats.pages, stats.requests);
     spent_write_json(&stats.spent, "capacity", out);
     instant_write(&when, stats.age.since_wall_ms);

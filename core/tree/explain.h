@@ -17,10 +17,10 @@ bool explain_write_info(const struct tree *tree, const struct place *place,
                         const struct record *record, double found_units, const struct error *stale,
                         struct buf *out);
 
-/* Appends the content of a listing's @info: PLACE, and what listing it took. UNLISTED, unless NULL,
- * says what the directory could not list. False when memory ran out. */
+/* Appends the content of a listing's @info: PLACE, and what listing it took. LEFT_OUT, unless NULL,
+ * says which directory could not be listed for its name. False when memory ran out. */
 bool explain_write_list_info(const struct tree *tree, const struct place *place,
-                             const struct tree_listing *listing, const struct error *unlisted,
+                             const struct tree_listing *listing, const struct error *left_out,
                              struct buf *out);
 
 #endif

@@ -346,8 +346,8 @@ static int64_t list_ttl_left_ms(const struct tree_call *call)
     return left_ms > 0 && !age.is_dropped ? left_ms : 0;
 }
 
-/* What a listing took is known when it has been read to its end. That a part of the directory can't
- * be listed is something to tell of it. */
+/* What a listing took is known when it has been read to its end. That a directory is left out for
+ * its name is something to tell of it. */
 static void take_listing(void *arg, const struct tree_entry *entries, size_t count, bool more,
                          const struct error *err)
 {
@@ -355,16 +355,16 @@ static void take_listing(void *arg, const struct tree_entry *entries, size_t cou
     CLEAN_UP(buf_clean_up) struct buf bytes = {0};
     struct error why;
     (void)entries, (void)count;
-    bool unlisted = err && (err->kind == ERROR_NOT_LISTABLE || err->kind == ERROR_LONG_NAME);
+    bool left_out = err && err->kind == ERROR_LONG_NAME;
     if (more) {
         tree_list_more(call->listing);
         return;
     }
     if (err)
         why = *err;
-    bool ok = !err || unlisted;
+    bool ok = !err || left_out;
     if (ok && !explain_write_list_info(call->tree, call->place, call->listing,
-                                       unlisted ? &why : NULL, &bytes))
+                                       left_out ? &why : NULL, &bytes))
         ok = error_no_memory(&why);
     struct tree_file file = {.bytes = buf_span(&bytes), .ttl_left_ms = list_ttl_left_ms(call)};
     tree_file_fn *done = call->done;

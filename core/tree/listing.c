@@ -4,9 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/map/groups.h"
-#include "core/map/listable.h"
-#include "core/tree/models.h"
+#include "core/tree/unlisted.h"
 
 void listing_end_call(struct tree_listing *listing)
 {
@@ -89,17 +87,10 @@ void listing_go_on(struct tree_listing *listing)
     }
 }
 
-/* What nothing lists of the directory; who asks for some of its records does not ask for that. */
-static const struct route *unlisted(const struct tree_listing *listing)
-{
-    return listing->place->asked ? NULL : entries_unlisted(listing->place, &listing->tree->names);
-}
-
-/* Whether nothing comes any more: no entry, and no word that something is not listed. */
+/* Whether nothing comes any more: no entry, and no error. */
 static bool is_end(const struct tree_listing *listing)
 {
-    return listing->state == LISTING_ENDS && listing->failed.kind == ERROR_NONE &&
-           listing->place->kind != PLACE_COLUMNS && !unlisted(listing);
+    return listing->state == LISTING_ENDS && listing->failed.kind == ERROR_NONE;
 }
 
 /* What a table's description tells is good for as long as that is. */
@@ -151,53 +142,6 @@ void listing_deliver(struct tree_listing *listing)
     listing_deliver_range(listing, 0, listing->entries.count);
 }
 
-/* What the map says of the first parameter of a segment. */
-static const char *hint_for(const struct place *place, const struct route *child)
-{
-    for (size_t i = 0; i < child->segment.count; i++) {
-        const char *name = child->segment.pieces[i].param;
-        const struct map_param *param = name ? model_find_param(place->table, name) : NULL;
-        if (param && param->hint)
-            return param->hint;
-    }
-    return NULL;
-}
-
-/* Which option would list what nothing leads to; only of a table that needed no map. */
-static void add_scan_option(const struct tree_listing *listing, const struct route *child,
-                            struct error *why)
-{
-    const struct tree *tree = listing->tree;
-    struct models_told told;
-    if (tree->names.scan || child != census_step(listing->place))
-        return;
-    error_add(why, "; or --allow-scan lists them by reading the whole table");
-    if (tree->models && tree->models->ops->told(tree->models, listing->place, &told) &&
-        told.item_count >= 0)
-        error_add(why, " (%lld item%s)", (long long)told.item_count,
-                  told.item_count == 1 ? "" : "s");
-}
-
-/* The end of a directory of which a part can't be listed is an error that says what to type. */
-static void say_unlisted(struct tree_listing *listing, const struct route *child)
-{
-    struct error why;
-    CLEAN_UP(buf_clean_up) struct buf segment = {0};
-    format_write(&child->segment, &segment);
-    const char *slash = child->file ? "" : "/", *hint = hint_for(listing->place, child);
-    const char *reason = listable_values(listing->place->table, child)
-                             ? "is listed as far as the map knows its values, and it does not say "
-                               "that these are \"only\" them"
-                         : listable_follows_some(child, &listing->place->bindings) ||
-                                 groups_show(child, &listing->place->bindings)
-                             ? "is listed as far as entries lead to it, and there may be others"
-                             : "can't be listed, since no key leads to all of them";
-    error_set(&why, ERROR_NOT_LISTABLE, "%s%s %s; type one: …/%s%s%s%s", buf_text(&segment), slash,
-              reason, buf_text(&segment), slash, hint ? "; " : "", hint ? hint : "");
-    add_scan_option(listing, child, &why);
-    listing_fail(listing, &why);
-}
-
 /* Whether NAME is of a record that has been told among the others. */
 static bool is_told(const struct tree_listing *listing, struct span name)
 {
@@ -246,6 +190,8 @@ static void take_all_proofs(void *arg)
 static bool prepare(struct tree_listing *listing, struct error *err)
 {
     const struct place *place = listing->place;
+    if (place->kind == PLACE_PLACEHOLDER)
+        return unlisted_refuse(listing->tree, place, err);
     if (place_is_listing(place)) {
         listing->plan = place_plan(place, err);
         if (!listing->plan)
@@ -253,7 +199,7 @@ static bool prepare(struct tree_listing *listing, struct error *err)
         listing->full = listing->full || listing->plan->parts.late;
     }
     if (place->kind == PLACE_DIRECTORY && listing->tree->names.scan)
-        listing->scanned = census_step(place);
+        listing->scanned = place_key_step(place);
     if (place->kind == PLACE_ROOT)
         listing->environment = listing_next_parametric(place->map->environments);
     struct place directory = *place; /* borrows all that PLACE owns */
@@ -308,26 +254,11 @@ const struct place *tree_list_place(const struct tree_listing *listing)
     return listing->place;
 }
 
-/* What could be a column, nobody knows who has not read all records. */
-static void say_columns(struct tree_listing *listing)
-{
-    struct error why;
-    error_set(&why, ERROR_NOT_LISTABLE,
-              "the columns of a table are typed: …@table/status,created_at, with attributes of the "
-              "records in place of these; …@summary tells which there are");
-    listing_fail(listing, &why);
-}
-
-/* The listing has been read: says what it lacks, or that it is whole. */
+/* The listing has been read: ends in what failed on the way, or whole. */
 static void conclude(struct tree_listing *listing)
 {
-    const struct route *child = unlisted(listing);
     if (listing->failed.kind != ERROR_NONE)
         listing_fail(listing, &listing->failed);
-    else if (listing->place->kind == PLACE_COLUMNS)
-        say_columns(listing);
-    else if (child)
-        say_unlisted(listing, child);
     else
         listing_deliver(listing);
 }

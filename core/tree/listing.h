@@ -29,7 +29,7 @@ enum listing_state {
     LISTING_QUERY,    /* a page of the query */
     LISTING_CONTENTS, /* records of the page in hand, a slice at a time; then QUERY again */
     LISTING_PROOFS,   /* files that the map declares: which of them are there */
-    LISTING_ENDS,     /* the end, or the word that something here can't be listed */
+    LISTING_ENDS,     /* the end, or the first failure on the way there */
 };
 
 struct tree_listing {

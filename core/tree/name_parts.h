@@ -21,7 +21,8 @@ enum refusal_kind {
                    */
     OF_LISTING,   /* a listing of records, */
     OF_RECORD,    /* or a record */
-    NO_VALUE,     /* before a companion's ending */
+    OF_PLACEHOLDER, /* a placeholder stands before a companion's ending */
+    NO_VALUE,       /* before a companion's ending */
     NO_COLUMN, /* a list of columns with nothing between two commas, or no name of an attribute */
     TOO_MANY
 };

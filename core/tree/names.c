@@ -7,6 +7,7 @@
 #include "core/tree/name_draft.h"
 #include "core/tree/name_parts.h"
 #include "core/tree/noise.h"
+#include "core/tree/placeholder.h"
 
 size_t names_limit(const struct place_options *options)
 {
@@ -37,7 +38,20 @@ bool names_have_readme(const struct route *route)
 bool names_list_readme(const struct model *table, const struct route *route,
                        const struct bindings *path)
 {
-    return names_have_readme(route) && (!route->parent || listable_missing(table, route, path));
+    bool lacks = !route->parent;
+    for (const struct route *child = route->children; child && !lacks; child = child->next)
+        lacks = listable_lacks(table, child, path);
+    return lacks && names_have_readme(route);
+}
+
+const struct route *names_next_unlisted(const struct names_directory *directory,
+                                        const struct route *after)
+{
+    const struct route *step = after ? after->next : directory->route->children;
+    while (step &&
+           (step == directory->scanned || !listable_lacks(directory->table, step, directory->path)))
+        step = step->next;
+    return step;
 }
 
 bool names_skip_rank(const struct route *child, struct span *name)
@@ -218,6 +232,25 @@ static bool find_shortened(const struct names_directory *directory, struct span 
     return false;
 }
 
+/* The step whose placeholder is called NAME; NULL for none. A placeholder's name holds a '{', or it
+ * is shortened and holds a '%'. */
+static const struct route *names_find_placeholder(const struct names_directory *directory,
+                                                  struct span name, struct arena *arena)
+{
+    const struct route *step = NULL;
+    if (name.size == 0 ||
+        (!memchr(name.data, '{', name.size) && !memchr(name.data, '%', name.size)))
+        return NULL;
+    while ((step = names_next_unlisted(directory, step))) {
+        CLEAN_UP(buf_clean_up) struct buf written = {0};
+        placeholder_write_name(step, &written);
+        arena->failed = arena->failed || written.failed;
+        if (span_equal(buf_span(&written), name))
+            return step;
+    }
+    return NULL;
+}
+
 /* What lists directories alone has no records to tell. */
 static bool has_companion(const struct route *route, enum companion companion)
 {
@@ -269,6 +302,15 @@ static bool find_any(const struct names_directory *directory, struct span name, 
 {
     struct span base = name, columns;
     enum companion companion = name_split_companion(&base, &columns);
+    const struct route *unlisted = names_find_placeholder(directory, base, arena);
+    if (unlisted && companion != COMPANION_NONE) {
+        *refusal = (struct refusal){.kind = OF_PLACEHOLDER};
+        return false;
+    }
+    if (unlisted) {
+        *found = (struct names_found){.kind = NAMES_PLACEHOLDER, .route = unlisted};
+        return true;
+    }
     if (companion == COMPANION_NONE)
         return find_shortened(directory, name, found) ||
                find_step(directory, name, false, arena, found, refusal);
@@ -373,6 +415,17 @@ static bool say_bad_escape(struct span name, struct error *err)
                      (int)name.size, name.data);
 }
 
+/* NAME is a placeholder's with the ending of a companion. */
+static bool names_refuse_companion(struct span name, struct error *err)
+{
+    struct span base = name, columns;
+    name_split_companion(&base, &columns);
+    return error_set(err, ERROR_NOT_LISTABLE,
+                     "\"%.*s\" stands for names that can't be listed; type one of them before %.*s",
+                     (int)base.size, base.data, (int)(name.size - base.size),
+                     name.data + base.size);
+}
+
 static bool say_refusal(const struct names_directory *directory, struct span name,
                         const struct refusal *refusal, struct error *err)
 {
@@ -410,6 +463,8 @@ static bool say_refusal(const struct names_directory *directory, struct span nam
     case NO_COMPANION:
         return error_set(err, ERROR_NOT_FOUND,
                          "a file of a bare value has no companions; its record has");
+    case OF_PLACEHOLDER:
+        return names_refuse_companion(name, err);
     case OF_DIRECTORY:
     case OF_LISTING:
     case OF_RECORD:
@@ -533,7 +588,7 @@ bool names_suit(const struct map *map, const struct place_options *options, stru
     struct bindings nothing = {0};
     for (size_t i = 0; options->suffix[0] && i < map->model_count; i++) {
         const struct model *table = map->models[i];
-        struct names_directory root = {table, table->root, &nothing, options};
+        struct names_directory root = {table, table->root, &nothing, options, NULL};
         if (!suits_below(&root, err))
             return false;
     }

@@ -18,6 +18,7 @@ struct place_options {
     const struct scan_limits *scan; /* NULL: nothing is ever scanned; else the partition keys of a
                                      * table that has no map are listed so */
     bool table_is_file; /* LIST@table is a file of the first columns that fit; else a directory */
+    bool omit_placeholders; /* listings show none; they can be looked up all the same */
 };
 
 /* A directory within a table. All borrowed. */
@@ -26,11 +27,13 @@ struct names_directory {
     const struct route *route;
     const struct bindings *path; /* what the path to it says */
     const struct place_options *options;
+    const struct route *scanned; /* the step whose names a Scan lists; NULL for none */
 };
 
 enum names_kind {
-    NAMES_CHILD,     /* a step that the map has: ROUTE, with VALUES for its parameters */
-    NAMES_README,    /* the directory's own */
+    NAMES_CHILD,       /* a step that the map has: ROUTE, with VALUES for its parameters */
+    NAMES_README,      /* the directory's own */
+    NAMES_PLACEHOLDER, /* of the step ROUTE, whose names nothing lists */
     NAMES_SHORTENED, /* an entry of the directory's listing, which alone knows its key: ROUTE is the
                         first kind of entry */
 };
@@ -97,6 +100,10 @@ size_t names_limit(const struct place_options *options);
 /* Whether the file at the route is a secret that this mount must not give. */
 bool names_withhold(const struct route *route, const struct place_options *options);
 
+/* The first step of the directory behind AFTER (NULL: of all) for which a placeholder stands: no
+ * listing shows all of its names. NULL for none. No key has the name of one. */
+const struct route *names_next_unlisted(const struct names_directory *directory,
+                                        const struct route *after);
 /* Whether the directory has a README, unless the map has something of that name there. */
 bool names_have_readme(const struct route *route);
 /* Whether listings show it: in a table's own directory, and any of which a part can't be listed.

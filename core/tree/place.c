@@ -5,6 +5,7 @@
 
 #include "core/base/nearest.h"
 #include "core/tree/noise.h"
+#include "core/tree/placeholder.h"
 
 /* Makes TEXT, which is another place's, PLACE's own. */
 static void copy_text(struct place *place, struct span *text)
@@ -365,10 +366,40 @@ static enum place_kind directory_kind(const struct names_found *found,
     }
 }
 
+/* Whether what is read at STEP has the whole partition key as its name, and nothing else. */
+static bool place_is_named_by_partition(const struct place *place, const struct route *step)
+{
+    const struct map_pattern *pattern = step->list ? step->list : step->file;
+    const char *param = format_whole_param(&step->segment);
+    const char *key = format_whole_param(&place->table->kinds->keys[0]);
+    return pattern && !pattern->index && !step->entry && param && key && strcmp(param, key) == 0;
+}
+
+const struct route *place_key_step(const struct place *place)
+{
+    if (!place->table_name || !place->route)
+        return NULL;
+    for (const struct route *step = place->route->children; step; step = step->next)
+        if (place_is_named_by_partition(place, step))
+            return step;
+    return NULL;
+}
+
 static struct names_directory names_of(const struct place *place,
                                        const struct place_options *options)
 {
-    return (struct names_directory){place->table, place->route, &place->bindings, options};
+    const struct route *scanned = options->scan ? place_key_step(place) : NULL;
+    return (struct names_directory){place->table, place->route, &place->bindings, options, scanned};
+}
+
+const struct route *place_next_unlisted(const struct place *place,
+                                        const struct place_options *options,
+                                        const struct route *after)
+{
+    struct names_directory directory = names_of(place, options);
+    bool is_of_directory = place->kind == PLACE_DIRECTORY || place->kind == PLACE_README ||
+                           place->kind == PLACE_LIST_INFO || place->kind == PLACE_LIST_FILE;
+    return is_of_directory && place->route ? names_next_unlisted(&directory, after) : NULL;
 }
 
 static bool find_in_table(struct place *place, struct span name,
@@ -384,6 +415,11 @@ static bool find_in_table(struct place *place, struct span name,
         return false;
     if (found.kind == NAMES_README) {
         place->kind = PLACE_README;
+        return true;
+    }
+    if (found.kind == NAMES_PLACEHOLDER) {
+        place->kind = PLACE_PLACEHOLDER;
+        place->route = found.route;
         return true;
     }
     if (found.companion == COMPANION_LINKS && !place->table->links)
@@ -416,6 +452,10 @@ static bool find_columns(struct place *place, struct span name, struct error *er
     size_t count;
     if (place->companion == COMPANION_TABLE && span_is(name, README_NAME)) {
         place->kind = PLACE_README;
+        return true;
+    }
+    if (place->kind == PLACE_COLUMNS && span_is(name, PLACEHOLDER_COLUMNS)) {
+        place->kind = PLACE_PLACEHOLDER;
         return true;
     }
     if (noise_is(name))
@@ -475,6 +515,17 @@ static bool find_readme(struct place *place, struct span name)
     return place->kind == PLACE_README;
 }
 
+/* What would be there is not known, so it is not proven that it is not there. */
+static bool place_refuse_below(const struct place *place, struct span name, struct error *err)
+{
+    if (noise_is(name))
+        return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
+                         (int)name.size, name.data);
+    return place->companion == COMPANION_TABLE
+               ? placeholder_refuse_columns(err)
+               : placeholder_refuse(place->table, place->route, &place->bindings, err);
+}
+
 static bool find_child(struct place *place, struct span name, const struct place_options *options,
                        struct error *err)
 {
@@ -496,6 +547,8 @@ static bool find_child(struct place *place, struct span name, const struct place
                          place->table_name);
     case PLACE_DIRECTORY:
         return find_in_table(place, name, options, err);
+    case PLACE_PLACEHOLDER:
+        return place_refuse_below(place, name, err);
     case PLACE_COLUMNS:
         return find_columns(place, name, err);
     case PLACE_ATTRS:

@@ -14,11 +14,13 @@
 enum place_kind {
     PLACE_ROOT,
     PLACE_ENVIRONMENT,
-    PLACE_TABLES,    /* tables by their names: those with table_prefix are listed, any opens */
-    PLACE_TABLE,     /* one of them, of which nothing is known but its name */
-    PLACE_DIRECTORY, /* within a table; a listing if its route has one */
-    PLACE_COLUMNS,   /* companion of a listing: a directory, whose files are tables of the columns
-                      * that their names say */
+    PLACE_TABLES,      /* tables by their names: those with table_prefix are listed, any opens */
+    PLACE_TABLE,       /* one of them, of which nothing is known but its name */
+    PLACE_DIRECTORY,   /* within a table; a listing if its route has one */
+    PLACE_PLACEHOLDER, /* a directory that stands for names which nothing lists: those of the step
+                        * ROUTE, or the columns of COMPANION. It can't be listed. */
+    PLACE_COLUMNS,     /* companion of a listing: a directory, whose files are tables of the columns
+                        * that their names say */
     PLACE_README, /* of a directory, to which the route belongs; above the tables there is none */
     PLACE_FACT,   /* a file that tells what the service says of a table */
     PLACE_LIST_INFO, /* companions of a listing, to which the route belongs: what is told of it */
@@ -70,6 +72,16 @@ size_t place_memory(const struct place *place); /* NULL takes none */
 bool place_is_directory(const struct place *place);
 /* Whether it is a directory in which a PLACE_FACT of each kind stands. */
 bool place_has_facts(const struct place *place);
+
+/* The step below PLACE, a directory of a table that was found by its name, whose names are the
+ * table's partition keys; NULL when it has none. */
+const struct route *place_key_step(const struct place *place);
+
+/* The first step of PLACE, a directory or a companion of one, behind AFTER (NULL: of all) for which
+ * a placeholder stands; NULL for none. */
+const struct route *place_next_unlisted(const struct place *place,
+                                        const struct place_options *options,
+                                        const struct route *after);
 
 /* What NAME means in PLACE, a directory. NULL with ERR filled: ERROR_NOT_FOUND when the map has
  * no such name, with a text that says what could stand there; ERROR_INVALID when it refuses the

@@ -50,7 +50,7 @@ bool price_init(struct price *price, const struct place *place, const struct pla
     /* The description tells the schema. */
     if (place->kind == PLACE_FACT && place->fact != FACT_SCHEMA)
         price->cost.requests = (unsigned)fact_read_count(place->fact);
-    bool scans = place->kind == PLACE_DIRECTORY && names->scan && census_step(place);
+    bool scans = place->kind == PLACE_DIRECTORY && names->scan && place_key_step(place);
     if (scans) {
         price->cost.scans = CENSUS_SEGMENTS;
         price->cost.units.scan = units_of_scan(names->scan->bytes, CENSUS_SEGMENTS);

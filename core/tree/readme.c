@@ -6,9 +6,8 @@
 #include "core/base/size.h"
 #include "core/map/groups.h"
 #include "core/map/listable.h"
-#include "core/tree/census.h"
 #include "core/tree/companion_words.h"
-#include "core/tree/entries.h"
+#include "core/tree/placeholder.h"
 #include "core/tree/route_words.h"
 
 static void write_pattern(const struct place *directory, const struct route *route,
@@ -88,28 +87,33 @@ static void write_scan_option(const struct models_told *told, struct buf *out)
     buf_add_text(out, ".\n");
 }
 
-static void write_unlisted(const struct place *directory, const struct route *child,
-                           const struct models_told *told, struct buf *out)
+/* Which names of CHILD the directory does not list, and the placeholder that stands for them. */
+static void readme_write_unlisted(const struct place *directory, const struct route *child,
+                                  const struct place_options *names, const struct models_told *told,
+                                  struct buf *out)
 {
-    CLEAN_UP(buf_clean_up) struct buf segment = {0};
+    CLEAN_UP(buf_clean_up) struct buf segment = {0}, name = {0};
     format_write(&child->segment, &segment);
-    out->failed = out->failed || segment.failed;
+    placeholder_write_name(child, &name);
+    out->failed = out->failed || segment.failed || name.failed;
     const char *reason =
         listable_values(directory->table, child)
             ? "is listed as far as the map knows its values; records may have others."
         : listable_follows_some(child, &directory->bindings) ||
                 groups_show(child, &directory->bindings)
             ? "is listed as far as entries lead to it; there may be others."
-        : child == census_step(directory)
+        : child == place_key_step(directory)
             ? "can't be listed here: no key leads to all of them, and this never scans unasked."
             : "can't be listed here: no key leads to all of them, and this never scans.";
-    buf_printf(out,
-               "%s %s\n"
-               "So what is shown ends in an error (EOPNOTSUPP). Type the name.\n",
-               buf_text(&segment), reason);
-    if (child == census_step(directory))
+    buf_printf(out, "%s %s\n", buf_text(&segment), reason);
+    if (names->omit_placeholders)
+        buf_add_text(out, "No entry stands for them (unlistable=quiet). Type a name.\n");
+    else
+        buf_printf(
+            out, "The directory %s stands for them, and does not open (EOPNOTSUPP). Type a name.\n",
+            buf_text(&name));
+    if (child == place_key_step(directory))
         write_scan_option(told, out);
-    buf_add_text(out, "In a mount, /.ddbfs/recent has the paths that were opened lately.\n\n");
 }
 
 static void write_scanned(const struct scan_limits *limits, struct buf *out)
@@ -120,6 +124,20 @@ static void write_scanned(const struct scan_limits *limits, struct buf *out)
                (unsigned long long)limits->items);
     size_write(limits->bytes, out);
     buf_add_text(out, " (--scan-limit) they are not listed, and have to be typed.\n\n");
+}
+
+static void readme_write_all_unlisted(const struct place *directory,
+                                      const struct place_options *names,
+                                      const struct models_told *told, struct buf *out)
+{
+    const struct route *step = NULL;
+    size_t size = out->size;
+    while ((step = place_next_unlisted(directory, names, step)))
+        readme_write_unlisted(directory, step, names, told, out);
+    if (out->size > size)
+        buf_add_text(out, "In a mount, /.ddbfs/recent has the paths that were opened lately.\n\n");
+    else if (names->scan && place_key_step(directory))
+        write_scanned(names->scan, out);
 }
 
 /* How many, of how much: counts of the service's, which it renews every six hours or so. */
@@ -241,11 +259,7 @@ static void write_above_tables(const struct place *directory, struct buf *out)
 static void write_within_table(const struct place *directory, const struct place_options *names,
                                const struct models_told *told, struct buf *out)
 {
-    const struct route *unlisted = entries_unlisted(directory, names);
-    if (unlisted)
-        write_unlisted(directory, unlisted, told, out);
-    else if (names->scan && census_step(directory))
-        write_scanned(names->scan, out);
+    readme_write_all_unlisted(directory, names, told, out);
     if (directory->table_name && !directory->route->parent)
         write_table(directory, told, out);
     buf_printf(out, "Paths of %s%s, and what each costs:\n\n", directory->table_prefix,

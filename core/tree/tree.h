@@ -70,7 +70,8 @@ void tree_cancel(struct tree_call *call); /* before DONE; NULL is fine */
 struct tree_entry {
     struct span name;
     bool directory;
-    bool link; /* a symbolic one to what CONTENT says */
+    bool placeholder; /* a directory that stands for names which nothing lists */
+    bool link;        /* a symbolic one to what CONTENT says */
     bool secret;
     int64_t size; /* -1 when not known */
     struct instant mtime;

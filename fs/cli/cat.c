@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/tree/unlisted.h"
 #include "fs/cli/turns.h"
 
 /* So many records leave as one request; and so many, of 400 KB each at the most, may wait in
@@ -17,16 +18,31 @@ static void take_file(void *arg, const struct tree_file *file, const struct erro
     turn_end(turn, err);
 }
 
+/* A file made of a listing has the records of the listing. Other names of the directory may be
+ * missing in the listing, and so here. */
+static void cat_warn_of_placeholders(const struct turn *turn)
+{
+    struct error why;
+    CLEAN_UP(buf_clean_up) struct buf words = {0};
+    if (turn->place->asked || unlisted_is_none(&turn->tree, turn->place, &why))
+        return;
+    buf_printf(&words, "the records are not all that the directory has: %s", why.text);
+    app_note(turn->app, LOG_LEVEL_WARNING, turn->path, buf_text(&words));
+}
+
 /* Pieces are printed as they come; the next one is made when its turn has come. */
 static void take_piece(void *arg, const struct tree_piece *piece, const struct error *err)
 {
     struct turn *turn = arg;
     if (piece)
         turn_print(turn, piece->bytes);
-    if (piece && piece->more)
+    if (piece && piece->more) {
         turn_pause(turn);
-    else
-        turn_end(turn, err);
+        return;
+    }
+    if (piece)
+        cat_warn_of_placeholders(turn);
+    turn_end(turn, err);
 }
 
 static bool is_streamed(const struct turn *turn)
@@ -37,6 +53,11 @@ static bool is_streamed(const struct turn *turn)
 static void start(struct turn *turn)
 {
     struct error why;
+    if (turn->place->kind == PLACE_PLACEHOLDER) {
+        unlisted_refuse(&turn->tree, turn->place, &why);
+        turn_end(turn, &why);
+        return;
+    }
     if (place_is_directory(turn->place)) {
         error_set(&why, ERROR_IS_DIRECTORY, "is a directory; list it with: ddbfs ls %s",
                   turn->path);

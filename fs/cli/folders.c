@@ -5,6 +5,7 @@
 
 #include "core/base/dict.h"
 #include "core/base/size.h"
+#include "core/tree/unlisted.h"
 #include "fs/cli/side.h"
 
 struct folders {
@@ -14,9 +15,28 @@ struct folders {
     void *arg;
 };
 
+/* The names that ENTRY of SIDE stands for are not compared. */
+static void folders_report_placeholder(struct app *app, const struct side *side,
+                                       const struct side_entry *entry)
+{
+    struct error reason, why;
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    struct place *place = place_child(side->place, entry->name, &app->tree.names, &reason);
+    if (place)
+        unlisted_refuse(&app->tree, place, &reason);
+    place_destroy(place);
+    error_set(&why, reason.kind, "is not compared: %s", reason.text);
+    contrast_add_path(&path, side->path, entry->name);
+    app_complain(app, buf_text(&path), &why);
+}
+
 static void tell_only(struct folders *folders, const struct side *side,
                       const struct side_entry *entry)
 {
+    if (entry->placeholder) {
+        folders_report_placeholder(folders->contrast->app, side, entry);
+        return;
+    }
     contrast_only(folders->contrast, side->path, entry->name, entry->directory,
                   side == &folders->before);
 }
@@ -168,7 +188,10 @@ static void compare_others(struct folders *folders, const struct side_entry *a,
     bool hidden = (a->secret || b->secret) && !contrast->app->options->show_secrets;
     contrast_add_path(&before, folders->before.path, a->name);
     contrast_add_path(&now, folders->now.path, b->name);
-    if (a->directory != b->directory) { /* neither has what the other has */
+    if (a->placeholder && b->placeholder) { /* which is said once */
+        folders_report_placeholder(contrast->app, &folders->before, a);
+    } else if (a->directory != b->directory || a->placeholder != b->placeholder) {
+        /* neither has what the other has */
         tell_only(folders, &folders->before, a);
         tell_only(folders, &folders->now, b);
     } else if (a->directory || !is_told(folders, a, b)) {
@@ -235,21 +258,8 @@ static void merge_others(struct folders *folders)
 
 static void complain_of_end(struct app *app, const struct side *side)
 {
-    struct error why = side->why;
-    if (why.kind == ERROR_NOT_LISTABLE)
-        error_set(&why, why.kind, "is not compared as a whole: %s", side->why.text);
-    if (why.kind != ERROR_NONE)
-        app_complain(app, side->path, &why);
-}
-
-/* What can't be listed is not compared. One that both have in common is said once. */
-static void complain_of_ends(const struct folders *folders)
-{
-    struct app *app = folders->contrast->app;
-    const struct side *before = &folders->before, *now = &folders->now;
-    complain_of_end(app, before);
-    if (before->why.kind != ERROR_NOT_LISTABLE || now->why.kind != ERROR_NOT_LISTABLE)
-        complain_of_end(app, now);
+    if (side->why.kind != ERROR_NONE)
+        app_complain(app, side->path, &side->why);
 }
 
 static void folders_clean_up(struct folders *folders)
@@ -281,7 +291,8 @@ bool folders_compare(struct contrast *contrast, const struct folder *before,
         match(&folders);
     if (!side_is_cut(a) && !side_is_cut(b))
         merge_others(&folders);
-    complain_of_ends(&folders);
+    complain_of_end(contrast->app, a);
+    complain_of_end(contrast->app, b);
     return a->any || b->any || a->others.count > 0 || b->others.count > 0 ||
            a->why.kind != ERROR_NONE || b->why.kind != ERROR_NONE;
 }

@@ -7,6 +7,7 @@
 #include "core/base/instant.h"
 #include "core/base/printable.h"
 #include "core/base/size.h"
+#include "core/tree/unlisted.h"
 #include "fs/cli/columns.h"
 #include "fs/cli/sorted_lines.h"
 #include "fs/cli/turns.h"
@@ -62,6 +63,8 @@ static void write_json(const struct tree_entry *entry, struct span path,
                entry->directory ? "directory"
                : entry->link    ? "link"
                                 : "file");
+    if (entry->placeholder)
+        buf_add_text(out, ",\"placeholder\":true");
     if (entry->link) {
         buf_add_text(out, ",\"target\":");
         json_write_string(out, entry->content);
@@ -144,6 +147,19 @@ static bool print_sorted(struct turn *turn)
     return true;
 }
 
+/* Ends a listing of records alone, which has no entry for what the directory does not list. WHAT is
+ * done with the records. */
+static void ls_end_records(struct turn *turn, const char *what)
+{
+    struct error why, partly;
+    if (turn->place->asked || unlisted_is_none(&turn->tree, turn->place, &why)) {
+        turn_end(turn, NULL);
+        return;
+    }
+    error_set(&partly, why.kind, "is not %s as a whole: %s", what, why.text);
+    turn_end(turn, &partly);
+}
+
 /* Pages are printed as they come; the next one is asked for when its turn has come. */
 static void take_entries(void *arg, const struct tree_entry *entries, size_t count, bool more,
                          const struct error *err)
@@ -163,8 +179,14 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
     }
     if (columns && !err)
         columns_say_empty(columns, turn->path);
-    bool printed = print_sorted(turn) || error_no_memory(&why);
-    turn_end(turn, printed ? err : &why);
+    if (!print_sorted(turn)) {
+        error_no_memory(&why);
+        err = &why;
+    }
+    if (columns && !err)
+        ls_end_records(turn, "shown");
+    else
+        turn_end(turn, err);
 }
 
 static void print_file(struct turn *turn, const struct tree_file *file, int64_t size)
@@ -234,9 +256,12 @@ static void take_count(void *arg, const struct tree_piece *piece, const struct e
         turn_pause(turn);
         return;
     }
-    if (piece)
-        print_count(turn, span_of(piece->bytes.data, piece->bytes.size - 1));
-    turn_end(turn, err);
+    if (!piece) {
+        turn_end(turn, err);
+        return;
+    }
+    print_count(turn, span_of(piece->bytes.data, piece->bytes.size - 1));
+    ls_end_records(turn, "counted");
 }
 
 static void shown_destroy(struct shown *shown)

@@ -65,8 +65,6 @@ static bool find(struct path_words *words, struct span path)
     return words->place;
 }
 
-/* That a part can't be listed is no failure: what stands before that word is what there is to say.
- */
 static void take_entries(void *arg, const struct tree_entry *entries, size_t count, bool more,
                          const struct error *err)
 {
@@ -77,7 +75,7 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
     words->told += count;
     words->listed = true;
     words->more = more && !err;
-    words->cut = words->cut || (err && err->kind != ERROR_NOT_LISTABLE);
+    words->cut = words->cut || err;
     loop_stop(words->app->loop);
 }
 

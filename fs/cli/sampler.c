@@ -130,6 +130,8 @@ void sampler_add_declared(struct sampler *sampler, const char *path)
         CLEAN_UP(buf_clean_up) struct buf below = {0};
         const struct tree_entry *entry = &entries.items[i];
         buf_printf(&below, "%s/%.*s", path, (int)entry->name.size, entry->name.data);
+        if (entry->placeholder)
+            continue;
         if (entry->directory)
             sampler_add_declared(sampler, buf_text(&below));
         else if (!span_is(entry->name, "README"))

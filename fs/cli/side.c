@@ -66,6 +66,7 @@ static bool take_entry(struct side *side, const struct tree_entry *from)
         .name = arena_copy(&entries->arena, from->name),
         .told = !record && from->size >= 0,
         .directory = from->directory,
+        .placeholder = from->placeholder,
         .secret = from->secret,
     };
     if (record)
@@ -190,6 +191,5 @@ void side_take(struct side *side)
 
 bool side_is_cut(const struct side *side)
 {
-    return side->why.kind != ERROR_NONE && side->why.kind != ERROR_NOT_LISTABLE &&
-           side->why.kind != ERROR_LONG_NAME;
+    return side->why.kind != ERROR_NONE && side->why.kind != ERROR_LONG_NAME;
 }

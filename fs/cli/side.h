@@ -13,6 +13,7 @@ struct side_entry {
     struct span content; /* of another file, if TOLD */
     bool told;
     bool directory;
+    bool placeholder; /* for names that are not listed */
     bool secret;
 };
 
@@ -55,8 +56,8 @@ bool side_align(struct side *a, struct side *b);
 const struct side_entry *side_peek(struct side *side);
 void side_take(struct side *side);
 
-/* Whether it ended before all that it has was told; what can't be listed at all is no such thing,
- * and a name that could not be told neither. */
+/* Whether it ended before all that it has was told. Not because of a name that is too long to be
+ * told. */
 bool side_is_cut(const struct side *side);
 
 #endif

@@ -203,7 +203,6 @@ static bool start(struct daemon *daemon, const struct start *wanted)
     struct clock *clock = loop_clock(app->loop);
     struct place *root = place_root(app->map);
     mount->budget.limit = (size_t)app->options->cache_bytes / CACHE_SHARES;
-    mount->unlistable_quiet = wanted->mount->unlistable_quiet;
     mount->nodes = root ? nodes_new(root, &mount->budget) : NULL;
     mount->listings = listings_new(mount);
     mount->failures = failures_new();
@@ -216,6 +215,7 @@ static bool start(struct daemon *daemon, const struct start *wanted)
         fprintf(stderr, "ddbfs: out of memory\n");
         return false;
     }
+    app->tree.names.omit_placeholders = wanted->mount->unlistable_quiet;
     /* Whoever has mounted a device that was handed over may have let others in. */
     app->tree.names.hide_secrets =
         (wanted->mount->allow_other || wanted->mounted) && !app->options->show_secrets;

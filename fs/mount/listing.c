@@ -50,20 +50,13 @@ struct reader {
  *                reads on does                                                   ASKED
  *   ASKED        some; a page is on its way: the reader waits                    any but ASKED
  *   WHOLE        everything: the end                                             -
- *   UNLISTABLE   all that can be told, but there may be more: EOPNOTSUPP         -
  *   FAILED       some: the error that ended it                                   -
  *
  * PAGES is there in IDLE and ASKED alone (in IDLE not before the first page, and not when a page
  * was refused to who asked: then it begins anew, and what comes again is told once). Entries are
  * only ever added, and keep their offsets, in every state.
  */
-enum listing_state {
-    LISTING_IDLE,
-    LISTING_ASKED,
-    LISTING_WHOLE,
-    LISTING_UNLISTABLE,
-    LISTING_FAILED
-};
+enum listing_state { LISTING_IDLE, LISTING_ASKED, LISTING_WHOLE, LISTING_FAILED };
 
 struct listing {
     struct listings *all;
@@ -125,7 +118,7 @@ static bool is_kept(const struct listing *listing)
 
 static bool is_whole(const struct listing *listing)
 {
-    return listing->state == LISTING_WHOLE || listing->state == LISTING_UNLISTABLE;
+    return listing->state == LISTING_WHOLE;
 }
 
 /* Whether it may be told if there is none that is fresh, and nobody can be asked for one. */
@@ -606,13 +599,8 @@ static bool has_answer(const struct listing *listing, off_t offset)
 static void answer(struct listing *listing, fuse_req_t req, size_t size, off_t offset)
 {
     off_t from = offset < 0 ? 0 : offset, at = from, end = (off_t)listing->count + DOTS;
-    bool is_quiet = mount_of(listing)->unlistable_quiet;
     if (from >= end && listing->state == LISTING_FAILED) {
         fuse_reply_err(req, listing->error);
-        return;
-    }
-    if (from >= end && listing->state == LISTING_UNLISTABLE && !is_quiet) {
-        fuse_reply_err(req, EOPNOTSUPP);
         return;
     }
     struct telling telling = {
@@ -768,7 +756,7 @@ static bool stand_in(struct listing *listing, const struct error *err)
     listing->read_ms = before->read_ms;
     listing->stale_until_ms = before->stale_until_ms;
     note_stale(listing, err);
-    become(listing, before->state);
+    become(listing, LISTING_WHOLE);
     return true;
 }
 
@@ -840,8 +828,6 @@ static void take_entries(void *arg, const struct tree_entry *entries, size_t cou
         become(listing, more ? LISTING_IDLE : LISTING_WHOLE);
     else if (error_is_of_asker(err))
         refuse_page(listing, err);
-    else if (err->kind == ERROR_NOT_LISTABLE) /* its README tells why: no failure to be noted */
-        become(listing, LISTING_UNLISTABLE);
     else if (!error_is_outage(err) || !stand_in(listing, err))
         fail(listing, listing_errno(err->kind), err);
     fail_when_too_large(listing);

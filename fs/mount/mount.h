@@ -41,7 +41,6 @@ struct mount {
     struct tally *tally;         /* what they read, in sums; owned */
     struct ledger *ledger;       /* and one by one; owned */
     struct bill *bills;          /* questions that have no answer yet */
-    bool unlistable_quiet;       /* a directory that can't be listed ends without an error */
     uid_t uid;                   /* whose everything is */
     gid_t gid;
     mode_t umask;

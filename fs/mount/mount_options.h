@@ -16,7 +16,7 @@ struct mount_options {
     mode_t umask;
     bool allow_other;
     bool nonempty;         /* the mountpoint may have entries, which the mount hides */
-    bool unlistable_quiet; /* a directory that can't be listed ends as if it were whole */
+    bool unlistable_quiet; /* no placeholder is listed */
 };
 
 /* Reads all that was given with -o; options of ddbfs go to OPTIONS. False after a message to

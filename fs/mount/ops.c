@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "core/tree/entries.h"
 #include "core/tree/resolve.h"
+#include "core/tree/unlisted.h"
 #include "fs/mount/ahead.h"
 #include "fs/mount/bill.h"
 #include "fs/mount/control.h"
@@ -40,7 +40,7 @@ static void remember(const struct mount *mount, const struct node *directory, st
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     if (!directory || !directory->place ||
-        !entries_unlisted(directory->place, &mount->app->tree.names))
+        !place_next_unlisted(directory->place, &mount->app->tree.names, NULL))
         return;
     nodes_path(directory, name, &path);
     if (!path.failed)
@@ -354,12 +354,30 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
         fuse_reply_readlink(req, buf_text(&text));
 }
 
+/* The directory is a placeholder: the error and its reason say that the names it stands for are not
+ * listed. */
+static void ops_refuse_opendir(fuse_req_t req, const struct node *node)
+{
+    struct mount *mount = mount_of(req);
+    struct error why;
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    unlisted_refuse(&mount->app->tree, node->place, &why);
+    nodes_path(node, span_text(""), &path);
+    journal_error(mount->journal, fuse_req_ctx(req)->pid, buf_span(&path), reply_errno(why.kind),
+                  &why);
+    fuse_reply_err(req, reply_errno(why.kind));
+}
+
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 {
     struct mount *mount = mount_of(req);
     struct node *node = nodes_find(mount->nodes, ino);
     if (!node || !node_is_directory(node)) {
         fuse_reply_err(req, node ? ENOTDIR : ESTALE);
+        return;
+    }
+    if (node->place && node->place->kind == PLACE_PLACEHOLDER) {
+        ops_refuse_opendir(req, node);
         return;
     }
     struct listing *listing = listing_open(mount->listings, node, fuse_req_ctx(req)->pid);

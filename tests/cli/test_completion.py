@@ -95,7 +95,7 @@ def test_what_the_map_tells_costs_nothing(complete, cost):
 
 
 def test_what_cannot_be_listed_costs_nothing(complete, cost):
-    assert complete("cat", "/prod/jobs/by-id/") == ["/prod/jobs/by-id/README"]
+    assert complete("cat", "/prod/jobs/by-id/") == ["/prod/jobs/by-id/README", "/prod/jobs/by-id/{job_id}/"]
     assert complete("cat", "/prod/jobs/by-id/1f3c") == []
     assert complete("cat", f"/prod/tables/prod-ShopifyEntitiesTable/items/SH") == []
     assert cost() == ["DescribeTable"]
@@ -190,7 +190,7 @@ def test_tables_that_no_map_names(complete, cost):
 
 def test_no_option_makes_it_scan(complete, cost):
     path = "/prod/tables/prod-ShopifyEntitiesTable/items/"
-    assert complete("--allow-scan", "ls", path) == [f"{path}README"]
+    assert complete("--allow-scan", "ls", path) == [f"{path}README", f"{path}{{pk}}/"]
     assert cost() == ["DescribeTable"]
 
 

@@ -428,9 +428,10 @@ def test_what_cannot_be_listed_is_said_not_to_be_compared(ddbfs, two_environment
     run = ddbfs("diff", "/one", "/two", env=env, expect=2)
     assert run.stdout == b""
     assert run.stderr.splitlines() == [
-        "ddbfs: /one/boxes/of: is not compared as a whole: {owner}/ can't be listed, since no key leads to "
+        "ddbfs: /one/boxes/of/{owner}: is not compared: {owner}/ can't be listed, since no key leads to "
         "all of them; type one: …/{owner}/"
     ]
+    assert ddbfs("diff", "/one/boxes/of/{owner}", "/two/boxes/of", env=env, expect=2).stdout == b""
 
 
 def test_what_can_be_listed_without_a_parameter_is_compared(ddbfs, boto, two_environments):
@@ -466,7 +467,7 @@ def test_whole_tables_are_compared_where_a_scan_is_allowed(ddbfs, table, proxy):
         table(tables.plain(), [tables.item("x", "note", box) for box in boxes], name=name)
     paths = [f"/prod/tables/{name}/" for name in contents]
     run = ddbfs("diff", *paths, expect=2)
-    assert run.text == "" and "items: is not compared as a whole" in run.stderr
+    assert run.text == "" and "items/{pk}: is not compared: {pk}/ can't be listed" in run.stderr
     assert ddbfs("diff", "--allow-scan", *paths, expect=1).text == f"Only in {paths[0]}items: a/\n"
 
 

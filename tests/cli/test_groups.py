@@ -112,9 +112,10 @@ def test_a_part_of_the_table_s_own_key(records, ls, events):
 def test_a_condition_that_leaves_some_out_is_told(ddbfs, events):
     """Days that it does not let through open all the same: the listing does not pass for whole."""
     events()
-    listed = ddbfs("ls", "/any/events/some/box", env=events.env, expect=1)
-    assert listed.text == "README\n2026-01-01/\n2026-01-02/\n"
-    assert "there may be others" in listed.stderr
+    listed = ddbfs("ls", "/any/events/some/box", env=events.env)
+    assert listed.text == "README\n{day}/\n2026-01-01/\n2026-01-02/\n"
+    told = ddbfs("ls", "/any/events/some/box/{day}", env=events.env, expect=1).stderr
+    assert "there may be others" in told
     assert ddbfs("ls", "/any/events/some/box/é", env=events.env).text
 
 

@@ -177,42 +177,12 @@ def test_job_that_left_its_status(ddbfs, boto, ls):
         boto.put_item(TableName=table, Item=before)
 
 
-# What can't be listed
-
-UNLISTED = {
-    "/prod/jobs/by-id": "{job_id}",
-    "/prod/shops": "{domain}",
-    "/prod/jobs/by-status": "{shop_id}",
-    "/prod/jobs/by-index/shopify": "{shop_id}",
-    f"{BY_INDEX}/on": "{date}",
-    f"{BY_INDEX}/between": "{from}..{to}",
-    "/prod/index-settings": "{account}",
-}
-
-
-@rows("path", UNLISTED)
-def test_directory_that_cannot_be_listed_says_what_to_type(ddbfs, cost, path):
-    result = ddbfs("ls", path, expect=1)
-    assert result.stderr.startswith(f"ddbfs: {path}: {UNLISTED[path]}")
-    assert "can't be listed" in result.stderr and "type one: …/" in result.stderr
-    assert cost() == []
-
-
-def test_what_is_known_of_an_unlisted_directory_is_shown(ddbfs):
-    assert ddbfs("ls", "/prod/shops", expect=1).text == "README\nby-account/\n"
-
-
 # The root
 
 
 def test_root_shows_environments_and_branches(ls, cost):
     assert ls("/") == ["prod/", "staging/", "tables/", "dev-fix-7/", "dev-search-v2/"]
     assert cost() == ["ListTables"]
-
-
-def test_directory_that_cannot_be_listed_gives_the_hint_of_its_parameter(ddbfs):
-    result = ddbfs("ls", "/prod/jobs/by-status", expect=1)
-    assert "shop_id is the account and index name" in result.stderr
 
 
 def test_named_environments_are_shown_when_branches_cannot_be_found(ddbfs, proxy):

@@ -56,11 +56,12 @@ def names_of(result):
 def test_without_the_option_keys_have_to_be_typed(bare, table_of, proxy, cost):
     items = f"/tables/{table_of(KEYS)}/items"
     proxy.fault("alter", op="DescribeTable", times=None, change=counted(8, 100))
-    result = bare("ls", items, expect=1)
-    assert result.text == "README\n" and "type one" in result.stderr
+    assert bare("ls", items).text == "README\n{pk}/\n"
+    result = bare("ls", f"{items}/{{pk}}", expect=1)
+    assert "type one" in result.stderr
     lists = "--allow-scan lists them by reading the whole table (8 items)"
     assert f"; or {lists}" in result.stderr
-    assert cost() == ["DescribeTable"]
+    assert cost() == ["DescribeTable"] * 2
     assert f"\n{lists}.\n" in bare("cat", f"{items}/README").text
     assert bare("ls", f"{items}/a").text.split() == ["000", "001"]
 
@@ -172,7 +173,7 @@ def test_only_the_partition_keys_are_listed_so(scans, table_of, cost):
 
 def test_a_map_s_own_paths_never_scan(ddbfs, proxy, cost):
     proxy.allow_scan = True
-    ddbfs("--allow-scan", "ls", "/prod/jobs/by-id", expect=1)
+    assert "{job_id}/" in ddbfs("--allow-scan", "ls", "/prod/jobs/by-id").text
     assert cost() == []
 
 

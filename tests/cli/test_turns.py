@@ -162,7 +162,7 @@ def test_a_miss_is_json(ddbfs, command):
 
 
 def test_a_directory_that_is_not_listable_is_json(ddbfs):
-    result = ddbfs("ls", "--json", "/prod/jobs/by-id", expect=1)
+    result = ddbfs("ls", "--json", "/prod/jobs/by-id/{job_id}", expect=1)
     assert errors_of(result)[0]["errno"] == "EOPNOTSUPP"
 
 

@@ -290,6 +290,7 @@ def test_names_of_an_index_are_hydrated_by_hundreds(mount, branch):
 # What cannot be listed.
 
 
+<<<<<<< HEAD
 UNLISTABLE = ["prod/jobs/by-id", "prod/shops", f"prod/jobs/by-index/shopify/{INDEX}/on"]
 
 
@@ -344,6 +345,8 @@ def test_programs_that_walk_say_that_they_have_not_seen_all(shared_mount, tmp_pa
         assert code == expected and "not supported" in said, (command, code, said)
 
 
+=======
+>>>>>>> d6bb0d7 (What a directory cannot list is an entry of it, which does not open: listings succeed, and walks report what is missing)
 def test_find_counts_the_same_on_every_visit(mount):
     """What a directory shows does not depend on who looked."""
     m = mount()

@@ -207,6 +207,17 @@ def test_mc_shows_a_directory_and_a_record(listed, terminal):
     assert listed.counts() == {}
 
 
+@needs("mc")
+@needs("tmux")
+def test_mc_shows_a_placeholder_and_says_that_it_does_not_open(listed, terminal):
+    folder = listed / "prod/shops"
+    mc = terminal("mc", "-d", "-u", folder, folder)
+    mc.wait_for("{domain}")
+    mc.type("Down", "Down", "Enter")
+    mc.wait_for("Cannot read directory contents")
+    assert listed.counts() == {}
+
+
 @needs("pcmanfm")
 @needs("Xvfb")
 @needs("dbus-run-session")

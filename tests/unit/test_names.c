@@ -351,14 +351,36 @@ static void use_string(struct span text)
     }
 }
 
+/* Texts that begin or end as the name of a placeholder does. */
+static void use_placeholders(use_fn *use)
+{
+    static const char *const endings[] = {"", "@info", "@", ".d", "~", "@count"};
+    for (const struct route *step = directory->route->children; step; step = step->next) {
+        for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+            CLEAN_UP(buf_clean_up) struct buf text = {0};
+            format_write(&step->segment, &text);
+            buf_add_text(&text, endings[i]);
+            use(buf_span(&text));
+        }
+        for (size_t i = 0; i < step->segment.count; i++) {
+            CLEAN_UP(buf_clean_up) struct buf text = {0};
+            if (step->segment.pieces[i].param)
+                buf_printf(&text, "{%s}", step->segment.pieces[i].param);
+            use(buf_span(&text));
+        }
+    }
+}
+
 static void check_child(bool all)
 {
     param_count = 0;
     add_params(&child->segment);
     for (size_t i = 0; child->entry && i < directory->table->key_count; i++)
         add_params(&child->kind->keys[i]);
-    for (target = 0; target < param_count; target++)
+    for (target = 0; target < param_count; target++) {
         use_strings(use_string, all);
+        use_placeholders(use_string);
+    }
     if (param_count == 0) {
         struct bindings nothing = {0};
         check_name(&nothing);

@@ -948,13 +948,64 @@ static void test_an_error_while_records_are_read_ends_a_listing(void)
 static void test_a_directory_that_can_not_be_listed_says_what_to_type(void)
 {
     open_example();
-    check_list_fails("/prod/jobs/by-id", "README\n", ERROR_NOT_LISTABLE,
+    check_list("/prod/jobs/by-id", "README\n{job_id}/\n");
+    check_list_fails("/prod/jobs/by-id/{job_id}", "", ERROR_NOT_LISTABLE,
                      "{job_id} can't be listed, since no key leads to all of them; type one: "
                      "…/{job_id}");
-    check_list_fails("/prod/shops", "README\nby-account/\n", ERROR_NOT_LISTABLE,
+    check_list("/prod/shops", "README\nby-account/\n{domain}/\n");
+    check_list_fails("/prod/shops/{domain}", "", ERROR_NOT_LISTABLE,
                      "{domain}/ can't be listed, since no key leads to all of them; type one: "
                      "…/{domain}/");
     CHECK_INT(scene.fake.started, 0);
+    close_scene();
+}
+
+static void check_no_place(const char *path, enum error_kind kind, const char *text)
+{
+    struct error err = {0};
+    struct place *place = place_resolve(scene.map, span_text(path), &scene.tree.names, &err);
+    CHECK(place == NULL);
+    CHECK_INT(err.kind, kind);
+    CHECK_HAS(err.text, text);
+}
+
+/* What would be there is not known; what programs try by themselves is never there. */
+static void test_nothing_is_found_below_a_placeholder(void)
+{
+    open_example();
+    check_no_place("/prod/jobs/by-id/{job_id}/x", ERROR_NOT_LISTABLE, "type one: …/{job_id}");
+    check_no_place("/prod/shops/{domain}/SETTINGS", ERROR_NOT_LISTABLE, "type one: …/{domain}/");
+    check_no_place("/prod/shops/{domain}/.git", ERROR_NOT_FOUND, "by themselves");
+    check_no_place(
+        "/prod/jobs/by-id/{job_id}@info", ERROR_NOT_LISTABLE,
+        "\"{job_id}\" stands for names that can't be listed; type one of them before @info");
+    check_no_place("/prod/jobs/by-id/{job_id}@csv:a", ERROR_NOT_LISTABLE, "before @csv:a");
+    check_no_place("/prod/jobs/by-index/shopify/a-b/all@table/{columns}/x", ERROR_NOT_LISTABLE,
+                   "the columns of a table are typed");
+    check_list("/prod/jobs/by-index/shopify/a-b/all@table", "README\n{columns}/\n");
+    close_scene();
+}
+
+/* Each of them, and mixed with text as the map writes it; a key that reads so has another name. */
+static void test_each_step_that_is_not_listed_has_a_placeholder(void)
+{
+    static const struct fake_item items[] = {
+        {"prod-T", NULL, "{\"pk\":{\"S\":\"{a}\"},\"sk\":{\"S\":\"R#w-{from}..{to}\"}}"},
+        {"prod-T", NULL, "{\"pk\":{\"S\":\"{a}\"},\"sk\":{\"S\":\"R#d-{x}\"}}"},
+        {"prod-T", NULL, "{\"pk\":{\"S\":\"{a}\"},\"sk\":{\"S\":\"R#%64-{x}\"}}"},
+        {0}};
+    open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"R#{n*}\"},"
+               "\"s\":{\"pk\":\"{a}\",\"sk\":\"S#{x}\"},\"u\":{\"pk\":\"{a}\",\"sk\":\"U#{b}\"}},"
+               "\"paths\":{\"{a}/\":{\"list\":\"r\"},\"{a}/d-{x}/\":{\"list\":\"s\"},"
+               "\"{a}/w-{from}..{to}/\":{\"list\":\"u\",\"where\":{\"b\":\"{from}..{to}\"}}}",
+               items);
+    check_list("/prod/t", "README\n{a}/\n");
+    check_list("/prod/t/%7Ba}",
+               "README\nw-{from}..{to}/\nd-{x}/\n%77-{from}..{to}\n%64-{x}\n%2564-{x}\n");
+    scene.tree.names.omit_placeholders = true;
+    check_list("/prod/t", "README\n");
+    check_list_fails("/prod/t/{a}", "", ERROR_NOT_LISTABLE,
+                     "{a}/ can't be listed, since no key leads to all of them; type one: …/{a}/");
     close_scene();
 }
 
@@ -1111,7 +1162,8 @@ static void test_a_record_without_its_entry_brings_its_directory_too(void)
     check_list("/prod/t/A", "4.d/\n3\n3.d/\n");
     close_scene();
     open_table(LISTED_BY_INDEX(""), indexed);
-    check_list_fails("/prod/t/A", "README\n1\n1.d/\n", ERROR_NOT_LISTABLE,
+    check_list("/prod/t/A", "README\n{i}.d/\n1\n1.d/\n");
+    check_list_fails("/prod/t/A/{i}.d", "", ERROR_NOT_LISTABLE,
                      "{i}.d/ is listed as far as entries lead to it, and there may be others; type "
                      "one: …/{i}.d/");
     close_scene();
@@ -1127,7 +1179,8 @@ static void test_known_values_may_not_be_all(void)
     TWO_KINDS "\"params\":{\"a\":{\"values\":[\"A\",\"B\"]" only "}},"                             \
               "\"paths\":{\"x/{a}/\":{\"list\":\"root\"}}"
     open_table(BY_PART(""), two_kinds);
-    check_list_fails("/prod/t/x", "README\nA/\nB/\n", ERROR_NOT_LISTABLE,
+    check_list("/prod/t/x", "README\nA/\nB/\n{a}/\n");
+    check_list_fails("/prod/t/x/{a}", "", ERROR_NOT_LISTABLE,
                      "{a}/ is listed as far as the map knows its values, and it does not say that "
                      "these are \"only\" them; type one: …/{a}/");
     check_list("/prod/t/x/C", "");
@@ -1350,7 +1403,7 @@ static void test_groups_are_shown_once_each(void)
 /* The index does not lead to records that are found in the table alone. */
 static void test_groups_that_are_not_all_say_so(void)
 {
-    check_groups("/prod/t/other/1", "README\na/\nb/\nc/\nd/\ne/\nf/\n", ERROR_NOT_LISTABLE);
+    check_groups("/prod/t/other/1", "README\n{b}/\na/\nb/\nc/\nd/\ne/\nf/\n", ERROR_NONE);
 }
 
 /* Eight records of three sort keys, of which the index alone knows two. */
@@ -1764,6 +1817,9 @@ static const struct check_test tests[] = {
      test_an_error_while_records_are_read_ends_a_listing},
     {"a_directory_that_can_not_be_listed_says_what_to_type",
      test_a_directory_that_can_not_be_listed_says_what_to_type},
+    {"nothing_is_found_below_a_placeholder", test_nothing_is_found_below_a_placeholder},
+    {"each_step_that_is_not_listed_has_a_placeholder",
+     test_each_step_that_is_not_listed_has_a_placeholder},
     {"the_readme_of_a_table_asks_nobody", test_the_readme_of_a_table_asks_nobody},
     {"the_readme_of_what_can_not_be_listed", test_the_readme_of_what_can_not_be_listed},
     {"noise_asks_nobody", test_noise_asks_nobody},
