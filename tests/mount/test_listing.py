@@ -290,63 +290,6 @@ def test_names_of_an_index_are_hydrated_by_hundreds(mount, branch):
 # What cannot be listed.
 
 
-<<<<<<< HEAD
-UNLISTABLE = ["prod/jobs/by-id", "prod/shops", f"prod/jobs/by-index/shopify/{INDEX}/on"]
-
-
-def shown_until_its_end(folder):
-    names = []
-    with os.scandir(folder) as entries:
-        while True:
-            try:
-                names.append(next(entries).name)
-            except StopIteration:
-                return sorted(names), None
-            except OSError as problem:
-                return sorted(names), problem.errno
-
-
-@rows("path", UNLISTABLE)
-def test_what_cannot_be_listed_shows_a_readme_that_says_why_and_ends_in_an_error(shared_mount, path):
-    m = shared_mount
-    names, error = shown_until_its_end(m / path)
-    assert "README" in names and error == errno.EOPNOTSUPP
-    text = (m / path / "README").read_text("utf-8")
-    assert "can't be listed" in text and ".ddbfs/recent" in text and m.counts() == {}
-
-
-def test_what_cannot_be_listed_ends_without_an_error_where_that_is_wished(mount):
-    m = mount("-o", "unlistable=quiet")
-    assert [path for path in UNLISTABLE if "README" not in os.listdir(m / path)] == []
-    assert m.counts() == {}
-
-
-def status_of(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    return done.returncode, done.stderr
-
-
-def test_programs_that_walk_say_that_they_have_not_seen_all(shared_mount, tmp_path):
-    """On standard error, and by their status."""
-    m = shared_mount
-    folder = str(m / "prod/shops")
-    walks = [
-        (["ls", folder], 2),
-        (["sh", "-c", f"set -o pipefail; ls '{folder}' | wc -l"], 2),
-        (["grep", "-r", "no such text", folder], 2),
-        (["find", folder], 1),
-        (["du", "-s", folder], 1),
-        (["cp", "-r", folder, str(tmp_path / "copy")], 1),
-        (["tar", "-cf", str(tmp_path / "shops.tar"), "-C", folder, "."], 2),
-        (["rsync", "-a", folder + "/", str(tmp_path / "synced")], 23),
-    ]
-    for command, expected in walks:
-        code, said = status_of(*(["bash"] + command[1:] if command[0] == "sh" else command))
-        assert code == expected and "not supported" in said, (command, code, said)
-
-
-=======
->>>>>>> d6bb0d7 (What a directory cannot list is an entry of it, which does not open: listings succeed, and walks report what is missing)
 def test_find_counts_the_same_on_every_visit(mount):
     """What a directory shows does not depend on who looked."""
     m = mount()
