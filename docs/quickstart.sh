@@ -14,7 +14,8 @@ JOB=1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90
 INDEX=kl7a9h55-shopify-e513a8-4
 NEEDS="gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libfuse3-dev libssl-dev
     zlib1g-dev libcjson-dev fuse3"
-MOUNT=build/demo/mnt
+# Outside of the checkout, so that no indexer and no grep -r there walks into it; found again by its name.
+MOUNT=/tmp/ddbfs-demo-$(id -u)-$(printf %s "$REPO" | cksum | cut -d' ' -f1)
 SHOWN_LINES=12
 
 . tests/packages.sh
@@ -24,19 +25,19 @@ usage() {
 }
 
 is_mounted() {
-    findmnt -n --mountpoint "$REPO/$MOUNT" >/dev/null
+    findmnt -n --mountpoint "$MOUNT" >/dev/null
 }
 
 # The mountpoint comes by standard input, so that grep does not find itself.
 # shellcheck disable=SC2062
 daemon_lives() {
-    echo "$REPO/$MOUNT" | grep -qsF -f - /proc/[0-9]*/cmdline
+    echo "$MOUNT" | grep -qsF -f - /proc/[0-9]*/cmdline
 }
 
 # Also a mount whose daemon has died. The daemon ends by itself, a moment later.
 unmount() {
     is_mounted || return 0
-    fusermount3 -u "$REPO/$MOUNT" || {
+    fusermount3 -u "$MOUNT" || {
         echo "quickstart: leave $MOUNT first (cd), and close what is open in it" >&2
         return 1
     }
@@ -49,6 +50,7 @@ unmount() {
 
 stop_all() {
     unmount || stopped=no
+    [ "${stopped:-yes}" = no ] || [ ! -d "$MOUNT" ] || rmdir "$MOUNT" || true
     sh docs/examples/load_demo.sh --stop && [ "${stopped:-yes}" = yes ]
 }
 
@@ -85,15 +87,22 @@ show() {
     echo
 }
 
+# In /tmp somebody else may have made a folder of this name, or a link.
+make_mountpoint() {
+    mkdir -m 700 "$MOUNT" 2>/dev/null && return 0
+    [ ! -L "$MOUNT" ] && [ "$(stat -c '%u %a %F' "$MOUNT")" = "$(id -u) 700 directory" ] && return 0
+    echo "   $MOUNT is not a folder of yours alone; remove it, and start again." >&2
+    return 1
+}
+
 # False, after the reason, where this machine does not let us mount (in most containers).
 mount_demo() {
-    unmount || return 1
-    mkdir -p "$MOUNT"
+    unmount && make_mountpoint || return 1
     [ -c /dev/fuse ] || {
         echo "   There is no /dev/fuse here, so nothing is mounted: ddbfs cat and ls must do."
         return 1
     }
-    ddbfs mount "$REPO/$MOUNT" && return 0
+    ddbfs mount "$MOUNT" && return 0
     echo "   It could not be mounted, for the reason above: ddbfs cat and ls must do."
     return 1
 }
@@ -128,7 +137,7 @@ session() {
 
 go_on() {
     ! is_mounted || {
-        echo "The mount stays: look around in $REPO/$MOUNT"
+        echo "The mount stays: look around in $MOUNT"
         echo
     }
     echo "The demo server goes on running. To ask it yourself, paste this; then type ddbfs ls / and"
@@ -178,7 +187,7 @@ DDBFS_MAP=$REPO/docs/examples/ecommerce.map.json
 export PATH DDBFS_MAP
 echo "3. Mounting it at $MOUNT."
 if mount_demo; then
-    echo "   A path is a question; each of these could be typed as it stands, from $REPO."
+    echo "   A path is a question; each of these could be typed as it stands."
     echo
     mount_session
     echo "4. The same without a mount: in scripts, and where there is no FUSE."

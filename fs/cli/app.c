@@ -11,7 +11,6 @@
 #include "core/sources.h"
 #include "core/tree/resolve.h"
 #include "fs/cli/code_prompt.h"
-#include "fs/cli/mounts.h"
 
 static void write_log(void *app, enum log_level level, const char *line)
 {
@@ -325,7 +324,6 @@ static bool needs_no_map(const char *path)
 
 void app_hint(const struct app *app, const char *path, struct error *err)
 {
-    CLEAN_UP(buf_clean_up) struct buf root = {0};
     bool forgotten = app->map && map_is_none(app->map) && !needs_no_map(path);
     if (forgotten && err->kind == ERROR_NOT_FOUND && app->is_drafting)
         error_set(err, ERROR_INVALID,
@@ -333,18 +331,6 @@ void app_hint(const struct app *app, const char *path, struct error *err)
                   "there is " MAP_TABLES_NAME "/ alone; say ddbfs map --map FILE …");
     else if (forgotten && err->kind == ERROR_NOT_FOUND)
         err->kind = ERROR_INVALID;
-    if (path[0] != '/' || !mounts_find(path, &root))
-        return;
-    const char *rest = path + root.size;
-    if (strncmp(rest, "/.ddbfs", 7) == 0)
-        error_set(err, ERROR_INVALID,
-                  "is what the mount at %s tells of itself; read it as a file, without ddbfs",
-                  buf_text(&root));
-    else
-        error_set(err, ERROR_INVALID,
-                  "is in the mount at %s, and commands take paths without the "
-                  "mountpoint: %s",
-                  buf_text(&root), rest[0] ? rest : "/");
 }
 
 /* What app_resolve waits for. */

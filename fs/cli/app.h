@@ -68,8 +68,8 @@ void app_write_error(struct buf *out, const char *path, const struct error *err)
 /* To standard error. A terminal must not obey what somebody put into a path, or into a key. */
 void app_print_safely(const char *text);
 
-/* ERR, why there is no such path, says instead what else PATH may be: one as it is in a mount is
- * told what it is called here; and one of a map that was forgotten is not proven to be missing. */
+/* ERR, why there is no such path, says instead that the map of PATH may have been forgotten: then
+ * the path is not proven to be missing. */
 void app_hint(const struct app *app, const char *path, struct error *err);
 
 /* The place that PATH names, for who has nothing else to do meanwhile: it runs the loop. NULL with
@@ -93,6 +93,6 @@ int map_draft(const struct options *options, int argc, char **argv, const char *
 
 command_fn cat_command, ls_command, diff_command, explain_command, check_command, mount_command,
     refresh_command, umount_command, log_command, top_command, policy_command, config_command,
-    map_command, init_command, completion_command, skill_command;
+    map_command, init_command, completion_command, skill_command, status_command;
 
 #endif

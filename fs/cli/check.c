@@ -8,6 +8,7 @@
 
 #include "core/base/printable.h"
 #include "core/sources.h"
+#include "fs/cli/mounted.h"
 #include "fs/cli/sampler.h"
 
 struct check {
@@ -324,5 +325,11 @@ int check_command(const struct options *options, int argc, char **argv)
     else if (!app_find_map(options, &map))
         return EXIT_FAILURE;
     check.file = buf_text(&map);
-    return run(&check, options, argv + 1, paths);
+    struct mounted mounted;
+    mounted_init(&mounted, options);
+    int status = EXIT_FAILURE;
+    if (mounted_take(&mounted, argv + 1, paths))
+        status = run(&check, &mounted.options, argv + 1, paths);
+    mounted_clean_up(&mounted);
+    return status;
 }

@@ -7,6 +7,9 @@
 #define CONTROL_REFRESH "refresh"
 #define CONTROL_NOW "@now"
 
+/* MOUNTPOINT/.ddbfs/mount.json: the map and the options that the mount goes by, and its start. */
+#define CONTROL_MOUNT "mount.json"
+
 /* What a refresh that was carried out is answered with where the map has no such path; else it is
  * ENOENT, since there is no file of that name. */
 #define CONTROL_NO_SUCH_PATH ENODATA

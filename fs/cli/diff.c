@@ -7,6 +7,7 @@
 #include "core/tree/resolve.h"
 #include "fs/cli/contrast.h"
 #include "fs/cli/folders.h"
+#include "fs/cli/mounted.h"
 
 enum { STATUS_SAME, STATUS_DIFFERENT, STATUS_TROUBLE };
 
@@ -275,8 +276,13 @@ int diff_command(const struct options *options, int argc, char **argv)
     if (argc != 2)
         return app_usage("diff needs two paths", "diff");
     int status = STATUS_TROUBLE;
-    if (app_init_any(&app, options, COMMAND_CACHE_BYTES))
-        status = compare_all(&app, argv[0], argv[1]);
-    app_clean_up(&app);
+    struct mounted mounted;
+    mounted_init(&mounted, options);
+    if (mounted_take(&mounted, argv, argc)) {
+        if (app_init_any(&app, &mounted.options, COMMAND_CACHE_BYTES))
+            status = compare_all(&app, argv[0], argv[1]);
+        app_clean_up(&app);
+    }
+    mounted_clean_up(&mounted);
     return fflush(stdout) == 0 && !ferror(stdout) ? status : STATUS_TROUBLE;
 }

@@ -13,6 +13,7 @@
 #include "fs/cli/consent.h"
 #include "fs/cli/learner.h"
 #include "fs/cli/map_from.h"
+#include "fs/cli/mounted.h"
 
 /* Where the schema of maps is installed: the build says it. */
 #ifndef DDBFS_DATA
@@ -410,14 +411,9 @@ static const char *misuse_of(const struct options *options, int argc, char **arg
     return NULL;
 }
 
-int map_draft(const struct options *options, int argc, char **argv, const char *command)
+static int map_draft_by(const struct options *options, int argc, char **argv)
 {
     struct drafting drafting = {0};
-    const char *misuse = misuse_of(options, argc, argv);
-    if (misuse)
-        return app_usage(misuse, command);
-    if (options->from)
-        return map_from(options, argc, argv);
     bool ok = start(&drafting, options);
     drafting.learner = ok ? learner_new(&drafting.app) : NULL;
     if (drafting.learner)
@@ -426,6 +422,24 @@ int map_draft(const struct options *options, int argc, char **argv, const char *
         drafting.app.status = EXIT_FAILURE;
     int status = drafting.app.status;
     clean_up(&drafting);
+    return status;
+}
+
+int map_draft(const struct options *options, int argc, char **argv, const char *command)
+{
+    const char *misuse = misuse_of(options, argc, argv);
+    if (misuse)
+        return app_usage(misuse, command);
+    if (options->from)
+        return map_from(options, argc, argv);
+    struct mounted mounted;
+    mounted_init(&mounted, options);
+    bool ok = mounted_take(&mounted, argv, argc);
+    for (unsigned i = 0; ok && i < options->sample_path_count; i++)
+        ok = (mounted.options.sample_paths[i] =
+                  mounted_path(&mounted, mounted.options.sample_paths[i])) != NULL;
+    int status = ok ? map_draft_by(&mounted.options, argc, argv) : EXIT_FAILURE;
+    mounted_clean_up(&mounted);
     return status;
 }
 

@@ -34,6 +34,7 @@ enum option_keeps {
 struct option {
     char letter;         /* 0: has none */
     bool asks;           /* of asking the service: may stand anywhere, but some ask nobody */
+    bool inherited;      /* a command on a path below a mount goes by what the mount was given */
     bool optional;       /* the argument is a number, or is left out */
     enum word_kind kind; /* what completes the value, where ONE_OF does not */
     enum option_keeps keeps;

@@ -197,24 +197,28 @@ const struct option option_table[] = {
      .help = "use no map: neither $DDBFS_MAP nor one that is found; /tables needs none"},
     {.name = "profile",
      .asks = true,
+     .inherited = true,
      .argument = "NAME",
      .takes = "the name of a profile",
      TEXT(profile),
      .help = "the AWS profile, instead of the map's; turns credentials in the environment off"},
     {.name = "region",
      .asks = true,
+     .inherited = true,
      .argument = "NAME",
      .takes = "the name of a region",
      TEXT(region),
      .help = "the AWS region, instead of the map's"},
     {.name = "endpoint-url",
      .asks = true,
+     .inherited = true,
      .argument = "URL",
      .takes = "http://… or https://…",
      TEXT(endpoint_url),
      .help = "ask this server, instead of the region's"},
     {.name = "suffix",
      .asks = true,
+     .inherited = true,
      .argument = "TEXT",
      .takes = "at most 16 bytes, without /, %, @, control characters and a ~ at the end",
      .set = set_suffix,
@@ -222,6 +226,7 @@ const struct option option_table[] = {
      .help = "end every record's name with TEXT, such as .json"},
     {.name = "format",
      .asks = true,
+     .inherited = true,
      .argument = "HOW",
      .one_of = "pretty compact",
      .set = set_format,
@@ -229,6 +234,7 @@ const struct option option_table[] = {
      .help = "records as pretty or compact JSON"},
     {.name = "show-secrets",
      .asks = true,
+     .inherited = true,
      FLAG(show_secrets),
      .help = "show attributes that the map calls secret"},
     {.name = "timeout",
@@ -291,7 +297,7 @@ const struct option option_table[] = {
      .help = "ask at a terminal before a filter or a count takes more read units"},
     {.name = "json",
      FLAG(json),
-     .commands = "cat ls diff explain check policy config",
+     .commands = "cat ls diff explain check policy config status",
      .help = "errors, listings, differences and findings as JSON, for programs"},
     {.name = "env",
      .argument = "NAME",
@@ -415,10 +421,12 @@ const struct option option_table[] = {
      .initial = "yes",
      .help = "ask for a record again whose answer is late"},
     {.name = "allow-scan",
+     .inherited = true,
      FLAG(allow_scan),
      .commands = "mount ls cat diff explain policy map init",
      .help = "list the partition keys of small tables without a map, by a Scan"},
     {.name = "scan-limit",
+     .inherited = true,
      .argument = "LIMIT",
      .takes = "N or N,BYTES: 1 to 100000000 items, and bytes with K, M or G behind them or not",
      .set = set_scan_limit,
@@ -441,6 +449,7 @@ const struct refused_letter refused_letters[] = {
 };
 
 const size_t option_count = sizeof option_table / sizeof option_table[0];
+_Static_assert(sizeof option_table / sizeof option_table[0] <= OPTIONS_MOST, "struct options");
 
 static bool set_number(uint32_t *out, uint32_t most, const char *value)
 {
@@ -453,6 +462,7 @@ static bool set_number(uint32_t *out, uint32_t most, const char *value)
 bool option_set(const struct option *option, struct options *options, const char *value)
 {
     void *kept = (char *)options + option->at;
+    options->given[option - option_table] = value ? value : "";
     if (option->set)
         return option->set(options, value);
     switch (option->keeps) {

@@ -12,6 +12,7 @@ void options_init(struct options *options)
     for (size_t i = 0; i < option_count; i++)
         if (option_table[i].initial)
             option_set(&option_table[i], options, option_table[i].initial);
+    memset(options->given, 0, sizeof options->given); /* defaults are not */
     options->scan_limited = false;
     options->confirm_given = false;
 }
@@ -304,6 +305,21 @@ void options_offer(struct nearest *nearest)
             nearest_offer(nearest, span_text(option_table[i].name));
 }
 
+bool options_given(const struct options *options, struct span name)
+{
+    for (size_t i = 0; i < option_count; i++)
+        if (options->given[i] && option_table[i].name && span_is(name, option_table[i].name))
+            return true;
+    return false;
+}
+
+void options_each_inherited(const struct options *options, options_given_fn *fn, void *arg)
+{
+    for (size_t i = 0; i < option_count; i++)
+        if (option_table[i].inherited && options->given[i])
+            fn(arg, option_table[i].name, option_table[i].argument ? options->given[i] : NULL);
+}
+
 enum options_outcome options_set(struct options *options, struct span name, const char *value)
 {
     const struct option *option = find_long(name.data, name.size, NULL);
@@ -334,7 +350,7 @@ static void print_option(FILE *out, const struct option *option, const char *com
 }
 
 /* The commands that ask nobody, and so have no use for a map, a profile or a time-out. */
-static const char ask_nobody[] = "umount refresh log top completion help";
+static const char ask_nobody[] = "umount refresh status log top completion help";
 
 /* Whether it goes with COMMAND, or (NULL) with others than WITHOUT alone, and with no others. */
 static bool is_own(const struct option *option, const char *command, const char *without)

@@ -14,7 +14,10 @@
 /* Of each path, for `check --sample` without a number. */
 enum { OPTIONS_SAMPLE = 10 };
 
+enum { OPTIONS_MOST = 80 }; /* rows of the table */
+
 struct options {
+    const char *given[OPTIONS_MOST]; /* by row: the value, "" of a flag; NULL: not given */
     const char *map;
     const char *profile;
     const char *region;
@@ -99,6 +102,13 @@ bool options_agree(const struct options *options);
  * outlive OPTIONS. Only what goes with `mount` is known. */
 enum options_outcome { OPTIONS_SET, OPTIONS_WRONG, OPTIONS_UNKNOWN };
 enum options_outcome options_set(struct options *options, struct span name, const char *value);
+
+/* Whether the option NAME was given. */
+bool options_given(const struct options *options, struct span name);
+
+/* Calls FN for each inherited option that was given; VALUE is NULL for one that takes none. */
+typedef void options_given_fn(void *arg, const char *name, const char *value);
+void options_each_inherited(const struct options *options, options_given_fn *fn, void *arg);
 
 /* Looks at ARGV, in which the last word is being typed; nothing is changed. */
 void options_look(int argc, char **argv, struct options_typed *out);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "fs/cli/app.h"
+#include "fs/cli/control_file.h"
 #include "fs/cli/control_path.h"
 #include "fs/cli/mounts.h"
 
@@ -17,28 +18,48 @@ static int complain(const char *path, const char *what, int status)
     return status;
 }
 
+/* Finds the mount at ROOT and the path WITHIN it that PATH means: the mount that it leads into, or
+ * else, as a path of the tree, the mount in which the caller stands or the only one. False after a
+ * message. */
+static bool refresh_find(const char *path, struct buf *root, struct buf *within)
+{
+    CLEAN_UP(buf_clean_up) struct buf whole = {0};
+    struct stat told;
+    if (mounts_resolve(path, &whole, root)) {
+        buf_add_text(within, buf_text(&whole) + root->size);
+        return true;
+    }
+    if (path[0] == '\0' || lstat(path, &told) == 0) {
+        complain(path, "is not in a live mount of ddbfs", EXIT_FAILURE);
+        return false;
+    }
+    buf_truncate(root, 0);
+    buf_printf(within, "%s%s", path[0] == '/' ? "" : "/", path);
+    while (within->size > 1 && within->data[within->size - 1] == '/')
+        buf_truncate(within, within->size - 1);
+    return control_file_find_mount(NULL, "refresh", root);
+}
+
 /* The command's exit status. */
 static int refresh(const char *path)
 {
     struct stat stat_buf;
-    CLEAN_UP(buf_clean_up) struct buf whole = {0}, root = {0}, request = {0};
-    bool found = mounts_resolve(path, &whole, &root);
-    if (found) {
-        buf_printf(&request, "%s/" CONTROL_NAME "/" CONTROL_REFRESH "%s/" CONTROL_NOW,
-                   buf_text(&root), buf_text(&whole) + root.size);
-        /* The answer is that there is no such file, once the work is done. */
-        int error = !request.failed && stat(buf_text(&request), &stat_buf) != 0 ? errno : EIO;
-        if (error == ENOENT)
-            return EXIT_SUCCESS;
-        if (error == CONTROL_NO_SUCH_PATH)
-            return complain(path, "the map has no such path, so there was nothing to forget",
-                            EXIT_MISSING);
-        if (error == EINVAL)
-            return complain(path, "the map refuses a name in it; ddbfs explain says why",
-                            EXIT_FAILURE);
-        if (error != ENOTCONN) /* somebody is there */
-            return complain(path, strerror(error), EXIT_FAILURE);
-    }
+    CLEAN_UP(buf_clean_up) struct buf root = {0}, within = {0}, request = {0};
+    if (!refresh_find(path, &root, &within))
+        return EXIT_FAILURE;
+    buf_printf(&request, "%s/" CONTROL_NAME "/" CONTROL_REFRESH "%s/" CONTROL_NOW, buf_text(&root),
+               buf_text(&within));
+    /* The answer is that there is no such file, once the work is done. */
+    int error = !request.failed && stat(buf_text(&request), &stat_buf) != 0 ? errno : EIO;
+    if (error == ENOENT)
+        return EXIT_SUCCESS;
+    if (error == CONTROL_NO_SUCH_PATH)
+        return complain(path, "the map has no such path, so there was nothing to forget",
+                        EXIT_MISSING);
+    if (error == EINVAL)
+        return complain(path, "the map refuses a name in it; ddbfs explain says why", EXIT_FAILURE);
+    if (error != ENOTCONN) /* somebody is there */
+        return complain(path, strerror(error), EXIT_FAILURE);
     return complain(path, "is not in a live mount of ddbfs", EXIT_FAILURE);
 }
 
@@ -47,7 +68,7 @@ int refresh_command(const struct options *options, int argc, char **argv)
     int status = EXIT_SUCCESS;
     (void)options;
     if (argc == 0) {
-        fprintf(stderr, "ddbfs: refresh needs a path in a mount; see ddbfs --help\n");
+        fprintf(stderr, "ddbfs: refresh needs a path; see ddbfs --help\n");
         return EXIT_USAGE;
     }
     for (int i = 0; i < argc; i++) {

@@ -5,6 +5,7 @@
 
 #include "core/plan/where.h"
 #include "core/tree/resolve.h"
+#include "fs/cli/mounted.h"
 #include "fs/cli/screen.h"
 #include "fs/cli/spending.h"
 
@@ -244,8 +245,14 @@ int turns_command(const struct options *options, char **paths, int count, int si
                           .spending = &spending};
     if (asked.filter || asked.limit > 0)
         turns.narrowed = &asked;
+    struct mounted mounted;
+    mounted_init(&mounted, options);
+    if (!mounted_take(&mounted, paths, count)) {
+        mounted_clean_up(&mounted);
+        return EXIT_FAILURE;
+    }
     spending_init(&spending, options);
-    struct options own = *options;
+    struct options own = mounted.options;
     if (spending.allowed > 0 && (options->where || options->count || options->confirm_given))
         own.both_ends_ms = -1; /* the other end would be read before anybody has agreed */
     bool ready = app_init_any(&app, &own, COMMAND_CACHE_BYTES);
@@ -257,5 +264,6 @@ int turns_command(const struct options *options, char **paths, int count, int si
     else if (!asked.filter || read_filter(&app, &arena, &filter))
         run(&turns);
     app_clean_up(&app);
+    mounted_clean_up(&mounted);
     return app.status;
 }

@@ -1,7 +1,11 @@
 #include "fs/mount/control.h"
 
 #include "core/base/decimal.h"
+#include <unistd.h>
+
+#include "core/base/instant.h"
 #include "core/sources.h"
+#include "fs/cli/control_path.h"
 #include "fs/mount/bill.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"
@@ -125,6 +129,34 @@ static void write_stats(const struct mount *mount, struct buf *out)
     buf_add_text(out, "\n}\n");
 }
 
+static void add_option(void *arg, const char *name, const char *value)
+{
+    struct buf *out = arg;
+    buf_add_text(out, span_ends(buf_span(out), SPAN_LITERAL("{")) ? "" : ", ");
+    json_write_string(out, span_text(name));
+    buf_add_text(out, ": ");
+    if (value)
+        json_write_string(out, span_text(value));
+    else
+        buf_add_text(out, "true");
+}
+
+/* What commands go by that get a path below the mount, and `ddbfs status`. */
+static void write_mount(const struct mount *mount, struct buf *out)
+{
+    const struct app *app = mount->app;
+    buf_add_text(out, "{\n  \"map\": ");
+    if (map_is_none(app->map))
+        buf_add_text(out, "null");
+    else
+        json_write_string(out, span_text(app->map->file));
+    buf_add_text(out, ",\n  \"started\": \"");
+    instant_write(out, mount->dated_ms);
+    buf_printf(out, "\",\n  \"pid\": %d,\n  \"options\": {", (int)getpid());
+    options_each_inherited(app->options, add_option, out);
+    buf_add_text(out, "}\n}\n");
+}
+
 static void write_ledger(const struct mount *mount, struct buf *out)
 {
     ledger_show(mount->ledger, out);
@@ -151,13 +183,15 @@ static void write_recent(const struct mount *mount, struct buf *out)
     recent_write(mount->recent, out);
 }
 
-const char *const control_names[] = {"errors",  "ledger.jsonl", "log",        "map.json",
-                                     "metrics", "recent",       "stats.json", NULL};
+const char *const control_names[] = {"errors",   "ledger.jsonl", "log",
+                                     "map.json", "metrics",      CONTROL_MOUNT,
+                                     "recent",   "stats.json",   NULL};
 
 bool control_write(const struct mount *mount, struct span name, struct buf *out)
 {
     static void (*const writers[])(const struct mount *, struct buf *) = {
-        write_errors, write_ledger, write_log, write_map, metrics_write, write_recent, write_stats};
+        write_errors,  write_ledger, write_log,    write_map,
+        metrics_write, write_mount,  write_recent, write_stats};
     for (size_t i = 0; control_names[i]; i++) {
         if (!span_is(name, control_names[i]))
             continue;

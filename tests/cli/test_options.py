@@ -665,12 +665,12 @@ def test_option_of_the_mount_goes_with_no_other_command(ddbfs, option):
 
 
 def test_refresh_without_a_mount_complains(ddbfs, tmp_path):
-    result = ddbfs("refresh", tmp_path / "SETTINGS", expect=1)
-    assert result.stderr == f"ddbfs: {tmp_path}/SETTINGS: is not in a live mount of ddbfs\n"
+    result = ddbfs("refresh", tmp_path, expect=1)
+    assert result.stderr == f"ddbfs: {tmp_path}: is not in a live mount of ddbfs\n"
 
 
 def test_refresh_of_nothing_is_wrong_usage(ddbfs):
-    assert "refresh needs a path in a mount" in ddbfs("refresh", expect=2).stderr
+    assert "refresh needs a path; see ddbfs --help" in ddbfs("refresh", expect=2).stderr
 
 
 def test_letters_may_stand_together(ddbfs):

@@ -3,6 +3,7 @@ has running is left alone."""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -116,4 +117,29 @@ def test_the_quickstart_shows_a_session_and_leaves_nothing(tmp_path, environment
     assert "$ ddbfs cat /prod/jobs/by-id/1f3c9a52-" in said
     assert '"job_id": "1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"' in said
     assert "\nshpat_demo_cool_two_latest\n" in said
-    assert processes_of(tree) == []
+    mountpoint = pathlib.Path(re.search(r"^3\. Mounting it at (/.*)\.$", said, re.M)[1])
+    assert tree not in mountpoint.parents and not mountpoint.exists()
+    assert processes_of(tree) == processes_of(mountpoint) == []
+
+
+def test_the_quickstart_mounts_on_nobody_else_s_folder(tmp_path):
+    """The name of the folder in /tmp can be guessed."""
+    tree = tmp_path / "tree"
+    shutil.copytree(places.REPO / "docs", tree / "docs")
+    shutil.copytree(places.REPO / "tests", tree / "tests", ignore=LEFT_OUT)
+    number = subprocess.run(["cksum"], input=str(tree), capture_output=True, text=True).stdout.split()[0]
+    mountpoint = pathlib.Path(f"/tmp/ddbfs-demo-{os.getuid()}-{number}")
+    script = (tree / "docs/quickstart.sh").read_text()
+    functions = script[: script.index("\ncase ${1:-} in")]
+    (tree / "docs/try.sh").write_text(f"{functions}\nmake_mountpoint && echo made || echo refused\n")
+    attempt = lambda: run(["sh", tree / "docs/try.sh"], {"PATH": runner.PATH})  # noqa: E731
+    try:
+        assert attempt() == "made\n" and mountpoint.stat().st_mode & 0o777 == 0o700
+        assert attempt() == "made\n"
+        mountpoint.chmod(0o755)
+        assert attempt() == "refused\n"
+        mountpoint.rmdir()
+        mountpoint.symlink_to(tmp_path)
+        assert attempt() == "refused\n"
+    finally:
+        mountpoint.unlink() if mountpoint.is_symlink() else mountpoint.rmdir()

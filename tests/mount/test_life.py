@@ -642,7 +642,7 @@ def test_refresh_while_others_read(mount):
 def test_the_control_folder_is_hidden_but_there(mount):
     m = mount()
     assert ".ddbfs" not in os.listdir(m.root)
-    names = ["errors", "ledger.jsonl", "log", "map.json", "metrics", "recent", "stats.json"]
+    names = ["errors", "ledger.jsonl", "log", "map.json", "metrics", "mount.json", "recent", "stats.json"]
     assert sorted(os.listdir(m / ".ddbfs")) == names
 
 

@@ -77,20 +77,6 @@ def test_wrong_usage(ddbfs):
     assert "umount needs one mountpoint" in ddbfs("umount", expect=2).stderr
 
 
-def test_path_of_a_mount_is_told_what_it_is_called(mount, ddbfs):
-    m = mount()
-    for command in ("ls", "cat", "explain"):
-        said = ddbfs(command, m / SETTINGS, expect=1).stderr
-        assert said.endswith(
-            f": is in the mount at {m.root}, and commands take paths without the mountpoint: /{SETTINGS}\n"
-        )
-    assert ddbfs("ls", m.root, expect=1).stderr.endswith("without the mountpoint: /\n")
-    m.exit_code = None
-    m.signal(signal.SIGKILL)
-    m.process.wait(mounts.END_S)
-    assert f"/{SETTINGS}\n" in ddbfs("cat", m / SETTINGS, expect=1).stderr
-
-
 def test_mount_with_blanks_is_found(ddbfs, tmp_path):
     root = tmp_path / "my mount\\x"
     root.mkdir()
