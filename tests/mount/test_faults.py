@@ -68,7 +68,7 @@ def nothing_at_one_position(body):
 # By mount: its --timeout, and its rows. Each table's retries have a budget of 500, of which a row takes 42
 # at the most (15 where it is throttled), so that no mount's rows use it up.
 GROUPS = {
-    "throttled": ("2", {
+    "throttled": ("5", {
         code: Row("throttle", errno.EAGAIN, f"{SHOPS} is throttled", code=code) for code in THROTTLES
     }),
     "failing": ("5", {
