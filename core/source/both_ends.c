@@ -37,7 +37,7 @@ struct kept {
     struct kept *before;      /* owned: the page that came before it, which is told after it */
     struct page_owner *owner; /* owned: of the items */
     const struct json *items;
-    size_t item_count;
+    size_t item_count, scanned;
     char request_id[64];
     int64_t came_ms;
 };
@@ -70,6 +70,8 @@ struct source_call {
     struct kept *kept;
     unsigned requests; /* from behind, of which nobody has been told, and what they consumed */
     struct spent spent;
+    size_t scanned;           /* items that were read for pages from behind of which none is told */
+    bool scanned_twice;       /* those between the ends, where a filter hides how many they are */
     struct loop_timer *timer; /* until a kept page is told */
 };
 
@@ -193,6 +195,7 @@ static bool keep(struct source_call *call, const struct page *page)
         .owner = *page->owner,
         .items = page->items,
         .item_count = page->item_count,
+        .scanned = page->scanned,
         .came_ms = loop_now_ms(call->ends->loop),
     };
     strncpy(kept->request_id, page->request_id, sizeof kept->request_id - 1);
@@ -274,8 +277,12 @@ static void tell(struct source_call *call, struct page *page)
     if (call->spent.units > 0)
         page->capacity = call->spent.units + (page->capacity > 0 ? page->capacity : 0);
     page->doubted += call->spent.doubted;
+    if (call->scanned > 0)
+        page->scanned = call->scanned + (page->scanned ? page->scanned : page->item_count);
+    page->scanned_twice = call->scanned_twice;
     call->requests = 0;
     call->spent = (struct spent){0};
+    call->scanned = 0;
     call->asked = false;
     call->fn(call->arg, page, NULL);
 }
@@ -308,6 +315,7 @@ static void tell_items(struct source_call *call, struct kept *kept, size_t told_
     struct page page = {
         .items = items,
         .item_count = count,
+        .scanned = call->read->filter_count ? owned->scanned : count,
         .more = call->kept || is_awaited(call),
         .capacity = -1,
         .request_id = owned->request_id,
@@ -335,6 +343,7 @@ static void tell_kept(void *arg)
             tell_items(call, kept, told);
             return;
         }
+        call->scanned += call->read->filter_count ? kept->scanned : 0;
         kept_destroy(kept);
     }
     if (!is_awaited(call))
@@ -370,6 +379,7 @@ static bool take_over(struct source_call *call, const struct page *page)
     bool ok = page->more ? reach_to(&reach, call->read, page->position)
                          : reach_copy(&reach, &call->at, call->read->sort_count);
     if (ok && (page->item_count == 0 || keep(call, page))) {
+        call->scanned += page->item_count == 0 ? page->scanned : 0;
         reach_clean_up(&call->end);
         call->end = reach;
         return true;
@@ -397,7 +407,9 @@ static void take_back(void *arg, const struct page *page, const struct error *er
         end_back(call);
         return;
     }
-    bool met = compare(read, call->end.sort, call->at.sort) <= 0;
+    int order = compare(read, call->end.sort, call->at.sort);
+    bool met = order <= 0;
+    call->scanned_twice = call->scanned_twice || (order < 0 && read->filter_count > 0);
     if (met || is_full(call->ends))
         end_back(call);
     if (!met)
@@ -434,6 +446,10 @@ static bool divide(struct source_call *call, struct page *page, struct reach *ne
         return false;
     }
     page->item_count = count;
+    if (call->read->filter_count == 0)
+        page->scanned = count; /* the others are told, and counted, from behind */
+    else if (order > 0)
+        call->scanned_twice = true;
     if (order < 0)
         return false;
     if (cut == &call->end) {

@@ -57,6 +57,7 @@ struct page {
     uint64_t counted; /* READ_QUERY that counts: how many items there are, of which none comes */
     size_t scanned; /* READ_QUERY: how many were read, of which these passed the filter; 0: not told
                      */
+    bool scanned_twice;       /* some of these may also be among those of another page */
     const struct span *names; /* READ_TABLES */
     size_t name_count;
     const struct table_info *table; /* READ_TABLE */

@@ -115,9 +115,10 @@ static void say_unmatched(const struct tree_listing *listing)
         log_line(listing->tree->log, LOG_LEVEL_WARNING, "there is no record to ask the filter of");
     else
         log_line(listing->tree->log, LOG_LEVEL_WARNING,
-                 "no record answers the filter, and %zu %s read; \"@summary\" behind the "
+                 "no record answers the filter, and %zu %s read%s; \"@summary\" behind the "
                  "listing's path tells which attributes and values there are",
-                 read, read == 1 ? "was" : "were");
+                 read, read == 1 ? "was" : "were",
+                 listing->stats.read_twice ? ", some of them twice, from both ends" : "");
 }
 
 void listing_deliver_range(struct tree_listing *listing, size_t from, size_t count)

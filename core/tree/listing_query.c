@@ -430,6 +430,7 @@ static bool add_page(struct tree_listing *listing, const struct page *page, bool
 {
     listing->stats.pages++;
     listing->stats.read += page->scanned ? page->scanned : page->item_count;
+    listing->stats.read_twice = listing->stats.read_twice || page->scanned_twice;
     listing->stats.requests += page->requests;
     source_add_page(&listing->stats.spent, page);
     listing->stats.entries += page->counted;

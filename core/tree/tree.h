@@ -125,6 +125,7 @@ struct tree_list_stats {
     size_t entries;      /* records that the query brought and that count */
     uint64_t counted;    /* of these, those that the source has counted and nobody has seen */
     size_t read;         /* all that it read, be they told or not */
+    bool read_twice;     /* some of these may have been read twice, from both ends */
     size_t skipped;      /* whole records of no kind that the map declares */
     unsigned pages;      /* of the query */
     unsigned requests;   /* for these pages, retries included */

@@ -2,6 +2,7 @@
 order, for two pages more at most."""
 
 import json
+import re
 
 import pytest
 
@@ -109,6 +110,16 @@ def test_a_filter_that_leaves_out_all(asked, proxy, many):
     proxy.fault("page_size", op="Query", times=None, items=2)
     told, queries = asked("ls", "--where", "even = 1", "/any/things/box", env=many.env)
     assert told == "" and len(queries) <= ITEMS // 2 + 3
+
+
+@rows("items", [2, 3, 7, 13])
+def test_all_that_were_read_are_stated(ddbfs, proxy, many, items):
+    """Where a filter is sent, the items between the ends are read twice."""
+    proxy.fault("page_size", op="Query", times=None, items=items)
+    for where, sent in (('sk = "none"', False), ("even = 1", True)):
+        told = ddbfs("--both-ends", "0", "ls", "--where", where, "/any/things/box", env=many.env).stderr
+        read, twice = re.search(r"and (\d+) were read(, some of them twice, from both ends)?;", told).groups()
+        assert int(read) == ITEMS or (sent and twice and ITEMS < int(read) <= ITEMS + 2 * items), told
 
 
 def test_empty_pages_at_both_ends(asked, proxy, many):
