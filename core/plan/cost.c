@@ -74,6 +74,12 @@ void cost_of_asked(const struct map_pattern *pattern, uint32_t limit, bool ties,
     out->filters = filtered;
 }
 
+void cost_of_index_alone(struct cost *cost)
+{
+    cost->batches = false;
+    cost->units.record = 0;
+}
+
 void cost_of_search(const struct map_pattern *pattern, struct cost *out)
 {
     uint64_t item = units_item_bytes(pattern->table, pattern->index);

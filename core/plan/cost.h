@@ -47,6 +47,8 @@ void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *
  * goes on behind the last of these, FILTERED if the source is told which records. */
 void cost_of_asked(const struct map_pattern *pattern, uint32_t limit, bool ties, bool filtered,
                    struct cost *out);
+/* Takes off what the second step of a listing costs, which is not taken. */
+void cost_of_index_alone(struct cost *cost);
 /* Of an entry whose name is shortened. */
 void cost_of_search(const struct map_pattern *pattern, struct cost *out);
 

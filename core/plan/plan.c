@@ -372,6 +372,28 @@ static void set_counting(struct plan *plan)
         cond_each_attribute(&plan->parts.early, project_asked, query);
 }
 
+static bool index_holds_columns(struct plan *plan, const struct question *question)
+{
+    const struct map_index *index = plan->pattern->index;
+    if (index->projects == PROJECTS_ALL) /* the map wants these read again all the same */
+        return false;
+    for (size_t i = 0; i < question->column_count; i++) {
+        struct span column = question->columns[i];
+        if (memchr(column.data, '\0', column.size) ||
+            !model_index_holds(plan->table, index, arena_text(&plan->arena, column)))
+            return false;
+    }
+    return question->column_count > 0;
+}
+
+/* Whether the index holds what is wanted of the records and what is tested of them. A name is made
+ * of keys, which each index holds: so a count is that of the names. */
+static bool index_suffices(struct plan *plan, const struct question *question)
+{
+    return plan->kind == PLAN_LIST && plan->reads_again && !plan->parts.late &&
+           (question->counts || index_holds_columns(plan, question));
+}
+
 static bool make_steps(struct plan *plan, const struct question *question, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -394,10 +416,13 @@ static bool make_steps(struct plan *plan, const struct question *question, struc
         ok = make_query(plan, err) && narrow_to_asked(plan, err);
         break;
     }
+    plan->index_suffices = ok && index_suffices(plan, question);
+    if (plan->index_suffices)
+        plan->reads_again = false;
     ok = ok && (!plan->query || set_first_page(plan, err));
     if (ok && question->counts && plan->kind == PLAN_LIST)
         set_counting(plan);
-    if (ok && plan->query && read_failed(plan->query))
+    if (ok && ((plan->query && read_failed(plan->query)) || plan->arena.failed))
         ok = error_no_memory(err);
     if (plan->kind == PLAN_SEARCH)
         cost_of_search(pattern, &plan->cost);
@@ -407,6 +432,8 @@ static bool make_steps(struct plan *plan, const struct question *question, struc
     if (ok && plan->asked)
         cost_of_asked(pattern, plan->query->limit, plan->query->ties, plan->query->filter_count > 0,
                       &plan->cost);
+    if (plan->index_suffices)
+        cost_of_index_alone(&plan->cost);
     plan->cost.filters |= plan->asked && plan->asked->filter;
     plan->cost.both_ends = ok && plan->kind == PLAN_LIST && read_has_two_ends(plan->query) &&
                            !(plan->asked && plan->asked->limit > 0);

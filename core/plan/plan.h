@@ -23,6 +23,8 @@ struct question {
     const struct asked *asked; /* of a listing: which of its records; NULL: all, and not these alone
                                 */
     bool counts;               /* of a listing: no more is wanted than how many they are */
+    const struct span *columns; /* likewise: only these attributes, COLUMN_COUNT; none: all */
+    size_t column_count;
 };
 
 enum plan_kind {
@@ -49,6 +51,8 @@ struct plan {
     const struct asked *asked; /* of PLAN_LIST, in the arena; NULL: nothing beside the path */
     struct asked_parts parts;  /* of ASKED's filter, in the arena */
     bool counts;               /* of PLAN_LIST: no more is wanted than how many they are */
+    bool index_suffices; /* of PLAN_LIST: its records are not read again, since the index holds the
+                          * little that is wanted of them */
     struct cost cost;
     struct arena arena;
     size_t references;

@@ -201,6 +201,10 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
         if (explanation->price.plan->query)
             source->write_words(explanation->price.plan->query, KEYS_OF_READ,
                                 &words->steps[words->step_count++]);
+        if (explanation->price.plan->index_suffices)
+            buf_add_text(&words->steps[0], explanation->price.plan->counts
+                                               ? ", counted in the index"
+                                               : ", which holds all columns");
         if (explanation->items) {
             bool each = explanation->price.plan->kind == PLAN_LIST;
             enum read_keys again = each ? KEYS_FROM_ANSWER : KEY_FROM_ANSWER;
@@ -208,11 +212,9 @@ static bool find_words(struct words *words, const struct tree *tree, const struc
             source->write_words(explanation->items,
                                 explanation->price.plan->reads_again ? again : KEYS_OF_READ, step);
             bool late = explanation->price.plan->parts.late;
-            bool counts = explanation->price.plan->counts;
-            buf_add_text(step, !each    ? ""
-                               : late   ? ", which are tested"
-                               : counts ? ", which count if they are still there"
-                                        : ", for contents and sizes");
+            buf_add_text(step, !each  ? ""
+                               : late ? ", which are tested"
+                                      : ", for contents and sizes");
         }
         add_asked(words, explanation->price.plan);
         struct command_of command = {
@@ -418,6 +420,7 @@ bool explain_write_info(const struct tree *tree, const struct place *place,
     return !out->failed;
 }
 
+<<<<<<< HEAD
 /* Which names of the directory the listing does not show. */
 static void explain_write_not_listed(const struct tree *tree, const struct place *place,
                                      const struct error *left_out, struct buf *out)
@@ -431,6 +434,18 @@ static void explain_write_not_listed(const struct tree *tree, const struct place
     if (text.size > 0)
         write_member(out, "not_listed", buf_span(&text));
     out->failed = out->failed || text.failed;
+=======
+/* Where the listing's @count is made, if no item is read for it. */
+static void write_where_counted(const struct place *place, struct buf *out)
+{
+    struct place counted = *place; /* borrows all that it owns */
+    place_count(&counted);
+    struct plan *plan = place_plan(&counted, NULL);
+    if (plan && plan->query->index && !plan->reads_again)
+        write_member(out, "count", SPAN_LITERAL("counted in the index"));
+    out->failed = out->failed || !plan;
+    plan_unref(plan);
+>>>>>>> 7b6cddf (A count, and columns that the index projects, read no item again)
 }
 
 bool explain_write_list_info(const struct tree *tree, const struct place *place,
@@ -459,6 +474,7 @@ bool explain_write_list_info(const struct tree *tree, const struct place *place,
     write_member(out, "cost", buf_span(&words.cost));
     write_member(out, "aws", buf_span(&words.command));
     buf_printf(out, ",\n  \"records\": %zu,\n  \"skipped\": %zu", stats.entries, stats.skipped);
+    write_where_counted(place, out);
     if (tree_list_note(listing, &note))
         write_member(out, stats.skipped ? "skipped_why" : "note", span_text(note.text));
     explain_write_not_listed(tree, place, left_out, out);

@@ -78,7 +78,7 @@ static void describe(struct tree_listing *listing, struct tree_entry *entry, str
     const struct place *place = listing->place;
     if (listing->items)
         keep_item(listing, entry, item);
-    if (listing->items && !listing->named)
+    if (listing->items && (!listing->named || listing->plan->index_suffices))
         return;
     if (!file_write_record(listing->tree, place->table, item, &bytes)) {
         listing->entries.failed = listing->entries.failed || bytes.failed;
@@ -493,21 +493,29 @@ void tree_list_want_all(struct tree_listing *listing)
     say_all_wanted(listing);
 }
 
-/* Who wants to know how many records there are counts those that have lately been read, where he
- * can, as whoever lists them would. */
-static void count_what_is_known(struct tree_listing *listing, const struct walk_from *from)
+/* A count, or a table of what the index holds, is made of records that have lately been read, where
+ * memory has them, so that it agrees with a listing of the same time. For a count their keys
+ * suffice. */
+static void use_what_is_known(struct tree_listing *listing, const struct walk_from *from)
 {
     struct place listed = *listing->place; /* borrows all that it owns */
     struct walk_from plain = *from;
-    if (!listing->plan->counts)
+    if (!listing->plan->counts && !listing->plan->index_suffices)
         return;
     listed.kind = PLACE_DIRECTORY;
+    listed.columns = span_text("");
     struct plan *plan = place_plan(&listed, NULL);
     plain.plan = plan;
-    if (!plan || !walk_is_known(&plain)) {
+    bool known = plan && walk_is_known(&plain);
+    if (!known && plan && listing->plan->counts) {
+        plain.full = false;
+        known = walk_is_known(&plain);
+    }
+    if (!known) {
         plan_unref(plan);
         return;
     }
+    listing->full = plain.full;
     plan_unref(listing->plan);
     listing->plan = plan;
 }
@@ -525,8 +533,9 @@ bool listing_start_query(struct tree_listing *listing, struct error *err)
                              .loop = tree->loop,
                              .full = listing->full,
                              .steady = listing->steady};
-    count_what_is_known(listing, &from);
+    use_what_is_known(listing, &from);
     from.plan = listing->plan;
+    from.full = listing->full;
     listing->walk = walk_start(&from, take_query_page, listing, err);
     say_all_wanted(listing);
     return listing->walk;

@@ -118,8 +118,14 @@ struct plan *place_plan(const struct place *place, struct error *err)
     const struct route *route = place->route;
     bool listing = place_is_listing(place);
     bool one = place->kind == PLACE_ATTR && !place->attribute_shortened;
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct span *columns = NULL;
+    size_t column_count = 0;
     char *table = place_table_name(place);
-    if (!table) {
+    if (listing && place->columns.size > 0)
+        names_find_columns(place->columns, &arena, &columns, &column_count, NULL);
+    if (!table || arena.failed) {
+        free(table);
         error_no_memory(err);
         return NULL;
     }
@@ -136,6 +142,8 @@ struct plan *place_plan(const struct place *place, struct error *err)
         .shortened = place->shortened,
         .asked = listing ? place->asked : NULL,
         .counts = place->kind == PLACE_LIST_FILE && place->companion == COMPANION_COUNT,
+        .columns = columns,
+        .column_count = column_count,
     };
     struct plan *plan = plan_new(&question, err);
     free(table);
@@ -198,6 +206,11 @@ void place_count(struct place *place)
     place->kind = PLACE_LIST_FILE;
     place->companion = COMPANION_COUNT;
     place->columns = span_text("");
+}
+
+void place_want_columns(struct place *place, struct span columns)
+{
+    place->columns = arena_copy(&place->arena, columns);
 }
 
 bool place_ask(struct place *place, const struct asked *asked, bool show_secrets, struct error *err)

@@ -46,14 +46,15 @@ struct place {
     struct span environment_name;              /* "dev-search-v2" */
     const char *table_prefix;                  /* "dev-search-v2-" */
     const struct model *table;                 /* holds a reference; NULL above the tables */
-    const char *table_name;      /* below PLACE_TABLES: as the service knows it; else NULL */
-    struct span below;           /* where TABLE_NAME is: the path from its directory to here */
-    const struct route *route;   /* of TABLE: of a directory, or of the record */
-    struct bindings bindings;    /* what the path's parameters stand for */
-    enum fact fact;              /* of PLACE_FACT */
-    enum companion companion;    /* of PLACE_LIST_FILE, PLACE_COLUMNS and its README */
-    struct span columns;         /* of PLACE_LIST_FILE, as they are written; empty for none */
-    struct span attribute;       /* of PLACE_ATTR */
+    const char *table_name;    /* below PLACE_TABLES: as the service knows it; else NULL */
+    struct span below;         /* where TABLE_NAME is: the path from its directory to here */
+    const struct route *route; /* of TABLE: of a directory, or of the record */
+    struct bindings bindings;  /* what the path's parameters stand for */
+    enum fact fact;            /* of PLACE_FACT */
+    enum companion companion;  /* of PLACE_LIST_FILE, PLACE_COLUMNS and its README */
+    struct span columns;       /* of PLACE_LIST_FILE, as they are written, or the only ones that are
+                                * wanted of a listing; empty for none */
+    struct span attribute;     /* of PLACE_ATTR */
     const struct map_link *link; /* of PLACE_LINK, of TABLE's */
     struct span link_ending;  /* what stands behind its name: that of a companion of its target */
     struct cost way;          /* of what was read on the way here, to follow links */
@@ -135,6 +136,9 @@ void place_add_way(struct place *place, const struct place *from);
 bool place_has_records(const struct place *place, struct error *err);
 /* Makes PLACE, which has records, the file that counts them. */
 void place_count(struct place *place);
+/* Of the records of PLACE, a listing, no more is wanted than COLUMNS, which are written as in the
+ * name of a file. */
+void place_want_columns(struct place *place, struct span columns);
 
 /* Narrows PLACE, a listing of records, to some of them: from then on it stands for those alone, and
  * for nothing else that its directory shows. SHOW_SECRETS if a filter may look at secret

@@ -367,7 +367,7 @@ static bool write_key(struct walk *walk)
                    value_type_name(plan->table->keys[i].type));
     buf_add_char(&walk->key, ' ');
     read_identity(plan->query, &walk->key);
-    if (plan->reads_again || plan->query->limit > 0) {
+    if (plan->pattern->hydrates || plan->query->limit > 0) {
         buf_printf(&walk->key, " %s", plan->query->pattern);
         plan_identity(plan, &walk->key);
     }
@@ -387,7 +387,7 @@ bool walk_is_known(const struct walk_from *from)
     const struct transcript *known = NULL;
     if (is_shared(from) && write_key(&walk))
         known = cache_find(from->walks->cache, buf_span(&walk.key));
-    bool serving = known && serves(known, &walk);
+    bool serving = known && serves(known, &walk) && (known->read_again || !needs_records(&walk));
     buf_clean_up(&walk.key);
     return serving;
 }

@@ -138,24 +138,71 @@ def test_where_items_have_to_be_looked_at_keys_alone_travel(ddbfs, proxy):
     assert "Select" not in asked and attributes_of(asked) == {"pk", "sk"}
 
 
-def test_records_that_are_read_again_travel_as_far_as_they_are_tested(ddbfs, proxy):
-    number, (asked, again) = counted(ddbfs, proxy, f"/prod/jobs/by-status/{SHOP}/COMPLETED")
-    assert number > 0
+BY_STATUS = f"/prod/jobs/by-status/{SHOP}/COMPLETED"
+
+
+def test_an_index_is_counted_by_the_keys_that_it_holds(ddbfs, ls, proxy):
+    names = ls(BY_STATUS)
+    number, (asked,) = counted(ddbfs, proxy, BY_STATUS)
+    assert number == len(names) > 0
     assert attributes_of(asked) == {"pk", "sk", "shop_id", "status_created_at"}
-    (of_table,) = again["RequestItems"].values()
-    assert attributes_of(of_table) == {"pk", "sk", "shop_id", "status_created_at"}
+    assert json.loads(ddbfs("cat", f"{BY_STATUS}@info").text)["count"] == "counted in the index"
+    told = json.loads(ddbfs("explain", "--json", f"{BY_STATUS}@count").text)
+    assert told["reads"][0].endswith(", counted in the index") and len(told["reads"]) == 1
+    assert not told["bound"]["per_100_records"] and "most_a_record" not in told["units"]
+    assert "count" not in json.loads(ddbfs("cat", f"{BY_INDEX}/all@info").text)
 
 
-def test_a_record_that_has_gone_since_the_index_told_of_it_is_not_counted(ddbfs, proxy):
-    path = f"/prod/jobs/by-status/{SHOP}/COMPLETED"
-    number, _ = counted(ddbfs, proxy, path)
+def test_an_index_of_which_every_item_counts_is_counted_by_the_service(ddbfs, proxy, boto, table, plain_map, write_map):
+    keys = [{"AttributeName": "note", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}]
+    made = tables.plain()
+    made["AttributeDefinitions"].append({"AttributeName": "note", "AttributeType": "S"})
+    index = {"IndexName": "by-note", "KeySchema": keys, "Projection": {"ProjectionType": "KEYS_ONLY"}}
+    table(made | {"GlobalSecondaryIndexes": [index]}, [tables.item(name, "x") for name in "abc"])
+    things = plain_map["tables"]["things"]
+    things["indexes"] = {"by-note": {"partition": "note", "sort": "sk", "projects": "keys"}}
+    things["paths"]["noted/{note}/"] = {"index": "by-note"}
+    number, (asked,) = counted(ddbfs, proxy, "/any/things/noted/x", env={"DDBFS_MAP": str(write_map(plain_map))})
+    assert number == 3 and asked["Select"] == "COUNT" and asked["IndexName"] == "by-note"
 
+
+def test_a_filter_on_what_the_index_lacks_is_counted_of_the_records_that_are_there(ddbfs, proxy):
     def lose_one(body):
         (items,) = body["Responses"].values()
         items.pop()
 
+    count = lambda: int(ddbfs("ls", "--count", "--where", "job_id exists", BY_STATUS).text)  # noqa: E731
+    number = count()
+    (again,) = [record.body for record in proxy.requests if record.op == "BatchGetItem"]
+    (of_table,) = again["RequestItems"].values()
+    assert attributes_of(of_table) == {"pk", "sk", "shop_id", "status_created_at", "job_id"}
     proxy.fault("alter", op="BatchGetItem", change=lose_one)
-    assert counted(ddbfs, proxy, path)[0] == number - 1
+    assert count() == number - 1
+
+
+@rows("words, reads_again", [
+    (("cat", f"{BY_STATUS}@csv:shop_id,sk"), False),
+    (("cat", f"{BY_STATUS}@csv/shop_id,status_created_at"), False),
+    (("cat", f"{BY_STATUS}@table/sk"), False),
+    (("ls", "--columns", "sk,shop_id", BY_STATUS), False),
+    (("ls", "--json", "--columns", "sk,shop_id", BY_STATUS), False),
+    (("cat", "--where", 'job_id exists', f"{BY_STATUS}@csv:sk"), True),
+    (("ls", "-l", "--columns", "sk", BY_STATUS), True),
+    (("cat", f"{BY_STATUS}@csv:sk,status"), True),
+    (("cat", f"{BY_STATUS}@csv"), True),
+    (("ls", "--columns", "status", BY_STATUS), True),
+])  # fmt: skip
+def test_columns_that_the_index_holds_are_not_read_again(ddbfs, proxy, words, reads_again):
+    records = [json.loads(line) for line in ddbfs("cat", f"{BY_STATUS}@jsonl").text.splitlines()]
+    proxy.clear()
+    told = ddbfs(*words).text
+    assert ("BatchGetItem" in [record.op for record in proxy.requests]) == reads_again
+    assert len(records) > 1 and [line for line in told.splitlines() if "JOB#" in line or "COMPLETED" in line]
+    if words[1].endswith("@csv:shop_id,sk"):
+        assert told.splitlines() == ["shop_id,sk", *[f"{each['shop_id']},{each['sk']}" for each in records]]
+    if words[1] == "--json":
+        columns = [json.loads(line)["columns"] for line in told.splitlines()]
+        assert columns == [{name: each[name] for name in ("sk", "shop_id")} for each in records]
 
 
 @rows(

@@ -78,6 +78,25 @@ def test_keys_that_info_has_read_are_not_read_again(mount, proxy, oracle):
     assert sent(proxy) == []
 
 
+def test_a_count_and_columns_agree_with_what_was_listed(mount, proxy):
+    """The index tells of one record more than there is."""
+
+    def lose_one(body):
+        (items,) = body["Responses"].values()
+        items.pop()
+
+    m = mount()
+    look(m, BY_STATUS, "@info")
+    sent(proxy)
+    told = int(look(m, BY_STATUS, "@count"))
+    rows_of_index = look(m, BY_STATUS, "@csv:sk").splitlines()[1:]
+    assert sent(proxy) == [] and told == len(rows_of_index) > 1
+    proxy.fault("alter", op="BatchGetItem", change=lose_one)
+    there = look(m, BY_STATUS, "ls")
+    assert sent(proxy) == ["BatchGetItem"] and len(there) == told - 1
+    assert look(m, BY_STATUS, "@table/sk").count(b"JOB#") == len(there)
+
+
 def test_info_tells_of_what_was_read_and_how_old_it_is(mount, proxy):
     m = mount()
     proxy.fault("page_size", op="Query", times=None, items=7)
