@@ -420,7 +420,6 @@ bool explain_write_info(const struct tree *tree, const struct place *place,
     return !out->failed;
 }
 
-<<<<<<< HEAD
 /* Which names of the directory the listing does not show. */
 static void explain_write_not_listed(const struct tree *tree, const struct place *place,
                                      const struct error *left_out, struct buf *out)
@@ -434,7 +433,8 @@ static void explain_write_not_listed(const struct tree *tree, const struct place
     if (text.size > 0)
         write_member(out, "not_listed", buf_span(&text));
     out->failed = out->failed || text.failed;
-=======
+}
+
 /* Where the listing's @count is made, if no item is read for it. */
 static void write_where_counted(const struct place *place, struct buf *out)
 {
@@ -445,7 +445,6 @@ static void write_where_counted(const struct place *place, struct buf *out)
         write_member(out, "count", SPAN_LITERAL("counted in the index"));
     out->failed = out->failed || !plan;
     plan_unref(plan);
->>>>>>> 7b6cddf (A count, and columns that the index projects, read no item again)
 }
 
 bool explain_write_list_info(const struct tree *tree, const struct place *place,
