@@ -36,8 +36,15 @@ bool clue_is_tag(struct span text)
     return true;
 }
 
+bool clue_is_letter(struct span text)
+{
+    return text.size == 1 && (is_upper(text.data[0]) || is_lower(text.data[0]));
+}
+
 bool clue_is_word(struct span text)
 {
+    if (text.size > 2 && text.data[0] == '"' && text.data[text.size - 1] == '"')
+        text = span_of(text.data + 1, text.size - 2);
     if (text.size < 2 || text.size > LONGEST_WORD)
         return false;
     for (size_t i = 0; i < text.size; i++) {
@@ -68,6 +75,16 @@ bool clue_is_date(struct span text)
     if (text.size > 10 && text.data[10] == ' ')
         return has_form(span_of(text.data, 10), form) && has_form(span_from(text, 11), "00:00");
     return has_form(text, form);
+}
+
+bool clue_is_time(struct span text)
+{
+    if (text.size < 16 || !clue_is_date(text) || (text.data[10] != 'T' && text.data[10] != ' '))
+        return false;
+    for (size_t i = 11; i < text.size; i++)
+        if (!is_digit(text.data[i]) && !strchr(":.+-Z", text.data[i]))
+            return false;
+    return true;
 }
 
 /* NAME in lower case, without what joins words. Its length; what is longer than any name is cut. */
@@ -126,6 +143,15 @@ bool clue_names_a_type(struct span name)
                                         "typename",   "model",      "et",       "t",
                                         "edbe",       "datatype",   "class",    NULL};
     return has_one_of(name, words, false);
+}
+
+enum clue_kind clue_of_kind(struct span name)
+{
+    static const char *const sure[] = {"entity",   "entitytype", "entityname", "recordtype",
+                                       "typename", "edbe",       "et",         NULL};
+    if (!clue_names_a_type(name))
+        return KIND_NOT_NAMED;
+    return name.data[0] == '_' || has_one_of(name, sure, false) ? KIND_IS_NAMED : KIND_MAY_BE_NAMED;
 }
 
 bool clue_is_generic_key(struct span name)

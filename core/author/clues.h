@@ -8,12 +8,18 @@
 /* An upper-case word, as keys are told apart by: "USER", "API_KEY", "OAUTH2"; no "CLN-001". */
 bool clue_is_tag(struct span text);
 
-/* A word of any case, without digits: "user", "Shopify", "in-progress". */
+/* "c", as in "c#12345". */
+bool clue_is_letter(struct span text);
+
+/* A word of any case, without digits: "user", "Shopify", "in-progress"; it may be in quotes. */
 bool clue_is_word(struct span text);
 
 /* A date or a time in ISO-8601, or its beginning: "2026-04-16", "2026-04", "2026-04-16T09:41:07Z".
  */
 bool clue_is_date(struct span text);
+
+/* A time, with the hour at least, alone: it holds colons. */
+bool clue_is_time(struct span text);
 
 /* Whether the two say the same but for case, "_", "-" and ".". */
 bool clue_alike(struct span a, struct span b);
@@ -23,6 +29,10 @@ bool clue_is_of_tag(struct span name, struct span tag);
 
 /* Names that say which kind of record it is: "type", "entity_type", "__typename". */
 bool clue_names_a_type(struct span name);
+
+/* Whether an attribute of that name says which kind its item is: "__typename" does, "type" may. */
+enum clue_kind { KIND_NOT_NAMED, KIND_MAY_BE_NAMED, KIND_IS_NAMED };
+enum clue_kind clue_of_kind(struct span name);
 
 /* Names that say nothing of what a key holds: "pk", "SK", "GSI1PK", "gsi2-sort-key". */
 bool clue_is_generic_key(struct span name);

@@ -1,5 +1,6 @@
 #include "core/author/inferred_indexes.h"
 
+#include "core/author/electro_keys.h"
 #include "core/author/inferred_parts.h"
 
 static bool is_table_key(const struct inferring *inferring, const char *attribute)
@@ -49,15 +50,17 @@ static bool index_format(struct inferring *inferring, struct inferred_kind *kind
     *count = column.count;
     if (column.count == 0)
         return true;
+    column.is_lower = inferring->columns[0].is_lower;
     column_take_apart(&column);
     column_find_words_of_kind(&column);
+    electro_keys_take_apart(&column);
     struct shape shape = column.shapes[0];
     for (size_t i = 0; i < column.count; i++)
         for (size_t t = 0; t < shape.count; t++)
             shape.tokens[t].open = shape.tokens[t].open || column.shapes[i].tokens[t].open;
     return part_names_find(&column, rows, column.count, inferring->arena, names) &&
            inferred_parts_settle(inferring, kind, &column, row_of, &shape, names, false) &&
-           inferred_parts_format(inferring, &shape, names, out);
+           inferred_parts_format(inferring, &column, &shape, names, out);
 }
 
 static bool add_kind_format(struct inferring *inferring, struct declared_kind_format **last,

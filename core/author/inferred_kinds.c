@@ -1,6 +1,7 @@
 #include "core/author/inferred_kinds.h"
 
 #include "core/author/clues.h"
+#include "core/author/electro_keys.h"
 #include "core/author/inferred_parts.h"
 
 /* A table with more kinds than these has keys that are taken for words. */
@@ -23,12 +24,32 @@ static bool make_columns(struct inferring *inferring)
     return !inferring->work.failed;
 }
 
+/* Whether ElectroDB wrote all items, and no key of the table has an upper-case letter. */
+static bool is_electro_lower(const struct inferring *inferring)
+{
+    for (size_t row = 0; row < inferring->count; row++) {
+        const struct specimen *specimen = inferring->specimens[row];
+        if (electro_entity(specimen).size == 0)
+            return false;
+        for (size_t i = 0; i < inferring->key_count; i++) {
+            const struct specimen_attribute *key =
+                specimen_find(specimen, inferring->columns[i].attribute);
+            for (size_t c = 0; key && c < key->value.size; c++)
+                if (key->value.data[c] >= 'A' && key->value.data[c] <= 'Z')
+                    return false;
+        }
+    }
+    return true;
+}
+
 static bool read_columns(struct inferring *inferring)
 {
+    bool is_lower = is_electro_lower(inferring);
     inferring->separator = shape_separator(inferring->columns, inferring->key_count);
     for (size_t i = 0; i < inferring->key_count; i++) {
         struct column *column = &inferring->columns[i];
         column->separator = inferring->separator;
+        column->is_lower = is_lower;
         column_take_apart(column);
         if (!column_find_words(column, &inferring->work))
             return false;
@@ -39,6 +60,7 @@ static bool read_columns(struct inferring *inferring)
     for (size_t i = 0; i < inferring->key_count; i++) {
         inferring->columns[i].known = &inferring->vocabulary;
         column_find_known_words(&inferring->columns[i]);
+        electro_keys_take_apart(&inferring->columns[i]);
     }
     return true;
 }
@@ -73,12 +95,15 @@ static bool group(struct inferring *inferring)
 {
     for (size_t row = 0; row < inferring->count; row++) {
         struct shape shapes[2] = {0};
-        bool form = false;
+        bool form = false, whole = true;
         struct inferred_kind *kind = inferring->kinds;
         for (size_t i = 0; i < inferring->key_count; i++) {
             shapes[i] = inferring->columns[i].shapes[row];
             form = form || shape_has_form(&shapes[i]);
+            whole = whole && shapes[i].count > 0;
         }
+        if (!whole && electro_entity(inferring->specimens[row]).size > 0)
+            continue;
         while (kind && !(shape_alike(&kind->shapes[0], &shapes[0]) &&
                          shape_alike(&kind->shapes[1], &shapes[1])))
             kind = kind->next;
@@ -172,6 +197,35 @@ static bool is_beside_words(const struct inferring *inferring, const struct infe
     return false;
 }
 
+static size_t literals_of(const struct shape *shape, struct span words[SHAPE_MAX_TOKENS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < shape->count; i++)
+        if (shape->tokens[i].literal)
+            words[count++] = shape->tokens[i].text;
+    return count;
+}
+
+/* Whether KIND, of which there is one record, has the words of another kind, and only more pieces.
+ */
+static bool is_odd_one(const struct inferring *inferring, const struct inferred_kind *kind)
+{
+    size_t last = inferring->key_count - 1;
+    struct span words[SHAPE_MAX_TOKENS], others[SHAPE_MAX_TOKENS];
+    size_t count = literals_of(&kind->shapes[last], words);
+    for (const struct inferred_kind *other = inferring->kinds; other; other = other->next) {
+        bool same = kind->count == 1 && other->count > 1 && count > 0 &&
+                    shape_alike(&other->shapes[0], &kind->shapes[0]) &&
+                    other->shapes[last].count < kind->shapes[last].count &&
+                    literals_of(&other->shapes[last], others) == count;
+        for (size_t i = 0; same && i < count; i++)
+            same = span_equal(words[i], others[i]);
+        if (same)
+            return true;
+    }
+    return false;
+}
+
 /* "{sk}#{sk_2}" would have the records of all other kinds: what no word tells from them is known by
  * its whole keys. */
 static void drop_wordless(struct inferring *inferring)
@@ -181,9 +235,10 @@ static void drop_wordless(struct inferring *inferring)
     for (struct inferred_kind *kind = inferring->kinds; kind; kind = next) {
         bool is_pieces = kind->shapes[last].count > 1;
         next = kind->next;
-        if (is_understood(kind, last))
+        bool odd = is_odd_one(inferring, kind);
+        if (!odd && is_understood(kind, last))
             continue;
-        if (!is_understood(kind, 0) || (is_pieces && is_beside_words(inferring, kind)))
+        if (odd || !is_understood(kind, 0) || (is_pieces && is_beside_words(inferring, kind)))
             inferring_drop_kind(inferring, kind);
     }
 }

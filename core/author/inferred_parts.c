@@ -28,7 +28,8 @@ bool inferred_parts_name(struct inferring *inferring, struct inferred_kind *kind
 /* Whether the keys begin alike, up to the token at AT, which is a part of both. */
 static bool begin_alike(const struct shape *a, const struct shape *b, size_t at)
 {
-    if (at >= a->count || at >= b->count || a->tokens[at].literal || b->tokens[at].literal)
+    if (at >= a->count || at >= b->count || a->tokens[at].literal || b->tokens[at].literal ||
+        !span_equal(a->tokens[at].label, b->tokens[at].label))
         return false;
     for (size_t i = 0; i < at; i++)
         if (a->tokens[i].literal != b->tokens[i].literal ||
@@ -117,7 +118,7 @@ static struct span piece_of(struct span key, char separator, size_t at, bool ope
  * keys a record has, SIZE_MAX for none. */
 static const struct span *values_of(struct inferring *inferring, const struct inferred_kind *kind,
                                     const struct column *column, const size_t *row_of, size_t at,
-                                    bool open)
+                                    const struct token *token)
 {
     struct span *values = arena_array(&inferring->work, kind->count, sizeof *values);
     for (size_t i = 0; values && i < kind->count; i++) {
@@ -125,7 +126,9 @@ static const struct span *values_of(struct inferring *inferring, const struct in
             row_of[i] == SIZE_MAX ? NULL
                                   : specimen_find(column->specimens[row_of[i]], column->attribute);
         if (key && key->value.data)
-            values[i] = piece_of(key->value, column->separator, at, open);
+            values[i] = piece_of(key->value, column->separator, at, token->open);
+        if (values[i].size >= token->label.size)
+            values[i] = span_from(values[i], token->label.size);
     }
     return values;
 }
@@ -138,7 +141,7 @@ bool inferred_parts_settle(struct inferring *inferring, struct inferred_kind *ki
         if (shape->tokens[at].literal)
             continue;
         const struct span *values =
-            values_of(inferring, kind, column, row_of, at, shape->tokens[at].open);
+            values_of(inferring, kind, column, row_of, at, &shape->tokens[at]);
         struct inferred_part *part = arena_alloc(&inferring->work, sizeof *part);
         if (!values || !part)
             return false;
@@ -154,11 +157,12 @@ bool inferred_parts_settle(struct inferring *inferring, struct inferred_kind *ki
     return true;
 }
 
-bool inferred_parts_format(struct inferring *inferring, const struct shape *shape,
-                           const struct part_name *names, struct format *out)
+bool inferred_parts_format(struct inferring *inferring, const struct column *column,
+                           const struct shape *shape, const struct part_name *names,
+                           struct format *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    part_names_write(shape, names, inferring->separator, &text);
+    part_names_write(column, shape, names, &text);
     inferring->arena->failed = inferring->arena->failed || text.failed;
-    return !inferring->arena->failed && !format_parse(inferring->arena, buf_span(&text), out);
+    return !inferring->arena->failed && !format_parse_key(inferring->arena, buf_span(&text), out);
 }

@@ -25,8 +25,9 @@ bool inferred_parts_settle(struct inferring *inferring, struct inferred_kind *ki
 /* The part of KIND that was settled under NAME, or NULL. */
 const struct inferred_part *inferred_parts_find(const struct inferred_kind *kind, const char *name);
 
-/* The format of keys of SHAPE whose parts have NAMES. */
-bool inferred_parts_format(struct inferring *inferring, const struct shape *shape,
-                           const struct part_name *names, struct format *out);
+/* The format of keys of COLUMN, of SHAPE, whose parts have NAMES. */
+bool inferred_parts_format(struct inferring *inferring, const struct column *column,
+                           const struct shape *shape, const struct part_name *names,
+                           struct format *out);
 
 #endif

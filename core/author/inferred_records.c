@@ -1,15 +1,17 @@
 #include "core/author/inferred_records.h"
 
+#include "core/author/clues.h"
 #include "core/author/inferred_fit.h"
 #include "core/author/inferred_parts.h"
+#include "core/author/kind_marks.h"
 
 /* The kind's formats, by the names that its parts have now. */
 static bool make_formats(struct inferring *inferring, struct inferred_kind *kind)
 {
     for (size_t i = 0; i < inferring->key_count; i++)
         if (kind->shapes[i].count > 0 &&
-            !inferred_parts_format(inferring, &kind->shapes[i], kind->names[i],
-                                   &kind->record->keys[i].format))
+            !inferred_parts_format(inferring, &inferring->columns[i], &kind->shapes[i],
+                                   kind->names[i], &kind->record->keys[i].format))
             return false;
     return true;
 }
@@ -30,6 +32,16 @@ static bool settle_record(struct inferring *inferring, struct inferred_kind *kin
                                    &kind->shapes[i], kind->names[i], i == 0))
             return false;
     return make_formats(inferring, kind);
+}
+
+/* A word in upper case is none that a directory is called by. */
+static void add_lower(struct span name, struct buf *out)
+{
+    bool tag = clue_is_tag(name);
+    for (size_t i = 0; i < name.size; i++) {
+        bool upper = name.data[i] >= 'A' && name.data[i] <= 'Z';
+        buf_add_char(out, tag && upper ? (char)(name.data[i] - 'A' + 'a') : name.data[i]);
+    }
 }
 
 static void add_words(const struct shape *shape, struct buf *out)
@@ -57,11 +69,14 @@ static bool has_record(const struct inferring *inferring, const char *name)
     return false;
 }
 
-/* By the words of its sort key; where two kinds share these, by those of both. */
+/* As its items call it, else by the words of its sort key; where two kinds share these, by those of
+ * both. */
 static void name_record(struct inferring *inferring, struct inferred_kind *kind)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
-    add_words(&kind->shapes[1], &name);
+    add_lower(kind_marks_name(inferring, kind), &name);
+    if (name.size == 0)
+        add_words(&kind->shapes[1], &name);
     if (name.size == 0 || has_record(inferring, buf_text(&name))) {
         buf_truncate(&name, 0);
         add_words(&kind->shapes[0], &name);

@@ -126,7 +126,9 @@ static const char *name_of(const struct naming *naming, struct part_name *name)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     struct span word = word_before(naming);
-    name->attribute = find_attribute(naming);
+    name->attribute = token_of(naming, 0)->attribute;
+    if (name->attribute.size == 0)
+        name->attribute = find_attribute(naming);
     if (name->attribute.size > 0)
         return declare_param_name(naming->arena, name->attribute);
     if (word.size == 0 && naming->at > 1) { /* the word of the part before it */
@@ -170,16 +172,16 @@ bool part_names_find(const struct column *column, const size_t *rows, size_t cou
     return !arena->failed;
 }
 
-void part_names_write(const struct shape *shape, const struct part_name *names, char separator,
-                      struct buf *out)
+void part_names_write(const struct column *column, const struct shape *shape,
+                      const struct part_name *names, struct buf *out)
 {
     for (size_t i = 0; i < shape->count; i++) {
         const struct token *token = &shape->tokens[i];
         if (i > 0)
-            buf_add_char(out, separator);
-        if (token->literal)
-            buf_add_span(out, token->text);
-        else
-            buf_printf(out, "{%s%s}", names[i].name, token->open ? "*" : "");
+            buf_add_char(out, column->separator);
+        buf_add_span(out, token->literal ? token->text : token->label);
+        if (!token->literal)
+            buf_printf(out, "{%s%s%s}", names[i].name, token->open ? "*" : "",
+                       column->is_lower ? ":lower" : "");
     }
 }

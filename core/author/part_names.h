@@ -18,7 +18,7 @@ bool part_names_find(const struct column *column, const size_t *rows, size_t cou
                      struct arena *arena, struct part_name names[SHAPE_MAX_TOKENS]);
 
 /* The format of such keys, as a map writes it. */
-void part_names_write(const struct shape *shape, const struct part_name *names, char separator,
-                      struct buf *out);
+void part_names_write(const struct column *column, const struct shape *shape,
+                      const struct part_name *names, struct buf *out);
 
 #endif

@@ -37,6 +37,22 @@ static unsigned speaks_for(struct span key, char separator)
     return separator == '#' || separator == '|';
 }
 
+/* How much speaks for SEPARATOR in COLUMN: nothing where it is in few keys, as one value may hold
+ * it. */
+static unsigned column_speaks_for(const struct column *column, char separator)
+{
+    enum { FEW = 4 }; /* one of four */
+    unsigned sum = 0, keys = 0, having = 0;
+    for (size_t i = 0; i < column->count; i++) {
+        struct span key = key_text(column, i);
+        unsigned speaks = speaks_for(key, separator);
+        sum += speaks;
+        having += speaks > 0;
+        keys += key.size > 0;
+    }
+    return having * FEW >= keys ? sum : 0;
+}
+
 char shape_separator(const struct column *columns, size_t count)
 {
     static const char candidates[] = "#|:/";
@@ -45,8 +61,7 @@ char shape_separator(const struct column *columns, size_t count)
     for (const char *each = candidates; *each; each++) {
         unsigned sum = 0;
         for (size_t c = 0; c < count; c++)
-            for (size_t i = 0; i < columns[c].count; i++)
-                sum += speaks_for(key_text(&columns[c], i), *each);
+            sum += column_speaks_for(&columns[c], *each);
         if (sum > most) {
             most = sum;
             best = *each;
@@ -78,7 +93,7 @@ static void take_apart(const struct column *column, size_t at)
         struct token *token = &shape->tokens[shape->count++];
         size_t size = end ? (size_t)(end - rest.data) : rest.size;
         token->open =
-            end && (shape->count == SHAPE_MAX_TOKENS ||
+            end && (shape->count == SHAPE_MAX_TOKENS || clue_is_time(rest) ||
                     (shape->count > 1 && is_one_part(column, column->specimens[at], rest)));
         token->text = token->open ? rest : span_of(rest.data, size);
         if (!end || token->open)
@@ -100,7 +115,8 @@ static bool is_literal(const struct shape *shape, size_t i)
 
 static bool token_alike(const struct token *a, const struct token *b)
 {
-    return a->literal == b->literal && (!a->literal || span_equal(a->text, b->text));
+    return a->literal == b->literal && span_equal(a->label, b->label) &&
+           (!a->literal || span_equal(a->text, b->text));
 }
 
 /* Likewise, wherever but at EXCEPT. */
@@ -138,6 +154,28 @@ sayer(const struct column *column, const struct specimen *specimen, struct span 
     return NULL;
 }
 
+/* Whether the sort key of record R, "ORG#PROFILE", is that of items in several partitions, and none
+ * goes on otherwise behind the words before its last one. */
+static bool is_constant_end(const struct column *column, size_t r)
+{
+    enum { SEVERAL = 3 };
+    const struct shape *shape = &column->shapes[r];
+    size_t same = 0, last = shape->count - 1;
+    for (size_t q = 0; column->sorts && q < column->count; q++) {
+        const struct shape *other = &column->shapes[q];
+        bool begins = other->count > 1;
+        for (size_t i = 0; begins && i < last; i++)
+            begins = i < other->count && span_equal(other->tokens[i].text, shape->tokens[i].text);
+        if (!begins)
+            continue;
+        if (other->count != shape->count ||
+            !span_equal(other->tokens[last].text, shape->tokens[last].text))
+            return false;
+        same++;
+    }
+    return same >= SEVERAL;
+}
+
 /* Upper-case words where a word is looked for: before a separator, behind a part, or alone in an
  * attribute whose name says nothing. Behind another word stands a part, unless it goes on. */
 static void find_tags(struct column *column)
@@ -148,10 +186,21 @@ static void find_tags(struct column *column)
         for (size_t i = 0; i < shape->count; i++) {
             struct token *token = &shape->tokens[i];
             bool last = i + 1 == shape->count;
-            bool place = !last || (i > 0 && !shape->tokens[i - 1].literal) || (i == 0 && generic);
-            token->literal = place && !token->open && clue_is_tag(token->text);
+            bool place = !last || (i > 0 && !shape->tokens[i - 1].literal) || (i == 0 && generic) ||
+                         is_constant_end(column, r);
+            bool leading = i == 0 && !last && token->text.size == 0; /* "#META#" */
+            token->literal = leading || (place && !token->open && clue_is_tag(token->text));
         }
     }
+}
+
+/* Whether A and B, of as many pieces, differ in another one than that at EXCEPT. */
+static bool differs_but(const struct shape *a, const struct shape *b, size_t except)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (i != except && !span_equal(a->tokens[i].text, b->tokens[i].text))
+            return true;
+    return false;
 }
 
 /* Whether the word at I of record R, which is in no upper case, stands in the same place of another
@@ -162,16 +211,13 @@ static bool is_repeated_word(const struct column *column, size_t r, size_t i)
     const struct shape *shape = &column->shapes[r];
     struct span word = shape->tokens[i].text;
     bool repeated = false;
-    size_t beside = i == 0 ? 1 : i - 1;
     for (size_t q = 0; q < column->count; q++) {
         const struct shape *other = &column->shapes[q];
         if (other->count != shape->count || !span_equal(other->tokens[i].text, word))
             continue;
         if (sayer(column, column->specimens[q], word, 0))
             return false;
-        repeated = repeated || (shape->count == 1 ? q != r
-                                                  : !span_equal(other->tokens[beside].text,
-                                                                shape->tokens[beside].text));
+        repeated = repeated || (shape->count == 1 ? q != r : differs_but(other, shape, i));
     }
     return repeated;
 }
@@ -195,28 +241,70 @@ static bool ends_empty(const struct shape *shape, size_t i)
     return i + 2 == shape->count && shape->tokens[i + 1].text.size == 0;
 }
 
+static bool has_digit(struct span text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] >= '0' && text.data[i] <= '9')
+            return true;
+    return false;
+}
+
+/* "pet" as the partition of items whose sort key begins with "pet#". */
+static bool begins_another_key(const struct column *column, size_t r)
+{
+    struct span word = column->shapes[r].tokens[0].text;
+    const struct declared_record *record = column->table->records;
+    for (size_t i = 0; i < record->key_count; i++) {
+        const struct specimen_attribute *key =
+            specimen_find(column->specimens[r], span_text(record->keys[i].attribute));
+        if (key && span_starts(key->value, word) && key->value.size > word.size &&
+            key->value.data[word.size] == column->separator)
+            return true;
+    }
+    return false;
+}
+
+/* "u#123#follower": behind a part that a word stands before. */
+static bool is_behind_id(const struct shape *shape, size_t i)
+{
+    return i >= 2 && i + 1 == shape->count && is_literal(shape, i - 2) &&
+           has_digit(shape->tokens[i - 1].text);
+}
+
+/* "invoice#55443", "i#55443" */
+static bool is_before_id(const struct shape *shape)
+{
+    enum { SHORTEST = 3 };
+    return shape->tokens[1].text.size >= SHORTEST && has_digit(shape->tokens[1].text);
+}
+
 static bool is_word(const struct column *column, size_t r, size_t i)
 {
     const struct shape *shape = &column->shapes[r];
     const struct token *token = &shape->tokens[i];
-    if (token->literal || token->open || !clue_is_word(token->text) || clue_is_tag(token->text) ||
-        (i > 0 && is_literal(shape, i - 1)))
+    bool letter = i + 1 < shape->count && clue_is_letter(token->text);
+    if (token->literal || token->open || !(letter || clue_is_word(token->text)) ||
+        (clue_is_tag(token->text) && !letter) || (i > 0 && is_literal(shape, i - 1)))
         return false;
     if (shape->count == 1)
-        return column->sorts && clue_is_generic_key(column->attribute) &&
-               is_repeated_word(column, r, i);
-    return ends_empty(shape, i) || is_repeated_word(column, r, i) ||
-           (i == 0 && is_said_by_a_name(column, r));
+        return clue_is_generic_key(column->attribute) &&
+               (column->sorts ? is_repeated_word(column, r, i) : begins_another_key(column, r));
+    return ends_empty(shape, i) || is_repeated_word(column, r, i) || is_behind_id(shape, i) ||
+           (i == 0 && (is_said_by_a_name(column, r) || is_before_id(shape)));
 }
 
-/* Words in no upper case. Found first and marked then, so that no record decides on another. */
+/* Words in no upper case. Behind one a tag at the end is a part, as it is behind a tag: "c#ABC". */
 static void find_other_words(struct column *column)
 {
     for (size_t i = 0; i < SHAPE_MAX_TOKENS; i++) {
         for (size_t r = 0; r < column->count; r++) {
             struct shape *shape = &column->shapes[r];
-            if (i < shape->count && is_word(column, r, i))
-                shape->tokens[i].literal = true;
+            if (i >= shape->count || !is_word(column, r, i))
+                continue;
+            shape->tokens[i].literal = true;
+            if (i + 2 == shape->count && shape->tokens[i + 1].text.size > 0 &&
+                !is_constant_end(column, r))
+                shape->tokens[i + 1].literal = false;
         }
     }
 }
@@ -256,6 +344,12 @@ struct choice {
 
 enum { MANY_WORDS = 8 };
 
+/* Items that have nothing but their key are alike whatever their kinds are. */
+static bool tells_more_than_keys(const struct column *column, const struct specimen *specimen)
+{
+    return specimen->count > column->table->records->key_count;
+}
+
 static void look_at_choice(const struct column *column, size_t r, struct choice *choice)
 {
     const struct specimen_attribute *each;
@@ -269,7 +363,8 @@ static void look_at_choice(const struct column *column, size_t r, struct choice 
             size_t first = choice->first[w];
             if (span_equal(column->shapes[first].tokens[at].text, shape->tokens[at].text))
                 known = true;
-            else if (specimen_alike(column->specimens[first], column->specimens[q]))
+            else if (specimen_alike(column->specimens[first], column->specimens[q]) &&
+                     tells_more_than_keys(column, column->specimens[q]))
                 choice->same_kind = true;
         }
         if (!known && choice->words <= MANY_WORDS)
@@ -322,6 +417,45 @@ static void take_values_back(struct column *column, bool *decided)
     }
 }
 
+/* Whether A and B have words at the same places, the same first one, and at least two that differ.
+ */
+static bool is_crossed(const struct shape *a, const struct shape *b)
+{
+    size_t differ = 0;
+    if (a->count != b->count || !is_literal(a, 0) || !token_alike(&a->tokens[0], &b->tokens[0]))
+        return false;
+    for (size_t i = 1; i < a->count; i++) {
+        if (a->tokens[i].literal != b->tokens[i].literal)
+            return false;
+        differ += !token_alike(&a->tokens[i], &b->tokens[i]);
+    }
+    return differ > 1;
+}
+
+static bool is_single(const struct column *column, size_t r)
+{
+    for (size_t q = 0; q < column->count; q++)
+        if (q != r && shape_alike(&column->shapes[q], &column->shapes[r]))
+            return false;
+    return true;
+}
+
+/* "F#ACTIVE#SEATS#1" and "F#EXPIRED#DOORS#2", of each of which there is one record: two words that
+ * change together are values. */
+static void take_crossed_back(struct column *column)
+{
+    for (size_t r = 0; r < column->count; r++) {
+        for (size_t q = r + 1; q < column->count; q++) {
+            struct shape *a = &column->shapes[r], *b = &column->shapes[q];
+            if (!is_crossed(a, b) || !is_single(column, r) || !is_single(column, q))
+                continue;
+            for (size_t i = 1; i < a->count; i++)
+                if (!token_alike(&a->tokens[i], &b->tokens[i]))
+                    a->tokens[i].literal = b->tokens[i].literal = false;
+        }
+    }
+}
+
 bool column_find_words(struct column *column, struct arena *arena)
 {
     bool *decided = arena_array(arena, column->count, sizeof *decided);
@@ -331,6 +465,7 @@ bool column_find_words(struct column *column, struct arena *arena)
     find_other_words(column);
     find_empty_ends(column);
     take_values_back(column, decided);
+    take_crossed_back(column);
     return true;
 }
 
@@ -366,14 +501,32 @@ bool vocabulary_find(struct vocabulary *vocabulary, const struct column *columns
     return true;
 }
 
+/* "child#suuid#7": a word that is known, behind another one, is no part if all keys that begin like
+ * this one have it, and what comes behind it differs. */
+static bool is_second_word(const struct column *column, size_t r, size_t i)
+{
+    const struct shape *shape = &column->shapes[r];
+    bool differs = false;
+    for (size_t q = 0; q < column->count; q++) {
+        const struct shape *other = &column->shapes[q];
+        if (other->count <= i || !span_equal(other->tokens[i - 1].text, shape->tokens[i - 1].text))
+            continue;
+        if (!span_equal(other->tokens[i].text, shape->tokens[i].text))
+            return false;
+        differs = differs || (other->count > i + 1 &&
+                              !span_equal(other->tokens[i + 1].text, shape->tokens[i + 1].text));
+    }
+    return differs;
+}
+
 void column_find_known_words(struct column *column)
 {
     for (size_t r = 0; r < column->count; r++) {
         struct shape *shape = &column->shapes[r];
         for (size_t i = 0; i + 1 < shape->count; i++) {
             struct token *token = &shape->tokens[i];
-            if (!token->open && !(i > 0 && shape->tokens[i - 1].literal) &&
-                knows(column->known, token->text) &&
+            if (!token->open && knows(column->known, token->text) &&
+                (i == 0 || !shape->tokens[i - 1].literal || is_second_word(column, r, i)) &&
                 !sayer(column, column->specimens[r], token->text, 0))
                 token->literal = true;
         }

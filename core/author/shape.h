@@ -6,12 +6,14 @@
 #include "core/author/specimen.h"
 #include "core/map/declaration.h"
 
-/* What goes on behind so many pieces is one part: a format has at most 16 pieces, and those are
+/* What goes on behind so many pieces is one part: a format has at most 24 pieces, and those are
  * pieces and what stands between them. */
-enum { SHAPE_MAX_TOKENS = 7 };
+enum { SHAPE_MAX_TOKENS = 10 };
 
 struct token {
-    struct span text; /* borrowed of the specimen */
+    struct span text;      /* borrowed of the specimen */
+    struct span label;     /* what stands before a part, of the same piece: "user_"; borrowed */
+    struct span attribute; /* which LABEL names; empty where there is none */
     bool literal;
     bool open; /* a part that holds separators */
 };
@@ -37,6 +39,7 @@ struct column {
     struct shape *shapes; /* beside SPECIMENS */
     size_t count;
     const struct vocabulary *known; /* or NULL: nothing is known of other keys */
+    bool is_lower;                  /* ElectroDB wrote all keys, in lower case */
 };
 
 /* Whether an attribute of that name can tell what a part of a key of TABLE is: no key, and nothing

@@ -1,4 +1,5 @@
 #include "core/author/specimen.h"
+#include "core/author/clues.h"
 #include "core/item/secret_clues.h"
 
 static bool read_value(struct json value, struct arena *arena, struct specimen_attribute *out)
@@ -51,7 +52,9 @@ bool specimen_alike(const struct specimen *a, const struct specimen *b)
     if (a->count != b->count)
         return false;
     for (size_t i = 0; i < a->count; i++)
-        if (!span_equal(a->attributes[i].name, b->attributes[i].name))
+        if (!span_equal(a->attributes[i].name, b->attributes[i].name) ||
+            (clue_of_kind(a->attributes[i].name) == KIND_IS_NAMED &&
+             !span_equal(a->attributes[i].value, b->attributes[i].value)))
             return false;
     return true;
 }

@@ -30,7 +30,7 @@ struct specimen *specimen_new(struct json item, struct arena *arena);
 /* The attribute of that name, or NULL. */
 const struct specimen_attribute *specimen_find(const struct specimen *specimen, struct span name);
 
-/* Whether both have attributes of the same names. */
+/* Whether both have attributes of the same names, and none says that their kinds differ. */
 bool specimen_alike(const struct specimen *a, const struct specimen *b);
 
 #endif
