@@ -356,7 +356,7 @@ static void look_at_choice(const struct column *column, size_t r, struct choice 
     size_t at = choice->at;
     for (size_t q = r; q < column->count; q++) {
         const struct shape *shape = &column->shapes[q];
-        if (!alike_but(shape, choice->pattern, at))
+        if (!is_literal(shape, at) || !alike_but(shape, choice->pattern, at))
             continue;
         bool known = false;
         for (size_t w = 0; w < choice->words; w++) {
@@ -375,7 +375,8 @@ static void look_at_choice(const struct column *column, size_t r, struct choice 
          from = (size_t)(each - column->specimens[r]->attributes) + 1) {
         bool all = true;
         for (size_t q = r; all && q < column->count; q++) {
-            if (!alike_but(&column->shapes[q], choice->pattern, at))
+            if (!is_literal(&column->shapes[q], at) ||
+                !alike_but(&column->shapes[q], choice->pattern, at))
                 continue;
             const struct specimen_attribute *same = specimen_find(column->specimens[q], each->name);
             all = same && span_equal(same->value, column->shapes[q].tokens[at].text);
