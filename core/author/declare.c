@@ -130,10 +130,14 @@ const char *declare_param_name(struct arena *arena, struct span name)
     return arena_text(arena, buf_span(&made));
 }
 
-const char *declare_numbered(struct arena *arena, const char *name, unsigned number)
+const char *declare_other_name(struct arena *arena, const char *name, const char *word,
+                               unsigned number)
 {
-    CLEAN_UP(buf_clean_up) struct buf numbered = {0};
-    buf_printf(&numbered, "%s_%u", name, number);
-    arena->failed = arena->failed || numbered.failed;
-    return arena_text(arena, buf_span(&numbered));
+    CLEAN_UP(buf_clean_up) struct buf other = {0};
+    if (number == 2)
+        buf_printf(&other, "%s_%s", name, word);
+    else
+        buf_printf(&other, "%s_%u", name, number);
+    arena->failed = arena->failed || other.failed;
+    return arena_text(arena, buf_span(&other));
 }

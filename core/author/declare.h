@@ -31,7 +31,9 @@ struct format declare_format(struct arena *arena, const char *text);
  * become the same. */
 const char *declare_param_name(struct arena *arena, struct span name);
 
-/* "NAME_2". NULL when memory ran out. */
-const char *declare_numbered(struct arena *arena, const char *name, unsigned number);
+/* The NUMBER-th name, from 2 on, that is tried where NAME is taken: "NAME_WORD", then "NAME_3".
+ * NULL when memory ran out. */
+const char *declare_other_name(struct arena *arena, const char *name, const char *word,
+                               unsigned number);
 
 #endif

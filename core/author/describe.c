@@ -57,7 +57,7 @@ static const char *free_name(struct describing *describing, const char *wanted,
 {
     const char *name = wanted;
     for (unsigned n = 2; name && is_taken(describing, name, attribute); n++)
-        name = declare_numbered(describing->arena, wanted, n);
+        name = declare_other_name(describing->arena, wanted, "key", n);
     return name;
 }
 

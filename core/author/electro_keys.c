@@ -85,10 +85,14 @@ static bool is_entity_piece(const struct entity_keys *keys, size_t at)
 {
     struct span text = piece_at(keys, keys->first, at)->text;
     struct span entity = keys->entity;
+    const struct specimen_attribute *version =
+        specimen_find(keys->column->specimens[keys->first], SPAN_LITERAL("__edb_v__"));
     if (text.size > 0 && text.data[0] == '$')
         text = span_from(text, 1);
-    return all_equal(keys, at) && text.size > entity.size + 1 && text.data[entity.size] == '_' &&
-           strncasecmp(text.data, entity.data, entity.size) == 0;
+    if (!all_equal(keys, at) || text.size < entity.size + 2 || text.data[entity.size] != '_' ||
+        strncasecmp(text.data, entity.data, entity.size) != 0)
+        return false;
+    return !version || span_equal(version->value, span_from(text, entity.size + 1));
 }
 
 static void settle_piece(const struct entity_keys *keys, size_t at, struct span label, bool literal)

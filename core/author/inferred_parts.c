@@ -83,9 +83,10 @@ const struct inferred_part *inferred_parts_find(const struct inferred_kind *kind
 }
 
 /* What a part that was to be called WANTED is called: as another part of the kind that says the
- * same; else WANTED, with a number behind it where another part has that name. */
+ * same; else WANTED, or what tells it from another part of that name. */
 static const char *settle_name(struct inferring *inferring, struct inferred_kind *kind,
-                               const char *wanted, const struct span *values)
+                               const struct shape *shape, size_t at, const char *wanted,
+                               const struct span *values)
 {
     struct inferred_part **last = &kind->parts;
     bool differ;
@@ -95,7 +96,7 @@ static const char *settle_name(struct inferring *inferring, struct inferred_kind
             return (*last)->name;
     const char *name = wanted;
     for (unsigned n = 2; name && inferred_parts_find(kind, name); n++)
-        name = declare_numbered(inferring->arena, wanted, n);
+        name = part_names_other(inferring->arena, shape, at, wanted, n);
     struct inferred_part *part = arena_alloc(&inferring->work, sizeof *part);
     if (!part || !name)
         return NULL;
@@ -149,7 +150,7 @@ bool inferred_parts_settle(struct inferring *inferring, struct inferred_kind *ki
             *part = (struct inferred_part){names[at].name, values, kind->parts};
             kind->parts = part;
         } else {
-            names[at].name = settle_name(inferring, kind, names[at].name, values);
+            names[at].name = settle_name(inferring, kind, shape, at, names[at].name, values);
         }
         if (!names[at].name)
             return false;

@@ -34,16 +34,6 @@ static bool settle_record(struct inferring *inferring, struct inferred_kind *kin
     return make_formats(inferring, kind);
 }
 
-/* A word in upper case is none that a directory is called by. */
-static void add_lower(struct span name, struct buf *out)
-{
-    bool tag = clue_is_tag(name);
-    for (size_t i = 0; i < name.size; i++) {
-        bool upper = name.data[i] >= 'A' && name.data[i] <= 'Z';
-        buf_add_char(out, tag && upper ? (char)(name.data[i] - 'A' + 'a') : name.data[i]);
-    }
-}
-
 static void add_words(const struct shape *shape, struct buf *out)
 {
     for (size_t i = 0; i < shape->count; i++) {
@@ -74,7 +64,7 @@ static bool has_record(const struct inferring *inferring, const char *name)
 static void name_record(struct inferring *inferring, struct inferred_kind *kind)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
-    add_lower(kind_marks_name(inferring, kind), &name);
+    part_names_add_word(kind_marks_name(inferring, kind), &name);
     if (name.size == 0)
         add_words(&kind->shapes[1], &name);
     if (name.size == 0 || has_record(inferring, buf_text(&name))) {

@@ -3,6 +3,15 @@
 #include "core/author/clues.h"
 #include "core/author/declare.h"
 
+void part_names_add_word(struct span word, struct buf *out)
+{
+    bool tag = clue_is_tag(word);
+    for (size_t i = 0; i < word.size; i++) {
+        bool upper = word.data[i] >= 'A' && word.data[i] <= 'Z';
+        buf_add_char(out, tag && upper ? (char)(word.data[i] - 'A' + 'a') : word.data[i]);
+    }
+}
+
 /* The keys whose parts are named. */
 struct naming {
     const struct column *column;
@@ -111,11 +120,7 @@ static bool has_no_digit(struct span text)
 /* "USER#123" is of user_id, "STATUS#open" of status, "APPT#2026-04-16" of appt_date. */
 static void name_by_word(const struct naming *naming, struct span word, struct buf *out)
 {
-    for (size_t i = 0; i < word.size; i++) {
-        char c = word.data[i];
-        bool upper = c >= 'A' && c <= 'Z';
-        buf_add_char(out, upper && clue_is_tag(word) ? (char)(c - 'A' + 'a') : c);
-    }
+    part_names_add_word(word, out);
     if (all_are(naming, clue_is_date))
         buf_add_text(out, clue_is_of_tag(SPAN_LITERAL("date"), word) ? "" : "_date");
     else if (!all_are(naming, has_no_digit) && !span_ends(buf_span(out), SPAN_LITERAL("id")))
@@ -154,6 +159,34 @@ static bool is_taken(const struct part_name *names, size_t count, const char *na
     return false;
 }
 
+/* A word before the part that does not name it already; empty when there is none. */
+static struct span another_word(const struct shape *shape, size_t at, const char *wanted)
+{
+    while (at-- > 0)
+        if (shape->tokens[at].literal && clue_is_word(shape->tokens[at].text) &&
+            !clue_is_of_tag(span_text(wanted), shape->tokens[at].text))
+            return shape->tokens[at].text;
+    return span_of("", 0);
+}
+
+const char *part_names_other(struct arena *arena, const struct shape *shape, size_t at,
+                             const char *wanted, unsigned number)
+{
+    static const char *const ordinals[] = {"second",  "third",  "fourth", "fifth", "sixth",
+                                           "seventh", "eighth", "ninth",  "tenth"};
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    struct span word = another_word(shape, at, wanted);
+    if (word.size > 0 && number == 2)
+        part_names_add_word(word, &name);
+    else if (number - 2 < sizeof ordinals / sizeof ordinals[0])
+        buf_add_text(&name, ordinals[number - 2]);
+    else
+        buf_printf(&name, "part_%u", number);
+    buf_printf(&name, "_%s", wanted);
+    arena->failed = arena->failed || name.failed;
+    return declare_param_name(arena, buf_span(&name));
+}
+
 bool part_names_find(const struct column *column, const size_t *rows, size_t count,
                      struct arena *arena, struct part_name names[SHAPE_MAX_TOKENS])
 {
@@ -166,7 +199,7 @@ bool part_names_find(const struct column *column, const size_t *rows, size_t cou
         const char *wanted = name_of(&naming, &names[i]);
         const char *name = wanted;
         for (unsigned n = 2; name && is_taken(names, i, name); n++)
-            name = declare_numbered(arena, wanted, n);
+            name = part_names_other(arena, shape, i, wanted, n);
         names[i].name = name;
     }
     return !arena->failed;

@@ -17,6 +17,14 @@ struct part_name {
 bool part_names_find(const struct column *column, const size_t *rows, size_t count,
                      struct arena *arena, struct part_name names[SHAPE_MAX_TOKENS]);
 
+/* Appends a tag, "USER", in lower case; another word as it is. */
+void part_names_add_word(struct span word, struct buf *out);
+
+/* The NUMBER-th name, from 2 on, that is tried for the part of SHAPE at AT where WANTED is taken:
+ * by another word before it, then "second_WANTED" and so on. NULL when memory ran out. */
+const char *part_names_other(struct arena *arena, const struct shape *shape, size_t at,
+                             const char *wanted, unsigned number);
+
 /* The format of such keys, as a map writes it. */
 void part_names_write(const struct column *column, const struct shape *shape,
                       const struct part_name *names, struct buf *out);

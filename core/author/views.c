@@ -35,7 +35,7 @@ const char *view_free_param(struct arena *arena, const struct declared_table *ta
 {
     const char *name = wanted;
     for (unsigned n = 2; name && is_part(table, name); n++)
-        name = declare_numbered(arena, wanted, n);
+        name = declare_other_name(arena, wanted, "value", n);
     return name;
 }
 

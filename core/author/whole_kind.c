@@ -102,7 +102,7 @@ static const char *name_part(struct arena *arena, const struct declared_table *t
         bool other = strcmp(name, attribute) != 0 && is_attribute(table, name);
         if (free && strcmp(free, name) == 0 && !other && strcmp(name, RANK_PARAM) != 0)
             return name;
-        name = free ? declare_numbered(arena, wanted, n) : NULL;
+        name = free ? declare_other_name(arena, wanted, "key", n) : NULL;
     }
     return NULL;
 }
@@ -129,7 +129,7 @@ static const struct declared_record *add(struct arena *arena, struct declared_ta
     const struct declared_record *first = table->records;
     const char *name = "other";
     for (unsigned n = 2; name && has_record(table, name); n++)
-        name = declare_numbered(arena, "other", n);
+        name = declare_other_name(arena, "other", "records", n);
     struct declared_record made = {
         .key_count = first->key_count,
         .note = "Whatever is of no other kind, and all of them by their whole keys."};

@@ -143,9 +143,9 @@ static void test_parts_of_odd_attributes(void)
     struct table_info info = {
         .keys = keys_of("my.key", "2nd place"), .indexes = &index, .index_count = 1};
     describe(&info);
-    path_called("items/{my_key_2}/");
-    check_name("by/I/{my_key}/", "{rank_2},{my_key_2},{_2nd_place}");
-    CHECK_TEXT(table->indexes->sort[0].format.pieces[0].param, "rank_2");
+    path_called("items/{my_key_key}/");
+    check_name("by/I/{my_key}/", "{rank_key},{my_key_key},{_2nd_place}");
+    CHECK_TEXT(table->indexes->sort[0].format.pieces[0].param, "rank_key");
     forget();
 }
 
@@ -157,13 +157,19 @@ static void test_windows(void)
     index.keys.sort[0].type = VALUE_N;
     describe(&info);
     static const char *const windows[] = {
-        "items/{from}/{prefix}*/",      "items/{from}/{from_2}..{to}/",
-        "items/{from}/newest/",         "items/{from}/newest:{count}/",
-        "items/{from}/oldest/",         "items/{from}/oldest:{count}/",
-        "items/{from}/after:{key_2}/",  "by/I/{status}/{from_2}..{to}/",
-        "by/I/{status}/newest/",        "by/I/{status}/newest:{count}/",
-        "by/I/{status}/oldest/",        "by/I/{status}/oldest:{count}/",
-        "by/I/{status}/after:{key_2}/",
+        "items/{from}/{prefix}*/",
+        "items/{from}/{from_value}..{to}/",
+        "items/{from}/newest/",
+        "items/{from}/newest:{count}/",
+        "items/{from}/oldest/",
+        "items/{from}/oldest:{count}/",
+        "items/{from}/after:{key_value}/",
+        "by/I/{status}/{from_value}..{to}/",
+        "by/I/{status}/newest/",
+        "by/I/{status}/newest:{count}/",
+        "by/I/{status}/oldest/",
+        "by/I/{status}/oldest:{count}/",
+        "by/I/{status}/after:{key_value}/",
     };
     size_t listings = 0, count = 0;
     for (const struct declared_path *path = table->paths; path; path = path->next, count++)
@@ -172,9 +178,9 @@ static void test_windows(void)
     CHECK_INT(count, 2 + sizeof windows / sizeof windows[0]);
     for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++)
         CHECK(path_called(windows[i])->hidden);
-    CHECK(path_called("items/{from}/after:{key_2}/")->wheres->whole);
-    CHECK(!path_called("items/{from}/after:{key_2}/")->ties); /* no two share a key */
-    CHECK(path_called("by/I/{status}/after:{key_2}/")->ties);
+    CHECK(path_called("items/{from}/after:{key_value}/")->wheres->whole);
+    CHECK(!path_called("items/{from}/after:{key_value}/")->ties); /* no two share a key */
+    CHECK(path_called("by/I/{status}/after:{key_value}/")->ties);
     CHECK_INT(path_called("items/{from}/newest/")->limit, 100);
     forget();
 }

@@ -278,7 +278,7 @@ static void test_tenants_are_values(void)
     add(&scene, "PK=acme#2 SK=X#2 a=b");
     add(&scene, "PK=globex#3 SK=X#3 a=b");
     add(&scene, "PK=globex#4 SK=X#4 a=b");
-    check_inferred(&scene, "x: PK {PK}#{PK_2} SK X#{PK_2}\nother: PK {PK*} SK {SK*}\n");
+    check_inferred(&scene, "x: PK {PK}#{second_PK} SK X#{second_PK}\nother: PK {PK*} SK {SK*}\n");
 }
 
 static void test_the_same_part_in_both_keys(void)
@@ -393,7 +393,7 @@ static void test_nothing_behind_a_word_is_no_part(void)
     check_inferred(&scene, "account: pk ACCOUNT#{account_id} sk ACCOUNT#\n"
                            "order: pk ACCOUNT#{account_id} sk ORDER#{order_id}\n"
                            "other: pk {pk*} sk {sk*}\n"
-                           "gs1: gs1pk account={gs1pk}#{gs1pk_2}|other={gs1pk*} gs1sk "
+                           "gs1: gs1pk account={gs1pk}#{second_gs1pk}|other={gs1pk*} gs1sk "
                            "account=USER#|other={gs1sk*}\n");
 }
 
@@ -406,6 +406,92 @@ static void test_what_no_word_tells_apart_is_whole(void)
     add(&scene, "PK=x#1 SK=y z=z");
     check_inferred(&scene, "order: PK USER#{user_id} SK ORDER#{order_id}\n"
                            "other: PK {PK*} SK {SK*}\n");
+}
+
+static void test_letters_before_numbers_are_words(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=c#12345 SK=c#12345 name=a");
+    add(&scene, "PK=suuid#c342 SK=c#ABC login=x");
+    add(&scene, "PK=suuid#d000 SK=c#XYZ login=y");
+    add(&scene, "PK=suuid#c342 SK=child#suuid#e54 state=x");
+    add(&scene, "PK=suuid#d000 SK=child#suuid#k23 state=y");
+    check_inferred(&scene, "c: PK c#{c_id} SK c#{c_id}\n"
+                           "suuid_c: PK suuid#{suuid} SK c#{c_id}\n"
+                           "child_suuid: PK suuid#{suuid} SK child#suuid#{child_suuid}\n"
+                           "other: PK {PK*} SK {SK*}\n");
+}
+
+static void test_separators_in_front_and_behind(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=VIN#W1 SK=#META# a=b");
+    add(&scene, "PK=VIN#W1 SK=#DATA#7 c=d");
+    check_inferred(&scene, "meta: PK VIN#{vin_id} SK #META#\n"
+                           "data: PK VIN#{vin_id} SK #DATA#{data_id}\n"
+                           "other: PK {PK*} SK {SK*}\n");
+}
+
+static void test_times_are_not_cut_at_colons(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=User:A1 SK=2023-04-01T12:00:00.001Z text=x");
+    add(&scene, "PK=User:B2 SK=2023-04-01T12:00:01.001Z text=y");
+    add(&scene, "PK=Room:M3 SK=meta by=x");
+    add(&scene, "PK=Room:A4 SK=meta by=y");
+    check_inferred(&scene, "user: PK User:{User_id} SK {date*}\n"
+                           "meta: PK Room:{Room_id} SK meta\n"
+                           "other: PK {PK*} SK {SK*}\n"
+                           "separator: :\n");
+}
+
+static void test_a_word_behind_a_word_may_be_constant(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=TENANT#1 SK=ORG#PROFILE a=b");
+    add(&scene, "PK=TENANT#2 SK=ORG#PROFILE a=b");
+    add(&scene, "PK=TENANT#3 SK=ORG#PROFILE a=b");
+    add(&scene, "PK=TENANT#3 SK=STATUS#OPEN c=d");
+    add(&scene, "PK=TENANT#4 SK=STATUS#OPEN c=d");
+    add(&scene, "PK=TENANT#5 SK=STATUS#OPEN c=d");
+    add(&scene, "PK=TENANT#6 SK=STATUS#DONE c=d");
+    check_inferred(&scene, "org_profile: PK TENANT#{tenant_id} SK ORG#PROFILE\n"
+                           "status: PK TENANT#{tenant_id} SK STATUS#{status}\n"
+                           "other: PK {PK*} SK {SK*}\n");
+}
+
+static void test_one_value_with_a_slash_makes_no_separator(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS);
+    add(&scene, "PK=one SK=North/West a=b");
+    for (int i = 0; i < 5; i++)
+        add(&scene, "PK=two SK=7 a=b");
+    infer(&scene);
+    CHECK(scene.table->separator == '#' && scene.table->records == scene.described->records);
+    end(&scene);
+}
+
+static void test_electrodb_says_its_entities(void)
+{
+    struct scene scene;
+    begin(&scene, KEYS GSI1);
+    add(&scene,
+        "__edb_e__=office PK=$hr#country_usa SK=$places#office_1#city_a.b#zip_1 country=USA "
+        "city=a.b zip=1 GSI1PK=$hr#office_x GSI1SK=$staff#office_1 office=X");
+    add(&scene, "__edb_e__=office PK=$hr#country_uk SK=$places#office_1#city_c/d#zip_2 country=UK "
+                "city=C/D zip=2 GSI1PK=$hr#office_y GSI1SK=$staff#office_1 office=Y");
+    add(&scene, "__edb_e__=task __edb_v__=1 PK=$hr#task_7 SK=$task_1 task=7");
+    check_inferred(&scene, "office: PK $hr#country_{country:lower} SK "
+                           "$places#office_1#city_{city:lower}#zip_{zip:lower}\n"
+                           "task: PK $hr#task_{task:lower} SK $task_1\n"
+                           "other: PK {PK*} SK {SK*}\n"
+                           "GSI1: GSI1PK office=$hr#office_{office:lower}|other={GSI1PK*} GSI1SK "
+                           "office=$staff#office_1|other={GSI1SK*}\n");
 }
 
 static void test_keys_without_words(void)
@@ -831,6 +917,12 @@ static const struct check_test tests[] = {
     {"accounts_are_no_users", test_accounts_are_no_users},
     {"nothing_behind_a_word_is_no_part", test_nothing_behind_a_word_is_no_part},
     {"what_no_word_tells_apart_is_whole", test_what_no_word_tells_apart_is_whole},
+    {"letters_before_numbers_are_words", test_letters_before_numbers_are_words},
+    {"separators_in_front_and_behind", test_separators_in_front_and_behind},
+    {"times_are_not_cut_at_colons", test_times_are_not_cut_at_colons},
+    {"a_word_behind_a_word_may_be_constant", test_a_word_behind_a_word_may_be_constant},
+    {"one_value_with_a_slash_makes_no_separator", test_one_value_with_a_slash_makes_no_separator},
+    {"electrodb_says_its_entities", test_electrodb_says_its_entities},
     {"keys_without_words", test_keys_without_words},
     {"notes_say_what_the_records_of_the_kind_say", test_notes_say_what_the_records_of_the_kind_say},
     {"notes_say_on_what_it_rests", test_notes_say_on_what_it_rests},
