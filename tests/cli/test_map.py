@@ -118,7 +118,7 @@ def test_a_word_of_one_kind_is_one_of_all(ddbfs, crm_table, write_map, accounts)
     account, user = re.findall(r"// (.*)\n\s*\"(?:account|user)\":", said.text)
     assert "accountId" not in account and "Attributes of the records say {accountId}." in user
     content = write_map(said.text)
-    ddbfs("check", "--sample", content)
+    ddbfs("check", content, *[f"/all/prod-Crm/items/Account#{each}" for each in accounts])
 
 
 def test_a_sample_without_records_is_told(ddbfs, crm_table):
