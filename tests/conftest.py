@@ -1,5 +1,6 @@
 """The fixtures of every test that runs a program: servers, the recording proxy, ddbfs itself."""
 
+import contextlib
 import os
 import pathlib
 import sys
@@ -52,12 +53,25 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.fixture(scope="session")
-def server(request):
-    """The first server, or the one that the test's parameter names, with the sample data of all
-    environments."""
-    with servers.running(getattr(request, "param", SERVERS[0])) as started:
-        load.load_sample(started.url)
-        yield started
+def server_called():
+    """server_called(name): a server with the sample data of all environments, the same for all tests of this
+    process."""
+    running = {}
+    with contextlib.ExitStack() as started:
+
+        def get(name):
+            if name not in running:
+                running[name] = started.enter_context(servers.running(name))
+                load.load_sample(running[name].url)
+            return running[name]
+
+        yield get
+
+
+@pytest.fixture(scope="session")
+def server(request, server_called):
+    """The first server, or the one that the test's parameter names."""
+    return server_called(getattr(request, "param", SERVERS[0]))
 
 
 @pytest.fixture

@@ -7,18 +7,16 @@ import uuid
 
 import pytest
 
-from harness import load, mounts, places, preloads, proxy as proxies, runner, servers
+from harness import load, mounts, places, preloads, proxy as proxies, runner
 
 TEST_TIMEOUT_S = 120
 SHOP = "cool-store.myshopify.com"
 
 
 @pytest.fixture(scope="session", params=["dynoxide"])
-def server(request):
+def server(request, server_called):
     """dynoxide, unless the test says @pytest.mark.parametrize("server", …, indirect=True)."""
-    with servers.running(request.param) as started:
-        load.load_sample(started.url)
-        yield started
+    return server_called(request.param)
 
 
 def why_not():

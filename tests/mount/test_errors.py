@@ -328,7 +328,7 @@ def test_row(mount, ddbfs, home, proxy, make_map, answers, name):
     row = ROWS[name]
     (home.folder / "bin/aws").write_bytes(b"\x7fELF")  # version 2
     env = row.serve(home, answers) if row.serve else {}
-    quick = ["--timeout", "1"] if row.kind == "timed-out" else []
+    quick = {"timed-out": ["--timeout", "1"], "throttled": ["--timeout", "3"]}.get(row.kind, [])
     map_file = own_map(row, make_map, proxy)
     m = mount(*quick, map_file=map_file, env=env)
     arm(row, proxy, home)

@@ -158,7 +158,7 @@ def test_who_queued_for_a_name_behind_one_that_is_refused_asks_himself(mount, pr
 # A grep -r in the wrong place.
 
 
-@pytest.mark.parametrize("budget", [3, 20, 100])
+@pytest.mark.parametrize("budget", [20, *[pytest.param(each, marks=pytest.mark.long) for each in (3, 100)]])
 def test_a_grep_over_10_000_records_costs_no_more_than_its_budget(mount, proxy, partition, budget):
     path, _ = partition
     m = mount("--max-rcu-per-process", str(budget))

@@ -6,18 +6,16 @@ import signal
 
 import pytest
 
-from harness import load, mounts, servers
+from harness import mounts
 
 # A soak takes as long as it was asked to; nothing else may take this long.
 TEST_TIMEOUT_S = 240 + int(os.environ.get("DDBFS_SOAK", 0))
 
 
 @pytest.fixture(scope="session")
-def server():
+def server(server_called):
     """dynoxide alone: what is tested is the mount, and it allows empty strings."""
-    with servers.running("dynoxide") as started:
-        load.load_sample(started.url)
-        yield started
+    return server_called("dynoxide")
 
 
 def why_not():
