@@ -36,6 +36,7 @@ struct lane {
     unsigned under_way;       /* of these, without those who were sent apart */
     struct loop_timer *timer; /* to depart; NULL while nobody has a time to */
     bool departing;           /* it stays until that is over */
+    struct batch *probe;      /* after a batch was served in part: departures wait for it */
     int64_t apart_until_ms;   /* until then everybody goes alone */
     char key[];
 };
@@ -72,6 +73,7 @@ struct source_call {
     struct loop_timer *deadline; /* of one that had to wait; who leaves at once has its batch's */
     double set_aside;            /* of its payer's units, for the batch's request */
     const struct json *item;     /* its record, while a page is being told */
+    bool is_left;                /* its key has not been processed yet, likewise */
     double capacity;             /* its part of what the batch's answers took; < 0: not told */
     double doubted;              /* and of what they may have taken beside */
 };
@@ -125,13 +127,17 @@ static void destroy_lane(struct lane *lane)
     free(lane);
 }
 
-static void enqueue(struct lane *lane, struct source_call *call)
+/* AT is a link of the lane's list: its end, for who comes last. */
+static void enqueue(struct lane *lane, struct source_call **at, struct source_call *call)
 {
     call->lane = lane;
-    call->next = NULL;
-    call->link = lane->end;
-    *lane->end = call;
-    lane->end = &call->next;
+    call->next = *at;
+    call->link = at;
+    if (call->next)
+        call->next->link = &call->next;
+    else
+        lane->end = &call->next;
+    *at = call;
     lane->waiting++;
 }
 
@@ -161,6 +167,8 @@ static void detach(struct source_call *call)
 static bool may_depart(const struct lane *lane)
 {
     const struct batching *batching = lane->batching;
+    if (lane->probe)
+        return false;
     if (lane->under_way < FEW)
         return true;
     return lane->under_way < MANY && now_ms(batching) - lane->first->since_ms >= PATIENCE_MS;
@@ -174,7 +182,7 @@ static bool arrange(struct lane *lane)
 {
     loop_remove_timer(lane->timer);
     lane->timer = NULL;
-    if (!lane->first || lane->under_way >= MANY)
+    if (!lane->first || lane->under_way >= MANY || lane->probe)
         return true;
     int64_t delay_ms = 0;
     if (!may_depart(lane))
@@ -272,6 +280,8 @@ static void close_batch(struct batch *batch)
     read_destroy(batch->read);
     lane->batches--;
     lane->under_way -= !batch->apart;
+    if (lane->probe == batch)
+        lane->probe = NULL;
     payer_unref(&batch->payer);
     relieve(lane);
 }
@@ -318,8 +328,8 @@ static void tell_all(struct batch *batch, const struct error *err)
     }
 }
 
-/* Finds whose record ITEM is. False when memory ran out. */
-static bool assign(struct batch *batch, const struct json *item)
+/* Finds whose record ITEM is, or with IS_LEFT whose key. False when memory ran out. */
+static bool assign(struct batch *batch, const struct json *item, bool is_left)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     const struct key *names = &batch->members->read->keys[0];
@@ -329,15 +339,33 @@ static bool assign(struct batch *batch, const struct json *item)
         keyed = typed_scalar(item_attribute(*item, names->attributes[i].name), &arena,
                              &key.attributes[i].value);
     for (struct source_call *each = batch->members; each && keyed; each = each->next)
-        if (!each->item && key_compare(&each->read->keys[0], &key) == 0)
-            each->item = item;
+        if (!each->item && key_compare(&each->read->keys[0], &key) == 0) {
+            each->item = is_left ? NULL : item;
+            each->is_left = is_left;
+        }
     return !arena.failed;
 }
 
-static struct source_call *next_answered(const struct batch *batch, bool last)
+/* Finds who is answered by PAGE: with a record, or by a key that is not left. False when memory ran
+ * out. */
+static bool assign_page(struct batch *batch, const struct page *page)
+{
+    bool ok = true;
+    for (struct source_call *each = batch->members; each; each = each->next)
+        each->is_left = page->more && !json_present(page->position);
+    for (size_t i = 0; ok && i < page->item_count; i++)
+        ok = assign(batch, &page->items[i], false);
+    if (page->more)
+        for (struct json key = json_first(page->position); ok && json_present(key);
+             key = json_next(key))
+            ok = assign(batch, &key, true);
+    return ok;
+}
+
+static struct source_call *next_answered(const struct batch *batch)
 {
     struct source_call *each = batch->members;
-    while (each && !each->item && !last)
+    while (each && each->is_left)
         each = each->next;
     return each;
 }
@@ -356,21 +384,79 @@ static void share_out(struct batch *batch, const struct page *page)
     }
 }
 
-/* Tells those whose records PAGE has, and with the last page the others that there is none. */
+static bool start_batch(struct batch *batch);
+
+/* CALL, which is nowhere, is asked by itself. NULL when memory ran out. */
+static struct batch *go_alone(struct lane *lane, struct source_call *call)
+{
+    struct batch *batch = new_batch(lane, true);
+    if (!batch)
+        return NULL;
+    board(batch, call);
+    if (start_batch(batch))
+        return batch;
+    detach(call);
+    close_batch(batch);
+    return NULL;
+}
+
+static void on_deadline(void *arg);
+
+/* False when memory ran out. */
+static bool add_deadline(struct source_call *call)
+{
+    struct batching *batching = call->batching;
+    int64_t left_ms = call->since_ms + batching->deadline_ms - now_ms(batching);
+    if (!call->deadline)
+        call->deadline =
+            loop_add_timer(batching->loop, left_ms > 0 ? left_ms : 0, on_deadline, call);
+    return call->deadline;
+}
+
+/* The service has left some keys of BATCH: the longest waiter's is asked for by itself, so that it
+ * gets on, and the other members wait before all others of the lane until that is answered. */
+static void probe(struct batch *batch)
+{
+    struct lane *lane = batch->lane;
+    struct source_call *longest = batch->members, **at = &lane->first;
+    struct error no_memory;
+    error_no_memory(&no_memory);
+    detach(longest);
+    while (batch->members) {
+        struct source_call *call = batch->members;
+        detach(call);
+        enqueue(lane, at, call);
+        at = &call->next;
+    }
+    lane->probe = add_deadline(longest) ? go_alone(lane, longest) : NULL;
+    if (lane->probe)
+        lane->probe->requests = batch->requests;
+    for (struct source_call *call = lane->first, *next; call; call = next) {
+        next = call->next;
+        if (add_deadline(call))
+            continue;
+        detach(call);
+        tell(call, NULL, &no_memory);
+        break; /* its owner may have ended the next one */
+    }
+    if (!lane->probe)
+        tell(longest, NULL, &no_memory);
+}
+
+/* Tells those whom PAGE answers: their records, or that there is none. */
 static void tell_page(struct batch *batch, const struct page *page)
 {
     struct source_call *call;
     struct page own = {.request_id = page->request_id};
-    for (size_t i = 0; i < page->item_count; i++)
-        if (!assign(batch, &page->items[i])) {
-            struct error err;
-            error_no_memory(&err);
-            tell_all(batch, &err);
-            return;
-        }
+    if (!assign_page(batch, page)) {
+        struct error err;
+        error_no_memory(&err);
+        tell_all(batch, &err);
+        return;
+    }
     share_out(batch, page);
     batch->requests += page->requests;
-    while ((call = next_answered(batch, !page->more))) {
+    while ((call = next_answered(batch))) {
         own.items = call->item;
         own.item_count = call->item != NULL;
         own.capacity = call->capacity;
@@ -380,22 +466,8 @@ static void tell_page(struct batch *batch, const struct page *page)
         detach(call);
         tell(call, &own, NULL);
     }
-}
-
-static bool start_batch(struct batch *batch);
-
-/* CALL, which is nowhere, is asked by itself. */
-static bool go_alone(struct lane *lane, struct source_call *call)
-{
-    struct batch *batch = new_batch(lane, true);
-    if (!batch)
-        return false;
-    board(batch, call);
-    if (start_batch(batch))
-        return true;
-    detach(call);
-    close_batch(batch);
-    return false;
+    if (batch->members)
+        probe(batch);
 }
 
 /* Whether ERR may be the fault of one of the keys, of one who asks, or of asking for several: asked
@@ -435,12 +507,21 @@ static void separate(struct batch *batch, const struct error *err)
     }
 }
 
-/* The only member's, which asks for further pages itself, and whose Read the inner source has: when
- * it ends within, so does that call. */
+/* The only member's, with its part of a batch that left it. It asks for further pages itself, and
+ * whose Read the inner source has: when it ends within, so does that call. */
 static void pass_on(struct batch *batch, const struct page *page, const struct error *err)
 {
     bool is_last = err || !page->more;
-    tell(batch->members, page, err);
+    struct source_call *call = batch->members;
+    struct page own = page ? *page : (struct page){0};
+    own.requests += batch->requests;
+    if (call->capacity >= 0)
+        own.capacity = call->capacity + (own.capacity > 0 ? own.capacity : 0);
+    own.doubted += call->doubted;
+    batch->requests = 0;
+    call->capacity = -1;
+    call->doubted = 0;
+    tell(call, page ? &own : NULL, err);
     if (batch->members && is_last)
         detach(batch->members);
 }
@@ -463,7 +544,7 @@ static void take_page(void *arg, const struct page *page, const struct error *er
     batch->telling = false;
     if (!batch->members) {
         close_batch(batch);
-    } else if (!is_one || batch->wants_more) {
+    } else if (batch->wants_more) {
         batch->wants_more = false;
         ops->more(batch->inner);
     }
@@ -581,12 +662,9 @@ static void on_deadline(void *arg)
 /* Whoever finds few under way leaves in the next round; all others get a deadline of their own. */
 static bool wait(struct lane *lane, struct source_call *call)
 {
-    bool at_once = lane->under_way < FEW && lane->waiting < READ_MAX_KEYS;
-    enqueue(lane, call);
-    if (!at_once)
-        call->deadline =
-            loop_add_timer(lane->batching->loop, lane->batching->deadline_ms, on_deadline, call);
-    return (at_once || call->deadline) && (lane->timer || arrange(lane));
+    bool at_once = lane->under_way < FEW && lane->waiting < READ_MAX_KEYS && !lane->probe;
+    enqueue(lane, lane->end, call);
+    return (at_once || add_deadline(call)) && (lane->timer || arrange(lane));
 }
 
 static bool begin(struct source_call *call)

@@ -65,7 +65,8 @@ struct page {
                                      * the source answered with, byte by byte */
     bool more;                      /* a further page can be asked for; this one may be empty */
     struct json position;      /* READ_QUERY with MORE: the key of the item, be it shown or not,
-                                * after which the next page begins; absent where it is not told */
+                                * after which the next page begins. READ_ITEMS with MORE: the array
+                                * of the keys that are left. Absent where it is not told */
     struct page_owner **owner; /* whoever puts NULL there releases it, and until then has the
                                 * items; NULL: it can't be had */
     int64_t took_ms;           /* from the last request to the end of its answer */

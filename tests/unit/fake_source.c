@@ -29,6 +29,8 @@ struct sheet {
     struct page_owner owner; /* first: a pointer to it is a pointer to this */
     struct fake_source *fake;
     struct json_doc last; /* the last item that was looked at */
+    struct buf left_text; /* of a READ_ITEMS: those that are left */
+    struct json_doc left;
     struct buf texts[MOST_ITEMS];
     struct json_doc docs[MOST_ITEMS];
     struct json items[MOST_ITEMS];
@@ -43,6 +45,8 @@ static void sheet_destroy(struct sheet *sheet)
         buf_clean_up(&sheet->texts[i]);
     }
     json_clean_up(&sheet->last);
+    json_clean_up(&sheet->left);
+    buf_clean_up(&sheet->left_text);
     free(sheet);
 }
 
@@ -192,6 +196,23 @@ static void fill_sheet(struct source_call *call, struct sheet *sheet)
     }
 }
 
+static void fill_left(const struct source_call *call, struct sheet *sheet)
+{
+    const struct fake_item *items = call->fake->items;
+    buf_add_char(&sheet->left_text, '[');
+    for (size_t i = call->next; i < item_total(call->fake); i++) {
+        CLEAN_UP(json_clean_up) struct json_doc doc = {0};
+        if (is_in(call->read, &items[i]) &&
+            json_parse(&doc, span_text(items[i].text), JSON_STRICT, NULL) &&
+            is_asked_for(call->read, json_root(&doc)))
+            buf_printf(&sheet->left_text, "%s%s", sheet->left_text.size > 1 ? "," : "",
+                       items[i].text);
+    }
+    buf_add_char(&sheet->left_text, ']');
+    sheet->failed |= sheet->left_text.failed ||
+                     !json_parse(&sheet->left, buf_span(&sheet->left_text), JSON_STRICT, NULL);
+}
+
 static void tell_error(struct source_call *call, const struct error *err)
 {
     call->fn(call->arg, NULL, err);
@@ -216,6 +237,8 @@ static void answer_items(struct source_call *call)
     struct sheet *sheet = calloc(1, sizeof *sheet);
     if (sheet)
         fill_sheet(call, sheet);
+    if (sheet && call->read->kind == READ_ITEMS)
+        fill_left(call, sheet);
     set_busy(call->fake, false);
     if (!sheet) {
         tell_no_memory(call);
@@ -239,6 +262,8 @@ static void answer_items(struct source_call *call)
         if (page.more && sheet->last.count)
             page.position = json_root(&sheet->last);
     }
+    if (page.more && call->read->kind == READ_ITEMS && !sheet->failed)
+        page.position = json_root(&sheet->left);
     if (sheet->failed)
         tell_no_memory(call);
     else
