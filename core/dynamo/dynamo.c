@@ -46,6 +46,7 @@ struct source_call {
     struct hedged *exchange;
     struct retry *retry;             /* the table's quota; given back at the end */
     struct loop_timer *timer;        /* before a batch's next round, or a refusal */
+    struct payer_turn turn;          /* while the payer holds the next request */
     struct inventory_wait diagnosis; /* before an error that names what there is instead */
     struct error why;                /* that error, or what a refusal says */
     uint32_t wanted;                 /* entries of a Read's limit that were not asked for yet */
@@ -58,6 +59,7 @@ struct source_call {
     double doubted;  /* that it may have consumed beside */
     unsigned paid;   /* by the last round that brought nothing */
     size_t unasked;  /* keys of a batch that are still unprocessed */
+    size_t waiting;  /* of these, those that no request has asked for, as they could not be paid */
     bool is_full;    /* the last answer held as much as one may: what was left was not throttled */
 };
 
@@ -210,10 +212,13 @@ static void fail_unprocessed(struct source_call *call)
  * that did not has nothing to tell; no key is ever taken for absent because of that. */
 static void go_on_with_batch(struct source_call *call)
 {
-    size_t left = json_count(call->answer->resume);
+    size_t left = json_count(call->answer->resume) + call->waiting;
     bool got_on = left < call->unasked;
-    call->is_full = call->answer->body.size >= FULL_BATCH_BYTES;
+    call->is_full =
+        call->answer->body.size >= FULL_BATCH_BYTES || !json_present(call->answer->resume);
     call->unasked = left;
+    if (call->waiting > 0 && call->resume.size == 0)
+        buf_add_text(&call->resume, "[]"); /* the keys are chosen when they are asked for */
     if (got_on) {
         if (call->paid)
             retry_succeeded(call->retry, call->paid);
@@ -234,7 +239,8 @@ static void learn(struct source_call *call, const struct answer *answer)
     switch (call->question.op) {
     case DYNAMO_GET_ITEM:
     case DYNAMO_BATCH_GET_ITEM:
-        weights_learn_keys(weights, call->read, call->unasked - json_count(answer->resume),
+        weights_learn_keys(weights, call->read,
+                           call->unasked - call->waiting - json_count(answer->resume),
                            answer->capacity);
         break;
     case DYNAMO_QUERY:
@@ -293,38 +299,57 @@ static void on_refusal(void *arg)
     fail(call, &call->why);
 }
 
-/* Whoever pays may have too little left for what comes next. A page is then as long as he can
- * afford, and what is wanted beyond it is asked for with the next one. */
-static bool afford(struct source_call *call, double *set_aside, double *most)
+/* What the next request is expected to consume, and how much of the Read it asks for. */
+static struct outlay outlay_of(struct source_call *call)
 {
-    struct dynamo *dynamo = call->dynamo;
-    enum dynamo_op op = call->question.op;
-    struct outlay outlay;
-    if (!dynamo_op_reads_records(op))
-        return true;
-    if (op == DYNAMO_QUERY || op == DYNAMO_SCAN) {
-        outlay = weights_of_page(&dynamo->weights, call->read, call->wanted,
-                                 payer_left(call->payer), call->bold);
-        call->bold = call->bold < UINT32_MAX / BOLDER ? call->bold * BOLDER : call->bold;
-        call->request.page = outlay.limit;
-        call->wanted = outlay.limit < call->wanted ? call->wanted - outlay.limit : 0;
-    } else {
-        outlay = weights_of_keys(&dynamo->weights, call->read, call->unasked);
+    struct weights *weights = &call->dynamo->weights;
+    double left = payer_left(call->payer);
+    switch (call->question.op) {
+    case DYNAMO_QUERY:
+    case DYNAMO_SCAN:
+        return weights_of_page(weights, call->read, call->wanted, left, call->bold);
+    case DYNAMO_GET_ITEM:
+    case DYNAMO_BATCH_GET_ITEM:
+        return weights_of_keys(weights, call->read, call->unasked, left);
+    default:
+        return (struct outlay){0}; /* it consumes nothing */
     }
-    *set_aside = outlay.units;
-    *most = outlay.most;
-    return payer_set_aside(call->payer, outlay.units, outlay.least, &call->why);
 }
 
-/* Sends what the page still needs, if that can be paid. False when memory ran out. */
-static bool ask(struct source_call *call)
+/* The next page has LIMIT entries. What is wanted beyond it is asked for with the page after it. */
+static void cut_page(struct source_call *call, uint32_t limit)
 {
-    double set_aside = 0, most = 0;
-    if (!afford(call, &set_aside, &most)) {
-        call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, on_refusal, call);
-        return call->timer;
+    call->bold = call->bold < UINT32_MAX / BOLDER ? call->bold * BOLDER : call->bold;
+    call->request.page = limit;
+    call->wanted = limit < call->wanted ? call->wanted - limit : 0;
+}
+
+/* Asks for the first COUNT of the keys that have not been read yet; the others wait. */
+static void cut_batch(struct source_call *call, size_t count)
+{
+    size_t chosen = 0;
+    if (call->waiting == 0 && count == call->unasked)
+        return;
+    buf_truncate(&call->resume, 0);
+    for (size_t i = 0; i < call->read->key_count; i++) {
+        enum key_state *state = &call->verify.keys[i];
+        if (*state != KEY_ASKED && *state != KEY_WAITS)
+            continue;
+        *state = chosen < count ? KEY_ASKED : KEY_WAITS;
+        if (*state == KEY_ASKED) {
+            buf_add_char(&call->resume, chosen ? ',' : '[');
+            request_write_key(&call->read->keys[i], &call->resume);
+        }
+        chosen++;
     }
+    buf_add_char(&call->resume, ']');
+    call->waiting = call->unasked - count;
+}
+
+static bool send(struct source_call *call, const struct outlay *outlay)
+{
     CLEAN_UP(buf_clean_up) struct buf body = {0};
+    struct dynamo *dynamo = call->dynamo;
     if (call->resume.failed || !request_write(&call->request, buf_span(&call->resume), &body))
         return false;
     struct exchange_request request = {
@@ -332,16 +357,49 @@ static bool ask(struct source_call *call)
         .body = buf_span(&body),
         .retry = call->retry,
         .payer = call->payer,
-        .set_aside = set_aside,
-        .most = most,
+        .set_aside = outlay->most,
+        .expected = outlay->units,
         .most_tries = call->read->once ? 1 : retry_attempts(call->retry) - call->requests,
         .deadline_at_ms = call->deadline_at_ms,
     };
-    struct dynamo *dynamo = call->dynamo;
     call->exchange = hedged_start(&dynamo->hedging, &dynamo->link, &request, on_answer, call);
-    if (!call->exchange)
-        payer_give_back(call->payer, set_aside);
     return call->exchange != NULL;
+}
+
+/* The payer may be asked again. Time that a request was held is none of its own. */
+static void on_turn(void *arg)
+{
+    struct source_call *call = arg;
+    call->deadline_at_ms = now_ms(call) + call->dynamo->deadline_ms;
+    call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, next_round, call);
+    if (!call->timer)
+        fail_without_memory(call);
+}
+
+/* Sends what the page still needs, as far as that can be paid. False when memory ran out. */
+static bool ask(struct source_call *call)
+{
+    struct outlay outlay = outlay_of(call);
+    call->turn = (struct payer_turn){.again = on_turn, .arg = call};
+    switch (outlay.most > 0
+                ? payer_set_aside(call->payer, outlay.least, outlay.most, &call->turn, &call->why)
+                : PAYER_AGREES) {
+    case PAYER_HOLDS:
+        return true;
+    case PAYER_REFUSES:
+        call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, on_refusal, call);
+        return call->timer;
+    case PAYER_AGREES:
+        break;
+    }
+    if (call->question.op == DYNAMO_BATCH_GET_ITEM)
+        cut_batch(call, outlay.limit);
+    else if (call->question.op != DYNAMO_GET_ITEM)
+        cut_page(call, outlay.limit);
+    if (send(call, &outlay))
+        return true;
+    payer_give_back(call->payer, outlay.most);
+    return false;
 }
 
 static bool begin_page(struct source_call *call)
@@ -363,6 +421,7 @@ static bool begin_page(struct source_call *call)
 
 static void dynamo_end(struct source_call *call)
 {
+    payer_turn_leave(&call->turn);
     hedged_end(call->exchange);
     loop_remove_timer(call->timer);
     inventory_leave(&call->diagnosis);

@@ -11,8 +11,8 @@ struct exchange {
     struct exchange_link *link;
     struct answer_question *question;
     struct payer *payer; /* borrowed; holds a reference once this is abandoned */
-    double set_aside;    /* of the payer's units, until this is over */
-    double most;         /* no request of this consumes more */
+    double set_aside;    /* of the payer's units, until this is over; no request takes more */
+    double expected;     /* of them */
     struct spent lost;   /* by requests that brought no answer */
     bool is_sent;        /* and not over yet: since SENT_MS */
     unsigned tries;      /* requests sent */
@@ -138,8 +138,8 @@ static struct spent charge(struct exchange *exchange, enum expense_end end, doub
         .requests = 1,
         .end = end,
         .spent = {.units = is_stated ? stated : 0,
-                  .doubted = !is_stated && is_doubted ? exchange->most : 0},
-        .expected = !is_stated && is_doubted ? exchange->set_aside : 0,
+                  .doubted = !is_stated && is_doubted ? exchange->set_aside : 0},
+        .expected = !is_stated && is_doubted ? exchange->expected : 0,
         .took_ms = took_ms,
     };
     exchange->is_sent = false;
@@ -228,7 +228,7 @@ struct exchange *exchange_start(struct exchange_link *link, const struct exchang
                                   .question = question,
                                   .payer = wanted->payer,
                                   .set_aside = wanted->set_aside,
-                                  .most = wanted->most,
+                                  .expected = wanted->expected,
                                   .max_answer = answer_limit(question),
                                   .stated = -1,
                                   .done = fn,
@@ -312,7 +312,7 @@ void exchange_end(struct exchange *exchange)
 {
     if (!exchange)
         return;
-    bool consumes = exchange->is_sent && exchange->most > 0;
+    bool consumes = exchange->is_sent && exchange->set_aside > 0;
     if (!consumes || !abandon(exchange))
         give_up(exchange);
 }

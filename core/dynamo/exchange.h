@@ -53,8 +53,9 @@ struct exchange_request {
     struct span body;                 /* copied */
     struct retry *retry;              /* borrowed: the table's quota */
     struct payer *payer;              /* borrowed; may be NULL */
-    double set_aside;                 /* units, of the payer's; the exchange gives them back */
-    double most;                      /* units: no such request consumes more */
+    double set_aside;                 /* units, of the payer's; the exchange gives them back. No
+                                       * such request consumes more */
+    double expected;                  /* units, by what such requests consumed so far */
     unsigned most_tries;              /* requests, the first included */
     int64_t deadline_at_ms;           /* of the monotonic clock */
 };

@@ -112,7 +112,8 @@ static void on_late(void *arg)
     if (!hedged->first.exchange || !exchange_waits_for_first(hedged->first.exchange) ||
         hedging->credit < COST)
         return;
-    if (!payer_set_aside(wanted->payer, wanted->set_aside, wanted->set_aside, &ignored))
+    if (payer_set_aside(wanted->payer, wanted->expected, wanted->set_aside, NULL, &ignored) !=
+        PAYER_AGREES)
         return;
     wanted->most_tries = 1;
     hedged->second.exchange = exchange_start(hedged->link, wanted, on_answer, &hedged->second);

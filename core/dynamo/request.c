@@ -252,7 +252,7 @@ static void write_names(const struct aliases *aliases, struct buf *out)
         buf_add_char(out, '}');
 }
 
-static void write_key(const struct key *key, struct buf *out)
+void request_write_key(const struct key *key, struct buf *out)
 {
     for (size_t i = 0; i < key->count; i++) {
         buf_add_char(out, i ? ',' : '{');
@@ -266,12 +266,12 @@ static void write_key(const struct key *key, struct buf *out)
 static void write_keys(const struct request *request, const struct read *read, struct buf *out)
 {
     if (request->op == DYNAMO_GET_ITEM)
-        write_key(&read->keys[0], out);
+        request_write_key(&read->keys[0], out);
     if (request->op != DYNAMO_BATCH_GET_ITEM)
         return;
     for (size_t i = 0; i < read->key_count; i++) {
         buf_add_char(out, i ? ',' : '[');
-        write_key(&read->keys[i], out);
+        request_write_key(&read->keys[i], out);
     }
     buf_add_char(out, ']');
 }

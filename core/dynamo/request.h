@@ -58,6 +58,9 @@ struct request {
 bool request_init(struct request *request, const struct read *read);
 void request_clean_up(struct request *request);
 
+/* Appends KEY as JSON. */
+void request_write_key(const struct key *key, struct buf *out);
+
 /* Appends the body. RESUME is where the last answer stopped, JSON as the service wrote it:
  * LastEvaluatedKey, LastEvaluatedTableName, LastEvaluatedBackupArn, or the array of unprocessed
  * Keys; empty at the start. False when memory ran out. */

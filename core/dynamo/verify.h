@@ -11,6 +11,7 @@
 enum key_state {
     KEY_ASKED,  /* by the request under way */
     KEY_LEFT,   /* by the next one: the service did not get to it */
+    KEY_WAITS,  /* by a later one: the payer can't afford all of them at once */
     KEY_CAME,   /* its item is there */
     KEY_ABSENT, /* answered, and there is no such item */
 };

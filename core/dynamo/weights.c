@@ -67,12 +67,16 @@ static double most_of_keys(size_t count, double step)
     return step * (each < whole ? each : whole);
 }
 
-struct outlay weights_of_keys(struct weights *weights, const struct read *read, size_t count)
+struct outlay weights_of_keys(struct weights *weights, const struct read *read, size_t count,
+                              double left)
 {
     double step = step_units(read), steps = find(weights, read)->key_steps;
-    double units = (double)count * step * (steps > 1 ? steps : 1);
-    return (struct outlay){
-        .units = units, .least = count > 1 ? units : step, .most = most_of_keys(count, step)};
+    while (count > 1 && most_of_keys(count, step) > left)
+        count--;
+    return (struct outlay){.units = (double)count * step * (steps > 1 ? steps : 1),
+                           .least = (double)count * step,
+                           .most = most_of_keys(count, step),
+                           .limit = (uint32_t)count};
 }
 
 /* A page of LIMIT entries (0: as many as it holds) ends behind the entry that takes it beyond 1 MB.

@@ -30,12 +30,12 @@ struct outlay {
     double units;
     double least;   /* what is to be left for it, or it is not sent */
     double most;    /* no request of its kind takes more */
-    uint32_t limit; /* entries of a page; 0: as many as it holds */
+    uint32_t limit; /* entries of a page, 0: as many as it holds; or keys */
 };
 
-/* COUNT keys of READ. Of several all that is expected has to be left: their answer may have 16 MB.
- */
-struct outlay weights_of_keys(struct weights *weights, const struct read *read, size_t count);
+/* As many of COUNT keys of READ as LEFT pays for whatever their size, but at least one. */
+struct outlay weights_of_keys(struct weights *weights, const struct read *read, size_t count,
+                              double left);
 
 /* A page of READ, of COUNT entries (0: as many as it holds). Where half of LEFT does not pay for
  * any page it is no longer than that is expected to pay for, and than BOLD, but at least of one. */

@@ -234,29 +234,46 @@ static void give_back(struct payer *payer, double units)
         give_back_part(each);
 }
 
-/* All have to be able to pay their part; else whoever can is asked for alone. */
-static bool set_aside(struct payer *payer, double units, double least, struct error *err)
+/* All have to be able to pay their part; else each member that can is asked for alone. The batch is
+ * held with its first member, before anything of it is set aside. */
+static enum payer_word set_aside(struct payer *payer, double least, double most,
+                                 struct payer_turn *turn, struct error *err)
 {
     const struct batch *batch = (const struct batch *)payer;
     unsigned count = 0;
     for (const struct source_call *each = batch->members; each; each = each->next)
         count++;
-    double part = units / count;
+    double part = most / count;
     struct source_call *each = batch->members;
-    for (; each && payer_set_aside(each->payer, part, least / count, err); each = each->next)
+    enum payer_word word = PAYER_AGREES;
+    for (; each; each = each->next, turn = NULL) {
+        word = payer_set_aside(each->payer, least / count, part, turn, err);
+        if (word != PAYER_AGREES)
+            break;
         each->set_aside += part;
+    }
+    if (!each || (word == PAYER_HOLDS && each == batch->members))
+        return word;
+    if (word == PAYER_HOLDS)
+        error_set(err, ERROR_TOO_FAST, "several records are not paid for together");
     /* What stays set aside is for a request that is still under way. */
     for (struct source_call *had = batch->members; each && had != each; had = had->next) {
         payer_give_back(had->payer, part);
         had->set_aside -= part;
     }
-    return !each;
+    return PAYER_REFUSES;
 }
 
+/* As if the member that has least left paid for all. */
 static double left(const struct payer *payer)
 {
-    (void)payer;
-    return INFINITY; /* of what is read by keys nothing is cut */
+    double least = INFINITY;
+    const struct batch *batch = (const struct batch *)payer;
+    for (const struct source_call *each = batch->members; each; each = each->next) {
+        double own = payer_left(each->payer);
+        least = own < least ? own : least;
+    }
+    return least;
 }
 
 static void release(struct payer *payer)

@@ -27,9 +27,21 @@ double payer_left(const struct payer *payer)
     return payer && payer->ops->left ? payer->ops->left(payer) : INFINITY;
 }
 
-bool payer_set_aside(struct payer *payer, double units, double least, struct error *err)
+enum payer_word payer_set_aside(struct payer *payer, double least, double most,
+                                struct payer_turn *turn, struct error *err)
 {
-    return !payer || !payer->ops->set_aside || payer->ops->set_aside(payer, units, least, err);
+    return payer && payer->ops->set_aside ? payer->ops->set_aside(payer, least, most, turn, err)
+                                          : PAYER_AGREES;
+}
+
+void payer_turn_leave(struct payer_turn *turn)
+{
+    if (!turn->next)
+        return;
+    turn->previous->next = turn->next;
+    turn->next->previous = turn->previous;
+    turn->previous = NULL;
+    turn->next = NULL;
 }
 
 void payer_give_back(struct payer *payer, double units)

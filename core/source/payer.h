@@ -34,21 +34,37 @@ struct payer {
     size_t references;
 };
 
+enum payer_word {
+    PAYER_AGREES,  /* the request may be sent */
+    PAYER_REFUSES, /* too little is left, whatever the requests under way consume */
+    PAYER_HOLDS,   /* that depends on the requests under way: the payer is to be asked again */
+};
+
+/* The place of a request that is held, in the queue of those that are. {0} is in none. */
+struct payer_turn {
+    void (*again)(void *arg); /* the payer may be asked again, in a later round of the loop */
+    void *arg;
+    const void *behind;                 /* the payer's: which others must not overtake it */
+    struct payer_turn *previous, *next; /* in a ring; NULL: in none */
+};
+
 struct payer_ops {
     /* May neither ask nor end anything. */
     void (*charge)(struct payer *payer, const struct expense *expense);
     /* The last reference is gone. */
     void (*release)(struct payer *payer);
 
-    /* Of one who may not spend as much as he likes; all three, or none. A source asks before it
-     * sends a request, sets aside what it expects the request to take, and gives that back when it
-     * is over: what it took is charged as ever. docs/internals/limits.md tells the rest. */
+    /* Of a payer with a limit; all three, or none. Before a source sends a request, it sets aside
+     * the most that such a request takes, and gives that back when the request is over. What the
+     * request took is charged as ever. docs/internals/limits.md describes the rest. */
 
-    /* Read units that may still be set aside; INFINITY: as many as it takes. */
+    /* Read units that have not been consumed yet; INFINITY: no limit. */
     double (*left)(const struct payer *payer);
-    /* Sets UNITS aside for a request that takes LEAST whatever comes. False with ERR filled
-     * (error_is_of_asker) when not even these are left, and then nothing is set aside. */
-    bool (*set_aside)(struct payer *payer, double units, double least, struct error *err);
+    /* Sets MOST aside for a request that takes LEAST whatever comes. ERR is filled
+     * (error_is_of_asker) when the payer refuses. When it holds the request, TURN is put into its
+     * queue, unless that is NULL. */
+    enum payer_word (*set_aside)(struct payer *payer, double least, double most,
+                                 struct payer_turn *turn, struct error *err);
     void (*give_back)(struct payer *payer, double units);
 };
 
@@ -57,7 +73,11 @@ struct payer *payer_ref(struct payer *payer);
 void payer_unref(struct payer *payer);
 void payer_charge(struct payer *payer, const struct expense *expense);
 double payer_left(const struct payer *payer);
-bool payer_set_aside(struct payer *payer, double units, double least, struct error *err);
+enum payer_word payer_set_aside(struct payer *payer, double least, double most,
+                                struct payer_turn *turn, struct error *err);
 void payer_give_back(struct payer *payer, double units);
+
+/* Takes TURN out of its queue; fine for one that is in none. */
+void payer_turn_leave(struct payer_turn *turn);
 
 #endif

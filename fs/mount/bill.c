@@ -125,12 +125,13 @@ static double left(const struct payer *payer)
     return account_left(((const struct bill *)payer)->account);
 }
 
-static bool set_aside(struct payer *payer, double units, double least, struct error *err)
+static enum payer_word set_aside(struct payer *payer, double least, double most,
+                                 struct payer_turn *turn, struct error *err)
 {
     struct bill *bill = (struct bill *)payer;
-    bool ok = account_set_aside(bill->account, units, least, err);
-    bill->set_aside += ok ? units : 0;
-    return ok;
+    enum payer_word word = account_set_aside(bill->account, least, most, turn, err);
+    bill->set_aside += word == PAYER_AGREES ? most : 0;
+    return word;
 }
 
 static void give_back(struct payer *payer, double units)
@@ -291,10 +292,7 @@ void bill_refuse(struct bill *bill, int error)
 /* Where there is something left, whoever asks decides whether it is enough. */
 bool bill_may_go_on(struct bill *bill, struct error *err)
 {
-    bool ok = account_set_aside(bill->account, LEAST_UNITS, LEAST_UNITS, err);
-    if (ok)
-        account_give_back(bill->account, LEAST_UNITS);
-    return ok;
+    return account_has(bill->account, LEAST_UNITS, err);
 }
 
 bool bill_is_limited_with(struct bill *bill, pid_t pid)

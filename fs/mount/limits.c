@@ -10,6 +10,9 @@
 /* Parts of what a request took may add up to a little less, or more. */
 #define ROUNDING 1e-6
 
+/* What a second has taken beyond its limit is owed to so many of the following at the most. */
+enum { OWED_SECONDS = 2 };
+
 struct account {
     struct limits *limits;
     struct process_id group;
@@ -29,6 +32,7 @@ struct limits {
     double units;     /* read in it; what is more than it may have is owed to the next */
     double set_aside; /* for requests that are under way */
     struct limits_stats stats;
+    struct payer_turn held;          /* the ring of those that are held; none of them itself */
     struct account *newest, *oldest; /* owned */
     size_t count;
     struct account unknown; /* of whom nothing is known; in no list */
@@ -45,6 +49,8 @@ struct limits *limits_new(struct clock *clock, double a_second, double a_process
                               .since_ms = clock->now_ms(clock),
                               .stats = {.a_second = a_second, .a_process = a_process},
                               .unknown = {.limits = limits, .program = PROCESS_UNKNOWN}};
+    limits->held.previous = &limits->held;
+    limits->held.next = &limits->held;
     return limits;
 }
 
@@ -157,13 +163,13 @@ static double left_of_second(struct limits *limits)
     if (limits->a_second <= 0)
         return INFINITY;
     go_on_to_now(limits);
-    return limits->a_second - limits->units - limits->set_aside;
+    return limits->a_second - limits->units;
 }
 
 static double left_of_process(const struct account *account)
 {
     double most = account->limits->a_process;
-    return most > 0 ? most - account->units - account->set_aside : INFINITY;
+    return most > 0 ? most - account->units : INFINITY;
 }
 
 double account_left(const struct account *account)
@@ -209,14 +215,66 @@ static void hold(struct account *account, double units)
     account->limits->set_aside += units;
 }
 
-bool account_set_aside(struct account *account, double units, double least, struct error *err)
+bool account_has(struct account *account, double least, struct error *err)
 {
     if (left_of_process(account) < least - ROUNDING)
         return refuse_process(account, least, err);
     if (left_of_second(account->limits) < least - ROUNDING)
         return refuse_second(account, least, err);
-    hold(account, units);
     return true;
+}
+
+/* Whether a request that takes MOST fits beside those under way; one that is alone always does. */
+static bool fits(double left, double set_aside, double most)
+{
+    return set_aside < ROUNDING || set_aside + most <= left + ROUNDING;
+}
+
+/* Whether a request of ACCOUNT would overtake one that is held: of its own, or by the second's
+ * limit, which is that of all. */
+static bool overtakes(const struct account *account)
+{
+    const struct limits *limits = account->limits;
+    const struct payer_turn *turn = limits->held.next;
+    while (turn != &limits->held && turn->behind != account && turn->behind != limits)
+        turn = turn->next;
+    return turn != &limits->held;
+}
+
+static void put_behind(struct limits *limits, struct payer_turn *turn, const void *what)
+{
+    turn->behind = what;
+    turn->previous = limits->held.previous;
+    turn->next = &limits->held;
+    limits->held.previous->next = turn;
+    limits->held.previous = turn;
+}
+
+enum payer_word account_set_aside(struct account *account, double least, double most,
+                                  struct payer_turn *turn, struct error *err)
+{
+    struct limits *limits = account->limits;
+    if (!account_has(account, least, err))
+        return PAYER_REFUSES;
+    bool is_held = overtakes(account) || !fits(left_of_process(account), account->set_aside, most);
+    bool is_too_fast = !fits(left_of_second(limits), limits->set_aside, most);
+    if (!is_held && !is_too_fast) {
+        hold(account, most);
+        return PAYER_AGREES;
+    }
+    if (turn)
+        put_behind(limits, turn, is_held ? (const void *)account : limits);
+    return PAYER_HOLDS;
+}
+
+/* Each asks again in a later round, in the order in which they came. */
+static void wake_held(struct limits *limits)
+{
+    while (limits->held.next != &limits->held) {
+        struct payer_turn *turn = limits->held.next;
+        payer_turn_leave(turn);
+        turn->again(turn->arg);
+    }
 }
 
 void account_note_refusal(struct account *account)
@@ -229,13 +287,18 @@ void account_note_refusal(struct account *account)
 void account_give_back(struct account *account, double units)
 {
     hold(account, -units);
+    wake_held(account->limits);
 }
 
 void account_charge(struct account *account, double units)
 {
+    struct limits *limits = account->limits;
+    double most = limits->a_second * (1 + OWED_SECONDS);
     account->units += units;
-    go_on_to_now(account->limits);
-    account->limits->units += units;
+    go_on_to_now(limits);
+    limits->units += units;
+    if (limits->units > most)
+        limits->units = most;
 }
 
 void account_pass(struct account *from, struct account *to, double units)

@@ -8,6 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/source/payer.h"
 #include "fs/mount/process.h"
 
 /* So many groups are remembered beside those that are asking; what asked longest ago is forgotten,
@@ -26,12 +27,18 @@ void limits_destroy(struct limits *limits); /* NULL is fine */
 struct account *account_join(struct limits *limits, const struct process *process);
 void account_leave(struct account *account);
 
-/* What ACCOUNT may still read; INFINITY where nothing is limited. */
+/* What ACCOUNT has not read yet; INFINITY where nothing is limited. */
 double account_left(const struct account *account);
-/* Sets UNITS aside for a request. False with ERR filled when not even LEAST is left. */
-bool account_set_aside(struct account *account, double units, double least, struct error *err);
+/* Whether LEAST is left; else ERR is filled. */
+bool account_has(struct account *account, double least, struct error *err);
+/* Sets aside MOST for a request that takes LEAST whatever comes (core/source/payer.h). It is held
+ * while others are under way that, with it, may take more than is left: so no more than one request
+ * goes beyond a limit. */
+enum payer_word account_set_aside(struct account *account, double least, double most,
+                                  struct payer_turn *turn, struct error *err);
 /* A question is told that; not every request that is refused is one. */
 void account_note_refusal(struct account *account);
+/* Those that are held may ask again then. */
 void account_give_back(struct account *account, double units);
 /* It has read so much. */
 void account_charge(struct account *account, double units);

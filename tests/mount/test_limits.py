@@ -2,6 +2,7 @@
 sent, and others read on. Units are summed up at the proxy, as the service tells them."""
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import time
 
 import pytest
 
-from harness import mounts
+from harness import mounts, tables
 from harness.rows import rows
 
 SHOP = "prod/shops/cool-store.myshopify.com"
@@ -186,6 +187,21 @@ def test_large_records_behind_small_ones_cost_no_more_than_they_have_to(mount, p
         text, _ = one.run(f"ls {m / large}")
     assert "Disk quota exceeded" in text
     assert units(proxy) <= 30 + 2.5  # of the last record
+
+
+def test_many_who_read_large_records_at_once_go_beyond_by_one_at_the_most(mount, proxy, table, tmp_path):
+    """40 readers of one group: small records first, so that nothing says how large the others are."""
+    sizes = [50] * 10 + [390_000] * 20 + [5_000] * 10
+    table(tables.plain(), [{"pk": {"S": "box"}, "sk": {"S": f"{at:02}"}, "blob": {"S": "x" * size}}
+                           for at, size in enumerate(sizes)])  # fmt: skip
+    map_file = tmp_path / "map.json"
+    map_file.write_text(json.dumps(tables.plain_map()))
+    m = mount("--max-rcu-per-process", "20", map_file=map_file)
+    proxy.clear()
+    paths = " ".join(str(m / f"any/things/box/{each:02}") for each in range(len(sizes)))
+    done = alone("sh", "-c", f"for each in {paths}; do cat $each > /dev/null & done; wait")
+    assert "Disk quota exceeded" in done.stderr
+    assert 19.5 < units(proxy) <= 20 + 50
 
 
 def test_a_listing_goes_on_for_others_where_it_stopped(mount, proxy, partition):

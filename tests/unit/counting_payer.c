@@ -29,19 +29,25 @@ static void release(struct payer *payer)
 static double left(const struct payer *payer)
 {
     const struct counting_payer *counting = (const struct counting_payer *)payer;
-    double rest = counting->most - counting->units - counting->expected - counting->set_aside;
+    double rest = counting->most - counting->units - counting->expected;
     return rest > 0 ? rest : 0;
 }
 
-static bool set_aside(struct payer *payer, double units, double least, struct error *err)
+/* A request that is alone may take more than is left. One that is held is not told again. */
+static enum payer_word set_aside(struct payer *payer, double least, double most,
+                                 struct payer_turn *turn, struct error *err)
 {
     struct counting_payer *counting = (struct counting_payer *)payer;
+    (void)turn;
     if (left(payer) < least) {
         counting->refused++;
-        return error_set(err, ERROR_SPENT, "spent");
+        error_set(err, ERROR_SPENT, "spent");
+        return PAYER_REFUSES;
     }
-    counting->set_aside += units;
-    return true;
+    if (counting->set_aside > 0 && counting->set_aside + most > left(payer))
+        return PAYER_HOLDS;
+    counting->set_aside += most;
+    return PAYER_AGREES;
 }
 
 static void give_back(struct payer *payer, double units)

@@ -320,7 +320,7 @@ static bool reads_items(const struct read *read)
 static void set_aside(struct source_call *call)
 {
     double units = reads_items(call->read) ? 0.5 : 0;
-    if (payer_set_aside(call->payer, units, units, &call->refused))
+    if (payer_set_aside(call->payer, units, units, NULL, &call->refused) == PAYER_AGREES)
         call->set_aside = units;
 }
 

@@ -1357,31 +1357,46 @@ static void a_limit_is_reached_in_pieces(void)
     close_scene(&scene);
 }
 
-static void a_batch_is_sent_if_all_that_it_takes_is_left(void)
+#define BATCH(items, left, took)                                                                   \
+    "{\"Responses\":{\"jobs\":[" items "]},\"UnprocessedKeys\":{" left "},"                        \
+    "\"ConsumedCapacity\":[{\"TableName\":\"jobs\",\"CapacityUnits\":" took "}]}"
+#define KEY(id) "{\"pk\":{\"S\":\"" id "\"}}"
+
+/* As many keys as are paid for if each item is as large as one may be, one at the least. Keys that
+ * are left unprocessed are asked for again before those that wait. */
+static void a_batch_is_cut_to_what_is_left(void)
 {
     struct scene scene;
-    open_scene(&scene, items(4));
-    scene.payer.most = 1.5;
+    open_scene(&scene, items(5));
+    scene.all = true;
+    scene.payer.most = 100;
+    answer(&scene, 200, BATCH(KEY("0"), "\"jobs\":{\"Keys\":[" KEY("1") "]}", "50"));
+    answer(&scene, 200, BATCH(KEY("1"), "", "0.5"));
+    answer(&scene, 200, BATCH("", "", "0.5")); /* the third is not there */
+    answer(&scene, 200, BATCH(KEY("3"), "", "48.5"));
+    answer(&scene, 200, BATCH(KEY("4"), "", "50"));
     run(&scene);
-    CHECK(sent_count(&scene) == 0 && scene.err.kind == ERROR_SPENT);
+    CHECK_HAS(sent(&scene, 0)->body, "\"Keys\":[" KEY("0") "," KEY("1") "]");
+    CHECK_HAS(sent(&scene, 1)->body, "\"Keys\":[" KEY("1") "]");
+    CHECK_HAS(sent(&scene, 2)->body, "\"Keys\":[" KEY("2") "]");
+    CHECK_HAS(sent(&scene, 3)->body, "\"Keys\":[" KEY("3") "]");
+    CHECK_HAS(sent(&scene, 4)->body, "\"Keys\":[" KEY("4") "]");
+    CHECK_INT(sent_count(&scene), 5);
+    CHECK_INT(scene.page_count, 5);
+    CHECK(!scene.pages[4].more && scene.payer.units == 149.5);
     close_scene(&scene);
 }
 
-/* Records turned out to be large: those that come together are weighed by that. */
-static void what_answers_took_tells_what_the_next_will(void)
+static void a_batch_whose_rest_can_not_be_paid_is_refused(void)
 {
     struct scene scene;
-    struct read *several = items(10);
-    open_scene(&scene, items(1));
-    answer(&scene, 200, "{\"Item\":{\"pk\":{\"S\":\"0\"}}," TOOK("50") "}");
+    open_scene(&scene, items(3));
+    scene.all = true;
+    scene.payer.most = 1;
+    answer(&scene, 200, BATCH(KEY("0"), "", "0.5"));
+    answer(&scene, 200, BATCH(KEY("1"), "", "50"));
     run(&scene);
-    end_call(&scene);
-    read_destroy(scene.read);
-    scene.read = several;
-    scene.payer.most = 50 + 10 * 0.5;
-    scene.page_count = 0;
-    run(&scene);
-    CHECK(sent_count(&scene) == 1 && scene.err.kind == ERROR_SPENT);
+    CHECK(sent_count(&scene) == 2 && scene.page_count == 2 && scene.err.kind == ERROR_SPENT);
     close_scene(&scene);
 }
 
@@ -1390,15 +1405,15 @@ static void what_nobody_waited_for_counts_as_it_was_expected(void)
 {
     struct scene scene;
     open_scene(&scene, items(4));
-    scene.payer.most = 10;
+    scene.payer.most = 1000;
     answer(&scene, 200, "{}");
     script_delay(scene.script, 5000);
     start(&scene);
     CHECK(loop_add_timer(scene.loop, 100, stop_loop, scene.loop));
     CHECK(loop_run(scene.loop));
-    CHECK(scene.payer.set_aside == 2);
+    CHECK(scene.payer.set_aside == 200);
     end_call(&scene);
-    CHECK(scene.payer.set_aside == 2);
+    CHECK(scene.payer.set_aside == 200);
     CHECK(loop_run(scene.loop));
     CHECK(scene.payer.expected == 2 && scene.payer.units == 0 && scene.payer.set_aside == 0);
     close_scene(&scene);
@@ -1695,8 +1710,9 @@ static const struct check_test tests[] = {
      a_page_is_as_long_as_half_of_what_is_left_pays_for},
     {"who may read much has whole pages", who_may_read_much_has_whole_pages},
     {"a limit is reached in pieces", a_limit_is_reached_in_pieces},
-    {"a batch is sent if all that it takes is left", a_batch_is_sent_if_all_that_it_takes_is_left},
-    {"what answers took tells what the next will", what_answers_took_tells_what_the_next_will},
+    {"a batch is cut to what is left", a_batch_is_cut_to_what_is_left},
+    {"a batch whose rest can not be paid is refused",
+     a_batch_whose_rest_can_not_be_paid_is_refused},
     {"what nobody waited for counts as it was expected",
      what_nobody_waited_for_counts_as_it_was_expected},
     {"a request that the service refused took nothing",

@@ -3,7 +3,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "core/base/loop.h"
 #include "tests/unit/check.h"
 #include "tests/unit/virtual_clock.h"
 
@@ -34,7 +36,7 @@ static struct account *join(struct scene *scene, pid_t group, uint64_t started)
 static bool take(struct account *account, double units)
 {
     struct error err;
-    bool ok = account_set_aside(account, units, units, &err);
+    bool ok = account_set_aside(account, units, units, NULL, &err) == PAYER_AGREES;
     if (ok) {
         account_give_back(account, units);
         account_charge(account, units);
@@ -56,7 +58,7 @@ static void check_refused(struct account *account, double units, enum error_kind
                           const char *part)
 {
     struct error err;
-    CHECK(!account_set_aside(account, units, units, &err));
+    CHECK_INT(account_set_aside(account, units, units, NULL, &err), PAYER_REFUSES);
     account_note_refusal(account);
     CHECK_INT(err.kind, kind);
     CHECK_HAS(err.text, part);
@@ -80,20 +82,64 @@ static void a_group_may_read_so_much_in_all(void)
     close_scene(&scene);
 }
 
-static void what_is_set_aside_is_not_left(void)
+static void check_word(struct account *account, double most, enum payer_word word)
+{
+    struct error err;
+    CHECK_INT(account_set_aside(account, 0.5, most, NULL, &err), word);
+}
+
+static void note_turn(void *arg)
+{
+    ++*(int *)arg;
+}
+
+/* A request that is alone may take more than is left; others are held until it is over. */
+static void a_request_is_held_while_others_may_take_what_is_left(void)
 {
     struct scene scene;
     struct error err;
-    open_scene(&scene, 3, 2);
+    int woken = 0;
+    struct payer_turn turn = {.again = note_turn, .arg = &woken}, gone = turn;
+    open_scene(&scene, 0, 2);
     struct account *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
-    CHECK(account_set_aside(one, 1.5, 0.5, &err));
-    check_left(one, 0.5);
-    check_left(other, 1.5);
-    account_pass(one, other, 1.5); /* who goes on with it has it */
+    check_word(one, 50, PAYER_AGREES);
+    check_word(other, 50, PAYER_AGREES);
+    CHECK_INT(account_set_aside(one, 0.5, 50, &turn, &err), PAYER_HOLDS);
+    CHECK_INT(account_set_aside(one, 0.5, 50, &gone, &err), PAYER_HOLDS);
+    payer_turn_leave(&gone);
+    account_charge(one, 0.5);
+    CHECK_INT(woken, 0);
+    account_give_back(one, 50);
+    CHECK_INT(woken, 1);
     check_left(one, 1.5);
-    check_left(other, 0.5);
-    account_give_back(other, 1.5);
-    check_left(other, 2);
+    account_pass(other, one, 50); /* the request that goes on for another is that one's */
+    check_word(one, 0.5, PAYER_HOLDS);
+    check_word(other, 0.5, PAYER_AGREES);
+    account_give_back(one, 50);
+    account_give_back(other, 0.5);
+    account_leave(one);
+    account_leave(other);
+    close_scene(&scene);
+}
+
+static void what_fits_is_not_held_but_overtakes_nothing(void)
+{
+    struct scene scene;
+    struct error err;
+    int woken = 0;
+    struct payer_turn turn = {.again = note_turn, .arg = &woken};
+    open_scene(&scene, 0, 200);
+    struct account *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
+    check_word(one, 50, PAYER_AGREES);
+    check_word(one, 50, PAYER_AGREES);
+    CHECK_INT(account_set_aside(one, 0.5, 178, &turn, &err), PAYER_HOLDS);
+    check_word(one, 50, PAYER_HOLDS);
+    check_word(other, 50, PAYER_AGREES);
+    account_give_back(one, 50);
+    CHECK_INT(woken, 1);
+    check_word(one, 50, PAYER_AGREES);
+    account_give_back(one, 100);
+    account_give_back(other, 50);
     account_leave(one);
     account_leave(other);
     close_scene(&scene);
@@ -125,16 +171,182 @@ static void what_was_read_beyond_is_owed_to_the_seconds_that_follow(void)
     struct error err;
     open_scene(&scene, 2, 0);
     struct account *one = join(&scene, 7, 1);
-    CHECK(account_set_aside(one, 1, 0.5, &err));
-    account_charge(one, 7); /* a record that was larger than any before */
-    account_give_back(one, 1);
-    for (int second = 1; second <= 3; second++) {
+    CHECK_INT(account_set_aside(one, 0.5, 50, NULL, &err), PAYER_AGREES);
+    account_charge(one, 5); /* an item that is larger than what is left */
+    account_give_back(one, 50);
+    for (int second = 1; second <= 2; second++) {
         check_left(one, 0);
         virtual_clock_pass(&scene.clock, 1000);
     }
     check_left(one, 1);
+    account_charge(one, 178); /* is owed to two seconds at the most */
+    for (int second = 0; second <= 2; second++) {
+        check_left(one, 0);
+        virtual_clock_pass(&scene.clock, 1000);
+    }
+    check_left(one, 2);
     account_leave(one);
     close_scene(&scene);
+}
+
+/* Readers of items of 50 bytes to 400 KB: one by one, by pages, and by batches. */
+
+enum { MOST_READERS = 100, MOST_SECONDS = 64, TRIES = 40 };
+
+struct crowd {
+    struct scene scene;
+    struct loop *loop;
+    unsigned seed;
+    double a_second, a_process;
+    double sum, seconds[MOST_SECONDS];
+    double largest; /* that one request took */
+    int64_t began_ms;
+    int64_t agreed_ms, longest_ms; /* from one that was sent to the next, while anybody tries */
+};
+
+struct reader {
+    struct crowd *crowd;
+    struct account *account;
+    struct payer_turn turn;
+    int kind, tries; /* tries: requests, refused ones included */
+    double most, took;
+};
+
+static unsigned draw(struct crowd *crowd, unsigned below)
+{
+    return (unsigned)rand_r(&crowd->seed) % below;
+}
+
+/* Of any magnitude. */
+static double units_of_any_item(struct crowd *crowd)
+{
+    unsigned bytes = 50;
+    for (unsigned i = draw(crowd, 14); i > 0; i--)
+        bytes *= 2;
+    bytes = bytes > 400 * 1024 ? 400 * 1024 : bytes;
+    return (double)((bytes + 4095) / 4096) / 2;
+}
+
+static void go_on(void *arg);
+
+static void take_response(void *arg)
+{
+    struct reader *reader = arg;
+    struct crowd *crowd = reader->crowd;
+    int64_t second = (crowd->scene.clock.now_ms - crowd->began_ms) / 1000;
+    CHECK(second < MOST_SECONDS && reader->took <= reader->most);
+    crowd->sum += reader->took;
+    crowd->seconds[second] += reader->took;
+    crowd->largest = reader->took > crowd->largest ? reader->took : crowd->largest;
+    account_charge(reader->account, reader->took);
+    account_give_back(reader->account, reader->most);
+    CHECK(loop_add_timer(crowd->loop, 0, go_on, reader));
+}
+
+static void take_turn(void *arg)
+{
+    struct reader *reader = arg;
+    CHECK(loop_add_timer(reader->crowd->loop, 0, go_on, reader));
+}
+
+/* An item; a page, which ends behind the item that takes it beyond 1 MB; as many keys of a batch as
+ * are paid for in any case. */
+static unsigned choose_request(struct reader *reader)
+{
+    struct crowd *crowd = reader->crowd;
+    double left = account_left(reader->account);
+    unsigned count = 1;
+    reader->took = units_of_any_item(crowd);
+    reader->most = 50;
+    while (reader->kind == 1 && reader->took < 128 && draw(crowd, 8)) {
+        reader->took += units_of_any_item(crowd);
+        reader->most = 178;
+    }
+    while (reader->kind == 2 && count < 40 && (count + 1) * 50 <= left) {
+        reader->took += units_of_any_item(crowd);
+        reader->most = ++count * 50;
+    }
+    return count;
+}
+
+static void go_on(void *arg)
+{
+    struct reader *reader = arg;
+    struct crowd *crowd = reader->crowd;
+    struct error err;
+    int64_t now_ms = crowd->scene.clock.now_ms;
+    if (reader->tries == TRIES)
+        return;
+    unsigned count = choose_request(reader);
+    reader->turn = (struct payer_turn){.again = take_turn, .arg = reader};
+    switch (account_set_aside(reader->account, 0.5 * count, reader->most, &reader->turn, &err)) {
+    case PAYER_HOLDS:
+        return;
+    case PAYER_REFUSES:
+        reader->tries++;
+        if (err.kind == ERROR_TOO_FAST)
+            CHECK(loop_add_timer(crowd->loop, 1000 - (now_ms - crowd->began_ms) % 1000, go_on,
+                                 reader));
+        return;
+    case PAYER_AGREES:
+        reader->tries++;
+        if (now_ms - crowd->agreed_ms > crowd->longest_ms)
+            crowd->longest_ms = now_ms - crowd->agreed_ms;
+        crowd->agreed_ms = now_ms;
+        CHECK(loop_add_timer(crowd->loop, 1 + draw(crowd, 60), take_response, reader));
+    }
+}
+
+static void let_all_read(struct crowd *crowd, unsigned readers)
+{
+    static struct reader all[MOST_READERS];
+    open_scene(&crowd->scene, crowd->a_second, crowd->a_process);
+    crowd->loop = loop_new(&crowd->scene.clock.clock);
+    crowd->began_ms = crowd->agreed_ms = crowd->scene.clock.now_ms;
+    for (unsigned i = 0; i < readers; i++) {
+        all[i] = (struct reader){
+            .crowd = crowd, .account = join(&crowd->scene, 7, 1), .kind = (int)draw(crowd, 3)};
+        CHECK(loop_add_timer(crowd->loop, 0, go_on, &all[i]));
+    }
+    CHECK(loop_run(crowd->loop));
+    for (unsigned i = 0; i < readers; i++)
+        account_leave(all[i].account);
+    loop_destroy(crowd->loop);
+    close_scene(&crowd->scene);
+}
+
+static const double some_limits[] = {0.5, 2, 20, 75, 300, 1000, 5000};
+static const unsigned some_crowds[] = {1, 2, 7, 30, 100};
+
+static void a_group_goes_beyond_its_limit_by_one_request_at_the_most(void)
+{
+    for (unsigned seed = 1; seed <= 10; seed++)
+        for (size_t i = 0; i < sizeof some_limits / sizeof some_limits[0]; i++)
+            for (size_t k = 0; k < sizeof some_crowds / sizeof some_crowds[0]; k++) {
+                struct crowd crowd = {.seed = seed * 1000, .a_process = some_limits[i]};
+                let_all_read(&crowd, some_crowds[k]);
+                /* What goes beyond is less than one item, or one page. */
+                double most = crowd.largest < 178 ? crowd.largest : 178;
+                if (crowd.sum > some_limits[i] + most)
+                    CHECK_FAIL("seed %u: %u readers took %.1f of %.1f", seed, some_crowds[k],
+                               crowd.sum, some_limits[i]);
+            }
+}
+
+static void a_second_goes_beyond_its_limit_by_one_request_at_the_most(void)
+{
+    for (unsigned seed = 1; seed <= 10; seed++)
+        for (size_t i = 0; i < sizeof some_limits / sizeof some_limits[0]; i++)
+            for (size_t k = 0; k < sizeof some_crowds / sizeof some_crowds[0]; k++) {
+                struct crowd crowd = {.seed = seed * 1000, .a_second = some_limits[i]};
+                let_all_read(&crowd, some_crowds[k]);
+                double most = crowd.largest < 178 ? crowd.largest : 178;
+                for (size_t at = 0; at < MOST_SECONDS; at++)
+                    if (crowd.seconds[at] > some_limits[i] + most)
+                        CHECK_FAIL("seed %u: %u readers took %.1f of %.1f in second %zu", seed,
+                                   some_crowds[k], crowd.seconds[at], some_limits[i], at);
+                CHECK(crowd.longest_ms <= 3100); /* all are refused for no longer */
+            }
 }
 
 static void a_group_whose_leader_has_gone_is_the_same(void)
@@ -229,7 +441,13 @@ static void without_limits_nothing_is_refused_or_told(void)
 
 static const struct check_test tests[] = {
     {"a group may read so much in all", a_group_may_read_so_much_in_all},
-    {"what is set aside is not left", what_is_set_aside_is_not_left},
+    {"a request is held while others may take what is left",
+     a_request_is_held_while_others_may_take_what_is_left},
+    {"what fits is not held, but overtakes nothing", what_fits_is_not_held_but_overtakes_nothing},
+    {"a group goes beyond its limit by one request at the most",
+     a_group_goes_beyond_its_limit_by_one_request_at_the_most},
+    {"a second goes beyond its limit by one request at the most",
+     a_second_goes_beyond_its_limit_by_one_request_at_the_most},
     {"all may read so much in a second", all_may_read_so_much_in_a_second},
     {"what was read beyond is owed to the seconds that follow",
      what_was_read_beyond_is_owed_to_the_seconds_that_follow},
