@@ -575,7 +575,32 @@ static void it_is_kept_for_an_outage_and_makes_room(void)
     close_mount();
 }
 
+/* It comes with its inode and its mode, so that the kernel does not look it up; and does not open.
+ */
+static void a_placeholder_is_told_with_its_node_and_does_not_open(void)
+{
+    open_mount(3, 2);
+    struct fuse_req *above = kernel_opendir(&kernel, kernel_walk(&kernel, "prod/t")->entry.ino);
+    CHECK_INT(above->error, 0);
+    struct fuse_req *req = read_from(above->handle, ROOM, FIRST);
+    uint64_t inode = told_inode(req, "{box} ");
+    CHECK(inode != 0);
+    CHECK_HAS(buf_text(&req->bytes), " 40555\n");
+    req = kernel_opendir(&kernel, inode);
+    CHECK_INT(req->error, EOPNOTSUPP);
+    req = kernel_look_up(&kernel, inode, "x");
+    CHECK_INT(req->replies, 1);
+    CHECK_INT(req->error, EOPNOTSUPP);
+    req = kernel_look_up(&kernel, inode, ".git");
+    CHECK_INT(req->error, ENOENT);
+    CHECK_INT(scene.fake.started, 0);
+    kernel_releasedir(&kernel, above->handle);
+    close_mount();
+}
+
 static const struct check_test tests[] = {
+    {"a_placeholder_is_told_with_its_node_and_does_not_open",
+     a_placeholder_is_told_with_its_node_and_does_not_open},
     {"in_an_outage_the_last_whole_listing_is_told", in_an_outage_the_last_whole_listing_is_told},
     {"it_is_told_again_and_again_up_to_its_bound", it_is_told_again_and_again_up_to_its_bound},
     {"its_names_are_found", its_names_are_found},
