@@ -188,7 +188,7 @@ def test_root_shows_environments_and_branches(ls, cost):
 def test_named_environments_are_shown_when_branches_cannot_be_found(ddbfs, proxy):
     proxy.fault("denied", op="ListTables", times=None)
     result = ddbfs("ls", "/", expect=1)
-    assert result.stdout == b"prod/\nstaging/\n"
+    assert result.stdout == b"prod/\nstaging/\ntables/\n"
     assert result.stderr.startswith("ddbfs: /: ")
 
 
