@@ -246,7 +246,7 @@ def test_a_value_that_the_map_refuses_is_an_error_that_says_why(ddbfs, box):
     things.put("a", state={"S": "y"})
     for command in ("cat", "ls"):
         told = ddbfs(command, "/any/things/box/a@links/kind", env=things.env, expect=1).stderr
-        assert 'the link "kind" would lead to "y" below any/things/only: x alone' in told
+        assert 'the link "kind" would lead to "y" below any/things/only: {kind} does not match in "y"; x alone' in told
     listed = ddbfs("ls", "/any/things/box/a@links", env=things.env, expect=1)
     assert listed.text == "self\n" and "would lead to" in listed.stderr
 
