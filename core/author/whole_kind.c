@@ -225,7 +225,8 @@ static void complete(struct arena *arena, struct declared_table *table,
         if (!part || is_ambiguous(table, key->attribute, part))
             part = name_part(arena, table, key->attribute);
         struct format whole = open_format(arena, part);
-        const struct declared_record *each = key->by_kind ? NULL : table->records;
+        const struct declared_record *each =
+            key->by_kind || key->format.count == 0 ? NULL : table->records;
         for (; each; each = each->next)
             if (each != record)
                 add_format(arena, key, each->name, &key->format);

@@ -1,5 +1,6 @@
 #include "core/import/access_pattern.h"
 
+#include "core/import/access_filter.h"
 #include "core/map/compile.h"
 
 enum { MAX_PARAMETERS = BINDINGS_MAX };
@@ -21,6 +22,8 @@ struct maker {
     const char *parameters[MAX_PARAMETERS]; /* as parts are called, in the pattern's order */
     bool is_bound[MAX_PARAMETERS];          /* a part of a key is what it says */
     size_t count;
+    const char *filter_steps; /* of the path, for what its filter compares with */
+    struct declared_condition *filters;
     struct declared_path *path;
 };
 
@@ -200,16 +203,28 @@ static struct format value_of(struct maker *maker, const struct format *format, 
     return value;
 }
 
+/* Whether a parameter says a part of the first COUNT pieces. */
+static bool is_said(const struct format *format, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (format->pieces[i].param)
+            return true;
+    return false;
+}
+
 /* What the service compares is the whole key, so that "between" ends at its end exactly. Where a
  * part is compared by its beginning and that comes to the same, the condition is on the part, which
- * reads no more than the records of its kind. */
+ * reads no more than the records of its kind. The tool's own repositories give begins_with the
+ * parameter as the beginning of the whole key. */
 static bool add_range(struct maker *maker, const struct range *range, enum cond_op op,
                       const char *first, const char *second)
 {
     struct declared_condition *where = arena_alloc(maker->reading->arena, sizeof *where);
     if (!where)
         return false;
-    bool of_part = op == COND_BEGINS || op == COND_GE;
+    bool whole = op == COND_BEGINS && !is_said(range->format, range->said);
+    bool of_part = !whole && (op == COND_BEGINS || op == COND_GE);
+    size_t said = whole ? 0 : range->said;
     where->op = op;
     if (of_part) {
         where->target = range->format->pieces[range->said].param;
@@ -217,9 +232,8 @@ static bool add_range(struct maker *maker, const struct range *range, enum cond_
     } else {
         where->target = range->key->attribute;
         where->whole = true;
-        where->value = value_of(maker, range->format, range->said, first);
-        where->upper =
-            second ? value_of(maker, range->format, range->said, second) : (struct format){0};
+        where->value = value_of(maker, range->format, said, first);
+        where->upper = second ? value_of(maker, range->format, said, second) : (struct format){0};
     }
     if (op == COND_LE && range->said > 0) {
         where->op = COND_BETWEEN;
@@ -272,6 +286,7 @@ static void make_path(struct maker *maker, const char *name, const char *low, co
         buf_printf(&text, "/{%s}", low);
     if (high)
         buf_printf(&text, "..{%s}", high);
+    buf_add_text(&text, maker->filter_steps ? maker->filter_steps : "");
     if (list)
         buf_add_char(&text, '/');
     maker->reading->arena->failed = maker->reading->arena->failed || text.failed;
@@ -331,6 +346,7 @@ static void add_path(struct maker *maker)
     add_note(maker);
     if (maker->index)
         maker->path->index.text = maker->index->name;
+    maker->path->filters = maker->filters;
     maker->path->ttl_ms = -1;
     maker->path->consistent =
         !maker->index && json_is(json_member(maker->pattern, "consistent_read"), JSON_TRUE);
@@ -342,6 +358,8 @@ static bool make_get(struct maker *maker, const char *name)
     struct range rest = {0};
     if (maker->index)
         return leave_out(maker, "GetItem asks no index", NULL);
+    if (maker->filters)
+        return leave_out(maker, "GetItem has no filter", NULL);
     if (!bind_partition(maker, maker->count) || !bind_sort(maker, maker->count, &rest))
         return false;
     if (rest.key)
@@ -408,9 +426,9 @@ static bool make_query(struct maker *maker, const char *name)
 /* What else a pattern may say would choose among the records, and so is not passed over. */
 static bool is_understood(struct maker *maker)
 {
-    static const char *const known[] = {"pattern_id", "name",        "description",
-                                        "operation",  "index_name",  "range_condition",
-                                        "parameters", "return_type", "consistent_read"};
+    static const char *const known[] = {
+        "pattern_id",      "name",       "description", "operation",       "index_name",
+        "range_condition", "parameters", "return_type", "consistent_read", "filter_expression"};
     for (struct json name = json_first(maker->pattern); json_present(name);
          name = json_next(json_next(name))) {
         bool found = json_is(json_next(name), JSON_NULL);
@@ -421,6 +439,34 @@ static bool is_understood(struct maker *maker)
             return leave_out(maker, "it says what no path is made of yet:", text ? text : "");
     }
     return true;
+}
+
+static const char *name_filter(void *context, const char *parameter)
+{
+    return range_name(context, parameter, "filter");
+}
+
+/* Takes the parameters that the filter uses from those that say a key. */
+static bool read_filter(struct maker *maker)
+{
+    struct json expression = json_member(maker->pattern, "filter_expression");
+    if (!json_present(expression) || json_is(expression, JSON_NULL))
+        return true;
+    CLEAN_UP(buf_clean_up) struct buf steps = {0};
+    struct access_filter filter = {.reading = maker->reading,
+                                   .table = maker->table,
+                                   .names = maker->names,
+                                   .declared = json_member(maker->pattern, "parameters"),
+                                   .name = name_filter,
+                                   .context = maker,
+                                   .parameters = maker->parameters,
+                                   .count = &maker->count};
+    const char *wrong = access_filter_read(&filter, expression);
+    steps = filter.steps;
+    maker->filters = filter.conditions;
+    maker->filter_steps = arena_text(maker->reading->arena, buf_span(&steps));
+    maker->reading->arena->failed = maker->reading->arena->failed || steps.failed;
+    return !wrong || leave_out(maker, wrong, NULL);
 }
 
 void access_pattern_read(struct reading *reading, struct declared_table *table,
@@ -446,7 +492,7 @@ void access_pattern_read(struct reading *reading, struct declared_table *table,
         leave_out(&maker, "a path reads by key (GetItem, Query), and this is", operation);
     else if (index && !maker.index)
         leave_out(&maker, "there is no index", index);
-    else if (is_understood(&maker) && read_parameters(&maker) &&
+    else if (is_understood(&maker) && read_parameters(&maker) && read_filter(&maker) &&
              (get ? make_get(&maker, name) : make_query(&maker, name)))
         add_path(&maker);
 }

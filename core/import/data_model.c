@@ -257,12 +257,9 @@ static void read_content(struct table_reader *reader, struct json table)
     for (struct json name = json_first(entities); json_present(name);
          name = json_next(json_next(name)))
         read_entity(reader, name, json_next(name));
-    if (!reader->table->records) {
+    if (!reader->table->records)
         reading_leave_out(reader->reading, table, "this table has no entity that can be imported");
-        reading_drop_table(reader->reading, reader->table);
-        return;
-    }
-    kinds_finish(reader->reading, &reader->names, json_present(list) ? list : table, reader->table);
+    kinds_finish(reader->reading, &reader->names, table, reader->table, reader->keys);
     open_only_kind(reader->table);
     read_patterns(reader, entities);
     if (!access_patterns_try(reader->reading, reader->table, table))

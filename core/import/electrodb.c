@@ -348,6 +348,51 @@ static enum kind_key read_key(struct entity_key *key, struct format *format, enu
     return wrong ? KIND_KEY_LEFT_OUT : KIND_KEY_FOUND;
 }
 
+/* An index of the type "composite" has attributes of the entity themselves for keys. */
+static bool is_composite(struct json index)
+{
+    return json_string_is(json_member(index, "type"), SPAN_LITERAL("composite"));
+}
+
+/* Where the attribute NAME is stored. */
+static const char *field_of_attribute(const struct entity *entity, struct json name)
+{
+    struct reading *reading = entity->to->reading;
+    const char *text = reading_text(reading, name);
+    struct json stored =
+        text ? json_member(json_member(entity->attributes, text), "field") : (struct json){0};
+    return json_present(stored) ? reading_text(reading, stored) : text;
+}
+
+/* The attribute of SIDE, of a composite index, that is stored as STORED; absent if there is none.
+ */
+static struct json find_composite(const struct entity *entity, struct json side, const char *stored)
+{
+    struct json each = json_first(composite_of(side));
+    for (; json_present(each); each = json_next(each)) {
+        const char *field = field_of_attribute(entity, each);
+        if (field && strcmp(field, stored) == 0)
+            break;
+    }
+    return each;
+}
+
+static enum kind_key read_composite(const struct entity *entity, struct json name,
+                                    struct format *format, enum value_type *type)
+{
+    struct reading *reading = entity->to->reading;
+    const char *text = reading_text(reading, name);
+    struct json attribute = json_member(entity->attributes, text ? text : "");
+    if (!text || !json_present(attribute) ||
+        template_add_part(&entity->to->names, format, span_text(text))) {
+        reading_leave_out(reading, name, "a part is no attribute of the entity");
+        return KIND_KEY_LEFT_OUT;
+    }
+    *type = is_number(attribute) ? VALUE_N : VALUE_S;
+    format->pieces[0].open = *type == VALUE_S;
+    return KIND_KEY_FOUND;
+}
+
 static bool is_field(struct json key, const char *attribute)
 {
     return json_string_is(json_member(key, "field"), span_text(attribute));
@@ -360,6 +405,14 @@ static enum kind_key find_key(void *context, const char *attribute, struct forma
     for (struct json name = json_first(entity->indexes), index; json_present(name);
          name = json_next(index)) {
         index = json_next(name);
+        if (is_composite(index)) {
+            struct json own = find_composite(entity, json_member(index, "pk"), attribute);
+            if (!json_present(own))
+                own = find_composite(entity, json_member(index, "sk"), attribute);
+            if (json_present(own))
+                return read_composite(entity, own, format, type);
+            continue;
+        }
         struct entity_key pk = {.entity = entity, .index = index, .key = json_member(index, "pk")};
         struct entity_key sk = {
             .entity = entity, .index = index, .key = json_member(index, "sk"), .sort = true};
@@ -382,9 +435,50 @@ static void read_projection(struct entity *entity, struct json projection,
         reading_add_includes(entity->to->reading, index, projection);
 }
 
+/* One side of a composite index. Another entity may have said fewer attributes of it, or more. */
+static const char *add_composite_side(struct entity *entity, struct json at,
+                                      struct declared_index *index, struct json side, bool sort)
+{
+    const struct declared_key *keys = sort ? index->sort : index->partition;
+    size_t known = sort ? index->sort_count : index->partition_count, i = 0;
+    struct json composite = composite_of(side);
+    for (struct json each = json_first(composite); json_present(each);
+         each = json_next(each), i++) {
+        const char *field = field_of_attribute(entity, each);
+        if (!field || i == KEY_MAX_ATTRIBUTES)
+            return "a side of an index has up to four attributes of the entity";
+        if (i < known && strcmp(keys[i].attribute, field) != 0)
+            return "another entity says other fields for this index";
+        if (i >= known)
+            reading_add_index_key(entity->to->reading, at, index, sort, field);
+    }
+    return i == 0 && !sort ? "an index has a partition key" : NULL;
+}
+
 static bool same_attribute(const struct declared_key *key, size_t count, const char *attribute)
 {
     return attribute ? count == 1 && strcmp(key->attribute, attribute) == 0 : count == 0;
+}
+
+static void read_composite_index(struct entity *entity, struct json at, struct json index,
+                                 const char *name)
+{
+    struct declared_table *table = entity->to->table;
+    struct declared_index *known = reading_find_index(table, name);
+    bool first = !known;
+    if (first)
+        known = reading_add_index(entity->to->reading, at, table, name);
+    if (!known)
+        return;
+    const char *wrong = add_composite_side(entity, at, known, json_member(index, "pk"), false);
+    if (!wrong)
+        wrong = add_composite_side(entity, at, known, json_member(index, "sk"), true);
+    if (wrong)
+        leave_out(entity, at, wrong);
+    if (wrong && first)
+        reading_drop_index(table, known);
+    else if (first)
+        read_projection(entity, json_member(index, "projection"), known);
 }
 
 /* An index is said by each entity that is in it, always with the same attributes. */
@@ -395,9 +489,13 @@ static void read_index(struct entity *entity, struct json at, struct json index)
     const char *name = reading_text(reading, json_member(index, "index"));
     const char *pk_field = reading_text(reading, json_member(json_member(index, "pk"), "field"));
     const char *sk_field = reading_text(reading, json_member(sk, "field"));
+    if (name && is_composite(index)) {
+        read_composite_index(entity, at, index, name);
+        return;
+    }
     if (json_present(type) && !json_string_is(type, SPAN_LITERAL("clustered")) &&
         !json_string_is(type, SPAN_LITERAL("isolated"))) {
-        leave_out(entity, type, "an index is \"isolated\" or \"clustered\"");
+        leave_out(entity, type, "an index is \"isolated\", \"clustered\" or \"composite\"");
         return;
     }
     if (!name || !pk_field || (json_present(sk) && !sk_field)) {
@@ -526,7 +624,7 @@ static void read_table(struct reading *reading, struct entity *entities, size_t 
         if (entities[i].usable && same_text(entities[i].table, table))
             add_entity(&entities[i]);
     if (to.table)
-        kinds_finish(reading, &to.names, entities[0].at, to.table);
+        kinds_finish(reading, &to.names, entities[0].at, to.table, to.keys);
     attribute_parts_clean_up(&to.names);
 }
 

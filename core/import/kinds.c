@@ -1,5 +1,11 @@
 #include "core/import/kinds.h"
 
+/* Of a table of which no kind could be read. */
+struct whole_keys {
+    const struct declared_table *table;
+    struct attribute_parts *names;
+};
+
 static bool is_own_key(const struct kind *kind, const char *attribute)
 {
     return strcmp(kind->keys[0], attribute) == 0 ||
@@ -60,13 +66,18 @@ static struct declared_record *add_record(struct reading *reading, struct declar
 {
     struct format formats[2] = {0};
     size_t count = kind->keys[1] ? 2 : 1;
+    struct declared_type **types_end = &table->types;
+    while (*types_end)
+        types_end = &(*types_end)->next;
     for (size_t i = 0; i < count; i++) {
         enum kind_key found = find_key(reading, table, kind, kind->keys[i], &formats[i]);
         if (found == KIND_KEY_ABSENT)
             reading_leave_out(reading, kind->at, "it does not say its %s, a key of the table",
                               kind->keys[i]);
-        if (found != KIND_KEY_FOUND)
+        if (found != KIND_KEY_FOUND) {
+            *types_end = NULL; /* a kind that is left out says nothing of the table */
             return NULL;
+        }
     }
     const struct declared_record *same = same_keys(table, formats, count);
     if (same) {
@@ -139,54 +150,21 @@ static bool is_key_of(const struct declared_table *table, const char *attribute)
     return false;
 }
 
-/* A key of the table is written as the kinds write it; any other needs a kind that does. */
-static bool settle_key(struct attribute_parts *names, const struct declared_table *table,
-                       struct declared_key *key)
+/* A key of the table is one part in an index, which the kinds spell out. */
+static void settle_key(struct reading *reading, struct attribute_parts *names,
+                       const struct declared_table *table, struct declared_key *key)
 {
-    if (!is_key_of(table, key->attribute))
-        return key->by_kind || key->format.count > 0;
-    return !template_add_part(names, &key->format, span_text(key->attribute));
+    if (is_key_of(table, key->attribute) &&
+        template_add_part(names, &key->format, span_text(key->attribute)))
+        reading->arena->failed = true;
 }
 
-static void drop_empty_indexes(struct reading *reading, struct attribute_parts *names,
-                               struct json at, struct declared_table *table)
+static void settle_indexes(struct reading *reading, struct attribute_parts *names,
+                           struct declared_table *table)
 {
-    struct declared_index **next = &table->indexes;
-    while (*next) {
-        struct declared_index *index = *next;
-        bool whole = true;
-        for (size_t i = 0; i < index->partition_count + index->sort_count; i++)
-            whole = settle_key(names, table, index_key(index, i)) && whole;
-        if (whole) {
-            next = &index->next;
-            continue;
-        }
-        reading_leave_out(reading, at, "index %s: no kind of record says how it writes its keys",
-                          index->name);
-        *next = index->next;
-    }
-}
-
-static bool has_key(const struct declared_table *table, const char *attribute)
-{
-    if (is_key_of(table, attribute))
-        return true;
     for (struct declared_index *index = table->indexes; index; index = index->next)
         for (size_t i = 0; i < index->partition_count + index->sort_count; i++)
-            if (strcmp(index_key(index, i)->attribute, attribute) == 0)
-                return true;
-    return false;
-}
-
-/* Types of what was a key of an index that was dropped. */
-static void drop_idle_types(struct declared_table *table)
-{
-    struct declared_type **next = &table->types;
-    while (*next)
-        if (has_key(table, (*next)->attribute))
-            next = &(*next)->next;
-        else
-            *next = (*next)->next;
+            settle_key(reading, names, table, index_key(index, i));
 }
 
 /* What may be a separator: none of what identifiers are made of. */
@@ -220,12 +198,25 @@ static void choose_separator(struct declared_table *table)
     table->separator = separators[best];
 }
 
-void kinds_finish(struct reading *reading, struct attribute_parts *names, struct json at,
-                  struct declared_table *table)
+/* The whole of a key attribute, whatever it holds. */
+static enum kind_key find_whole(void *context, const char *attribute, struct format *format,
+                                enum value_type *type)
 {
+    struct whole_keys *keys = context;
+    *type = reading_type_of(keys->table, attribute);
+    if (template_add_part(keys->names, format, span_text(attribute)))
+        return KIND_KEY_LEFT_OUT;
+    format->pieces[0].open = *type == VALUE_S;
+    return KIND_KEY_FOUND;
+}
+
+void kinds_finish(struct reading *reading, struct attribute_parts *names, struct json at,
+                  struct declared_table *table, const char *const keys[2])
+{
+    struct whole_keys whole = {table, names};
+    struct kind item = {"item", at, {keys[0], keys[1]}, find_whole, &whole};
     if (!table->records)
-        return;
-    drop_empty_indexes(reading, names, at, table);
-    drop_idle_types(table);
+        kinds_add(reading, table, &item);
+    settle_indexes(reading, names, table);
     choose_separator(table);
 }

@@ -29,9 +29,10 @@ struct kind {
  * keys it has. A kind without the table's whole key is left out with a note. */
 void kinds_add(struct reading *reading, struct declared_table *table, const struct kind *kind);
 
-/* When all kinds are there: indexes that none of them is in are left out with a note, and the
- * separator is what stands between the parts of keys. */
+/* When all kinds are there: a table of which none could be read gets one, "item", of its KEYS as
+ * they are; an index that no kind is in is left to the view by whole keys
+ * (core/author/whole_kind.h); and the separator is what stands between the parts of keys. */
 void kinds_finish(struct reading *reading, struct attribute_parts *names, struct json at,
-                  struct declared_table *table);
+                  struct declared_table *table, const char *const keys[2]);
 
 #endif

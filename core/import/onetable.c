@@ -25,9 +25,12 @@ struct model_kind {
 static bool recognises(struct json root)
 {
     struct span format;
-    return json_plain_string(json_member(root, "format"), &format) &&
-           span_starts(format, SPAN_LITERAL("onetable:")) &&
-           json_is(json_member(root, "models"), JSON_OBJECT);
+    struct json said = json_member(root, "format");
+    struct json primary = json_member(json_member(root, "indexes"), "primary");
+    bool named = json_present(said) ? json_plain_string(said, &format) &&
+                                          span_starts(format, SPAN_LITERAL("onetable:"))
+                                    : json_is(json_member(primary, "hash"), JSON_STRING);
+    return named && json_is(json_member(root, "models"), JSON_OBJECT);
 }
 
 /* Whether the attribute NAME has the name STORED in the database: its own unless it is mapped. */
@@ -141,6 +144,10 @@ static enum kind_key find_key(void *context, const char *attribute, struct forma
                                         : read_plain(model, name, each, format, type);
         return read ? KIND_KEY_FOUND : KIND_KEY_LEFT_OUT;
     }
+    if (strcmp(attribute, model->schema->type_field) == 0)
+        return template_add_literal(model->schema->reading->arena, format, span_text(model->name))
+                   ? KIND_KEY_LEFT_OUT
+                   : KIND_KEY_FOUND;
     return KIND_KEY_ABSENT;
 }
 
@@ -254,16 +261,17 @@ static void read_schema(struct schema *schema, struct json root)
     read_models(schema, json_member(root, "models"));
     if (json_count(queries) > 0)
         leave_out(schema, queries, "saved queries are not imported: paths are made of the keys");
-    kinds_finish(schema->reading, &schema->names, root, schema->table);
+    kinds_finish(schema->reading, &schema->names, root, schema->table, schema->keys);
 }
 
 static void read(struct reading *reading, struct json root)
 {
     struct schema schema = {.reading = reading};
     struct span format;
-    if (!json_plain_string(json_member(root, "format"), &format) ||
-        !span_starts(format, SPAN_LITERAL("onetable:1.")))
-        leave_out(&schema, json_member(root, "format"), "only versions 1.x of schemas are known");
+    struct json said = json_member(root, "format");
+    if (json_present(said) &&
+        (!json_plain_string(said, &format) || !span_starts(format, SPAN_LITERAL("onetable:1."))))
+        leave_out(&schema, said, "only versions 1.x of schemas are known");
     else if (attribute_parts_init(&schema.names, reading->arena))
         read_schema(&schema, root);
     attribute_parts_clean_up(&schema.names);
@@ -271,7 +279,7 @@ static void read(struct reading *reading, struct json root)
 
 const struct import_format onetable_format = {
     .name = "OneTable schema",
-    .looks_for = "\"format\": \"onetable:…\" beside \"models\"",
+    .looks_for = "\"format\": \"onetable:…\" or \"indexes\" with \"primary\", beside \"models\"",
     .recognises = recognises,
     .read = read,
 };

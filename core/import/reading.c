@@ -286,6 +286,25 @@ static struct declared_param *param_of(struct reading *reading, struct declared_
     return *last = param;
 }
 
+void reading_drop_index(struct declared_table *table, const struct declared_index *index)
+{
+    struct declared_index **next = &table->indexes;
+    while (*next != index)
+        next = &(*next)->next;
+    *next = index->next;
+}
+
+bool reading_add_param_type(struct reading *reading, struct declared_table *table, const char *part,
+                            enum value_type type)
+{
+    struct declared_param *param = param_of(reading, table, part);
+    if (!param || (param->typed && param->type != type))
+        return false;
+    param->typed = true;
+    param->type = type;
+    return true;
+}
+
 static bool has_value(const struct declared_param *param, const char *text)
 {
     for (size_t i = 0; i < param->value_count; i++)

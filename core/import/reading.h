@@ -86,6 +86,11 @@ enum value_type reading_type_of(const struct declared_table *table, const char *
 /* What an index holds beside keys, from a list of names. */
 void reading_add_includes(struct reading *reading, struct declared_index *index, struct json names);
 
+/* Takes INDEX out of TABLE. */
+void reading_drop_index(struct declared_table *table, const struct declared_index *index);
+/* Says of which TYPE the values of PART are. False if another was said, or memory ran out. */
+bool reading_add_param_type(struct reading *reading, struct declared_table *table, const char *part,
+                            enum value_type type);
 /* Values that the part PART is known to have, from a list of texts: beside those that are known of
  * it already. */
 void reading_add_values(struct reading *reading, struct declared_table *table, const char *part,

@@ -167,6 +167,22 @@ static bool is_saved_as(struct json name, struct json attribute, const char *sto
     return json_string_is(json_present(saved_as) ? saved_as : name, span_text(stored));
 }
 
+/* The library keeps the entity's name in each item, in an attribute of its own, unless it is told
+ * not to. */
+static enum kind_key find_name(const struct toolbox_entity *entity, const char *stored,
+                               struct format *format)
+{
+    struct json kept = json_member(entity->at, "entityAttribute");
+    struct json named = json_member(entity->table, "entityAttributeSavedAs");
+    bool same =
+        json_present(named) ? json_string_is(named, span_text(stored)) : strcmp(stored, "_et") == 0;
+    if (!same || json_is(kept, JSON_FALSE))
+        return KIND_KEY_ABSENT;
+    return template_add_literal(entity->reading->arena, format, span_text(entity->name))
+               ? KIND_KEY_LEFT_OUT
+               : KIND_KEY_FOUND;
+}
+
 static enum kind_key find_key(void *context, const char *stored, struct format *format,
                               enum value_type *type)
 {
@@ -187,19 +203,7 @@ static enum kind_key find_key(void *context, const char *stored, struct format *
             leave_out(entity, name, wrong);
         return wrong ? KIND_KEY_LEFT_OUT : KIND_KEY_FOUND;
     }
-    return KIND_KEY_ABSENT;
-}
-
-/* A table alone tells nothing of how its keys are written: each is one part, which is open. */
-static enum kind_key find_bare_key(void *context, const char *stored, struct format *format,
-                                   enum value_type *type)
-{
-    const struct toolbox_entity *entity = context;
-    *type = reading_type_of(entity->to, stored);
-    if (template_add_part(entity->names, format, span_text(stored)))
-        return KIND_KEY_LEFT_OUT;
-    format->pieces[0].open = *type == VALUE_S;
-    return KIND_KEY_FOUND;
+    return find_name(entity, stored, format);
 }
 
 static const char *add_key(const struct toolbox_entity *entity, struct declared_index *index,
@@ -215,15 +219,30 @@ static const char *add_key(const struct toolbox_entity *entity, struct declared_
     return NULL;
 }
 
+/* Adds a side of an index: one key, or up to four of SEVERAL. */
+static const char *add_side(const struct toolbox_entity *entity, struct declared_index *index,
+                            struct json one, struct json several, bool sort)
+{
+    const char *wrong = json_present(one) ? add_key(entity, index, one, sort) : NULL;
+    for (struct json each = json_first(several); !wrong && json_present(each);
+         each = json_next(each))
+        wrong = add_key(entity, index, each, sort);
+    return wrong;
+}
+
 static void read_index(const struct toolbox_entity *entity, struct json name, struct json value)
 {
     bool local = json_string_is(json_member(value, "type"), SPAN_LITERAL("local"));
-    struct json sort = json_member(value, "sortKey");
+    struct json of = local ? entity->table : value;
+    struct json partition = json_member(of, "partitionKey");
+    struct json partitions = json_member(of, "partitionKeys");
     const char *text = reading_text(entity->reading, name);
-    struct json partition = json_member(local ? entity->table : value, "partitionKey");
-    if (!text || !is_key(partition) || (json_present(sort) && !is_key(sort))) {
+    size_t sorts = json_count(json_member(value, "sortKeys"));
+    if (!text || (!is_key(partition) && json_count(partitions) == 0) ||
+        json_count(partitions) > KEY_MAX_ATTRIBUTES || sorts > KEY_MAX_ATTRIBUTES) {
         leave_out(entity, name,
-                  "an index has a name, a \"partitionKey\" and perhaps a \"sortKey\"");
+                  "an index has a name, a \"partitionKey\" or up to four \"partitionKeys\", and "
+                  "perhaps a \"sortKey\" or \"sortKeys\"");
         return;
     }
     if (reading_find_index(entity->to, text)) /* each entity says all indexes of its table */
@@ -232,11 +251,14 @@ static void read_index(const struct toolbox_entity *entity, struct json name, st
     if (!index)
         return;
     index->local = local;
-    const char *wrong = add_key(entity, index, partition, false);
-    if (!wrong && json_present(sort))
-        wrong = add_key(entity, index, sort, true);
-    if (wrong)
+    const char *wrong = add_side(entity, index, partition, partitions, false);
+    if (!wrong)
+        wrong = add_side(entity, index, json_member(value, "sortKey"),
+                         json_member(value, "sortKeys"), true);
+    if (wrong) {
         leave_out(entity, name, wrong);
+        reading_drop_index(entity->to, index);
+    }
 }
 
 static void read_indexes(const struct toolbox_entity *entity)
@@ -310,27 +332,19 @@ static void add_kind(struct toolbox_entity *entity, const char *const keys[2])
     read_times(entity);
 }
 
-/* A table that no entity is said of has records all the same. */
-static void add_bare_kind(struct toolbox_entity *entity, const char *const keys[2])
-{
-    struct kind kind = {"item", entity->at, {keys[0], keys[1]}, find_bare_key, entity};
-    kinds_add(entity->reading, entity->to, &kind);
-}
-
 /* All that is said of the first one's table. */
 static void read_table(struct reading *reading, struct toolbox_entity *entities, size_t count)
 {
     struct attribute_parts names;
     struct declared_table *table = NULL;
     const char *keys[2] = {0}, *name = entities[0].table_name;
-    bool ready = attribute_parts_init(&names, reading->arena), has_entity = false;
+    bool ready = attribute_parts_init(&names, reading->arena);
     for (size_t i = 0; i < count && ready; i++) {
         struct toolbox_entity *entity = &entities[i];
         if (entity->read || !same_text(entity->table_name, name))
             continue;
         entity->read = true;
         entity->names = &names;
-        has_entity = has_entity || entity->name;
         if (settle_table(entity, &table, keys))
             read_indexes(entity);
     }
@@ -339,10 +353,8 @@ static void read_table(struct reading *reading, struct toolbox_entity *entities,
     for (size_t i = 0; i < count && table; i++)
         if (entities[i].to == table)
             add_kind(&entities[i], keys);
-    if (table && !has_entity)
-        add_bare_kind(&entities[0], keys);
     if (table)
-        kinds_finish(reading, &names, entities[0].at, table);
+        kinds_finish(reading, &names, entities[0].at, table, keys);
     attribute_parts_clean_up(&names);
 }
 

@@ -243,9 +243,11 @@ static bool declare_kinds(struct table_reader *reader, const char *name, struct 
         if (kind.name)
             kinds_add(reader->reading, table, &kind);
     }
-    kinds_finish(reader->reading, &reader->names, blueprint->at, table);
+    if (!table->records)
+        return false;
+    kinds_finish(reader->reading, &reader->names, blueprint->at, table, reader->keys);
     look_at_secrets(reader, table, model);
-    return table->records;
+    return true;
 }
 
 static bool add_samples(struct inference *inference, struct json samples)

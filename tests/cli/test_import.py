@@ -715,3 +715,49 @@ def test_what_no_name_suits_is_told_of_both(ddbfs, tmp_path):
     text = ddbfs("map", "--from", tmp_path / "model.json").text
     assert "All of account#{id}: Account, User." in text
     assert "All of account#{accountId}: Account, User." in text
+
+
+def test_an_index_that_no_entity_is_in_lists_by_whole_keys(ddbfs, ls, table, boto, tmp_path):
+    key = lambda name, kind="string": {"name": name, "type": kind}
+    attributes = {"box": {"type": "string", "savedAs": "pk"}, "name": {"type": "string", "savedAs": "sk"}}
+    indexes = {
+        "byLevel": {"type": "local", "sortKey": key("level", "number")},
+        "byKind": {"type": "global", "partitionKey": key("_et")},
+    }
+    entity = {
+        "entityName": "thing",
+        "schema": {"attributes": attributes},
+        "table": {"tableName": "Boxes", "partitionKey": key("pk"), "sortKey": key("sk"), "indexes": indexes},
+    }
+    model = tmp_path / "model.json"
+    model.write_text(json.dumps(entity))
+    schema = lambda *names: [
+        {"AttributeName": name, "KeyType": kind} for name, kind in zip(names, ("HASH", "RANGE"), strict=False)
+    ]
+    index = lambda name, *names: {
+        "IndexName": name,
+        "KeySchema": schema(*names),
+        "Projection": {"ProjectionType": "ALL"},
+    }
+    table(
+        {
+            "TableName": "Boxes",
+            "KeySchema": schema("pk", "sk"),
+            "AttributeDefinitions": [
+                {"AttributeName": name, "AttributeType": "N" if name == "level" else "S"}
+                for name in ("pk", "sk", "level", "_et")
+            ],
+            "BillingMode": "PAY_PER_REQUEST",
+            "LocalSecondaryIndexes": [index("byLevel", "pk", "level")],
+            "GlobalSecondaryIndexes": [index("byKind", "_et")],
+        }
+    )
+    for name, level in (("a", 10), ("b", 9)):
+        item = {"pk": {"S": "x"}, "sk": {"S": name}, "level": {"N": str(level)}, "_et": {"S": "thing"}}
+        boto.put_item(TableName="Boxes", Item=item)
+    got = ddbfs("map", "--from", model)
+    file = tmp_path / "map.json"
+    file.write_bytes(got.stdout.replace(b'"all": {}', b'"all": { "profile": "controller", "region": "us-east-1" }'))
+    env = {"DDBFS_MAP": str(file)}
+    assert ls("/all/Boxes/by/byLevel/x", env=env) == ["9,b", "10,a"]
+    assert sorted(ls("/all/Boxes/by-thing", env=env)) == ["x,a", "x,b"]

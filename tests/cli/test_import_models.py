@@ -175,6 +175,8 @@ class Question:
             typed = lambda value: {
                 next(iter(attribute(self.entity, template, dict.fromkeys(fields_of(template), "1")))): prefix + value
             }
+            if operator == "begins_with" and not set(fields_of(template)) & set(self.said()):
+                prefix = ""  # the tool's repositories take the parameter for the key's whole beginning
             ends = [typed(value) for value in self.values[len(self.values) - self.ends :]] if self.ends else []
             given |= {f":s{number}": end for number, end in enumerate(ends)}
             if operator == "between":
@@ -237,7 +239,8 @@ def value_sets(pattern, entity):
         if pattern["range_condition"] == "between":
             ranged = [[known[0], known[-1]], [known[0], known[1]], [known[1], known[1]]]
         elif pattern["range_condition"] == "begins_with":
-            ranged = [[known[0][:4]], [known[-1]]]
+            text = template[: template.index(f"{{{field}}}")] if not set(fields_of(template)) & set(said) else ""
+            ranged = [[text + known[0][:4]], [text + known[-1]]]
         else:
             ranged = [[known[0]], [known[1]]]
     for chosen in zip(*fields) if fields else [()]:
@@ -252,7 +255,7 @@ NOT_READS = {
     "rename_member": "UpdateItem",
     "delete_fine": "DeleteItem",
     "open_loans_of_unknown": "does not go on with the parameter \"member_id\"",
-    "unfiltered": "filter_expression",
+    "unfiltered": "its filter has no",
     "scores_beginning": "it has no beginning",
     "events_of_city": "the part of the partition key \"day\"",
 }
@@ -678,3 +681,90 @@ def test_facets_are_kinds(printed, ddbfs, table, boto, tmp_path):
     table(create_table_input(described), list(items.values()))
     assert ddbfs("check", path).stderr == ""
     assert check_reaches(ddbfs, path, boto, [(described, list(items.values()))]) >= 2 * len(items)
+
+
+# Filters
+
+DELIVERIES = {
+    "tables": [
+        {
+            "table_config": {"table_name": "Deliveries", "partition_key": "pk", "sort_key": "sk"},
+            "entities": {
+                "Delivery": {
+                    "entity_type": "DELIVERY",
+                    "pk_template": "C#{customer}",
+                    "sk_template": "D#{id}",
+                    "fields": [{"name": name, "type": "string", "required": True} for name in ("customer", "id")],
+                    "access_patterns": [],
+                }
+            },
+        }
+    ]
+}
+
+
+def filtered(number, expression, *parameters):
+    return {
+        "pattern_id": number,
+        "name": f"p{number}",
+        "description": "",
+        "operation": "Query",
+        "return_type": "entity_list",
+        "parameters": [{"name": "customer", "type": "string"}, *({"name": n, "type": t} for n, t in parameters)],
+        "filter_expression": expression,
+    }
+
+
+def compare(field, operator, *names):
+    members = {"params": list(names)} if operator == "in" else dict(zip(("param", "param2"), names))
+    return {"field": field, "operator": operator, **members}
+
+
+def test_patterns_with_filters_are_paths(ddbfs, ls, table, boto, tmp_path):
+    patterns = [
+        filtered(
+            1,
+            {"conditions": [compare("status", "<>", "status"), compare("total", ">=", "least")]},
+            ("status", "string"),
+            ("least", "decimal"),
+        ),
+        filtered(2, {"conditions": [compare("fee", "between", "low", "high")]}, ("low", "decimal"), ("high", "decimal")),
+        filtered(3, {"conditions": [compare("status", "in", "a", "b")]}, ("a", "string"), ("b", "string")),
+        filtered(4, {"conditions": [{"field": "note", "function": "attribute_not_exists"}]}),
+        filtered(
+            5,
+            {
+                "conditions": [compare("total", ">", "least"), {"field": "note", "function": "contains", "param": "x"}],
+                "logical_operator": "OR",
+            },
+            ("least", "decimal"),
+            ("x", "string"),
+        ),
+        filtered(6, {"conditions": [{"field": "status", "function": "size", "operator": ">", "param": "n"}]}, ("n", "integer")),
+        filtered(7, {"conditions": [{"field": "id", "function": "begins_with", "param": "id"}]}, ("id", "string")),
+    ]
+    content = json.loads(json.dumps(DELIVERIES))
+    content["tables"][0]["entities"]["Delivery"]["access_patterns"] = patterns
+    table(describe(content["tables"][0]))
+    for number, status, total, fee, note in ((1, "NEW", 5, 1, None), (2, "DONE", 50, 2, "ring twice"), (3, "LOST", 7, 3, "x")):
+        item = {"pk": {"S": "C#me"}, "sk": {"S": f"D#{number}"}, "status": {"S": status}, "id": {"S": f"{number}"}}
+        item |= {"total": {"N": str(total)}, "fee": {"N": str(fee)}} | ({"note": {"S": note}} if note else {})
+        boto.put_item(TableName="Deliveries", Item=item)
+    model = tmp_path / "schema.json"
+    model.write_text(json.dumps(content))
+    got = ddbfs("map", "--from", model, expect=1)
+    assert "access_patterns[5]: its filter has a condition that a map does not have" in got.stderr
+    map_file = tmp_path / "map.json"
+    map_file.write_bytes(got.stdout.replace(b'"all": {}', b'"all": { "profile": "controller", "region": "us-east-1" }'))
+    found = {
+        path: ls(f"/all/Deliveries/{path}", env={"DDBFS_MAP": str(map_file)})
+        for path in ("p1/me/DONE/6", "p2/me/2..3", "p3/me/NEW/LOST", "p4/me", "p5/me/40/x", "p7/me/2")
+    }
+    assert found == {
+        "p1/me/DONE/6": ["3"],
+        "p2/me/2..3": ["2", "3"],
+        "p3/me/NEW/LOST": ["1", "3"],
+        "p4/me": ["1"],
+        "p5/me/40/x": ["2", "3"],
+        "p7/me/2": ["2"],
+    }

@@ -259,6 +259,8 @@ static void test_onetable_leaves_out(void)
         "kind A pk=a#{id} sk=a\n"
         "kind H pk=h sk=f#{id}\n"
         "index inv sk={sk} pk={pk}\n"
+        "index gs1 nobody=\n"
+        "index gs2 a= b=\n"
         "out line 2, indexes.bad: an index has a name, a \"hash\" and perhaps a \"sort\" "
         "attribute\n"
         "out line 4, models.A.a: it is encrypted\n"
@@ -275,9 +277,7 @@ static void test_onetable_leaves_out(void)
         "out line 11, models.G.pk.value: a part comes from another template\n"
         "out line 12, models.H: it is not in index gs2, as it does not say its b\n"
         "out line 13, models.I.pk: a key is a string, a number or a date\n"
-        "out line 14, models.J: a model is an object of attributes, and has a name\n"
-        "out line 1: index gs1: no kind of record says how it writes its keys\n"
-        "out line 1: index gs2: no kind of record says how it writes its keys\n");
+        "out line 14, models.J: a model is an object of attributes, and has a name\n");
 }
 
 static void test_onetable_schemas_that_say_nothing(void)
@@ -432,9 +432,10 @@ static void test_types_of_indexes_that_are_left_out(void)
                         "  'sk': {'field': 'ask', 'template': '${seq}${seq}'}}}") "]",
         "table Shop NAME-OF-THE-TABLE #\n"
         "kind n id=$shop$n_1\n"
+        "index a apk= ask=\n"
+        "type apk N\n"
         "out line 4, [0].indexes.a.sk: two parts have no text between them, so that no key could "
-        "be taken apart\n"
-        "out line 1, [0]: index a: no kind of record says how it writes its keys\n");
+        "be taken apart\n");
 }
 
 static void test_electrodb_entities_of_several_tables(void)
@@ -456,6 +457,31 @@ static void test_electrodb_entities_of_several_tables(void)
         "table x x #\nkind a pk=$shop$a_1\nkind c pk=$shop$c_1\n"
         "table y y #\nkind b id=$shop$b_1\n"
         "out line 1, [3]: its table has another key than the first entity's\n");
+}
+
+static void test_electrodb_composite_indexes(void)
+{
+    imports("[" ENTITY(
+                "a",
+                "'attributes': {'c': {'type': 'string', 'field': 'a1'},\n"
+                "  'n': {'type': 'number', 'field': 'a2'}, 'm': {'type': 'string'}},\n"
+                "'indexes': {'own': {'pk': {'field': 'pk', 'composite': ['m']}},\n"
+                "'x': {'index': 'x', 'type': 'composite', 'pk': {'composite': ['c']},\n"
+                "  'sk': {'composite': ['m', 'n']}}}") ",\n" ENTITY("b",
+                                                                    "'attributes': {'d': {'type': "
+                                                                    "'string', 'field': 'a1'}},\n"
+                                                                    "'indexes': {'own': {'pk': "
+                                                                    "{'field': 'pk', 'composite': "
+                                                                    "[]}},\n"
+                                                                    "'x': {'index': 'x', 'type': "
+                                                                    "'composite', 'pk': "
+                                                                    "{'composite': ['d']}}}") "]",
+            "table Shop NAME-OF-THE-TABLE #\n"
+            "kind a pk=$shop$a_1#m_{m:lower}\n"
+            "kind b pk=$shop$b_1\n"
+            "index x a1=a:{c*} m=a:{m_2*} a2=a:{n}\n"
+            "type a2 N\n"
+            "out line 6, [1]: it is not in index x, as it does not say its a2\n");
 }
 
 static void test_electrodb_leaves_out(void)
@@ -531,8 +557,11 @@ static void test_electrodb_leaves_out(void)
         "table Shop NAME-OF-THE-TABLE #\n"
         "kind a pk=$shop$a_1\n"
         "kind d pk=$shop$d_1\n"
+        "index x xpk=\n"
+        "index y ypk=\n"
+        "index z zpk=\n"
         "out line 9, [2]: this is no entity, which has a \"model\" and \"indexes\"\n"
-        "out line 6, [0].indexes.c.type: an index is \"isolated\" or \"clustered\"\n"
+        "out line 6, [0].indexes.c: an index has a partition key\n"
         "out line 7, [0].indexes.d: an index has a name, and a \"field\" for each of its keys\n"
         "out line 8, [1]: its table has another key than the first entity's\n"
         "out line 10, [3]: an entity has a name, a service, and an index without \"index\" "
@@ -542,10 +571,7 @@ static void test_electrodb_leaves_out(void)
         "out line 3, [0].indexes.x.pk: a part is padded other than by zeros in front of a "
         "number\n"
         "out line 4, [0].indexes.y.pk: it is in the notation of old versions, \":attribute\"\n"
-        "out line 5, [0].indexes.z.pk: a part is no attribute of the entity\n"
-        "out line 1, [0]: index x: no kind of record says how it writes its keys\n"
-        "out line 1, [0]: index y: no kind of record says how it writes its keys\n"
-        "out line 1, [0]: index z: no kind of record says how it writes its keys\n");
+        "out line 5, [0].indexes.z.pk: a part is no attribute of the entity\n");
 }
 
 #define TABLE                                                                                      \
@@ -594,6 +620,46 @@ static void test_a_toolbox_table_alone(void)
                    "type level N\n");
 }
 
+static void test_toolbox_indexes_of_several_attributes(void)
+{
+    imports("{'entityName': 'E', 'entityAttribute': true, 'schema': {'attributes': {\n"
+            "'a': {'type': 'string', 'savedAs': 'pk'}, 'b': {'type': 'number', 'savedAs': 'n'},\n"
+            "'c': {'type': 'string'}}}, 'table': {'tableName': 'poke',\n"
+            "'partitionKey': {'name': 'pk', 'type': 'string'}, 'entityAttributeSavedAs': '_kind',\n"
+            "'indexes': {'multi': {'type': 'global',\n"
+            "  'partitionKeys': [{'name': 'c', 'type': 'string'}, {'name': '_kind', 'type': "
+            "'string'}],\n"
+            "  'sortKeys': [{'name': 'n', 'type': 'number'}]}}}}",
+            "table poke poke #\n"
+            "kind E pk={a}\n"
+            "index multi c=E:{c} _kind=E:E n=E:{b}\n"
+            "type n N\n");
+}
+
+static void test_a_table_whose_kinds_are_computed_has_items(void)
+{
+    imports("{'entityName': 'E', 'schema': {'attributes': {\n"
+            "'a': {'type': 'number', 'savedAs': 'pk'},\n"
+            "'sk': {'type': 'string', 'hidden': true}}}, 'table': {'tableName': 'poke',\n"
+            "'partitionKey': {'name': 'pk', 'type': 'string'},\n"
+            "'sortKey': {'name': 'sk', 'type': 'string'}}}",
+            "table poke poke #\n"
+            "kind item pk={pk*} sk={sk*}\n"
+            "out line 3, schema.attributes.sk: it is computed by the entity's function computeKey, "
+            "or hidden\n");
+}
+
+static void test_onetable_without_a_format(void)
+{
+    imports("{'version': '0.0.1', 'indexes': {'primary': {'hash': 'pk', 'sort': 'sk'},\n"
+            "'kinds': {'hash': '_type', 'sort': 'sk'}},\n"
+            "'models': {'User': {'pk': {'type': 'string', 'value': '${_type}#${id}'},\n"
+            "'sk': {'type': 'string', 'value': 'user#'}, 'id': {'type': 'string'}}}}",
+            "table table NAME-OF-THE-TABLE #\n"
+            "kind User pk=User#{id} sk=user#\n"
+            "index kinds _type=User:User sk={sk}\n");
+}
+
 static void test_toolbox_leaves_out(void)
 {
     imports(
@@ -621,6 +687,9 @@ static void test_toolbox_leaves_out(void)
                                                                                                                      "'pk': {'type': 'string'}, 'sk': {'type': 'string'}") ", 5]",
         "table poke poke # mtime=_md\n"
         "kind F pk={pk} sk={sk}\n"
+        "index byTrainer tr= level=\n"
+        "local byLevel pk={pk} level=\n"
+        "type level N\n"
         "out line 31, [6]: this is neither an entity nor a table\n"
         "out line 1, [0].schema.attributes.pk: it is computed by the entity's function "
         "computeKey, or hidden\n"
@@ -628,9 +697,7 @@ static void test_toolbox_leaves_out(void)
         "function\n"
         "out line 11, [2].schema.attributes.pk: its default is computed by a function\n"
         "out line 16, [3].schema.attributes.pk: its value is transformed by a function\n"
-        "out line 21, [4].schema.attributes.pk: a key is a string, a number or binary\n"
-        "out line 1, [0]: index byTrainer: no kind of record says how it writes its keys\n"
-        "out line 1, [0]: index byLevel: no kind of record says how it writes its keys\n");
+        "out line 21, [4].schema.attributes.pk: a key is a string, a number or binary\n");
     fails("[{\"tableName\": \"t\", \"partitionKey\": {\"name\": \"a\", \"type\": \"list\"}}]",
           "nothing that can be imported: line 1, [0]: a table's key has a \"name\", and is");
 }
@@ -653,9 +720,13 @@ static const struct check_test tests[] = {
     {"electrodb_keys_of_numbers", test_electrodb_keys_of_numbers},
     {"types_of_indexes_that_are_left_out", test_types_of_indexes_that_are_left_out},
     {"electrodb_entities_of_several_tables", test_electrodb_entities_of_several_tables},
+    {"electrodb_composite_indexes", test_electrodb_composite_indexes},
     {"electrodb_leaves_out", test_electrodb_leaves_out},
     {"toolbox_entities", test_toolbox_entities},
     {"a_toolbox_table_alone", test_a_toolbox_table_alone},
+    {"toolbox_indexes_of_several_attributes", test_toolbox_indexes_of_several_attributes},
+    {"a_table_whose_kinds_are_computed_has_items", test_a_table_whose_kinds_are_computed_has_items},
+    {"onetable_without_a_format", test_onetable_without_a_format},
     {"toolbox_leaves_out", test_toolbox_leaves_out},
 };
 
