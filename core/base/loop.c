@@ -39,6 +39,9 @@ struct loop {
     size_t timer_count;
     size_t timer_capacity;
     uint64_t sequence; /* of the next timer */
+    loop_fn *tick;     /* NULL: there is none */
+    void *tick_arg;
+    int64_t tick_ms, tick_due_ms;
 };
 
 struct loop *loop_new(struct clock *clock)
@@ -228,13 +231,24 @@ static void fire_due(struct loop *loop)
     }
 }
 
-/* Milliseconds to the next timer; negative when there is none. */
+/* Milliseconds to the next timer or tick; negative when there is none. */
 static int64_t until_timer(struct loop *loop)
 {
-    if (loop->timer_count == 0)
+    if (loop->timer_count == 0 && !loop->tick)
         return -1;
-    int64_t left = loop->heap[0]->due_ms - loop_now_ms(loop);
+    int64_t due_ms = loop->timer_count > 0 ? loop->heap[0]->due_ms : loop->tick_due_ms;
+    if (loop->tick && loop->tick_due_ms < due_ms)
+        due_ms = loop->tick_due_ms;
+    int64_t left = due_ms - loop_now_ms(loop);
     return left > 0 ? left : 0;
+}
+
+static void loop_tick(struct loop *loop)
+{
+    if (!loop->tick || loop_now_ms(loop) < loop->tick_due_ms)
+        return;
+    loop->tick_due_ms = loop_now_ms(loop) + loop->tick_ms;
+    loop->tick(loop->tick_arg);
 }
 
 static int wait_timeout(const struct loop *loop, int64_t until_ms)
@@ -274,7 +288,16 @@ static bool run_round(struct loop *loop)
     dispatch(loop, events, count);
     free_removed(loop);
     fire_due(loop);
+    loop_tick(loop);
     return true;
+}
+
+void loop_set_tick(struct loop *loop, int64_t each_ms, loop_fn *fn, void *arg)
+{
+    loop->tick = fn;
+    loop->tick_arg = arg;
+    loop->tick_ms = each_ms;
+    loop->tick_due_ms = loop_now_ms(loop) + each_ms;
 }
 
 bool loop_run(struct loop *loop)

@@ -41,4 +41,8 @@ struct loop_timer *loop_add_timer(struct loop *loop, int64_t delay_ms, loop_fn *
 /* For a timer that has not fired yet. NULL is fine. */
 void loop_remove_timer(struct loop_timer *timer);
 
+/* Calls FN about every EACH_MS while the loop runs; NULL: no more. It keeps no loop running that
+ * has nothing to wait for, and may neither add nor remove anything. */
+void loop_set_tick(struct loop *loop, int64_t each_ms, loop_fn *fn, void *arg);
+
 #endif

@@ -132,6 +132,14 @@ static void clean_up_owner(struct page_owner **owner)
         (*owner)->release(*owner);
 }
 
+static void count_items(struct dynamo_stats *stats, enum read_kind kind,
+                        const struct answer *answer)
+{
+    bool is_page = kind == READ_QUERY || kind == READ_SCAN;
+    stats->pages += is_page;
+    *(is_page ? &stats->listed : &stats->fetched) += answer->item_count + answer->counted;
+}
+
 /* Hands the page over. Its memory is no longer the call's: FN may end the call, or ask for more,
  * and still read the page, or keep it. */
 static void deliver(struct source_call *call)
@@ -157,6 +165,7 @@ static void deliver(struct source_call *call)
         .request_id = answer->request_id,
     };
     call->answer = NULL;
+    count_items(&call->dynamo->link.stats, call->read->kind, answer);
     if (call->resume.failed)
         fail_without_memory(call);
     else
@@ -507,6 +516,8 @@ static void dynamo_add_stats(const struct source *source, struct source_stats *s
     const struct dynamo_stats *stats = &dynamo->link.stats;
     for (unsigned op = 0; op < DYNAMO_OPS; op++)
         source_stats_add(sum, dynamo_op_name((enum dynamo_op)op), stats->requests[op]);
+    sum->pages += stats->pages;
+    sum->items += stats->pages > 0 ? stats->listed : stats->fetched;
     sum->failures += stats->failures;
     spent_add(&sum->spent, &stats->spent);
     sum->hedged += dynamo->hedging.sent;

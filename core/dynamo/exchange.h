@@ -11,6 +11,8 @@
 struct dynamo_stats {
     uint64_t requests[DYNAMO_OPS]; /* by operation, retries included; see dynamo_op_name */
     uint64_t failures;             /* requests that were not answered with what was asked for */
+    uint64_t pages, listed;        /* of queries and scans, and the items in them */
+    uint64_t fetched;              /* items that were read by their keys */
     struct spent spent;            /* read units that were consumed */
 };
 

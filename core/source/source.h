@@ -95,6 +95,8 @@ struct source_stats {
         uint64_t count;   /* requests, retries included */
     } operations[SOURCE_MAX_OPERATIONS];
     size_t operation_count;
+    uint64_t pages;      /* of queries and scans, and */
+    uint64_t items;      /* what they held, or were counted to hold; else what keys led to */
     uint64_t failures;   /* requests that were not answered with what was asked for */
     struct spent spent;  /* read units that were consumed */
     uint64_t hedged;     /* requests that were sent again because their answer was late */

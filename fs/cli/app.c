@@ -11,6 +11,7 @@
 #include "core/sources.h"
 #include "core/tree/resolve.h"
 #include "fs/cli/code_prompt.h"
+#include "fs/cli/progress.h"
 
 static void write_log(void *app, enum log_level level, const char *line)
 {
@@ -198,8 +199,14 @@ bool app_start(struct app *app, const struct options *options, const struct map 
     return true;
 }
 
+void app_show_progress(struct app *app)
+{
+    app->progress = progress_start(app->loop, app->sources);
+}
+
 void app_clean_up(struct app *app)
 {
+    progress_end(app->progress);
     catalog_destroy(app->catalog);
     sources_destroy(app->sources);
     walks_destroy(app->walks);

@@ -6,6 +6,8 @@
 #include "core/tree/tree.h"
 #include "fs/cli/options.h"
 
+struct progress;
+
 struct app {
     const struct options *options;
     struct log log;
@@ -16,8 +18,9 @@ struct app {
     struct sources *sources; /* owned */
     struct catalog *catalog; /* owned */
     struct tree tree;
-    int status;       /* the exit status so far */
-    bool is_drafting; /* a map: one that happens to be there is left alone */
+    struct progress *progress; /* owned; NULL: none is shown */
+    int status;                /* the exit status so far */
+    bool is_drafting;          /* a map: one that happens to be there is left alone */
 };
 
 /* Of several, the worst counts: what could not be answered is worse than what is not there. */
@@ -41,6 +44,9 @@ bool app_init_any(struct app *app, const struct options *options, size_t cache_b
 /* The same without any map, for who needs sources alone; the tree is not to be used. */
 bool app_open(struct app *app, const struct options *options, size_t cache_bytes);
 void app_clean_up(struct app *app);
+
+/* Shows on a terminal how far long work has come, until app_clean_up. */
+void app_show_progress(struct app *app);
 
 /* Says what is wrong with the map FILE: a line each, MOST of them; or WHY, where it could not be
  * read at all. */

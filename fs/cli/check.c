@@ -224,6 +224,7 @@ static void find_environments(struct check *check)
 
 static void check_all(struct check *check)
 {
+    app_show_progress(&check->app);
     find_environments(check);
     for (size_t at = 0; at < check->environments.size;) {
         const char *name = check->environments.data + at;

@@ -256,6 +256,7 @@ static void compare_task(struct work *work, const struct task *task)
 static int compare_all(struct app *app, const char *before, const char *now)
 {
     struct work work = {.app = app, .contrast = {.app = app}};
+    app_show_progress(app);
     work.last = &work.first;
     add_task(&work, before, now, false);
     while (work.first && !ferror(stdout)) {

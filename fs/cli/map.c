@@ -357,6 +357,7 @@ static bool print(struct drafting *drafting, const struct declared_map *map)
 
 static void run(struct drafting *drafting, char **words, int count)
 {
+    app_show_progress(&drafting->app);
     const struct options *options = drafting->app.options;
     struct declared_map map = {0};
     bool ok = true;

@@ -172,6 +172,7 @@ static void advance_soon(struct turns *turns)
 static void run(struct turns *turns)
 {
     struct app *app = turns->app;
+    app_show_progress(app);
     turns->window = calloc((size_t)turns->side_by_side, sizeof *turns->window);
     turns->failed = !turns->window;
     if (turns->window)

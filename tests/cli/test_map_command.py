@@ -228,7 +228,7 @@ def test_init_writes_it_to_the_usual_place(table, bare, tmp_path):
     assert file.read_text() == got.text == bare("map", name).text
     assert file.stat().st_mode & 0o777 == 0o600
     assert [each.name for each in file.parent.iterdir()] == ["map.json"]
-    assert bare("check", env=where).text.endswith("fits the map\n")
+    assert bare("check", env=where).text.endswith("keys and indexes of 1 table fit the map\n")
 
 
 def test_init_leaves_a_map_that_is_there(table, bare, tmp_path, cost):

@@ -1,0 +1,135 @@
+#include "fs/cli/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "core/base/buf.h"
+#include "core/sources.h"
+
+enum { QUIET_MS = 1000, EACH_MS = 250, USUAL_WIDTH = 80 };
+
+/* Back to the beginning of the line, and what is behind that goes. */
+static const char ERASE[] = "\r\033[K";
+
+struct progress {
+    struct loop *loop;             /* borrowed */
+    const struct sources *sources; /* borrowed */
+    FILE *out, *err;               /* stdout and stderr as they were, and */
+    FILE *own_out, *own_err;       /* what stands in their place; owned; NULL: nothing does */
+    int64_t start_ms, quiet_ms;    /* since when work is done, and nothing was printed */
+    bool shown;
+};
+
+static bool progress_write(int fd, const char *text, size_t size)
+{
+    ssize_t written = 1;
+    for (size_t at = 0; at < size && written > 0; at += written > 0 ? (size_t)written : 0)
+        written = write(fd, text + at, size - at);
+    return written > 0;
+}
+
+static void progress_erase(struct progress *progress)
+{
+    if (progress->shown)
+        progress_write(STDERR_FILENO, ERASE, sizeof ERASE - 1);
+    progress->shown = false;
+}
+
+static ssize_t progress_pass(struct progress *progress, int fd, const char *text, size_t size)
+{
+    progress_erase(progress);
+    progress->quiet_ms = loop_now_ms(progress->loop);
+    return progress_write(fd, text, size) || size == 0 ? (ssize_t)size : 0;
+}
+
+static ssize_t progress_pass_out(void *cookie, const char *text, size_t size)
+{
+    return progress_pass(cookie, STDOUT_FILENO, text, size);
+}
+
+static ssize_t progress_pass_err(void *cookie, const char *text, size_t size)
+{
+    return progress_pass(cookie, STDERR_FILENO, text, size);
+}
+
+static size_t progress_width(void)
+{
+    struct winsize size;
+    bool is_told = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    return is_told ? size.ws_col : USUAL_WIDTH;
+}
+
+/* The cell at the end of the line stays empty: some terminals would go on to the next line. */
+static void progress_draw(struct progress *progress, int64_t now_ms)
+{
+    CLEAN_UP(buf_clean_up) struct buf line = {0};
+    struct source_stats stats = sources_stats(progress->sources);
+    double seconds = (double)(now_ms - progress->start_ms) / 1000;
+    double units = stats.spent.units + stats.spent.doubted;
+    buf_printf(&line, "ddbfs: page %llu, %llu items, %s%.15g RCU, %.1f RCU/s",
+               (unsigned long long)stats.pages + 1, (unsigned long long)stats.items,
+               stats.spent.doubted > 0 ? "at most " : "", units, units / seconds);
+    if (line.size >= progress_width())
+        buf_truncate(&line, progress_width() - 1);
+    if (progress->own_out)
+        fflush(stdout); /* what was printed before stands before it */
+    progress_erase(progress);
+    progress->shown = progress_write(STDERR_FILENO, line.data, line.size);
+}
+
+static void progress_tick(void *arg)
+{
+    struct progress *progress = arg;
+    int64_t now_ms = loop_now_ms(progress->loop);
+    if (now_ms - progress->quiet_ms >= QUIET_MS)
+        progress_draw(progress, now_ms);
+}
+
+/* The C library lets standard streams be replaced: all that any module prints goes through here. */
+static void progress_replace(struct progress *progress)
+{
+    static const cookie_io_functions_t out = {.write = progress_pass_out};
+    static const cookie_io_functions_t err = {.write = progress_pass_err};
+    fflush(stdout);
+    progress->own_out = isatty(STDOUT_FILENO) ? fopencookie(progress, "w", out) : NULL;
+    progress->own_err = fopencookie(progress, "w", err);
+    if (progress->own_out && setvbuf(progress->own_out, NULL, _IOLBF, BUFSIZ) == 0)
+        stdout = progress->own_out;
+    if (progress->own_err && setvbuf(progress->own_err, NULL, _IOLBF, BUFSIZ) == 0)
+        stderr = progress->own_err;
+}
+
+struct progress *progress_start(struct loop *loop, const struct sources *sources)
+{
+    const char *terminal = getenv("TERM");
+    if (!isatty(STDERR_FILENO) || (terminal && strcmp(terminal, "dumb") == 0))
+        return NULL;
+    struct progress *progress = calloc(1, sizeof *progress);
+    if (!progress)
+        return NULL;
+    *progress = (struct progress){.loop = loop, .sources = sources, .out = stdout, .err = stderr};
+    progress->start_ms = progress->quiet_ms = loop_now_ms(loop);
+    progress_replace(progress);
+    loop_set_tick(loop, EACH_MS, progress_tick, progress);
+    return progress;
+}
+
+void progress_end(struct progress *progress)
+{
+    if (!progress)
+        return;
+    loop_set_tick(progress->loop, 0, NULL, NULL);
+    fflush(stdout);
+    fflush(stderr);
+    progress_erase(progress);
+    stdout = progress->out;
+    stderr = progress->err;
+    if (progress->own_out)
+        fclose(progress->own_out);
+    if (progress->own_err)
+        fclose(progress->own_err);
+    free(progress);
+}
