@@ -305,6 +305,17 @@ static size_t read_count_of(const struct answer *answer, struct json root)
     return is_told && told > (int64_t)answer->item_count ? (size_t)told : answer->item_count;
 }
 
+/* What is no text is a name all the same, which no table can have. */
+static void copy_name(struct answer *answer, struct json value, struct span *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    if (copy_text(answer, value, out))
+        return;
+    buf_printf(&text, "(%.*s)", (int)json_raw(value).size, json_raw(value).data);
+    answer->arena.failed |= text.failed;
+    *out = arena_copy(&answer->arena, buf_span(&text));
+}
+
 static bool read_names(struct answer *answer, struct json root)
 {
     struct json array = json_member(root, "TableNames");
@@ -315,8 +326,7 @@ static bool read_names(struct answer *answer, struct json root)
     if (!answer->names)
         return true;
     for (struct json name = json_first(array); json_present(name); name = json_next(name))
-        if (!copy_text(answer, name, &answer->names[answer->name_count++]))
-            return false;
+        copy_name(answer, name, &answer->names[answer->name_count++]);
     return true;
 }
 

@@ -345,7 +345,11 @@ static bool verify_scan(struct verify *verify, const struct answer *answer, stru
                                              verify_position(verify, answer->resume, arena, err));
 }
 
-/* Names go forward from page to page; whether capitals stand before small letters is not said. */
+/* An account has 10,000 tables at most, and a page 100 names. */
+enum { MOST_PAGES_OF_NAMES = 1000 };
+
+/* Names go forward from page to page, and end; whether capitals stand before small letters is not
+ * said. */
 static bool verify_names(struct verify *verify, const struct answer *answer, struct arena *arena,
                          struct error *err)
 {
@@ -356,6 +360,9 @@ static bool verify_names(struct verify *verify, const struct answer *answer, str
         return true;
     if (!verify_position(verify, resume, arena, err))
         return false;
+    if (verify->positions > MOST_PAGES_OF_NAMES)
+        return refuse(verify, err, "more than %d pages of names, which no account has",
+                      MOST_PAGES_OF_NAMES);
     const char *from = buf_text(&last), *to = buf_text(&verify->position);
     if (strcmp(to, from) <= 0 && strcasecmp(to, from) <= 0)
         return refuse(verify, err, "a LastEvaluatedTableName that goes backwards");

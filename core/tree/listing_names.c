@@ -68,8 +68,11 @@ static void take_table_names(void *arg, const struct page *page, const struct er
         return;
     }
     for (size_t i = 0; i < page->name_count; i++)
-        entries_add_environment(&listing->entries, listing->place->map, listing->environment,
-                                page->names[i]);
+        if (names_check_table(page->names[i], &why))
+            entries_add_environment(&listing->entries, listing->place->map, listing->environment,
+                                    page->names[i]);
+        else if (listing->failed.kind == ERROR_NONE)
+            listing->failed = why;
     if (page->more) {
         listing->source->ops->more(listing->call);
         return;

@@ -1,6 +1,7 @@
 #include "core/tree/names.h"
 
 #include "core/base/nearest.h"
+#include "core/base/printable.h"
 #include "core/map/limit.h"
 #include "core/map/listable.h"
 #include "core/tree/companion_words.h"
@@ -698,6 +699,18 @@ static bool is_table(struct name_draft *draft, struct span name)
     return opens && span_equal(buf_span(&table), draft->parts->items[0].value);
 }
 
+bool names_check_table(struct span name, struct error *err)
+{
+    char shown[120];
+    if (can_be_table(name))
+        return true;
+    printable_copy(shown, sizeof shown, name, "");
+    return error_set(err, ERROR_BAD_ANSWER,
+                     "the list of tables has \"%s\", which is left out: no table can be called so; "
+                     "see what stands between here and the service",
+                     shown);
+}
+
 bool names_write_table(struct span table, struct buf *out, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
@@ -709,7 +722,7 @@ bool names_write_table(struct span table, struct buf *out, struct error *err)
         .limit = SIZE_MAX,
         .leads_back = is_table,
     };
-    if (!name_draft_write(&draft, &name, err))
+    if (!names_check_table(table, err) || !name_draft_write(&draft, &name, err))
         return false;
     if (name.size > NAME_MAX_BYTES)
         return error_set(err, ERROR_LONG_NAME,

@@ -10,6 +10,7 @@
 #include "core/author/teach.h"
 #include "core/author/write.h"
 #include "core/sources.h"
+#include "core/tree/names.h"
 #include "fs/cli/consent.h"
 #include "fs/cli/learner.h"
 #include "fs/cli/map_from.h"
@@ -42,6 +43,7 @@ struct drafting {
     /* Of a pattern, while tables are listed for it. */
     const char *pattern;
     bool matched, matched_wrongly;
+    bool left_out; /* a name of the list of tables; the rest is drafted */
 
     /* While tables are listed, for a pattern or for the environments. */
     struct source *names_source; /* borrowed */
@@ -122,7 +124,15 @@ static void take_names(void *arg, const struct page *page, const struct error *e
     struct drafting *drafting = arg;
     for (size_t i = 0; page && i < page->name_count; i++) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
+        struct error why;
         buf_add_span(&name, page->names[i]);
+        if (!names_check_table(page->names[i], &why)) {
+            int status = drafting->app.status; /* of what is drafted */
+            app_complain(&drafting->app, drafting->pattern, &why);
+            drafting->app.status = status;
+            drafting->left_out = true;
+            continue;
+        }
         if (fnmatch(drafting->pattern, buf_text(&name), 0) != 0)
             continue;
         drafting->matched = true;
@@ -370,7 +380,7 @@ static void run(struct drafting *drafting, char **words, int count)
     for (size_t i = 0; !drafting->hopeless && i < drafting->count; i++)
         ok = describe(drafting, &drafting->tables[i]) && ok;
     ok = ok && sample(drafting) && draft(drafting, &map) && print(drafting, &map);
-    if (!ok && drafting->app.status == EXIT_SUCCESS)
+    if ((!ok || drafting->left_out) && drafting->app.status == EXIT_SUCCESS)
         drafting->app.status = EXIT_FAILURE;
 }
 

@@ -242,3 +242,23 @@ def test_no_name_of_an_entry_tells_a_secret(ddbfs, ls, table, secret_map):
 def test_another_table_s_secrets_are_not_this_one_s(ddbfs, things, secret_map):
     file = secret_map("e", "other-", "Things")
     assert "first" in ddbfs("--map", file, "cat", f"/e/tables/{things}/items/box/one").text
+
+
+def test_a_name_that_no_table_can_have_is_left_out(bare, proxy, boto, things):
+    """The listing ends with its error, and a draft has the other tables."""
+    named = sorted(boto.list_tables()["TableNames"])
+    wrong = []
+    for bad in ("", "..", "a/b c", 7, None, ["x"], "x" * 300, "a\0b", "-\n-", "a\ud800b"):
+        def change(body, bad=bad):
+            body["TableNames"].insert(1, bad)
+
+        proxy.fault("alter", op="ListTables", times=2, change=change)
+        listed = bare("ls", "/tables", expect=None)
+        draft = bare("map", "any-*", expect=None)
+        if (listed.code, sorted(names_of(listed))) != (1, [f"{name}/" for name in named]):
+            wrong.append((bad, listed))
+        if draft.code != 1 or '"any-Things"' not in draft.text:
+            wrong.append((bad, draft))
+        if not all("no table can be called so" in told.stderr for told in (listed, draft)):
+            wrong.append((bad, listed.stderr, draft.stderr))
+    assert not wrong

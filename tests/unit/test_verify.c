@@ -362,6 +362,22 @@ static void tables_go_forward(void)
     CHECK_REFUSED(read_new(READ_TABLES, NULL, NULL), 0, "not DynamoDB's", NAMES_TO("[]"));
 }
 
+/* Names that go forward for ever are no account's. */
+static void a_list_of_tables_ends(void)
+{
+    enum { PAGES = 1001 };
+    static char bodies[PAGES][80];
+    static const char *list[PAGES + 1];
+    struct error err;
+    for (int i = 0; i < PAGES; i++) {
+        snprintf(bodies[i], sizeof bodies[i],
+                 "{\"TableNames\":[\"t%05d\"],\"LastEvaluatedTableName\":\"t%05d\"}", i, i);
+        list[i] = bodies[i];
+    }
+    CHECK_INT(take(read_new(READ_TABLES, "", NULL), list, &err), PAGES - 1);
+    CHECK_HAS(err.text, "more than 1000 pages of names");
+}
+
 static const struct check_test tests[] = {
     {"an item has the key that was asked for", an_item_has_the_key_that_was_asked_for},
     {"items of a batch are those of its keys", items_of_a_batch_are_those_of_its_keys},
@@ -379,6 +395,7 @@ static const struct check_test tests[] = {
     {"items of a query pass its filter", items_of_a_query_pass_its_filter},
     {"what an index does not hold is not judged", what_an_index_does_not_hold_is_not_judged},
     {"a position is that of the last item", a_position_is_that_of_the_last_item},
+    {"a list of tables ends", a_list_of_tables_ends},
     {"a position is a key of the partition", a_position_is_a_key_of_the_partition},
     {"tables go forward", tables_go_forward},
 };
