@@ -22,7 +22,7 @@ bool bills_open(struct mount *mount, const char *file, struct error *err)
     mount->processes = processes_new("/proc");
     mount->limits = limits_new(clock, options->max_rcu, options->max_rcu_per_process);
     mount->tally = tally_new(clock);
-    mount->ledger = ledger_new(file, &mount->app->log, err);
+    mount->ledger = ledger_new(mount->app->loop, file, &mount->app->log, err);
     return (mount->processes && mount->limits && mount->tally) ? mount->ledger != NULL
                                                                : error_no_memory(err);
 }

@@ -4,7 +4,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
+
+#include "fs/mount/scribe.h"
 
 /* Whose file it is: a ledger tells who read what. */
 enum { FILE_MODE = 0600 };
@@ -18,17 +21,17 @@ struct ledger {
     const struct log *log;
     struct line lines[LEDGER_LINES]; /* a ring: COUNT of them before NEXT */
     size_t next, count, bytes;
-    char *name;      /* of the file, in FOLDER; owned; NULL: there is none */
-    int folder;      /* stays open: a path could lead into this very mount by now */
-    int file;        /* -1: there is none */
-    struct buf rest; /* of a line of which the file took a part */
-    bool is_failing; /* the log has been told */
-    uint64_t lost;
+    char *name;            /* of the file, in FOLDER; owned; NULL: there is none */
+    int folder;            /* stays open: a path could lead into this very mount by now */
+    struct scribe *scribe; /* owned; NULL: there is no file */
+    struct loop_io *io;    /* of its news; NULL once the loop may go */
+    bool is_failing;       /* the log has been told */
 };
 
 /* Opens what NAME means now. Never waits, were it a pipe. */
-static int open_file(const struct ledger *ledger)
+static int open_file(void *arg)
 {
+    const struct ledger *ledger = arg;
     return openat(ledger->folder, ledger->name,
                   O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
                   FILE_MODE);
@@ -56,7 +59,40 @@ static bool open_folder(struct ledger *ledger, const char *file)
     return ledger->folder >= 0;
 }
 
-struct ledger *ledger_new(const char *file, const struct log *log, struct error *err)
+/* The log is told what became of lines. */
+static void ledger_tell_news(struct ledger *ledger)
+{
+    struct scribe_news news = scribe_news(ledger->scribe);
+    if (news.reopen_error)
+        log_line(ledger->log, LOG_LEVEL_WARNING,
+                 "the ledger %s can't be opened again: %s; the old file goes on", ledger->name,
+                 why(news.reopen_error));
+    if (ledger->is_failing == (news.error != 0))
+        return;
+    ledger->is_failing = news.error != 0;
+    if (ledger->is_failing)
+        log_line(
+            ledger->log, LOG_LEVEL_WARNING,
+            "the ledger %s can't be written: %s; the mount goes on without it, and tries again",
+            ledger->name,
+            news.error == EAGAIN ? "its file system does not answer" : strerror(news.error));
+    else
+        log_line(ledger->log, LOG_LEVEL_WARNING,
+                 "the ledger is written again; %llu lines are missing in it",
+                 (unsigned long long)news.lost);
+}
+
+static void ledger_take_news(void *arg, uint32_t events)
+{
+    struct ledger *ledger = arg;
+    uint64_t count;
+    (void)events;
+    if (read(scribe_fd(ledger->scribe), &count, sizeof count) == sizeof count)
+        ledger_tell_news(ledger);
+}
+
+struct ledger *ledger_new(struct loop *loop, const char *file, const struct log *log,
+                          struct error *err)
 {
     struct ledger *ledger = calloc(1, sizeof *ledger);
     if (!ledger) {
@@ -65,29 +101,43 @@ struct ledger *ledger_new(const char *file, const struct log *log, struct error 
     }
     ledger->log = log;
     ledger->folder = -1;
-    ledger->file = -1;
     if (!file)
         return ledger;
     if (open_folder(ledger, file))
-        ledger->file = open_file(ledger);
-    if (ledger->file >= 0)
+        ledger->scribe = scribe_new(open_file, ledger);
+    int error = errno;
+    if (ledger->scribe)
+        ledger->io =
+            loop_add_io(loop, scribe_fd(ledger->scribe), EPOLLIN, ledger_take_news, ledger);
+    if (ledger->io)
         return ledger;
-    error_set(err, ERROR_INVALID, "the ledger %s can't be opened: %s", file, why(errno));
+    if (ledger->scribe)
+        error_no_memory(err);
+    else
+        error_set(err, ERROR_INVALID, "the ledger %s can't be opened: %s", file, why(error));
     ledger_destroy(ledger);
     return NULL;
+}
+
+void ledger_leave_loop(struct ledger *ledger)
+{
+    if (ledger)
+        loop_remove_io(ledger->io);
+    if (ledger)
+        ledger->io = NULL;
 }
 
 void ledger_destroy(struct ledger *ledger)
 {
     if (!ledger)
         return;
+    ledger_leave_loop(ledger);
+    if (!scribe_destroy(ledger->scribe))
+        return; /* its thread may still look at the name */
     for (size_t i = 0; i < LEDGER_LINES; i++)
         free(ledger->lines[i].bytes);
-    if (ledger->file >= 0)
-        close(ledger->file);
     if (ledger->folder >= 0)
         close(ledger->folder);
-    buf_clean_up(&ledger->rest);
     free(ledger->name);
     free(ledger);
 }
@@ -118,71 +168,19 @@ static void keep(struct ledger *ledger, struct span line)
     ledger->bytes += line.size;
 }
 
-/* What of LINE the file does not take is its REST. False when it takes nothing. */
-static bool write_some(struct ledger *ledger, struct span line)
-{
-    ssize_t took = write(ledger->file, line.data, line.size);
-    if (took < 0)
-        return false;
-    buf_add_span(&ledger->rest, span_from(line, (size_t)took));
-    return true;
-}
-
-/* A line that was torn is mended before another is written. */
-static bool write_rest(struct ledger *ledger)
-{
-    struct buf rest = ledger->rest;
-    ledger->rest = (struct buf){0};
-    if (rest.size == 0 || write_some(ledger, buf_span(&rest))) {
-        buf_clean_up(&rest);
-        return ledger->rest.size == 0;
-    }
-    ledger->rest = rest;
-    return false;
-}
-
-static void write_line(struct ledger *ledger, struct span line)
-{
-    errno = ENOSPC; /* of a file that took a part */
-    if (write_rest(ledger) && write_some(ledger, line)) {
-        if (ledger->is_failing && ledger->rest.size == 0) {
-            ledger->is_failing = false;
-            log_line(ledger->log, LOG_LEVEL_WARNING,
-                     "the ledger is written again; %llu lines are missing in it",
-                     (unsigned long long)ledger->lost);
-        }
-        return;
-    }
-    ledger->lost++;
-    if (ledger->is_failing)
-        return;
-    ledger->is_failing = true;
-    log_line(ledger->log, LOG_LEVEL_WARNING,
-             "the ledger %s can't be written: %s; the mount goes on without it, and tries again",
-             ledger->name, strerror(errno));
-}
-
 void ledger_add(struct ledger *ledger, struct span line)
 {
     keep(ledger, line);
-    if (ledger->file >= 0)
-        write_line(ledger, line);
+    if (!ledger->scribe)
+        return;
+    scribe_add(ledger->scribe, line);
+    ledger_tell_news(ledger);
 }
 
 void ledger_reopen(struct ledger *ledger)
 {
-    if (ledger->file < 0)
-        return;
-    int again = open_file(ledger);
-    if (again < 0) {
-        log_line(ledger->log, LOG_LEVEL_WARNING,
-                 "the ledger %s can't be opened again: %s; the old file goes on", ledger->name,
-                 why(errno));
-        return;
-    }
-    close(ledger->file);
-    ledger->file = again;
-    buf_truncate(&ledger->rest, 0); /* of a line in the old file */
+    if (ledger->scribe)
+        scribe_reopen(ledger->scribe);
 }
 
 void ledger_show(const struct ledger *ledger, struct buf *out)
@@ -196,5 +194,5 @@ void ledger_show(const struct ledger *ledger, struct buf *out)
 
 uint64_t ledger_lost_count(const struct ledger *ledger)
 {
-    return ledger->lost;
+    return ledger->scribe ? scribe_lost(ledger->scribe) : 0;
 }

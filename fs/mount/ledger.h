@@ -9,6 +9,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/loop.h"
 
 /* So many lines are kept, and no more bytes than that. */
 enum { LEDGER_LINES = 1000, LEDGER_BYTES = 1 << 20 };
@@ -18,15 +19,18 @@ struct ledger;
 /* FILE (NULL: none) is opened, to be added to, or made for its owner alone: now, while a name is
  * what the user meant by it. Its last name may be no link. LOG is borrowed. NULL with ERR filled.
  */
-struct ledger *ledger_new(const char *file, const struct log *log, struct error *err);
+struct ledger *ledger_new(struct loop *loop, const char *file, const struct log *log,
+                          struct error *err);
+/* The loop may go after it; what comes until ledger_destroy is still written. NULL is fine. */
+void ledger_leave_loop(struct ledger *ledger);
 void ledger_destroy(struct ledger *ledger); /* NULL is fine */
 
-/* Adds LINE, which ends in a newline. Nothing waits for the file: what it does not take is lost
- * there, and logged once, until it takes lines again. */
+/* Adds LINE, which ends in a newline. Nothing waits for the file (scribe.h): what it does not take
+ * is lost there, and logged once, until it takes lines again. */
 void ledger_add(struct ledger *ledger, struct span line);
 
-/* Opens the file of that name again, after who rotates logs has moved it away. Where that fails the
- * log says so, and the old file goes on. */
+/* Opens the file of that name again, later, after the program that rotates logs has moved it away.
+ * Where that fails the log says so, and the old file goes on. */
 void ledger_reopen(struct ledger *ledger);
 
 /* Appends the lines that are kept, the oldest first. */

@@ -217,6 +217,12 @@ def old_kernel(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def stalled_disk(tmp_path_factory):
+    """The environment of a daemon whose ledger's file system hangs while STALLED_DISK_FILE is there."""
+    return preloads.preload(tmp_path_factory.mktemp("stalled-disk"), "stalled_disk")
+
+
+@pytest.fixture(scope="session")
 def stalled_names(tmp_path_factory):
     """The environment of a daemon whose name server does not answer for names under .stalled."""
     return preloads.preload(tmp_path_factory.mktemp("stalled-names"), "stalled_names")

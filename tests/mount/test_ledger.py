@@ -318,7 +318,8 @@ def test_a_ledger_file_has_the_same_lines(mount, tmp_path):
     file = tmp_path / "ledger"
     m = mount("--ledger", str(file))
     read_all(m)
-    assert lines_of(file) == m.ledger() and len(lines_of(file)) > 5
+    mounts.wait_until(lambda: lines_of(file) == m.ledger(), "the same lines")
+    assert len(lines_of(file)) > 5
     assert os.stat(file).st_mode & 0o777 == 0o600
 
 
@@ -327,7 +328,8 @@ def test_a_ledger_file_is_added_to(mount, tmp_path):
     file.write_text('{"old":1}\n')
     m = mount("--ledger", str(file))
     (m / SETTINGS).read_bytes()
-    assert lines_of(file)[0] == {"old": 1} and lines_of(file)[-1]["path"] == "/" + SETTINGS
+    mounts.wait_until(lambda: lines_of(file)[-1].get("path") == "/" + SETTINGS, "the line")
+    assert lines_of(file)[0] == {"old": 1}
 
 
 def test_a_ledger_file_survives_rotation(mount, tmp_path):
@@ -338,6 +340,7 @@ def test_a_ledger_file_survives_rotation(mount, tmp_path):
     m.signal(signal.SIGHUP)
     mounts.wait_until(file.exists, "the new file")
     (m / (SETTINGS + "@typed")).read_bytes()
+    mounts.wait_until(file.read_text, "the line")
     assert lines_of(tmp_path / "ledger.1")[-1]["path"] == "/" + SETTINGS
     assert lines_of(file)[-1]["path"] == "/" + SETTINGS + "@typed"
     assert os.stat(file).st_mode & 0o777 == 0o600
@@ -351,7 +354,25 @@ def test_a_ledger_that_cannot_be_opened_again_goes_on(mount, tmp_path):
     m.signal(signal.SIGHUP)
     mounts.wait_until(lambda: "can't be opened again" in m.log(), "the log line")
     (m / SETTINGS).read_bytes()
-    assert lines_of(tmp_path / "ledger.1")[-1]["path"] == "/" + SETTINGS
+    mounts.wait_until(lambda: SETTINGS in (tmp_path / "ledger.1").read_text(), "the line")
+
+
+def test_a_file_system_that_hangs_stops_nothing(mount, tmp_path, stalled_disk):
+    """Lines wait for it; the mount and its end do not."""
+    file, stall = tmp_path / "ledger", tmp_path / "stall"
+    stall.touch()
+    env = {**stalled_disk, "STALLED_DISK_FILE": str(stall)}
+    m = mount("--ledger", str(file), env=env)
+    read_all(m)
+    assert len(m.ledger()) > 5 and file.read_bytes() == b""
+    m.signal(signal.SIGHUP)
+    assert (m / (SETTINGS + "@typed")).read_bytes()
+    stall.unlink()
+    mounts.wait_until(lambda: lines_of(file) == m.ledger(), "all lines")
+    assert m.stats()["ledger_lines_lost"] == 0
+    stall.touch()
+    (m / (SETTINGS + "@info")).read_bytes()
+    m.unmount()
 
 
 def test_a_full_disk_stops_nothing(mount):
@@ -360,6 +381,7 @@ def test_a_full_disk_stops_nothing(mount):
         with pytest.raises(FileNotFoundError):
             os.stat(m / SHOP / f"NOBODY-{i}")
     assert (m / SETTINGS).read_bytes()
+    mounts.wait_until(lambda: m.stats()["ledger_lines_lost"] >= 4, "lines that are lost")
     assert m.log().count("can't be written: No space left on device") == 1
     assert m.stats()["ledger_lines_lost"] == len(m.ledger()) >= 4
 

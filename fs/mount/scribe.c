@@ -1,0 +1,224 @@
+#include "fs/mount/scribe.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* So long the end waits for lines that wait. */
+enum { FLUSH_S = 2 };
+
+struct scribe {
+    scribe_open_fn *open_file;
+    void *arg;
+    pthread_t thread;
+    int fd; /* for news */
+    /* The thread's: */
+    int file;
+    struct buf rest; /* of a line of which the file took a part */
+    /* Shared, under LOCK: */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct buf waiting;
+    bool is_reopened, is_ending, has_ended;
+    struct scribe_news news;
+};
+
+/* What of LINE the file does not take is the rest. False when it takes nothing. */
+static bool scribe_write_some(struct scribe *scribe, struct span line)
+{
+    ssize_t took = write(scribe->file, line.data, line.size);
+    if (took < 0)
+        return false;
+    buf_add_span(&scribe->rest, span_from(line, (size_t)took));
+    return true;
+}
+
+/* A line that was torn is mended before another is written. */
+static bool scribe_write_rest(struct scribe *scribe)
+{
+    struct buf rest = scribe->rest;
+    scribe->rest = (struct buf){0};
+    if (rest.size == 0 || scribe_write_some(scribe, buf_span(&rest))) {
+        buf_clean_up(&rest);
+        return scribe->rest.size == 0;
+    }
+    scribe->rest = rest;
+    return false;
+}
+
+static void scribe_write_line(struct scribe *scribe, struct span line)
+{
+    errno = ENOSPC; /* of a file that took a part */
+    bool ok = scribe_write_rest(scribe) && scribe_write_some(scribe, line);
+    int error = ok ? scribe->rest.size ? ENOSPC : 0 : errno;
+    pthread_mutex_lock(&scribe->lock);
+    scribe->news.lost += !ok;
+    scribe->news.error = error;
+    pthread_mutex_unlock(&scribe->lock);
+}
+
+static void scribe_write_lines(struct scribe *scribe, struct span lines)
+{
+    while (lines.size > 0) {
+        const char *end = memchr(lines.data, '\n', lines.size);
+        size_t size = end ? (size_t)(end - lines.data) + 1 : lines.size;
+        scribe_write_line(scribe, span_of(lines.data, size));
+        lines = span_from(lines, size);
+    }
+}
+
+static void scribe_reopen_file(struct scribe *scribe)
+{
+    int again = scribe->open_file(scribe->arg), error = errno;
+    if (again >= 0) {
+        close(scribe->file);
+        scribe->file = again;
+        buf_truncate(&scribe->rest, 0); /* of a line in the old file */
+        return;
+    }
+    pthread_mutex_lock(&scribe->lock);
+    scribe->news.reopen_error = error;
+    pthread_mutex_unlock(&scribe->lock);
+}
+
+static void *scribe_work(void *arg)
+{
+    struct scribe *scribe = arg;
+    static const uint64_t one = 1;
+    pthread_mutex_lock(&scribe->lock);
+    while (!scribe->is_ending || scribe->waiting.size > 0) {
+        if (scribe->waiting.size == 0 && !scribe->is_reopened) {
+            pthread_cond_wait(&scribe->changed, &scribe->lock);
+            continue;
+        }
+        struct buf lines = {0};
+        buf_move(&lines, &scribe->waiting);
+        bool again = scribe->is_reopened;
+        scribe->is_reopened = false;
+        pthread_mutex_unlock(&scribe->lock);
+        scribe_write_lines(scribe,
+                           buf_span(&lines)); /* those that came before are the old file's */
+        buf_clean_up(&lines);
+        if (again)
+            scribe_reopen_file(scribe);
+        if (write(scribe->fd, &one, sizeof one) != sizeof one)
+            errno = 0; /* the news are readable already */
+        pthread_mutex_lock(&scribe->lock);
+    }
+    scribe->has_ended = true;
+    pthread_cond_broadcast(&scribe->changed);
+    pthread_mutex_unlock(&scribe->lock);
+    return NULL;
+}
+
+static void scribe_free(struct scribe *scribe)
+{
+    if (scribe->file >= 0)
+        close(scribe->file);
+    if (scribe->fd >= 0)
+        close(scribe->fd);
+    buf_clean_up(&scribe->rest);
+    buf_clean_up(&scribe->waiting);
+    pthread_mutex_destroy(&scribe->lock);
+    pthread_cond_destroy(&scribe->changed);
+    free(scribe);
+}
+
+/* Signals are for the loop. */
+static int scribe_start_thread(struct scribe *scribe)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&scribe->thread, NULL, scribe_work, scribe);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+struct scribe *scribe_new(scribe_open_fn *open_file, void *arg)
+{
+    struct scribe *scribe = calloc(1, sizeof *scribe);
+    if (!scribe)
+        return NULL;
+    scribe->open_file = open_file;
+    scribe->arg = arg;
+    pthread_mutex_init(&scribe->lock, NULL);
+    pthread_cond_init(&scribe->changed, NULL);
+    scribe->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    scribe->file = scribe->fd >= 0 ? open_file(arg) : -1;
+    int error = scribe->file >= 0 ? scribe_start_thread(scribe) : errno;
+    if (error == 0)
+        return scribe;
+    scribe_free(scribe);
+    errno = error;
+    return NULL;
+}
+
+bool scribe_destroy(struct scribe *scribe)
+{
+    struct timespec until;
+    if (!scribe)
+        return true;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += FLUSH_S;
+    pthread_mutex_lock(&scribe->lock);
+    scribe->is_ending = true;
+    pthread_cond_broadcast(&scribe->changed);
+    int late = 0;
+    while (!scribe->has_ended && late == 0)
+        late = pthread_cond_timedwait(&scribe->changed, &scribe->lock, &until);
+    bool has_ended = scribe->has_ended;
+    pthread_mutex_unlock(&scribe->lock);
+    if (!has_ended) {
+        pthread_detach(scribe->thread);
+        return false;
+    }
+    pthread_join(scribe->thread, NULL);
+    scribe_free(scribe);
+    return true;
+}
+
+void scribe_add(struct scribe *scribe, struct span line)
+{
+    pthread_mutex_lock(&scribe->lock);
+    if (scribe->waiting.size + line.size <= SCRIBE_MOST_BYTES)
+        buf_add_span(&scribe->waiting, line);
+    else if (scribe->news.lost++, scribe->news.error == 0)
+        scribe->news.error = EAGAIN;
+    pthread_cond_broadcast(&scribe->changed);
+    pthread_mutex_unlock(&scribe->lock);
+}
+
+void scribe_reopen(struct scribe *scribe)
+{
+    pthread_mutex_lock(&scribe->lock);
+    scribe->is_reopened = true;
+    pthread_cond_broadcast(&scribe->changed);
+    pthread_mutex_unlock(&scribe->lock);
+}
+
+struct scribe_news scribe_news(struct scribe *scribe)
+{
+    pthread_mutex_lock(&scribe->lock);
+    struct scribe_news news = scribe->news;
+    scribe->news.reopen_error = 0;
+    pthread_mutex_unlock(&scribe->lock);
+    return news;
+}
+
+uint64_t scribe_lost(struct scribe *scribe)
+{
+    pthread_mutex_lock(&scribe->lock);
+    uint64_t lost = scribe->news.lost;
+    pthread_mutex_unlock(&scribe->lock);
+    return lost;
+}
+
+int scribe_fd(const struct scribe *scribe)
+{
+    return scribe->fd;
+}
