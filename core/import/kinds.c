@@ -159,12 +159,41 @@ static void settle_key(struct reading *reading, struct attribute_parts *names,
         reading->arena->failed = true;
 }
 
-static void settle_indexes(struct reading *reading, struct attribute_parts *names,
+/* An index without a partition key, which could not be read, is none. */
+static void settle_indexes(struct reading *reading, struct attribute_parts *names, struct json at,
                            struct declared_table *table)
 {
-    for (struct declared_index *index = table->indexes; index; index = index->next)
+    for (struct declared_index *index = table->indexes, *next; index; index = next) {
+        next = index->next;
         for (size_t i = 0; i < index->partition_count + index->sort_count; i++)
             settle_key(reading, names, table, index_key(index, i));
+        if (index->partition_count > 0)
+            continue;
+        reading_leave_out(reading, at, "index %s: its partition key is not known", index->name);
+        reading_drop_index(table, index);
+    }
+}
+
+static bool has_key(const struct declared_table *table, const char *attribute)
+{
+    if (is_key_of(table, attribute))
+        return true;
+    for (struct declared_index *index = table->indexes; index; index = index->next)
+        for (size_t i = 0; i < index->partition_count + index->sort_count; i++)
+            if (strcmp(index_key(index, i)->attribute, attribute) == 0)
+                return true;
+    return false;
+}
+
+/* Types of what was a key of an index that was dropped. */
+static void drop_idle_types(struct declared_table *table)
+{
+    struct declared_type **next = &table->types;
+    while (*next)
+        if (has_key(table, (*next)->attribute))
+            next = &(*next)->next;
+        else
+            *next = (*next)->next;
 }
 
 /* What may be a separator: none of what identifiers are made of. */
@@ -217,6 +246,7 @@ void kinds_finish(struct reading *reading, struct attribute_parts *names, struct
     struct kind item = {"item", at, {keys[0], keys[1]}, find_whole, &whole};
     if (!table->records)
         kinds_add(reading, table, &item);
-    settle_indexes(reading, names, table);
+    settle_indexes(reading, names, at, table);
+    drop_idle_types(table);
     choose_separator(table);
 }

@@ -629,11 +629,14 @@ static void test_toolbox_indexes_of_several_attributes(void)
             "'indexes': {'multi': {'type': 'global',\n"
             "  'partitionKeys': [{'name': 'c', 'type': 'string'}, {'name': '_kind', 'type': "
             "'string'}],\n"
-            "  'sortKeys': [{'name': 'n', 'type': 'number'}]}}}}",
+            "  'sortKeys': [{'name': 'n', 'type': 'number'}]},\n"
+            "'odd': {'partitionKeys': [{'name': 'z', 'type': 'number'}, {'name': 7}]}}}}",
             "table poke poke #\n"
             "kind E pk={a}\n"
             "index multi c=E:{c} _kind=E:E n=E:{b}\n"
-            "type n N\n");
+            "type n N\n"
+            "out line 8, table.indexes.odd: a key has a \"name\", and is a string, a number or "
+            "binary\n");
 }
 
 static void test_a_table_whose_kinds_are_computed_has_items(void)
