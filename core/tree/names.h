@@ -87,8 +87,8 @@ bool names_find_attribute(struct span name, struct buf *out, struct error *err);
 bool names_write_table(struct span table, struct buf *out, struct error *err);
 bool names_find_table(struct span name, struct buf *out, struct error *err);
 
-/* Whether a table can be called NAME. False with ERR filled (ERROR_BAD_ANSWER): a list of tables has
- * to leave it out. */
+/* Whether a table can be called NAME. False with ERR filled (ERROR_BAD_ANSWER): a list of tables
+ * has to leave it out. */
 bool names_check_table(struct span name, struct error *err);
 
 /* The same for environments: a literal comes first. VALUES are those of its parameters. */

@@ -1,15 +1,15 @@
 #include "fs/mount/scribe.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 /* So long the end waits for lines that wait. */
-enum { FLUSH_S = 2 };
+enum { FLUSH_MS = 2000 };
 
 struct scribe {
     scribe_open_fn *open_file;
@@ -85,10 +85,17 @@ static void scribe_reopen_file(struct scribe *scribe)
     pthread_mutex_unlock(&scribe->lock);
 }
 
+/* Where it fails the news are readable already. */
+static void scribe_signal_news(struct scribe *scribe)
+{
+    static const uint64_t one = 1;
+    if (write(scribe->fd, &one, sizeof one) != sizeof one)
+        errno = 0;
+}
+
 static void *scribe_work(void *arg)
 {
     struct scribe *scribe = arg;
-    static const uint64_t one = 1;
     pthread_mutex_lock(&scribe->lock);
     while (!scribe->is_ending || scribe->waiting.size > 0) {
         if (scribe->waiting.size == 0 && !scribe->is_reopened) {
@@ -105,12 +112,11 @@ static void *scribe_work(void *arg)
         buf_clean_up(&lines);
         if (again)
             scribe_reopen_file(scribe);
-        if (write(scribe->fd, &one, sizeof one) != sizeof one)
-            errno = 0; /* the news are readable already */
+        scribe_signal_news(scribe);
         pthread_mutex_lock(&scribe->lock);
     }
     scribe->has_ended = true;
-    pthread_cond_broadcast(&scribe->changed);
+    scribe_signal_news(scribe);
     pthread_mutex_unlock(&scribe->lock);
     return NULL;
 }
@@ -158,22 +164,30 @@ struct scribe *scribe_new(scribe_open_fn *open_file, void *arg)
     return NULL;
 }
 
+/* Waits as long as lines are written now and then. */
+static bool scribe_wait_for_end(struct scribe *scribe)
+{
+    struct pollfd news = {.fd = scribe->fd, .events = POLLIN};
+    bool has_ended = false;
+    uint64_t count;
+    do {
+        pthread_mutex_lock(&scribe->lock);
+        has_ended = scribe->has_ended;
+        pthread_mutex_unlock(&scribe->lock);
+    } while (!has_ended && poll(&news, 1, FLUSH_MS) == 1 &&
+             read(scribe->fd, &count, sizeof count) == sizeof count);
+    return has_ended;
+}
+
 bool scribe_destroy(struct scribe *scribe)
 {
-    struct timespec until;
     if (!scribe)
         return true;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += FLUSH_S;
     pthread_mutex_lock(&scribe->lock);
     scribe->is_ending = true;
     pthread_cond_broadcast(&scribe->changed);
-    int late = 0;
-    while (!scribe->has_ended && late == 0)
-        late = pthread_cond_timedwait(&scribe->changed, &scribe->lock, &until);
-    bool has_ended = scribe->has_ended;
     pthread_mutex_unlock(&scribe->lock);
-    if (!has_ended) {
+    if (!scribe_wait_for_end(scribe)) {
         pthread_detach(scribe->thread);
         return false;
     }
