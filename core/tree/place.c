@@ -677,7 +677,8 @@ bool place_suits_slash(const struct place *place, struct error *err)
     return error_set(err, ERROR_NOT_DIRECTORY, "%s",
                      has_columns ? "one file with all records of the listing; take the final / "
                                    "away, or type columns behind it: status,created_at"
-                                 : "one file; take the final / away");
+                     : place->kind == PLACE_RECORD ? "a record is a file; take the final / away"
+                                                   : "one file; take the final / away");
 }
 
 struct place *place_resolve(const struct map *map, struct span path,

@@ -262,7 +262,7 @@ def test_denied_index(fails, proxy):
 def test_denied_list_tables(ddbfs, proxy):
     proxy.fault("denied", op="ListTables", times=None)
     result = ddbfs("ls", "/", expect=1)
-    assert result.text in ("", "prod/\nstaging/\n")
+    assert result.text in ("", "prod/\nstaging/\ntables/\n")
     assert "dynamodb:ListTables on all tables" in result.stderr
 
 
