@@ -36,10 +36,9 @@ def truth(boxes, count, forward):
 
 
 @rows("count", [1, 2, 10, 1000000, "007"])
-def test_as_many_as_the_path_says(ddbfs, ls, boxes, count):
-    names = ls(f"{BOX}/newest:{count}", env=boxes.env)
-    records = [ddbfs("cat", f"{BOX}/newest:{count}/{name}", env=boxes.env).text for name in names]
-    assert [json.loads(each)["note"] for each in records] == truth(boxes, int(count), False)
+def test_as_many_as_the_path_says(records, boxes, count):
+    found = records([f"{BOX}/newest:{count}"], env=boxes.env)
+    assert [each["note"] for _, each in found] == truth(boxes, int(count), False)
 
 
 def test_ranks_have_room_for_the_greatest_number(ls, boxes):
