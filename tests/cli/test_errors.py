@@ -52,8 +52,10 @@ def complaint(ddbfs, write_map, text):
     result = ddbfs("--map", path, "cat", SETTINGS, expect=1)
     assert result.stdout == b"" and result.stderr.count("\n") == 1
     assert result.stderr.startswith(f"ddbfs: {path}:")
-    line, why = result.stderr.removeprefix(f"ddbfs: {path}:").split(": ", 1)
-    return int(line), why
+    place, why = result.stderr.removeprefix(f"ddbfs: {path}:").split(": ", 1)
+    line, column = map(int, place.split(":"))
+    assert 1 <= column <= len(text.split("\n")[line - 1]) + 1
+    return line, why
 
 
 EXAMPLE = places.DEFAULT_MAP.read_text("utf-8")
@@ -141,7 +143,7 @@ WRONG_PATHS = {
     "unknown table": ("/prod/nope", "jobs"),
     "unknown directory": ("/prod/jobs/nope", "by-id"),
     "below a record": (f"{SETTINGS}/x", "nothing is below it"),
-    "record with a slash at the end": (f"{SETTINGS}/", "a record is a file"),
+    "record with a slash at the end": (f"{SETTINGS}/", "take the final / away"),
     "stray percent": ("/prod/shops/a%/SETTINGS", "two hexadecimal digits must follow each %"),
     "escape that is none": ("/prod/shops/a%zz/SETTINGS", "two hexadecimal digits"),
     "directory": ("/prod/jobs", "is a directory"),

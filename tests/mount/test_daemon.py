@@ -213,6 +213,7 @@ exec "$@"
 
 
 @NEEDS_ROOT
+@pytest.mark.skipif(not mounts.is_mounted("/"), reason="/ is no mount (a chroot), so that it can't be made private")
 def test_a_log_that_nobody_reads_keeps_nobody_waiting(ddbfs, root, tmp_path):
     """It did after some ten lines, and SIGTERM was not heard any more."""
     (tmp_path / "dev").mkdir()

@@ -144,13 +144,8 @@ def test_an_option_that_libfuse_would_end_at_is_refused(ddbfs, root, front):
     assert "does not go with ddbfs" in fails(ddbfs, root, *front, "-o", "max_read=4096", code=2)
 
 
-def root_is_a_mount():
-    """In a chroot it is not: no mount name space can be made there, and fusermount3 is lost."""
-    lines = pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
-    return any(line.split()[4] == "/" for line in lines)
-
-
-NEEDS_A_MOUNTED_ROOT = pytest.mark.skipif(not root_is_a_mount(), reason="/ is no mount (a chroot)")
+# In a chroot, no mount name space can be made, and fusermount3 is lost.
+NEEDS_A_MOUNTED_ROOT = pytest.mark.skipif(not mounts.is_mounted("/"), reason="/ is no mount (a chroot)")
 
 
 @NEEDS_ROOT
