@@ -34,7 +34,7 @@ static const struct form forms[] = {
      "ddbfs cat \"$LIST@jsonl\" | jq -cs 'group_by(.ATTRIBUTE)[] | [.[0].ATTRIBUTE, length, "
      "(map(.OTHER) | add)]'",
      "count and sum of each value"},
-    {NEEDS_NEWEST, "ddbfs ls --limit 1 \"$NEWEST\"", "the newest"},
+    {NEEDS_NEWEST, "ddbfs ls --limit 1 \"$NEWEST\"", "the newest: the last by key"},
     {NEEDS_NEWEST, "ddbfs cat --limit 3 \"$NEWEST@csv:ATTRIBUTE,OTHER\"", "of the newest three"},
     {NEEDS_NOTHING, "ddbfs explain \"$LIST\"", "a bound on the cost before; sends no request"},
     {NEEDS_NOTHING, "ddbfs -v cat \"$ITEM\"", "each request and its cost, on standard error"},
