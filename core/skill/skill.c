@@ -179,6 +179,29 @@ static size_t skill_room(size_t most, size_t taken)
     return most > taken ? most - taken : 0;
 }
 
+static void write_window(void *arg, const struct route *window, struct span step, struct span shown)
+{
+    struct buf *out = arg;
+    (void)window;
+    buf_add_text(out, span_ends(buf_span(out), SPAN_LITERAL(": ")) ? "" : "; ");
+    markdown_add_code(out, step);
+    buf_add_char(out, ' ');
+    markdown_add_code(out, shown);
+}
+
+static void write_windows(const struct window_sets *sets, struct buf *out)
+{
+    if (sets->count == 0)
+        return;
+    buf_add_text(out, "\n## Windows\n\nBelow a listing that is marked so, these show a part of it; "
+                      "no `ls` shows them:\n\n");
+    for (size_t i = 0; i < sets->count; i++) {
+        buf_printf(out, "- windows %zu: ", i + 1);
+        out->failed = !windows_each(sets->listings[i], write_window, out) || out->failed;
+        buf_add_char(out, '\n');
+    }
+}
+
 static bool write_all(struct skill_of *of, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf head = {0}, tail = {0}, list = {0}, item = {0};
@@ -191,7 +214,7 @@ static bool write_all(struct skill_of *of, struct buf *out)
     write_opening(&head);
     write_environments(of, &head);
     ok = ok && forms_write(of, &head);
-    window_sets_write(of->windows, &tail);
+    write_windows(of->windows, &tail);
     write_any_table(of, &tail);
     advice_write(of, &tail);
     buf_add_span(out, buf_span(&head));
@@ -206,9 +229,10 @@ static bool write_all(struct skill_of *of, struct buf *out)
 
 bool skill_write(const struct map *map, const struct place_options *names, struct buf *out)
 {
-    CLEAN_UP(window_sets_clean_up) struct window_sets windows = {0};
+    struct window_sets windows = {0};
     struct skill_of of = {
         .map = map, .environment = example_environment(map), .names = names, .windows = &windows};
-    window_sets_collect(&windows, map);
+    for (size_t i = 0; i < map->model_count; i++)
+        window_sets_collect(&windows, map->models[i]->root);
     return write_all(&of, out) && !windows.failed;
 }

@@ -3,7 +3,7 @@
 #ifndef DDBFS_CORE_SKILL_SKILL_TABLE_H
 #define DDBFS_CORE_SKILL_SKILL_TABLE_H
 
-#include "core/skill/windows.h"
+#include "core/tree/windows.h"
 #include "core/tree/place.h"
 
 /* How much is told of a table: the more tables there are, the less of each. */

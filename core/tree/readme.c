@@ -9,10 +9,11 @@
 #include "core/tree/companion_words.h"
 #include "core/tree/placeholder.h"
 #include "core/tree/route_words.h"
+#include "core/tree/windows.h"
 
 static void write_pattern(const struct place *directory, const struct route *route,
                           const struct map_pattern *pattern, const struct place_options *names,
-                          struct buf *out)
+                          struct window_sets *sets, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0}, words = {0}, window = {0}, order = {0};
     struct cost cost;
@@ -27,6 +28,7 @@ static void write_pattern(const struct place *directory, const struct route *rou
     out->failed = out->failed || path.failed || words.failed;
     if (!pattern->list)
         return;
+    size_t set = window_sets_find(sets, route);
     route_words_window(route, pattern, &window);
     route_words_order(pattern, &order);
     out->failed = out->failed || window.failed || order.failed;
@@ -34,18 +36,63 @@ static void write_pattern(const struct place *directory, const struct route *rou
         buf_printf(out, "      %s\n", buf_text(&window));
     if (order.size)
         buf_printf(out, "      %s\n", buf_text(&order));
+    if (set > 0)
+        buf_printf(out, "      windows %zu\n", set);
 }
 
 static void write_patterns(const struct place *directory, const struct route *route,
-                           const struct place_options *names, struct buf *out)
+                           const struct place_options *names, struct window_sets *sets,
+                           struct buf *out)
 {
-    if (route->list)
-        write_pattern(directory, route, route->list, names, out);
+    if (route->list && (route == directory->route || !window_sets_have(sets, route)))
+        write_pattern(directory, route, route->list, names, sets, out);
     if (route->file && !route->entry)
-        write_pattern(directory, route, route->file, names, out);
+        write_pattern(directory, route, route->file, names, sets, out);
     for (const struct route *child = route->children; child; child = child->next)
         if (!child->entry)
-            write_patterns(directory, child, names, out);
+            write_patterns(directory, child, names, sets, out);
+}
+
+/* Windows that are written, but for those that BASE (or NULL) has as well. */
+struct window_writing {
+    const struct route *base;
+    struct buf *out;
+};
+
+static void readme_write_window(void *arg, const struct route *window, struct span step,
+                                struct span shown)
+{
+    const struct window_writing *writing = arg;
+    struct buf *out = writing->out;
+    CLEAN_UP(buf_clean_up) struct buf order = {0};
+    if (writing->base && windows_have(writing->base, step, shown))
+        return;
+    route_words_order(window->list, &order);
+    buf_printf(out, "    %.*s\n        %.*s\n", (int)step.size, step.data, (int)shown.size,
+               shown.data);
+    if (order.size)
+        buf_printf(out, "        %s\n", buf_text(&order));
+    out->failed = out->failed || order.failed;
+}
+
+/* Each set of windows once. */
+static void readme_write_windows(const struct window_sets *sets, struct buf *out)
+{
+    if (sets->count > 0)
+        buf_add_text(
+            out, "\nBelow a listing that is marked so, windows show a part of it. They open, and "
+                 "no ls\nshows them. One that shows a number of records is 1 request; another "
+                 "costs what a\npage of the listing costs, page by page.\n");
+    for (size_t i = 0; i < sets->count; i++) {
+        size_t base = window_sets_base(sets, i);
+        struct window_writing writing = {base < i ? sets->listings[base] : NULL, out};
+        buf_printf(out, "\n  windows %zu", i + 1);
+        if (base < i)
+            buf_printf(out, ": as windows %zu, and", base + 1);
+        buf_add_char(out, '\n');
+        out->failed =
+            !windows_each(sets->listings[i], readme_write_window, &writing) || out->failed;
+    }
 }
 
 /* Whether PARAM is asked for somewhere below ROUTE. */
@@ -259,12 +306,16 @@ static void write_above_tables(const struct place *directory, struct buf *out)
 static void write_within_table(const struct place *directory, const struct place_options *names,
                                const struct models_told *told, struct buf *out)
 {
+    struct window_sets sets = {0};
     readme_write_all_unlisted(directory, names, told, out);
     if (directory->table_name && !directory->route->parent)
         write_table(directory, told, out);
     buf_printf(out, "Paths of %s%s, and what each costs:\n\n", directory->table_prefix,
                directory->table->base_name);
-    write_patterns(directory, directory->route, names, out);
+    window_sets_collect(&sets, directory->route);
+    write_patterns(directory, directory->route, names, &sets, out);
+    readme_write_windows(&sets, out);
+    out->failed = out->failed || sets.failed;
     write_hints(directory, out);
     write_companions_of(directory->route, true, out);
     write_companions_of(directory->route, false, out);

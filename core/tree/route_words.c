@@ -95,7 +95,7 @@ static void write_limit(const struct route *route, const struct map_pattern *pat
     if (pattern->ties)
         buf_add_text(out, ", and what shares its key with the last of them");
     if (behind && pattern->index) /* whose names have other keys, too */
-        buf_printf(out, "; go on with the %s of the last", cond->attribute);
+        buf_add_text(out, "; go on with the index's sort key of the last");
     else if (behind)
         buf_add_text(out, "; go on with the last name");
 }

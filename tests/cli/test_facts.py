@@ -86,42 +86,49 @@ def test_the_readme_tells_keys_counts_and_files(bare, table, proxy, cost):
 
 
 def below(told, path):
-    """What README says of PATH, behind its cost."""
-    lines = told.splitlines()
-    at = lines.index(f"  {path}") + 2
-    end = next((i for i in range(at, len(lines)) if not lines[i].startswith("      ")), len(lines))
-    return [line.strip() for line in lines[at:end]]
+    """What README says of PATH; of a listing behind its cost."""
+    lines = [line.strip() for line in told.splitlines()]
+    indents = [len(line) - len(line.lstrip()) for line in told.splitlines()]
+    at = lines.index(path)
+    end = next((i for i in range(at + 1, len(lines)) if indents[i] <= indents[at]), len(lines))
+    return lines[at + (2 if "{pk}" in path else 1) : end]
 
 
 IN_ORDER = "newest first; in a mount ls sorts by name: ls -U keeps the order"
 
 
-def test_the_readme_tells_what_a_window_cuts(bare, table):
+def test_the_readme_tells_once_what_a_window_cuts(bare, table):
     schema = tables.table("any-Things", sort="N")
     schema["AttributeDefinitions"].append({"AttributeName": "on", "AttributeType": "S"})
-    keys = [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "on", "KeyType": "RANGE"}]
+    schema["AttributeDefinitions"].append({"AttributeName": "at", "AttributeType": "S"})
     schema["GlobalSecondaryIndexes"] = [
-        {"IndexName": "by-day", "KeySchema": keys, "Projection": {"ProjectionType": "ALL"}}
+        {
+            "IndexName": f"by-{sort}",
+            "KeySchema": [
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": sort, "KeyType": "RANGE"},
+            ],
+            "Projection": {"ProjectionType": "ALL"},
+        }
+        for sort in ("on", "at")
     ]
     told = bare("cat", f"/tables/{table(schema)}/README").text
-    assert below(told, "items/{pk}/") == []
-    assert below(told, "items/{pk}/newest/") == ["the last 100", IN_ORDER]
-    assert below(told, "items/{pk}/newest:{count}/") == ["the last {count}", IN_ORDER]
-    assert below(told, "items/{pk}/oldest/") == ["the first 100"]
-    assert below(told, "items/{pk}/{from}..{to}/") == ["both ends included"]
-    assert below(told, "items/{pk}/after:{key}/") == [
-        "the next 1000 behind {key}; go on with the last name"
-    ]
-    assert below(told, "by/by-day/{pk}/{from}..{to}/") == [
-        "both ends included, and all that begins with {to}"
-    ]
-    assert below(told, "by/by-day/{pk}/{prefix}*/") == [
-        "all that begins with {prefix}; quote the * in a shell"
-    ]
-    assert below(told, "by/by-day/{pk}/after:{key}/") == [
+    assert below(told, "items/{pk}/") == ["windows 1"]
+    assert below(told, "by/by-on/{pk}/") == below(told, "by/by-at/{pk}/") == ["windows 2"]
+    first, second = told.split("\n  windows 1\n")[1].split("\n  windows 2: as windows 1, and\n")
+    assert below(first, "newest/") == ["the last 100", IN_ORDER]
+    assert below(first, "newest:{count}/") == ["the last {count}", IN_ORDER]
+    assert below(first, "oldest/") == ["the first 100"]
+    assert below(first, "{from}..{to}/") == ["both ends included"]
+    assert below(first, "after:{key}/") == ["the next 1000 behind {key}; go on with the last name"]
+    assert below(second, "{from}..{to}/") == ["both ends included, and all that begins with {to}"]
+    assert below(second, "{prefix}*/") == ["all that begins with {prefix}; quote the * in a shell"]
+    assert "newest" not in second
+    assert below(second, "after:{key}/") == [
         "the next 1000 behind {key}, and what shares its key with the last of them; "
-        "go on with the on of the last"
+        "go on with the index's sort key of the last"
     ]
+    assert told.count("after:{key}/") == 2, "and nowhere else"
 
 
 def test_bytes_are_left_out_where_nobody_counts_them(bare, things, proxy):
