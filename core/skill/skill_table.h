@@ -3,8 +3,8 @@
 #ifndef DDBFS_CORE_SKILL_SKILL_TABLE_H
 #define DDBFS_CORE_SKILL_SKILL_TABLE_H
 
-#include "core/tree/windows.h"
 #include "core/tree/place.h"
+#include "core/tree/windows.h"
 
 /* How much is told of a table: the more tables there are, the less of each. */
 struct skill_measure {
