@@ -179,6 +179,29 @@ bool clue_names_an_end(struct span name)
     return has_one_of(name, words, true);
 }
 
+/* The last word of NAME, but for numbers: "At" of "createdAt", "date" of "order_date_2". */
+static struct span last_word(struct span name)
+{
+    while (name.size > 0 && (is_digit(name.data[name.size - 1]) || name.data[name.size - 1] == '_'))
+        name.size--;
+    size_t from = name.size;
+    while (from > 0 && is_lower(name.data[from - 1]))
+        from--;
+    if (from > 0 && from < name.size && is_upper(name.data[from - 1]))
+        from--;
+    return span_from(name, from);
+}
+
+bool clue_names_a_date(struct span name)
+{
+    static const char *const words[] = {
+        "at",       "on",        "date",      "day",       "week",    "month",   "year",
+        "time",     "timestamp", "datetime",  "when",      "ts",      "created", "updated",
+        "modified", "createdat", "updatedat", "orderdate", "started", NULL};
+    bool alone = clue_alike(name, SPAN_LITERAL("at")) || clue_alike(name, SPAN_LITERAL("on"));
+    return !alone && !clue_names_an_end(name) && has_one_of(last_word(name), words, false);
+}
+
 enum clue_dating clue_dating(struct span name)
 {
     static const char *const changes[] = {"updated",    "modified", "changed",  "lastwrite",

@@ -40,6 +40,9 @@ bool clue_is_generic_key(struct span name);
 /* Names of what ends at a date: "ttl", "expires_at". */
 bool clue_names_an_end(struct span name);
 
+/* Names of a date that things are put in order by: "created_at", "orderDate", "day". */
+bool clue_names_a_date(struct span name);
+
 /* How well the name of an attribute suits one that dates its record. */
 enum clue_dating { DATES_NOTHING, DATES_SOMETHING, DATES_CREATION, DATES_CHANGE };
 enum clue_dating clue_dating(struct span name);

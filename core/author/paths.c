@@ -1,5 +1,6 @@
 #include "core/author/paths.h"
 
+#include "core/author/clues.h"
 #include "core/author/declare.h"
 #include "core/author/generic.h"
 #include "core/author/slug.h"
@@ -292,6 +293,7 @@ static void add_kind_windows(struct paths *paths, const struct tree *tree, const
         .hidden = !is_padded(tree),
         .part = part,
         .type = padded ? VALUE_N : generic_type(paths->table, attribute),
+        .dated = clue_names_a_date(span_text(part)),
     };
     if (!view.path)
         return;

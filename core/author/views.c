@@ -65,7 +65,7 @@ static void copy_wheres(struct arena *arena, const struct declared_condition *fr
     }
 }
 
-/* The listing with STEP ("newest/" or "") below it. */
+/* The listing with STEP ("last/" or "") below it. */
 static struct declared_path *add(struct arena *arena, struct declared_table *table,
                                  const struct view *view, const char *step)
 {
@@ -142,17 +142,17 @@ static void add_range(struct arena *arena, struct declared_table *table, const s
 
 /* COUNT is the parameter that says how many; NULL: WINDOW_ENDS. */
 static void add_end(struct arena *arena, struct declared_table *table, const struct view *view,
-                    bool newest, const char *count)
+                    bool last, const char *count)
 {
+    static const char *const steps[2][2][2] = {{{"first/", "first:"}, {"last/", "last:"}},
+                                               {{"oldest/", "oldest:"}, {"newest/", "newest:"}}};
+    const char *step = steps[view->dated][last][count != NULL];
     struct declared_path *path =
-        add_window(arena, table, view,
-                   count    ? write_step(arena, newest ? "newest:" : "oldest:", count, "/")
-                   : newest ? "newest/"
-                            : "oldest/");
+        add_window(arena, table, view, count ? write_step(arena, step, count, "/") : step);
     if (!path)
         return;
     path->ordered = true;
-    path->descending = newest;
+    path->descending = last;
     path->limit_param = count;
     path->limit = count ? 0 : WINDOW_ENDS;
 }

@@ -18,6 +18,7 @@ struct view {
                             * does not say; NULL: there is none */
     const char *attribute; /* the sort key, when PART is all of it; else NULL */
     enum value_type type;  /* the sort key's */
+    bool dated;            /* PART is a date: its last values are the newest */
 };
 
 /* What the windows of one table call their parameters: nothing that is a part of a key. */
@@ -36,8 +37,9 @@ struct window_params window_params_of(struct arena *arena, const struct declared
 struct declared_path *view_add(struct arena *arena, struct declared_table *table,
                                const struct view *view);
 
-/* Declares its windows: "{prefix}*", "{from}..{to}", "newest", "newest:{count}"; and, on a whole
- * sort key, "oldest", "oldest:{count}" and "after:{key}". */
+/* Declares its windows: "{prefix}*", "{from}..{to}", "last", "last:{count}"; and, on a whole sort
+ * key, "first", "first:{count}" and "after:{key}". Of dates the last are the "newest", the first
+ * the "oldest". */
 void view_add_windows(struct arena *arena, struct declared_table *table, const struct view *view,
                       const struct window_params *params);
 

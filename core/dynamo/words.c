@@ -13,7 +13,7 @@ static void write_query(const struct read *read, struct buf *out)
         conds_write_words(read->filter, read->filter_count, out);
     }
     if (read->descending)
-        buf_add_text(out, ", newest first");
+        buf_add_text(out, ", in descending order");
     if (read->limit)
         buf_printf(out, ", at most %lu%s", (unsigned long)read->limit,
                    read->ties ? " and those that share the last one's sort key" : "");

@@ -2,6 +2,7 @@
 
 #include "core/map/link.h"
 #include "core/skill/example.h"
+#include "core/tree/route_words.h"
 
 /* What a form needs of the map. */
 enum form_needs { NEEDS_NOTHING, NEEDS_NEWEST, NEEDS_LINK };
@@ -61,7 +62,8 @@ static bool is_shown(const struct route *route, bool newest)
 static const struct route *find_listing(const struct route *route, bool newest)
 {
     bool limited = route->list && route->list->limit > 0;
-    if (is_shown(route, newest) && limited == newest && (!newest || route->list->descending))
+    if (is_shown(route, newest) && limited == newest &&
+        (!newest || (route->list->descending && route_words_is_dated(route->list))))
         return route;
     for (const struct route *child = route->children; child; child = child->next) {
         const struct route *found = child->entry ? NULL : find_listing(child, newest);

@@ -107,7 +107,7 @@ static void write_any_table(const struct skill_of *of, struct buf *out)
              "- `{table}/README`: its keys, indexes, and what each path costs\n"
              "- `{table}/items/{partition key}/` lists items by sort key; one is "
              "`{table}/items/{partition key}/{sort key}`; `{table}/by/{index}/{key}/` of an index\n"
-             "- windows of both: `newest/`, `newest:50/`, `FROM..TO/`, `'PREFIX*/'`, `after:KEY/`\n"
+             "- windows of both: `last/`, `last:50/`, `FROM..TO/`, `'PREFIX*/'`, `after:KEY/`\n"
              "- partition keys are not listed: that would be a scan\n");
     out->failed = out->failed || root.failed;
 }

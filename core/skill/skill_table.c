@@ -203,7 +203,9 @@ static void write_words(struct section *section, const struct route *route,
         buf_add_text(section->out, "; ");
         markdown_add_code(section->out, buf_span(&window));
     }
-    buf_add_text(section->out, pattern->list && pattern->descending ? "; newest first" : "");
+    buf_add_text(section->out, !pattern->list || !pattern->descending ? ""
+                               : route_words_is_dated(pattern)        ? "; newest first"
+                                                                      : "; last key first");
     if (set > 0)
         buf_printf(section->out, "; windows %zu", set);
     section->out->failed |= cost.failed || window.failed;

@@ -154,7 +154,7 @@ struct source_ops {
     /* What a Read asks, told to people. Neither needs a source that is open, or anybody's
      * credentials: both are made of the request that would be sent. */
 
-    /* Appends "Query index X of T where …, newest first, at most N". */
+    /* Appends "Query index X of T where …, in descending order, at most N". */
     void (*write_words)(const struct read *read, enum read_keys keys, struct buf *out);
     /* Appends the one command for a shell that asks the same. */
     void (*write_command)(const struct read *read, const struct source_command *how,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/author/clues.h"
 #include "core/tree/price.h"
 
 void route_words_path(const struct route *route, struct buf *out)
@@ -107,12 +108,51 @@ void route_words_window(const struct route *route, const struct map_pattern *pat
     write_limit(route, pattern, out);
 }
 
+/* Whether the path of PATTERN, or the pattern itself, says the part PARAM. */
+static bool is_said(const struct map_pattern *pattern, const char *param)
+{
+    size_t size = strlen(param);
+    for (const char *at = pattern->path; (at = strchr(at, '{')); at++)
+        if (strncmp(at + 1, param, size) == 0 && strchr("}*:", at[1 + size]))
+            return true;
+    for (size_t i = 0; i < pattern->said_count; i++)
+        if (strcmp(pattern->said[i].param, param) == 0)
+            return true;
+    return false;
+}
+
+/* The first part of KEY that the path does not say; NULL for none. */
+static const char *first_unsaid(const struct map_pattern *pattern, const struct map_key *key)
+{
+    const struct map_kind *kind = pattern->entries[0].kind;
+    const struct format *format =
+        pattern->index ? model_key_format(pattern->table, key, kind) : &kind->keys[1];
+    for (size_t i = 0; format && i < format->count; i++)
+        if (format->pieces[i].param && !is_said(pattern, format->pieces[i].param))
+            return format->pieces[i].param;
+    return NULL;
+}
+
+bool route_words_is_dated(const struct map_pattern *pattern)
+{
+    const struct map_index *index = pattern->index;
+    const char *param = NULL;
+    size_t count = index ? index->sort_count : pattern->table->key_count - 1;
+    for (size_t i = 0; i < count && !param; i++)
+        param = first_unsaid(pattern, index ? &index->sort[i] : &pattern->table->keys[1]);
+    return param && (clue_names_a_date(span_text(param)) ||
+                     (pattern->mtime && strcmp(pattern->mtime, param) == 0));
+}
+
 void route_words_order(const struct map_pattern *pattern, struct buf *out)
 {
     if (pattern->entries[0].rank.digits)
         buf_printf(out, "names begin with their place in it: the %s first, also in a mount's ls",
-                   pattern->descending ? "newest" : "oldest");
+                   !route_words_is_dated(pattern) ? pattern->descending ? "last key" : "first key"
+                   : pattern->descending          ? "newest"
+                                                  : "oldest");
     else if (pattern->descending)
-        buf_printf(out, "newest first; in a mount ls sorts by name: ls -U keeps the order%s",
+        buf_printf(out, "%s first; in a mount ls sorts by name: ls -U keeps the order%s",
+                   route_words_is_dated(pattern) ? "newest" : "last key",
                    pattern->mtime ? ", ls -t sorts by date" : "");
 }

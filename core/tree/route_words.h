@@ -19,6 +19,9 @@ bool route_words_cost(const struct place *directory, const struct route *route,
 void route_words_window(const struct route *route, const struct map_pattern *pattern,
                         struct buf *out);
 
+/* Whether what orders the listing begins with a date: the last of its records are the newest. */
+bool route_words_is_dated(const struct map_pattern *pattern);
+
 /* Appends in what order; nothing where it is that of the keys. */
 void route_words_order(const struct map_pattern *pattern, struct buf *out);
 

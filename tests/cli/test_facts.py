@@ -94,7 +94,7 @@ def below(told, path):
     return lines[at + (2 if "{pk}" in path else 1) : end]
 
 
-IN_ORDER = "newest first; in a mount ls sorts by name: ls -U keeps the order"
+IN_ORDER = "last key first; in a mount ls sorts by name: ls -U keeps the order"
 
 
 def test_the_readme_tells_once_what_a_window_cuts(bare, table):
@@ -116,14 +116,14 @@ def test_the_readme_tells_once_what_a_window_cuts(bare, table):
     assert below(told, "items/{pk}/") == ["windows 1"]
     assert below(told, "by/by-on/{pk}/") == below(told, "by/by-at/{pk}/") == ["windows 2"]
     first, second = told.split("\n  windows 1\n")[1].split("\n  windows 2: as windows 1, and\n")
-    assert below(first, "newest/") == ["the last 100", IN_ORDER]
-    assert below(first, "newest:{count}/") == ["the last {count}", IN_ORDER]
-    assert below(first, "oldest/") == ["the first 100"]
+    assert below(first, "last/") == ["the last 100", IN_ORDER]
+    assert below(first, "last:{count}/") == ["the last {count}", IN_ORDER]
+    assert below(first, "first/") == ["the first 100"]
     assert below(first, "{from}..{to}/") == ["both ends included"]
     assert below(first, "after:{key}/") == ["the next 1000 behind {key}; go on with the last name"]
     assert below(second, "{from}..{to}/") == ["both ends included, and all that begins with {to}"]
     assert below(second, "{prefix}*/") == ["all that begins with {prefix}; quote the * in a shell"]
-    assert "newest/" not in second
+    assert "last/" not in second
     assert below(second, "after:{key}/") == [
         "the next 1000 behind {key}, and what shares its key with the last of them; "
         "go on with the index's sort key of the last"

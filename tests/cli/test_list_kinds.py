@@ -112,13 +112,13 @@ def box(table):
     return f"/tables/{name}/items/box"
 
 
-WINDOWS = {"": "01234", "/newest:2": "43", "/oldest": "01234", "/after:k1": "234", "/k1..k3": "123", "/k*": "01234"}
+WINDOWS = {"": "01234", "/last:2": "43", "/first": "01234", "/after:k1": "234", "/k1..k3": "123", "/k*": "01234"}
 
 
 @rows("window", WINDOWS)
 def test_a_table_without_a_map_has_them(ddbfs, box, window):
     found = "".join(record["sk"][1:] for record in counted(ddbfs, f"{box}{window}", env=BARE))
-    assert found == WINDOWS[window] or (window == "/newest:2" and found == WINDOWS[window][::-1])
+    assert found == WINDOWS[window] or (window == "/last:2" and found == WINDOWS[window][::-1])
 
 
 @rows("ending", ENDINGS)

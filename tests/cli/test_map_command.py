@@ -86,7 +86,7 @@ def test_a_first_map_works_as_it_is(bare, table, tmp_path):
     )
     pending = "/all/Clinic/by/GSI1/STATUS#pending"
     assert bare(root, "ls", pending).text == "2024-05-01,USER#1,ORDER#2024-001\n"
-    assert bare(root, "ls", f"{pending}/newest:5").text == "2024-05-01,USER#1,ORDER#2024-001\n"
+    assert bare(root, "ls", f"{pending}/last:5").text == "2024-05-01,USER#1,ORDER#2024-001\n"
     got = json.loads(bare(root, "cat", "/all/Clinic/by/by.email/2@example.com/USER#2,PROFILE").text)
     assert got["PK"] == "USER#2"
 

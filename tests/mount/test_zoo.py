@@ -150,10 +150,10 @@ def windows(kind, items):
     """Windows of a partition, by what their directory is called, and what each holds."""
     keys = [zoo.order(item[kind.sort]) for item in items]
     names = [zoo.segment(item[kind.sort]) for item in items]
-    yield "newest", items[::-1][:100]
-    yield "oldest", items[:100]
-    yield "newest:2", items[::-1][:2]
-    yield "oldest:3", items[:3]
+    yield "last", items[::-1][:100]
+    yield "first", items[:100]
+    yield "last:2", items[::-1][:2]
+    yield "first:3", items[:3]
     for at in (0, len(items) // 2, len(items) - 1):
         yield f"after:{names[at]}", items[at + 1 :]
     text = kind.types[kind.sort] == "S"
@@ -188,8 +188,8 @@ def index_windows(kind, attribute, items):
     """The same of an index, whose sort keys need not be unique: windows that end between two keys."""
     keys = [zoo.order(item[attribute]) for item in items]
     names = [zoo.segment(item[attribute]) for item in items]
-    yield "newest", items[::-1]
-    yield "oldest", items
+    yield "last", items[::-1]
+    yield "first", items
     for at in range(0, len(items), 5):
         yield f"after:{names[at]}", [item for item, key in zip(items, keys) if key > keys[at]]
         inside = [item for item, key in zip(items, keys) if keys[0] <= key <= keys[at]]
@@ -216,7 +216,7 @@ def test_a_partition_is_walked_in_pages(kind, top):
     path, items = max(kind.partitions().items(), key=lambda each: len(each[1]))
     seen, last = [], None
     for _ in range(len(items) + 1):
-        window = at / "items" / path / (f"after:{last}" if last else "oldest:1")
+        window = at / "items" / path / (f"after:{last}" if last else "first:1")
         with os.scandir(window) as found:
             names = [each.name for each in found]
         if not names:

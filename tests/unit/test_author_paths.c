@@ -82,7 +82,7 @@ static void test_a_literal_partition_is_a_directory(void)
                  "'indexes':{'Featured':{'partition':{'f':{'product':'FEATURED'}},"
                  "'sort':{'r':{'product':'{rank_no}'}}}}");
     CHECK(!find(table, "by-featured/")->hidden);
-    CHECK(find(table, "by-featured/product/newest:{count}/")->hidden);
+    CHECK(find(table, "by-featured/product/last:{count}/")->hidden);
     forget();
 }
 

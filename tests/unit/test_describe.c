@@ -159,16 +159,16 @@ static void test_windows(void)
     static const char *const windows[] = {
         "items/{from}/{prefix}*/",
         "items/{from}/{from_value}..{to}/",
-        "items/{from}/newest/",
-        "items/{from}/newest:{count}/",
-        "items/{from}/oldest/",
-        "items/{from}/oldest:{count}/",
+        "items/{from}/last/",
+        "items/{from}/last:{count}/",
+        "items/{from}/first/",
+        "items/{from}/first:{count}/",
         "items/{from}/after:{key_value}/",
         "by/I/{status}/{from_value}..{to}/",
-        "by/I/{status}/newest/",
-        "by/I/{status}/newest:{count}/",
-        "by/I/{status}/oldest/",
-        "by/I/{status}/oldest:{count}/",
+        "by/I/{status}/last/",
+        "by/I/{status}/last:{count}/",
+        "by/I/{status}/first/",
+        "by/I/{status}/first:{count}/",
         "by/I/{status}/after:{key_value}/",
     };
     size_t listings = 0, count = 0;
@@ -181,7 +181,7 @@ static void test_windows(void)
     CHECK(path_called("items/{from}/after:{key_value}/")->wheres->whole);
     CHECK(!path_called("items/{from}/after:{key_value}/")->ties); /* no two share a key */
     CHECK(path_called("by/I/{status}/after:{key_value}/")->ties);
-    CHECK_INT(path_called("items/{from}/newest/")->limit, 100);
+    CHECK_INT(path_called("items/{from}/last/")->limit, 100);
     forget();
 }
 

@@ -103,8 +103,8 @@ static void test_a_listing(void)
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     explain("/prod/jobs/by-index/shopify/a-b/latest/", false, &got);
     CHECK_HAS(buf_text(&got), "Query prod-EcomIndexerJobsTable where pk = "
-                              "\"PLATFORM#shopify#SHOP#a-b\" and sk begins with \"JOB#\", newest "
-                              "first, at most 100\n");
+                              "\"PLATFORM#shopify#SHOP#a-b\" and sk begins with \"JOB#\", in "
+                              "descending order, at most 100\n");
     CHECK_HAS(buf_text(&got), "cost   1 request\n");
 }
 
