@@ -820,6 +820,18 @@ static void test_dates(void)
     CHECK(clue_is_date(span_text("2026-04-16T09:41:07.318Z")));
     CHECK(!clue_is_date(span_text("2024-001")) && !clue_is_date(span_text("2026")));
     CHECK(!clue_is_date(span_text("APT-2026-04")) && !clue_is_date(span_text("2026-04-16x")));
+    static const char *const dates[] = {"created_at", "createdAt",  "date",      "order_date",
+                                        "orderDate",  "date_2",     "timestamp", "postedOn",
+                                        "day",        "updated_at", "createdat"};
+    static const char *const others[] = {"version",   "format",     "region", "status",
+                                         "at",        "expires_at", "on",     "sentiment",
+                                         "candidate", "rank_no"};
+    for (size_t i = 0; i < sizeof dates / sizeof dates[0]; i++)
+        if (!clue_names_a_date(span_text(dates[i])))
+            CHECK_FAIL("%s", dates[i]);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (clue_names_a_date(span_text(others[i])))
+            CHECK_FAIL("%s", others[i]);
 }
 
 static void test_names_of_keys_that_say_nothing(void)
