@@ -447,6 +447,72 @@ static void write_where_counted(const struct place *place, struct buf *out)
     plan_unref(plan);
 }
 
+/* What a form took that was read lately: its query, and its records where these are read again. */
+static void write_form_read(struct buf *out, const struct tree_list_stats *stats, bool is_known,
+                            bool has_records)
+{
+    struct spent spent = stats->spent;
+    unsigned requests = stats->requests;
+    buf_add_text(out, ", \"read\": ");
+    if (!is_known) {
+        buf_add_text(out, "null");
+        return;
+    }
+    if (has_records) {
+        spent_add(&spent, &stats->records.spent);
+        requests += stats->records.requests;
+    }
+    buf_printf(out, "{\"requests\": %u, ", requests);
+    spent_write_json(&spent, "capacity", out);
+    buf_add_char(out, '}');
+}
+
+/* What each form of the listing at PLACE costs: names, and the files made of it. READ is what it
+ * took, if it was read lately, or would not take anything else. */
+static bool write_forms(struct buf *out, const struct tree *tree, const struct place *place,
+                        const struct tree_list_stats *stats)
+{
+    static const struct {
+        const char *name;
+        enum place_kind kind;
+        enum companion companion;
+    } forms[] = {
+        {"names", PLACE_DIRECTORY, COMPANION_NONE},
+        {"@jsonl", PLACE_LIST_FILE, COMPANION_JSONL},
+        {"@csv", PLACE_LIST_FILE, COMPANION_CSV},
+        {"@table", PLACE_LIST_FILE, COMPANION_TABLE},
+        {"@count", PLACE_LIST_FILE, COMPANION_COUNT},
+        {"@summary", PLACE_LIST_FILE, COMPANION_SUMMARY},
+    };
+    buf_add_text(out, ",\n  \"forms\": {");
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        CLEAN_UP(price_clean_up) struct price price = {0};
+        CLEAN_UP(buf_clean_up) struct buf cost = {0};
+        struct place form = *place; /* borrows all that PLACE owns */
+        form.kind = forms[i].kind;
+        form.companion = forms[i].companion;
+        if (!price_init(&price, &form, &tree->names, NULL))
+            return false;
+        bool is_names = form.kind == PLACE_DIRECTORY;
+        if (is_names) { /* contents are not read for them */
+            price.cost.batches = false;
+            price.cost.units.record = 0;
+        }
+        cost_write(&price.cost, &cost);
+        buf_printf(out, "%s\n    \"%s\": {\"cost\": ", i ? "," : "", forms[i].name);
+        json_write_string(out, buf_span(&cost));
+        buf_add_text(out, ", \"units\": ");
+        cost_write_units_json(&price.cost, out);
+        bool again = price.plan && price.plan->reads_again && !is_names;
+        bool is_known = form.companion != COMPANION_COUNT && (!again || stats->has_records);
+        write_form_read(out, stats, is_known, again);
+        buf_add_char(out, '}');
+        out->failed = out->failed || cost.failed;
+    }
+    buf_add_text(out, "\n  }");
+    return true;
+}
+
 bool explain_write_list_info(const struct tree *tree, const struct place *place,
                              const struct tree_listing *listing, const struct error *left_out,
                              struct buf *out)
@@ -471,6 +537,8 @@ bool explain_write_list_info(const struct tree *tree, const struct place *place,
     }
     buf_add_char(out, ']');
     write_member(out, "cost", buf_span(&words.cost));
+    if (!write_forms(out, tree, place, &stats))
+        return false;
     write_member(out, "aws", buf_span(&words.command));
     buf_printf(out, ",\n  \"records\": %zu,\n  \"skipped\": %zu", stats.entries, stats.skipped);
     write_where_counted(place, out);

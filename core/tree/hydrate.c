@@ -53,6 +53,8 @@ static void take_page(void *arg, const struct page *page, const struct error *er
         finish(hydrate, err);
         return;
     }
+    hydrate->from.cost->requests += page->requests;
+    source_add_page(&hydrate->from.cost->spent, page);
     for (size_t i = 0; i < page->item_count; i++)
         hydrate->item(hydrate->arg, page->items[i], page->request_id);
     if (page->more)

@@ -20,6 +20,7 @@ struct hydrate_from {
     struct payer *payer;           /* may be NULL */
     const struct transcript *kept; /* which has them; NULL: SOURCE is asked */
     struct loop *loop;             /* for KEPT */
+    struct transcript_cost *cost;  /* to which is added what it takes */
 };
 
 /* Reads COUNT keys, no two alike. Records that are no more are passed over. NULL with ERR filled

@@ -366,7 +366,8 @@ bool listing_start_slice(struct tree_listing *listing, struct error *err)
                                 .source = listing->source,
                                 .payer = listing->tree->payer,
                                 .kept = walk_records(listing->walk),
-                                .loop = listing->tree->loop};
+                                .loop = listing->tree->loop,
+                                .cost = walk_cost(listing->walk)};
     return slices_start(&listing->slices, &from, wanted, take_record, take_all_records, listing,
                         err);
 }
@@ -374,8 +375,12 @@ bool listing_start_slice(struct tree_listing *listing, struct error *err)
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing)
 {
     struct tree_list_stats stats = listing->stats;
-    if (listing->walk)
+    if (listing->walk) {
+        const struct transcript_cost *records = walk_known_cost(listing->walk);
         stats.age = walk_age(listing->walk);
+        stats.has_records = records;
+        stats.records = records ? *records : (struct transcript_cost){0};
+    }
     return stats;
 }
 

@@ -23,6 +23,12 @@ struct transcript_record {
     struct span text;
 };
 
+/* What reading the records again took. */
+struct transcript_cost {
+    unsigned requests;
+    struct spent spent;
+};
+
 struct transcript {
     size_t references;
     int64_t since_ms, since_wall_ms; /* when its first page was asked for */
@@ -31,6 +37,7 @@ struct transcript {
     size_t page_count, page_capacity;
     bool ended;                        /* the source had no further page */
     bool read_again;                   /* RECORDS has all that the listing wanted */
+    struct transcript_cost cost;       /* of RECORDS */
     struct transcript_record *records; /* owned; by their keys, once it is whole */
     size_t record_count, record_capacity;
     struct arena arena; /* of the records */

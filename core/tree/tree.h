@@ -131,6 +131,8 @@ struct tree_list_stats {
     unsigned requests;   /* for these pages, retries included */
     struct spent spent;  /* read units that these requests consumed */
     struct walk_age age; /* of a query; zeroed before it is asked */
+    bool has_records;    /* its records were read again, lately, which took: */
+    struct transcript_cost records;
 };
 struct tree_list_stats tree_list_stats(const struct tree_listing *listing);
 

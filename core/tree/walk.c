@@ -29,6 +29,7 @@ struct walk {
     int64_t since_ms, since_wall_ms; /* of CALL */
     bool more;                       /* of the latest page */
     bool all_wanted;
+    struct transcript_cost cost; /* of records that were read again */
     struct walk *previous, *next;
 };
 
@@ -487,6 +488,18 @@ static void keep(struct walk *walk, struct transcript *transcript)
     expect_expiry(walks, transcript, buf_span(&walk->key), left_ms);
 }
 
+struct transcript_cost *walk_cost(struct walk *walk)
+{
+    return &walk->cost;
+}
+
+const struct transcript_cost *walk_known_cost(const struct walk *walk)
+{
+    if (walk->told && walk->told->read_again)
+        return &walk->told->cost;
+    return walk->cost.requests > 0 ? &walk->cost : NULL;
+}
+
 void walk_conclude(struct walk *walk)
 {
     struct transcript *transcript = walk->taken;
@@ -494,6 +507,7 @@ void walk_conclude(struct walk *walk)
         return;
     transcript->ended = !walk->more;
     transcript->read_again = needs_records(walk);
+    transcript->cost = walk->cost;
     transcript->took_ms = walk_age(walk).took_ms;
     transcript_close(transcript);
     walk->taken = NULL;

@@ -45,6 +45,10 @@ void walk_end(struct walk *walk);  /* finished or not; NULL is fine */
 
 /* A record was read again for the page in hand. */
 void walk_note(struct walk *walk, const struct key *key, struct json item);
+/* What reading records again takes is added here. */
+struct transcript_cost *walk_cost(struct walk *walk);
+/* What it took, of this walk or of the one that is told again; NULL: they were not read. */
+const struct transcript_cost *walk_known_cost(const struct walk *walk);
 /* The listing has all that it wants, and all of it is right: it may be told again. */
 void walk_conclude(struct walk *walk);
 

@@ -69,6 +69,8 @@ static void start(struct turn *turn)
         turn->work = tree_stream(tree, turn->place, take_piece, turn);
     else
         turn->work = tree_read(tree, turn->place, take_file, turn);
+    if (turn->work && is_streamed(turn) && turn_is_front(turn))
+        tree_stream_hold_on(turn->work); /* other forms of the listing wait for what it reads */
     if (!turn->work) {
         error_no_memory(&why);
         turn_end(turn, &why);

@@ -195,6 +195,11 @@ bool turn_is_alone(const struct turn *turn)
     return turn->turns->count == 1;
 }
 
+bool turn_is_front(const struct turn *turn)
+{
+    return is_front(turn);
+}
+
 void turn_print(struct turn *turn, struct span text)
 {
     if (is_front(turn) && turn->held.size == 0) {

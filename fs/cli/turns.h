@@ -47,6 +47,9 @@ int turns_command(const struct options *options, char **paths, int count, int si
 /* Whether its path is the only one that was named. */
 bool turn_is_alone(const struct turn *turn);
 
+/* Whether its turn has come: what it reads it prints at once. */
+bool turn_is_front(const struct turn *turn);
+
 /* To standard output, now or in its turn. */
 void turn_print(struct turn *turn, struct span text);
 
