@@ -6,7 +6,9 @@ import importlib.util
 import subprocess
 import sys
 
-from harness import places
+import pytest
+
+from harness import mounts, places
 
 PROGRAM = places.REPO / "tests" / "mutate"
 CODE = """\
@@ -75,11 +77,16 @@ assert not os.path.exists(f"/proc/{number}"), open(f"/proc/{number}/status").rea
 """
 
 
+NEEDS_A_MOUNTED_ROOT = pytest.mark.skipif(not mounts.is_mounted("/"), reason="/ is no mount (a chroot)")
+
+
+@NEEDS_A_MOUNTED_ROOT
 def test_orphans_are_waited_for(tmp_path):
     """A zombie would look as if a test's program had not been ended."""
     ended_well, said = load().run([sys.executable, "-c", ORPHAN], tmp_path, 90)
     assert ended_well, said
 
 
+@NEEDS_A_MOUNTED_ROOT
 def test_the_exit_code_is_the_command_s(tmp_path):
     assert load().run(["sh", "-c", "echo word; exit 3"], tmp_path, 90) == (False, "word\n")
