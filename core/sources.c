@@ -20,6 +20,7 @@ enum { MAX_CONNECTIONS = 16 };
 struct opened {
     struct aws_session *session; /* owned */
     struct source *source;       /* owned */
+    bool in_force;               /* settings lead to it, which is a reference to SOURCE */
     struct opened *next;
 };
 
@@ -43,6 +44,9 @@ struct sources {
     struct settled *settled;     /* owned */
     struct settled *retired;     /* owned; edited since, but sessions may borrow their settings */
     struct opened *opened;       /* owned */
+    uint64_t opened_count;       /* so far */
+    struct loop_timer *sweep;    /* to close those that nobody uses any more */
+    struct source_stats gone;    /* of those that were closed */
 };
 
 struct sources *sources_new(const struct sources_options *options)
@@ -98,6 +102,7 @@ void sources_destroy(struct sources *sources)
 {
     if (!sources)
         return;
+    loop_remove_timer(sources->sweep);
     for (struct opened *each = sources->opened, *next; each; each = next) {
         next = each->next;
         close_one(each);
@@ -193,6 +198,60 @@ static bool has_news(struct sources *sources, const struct settled *settled)
     return settled->reads != sources->profiles.reads;
 }
 
+static bool is_lent(const struct sources *sources, const struct settled *settled)
+{
+    for (const struct opened *each = sources->opened; each; each = each->next)
+        if (aws_session_settings(each->session) == &settled->settings)
+            return true;
+    return false;
+}
+
+static void close_unused(void *arg)
+{
+    struct sources *sources = arg;
+    sources->sweep = NULL;
+    for (struct opened **link = &sources->opened; *link;) {
+        struct opened *opened = *link;
+        if (opened->source->users > 0) {
+            link = &opened->next;
+            continue;
+        }
+        *link = opened->next;
+        opened->source->ops->add_stats(opened->source, &sources->gone);
+        close_one(opened);
+    }
+    for (struct settled **link = &sources->retired; *link;) {
+        struct settled *settled = *link;
+        if (is_lent(sources, settled)) {
+            link = &settled->next;
+            continue;
+        }
+        *link = settled->next;
+        free_settled(settled);
+    }
+}
+
+/* Later, because the last user may be on the way out of a call. Without memory for a timer the next
+ * sweep closes it. */
+static void sweep_later(void *arg)
+{
+    struct sources *sources = arg;
+    if (!sources->sweep)
+        sources->sweep = loop_add_timer(sources->options.loop, 0, close_unused, sources);
+}
+
+/* After settings have gone no others may lead to the source that they led to. */
+static void leave_force(struct sources *sources, struct opened *opened)
+{
+    bool is_used = false;
+    for (const struct settled *each = sources->settled; each; each = each->next)
+        is_used = is_used || each->opened == opened;
+    if (!opened || is_used || !opened->in_force)
+        return;
+    opened->in_force = false;
+    source_unref(opened->source);
+}
+
 static void retire(struct sources *sources, struct settled *settled)
 {
     struct settled **link = &sources->settled;
@@ -201,6 +260,8 @@ static void retire(struct sources *sources, struct settled *settled)
     *link = settled->next;
     settled->next = sources->retired;
     sources->retired = settled;
+    leave_force(sources, settled->opened);
+    sweep_later(sources);
 }
 
 /* The same, worked out once when it succeeds with all that it needs. */
@@ -317,6 +378,9 @@ static bool open_source(struct sources *sources, struct opened *opened,
     if (!both)
         return error_no_memory(err);
     opened->source = both;
+    opened->source->number = ++sources->opened_count;
+    opened->source->unused = sweep_later;
+    opened->source->unused_arg = sources;
     return true;
 }
 
@@ -345,9 +409,15 @@ static struct opened *opened_for(struct sources *sources, const struct map_envir
                                  struct error *err)
 {
     struct settled *settled = settle(sources, environment, err);
-    if (settled && !settled->opened)
+    if (!settled)
+        return NULL;
+    if (!settled->opened)
         settled->opened = open_for(sources, &settled->settings, err);
-    return settled ? settled->opened : NULL;
+    if (settled->opened && !settled->opened->in_force) {
+        source_ref(settled->opened->source);
+        settled->opened->in_force = true;
+    }
+    return settled->opened;
 }
 
 struct source *sources_for(void *arg, const struct place *place, struct error *err)
@@ -376,7 +446,7 @@ void sources_hedge(struct sources *sources)
 struct source_stats sources_stats(const struct sources *sources)
 {
     static const struct source_ops *const kinds[] = {&dynamo_ops};
-    struct source_stats sum = {0};
+    struct source_stats sum = sources->gone;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         kinds[i]->add_stats(NULL, &sum);
     for (const struct opened *each = sources->opened; each; each = each->next)

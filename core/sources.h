@@ -61,8 +61,8 @@ struct aws_session *sources_session(struct sources *sources,
                                     const struct map_environment *environment, struct error *err);
 
 /* Reads the settings of all environments in use again. Who asks later goes by the new ones, in a
- * source of its own where they come to something else; those that can't be read stay, and the log
- * says why. */
+ * source of its own where they come to something else; the old source is closed, later, when its
+ * last user is gone. Those that can't be read stay, and the log says why. */
 void sources_reload(struct sources *sources);
 
 /* Both take the struct sources as ARG, as core/tree/tree.h wants them. */

@@ -704,9 +704,11 @@ static void batching_end(struct source_call *call)
 {
     if (call->inner)
         call->batching->inner->ops->end(call->inner);
+    struct source *source = &call->batching->source;
     clean_up(call);
     payer_unref(call->payer);
     free(call);
+    source_unref(source);
 }
 
 static struct source_call *batching_start(struct source *source, const struct read *read,
@@ -715,7 +717,7 @@ static struct source_call *batching_start(struct source *source, const struct re
     struct source_call *call = calloc(1, sizeof *call);
     if (!call)
         return NULL;
-    *call = (struct source_call){.batching = (struct batching *)source,
+    *call = (struct source_call){.batching = (struct batching *)source_ref(source),
                                  .read = read,
                                  .payer = payer_ref(payer),
                                  .fn = fn,

@@ -521,7 +521,9 @@ static void both_ends_end(struct source_call *call)
     reach_clean_up(&call->at);
     read_destroy(call->reverse);
     payer_unref(call->payer);
+    struct source *source = &call->ends->source;
     free(call);
+    source_unref(source);
 }
 
 static struct source_call *both_ends_start(struct source *source, const struct read *read,
@@ -531,6 +533,7 @@ static struct source_call *both_ends_start(struct source *source, const struct r
     struct source_call *call = calloc(1, sizeof *call);
     if (!call)
         return NULL;
+    source_ref(source);
     bool two = read_has_two_ends(read);
     *call = (struct source_call){
         .ends = ends,

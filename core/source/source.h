@@ -3,6 +3,7 @@
 #ifndef DDBFS_CORE_SOURCE_SOURCE_H
 #define DDBFS_CORE_SOURCE_SOURCE_H
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/json/json.h"
 #include "core/source/payer.h"
@@ -85,6 +86,10 @@ typedef void source_page_fn(void *arg, const struct page *page, const struct err
 
 struct source {
     const struct source_ops *ops;
+    uint64_t number; /* no other source of the process that is opened by sources.h has it; 0 else */
+    unsigned users;  /* who keep a pointer to it between calls: source_ref */
+    void (*unused)(void *arg); /* called when the last user is gone; NULL: nobody minds */
+    void *unused_arg;
 };
 
 /* What has been asked of sources so far. */
@@ -166,6 +171,28 @@ void source_add_page(struct spent *sum, const struct page *page);
 
 /* Adds COUNT requests to what SUM has of the operation NAME (static). */
 void source_stats_add(struct source_stats *sum, const char *name, uint64_t count);
+
+/* Whoever keeps SOURCE after the settings that lead to it may have changed holds a reference: it
+ * may be destroyed, later, when the last user is gone. NULL is fine. */
+static inline struct source *source_ref(struct source *source)
+{
+    if (source)
+        source->users++;
+    return source;
+}
+
+/* Its calls must have ended. */
+static inline void source_unref(struct source *source)
+{
+    if (source && --source->users == 0 && source->unused)
+        source->unused(source->unused_arg);
+}
+
+/* Appends what tells SOURCE from every other, also from one that had its memory before. */
+static inline void source_identity(const struct source *source, struct buf *out)
+{
+    buf_printf(out, "%p.%llu", (const void *)source, (unsigned long long)source->number);
+}
 
 static inline struct source_call *source_start(struct source *source, const struct read *read,
                                                struct payer *payer, source_page_fn *fn, void *arg)

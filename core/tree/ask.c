@@ -9,7 +9,7 @@
 /* A question under way: belongs to the cache's flight, and may outlive who asked it first. */
 struct flight {
     struct plan *plan;     /* owned reference */
-    struct source *source; /* borrowed */
+    struct source *source; /* holds a reference */
     struct payer *payer;   /* holds a reference: of who asked first */
     struct loop *loop;
     struct read *read; /* owned; NULL when the plan's own query is asked */
@@ -28,6 +28,7 @@ static void flight_release(void *arg)
     read_destroy(flight->read);
     plan_unref(flight->plan);
     payer_unref(flight->payer);
+    source_unref(flight->source);
     free(flight);
 }
 
@@ -152,7 +153,7 @@ static bool flight_fetch(void *arg, struct cache_flight *cache_flight, struct er
 /* Identity is what is asked, of whom, and which of the answers counts. */
 static void write_key(const struct flight *flight, struct buf *out)
 {
-    buf_printf(out, "%p", (void *)flight->source);
+    source_identity(flight->source, out);
     if (!flight->read)
         plan_identity(flight->plan, out);
     read_identity(flight->read ? flight->read : flight->plan->query, out);
@@ -168,7 +169,7 @@ struct cache_wait *ask_record(const struct ask *ask, cache_done_fn *done, void *
     }
     *flight = (struct flight){
         .plan = plan_ref(ask->plan),
-        .source = ask->source,
+        .source = source_ref(ask->source),
         .payer = payer_ref(ask->payer),
         .loop = ask->loop,
         .read = ask->read,

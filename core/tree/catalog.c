@@ -29,7 +29,7 @@ struct inquiry {
     struct catalog *catalog;
     struct description *of;   /* what the answer is for; NULL: for those who wait alone */
     const struct map *map;    /* holds a reference: of the place that was asked for */
-    struct source *source;    /* borrowed */
+    struct source *source;    /* holds a reference */
     struct read *read;        /* owned */
     struct source_call *call; /* owned; NULL once it is answered */
     int64_t asked_ms;
@@ -101,7 +101,8 @@ static void free_description(struct catalog *catalog, struct description *descri
  * source. */
 static void write_key(const struct source *source, struct span name, struct buf *out)
 {
-    buf_printf(out, "%p ", (const void *)source);
+    source_identity(source, out);
+    buf_add_char(out, ' ');
     buf_add_span(out, name);
 }
 
@@ -204,6 +205,7 @@ static void free_inquiry(struct inquiry *inquiry)
         inquiry->source->ops->end(inquiry->call);
     read_destroy(inquiry->read);
     map_unref(inquiry->map);
+    source_unref(inquiry->source);
     free(inquiry);
 }
 
@@ -280,7 +282,7 @@ static struct inquiry *ask(struct catalog *catalog, struct description *descript
     buf_add_span(&text, name);
     *inquiry = (struct inquiry){.catalog = catalog,
                                 .map = map_ref(map),
-                                .source = source,
+                                .source = source_ref(source),
                                 .asked_ms = now_ms(catalog),
                                 .of = description};
     inquiry->read = text.failed ? NULL : read_new(READ_TABLE, buf_text(&text), NULL);

@@ -61,7 +61,7 @@ struct segment {
 /* A census on its way: belongs to the cache's flight, and may outlive who asked it first. First the
  * table says how large it is, then all segments are read side by side. */
 struct flight {
-    struct source *source; /* borrowed */
+    struct source *source; /* holds a reference */
     struct payer *payer;   /* holds a reference: of who asked first */
     struct cache_flight *cache_flight;
     struct scan_limits limits;
@@ -84,6 +84,7 @@ static void flight_release(void *arg)
     dict_clean_up(&flight->seen);
     census_unref(flight->census);
     payer_unref(flight->payer);
+    source_unref(flight->source);
     free(flight);
 }
 
@@ -309,7 +310,7 @@ struct cache_wait *census_ask(const struct tree *tree, const struct place *place
     struct cache_wait *wait = NULL;
     struct models_told told;
     if (flight) {
-        flight->source = source;
+        flight->source = source_ref(source);
         flight->payer = payer_ref(tree->payer);
         flight->limits = *tree->names.scan;
         flight->item_count = -1;
@@ -320,8 +321,9 @@ struct cache_wait *census_ask(const struct tree *tree, const struct place *place
     }
     /* A table that is made anew may have another key. */
     const struct map_key *partition = &place->table->keys[0];
-    buf_printf(&key, "%p census of %s by %d %s", (void *)source, place->table_name,
-               (int)partition->type, partition->attribute);
+    source_identity(source, &key);
+    buf_printf(&key, " census of %s by %d %s", place->table_name, (int)partition->type,
+               partition->attribute);
     if (flight && (key.failed || !flight_init(flight, place)))
         flight_release(flight);
     else if (flight)

@@ -13,7 +13,7 @@ struct part {
 /* A fact on its way: belongs to the cache's flight, and may outlive who asked it first. */
 struct flight {
     enum fact fact;
-    struct source *source; /* borrowed */
+    struct source *source; /* holds a reference */
     struct payer *payer;   /* holds a reference: of who asked first */
     struct cache_flight *cache_flight;
     struct part parts[FACT_MOST_READS];
@@ -28,6 +28,7 @@ static void flight_release(void *arg)
         buf_clean_up(&flight->parts[i].text);
     }
     payer_unref(flight->payer);
+    source_unref(flight->source);
     free(flight);
 }
 
@@ -148,7 +149,7 @@ static struct flight *flight_new(enum fact fact, struct source *source, struct p
     if (!flight)
         return NULL;
     flight->fact = fact;
-    flight->source = source;
+    flight->source = source_ref(source);
     flight->payer = payer_ref(payer);
     for (size_t i = 0; i < fact_read_count(fact); i++) {
         flight->parts[i].read = fact_read(fact, i, table);
@@ -169,7 +170,8 @@ struct cache_wait *fact_ask(const struct tree *tree, const struct place *place, 
         return NULL;
     struct flight *flight = flight_new(place->fact, source, tree->payer, place->table_name);
     struct cache_wait *wait = NULL;
-    buf_printf(&key, "%p %s of %s", (void *)source, fact_name(place->fact), place->table_name);
+    source_identity(source, &key);
+    buf_printf(&key, " %s of %s", fact_name(place->fact), place->table_name);
     if (key.failed && flight)
         flight_release(flight);
     else if (flight)

@@ -22,8 +22,8 @@ struct fetch {
     const struct tree *tree;
     const struct place *place;
     enum fetch_state state;
-    struct plan *plan; /* owned reference; NULL when none could be made */
-    struct source *source;
+    struct plan *plan;        /* owned reference; NULL when none could be made */
+    struct source *source;    /* holds a reference */
     struct arena arena;       /* of KEY, once a query has told it */
     struct key key;           /* of the record that is read */
     int64_t ttl_limit_ms;     /* what is left of the index's word for the key */
@@ -43,6 +43,7 @@ static void fetch_destroy(struct fetch *fetch)
     loop_remove_timer(fetch->timer);
     plan_unref(fetch->plan);
     arena_clean_up(&fetch->arena);
+    source_unref(fetch->source);
     free(fetch);
 }
 
@@ -217,7 +218,7 @@ static bool begin(struct fetch *fetch)
     fetch->plan = place_plan(fetch->place, &fetch->why);
     if (!fetch->plan)
         return false;
-    fetch->source = tree->source(tree->source_arg, fetch->place, &fetch->why);
+    fetch->source = source_ref(tree->source(tree->source_arg, fetch->place, &fetch->why));
     if (!fetch->source)
         return false;
     switch (fetch->plan->kind) {

@@ -6,6 +6,14 @@
 
 #include "core/tree/unlisted.h"
 
+bool listing_open_source(struct tree_listing *listing, const struct place *place, struct error *err)
+{
+    const struct tree *tree = listing->tree;
+    source_unref(listing->source);
+    listing->source = source_ref(tree->source(tree->source_arg, place, err));
+    return listing->source;
+}
+
 void listing_end_call(struct tree_listing *listing)
 {
     if (listing->call)
@@ -38,6 +46,7 @@ void tree_list_end(struct tree_listing *listing)
     arena_clean_up(&listing->contents);
     json_clean_up(&listing->parsed);
     buf_clean_up_secret(&listing->texts);
+    source_unref(listing->source);
     free(listing);
 }
 

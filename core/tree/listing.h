@@ -51,7 +51,7 @@ struct tree_listing {
     struct loop_timer *timer; /* until the next page is begun */
 
     struct plan *plan;     /* of the query; owned reference */
-    struct source *source; /* of the query under way */
+    struct source *source; /* of the query under way; holds a reference */
     struct walk *walk;     /* through the query's pages; owned */
     struct read *tables;   /* of LISTING_TABLES and LISTING_NAMES; owned */
     struct source_call *call;
@@ -119,5 +119,10 @@ void listing_tell_census(struct tree_listing *listing);
 
 /* No more names of tables are asked for. */
 void listing_end_call(struct tree_listing *listing);
+
+/* From here on PLACE's source is asked; the calls of the one before have ended. False with ERR
+ * filled. */
+bool listing_open_source(struct tree_listing *listing, const struct place *place,
+                         struct error *err);
 
 #endif

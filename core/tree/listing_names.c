@@ -9,8 +9,7 @@ static bool ask_tables(struct tree_listing *listing, const struct place *place,
                        source_page_fn *take, struct error *err)
 {
     const struct tree *tree = listing->tree;
-    listing->source = tree->source(tree->source_arg, place, err);
-    if (!listing->source)
+    if (!listing_open_source(listing, place, err))
         return false;
     listing->tables = read_new(READ_TABLES, "", NULL);
     if (!listing->tables)

@@ -528,8 +528,7 @@ static void use_what_is_known(struct tree_listing *listing, const struct walk_fr
 bool listing_start_query(struct tree_listing *listing, struct error *err)
 {
     const struct tree *tree = listing->tree;
-    listing->source = tree->source(tree->source_arg, listing->place, err);
-    if (!listing->source)
+    if (!listing_open_source(listing, listing->place, err))
         return false;
     struct walk_from from = {.walks = tree->walks,
                              .plan = listing->plan,

@@ -362,7 +362,8 @@ static bool begin(struct walk *walk, struct error *err)
 static bool write_key(struct walk *walk)
 {
     const struct plan *plan = walk->from.plan;
-    buf_printf(&walk->key, "listing %p", (void *)walk->from.source);
+    buf_add_text(&walk->key, "listing ");
+    source_identity(walk->from.source, &walk->key);
     for (size_t i = 0; i < plan->table->key_count; i++)
         buf_printf(&walk->key, " %s %s", plan->table->keys[i].attribute,
                    value_type_name(plan->table->keys[i].type));

@@ -144,9 +144,57 @@ static void a_region_that_comes_into_a_file_counts(void)
     CHECK_TEXT(aws_session_settings(after)->region, "eu-west-3");
 }
 
+static struct {
+    struct source_ops own;
+    const struct source_ops *real;
+    int destroyed;
+} watched;
+
+static void note_destroy(struct source *source)
+{
+    watched.destroyed++;
+    watched.real->destroy(source);
+}
+
+/* The environment "nobody" has a profile of its own, whose settings are edited. */
+static void an_edited_source_is_closed_when_its_last_user_is_gone(void)
+{
+    char file[] = "/tmp/ddbfs-sources-XXXXXX";
+    CLEAN_UP(scene_clean_up) struct scene scene;
+    close(mkstemp(file));
+    open_scene(&scene, file);
+    FILE *credentials = fopen(file, "a");
+    fputs("[nobody]\n", credentials);
+    fclose(credentials);
+    struct source *source = source_ref(source_of(&scene, 4)), *other = source_of(&scene, 0);
+    CHECK(source && other && source != other);
+    uint64_t number = source->number;
+    watched.real = source->ops;
+    watched.own = *source->ops;
+    watched.own.destroy = note_destroy;
+    watched.destroyed = 0;
+    source->ops = &watched.own;
+    credentials = fopen(file, "a");
+    fputs("use_fips_endpoint = true\n", credentials);
+    fclose(credentials);
+    sources_reload(scene.sources);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(watched.destroyed, 0);
+    struct source *after = source_of(&scene, 4);
+    CHECK(after && after != source && after->number != number && source_of(&scene, 0) == other);
+    source_unref(source);
+    CHECK_INT(watched.destroyed, 0);
+    CHECK(loop_run(scene.loop));
+    CHECK_INT(watched.destroyed, 1);
+    CHECK(source_of(&scene, 4) == after && source_of(&scene, 0) == other);
+    CHECK(sources_stats(scene.sources).operation_count > 0);
+}
+
 static const struct check_test tests[] = {
     {"environments that come to the same share a source",
      environments_that_come_to_the_same_share_a_source},
+    {"an edited source is closed when its last user is gone",
+     an_edited_source_is_closed_when_its_last_user_is_gone},
     {"what fails is looked at again", what_fails_is_looked_at_again},
     {"what was settled without a file is settled again",
      what_was_settled_without_a_file_is_settled_again},
