@@ -276,11 +276,12 @@ static enum got read_stream(struct stream *stream)
     return fits || stream != &stream->child->output ? GOT_SOME : GOT_TOO_MUCH;
 }
 
-/* All that the program itself wrote is in the pipes once it has exited. */
+/* All that the program itself wrote is in the pipes once it has exited. Another process may write
+ * on without end, so that no more is read than the stream takes. */
 static enum got read_rest(struct stream *stream)
 {
     enum got got = stream->fd < 0 ? GOT_END : GOT_SOME;
-    while (got == GOT_SOME)
+    while (got == GOT_SOME && stream->text.size < stream->most)
         got = read_stream(stream);
     return got;
 }

@@ -146,6 +146,8 @@ static void deliver(struct source_call *call)
 {
     struct answer *answer = call->answer;
     CLEAN_UP(clean_up_owner) struct page_owner *owner = &answer->owner;
+    /* Keys that wait are not in the answer, so that it does not state all that are left. */
+    struct json position = call->waiting > 0 ? (struct json){0} : answer->resume;
     struct page page = {
         .items = answer->items,
         .item_count = answer->item_count,
@@ -156,7 +158,7 @@ static void deliver(struct source_call *call)
         .table = answer->table,
         .description = json_raw(answer->description),
         .more = call->resume.size > 0,
-        .position = answer->resume,
+        .position = position,
         .owner = &owner,
         .took_ms = answer->took_ms,
         .requests = call->requests,

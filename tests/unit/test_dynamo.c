@@ -6,6 +6,7 @@
 
 #include "core/aws/retry.h"
 #include "core/aws/sigv4.h"
+#include "core/source/batching.h"
 #include "tests/unit/check.h"
 #include "tests/unit/counting_payer.h"
 #include "tests/unit/script_transport.h"
@@ -1400,6 +1401,60 @@ static void a_batch_whose_rest_can_not_be_paid_is_refused(void)
     close_scene(&scene);
 }
 
+enum { CALLERS = 4 };
+
+struct caller {
+    struct read *read;
+    struct source_call *call;
+    int answers;
+    size_t items;
+    enum error_kind error;
+};
+
+static void on_item(void *arg, const struct page *page, const struct error *err)
+{
+    struct caller *caller = arg;
+    caller->answers++;
+    caller->items = page ? page->item_count : 0;
+    caller->error = err ? err->kind : ERROR_NONE;
+}
+
+/* Keys that a batch has not sent yet, since they can not be paid for at once, are not absent. */
+static void members_of_a_batch_that_was_cut_are_not_absent(void)
+{
+    struct scene scene;
+    struct caller callers[CALLERS] = {0};
+    open_scene(&scene, items(1));
+    scene.payer.most = 100;
+    struct batching_options options = {
+        .source = scene.source, .loop = scene.loop, .log = &scene.log, .deadline_ms = DEADLINE_MS};
+    scene.source = batching_new(&options);
+    CHECK(scene.source);
+    answer(&scene, 200, BATCH(KEY("0"), "\"jobs\":{\"Keys\":[" KEY("1") "]}", "0.5"));
+    answer(&scene, 200, "{\"Item\":" KEY("1") "," TOOK("0.5") "}");
+    answer(&scene, 200, BATCH(KEY("2"), "", "0.5"));
+    answer(&scene, 200, "{\"Item\":" KEY("3") "," TOOK("0.5") "}");
+    for (int i = 0; i < CALLERS; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "%d", i);
+        struct key key = {.attributes = {{SPAN_LITERAL("pk"), text(id)}}, .count = 1};
+        callers[i].read = read_new(READ_ITEMS, "jobs", NULL);
+        read_add_key(callers[i].read, &key);
+        callers[i].call =
+            source_start(scene.source, callers[i].read, &scene.payer.payer, on_item, &callers[i]);
+        CHECK(callers[i].call);
+    }
+    CHECK(loop_run(scene.loop));
+    for (int i = 0; i < CALLERS; i++) {
+        CHECK_INT(callers[i].answers, 1);
+        CHECK_INT(callers[i].error, ERROR_NONE);
+        CHECK_INT(callers[i].items, 1);
+        scene.source->ops->end(callers[i].call);
+        read_destroy(callers[i].read);
+    }
+    close_scene(&scene);
+}
+
 /* Nobody knows what the service has read for it. */
 static void what_nobody_waited_for_counts_as_it_was_expected(void)
 {
@@ -1713,6 +1768,8 @@ static const struct check_test tests[] = {
     {"a batch is cut to what is left", a_batch_is_cut_to_what_is_left},
     {"a batch whose rest can not be paid is refused",
      a_batch_whose_rest_can_not_be_paid_is_refused},
+    {"members of a batch that was cut are not absent",
+     members_of_a_batch_that_was_cut_are_not_absent},
     {"what nobody waited for counts as it was expected",
      what_nobody_waited_for_counts_as_it_was_expected},
     {"a request that the service refused took nothing",
