@@ -27,13 +27,21 @@ def pytest_sessionstart(session):
         session.config.pluginmanager.register(Progress(reporter), "ddbfs-progress")
 
 
+def is_on_slow_server(item):
+    return hasattr(item, "callspec") and item.callspec.params.get("server") == "dynamodb-local"
+
+
 def pytest_collection_modifyitems(config, items):
-    """Tests marked `long` run only with DDBFS_LONG=1."""
-    if os.environ.get("DDBFS_LONG") == "1":
-        return
-    left_out = [item for item in items if item.get_closest_marker("long")]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
+    """Tests marked `long` run only with DDBFS_LONG=1. DynamoDB Local takes seconds to start, so that one
+    worker has it, and begins with its tests."""
+    if os.environ.get("DDBFS_LONG") != "1":
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+    slow = [item for item in items if is_on_slow_server(item)]
+    for item in slow:
+        item.add_marker(pytest.mark.xdist_group("dynamodb-local"))
+    items[:] = slow + [item for item in items if item not in slow]
 
 
 def pytest_report_header(config):

@@ -51,7 +51,7 @@ step() {
     : >"$STEPS/$name.failed"
     {
         echo "== $name: FAILED after $(($(now) - begin)) s; the end of $STEPS/$name.log:"
-        tail -n 60 "$STEPS/$name.log" | sed 's/^/   /'
+        grep -vE '^\[[0-9]+/[0-9]+\] (Compil|Link)ing' "$STEPS/$name.log" | tail -n 60 | sed 's/^/   /'
     }
     return 1
 }
@@ -89,7 +89,7 @@ programs() {
     begin=$(now)
     rm -f "$REPO/build-asan/pytest.xml"
     # Twice as many as a small machine has cores: most tests wait for a server or a clock.
-    timeout -k 10 "$PROGRAMS_S" python3 -m pytest -q -n 4 \
+    timeout -k 10 "$PROGRAMS_S" python3 -m pytest -q -n 4 --dist loadgroup \
         --junit-xml="$REPO/build-asan/pytest.xml" "$@"
     code=$?
     # The tally counts failing tests, which are status 1.

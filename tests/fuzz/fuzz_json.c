@@ -66,12 +66,14 @@ static void parse(struct span text, unsigned flags)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc;
     struct json_fault fault;
+    struct json_position position = {0};
     if (json_parse(&doc, text, flags, &fault)) {
         use_document(&doc);
         return;
     }
     require(fault.what && fault.offset <= text.size);
-    (void)json_line(&doc, fault.offset);
+    json_position_move(&position, &doc, fault.offset);
+    require(position.lines + position.characters <= text.size);
 }
 
 /* Any bytes, written as a string, are a string. */

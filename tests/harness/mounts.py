@@ -18,6 +18,7 @@ STATS_TTL_S = 0.12  # the least for which the kernel keeps a name, and a little
 
 CLONE_NEWNS = 0x20000
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
+MNT_DETACH = 2
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -29,7 +30,14 @@ def leave_name_space():
         return f"unshare: {os.strerror(ctypes.get_errno())}"
     if LIBC.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None) != 0:
         return f"/ can't be made private: {os.strerror(ctypes.get_errno())}"
+    for path in mounts_of_ddbfs():  # of this machine; commands that look for mounts must not find them
+        LIBC.umount2(os.fsencode(path), MNT_DETACH)
     return None
+
+
+def mounts_of_ddbfs():
+    lines = pathlib.Path("/proc/self/mountinfo").read_text("utf-8").splitlines()
+    return [line.split(" ")[4].replace("\\040", " ") for line in lines if " fuse.ddbfs " in line]
 
 
 def wait_until(condition, what, deadline_s=90):

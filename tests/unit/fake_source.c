@@ -470,5 +470,5 @@ void fake_source_init(struct fake_source *fake, struct loop *loop, const struct 
         .write_words = dynamo_write_words,
         .write_command = dynamo_write_command,
     };
-    *fake = (struct fake_source){.source = {&ops}, .loop = loop, .items = items};
+    *fake = (struct fake_source){.source = {.ops = &ops}, .loop = loop, .items = items};
 }
