@@ -71,4 +71,4 @@ def test_explain_and_the_readme_tell_it(ddbfs, boxes):
     assert "at most 7" in ddbfs("explain", f"{BOX}/newest:7", env=boxes.env).text
     assert "--max-items 7" in ddbfs("explain", f"{BOX}/newest:7", env=boxes.env).text
     readme = ddbfs("cat", "/any/things/README", env=boxes.env).text
-    assert "  {box}/newest:{count}/\n      1 request; at most 178 units\n" in readme
+    assert "    newest:{count}/\n        the last {count}\n" in readme

@@ -46,6 +46,7 @@ def test_a_directory_with_it_is_whole(ddbfs, boxes):
 
 def test_readme_and_explain_tell_it(ddbfs, boxes):
     readme = ddbfs("cat", "/any/things/README", env=boxes.env).text
-    for path in PATHS:
-        assert f"  {path}\n" in readme
+    shown = [line.strip() for line in readme.splitlines()]
+    for path in PATHS:  # a window of a listing without the listing's own steps
+        assert path in shown or path.removeprefix("{box}/") in shown
     assert json.loads(ddbfs("explain", "--json", "/any/things/box/a..b", env=boxes.env).text)

@@ -119,8 +119,8 @@ def test_a_list_that_is_refused(bare, proxy):
 def test_the_readme_of_a_table_has_its_windows(bare, table):
     name = table(single_table("Clinic"), [user(1)])
     text = bare("cat", f"/tables/{name}/README").text
-    assert "items/{PK}/{from}..{to}/" in text
-    assert "after:{key}" in text
+    assert "  items/{PK}/\n" in text and "windows 1" in text
+    assert "    {from}..{to}/\n" in text and "    after:{key}/\n" in text
 
 
 # Tables that can't be read.
