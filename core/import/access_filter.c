@@ -167,9 +167,12 @@ static const char *join(struct access_filter *filter, struct declared_condition 
 const char *access_filter_read(struct access_filter *filter, struct json expression)
 {
     struct json conditions = json_member(expression, "conditions");
-    bool either = json_string_is(json_member(expression, "logical_operator"), SPAN_LITERAL("OR"));
+    struct json joint = json_member(expression, "logical_operator");
+    bool either = json_string_is(joint, SPAN_LITERAL("OR"));
     struct declared_condition **last = &filter->conditions;
     const char *wrong = json_count(conditions) ? NULL : "its filter has no \"conditions\"";
+    if (json_present(joint) && !either && !json_string_is(joint, SPAN_LITERAL("AND")))
+        wrong = "its filter joins its conditions neither by AND nor by OR";
     for (struct json each = json_first(conditions); !wrong && json_present(each);
          each = json_next(each)) {
         *last = arena_alloc(filter->reading->arena, sizeof **last);

@@ -448,6 +448,8 @@ static void probe(struct batch *batch)
     lane->probe = add_deadline(longest) ? go_alone(lane, longest) : NULL;
     if (lane->probe)
         lane->probe->requests = batch->requests;
+    else
+        tell(longest, NULL, &no_memory);
     for (struct source_call *call = lane->first, *next; call; call = next) {
         next = call->next;
         if (add_deadline(call))
@@ -456,8 +458,6 @@ static void probe(struct batch *batch)
         tell(call, NULL, &no_memory);
         break; /* its owner may have ended the next one */
     }
-    if (!lane->probe)
-        tell(longest, NULL, &no_memory);
 }
 
 /* Tells those whom PAGE answers: their records, or that there is none. */

@@ -282,7 +282,7 @@ static struct shown *show(struct turn *turn)
     struct shown *shown = calloc(1, sizeof *shown);
     if (shown && columns)
         shown->columns = columns_new(app, turn->place);
-    if (columns && !app->options->list_long) /* which shows sizes of whole records, too */
+    if (columns && !whole) /* else sizes and dates of whole records are needed, too */
         place_want_columns(turn->place, span_text(app->options->columns));
     if (shown && !columns)
         shown->listing = tree_list(&turn->tree, turn->place, whole, take_entries, turn);

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "core/base/buf.h"
+#include "core/base/decimal.h"
 #include "core/sources.h"
 
 enum { QUIET_MS = 1000, EACH_MS = 250, USUAL_WIDTH = 80 };
@@ -69,9 +69,10 @@ static void progress_draw(struct progress *progress, int64_t now_ms)
     struct source_stats stats = sources_stats(progress->sources);
     double seconds = (double)(now_ms - progress->start_ms) / 1000;
     double units = stats.spent.units + stats.spent.doubted;
-    buf_printf(&line, "ddbfs: page %llu, %llu items, %s%.15g RCU, %.1f RCU/s",
-               (unsigned long long)stats.pages + 1, (unsigned long long)stats.items,
-               stats.spent.doubted > 0 ? "at most " : "", units, units / seconds);
+    buf_printf(&line, "ddbfs: page %llu, %llu items, %s", (unsigned long long)stats.pages + 1,
+               (unsigned long long)stats.items, stats.spent.doubted > 0 ? "at most " : "");
+    decimal_write(units, &line);
+    buf_printf(&line, " RCU, %.1f RCU/s", units / seconds);
     if (line.size >= progress_width())
         buf_truncate(&line, progress_width() - 1);
     if (progress->own_out)

@@ -1,8 +1,8 @@
 #include "fs/mount/control.h"
 
-#include "core/base/decimal.h"
 #include <unistd.h>
 
+#include "core/base/decimal.h"
 #include "core/base/instant.h"
 #include "core/sources.h"
 #include "fs/cli/control_path.h"

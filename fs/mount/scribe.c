@@ -199,10 +199,14 @@ bool scribe_destroy(struct scribe *scribe)
 void scribe_add(struct scribe *scribe, struct span line)
 {
     pthread_mutex_lock(&scribe->lock);
-    if (scribe->waiting.size + line.size <= SCRIBE_MOST_BYTES)
+    bool fits = scribe->waiting.size + line.size <= SCRIBE_MOST_BYTES;
+    if (fits)
         buf_add_span(&scribe->waiting, line);
-    else if (scribe->news.lost++, scribe->news.error == 0)
-        scribe->news.error = EAGAIN;
+    if (!fits || scribe->waiting.failed) {
+        scribe->news.lost++;
+        scribe->news.error = fits ? ENOMEM : scribe->news.error ? scribe->news.error : EAGAIN;
+    }
+    scribe->waiting.failed = false; /* the lines before are whole */
     pthread_cond_broadcast(&scribe->changed);
     pthread_mutex_unlock(&scribe->lock);
 }

@@ -80,6 +80,21 @@ def test_with_size_and_date(ddbfs):
     ]
 
 
+def test_by_date_where_the_index_holds_the_columns_and_not_the_date(ddbfs, table, plain_map, write_map):
+    keys = [{"AttributeName": "note", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}]
+    made = tables.plain()
+    made["AttributeDefinitions"].append({"AttributeName": "note", "AttributeType": "S"})
+    index = {"IndexName": "by-note", "KeySchema": keys, "Projection": {"ProjectionType": "KEYS_ONLY"}}
+    dates = {"a": "2026-01-02", "b": "2026-01-01", "c": "2026-01-03"}
+    items = [tables.item(name, "x") | {"day": {"S": day}} for name, day in dates.items()]
+    table(made | {"GlobalSecondaryIndexes": [index]}, items)
+    things = plain_map["tables"]["things"]
+    things["indexes"] = {"by-note": {"partition": "note", "sort": "sk", "projects": "keys"}}
+    things["paths"]["noted/{note}/"] = {"index": "by-note", "mtime": "day"}
+    text = ddbfs("ls", "-t", "--columns", "sk", "/any/things/noted/x", env={"DDBFS_MAP": str(write_map(plain_map))}).text
+    assert [line.split()[0] for line in text.splitlines()] == ["c", "a", "b"]
+
+
 def test_json_has_members(ddbfs):
     path = f"{BY_INDEX}/all"
     lines = ddbfs("ls", "--json", "--columns", "status,labels,nothing", path).text.splitlines()

@@ -742,6 +742,7 @@ def test_patterns_with_filters_are_paths(ddbfs, ls, table, boto, tmp_path):
         ),
         filtered(6, {"conditions": [{"field": "status", "function": "size", "operator": ">", "param": "n"}]}, ("n", "integer")),
         filtered(7, {"conditions": [{"field": "id", "function": "begins_with", "param": "id"}]}, ("id", "string")),
+        filtered(8, {"conditions": [compare("total", ">", "n")] * 2, "logical_operator": "NOT"}, ("n", "decimal")),
     ]
     content = json.loads(json.dumps(DELIVERIES))
     content["tables"][0]["entities"]["Delivery"]["access_patterns"] = patterns
@@ -754,6 +755,7 @@ def test_patterns_with_filters_are_paths(ddbfs, ls, table, boto, tmp_path):
     model.write_text(json.dumps(content))
     got = ddbfs("map", "--from", model, expect=1)
     assert "access_patterns[5]: its filter has a condition that a map does not have" in got.stderr
+    assert "access_patterns[7]: its filter joins its conditions neither by AND nor by OR" in got.stderr
     map_file = tmp_path / "map.json"
     map_file.write_bytes(got.stdout.replace(b'"all": {}', b'"all": { "profile": "controller", "region": "us-east-1" }'))
     found = {
