@@ -155,6 +155,7 @@ listens() {
 # Its own session, so that Ctrl-C in this terminal does not end it.
 begin() {
     while [ "$PORT" -lt "$LAST_PORT" ]; do
+        : >"$DIR/server.log" # that of an earlier server says that it listens
         setsid "$DYNOXIDE" serve --port "$PORT" --db-path "$DIR/demo.db" \
             >"$DIR/server.log" 2>&1 </dev/null &
         listens $! && echo $! >"$DIR/server.pid" && echo "$PORT" >"$DIR/server.port" && return 0

@@ -56,7 +56,7 @@ bool control_file_find_mount(const char *path, const char *command, struct buf *
         return find_any(command, root);
     if (mounts_resolve(path, &whole, root))
         return true;
-    control_file_complain(path, "is not in a mount of ddbfs");
+    control_file_complain(path, "is not in a mount of ddbfs; ddbfs status lists them");
     return false;
 }
 
@@ -87,7 +87,7 @@ int control_file_refuse(const char *root, const char *what, int error)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (control_file_mount_has_ended(error, root))
-        return control_file_complain(root, "the mount has ended");
+        return control_file_complain(root, "the mount has ended; ddbfs status says what to do");
     buf_printf(&text, "only who has mounted it may read its %s", what);
     return control_file_complain(root, error == EACCES ? buf_text(&text) : strerror(error));
 }

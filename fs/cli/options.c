@@ -17,11 +17,11 @@ void options_init(struct options *options)
     options->confirm_given = false;
 }
 
-/* Whether WORD is one of the words of LIST. */
+/* Whether WORD, which may be empty, is one of the words of LIST. */
 static bool has_word(const char *list, const char *word)
 {
     size_t size = strlen(word);
-    for (const char *at = strstr(list, word); at; at = strstr(at + 1, word))
+    for (const char *at = size > 0 ? strstr(list, word) : NULL; at; at = strstr(at + 1, word))
         if ((at == list || at[-1] == ' ') && (at[size] == ' ' || at[size] == '\0'))
             return true;
     return false;
@@ -57,11 +57,16 @@ static const struct option *find_letter(char letter, const char *command)
     return found;
 }
 
-static bool complain(const char *word, const char *why)
+/* Names the help of COMMAND, if that has options of its own. */
+static bool complain(const char *word, const char *why, const char *command)
 {
     CLEAN_UP(buf_clean_up) struct buf safe = {0};
+    bool known = false;
+    for (size_t i = 0; command && !known && i < option_count; i++)
+        known = option_table[i].commands && has_word(option_table[i].commands, command);
     printable_add(&safe, span_text(word), "");
-    fprintf(stderr, "ddbfs: %s %s; see ddbfs --help\n", buf_text(&safe), why);
+    fprintf(stderr, "ddbfs: %s %s; see ddbfs %s%s--help\n", buf_text(&safe), why,
+            known ? command : "", known ? " " : "");
     return false;
 }
 
@@ -70,7 +75,8 @@ struct words {
     int argc;
     char **argv;
     int at;
-    const char *command; /* NULL while it is being looked for */
+    int kept;            /* how many are no options, the command among them */
+    const char *command; /* NULL: there is none */
     struct options *options;
 };
 
@@ -94,7 +100,7 @@ static bool unknown(const char *word, const char *command)
     }
     buf_add_text(&text, "is no option");
     nearest_write(&nearest, &text);
-    return complain(word, buf_text(&text));
+    return complain(word, buf_text(&text), command);
 }
 
 /* Names the letter alone, which may be one of several behind a dash. */
@@ -103,8 +109,8 @@ static bool options_refuse_letter(const struct words *words, char letter)
     char word[] = {'-', letter, '\0'};
     for (const struct refused_letter *each = refused_letters; each->letter; each++)
         if (each->letter == letter && words->command && strcmp(each->command, words->command) == 0)
-            return complain(word, each->why);
-    return complain(word, "is no option");
+            return complain(word, each->why, words->command);
+    return complain(word, "is no option", words->command);
 }
 
 static bool may_stand(const struct words *words, const struct option *option, const char *word)
@@ -112,7 +118,7 @@ static bool may_stand(const struct words *words, const struct option *option, co
     if (!option)
         return unknown(word, words->command);
     if (!goes_with(option, words->command))
-        return complain(word, "does not go with this command");
+        return complain(word, "does not go with this command", words->command);
     return true;
 }
 
@@ -122,9 +128,9 @@ static bool apply(const struct words *words, const struct option *option, const 
     CLEAN_UP(buf_clean_up) struct buf takes = {0};
     if (option_set(option, words->options, value))
         return true;
+    buf_add_text(&takes, "takes ");
     option_write_takes(option, &takes);
-    fprintf(stderr, "ddbfs: %s takes %s; see ddbfs --help\n", word, buf_text(&takes));
-    return false;
+    return complain(word, buf_text(&takes), words->command);
 }
 
 /* Whether WORD, NULL for none, has digits alone. */
@@ -151,13 +157,20 @@ static bool parse_long(struct words *words)
     if (!may_stand(words, option, word))
         return false;
     if (!option->argument && equals)
-        return complain(word, "takes no value");
+        return complain(word, "takes no value", words->command);
     const char *next = words->at + 1 < words->argc ? words->argv[words->at + 1] : NULL;
     if (option->argument && (!option->optional || options_may_be_number(next)))
         value = value_of(words, value);
     if (option->argument && !option->optional && !value)
-        return complain(word, "needs a value");
+        return complain(word, "needs a value", words->command);
     return apply(words, option, word, value);
+}
+
+/* Before the command a letter has the meaning that it has for all commands, if it has one. */
+static const struct option *options_find_letter(const struct words *words, char letter)
+{
+    const struct option *general = words->kept == 0 ? find_letter(letter, NULL) : NULL;
+    return general && !general->commands ? general : find_letter(letter, words->command);
 }
 
 /* Several letters may follow one dash; the rest of the word, or the next, is the value of one that
@@ -166,14 +179,14 @@ static bool parse_letters(struct words *words)
 {
     const char *word = words->argv[words->at];
     for (const char *letter = word + 1; *letter; letter++) {
-        const struct option *option = find_letter(*letter, words->command);
+        const struct option *option = options_find_letter(words, *letter);
         const char *value = NULL;
         if (!option)
             return options_refuse_letter(words, *letter);
         if (!may_stand(words, option, word))
             return false;
         if (option->argument && !(value = value_of(words, letter[1] ? letter + 1 : NULL)))
-            return complain(word, "needs a value");
+            return complain(word, "needs a value", words->command);
         if (!apply(words, option, word, value))
             return false;
         if (option->argument)
@@ -216,24 +229,23 @@ static const char *find_command(int argc, char **argv)
 bool options_agree(const struct options *options)
 {
     return !options->no_map || !options->map ||
-           complain("--no-map", "does not go with a map that is named");
+           complain("--no-map", "does not go with a map that is named", NULL);
 }
 
 int options_parse(struct options *options, int argc, char **argv)
 {
-    struct words words = {argc, argv, 1, find_command(argc, argv), options};
-    int kept = 0;
+    struct words words = {argc, argv, 1, 0, find_command(argc, argv), options};
     bool ended = false;
     for (; words.at < argc; words.at++) {
         char *word = argv[words.at];
         if (!ended && strcmp(word, "--") == 0)
             ended = true;
         else if (ended || !is_option(word))
-            argv[kept++] = word;
+            argv[words.kept++] = word;
         else if (word[1] == '-' ? !parse_long(&words) : !parse_letters(&words))
             return -1;
     }
-    return options_agree(options) ? kept : -1;
+    return options_agree(options) ? words.kept : -1;
 }
 
 static void look_at_value(const struct option *option, size_t from, struct options_typed *out)

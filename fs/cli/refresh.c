@@ -30,7 +30,7 @@ static bool refresh_find(const char *path, struct buf *root, struct buf *within)
         return true;
     }
     if (path[0] == '\0' || lstat(path, &told) == 0) {
-        complain(path, "is not in a live mount of ddbfs", EXIT_FAILURE);
+        complain(path, "is not in a live mount of ddbfs; ddbfs status lists them", EXIT_FAILURE);
         return false;
     }
     buf_truncate(root, 0);
@@ -60,7 +60,7 @@ static int refresh(const char *path)
         return complain(path, "the map refuses a name in it; ddbfs explain says why", EXIT_FAILURE);
     if (error != ENOTCONN) /* somebody is there */
         return complain(path, strerror(error), EXIT_FAILURE);
-    return complain(path, "is not in a live mount of ddbfs", EXIT_FAILURE);
+    return complain(path, "is not in a live mount of ddbfs; ddbfs status lists them", EXIT_FAILURE);
 }
 
 int refresh_command(const struct options *options, int argc, char **argv)
@@ -68,7 +68,7 @@ int refresh_command(const struct options *options, int argc, char **argv)
     int status = EXIT_SUCCESS;
     (void)options;
     if (argc == 0) {
-        fprintf(stderr, "ddbfs: refresh needs a path; see ddbfs --help\n");
+        fprintf(stderr, "ddbfs: refresh needs a path; see ddbfs refresh --help\n");
         return EXIT_USAGE;
     }
     for (int i = 0; i < argc; i++) {

@@ -141,7 +141,7 @@ int umount_command(const struct options *options, int argc, char **argv)
     bool inside = path && mounts_find(path, &mountpoint);
     int status = EXIT_FAILURE;
     if (!inside)
-        fprintf(stderr, "ddbfs: %s is no mount of ddbfs\n", argv[0]);
+        fprintf(stderr, "ddbfs: %s is no mount of ddbfs; ddbfs status lists them\n", argv[0]);
     else if (strcmp(buf_text(&mountpoint), path) != 0)
         fprintf(stderr,
                 "ddbfs: %s is in a mount and not its root; take that away: "

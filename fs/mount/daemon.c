@@ -448,6 +448,6 @@ int mount_command(const struct options *given, int argc, char **argv)
     if (argc == 1 && ok)
         return mount_at(&options, &mount, argv[0]);
     if (ok)
-        fprintf(stderr, "ddbfs: mount needs one mountpoint; see ddbfs --help\n");
+        fprintf(stderr, "ddbfs: mount needs one mountpoint; see ddbfs mount --help\n");
     return EXIT_USAGE;
 }

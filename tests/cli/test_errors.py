@@ -520,7 +520,7 @@ USAGE = {
 def test_wrong_usage_ends_with_2(ddbfs, proxy, kind):
     result = ddbfs(*USAGE[kind], expect=2)
     assert result.stdout == b"" and proxy.requests == []
-    assert re.fullmatch(r"ddbfs: [^\n]+; see ddbfs (cat |explain )?--help\n", result.stderr)
+    assert re.fullmatch(r"ddbfs: [^\n]+; see ddbfs (cat |explain |ls |check )?--help\n", result.stderr)
 
 
 # The reader

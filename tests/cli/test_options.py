@@ -266,7 +266,7 @@ def one_name_stands_in_a_line(bench):
 def test_a_letter_that_ls_has_and_this_has_not_is_named(ddbfs):
     said = ddbfs("ls", "-lR", "/prod", expect=2).stderr
     assert said.startswith("ddbfs: -R is no option of ls: ") and "find MOUNTPOINT/PATH" in said
-    assert ddbfs("ls", "-lS", "/", expect=2).stderr == "ddbfs: -S is no option; see ddbfs --help\n"
+    assert ddbfs("ls", "-lS", "/", expect=2).stderr == "ddbfs: -S is no option; see ddbfs ls --help\n"
 
 
 @effect_of("--json")
@@ -666,11 +666,11 @@ def test_option_of_the_mount_goes_with_no_other_command(ddbfs, option):
 
 def test_refresh_without_a_mount_complains(ddbfs, tmp_path):
     result = ddbfs("refresh", tmp_path, expect=1)
-    assert result.stderr == f"ddbfs: {tmp_path}: is not in a live mount of ddbfs\n"
+    assert result.stderr == f"ddbfs: {tmp_path}: is not in a live mount of ddbfs; ddbfs status lists them\n"
 
 
 def test_refresh_of_nothing_is_wrong_usage(ddbfs):
-    assert "refresh needs a path; see ddbfs --help" in ddbfs("refresh", expect=2).stderr
+    assert "refresh needs a path; see ddbfs refresh --help" in ddbfs("refresh", expect=2).stderr
 
 
 def test_letters_may_stand_together(ddbfs):

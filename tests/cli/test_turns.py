@@ -202,7 +202,7 @@ def test_which_command_or_option_was_meant_is_told(ddbfs, words, meant):
 # Help
 
 
-@rows("how", [["help", "ls"], ["ls", "--help"], ["--help", "ls"]])
+@rows("how", [["help", "ls"], ["ls", "--help"], ["--help", "ls"], ["-h", "ls"]])
 def test_help_of_a_command(ddbfs, how):
     text = ddbfs(*how).text
     assert text.startswith("usage: ddbfs ls [-l] [OPTION…] [PATH…]\n")

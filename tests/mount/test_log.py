@@ -118,7 +118,7 @@ def test_of_several_one_is_to_be_named(mount):
 def test_where_there_is_no_mount(ddbfs, tmp_path):
     assert "there is no mount of ddbfs here; make one" in ddbfs("log", expect=1).stderr
     said = ddbfs("log", tmp_path, expect=1).stderr
-    assert said == f"ddbfs: {tmp_path}: is not in a mount of ddbfs\n"
+    assert said == f"ddbfs: {tmp_path}: is not in a mount of ddbfs; ddbfs status lists them\n"
     assert "log takes one mount" in ddbfs("log", "/", "/", expect=2).stderr
 
 
@@ -128,7 +128,7 @@ def test_a_mount_whose_daemon_died_is_told(mount):
     m.process.kill()
     m.wait()
     said = m.ddbfs("log", m.root, expect=1).stderr
-    assert said == f"ddbfs: {m.root}: the mount has ended\n"
+    assert said == f"ddbfs: {m.root}: the mount has ended; ddbfs status says what to do\n"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")

@@ -51,7 +51,7 @@ def test_what_can_not_be_asked_so_is_told(mount, ddbfs):
     m.exit_code = None
     m.signal(signal.SIGKILL)
     m.process.wait(mounts.END_S)
-    words = f"ddbfs: {m.root}: the mount has ended\n"
+    words = f"ddbfs: {m.root}: the mount has ended; ddbfs status says what to do\n"
     told = lambda: ddbfs("cat", m / SETTINGS, expect=None).stderr == words  # noqa: E731
     mounts.wait_until(told, "the kernel to forget what it was told")
 

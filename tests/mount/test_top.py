@@ -167,7 +167,7 @@ def test_a_mount_that_ends_ends_it(mount, at_terminal):
         m.unmount()
         t.wait_for(GIVEN_BACK)
         assert t.end() == 1
-    assert t.stderr == f"ddbfs: {m.root}: the mount has ended\n"
+    assert t.stderr == f"ddbfs: {m.root}: the mount has ended; ddbfs status says what to do\n"
 
 
 # What can't be shown.
@@ -183,5 +183,5 @@ def test_the_mount_in_which_one_stands_is_meant(mount):
 
 def test_a_folder_that_is_no_mount(ddbfs, tmp_path):
     said = ddbfs("top", tmp_path, expect=1).stderr
-    assert said == f"ddbfs: {tmp_path}: is not in a mount of ddbfs\n"
+    assert said == f"ddbfs: {tmp_path}: is not in a mount of ddbfs; ddbfs status lists them\n"
     assert "top takes one mount" in ddbfs("top", "/", "/", expect=2).stderr

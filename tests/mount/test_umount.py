@@ -65,7 +65,7 @@ def test_that_of_somebody_else_stays(for_others, mount):
 
 def test_what_is_no_mount_stays(mount, ddbfs, tmp_path):
     m = mount()
-    assert "is no mount of ddbfs" in ddbfs("umount", tmp_path, expect=1).stderr
+    assert "is no mount of ddbfs; ddbfs status lists" in ddbfs("umount", tmp_path, expect=1).stderr
     assert "is no mount of ddbfs" in ddbfs("umount", "/proc", expect=1).stderr
     assert "is no mount of ddbfs" in ddbfs("umount", tmp_path / "none/none", expect=1).stderr
     said = ddbfs("umount", m / "prod/shops", expect=1).stderr

@@ -191,6 +191,25 @@ static void options_of_a_mount_are_set_by_name(void)
     CHECK_INT(options_set(&options, span_text(""), NULL), OPTIONS_UNKNOWN);
 }
 
+static void before_the_command_a_letter_means_what_it_means_for_all(void)
+{
+    struct scene scene;
+    PARSE(&scene, NULL, "-h", "ls");
+    CHECK(scene.ok && scene.options.help && !scene.options.human);
+    PARSE(&scene, "ls", "-h");
+    CHECK(scene.ok && scene.options.human && !scene.options.help);
+    PARSE(&scene, NULL, "-n", "3", "top");
+    CHECK(scene.ok);
+    CHECK_INT(scene.kept, 1);
+}
+
+static void an_empty_command_has_no_options(void)
+{
+    struct scene scene;
+    PARSE(&scene, "", "-l");
+    CHECK(!scene.ok);
+}
+
 static void the_help_tells_every_option(void)
 {
     char text[8192] = "";
@@ -220,6 +239,9 @@ static const struct check_test tests[] = {
     {"wrong_values_are_refused", wrong_values_are_refused},
     {"too_many_mount_options_are_refused", too_many_mount_options_are_refused},
     {"options_of_a_mount_are_set_by_name", options_of_a_mount_are_set_by_name},
+    {"before_the_command_a_letter_means_what_it_means_for_all",
+     before_the_command_a_letter_means_what_it_means_for_all},
+    {"an_empty_command_has_no_options", an_empty_command_has_no_options},
     {"the_help_tells_every_option", the_help_tells_every_option},
 };
 
