@@ -171,7 +171,7 @@ static void scan_segments(struct learner *learner, struct source *source, uint32
             continue;
         read->segment = (uint32_t)i;
         read->segments = segment_count > 1 ? (uint32_t)segment_count : 0;
-        read->limit = (count + (uint32_t)segment_count - 1) / (uint32_t)segment_count;
+        read->limit = count / (uint32_t)segment_count + (i < count % segment_count ? 1 : 0);
     }
     for (size_t i = 0; open > 0 && learner->items < count; i = (i + 1) % segment_count) {
         if (segments[i].is_at_end)
@@ -193,6 +193,12 @@ size_t learner_segments(uint32_t count)
     segments = segments < LEAST_SEGMENTS ? LEAST_SEGMENTS : segments;
     segments = segments > MOST_SEGMENTS ? MOST_SEGMENTS : segments;
     return segments > count ? count : segments;
+}
+
+size_t learner_most(uint32_t count)
+{
+    size_t segments = learner_segments(count);
+    return count - 1 + (count + segments - 1) / segments;
 }
 
 void learner_scan(struct learner *learner, const char *name, const struct place *place,

@@ -31,6 +31,9 @@ void learner_read_path(struct learner *learner, const char *path);
  * sent, so that large items do not make one request for each. */
 size_t learner_segments(uint32_t count);
 
+/* How many items that can be: the last page may have more than are wanted still. */
+size_t learner_most(uint32_t count);
+
 /* Learns from about COUNT items of the table NAME, which PLACE is below, by a Scan of each of its
  * segments. The source sends it only where --allow-scan is given. */
 void learner_scan(struct learner *learner, const char *name, const struct place *place,

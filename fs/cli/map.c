@@ -235,15 +235,16 @@ static bool describe(struct drafting *drafting, struct drafted *table)
 static bool is_agreed(const struct drafting *drafting)
 {
     const struct options *options = drafting->app.options;
-    size_t tables = drafting->count, most = options->sample_records;
+    size_t tables = drafting->count, most = learner_most(options->sample_records);
     size_t requests = tables * 2 * learner_segments(options->sample_records);
     size_t pages = requests * (size_t)UNITS_OF_A_PAGE;
     size_t items = tables * most * (size_t)UNITS_OF_AN_ITEM + requests;
     fprintf(stderr,
-            "ddbfs: up to %zu records of %zu table%s: at most %zu requests, and %zu capacity "
+            "ddbfs: up to %zu record%s of %zu table%s: at most %zu requests, and %zu capacity "
             "units\n",
-            most, tables, tables == 1 ? "" : "s", requests, pages < items ? pages : items);
-    if (options->yes || (tables == 1 && most <= READ_MAX_KEYS))
+            most, most == 1 ? "" : "s", tables, tables == 1 ? "" : "s", requests,
+            pages < items ? pages : items);
+    if (options->yes || (tables == 1 && options->sample_records <= READ_MAX_KEYS))
         return true;
     enum consent consent = consent_ask("Go on");
     if (consent == CONSENT_NOBODY)
