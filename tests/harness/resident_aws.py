@@ -1,9 +1,10 @@
 """The aws command as one process that stays: the CLI is loaded once, and each call runs in a fork of it.
 
-    /usr/bin/python3 resident_aws.py SOCKET
+    /usr/bin/python3 resident_aws.py NAME
 
-A call arrives as one message: JSON with `arguments`, `environment` and `folder`, and the three standard
-descriptors. The answer is the exit status as a line. SHIM is the program to put on PATH as `aws`.
+It listens at NAME, a Unix socket without a file. A call arrives as one message: JSON with `arguments`,
+`environment` and `folder`, and the three standard descriptors. The answer is the exit status as a line.
+SHIM is the program to put on PATH as `aws`.
 """
 
 import functools
@@ -84,10 +85,10 @@ def call(main, given, descriptors):
     return status if isinstance(status, int) else 1 if status else 0
 
 
-def serve(address):
+def serve(name):
     main = load()
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(address)
+    listener.bind(f"\0{name}")
     listener.listen(64)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:

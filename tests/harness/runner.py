@@ -2,9 +2,8 @@
 
 import functools
 import os
+import secrets
 import subprocess
-import sys
-import tempfile
 
 from . import places, resident_aws, servers
 
@@ -57,10 +56,10 @@ exec /usr/bin/aws --endpoint-url "$AWS_ENDPOINT_URL_DYNAMODB" "$@"
 @functools.lru_cache(maxsize=None)
 def resident_shim():
     """The text of an `aws` that runs in one process of this worker, which the first use starts."""
-    address = os.path.join(tempfile.mkdtemp(prefix="ddbfs-aws-"), "socket")
-    command = ["/usr/bin/python3", resident_aws.__file__, address]
+    name = f"ddbfs-aws-{os.getpid()}-{secrets.token_hex(4)}"
+    command = ["/usr/bin/python3", resident_aws.__file__, name]
     subprocess.Popen(command, stdin=subprocess.DEVNULL, preexec_fn=servers.die_with_parent)
-    return resident_aws.SHIM % {"address": address}
+    return resident_aws.SHIM % {"address": f"\0{name}"}
 
 
 class Result:
