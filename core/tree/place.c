@@ -299,7 +299,7 @@ static bool find_without_map(struct span name, struct error *err)
               "given by --map FILE or DDBFS_MAP, or found in ~/.config/ddbfs/map.json",
               (int)name.size, name.data);
     if (names_find_table(name, &table, &ignored))
-        error_add(err, "; or did you mean /" MAP_TABLES_NAME "/%.*s?", (int)name.size, name.data);
+        error_add(err, "; if it is a table: /" MAP_TABLES_NAME "/%.*s", (int)name.size, name.data);
     return false;
 }
 

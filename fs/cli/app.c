@@ -8,6 +8,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/printable.h"
+#include "core/map/environment.h"
 #include "core/sources.h"
 #include "core/tree/resolve.h"
 #include "fs/cli/code_prompt.h"
@@ -329,8 +330,33 @@ static bool needs_no_map(const char *path)
     return place_next_segment(&left, &first) && span_is(first, MAP_TABLES_NAME);
 }
 
+/* Whether PATH starts with a folder of this machine, and with no environment of the map. */
+static bool app_path_is_local(const struct app *app, const char *path)
+{
+    CLEAN_UP(buf_clean_up) struct buf folder = {0}, name = {0};
+    struct span left = span_text(path), first;
+    if (path[0] != '/' || !place_next_segment(&left, &first) || span_is(first, MAP_TABLES_NAME))
+        return false;
+    buf_add_span(&name, first);
+    buf_printf(&folder, "/%s", buf_text(&name));
+    for (const struct map_environment *each = app->map->environments; each; each = each->next)
+        if (environment_is_meant(app->map, each, buf_text(&name), NULL))
+            return false;
+    return access(buf_text(&folder), F_OK) == 0;
+}
+
+/* A path below a mountpoint of no mount proves nothing about items. */
+static void app_hint_of_mount(const struct app *app, const char *path, struct error *err)
+{
+    if (!app->map || err->kind != ERROR_NOT_FOUND || !app_path_is_local(app, path))
+        return;
+    err->kind = ERROR_INVALID;
+    error_add(err, "; if that is below a mountpoint, nothing is mounted there: see ddbfs status");
+}
+
 void app_hint(const struct app *app, const char *path, struct error *err)
 {
+    app_hint_of_mount(app, path, err);
     bool forgotten = app->map && map_is_none(app->map) && !needs_no_map(path);
     if (forgotten && err->kind == ERROR_NOT_FOUND && app->is_drafting)
         error_set(err, ERROR_INVALID,

@@ -195,7 +195,8 @@ void sampler_run(struct sampler *sampler)
     if (sampler->left_out && !json)
         printf("the map tells more paths than these; name them to read them\n");
     if (paths == 0 && !json)
-        printf("no path of the map can be listed without a value; name paths behind the map\n");
+        printf("no path of the map can be listed without a value; name paths behind the map, as in "
+               "ddbfs check --sample MAP /ENVIRONMENT/TABLE/…\n");
     fflush(stdout);
     if (!sampler->named)
         want_all(sampler);

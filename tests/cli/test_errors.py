@@ -126,6 +126,13 @@ def test_no_map_at_all(ddbfs):
     assert result.stdout == b"" and "without a map there is tables/ alone" in result.stderr
 
 
+def test_a_path_of_no_mount_is_not_proven_to_be_missing(ddbfs, tmp_path):
+    for env in ({}, {"DDBFS_MAP": None}):
+        said = ddbfs("cat", tmp_path / "prod/x", env=env, expect=1).stderr
+        assert "nothing is mounted there: see ddbfs status" in said
+    assert "mounted" not in ddbfs("cat", "/nope/x", expect=3).stderr
+
+
 def test_map_that_is_not_there(ddbfs):
     result = ddbfs("--map", "nope.json", "cat", SETTINGS, expect=1)
     assert "nope.json" in result.stderr and "No such file" in result.stderr

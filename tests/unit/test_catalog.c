@@ -356,7 +356,7 @@ static void test_a_name_that_is_typed_is_verified(void)
     CHECK(!resolve(NULL, "/tables/ab"));
     CHECK(!resolve(NULL, "/other"));
     CHECK_HAS(got.err.text, "without a map there is tables/ alone");
-    CHECK_HAS(got.err.text, "; or did you mean /tables/other?");
+    CHECK_HAS(got.err.text, "; if it is a table: /tables/other");
     CHECK(!resolve(NULL, "/no table"));
     CHECK(!strstr(got.err.text, "did you mean"));
     CHECK_INT(scene.fake.started, 2);
