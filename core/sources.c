@@ -45,7 +45,7 @@ struct sources {
     struct settled *retired;     /* owned; edited since, but sessions may borrow their settings */
     struct opened *opened;       /* owned */
     uint64_t opened_count;       /* so far */
-    struct loop_timer *sweep;    /* to close those that nobody uses any more */
+    struct loop_timer *sweep;    /* to close those without users */
     struct source_stats gone;    /* of those that were closed */
 };
 

@@ -72,7 +72,7 @@ static const struct {
     [ERROR_DENIED] = {"denied", EACCES, HUMAN,
                       "somebody must grant this (ddbfs policy), or use other credentials"},
     [ERROR_EXPIRED] = {"expired", EKEYEXPIRED, HUMAN,
-                       "somebody must sign in again, or renew the credentials, as the text says"},
+                       "sign in again, or renew the credentials, as the text says"},
     [ERROR_THROTTLED] = {"throttled", EAGAIN, RETRY,
                          "wait some seconds, and ask with fewer readers at once"},
     [ERROR_TOO_FAST] =
@@ -141,6 +141,6 @@ const char *error_fixable_by(enum error_kind kind)
 const char *error_hint(const struct error *err)
 {
     if (err->kind == ERROR_DENIED && !err->authenticated)
-        return "somebody must correct what the text names, or use other credentials";
+        return "correct what the text names, or use other credentials";
     return kinds[err->kind].hint;
 }

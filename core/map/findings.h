@@ -42,7 +42,7 @@ bool findings_add(struct findings *findings, struct finding_at at, const char *f
     __attribute__((format(printf, 3, 4)));
 bool findings_no_memory(struct findings *findings);
 
-/* By their places, as somebody mends them. */
+/* Sorts them by their places in the file. */
 void findings_sort(struct findings *findings);
 
 /* Whether nothing is wrong. */

@@ -12,7 +12,7 @@ void sample_each_kind(const struct sample *sample, sample_kind_fn *fn, void *arg
             fn(arg, sample->kinds[i].kind, sample->kinds[i].items);
 }
 
-/* To whom the results go. */
+/* The caller's function, which the results are reported to. */
 struct sample_reader {
     sample_report_fn *fn;
     void *arg;

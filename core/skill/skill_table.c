@@ -74,7 +74,7 @@ static const struct route *find_listing_of_any(const struct section *section,
     return NULL;
 }
 
-/* FORMAT as somebody types it: {query} of {query*}. */
+/* FORMAT as a path has it: {query} of {query*}. */
 static void add_typed(const struct format *format, struct buf *out)
 {
     for (size_t i = 0; i < format->count; i++) {

@@ -127,7 +127,7 @@ static void destroy_lane(struct lane *lane)
     free(lane);
 }
 
-/* AT is a link of the lane's list: its end, for who comes last. */
+/* AT is a link of the lane's list: its end for a call that waits behind all others. */
 static void enqueue(struct lane *lane, struct source_call **at, struct source_call *call)
 {
     call->lane = lane;
@@ -345,7 +345,8 @@ static void tell_all(struct batch *batch, const struct error *err)
     }
 }
 
-/* Finds whose record ITEM is, or with IS_LEFT whose key. False when memory ran out. */
+/* Finds the members that asked for ITEM, a record, or with IS_LEFT its key. False when memory ran
+ * out. */
 static bool assign(struct batch *batch, const struct json *item, bool is_left)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
@@ -363,8 +364,8 @@ static bool assign(struct batch *batch, const struct json *item, bool is_left)
     return !arena.failed;
 }
 
-/* Finds who is answered by PAGE: with a record, or by a key that is not left. False when memory ran
- * out. */
+/* Finds the members that PAGE answers: with a record, or by a key that is not left. False when
+ * memory ran out. */
 static bool assign_page(struct batch *batch, const struct page *page)
 {
     bool ok = true;
@@ -460,7 +461,7 @@ static void probe(struct batch *batch)
     }
 }
 
-/* Tells those whom PAGE answers: their records, or that there is none. */
+/* Calls back the members that PAGE answers: with their records, or with none. */
 static void tell_page(struct batch *batch, const struct page *page)
 {
     struct source_call *call;

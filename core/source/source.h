@@ -87,8 +87,8 @@ typedef void source_page_fn(void *arg, const struct page *page, const struct err
 struct source {
     const struct source_ops *ops;
     uint64_t number; /* no other source of the process that is opened by sources.h has it; 0 else */
-    unsigned users;  /* who keep a pointer to it between calls: source_ref */
-    void (*unused)(void *arg); /* called when the last user is gone; NULL: nobody minds */
+    unsigned users;  /* those that keep a pointer to it between calls: source_ref */
+    void (*unused)(void *arg); /* called when the last user is gone; may be NULL */
     void *unused_arg;
 };
 
@@ -172,8 +172,8 @@ void source_add_page(struct spent *sum, const struct page *page);
 /* Adds COUNT requests to what SUM has of the operation NAME (static). */
 void source_stats_add(struct source_stats *sum, const char *name, uint64_t count);
 
-/* Whoever keeps SOURCE after the settings that lead to it may have changed holds a reference: it
- * may be destroyed, later, when the last user is gone. NULL is fine. */
+/* A user that keeps SOURCE after the settings that lead to it may have changed holds a reference:
+ * it may be destroyed, later, when the last user is gone. NULL is fine. */
 static inline struct source *source_ref(struct source *source)
 {
     if (source)

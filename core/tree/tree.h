@@ -37,7 +37,7 @@ struct tree {
     bool show_secrets;
     bool compact;
     struct walks *walks;   /* by which listings share what they read; NULL: none does */
-    size_t table_width;    /* cells of a line of LIST@table, whose columns nobody has named */
+    size_t table_width;    /* cells of a line of LIST@table, if the path names no columns */
     size_t snapshot_bytes; /* how large a file made of a listing may be that is held as a whole */
     int64_t stale_ms;      /* by how much older than its ttl a record may be in an outage */
     struct payer *payer;   /* borrowed: of what is asked through this tree; NULL: nobody in
@@ -80,7 +80,7 @@ struct tree_entry {
     uint64_t ties;       /* of a listing with ties: entries that share one share their sort key */
     bool passed_over;    /* within a listing alone: it counts, and is none of those asked for */
     uint64_t rank;    /* likewise: its place among the query's entries, from 1 on; 0 without one */
-    struct json item; /* of a record, for who asked for items; absent elsewhere */
+    struct json item; /* of a record, where the listing was asked for items; else absent */
 };
 
 /* Some entries of a listing, borrowed; none, perhaps. Exactly one of ENTRIES and ERR is not NULL.

@@ -9,8 +9,8 @@ struct progress;
 struct sources;
 
 /* Begins to report what SOURCES reads while LOOP runs. Both must stay until progress_end. NULL
- * where nobody would see it. Until the end, stdout and stderr are streams of its own where they are
- * the terminal. */
+ * where stderr is no terminal. Until the end, stdout and stderr are streams of its own where they
+ * are the terminal. */
 struct progress *progress_start(struct loop *loop, const struct sources *sources);
 
 /* Erases the line. NULL is fine. */

@@ -58,7 +58,7 @@ static int refresh(const char *path)
                         EXIT_MISSING);
     if (error == EINVAL)
         return complain(path, "the map refuses a name in it; ddbfs explain says why", EXIT_FAILURE);
-    if (error != ENOTCONN) /* somebody is there */
+    if (error != ENOTCONN) /* the mount lives */
         return complain(path, strerror(error), EXIT_FAILURE);
     return complain(path, "is not in a live mount of ddbfs; ddbfs status lists them", EXIT_FAILURE);
 }

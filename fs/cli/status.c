@@ -14,7 +14,7 @@
 #include "fs/cli/control_path.h"
 #include "fs/cli/mounts.h"
 
-enum { STATUS_CELLS = 5, STATUS_MOST = 100 };
+enum { STATUS_CELLS = 5 };
 
 static const char *const status_heads[STATUS_CELLS] = {"MOUNTPOINT", "MAP", "START", "REQUESTS",
                                                        "RCU"};
@@ -155,14 +155,14 @@ int status_command(const struct options *options, int argc, char **argv)
 {
     CLEAN_UP(buf_clean_up) struct buf mounts = {0}, json = {0}, safe = {0};
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    static struct status_row rows[STATUS_MOST];
     size_t count = 0;
     int status = EXIT_SUCCESS;
     (void)argv;
     if (argc > 0)
         return app_usage("status takes no words: it shows all mounts", "status");
-    mounts_list(&mounts);
-    for (size_t at = 0; at < mounts.size && count < STATUS_MOST;) {
+    size_t most = mounts_list(&mounts);
+    struct status_row *rows = arena_array(&arena, most, sizeof *rows);
+    for (size_t at = 0; rows && at < mounts.size;) {
         const char *root = mounts.data + at;
         status_look(root, &rows[count], &arena, options->json ? &json : NULL);
         status = rows[count].why ? EXIT_FAILURE : status;
