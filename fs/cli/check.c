@@ -170,13 +170,14 @@ static void check_environment(struct check *check, const char *name)
             app_complain(&check->app, buf_text(&path), &why);
             return;
         }
-        struct source *source = sources_for(check->app.sources, place, &why);
+        struct source *source = source_ref(sources_for(check->app.sources, place, &why));
         if (!source)
             app_complain(&check->app, buf_text(&path), &why);
         check->table = place->table;
         check->table_name = source ? place_table_name(place) : NULL;
         if (check->table_name)
             describe(check, source);
+        source_unref(source);
         free(check->table_name);
         place_destroy(place);
         if (!source)

@@ -206,7 +206,7 @@ void learner_scan(struct learner *learner, const char *name, const struct place 
 {
     struct error why;
     struct segment_scan segments[MOST_SEGMENTS] = {0};
-    struct source *source = sources_for(learner->app->sources, place, &why);
+    struct source *source = source_ref(sources_for(learner->app->sources, place, &why));
     learner->scanned = find_lesson(learner, name);
     learner->items = 0;
     learner->failed = false;
@@ -214,6 +214,7 @@ void learner_scan(struct learner *learner, const char *name, const struct place 
         app_complain(learner->app, name, &why);
     else if (learner->scanned)
         scan_segments(learner, source, count, segments, learner_segments(count));
+    source_unref(source);
     if (learner->items == 0 && learner->app->status == EXIT_SUCCESS)
         app_note(learner->app, LOG_LEVEL_WARNING, name,
                  "no record was read there, so nothing was learnt of it; the table may be empty");

@@ -11,7 +11,7 @@ struct reading {
     bool takes_keys;          /* its records are read again by their keys */
     size_t items;             /* that came so far */
     bool is_empty;            /* proven: no record came, and none would */
-    struct source *source;    /* borrowed */
+    struct source *source;    /* holds a reference */
     struct source_call *call; /* under way */
     bool is_by_keys;          /* and reads items by their keys */
     struct arena arena;
@@ -117,7 +117,7 @@ void peek_path(struct peek *peek, const char *path, bool named)
     if (place && !place_is_read(place))
         error_set(&why, ERROR_NOT_LISTABLE, "no record is read for this; name one, or a listing");
     else if (place)
-        reading.source = sources_for(peek->app->sources, place, &why);
+        reading.source = source_ref(sources_for(peek->app->sources, place, &why));
     reading.plan = reading.source ? place_plan(place, &why) : NULL;
     if (reading.plan && reading.plan->kind == PLAN_SEARCH)
         error_set(&why, ERROR_INVALID, "a name that is cut can't be sampled; name its directory");
@@ -128,5 +128,6 @@ void peek_path(struct peek *peek, const char *path, bool named)
     if (why.kind != ERROR_NONE)
         complain(&reading, &why);
     plan_unref(reading.plan);
+    source_unref(reading.source);
     place_destroy(place);
 }
