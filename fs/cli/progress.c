@@ -1,5 +1,6 @@
 #include "fs/cli/progress.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,13 @@ struct progress {
     FILE *out, *err;               /* stdout and stderr as they were, and */
     FILE *own_out, *own_err;       /* what stands in their place; owned; NULL: nothing does */
     int64_t start_ms, quiet_ms;    /* since when work is done, and nothing was printed */
-    bool shown;
 };
+
+/* The line may be on the screen. A signal handler reads it, so it belongs to the process. */
+static volatile sig_atomic_t progress_is_shown;
+
+static const int progress_ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+enum { PROGRESS_ENDS = sizeof progress_ends / sizeof progress_ends[0] };
 
 static bool progress_write(int fd, const char *text, size_t size)
 {
@@ -31,16 +37,33 @@ static bool progress_write(int fd, const char *text, size_t size)
     return written > 0;
 }
 
-static void progress_erase(struct progress *progress)
+static void progress_erase(void)
 {
-    if (progress->shown)
+    if (progress_is_shown)
         progress_write(STDERR_FILENO, ERASE, sizeof ERASE - 1);
-    progress->shown = false;
+    progress_is_shown = false;
+}
+
+/* The default action is restored already; the signal is delivered again when this returns. */
+static void progress_erase_at_signal(int number)
+{
+    progress_erase();
+    raise(number);
+}
+
+/* A signal that is ignored, or that another part of the process handles, is left as it is. */
+static void progress_swap_actions(void (*from)(int), void (*to)(int))
+{
+    struct sigaction action = {.sa_handler = to, .sa_flags = (int)SA_RESETHAND}, old;
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < PROGRESS_ENDS; i++)
+        if (sigaction(progress_ends[i], NULL, &old) == 0 && old.sa_handler == from)
+            sigaction(progress_ends[i], &action, NULL);
 }
 
 static ssize_t progress_pass(struct progress *progress, int fd, const char *text, size_t size)
 {
-    progress_erase(progress);
+    progress_erase();
     progress->quiet_ms = loop_now_ms(progress->loop);
     return progress_write(fd, text, size) || size == 0 ? (ssize_t)size : 0;
 }
@@ -77,8 +100,9 @@ static void progress_draw(struct progress *progress, int64_t now_ms)
         buf_truncate(&line, progress_width() - 1);
     if (progress->own_out)
         fflush(stdout); /* what was printed before stands before it */
-    progress_erase(progress);
-    progress->shown = progress_write(STDERR_FILENO, line.data, line.size);
+    progress_erase();
+    progress_is_shown = true;
+    progress_write(STDERR_FILENO, line.data, line.size);
 }
 
 static void progress_tick(void *arg)
@@ -114,6 +138,7 @@ struct progress *progress_start(struct loop *loop, const struct sources *sources
     *progress = (struct progress){.loop = loop, .sources = sources, .out = stdout, .err = stderr};
     progress->start_ms = progress->quiet_ms = loop_now_ms(loop);
     progress_replace(progress);
+    progress_swap_actions(SIG_DFL, progress_erase_at_signal);
     loop_set_tick(loop, EACH_MS, progress_tick, progress);
     return progress;
 }
@@ -125,7 +150,8 @@ void progress_end(struct progress *progress)
     loop_set_tick(progress->loop, 0, NULL, NULL);
     fflush(stdout);
     fflush(stderr);
-    progress_erase(progress);
+    progress_erase();
+    progress_swap_actions(progress_erase_at_signal, SIG_DFL);
     stdout = progress->out;
     stderr = progress->err;
     if (progress->own_out)

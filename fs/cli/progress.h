@@ -1,5 +1,6 @@
 /* A line on the terminal that says how far long work has come. It is drawn on standard error where
- * that is a terminal, after a second without output, and erased before anything else is printed. */
+ * that is a terminal, after a second without output. It is erased before anything else is printed,
+ * and when a signal ends the program. */
 #ifndef DDBFS_FS_CLI_PROGRESS_H
 #define DDBFS_FS_CLI_PROGRESS_H
 

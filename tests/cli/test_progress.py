@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pty
+import signal
 import threading
 
 import pytest
@@ -88,3 +89,15 @@ def test_it_counts_pages_items_and_units(at_terminal, hold, proxy):
         hold.release()
         assert t.end() == 0
     assert left_on(t.shown)[0].split() == ["status"]
+
+
+def test_a_signal_erases_it_and_ends_the_command(at_terminal, hold):
+    hold()
+    wrong = []
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with at_terminal(*COMMANDS["cat"]) as t:
+            t.wait_for(", 0 RCU, 0.0 RCU/s")
+            t.process.send_signal(number)
+            if t.end() != -number or left_on(t.shown) != [""]:
+                wrong.append((number, t.process.returncode, t.shown))
+    assert wrong == []
