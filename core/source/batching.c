@@ -41,11 +41,24 @@ struct lane {
     char key[];
 };
 
+/* Of a batch's members, for one request of the inner source. It belongs to that request, until its
+ * response or its end: a member that has left meanwhile still bears its part. */
+struct batch_advance {
+    struct batch_advance *next;
+    double most; /* the sum of the parts */
+    unsigned count;
+    struct {
+        struct payer *payer; /* holds a reference */
+        double units;
+    } parts[];
+};
+
 /* One request of the inner source, and whose it is. */
 struct batch {
     struct payer payer; /* first: of its requests, whose cost its members share. It is counted, and
                          * the batch's memory with it: a request may outlive who asked */
     struct payer *heir; /* pays when no member is left; holds a reference */
+    struct batch_advance *advances; /* owned: of requests that are under way */
     struct lane *lane;
     struct read *read;           /* owned; NULL: the Read of its only member is asked */
     struct source_call *inner;   /* owned */
@@ -71,7 +84,6 @@ struct source_call {
     struct source_call *next, **link; /* among those who wait, or the batch's members */
     int64_t since_ms;                 /* it has waited */
     struct loop_timer *deadline; /* of one that had to wait; who leaves at once has its batch's */
-    double set_aside;            /* of its payer's units, for the batch's request */
     const struct json *item;     /* its record, while a page is being told */
     bool is_left;                /* its key has not been processed yet, likewise */
     double capacity;             /* its part of what the batch's answers took; < 0: not told */
@@ -141,16 +153,9 @@ static void enqueue(struct lane *lane, struct source_call **at, struct source_ca
     lane->waiting++;
 }
 
-static void give_back_part(struct source_call *call)
-{
-    payer_give_back(call->payer, call->set_aside);
-    call->set_aside = 0;
-}
-
 /* Out of its lane's queue, or of its batch. */
 static void detach(struct source_call *call)
 {
-    give_back_part(call);
     *call->link = call->next;
     if (call->next)
         call->next->link = call->link;
@@ -226,12 +231,38 @@ static void charge(struct payer *payer, const struct expense *expense)
     }
 }
 
+static void advance_destroy(struct batch_advance *advance)
+{
+    for (unsigned i = 0; i < advance->count; i++) {
+        payer_give_back(advance->parts[i].payer, advance->parts[i].units);
+        payer_unref(advance->parts[i].payer);
+    }
+    free(advance);
+}
+
 static void give_back(struct payer *payer, double units)
 {
-    const struct batch *batch = (const struct batch *)payer;
-    (void)units;
-    for (struct source_call *each = batch->members; each; each = each->next)
-        give_back_part(each);
+    struct batch *batch = (struct batch *)payer;
+    struct batch_advance **link = &batch->advances;
+    while (*link && (*link)->most != units)
+        link = &(*link)->next;
+    struct batch_advance *advance = *link;
+    if (!advance)
+        return;
+    *link = advance->next;
+    advance_destroy(advance);
+}
+
+static enum payer_word advance_add(struct batch_advance *advance, struct payer *payer, double least,
+                                   double part, struct payer_turn *turn, struct error *err)
+{
+    enum payer_word word = payer_set_aside(payer, least, part, turn, err);
+    if (word != PAYER_AGREES)
+        return word;
+    advance->parts[advance->count].payer = payer_ref(payer);
+    advance->parts[advance->count].units = part;
+    advance->count++;
+    return word;
 }
 
 /* All have to be able to pay their part; else each member that can is asked for alone. The batch is
@@ -239,29 +270,32 @@ static void give_back(struct payer *payer, double units)
 static enum payer_word set_aside(struct payer *payer, double least, double most,
                                  struct payer_turn *turn, struct error *err)
 {
-    const struct batch *batch = (const struct batch *)payer;
+    struct batch *batch = (struct batch *)payer;
     unsigned count = 0;
     for (const struct source_call *each = batch->members; each; each = each->next)
         count++;
-    double part = most / count;
-    struct source_call *each = batch->members;
+    struct batch_advance *advance = calloc(1, sizeof *advance + count * sizeof advance->parts[0]);
     enum payer_word word = PAYER_AGREES;
-    for (; each; each = each->next, turn = NULL) {
-        word = payer_set_aside(each->payer, least / count, part, turn, err);
-        if (word != PAYER_AGREES)
-            break;
-        each->set_aside += part;
+    if (!advance) {
+        error_no_memory(err);
+        return PAYER_REFUSES;
     }
-    if (!each || (word == PAYER_HOLDS && each == batch->members))
+    for (const struct source_call *each = batch->members; each && word == PAYER_AGREES;
+         each = each->next)
+        word = advance_add(advance, each->payer, least / count, most / count,
+                           each == batch->members ? turn : NULL, err);
+    if (word == PAYER_AGREES) {
+        advance->most = most;
+        advance->next = batch->advances;
+        batch->advances = advance;
         return word;
-    if (word == PAYER_HOLDS)
-        error_set(err, ERROR_TOO_FAST, "several records are not paid for together");
-    /* What stays set aside is for a request that is still under way. */
-    for (struct source_call *had = batch->members; each && had != each; had = had->next) {
-        payer_give_back(had->payer, part);
-        had->set_aside -= part;
     }
-    return PAYER_REFUSES;
+    if (word == PAYER_HOLDS && advance->count > 0) {
+        error_set(err, ERROR_TOO_FAST, "several records are not paid for together");
+        word = PAYER_REFUSES;
+    }
+    advance_destroy(advance);
+    return word;
 }
 
 /* As if the member that has least left paid for all. */

@@ -246,7 +246,8 @@ static void who_can_not_pay_his_part_is_refused_alone(void)
     close_scene(&scene);
 }
 
-static void who_leaves_a_batch_has_his_part_back(void)
+/* Its request is under way still, and may read all that was set aside for it. */
+static void who_leaves_a_batch_has_his_part_back_with_the_response(void)
 {
     struct scene scene;
     open_scene(&scene);
@@ -256,9 +257,10 @@ static void who_leaves_a_batch_has_his_part_back(void)
     CHECK(scene.payers[1].set_aside == 0.25);
     end(&scene.askers[1]);
     end(&scene.askers[3]);
-    CHECK(scene.payers[1].set_aside == 0 && scene.payers[0].set_aside == 0.25);
+    CHECK(scene.payers[1].set_aside == 0.25 && scene.payers[0].set_aside == 0.25);
     loop_run(scene.loop);
-    CHECK(scene.payers[0].units == 0.5 && scene.payers[0].set_aside == 0);
+    CHECK(scene.payers[0].units == 0.5);
+    CHECK(scene.payers[0].set_aside == 0 && scene.payers[1].set_aside == 0);
     close_scene(&scene);
 }
 
@@ -607,7 +609,8 @@ static const struct check_test tests[] = {
     {"capacity is shared alike and requests are told once",
      capacity_is_shared_alike_and_requests_are_told_once},
     {"who can not pay his part is refused alone", who_can_not_pay_his_part_is_refused_alone},
-    {"who leaves a batch has his part back", who_leaves_a_batch_has_his_part_back},
+    {"who leaves a batch has his part back with the response",
+     who_leaves_a_batch_has_his_part_back_with_the_response},
     {"a hundred and one take two requests", a_hundred_and_one_take_two_requests},
     {"who finds few under way does not wait", who_finds_few_under_way_does_not_wait},
     {"who waits leaves together when one returns", who_waits_leaves_together_when_one_returns},
