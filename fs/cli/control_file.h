@@ -8,8 +8,9 @@
  * of the only one that there is. False after a message, in which COMMAND is to be told one. */
 bool control_file_find_mount(const char *path, const char *command, struct buf *root);
 
-/* Appends what the file holds now. False with errno when it can't be read. Nothing stays open: who
- * reads it again and again must not keep the mount busy. */
+/* Appends what the file holds now. False with errno when it can't be read; ETIMEDOUT: the daemon
+ * has not answered for some seconds. Nothing stays open: who reads it again and again must not keep
+ * the mount busy. */
 bool control_file_read(const char *file, struct buf *out);
 
 /* Whether ERROR, met at the mount at ROOT, means that it has ended. */

@@ -103,6 +103,8 @@ static const char *status_why(int error, const char *root)
         return NULL;
     if (control_file_mount_has_ended(error, root))
         return "its daemon has ended; take it away: ddbfs umount MOUNTPOINT";
+    if (error == ETIMEDOUT)
+        return "its daemon does not answer; wait, or take it away: ddbfs umount MOUNTPOINT";
     if (error == EACCES)
         return "only the user who has mounted it may read what it says of itself";
     return error == EBADMSG || error == ENOENT ? "another version of ddbfs has made it"

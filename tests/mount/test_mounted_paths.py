@@ -1,5 +1,6 @@
 """Commands on paths below a live mount, and the list of mounts."""
 
+import concurrent.futures
 import json
 import os
 import re
@@ -54,6 +55,23 @@ def test_what_can_not_be_asked_so_is_told(mount, ddbfs):
     words = f"ddbfs: {m.root}: the mount has ended; ddbfs status says what to do\n"
     told = lambda: ddbfs("cat", m / SETTINGS, expect=None).stderr == words  # noqa: E731
     mounts.wait_until(told, "the kernel to forget what it was told")
+
+
+def test_a_mount_that_hangs_blocks_no_command(mount, ddbfs):
+    m, hung = mount(), mount()
+    hung.signal(signal.SIGSTOP)
+    try:
+        mounts.wait_until(lambda: mounts.state_of(hung.pid) == "T", "the stop")
+        with concurrent.futures.ThreadPoolExecutor() as pool:  # each waits for the time limit
+            words = [["status"], ["status", "--json"], ["ls", hung.root]]
+            shown, told, refused = pool.map(lambda each: ddbfs(*each, expect=1), words)
+    finally:
+        hung.signal(signal.SIGCONT)
+    rows = {row["mountpoint"]: row for row in map(json.loads, told.text.splitlines())}
+    assert f"{hung.root}  its daemon does not answer; " in shown.text and f"{m.root}  " in shown.text
+    assert "does not answer" in rows[str(hung.root)]["error"] and rows[str(m.root)]["pid"] == m.pid
+    assert refused.stderr == f"ddbfs: {hung.root}: its daemon does not answer; ddbfs status says what to do\n"
+    assert str(hung.pid) in ddbfs("status", "--json", expect=0).text
 
 
 def test_status_lists_the_mounts(mount, ddbfs):
