@@ -131,6 +131,7 @@ static bool control_file_receive(int from, struct buf *out)
 bool control_file_read(const char *file, struct buf *out)
 {
     int from, status = 0;
+    signal(SIGCHLD, SIG_DFL); /* a parent may leave it ignored, which would hide the status */
     pid_t pid = control_file_start(file, &from);
     if (pid < 0)
         return false;

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 
 from harness import mounts
 
@@ -74,6 +75,11 @@ def test_a_mount_that_hangs_blocks_no_command(mount, ddbfs):
     assert str(hung.pid) in ddbfs("status", "--json", expect=0).text
 
 
+def ignore_children():
+    """As a parent may leave it to its children."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+
 def test_status_lists_the_mounts(mount, ddbfs):
     said = ddbfs("status")
     assert said.text == "" and "there is no mount of ddbfs here" in said.stderr
@@ -97,4 +103,6 @@ def test_status_lists_the_mounts(mount, ddbfs):
     ended = lambda: "its daemon has ended; take it away: ddbfs umount" in ddbfs("status", expect=None).text  # noqa: E731
     mounts.wait_until(ended, "the kernel to forget what it was told")
     assert str(m.root) in ddbfs("status", expect=1).text
+    ignored = ddbfs.start("status", stdout=subprocess.PIPE, preexec_fn=ignore_children).communicate(timeout=mounts.END_S)
+    assert b"its daemon has ended" in ignored[0]
     assert "takes no words" in ddbfs("status", os.sep, expect=2).stderr
