@@ -500,7 +500,7 @@ void tree_list_want_all(struct tree_listing *listing)
 
 /* A count, or a table of what the index holds, is made of records that have lately been read, where
  * memory has them, so that it agrees with a listing of the same time. For a count their keys
- * suffice. */
+ * suffice, also those that another listing is about to read. */
 static void use_what_is_known(struct tree_listing *listing, const struct walk_from *from)
 {
     struct place listed = *listing->place; /* borrows all that it owns */
@@ -513,8 +513,8 @@ static void use_what_is_known(struct tree_listing *listing, const struct walk_fr
     plain.plan = plan;
     bool known = plan && walk_is_known(&plain);
     if (!known && plan && listing->plan->counts) {
-        plain.full = false;
-        known = walk_is_known(&plain);
+        plain.full = false; /* if the source is asked after all, that costs what a count costs */
+        known = walk_is_known(&plain) || walk_is_coming(&plain);
     }
     if (!known) {
         plan_unref(plan);

@@ -331,13 +331,15 @@ static bool serves(const struct transcript *transcript, const struct walk *walk)
            (transcript->read_again || transcript->ended || !needs_records(walk));
 }
 
-/* Another walk that will have read all that WALK wants, and lets nobody wait for it in vain. */
+/* Another walk that will have read all pages that WALK wants, and lets no walk wait for it in vain.
+ * Of a query with a limit, one that reads keys alone may end before a walk that needs records. */
 static struct walk *find_steady(const struct walk *walk)
 {
     struct walk *each = walk->from.walks->newest;
+    bool keys_suffice = !needs_records(walk) || walk->from.plan->query->limit == 0;
     for (; each; each = each->next)
         if (each->taken && each->call && each->from.steady && is_fresh(walk, each->since_ms) &&
-            (needs_records(each) || !needs_records(walk)) &&
+            (needs_records(each) || keys_suffice) &&
             span_equal(buf_span(&each->key), buf_span(&walk->key)))
             break;
     return each;
@@ -392,6 +394,14 @@ bool walk_is_known(const struct walk_from *from)
     bool serving = known && serves(known, &walk) && (known->read_again || !needs_records(&walk));
     buf_clean_up(&walk.key);
     return serving;
+}
+
+bool walk_is_coming(const struct walk_from *from)
+{
+    struct walk walk = {.from = *from};
+    bool coming = is_shared(from) && write_key(&walk) && find_steady(&walk);
+    buf_clean_up(&walk.key);
+    return coming;
 }
 
 struct walk *walk_start(const struct walk_from *from, source_page_fn *fn, void *arg,

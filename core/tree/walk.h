@@ -34,6 +34,9 @@ struct walk;
 
 /* Whether all of it would be told from memory. */
 bool walk_is_known(const struct walk_from *from);
+/* Whether it would wait for a walk that is under way. If nothing comes of that one, it asks itself.
+ */
+bool walk_is_coming(const struct walk_from *from);
 
 /* FN gets the first page later. NULL with ERR filled. */
 struct walk *walk_start(const struct walk_from *from, source_page_fn *fn, void *arg,

@@ -16,7 +16,8 @@ def test_forms_that_are_printed_together_are_read_once(ddbfs, proxy):
     wrong = []
     for path in (FULL, INDEX):
         once = {}
-        for words in (["@jsonl"], ["@jsonl", "@info"], ["@csv", "@jsonl"], ["@csv", "@summary", "@info"]):
+        others = (["@jsonl", "@info"], ["@info", "@jsonl"], ["@csv", "@jsonl"], ["@csv", "@summary", "@info"])
+        for words in (["@jsonl"], *others, ["@info", "@csv", "@count"]):
             proxy.clear()
             ddbfs("cat", *[path + word for word in words])
             once.setdefault("took", consumed(proxy))
@@ -39,6 +40,15 @@ def test_info_reports_what_each_form_costs_before_and_after(ddbfs, proxy):
         assert info["forms"]["@count"]["read"] is None
     again = {name for name, form in info["forms"].items() if "most_a_record" in form["units"]}
     assert again == {"@jsonl", "@csv", "@table", "@summary"} and units > names["capacity"]
+
+
+def test_a_count_is_of_the_query_that_info_has_sent(ddbfs, proxy):
+    for path in (FULL, INDEX):
+        proxy.clear()
+        count = ddbfs("cat", path + "@count").text
+        proxy.clear()
+        said = ddbfs("cat", path + "@info", path + "@count").text
+        assert proxy.ops == ["Query"] and said.endswith("}\n" + count)
 
 
 def test_info_alone_reads_names_alone(ddbfs, proxy):
