@@ -289,7 +289,6 @@ static void on_answer(void *arg, struct answer *answer, const struct error *err,
         return;
     }
     keep_answer(call, answer);
-    learn(call, answer);
     if (!verify_answer(&call->verify, answer, &why)) {
         memcpy(why.request_id, answer->request_id, sizeof why.request_id);
         why.http_status = 200;
@@ -297,6 +296,7 @@ static void on_answer(void *arg, struct answer *answer, const struct error *err,
         fail(call, &why);
         return;
     }
+    learn(call, answer); /* its unprocessed keys are among those of the request */
     if (call->question.op == DYNAMO_BATCH_GET_ITEM)
         go_on_with_batch(call);
     else
