@@ -31,7 +31,7 @@ SANITIZED="-Dwerror=true -Db_sanitize=address,undefined -Db_lundef=false -Doptim
     -Ddebug=true"
 # A second compiler's warnings, and the fuzz targets on their seeds.
 SMOKE="-Dwerror=true -Dfuzz=true -Doptimization=0 -Ddebug=false"
-RELEASE="-Dbuildtype=release -Dwerror=true"
+RELEASE="-Dbuildtype=release -Dwerror=true -Dtests=false"
 
 # The logs of the steps, and a file NAME.failed for each step that failed.
 STEPS=$REPO/build-asan/steps

@@ -161,35 +161,35 @@ static bool scan_page(struct learner *learner, struct source *source, struct seg
 /* A page of each segment in turn, so that a kind with most of the items does not hide the others;
  * a segment that has ended leaves its pages to the others. */
 static void scan_segments(struct learner *learner, struct source *source, uint32_t count,
-                          struct segment_scan *segments, size_t segment_count)
+                          struct segment_scan *segments, uint32_t segment_count)
 {
-    size_t requests = 0, open = segment_count;
-    for (size_t i = 0; i < segment_count; i++) {
+    uint32_t requests = 0, open = segment_count;
+    for (uint32_t i = 0; i < segment_count; i++) {
         struct read *read = read_new(READ_SCAN, learner->scanned->name, NULL);
         segments[i].read = read;
         if (!read)
             continue;
-        read->segment = (uint32_t)i;
-        read->segments = segment_count > 1 ? (uint32_t)segment_count : 0;
-        read->limit = count / (uint32_t)segment_count + (i < count % segment_count ? 1 : 0);
+        read->segment = i;
+        read->segments = segment_count > 1 ? segment_count : 0;
+        read->limit = count / segment_count + (i < count % segment_count ? 1 : 0);
     }
-    for (size_t i = 0; open > 0 && learner->items < count; i = (i + 1) % segment_count) {
+    for (uint32_t i = 0; open > 0 && learner->items < count; i = (i + 1) % segment_count) {
         if (segments[i].is_at_end)
             continue;
         if (requests++ == 2 * segment_count || !scan_page(learner, source, &segments[i]))
             break;
         open -= segments[i].is_at_end;
     }
-    for (size_t i = 0; i < segment_count; i++) {
+    for (uint32_t i = 0; i < segment_count; i++) {
         if (segments[i].call)
             source->ops->end(segments[i].call);
         read_destroy(segments[i].read);
     }
 }
 
-size_t learner_segments(uint32_t count)
+uint32_t learner_segments(uint32_t count)
 {
-    size_t segments = count / RECORDS_OF_A_SEGMENT;
+    uint32_t segments = count / RECORDS_OF_A_SEGMENT;
     segments = segments < LEAST_SEGMENTS ? LEAST_SEGMENTS : segments;
     segments = segments > MOST_SEGMENTS ? MOST_SEGMENTS : segments;
     return segments > count ? count : segments;

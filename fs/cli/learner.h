@@ -29,7 +29,7 @@ void learner_read_path(struct learner *learner, const char *path);
 
 /* How many segments a table is scanned in for COUNT items. At most twice as many requests are
  * sent, so that large items do not make one request for each. */
-size_t learner_segments(uint32_t count);
+uint32_t learner_segments(uint32_t count);
 
 /* How many items that can be: the last page may have more than are wanted still. */
 size_t learner_most(uint32_t count);

@@ -251,9 +251,9 @@ def test_slashes_in_between_make_no_difference(ls):
     assert ls("prod//jobs") == ls("/prod/jobs")
 
 
-# 120,000 jobs in one partition
+# 60,000 jobs in one partition
 
-MANY = 120_000
+MANY = 60_000
 BIG_JOBS = "prod-EcomIndexerJobsTable"
 BIG_SHOP = "big0acct-shopify-many"
 BIG_PARTITION = f"PLATFORM#shopify#SHOP#{BIG_SHOP}"

@@ -6,8 +6,6 @@ import pytest
 
 from harness.rows import rows
 
-pytestmark = pytest.mark.wire
-
 SHOP = "kl7a9h55-shopify-e513a8-4"
 NEWEST = f"/prod/jobs/newest/shopify/{SHOP}"
 BY_STATUS = f"/prod/jobs/ranked/{SHOP}/COMPLETED"

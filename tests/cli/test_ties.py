@@ -8,8 +8,6 @@ import pytest
 from harness import tables
 from harness.rows import rows
 
-pytestmark = pytest.mark.wire
-
 NAME = "{when}@{name}"
 
 

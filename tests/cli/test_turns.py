@@ -7,8 +7,6 @@ import pytest
 
 from harness.rows import rows
 
-pytestmark = pytest.mark.wire
-
 SHOP = "/prod/shops/cool-store.myshopify.com"
 SETTINGS = f"{SHOP}/SETTINGS"
 WINDOW = 100  # of `cat`

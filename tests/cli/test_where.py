@@ -13,7 +13,7 @@ from harness.rows import rows
 pytestmark = pytest.mark.wire
 
 SEED = int(os.environ.get("DDBFS_TEST_SEED", "20261119"))
-QUESTIONS = 150
+QUESTIONS = 150 if os.environ.get("DDBFS_LONG") == "1" else 60
 JOBS = "prod-EcomIndexerJobsTable"
 SHOP = "kl7a9h55-shopify-e513a8-4"
 BY_INDEX = f"/prod/jobs/by-index/shopify/{SHOP}"
@@ -224,6 +224,7 @@ def test_what_explain_prints_can_be_typed(ddbfs):
         ["--limit", "4"],
     ],
 )
+@pytest.mark.wire(False)
 def test_the_printed_command_prints_the_same(ddbfs, shell, path, asked):
     explained = json.loads(ddbfs("explain", "--json", path, *asked).text)
     items = [json.loads(line) for line in shell(explained["aws"]).text.splitlines()]

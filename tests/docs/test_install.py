@@ -56,11 +56,13 @@ def libraries_of(binary):
     return subprocess.run(["ldd", binary], check=True, capture_output=True, text=True).stdout
 
 
+@pytest.mark.xdist_group("no-mount")
 def test_without_the_mount_there_is_no_libfuse(without_mount):
     assert "libfuse" not in libraries_of(without_mount / "fs" / "ddbfs")
     assert "libfuse" in libraries_of(places.program("DDBFS", "build-asan/fs/ddbfs"))
 
 
+@pytest.mark.xdist_group("no-mount")
 def test_without_the_mount_the_commands_work(without_mount):
     binary = without_mount / "fs" / "ddbfs"
     words = ["--map", places.DEFAULT_MAP, "ls", "/prod"]
@@ -76,6 +78,7 @@ def test_without_the_mount_the_commands_work(without_mount):
     assert done.stderr.startswith("ddbfs: this ddbfs was built without the mount; ")
 
 
+@pytest.mark.xdist_group("no-mount")
 def test_without_the_mount_its_files_are_not_installed(without_mount, tmp_path):
     meson("install", "--no-rebuild", "-C", without_mount, "--destdir", tmp_path, folder=REPO)
     assert files_in(tmp_path) == {
