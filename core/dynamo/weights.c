@@ -7,6 +7,7 @@
 /* The service counts steps of so many bytes, and a page ends behind the item that takes it beyond
  * 1 MB; no item is larger than 400 KB. */
 enum { STEP_BYTES = 4096, PAGE_BYTES = 1 << 20, ITEM_BYTES = 400 * 1024, BATCH_BYTES = 16 << 20 };
+enum { ITEM_STEPS = ITEM_BYTES / STEP_BYTES };
 
 /* Before anything is known an item is taken to weigh a step, as if so many of them had come; and
  * what is known weighs as much against what comes. */
@@ -62,7 +63,7 @@ static struct weight *find(struct weights *weights, const struct read *read)
 /* The size of each item is rounded up. A batch ends behind the item that takes it beyond 16 MB. */
 static double most_of_keys(size_t count, double step)
 {
-    double each = (double)count * (ITEM_BYTES / STEP_BYTES);
+    double each = (double)count * ITEM_STEPS;
     double whole = (double)(BATCH_BYTES + ITEM_BYTES) / STEP_BYTES + (double)count;
     return step * (each < whole ? each : whole);
 }
@@ -84,7 +85,8 @@ struct outlay weights_of_keys(struct weights *weights, const struct read *read, 
 static double most_of_page(uint32_t limit, double step)
 {
     uint64_t most = PAGE_BYTES + ITEM_BYTES, bytes = (uint64_t)limit * ITEM_BYTES;
-    return step * (double)((limit > 0 && bytes < most ? bytes : most) / STEP_BYTES);
+    uint64_t steps = (limit > 0 && bytes < most ? bytes : most) / STEP_BYTES;
+    return step * (double)steps;
 }
 
 /* How many entries half of LEFT is expected to pay for: should they be twice as large, all of it

@@ -394,6 +394,25 @@ static bool index_suffices(struct plan *plan, const struct question *question)
            (question->counts || index_holds_columns(plan, question));
 }
 
+/* WHOLE: the steps could be made. */
+static void plan_price_steps(struct plan *plan, const struct question *question, bool whole)
+{
+    const struct map_pattern *pattern = plan->pattern;
+    if (plan->kind == PLAN_SEARCH)
+        cost_of_search(pattern, &plan->cost);
+    else
+        cost_of_pattern(pattern, question->entry, plan->query ? plan->query->limit : 0,
+                        &plan->cost);
+    if (whole && plan->asked)
+        cost_of_asked(pattern, plan->query->limit, plan->query->ties, plan->query->filter_count > 0,
+                      &plan->cost);
+    if (plan->index_suffices)
+        cost_of_index_alone(&plan->cost);
+    plan->cost.filters |= plan->asked && plan->asked->filter;
+    plan->cost.both_ends = whole && plan->kind == PLAN_LIST && read_has_two_ends(plan->query) &&
+                           !(plan->asked && plan->asked->limit > 0);
+}
+
 static bool make_steps(struct plan *plan, const struct question *question, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
@@ -424,19 +443,7 @@ static bool make_steps(struct plan *plan, const struct question *question, struc
         set_counting(plan);
     if (ok && ((plan->query && read_failed(plan->query)) || plan->arena.failed))
         ok = error_no_memory(err);
-    if (plan->kind == PLAN_SEARCH)
-        cost_of_search(pattern, &plan->cost);
-    else
-        cost_of_pattern(pattern, question->entry, plan->query ? plan->query->limit : 0,
-                        &plan->cost);
-    if (ok && plan->asked)
-        cost_of_asked(pattern, plan->query->limit, plan->query->ties, plan->query->filter_count > 0,
-                      &plan->cost);
-    if (plan->index_suffices)
-        cost_of_index_alone(&plan->cost);
-    plan->cost.filters |= plan->asked && plan->asked->filter;
-    plan->cost.both_ends = ok && plan->kind == PLAN_LIST && read_has_two_ends(plan->query) &&
-                           !(plan->asked && plan->asked->limit > 0);
+    plan_price_steps(plan, question, ok);
     return ok;
 }
 

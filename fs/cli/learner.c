@@ -190,9 +190,11 @@ static void scan_segments(struct learner *learner, struct source *source, uint32
 uint32_t learner_segments(uint32_t count)
 {
     uint32_t segments = count / RECORDS_OF_A_SEGMENT;
-    segments = segments < LEAST_SEGMENTS ? LEAST_SEGMENTS : segments;
-    segments = segments > MOST_SEGMENTS ? MOST_SEGMENTS : segments;
-    return segments > count ? count : segments;
+    if (segments > MOST_SEGMENTS)
+        return MOST_SEGMENTS;
+    if (segments >= LEAST_SEGMENTS)
+        return segments;
+    return count < LEAST_SEGMENTS ? count : LEAST_SEGMENTS;
 }
 
 size_t learner_most(uint32_t count)

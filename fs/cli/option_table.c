@@ -473,7 +473,7 @@ bool option_set(const struct option *option, struct options *options, const char
         *(const char **)kept = value;
         return value[0] != '\0';
     case OPTION_NUMBER:
-        return set_number(kept, option->most, value);
+        return value && set_number(kept, option->most, value);
     }
     return false;
 }

@@ -383,7 +383,7 @@ def test_latest_of_many_reads_one_page(big_ddbfs, big_proxy):
 
 
 def test_one_of_many_is_one_get(big_ddbfs, big_proxy):
-    name = big_name(77_777)
+    name = big_name(MANY * 2 // 3)
     got = json.loads(big_ddbfs("cat", f"{BIG_ALL}/{name}").stdout)
     assert got["job_id"] == name.split("#")[1]
     assert big_proxy.ops == ["GetItem"]
