@@ -154,7 +154,12 @@ CONFINED = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups
 CONFINED += ["--no-new-privs", "--bounding-set=-all", "--inh-caps=-all"]
 
 
+# A daemon is found by its /dev/fd/N, of which each worker may have the same: one worker runs them all.
+ONE_WORKER = pytest.mark.xdist_group("opened-device")
+
+
 @NEEDS_ROOT
+@ONE_WORKER
 @pytest.mark.parametrize("front", [[], ["-f"]], ids=["in the background", "in front"])
 def test_an_opened_device_is_served_without_any_privilege(for_others, root, front):
     others = for_others()
@@ -178,6 +183,7 @@ def test_an_opened_device_is_served_without_any_privilege(for_others, root, fron
         process.communicate()
 
 
+@ONE_WORKER
 def test_a_descriptor_that_is_no_device_is_refused(ddbfs, tmp_path):
     with open(tmp_path / "file", "wb") as file:
         for number in (file.fileno(), 999):
@@ -189,6 +195,7 @@ def test_a_descriptor_that_is_no_device_is_refused(ddbfs, tmp_path):
 
 
 @NEEDS_ROOT
+@ONE_WORKER
 def test_a_device_that_nobody_has_mounted_is_refused(ddbfs):
     device = os.open("/dev/fuse", os.O_RDWR)
     done = subprocess.run(
@@ -214,6 +221,7 @@ exec "$@"
 
 @NEEDS_ROOT
 @pytest.mark.skipif(not mounts.is_mounted("/"), reason="/ is no mount (a chroot), so that it can't be made private")
+@ONE_WORKER
 def test_a_log_that_nobody_reads_keeps_nobody_waiting(ddbfs, root, tmp_path):
     """It did after some ten lines, and SIGTERM was not heard any more."""
     (tmp_path / "dev").mkdir()
