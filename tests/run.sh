@@ -62,6 +62,8 @@ build() {
     shift 2
     again=
     [ ! -f "$folder/build.ninja" ] || again=--reconfigure
+    # meson finds ccache by itself only if CC is not set.
+    ! command -v ccache >/dev/null || compiler="ccache $compiler"
     CC=$compiler meson setup $again "$folder" "$@" && ninja -C "$folder"
 }
 
