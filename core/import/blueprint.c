@@ -27,8 +27,6 @@ void blueprint_add_attribute(struct blueprint *blueprint, struct json at, const 
     if (!find_type(type, &found))
         reading_leave_out(blueprint->reading, at,
                           "a key attribute is of type S, N or B, and not \"%s\"", type);
-    else if (type_of(blueprint, name))
-        reading_leave_out(blueprint->reading, at, "\"%s\" is defined above", name);
     else if (blueprint->attribute_count == BLUEPRINT_MAX_ATTRIBUTES)
         reading_leave_out(blueprint->reading, at, "a table has at most %d key attributes",
                           BLUEPRINT_MAX_ATTRIBUTES);
@@ -49,36 +47,27 @@ static bool has_key(const struct key_schema *keys, const char *name)
 }
 
 bool blueprint_add_key(struct blueprint *blueprint, struct json at, struct key_schema *keys,
-                       const char *name, const char *key_type)
+                       const char *name, bool sort)
 {
     struct reading *reading = blueprint->reading;
-    if (!name || !key_type)
+    if (!name)
         return false;
-    bool sort = strcmp(key_type, "RANGE") == 0;
-    size_t *count = sort ? &keys->sort_count : &keys->partition_count;
-    size_t most = keys == &blueprint->keys ? 1 : KEY_MAX_ATTRIBUTES;
     const enum value_type *type = type_of(blueprint, name);
     bool fits = false;
-    if (!sort && strcmp(key_type, "HASH") != 0)
-        reading_leave_out(reading, at, "a key attribute is HASH or RANGE, and not \"%s\"",
-                          key_type);
-    else if (!type)
+    if (!type)
         reading_leave_out(reading, at, "the type of the key attribute \"%s\" is not said", name);
     else if (has_key(keys, name))
         reading_leave_out(reading, at, "\"%s\" stands twice in one key", name);
-    else if (*count == most)
-        reading_leave_out(reading, at, "there is a %s key already", sort ? "sort" : "partition");
     else
         fits = true;
     if (!fits)
         return false;
-    size_t i = (*count)++;
     if (sort) {
-        keys->sort[i].name = span_text(name);
-        keys->sort[i].type = *type;
+        keys->sort[keys->sort_count].name = span_text(name);
+        keys->sort[keys->sort_count++].type = *type;
     } else {
-        keys->partition[i].name = span_text(name);
-        keys->partition[i].type = *type;
+        keys->partition[keys->partition_count].name = span_text(name);
+        keys->partition[keys->partition_count++].type = *type;
     }
     return true;
 }
@@ -128,8 +117,7 @@ void blueprint_add_index(struct blueprint *blueprint, struct json at,
         blueprint->indexes[blueprint->index_count++] = *index;
 }
 
-struct declared_table *blueprint_declare(struct blueprint *blueprint, const char *path_name,
-                                         const char *base_name)
+struct declared_table *blueprint_declare(struct blueprint *blueprint, const char *name)
 {
     struct reading *reading = blueprint->reading;
     if (blueprint->broken || blueprint->keys.partition_count == 0) {
@@ -141,20 +129,14 @@ struct declared_table *blueprint_declare(struct blueprint *blueprint, const char
                                     .index_count = blueprint->index_count,
                                     .item_count = -1, /* nobody was asked */
                                     .size_bytes = -1};
-    const char *name = base_name ? base_name : path_name;
     struct declared_table *described = describe_table(reading->arena, name, &info);
     struct declared_table *table =
-        described ? reading_add_table(reading, blueprint->at, name,
-                                      base_name ? base_name : IMPORT_NO_TABLE_NAME)
-                  : NULL;
+        described ? reading_add_table(reading, blueprint->at, name, name) : NULL;
     if (!table)
         return NULL;
     described->path_name = table->path_name;
     described->base_name = table->base_name;
     described->at = table->at;
     *table = *described;
-    if (!base_name)
-        table->note = "The model does not say how this table is called at the service: write its "
-                      "name in place of " IMPORT_NO_TABLE_NAME ".";
     return table;
 }

@@ -1,4 +1,4 @@
-/* A table as templates of infrastructure describe it: its keys and its indexes. It is put together
+/* A table as a model of NoSQL Workbench describes it: its keys and its indexes. It is put together
  * piece by piece, held to the service's own rules, and then declared as a table is that the service
  * has described (core/author/describe.h). Whatever does not fit is left out with a note. */
 #ifndef DDBFS_CORE_IMPORT_BLUEPRINT_H
@@ -29,10 +29,11 @@ struct blueprint {
 void blueprint_add_attribute(struct blueprint *blueprint, struct json at, const char *name,
                              const char *type);
 
-/* Another attribute of KEYS, on the side that KEY_TYPE, "HASH" or "RANGE", says. False with a note
- * when it can't be one; NAME is NULL when that is noted already. */
+/* Adds the key attribute NAME to KEYS, as the partition key or, with SORT, as the sort key. KEYS
+ * has no key of that side yet. Returns false with a note when NAME can't be one; NAME is NULL when
+ * that is noted already. */
 bool blueprint_add_key(struct blueprint *blueprint, struct json at, struct key_schema *keys,
-                       const char *name, const char *key_type);
+                       const char *name, bool sort);
 
 /* PROJECTION_TYPE as the service writes it, "ALL", … False with a note when it is none. */
 bool blueprint_projection(struct blueprint *blueprint, struct json at, const char *projection_type,
@@ -42,9 +43,7 @@ bool blueprint_projection(struct blueprint *blueprint, struct json at, const cha
 void blueprint_add_index(struct blueprint *blueprint, struct json at,
                          const struct index_info *index);
 
-/* Declares the table. BASE_NAME is NULL where the template does not say it; the table's directory
- * is then called as the template calls the table, which is PATH_NAME. NULL when it was left out. */
-struct declared_table *blueprint_declare(struct blueprint *blueprint, const char *path_name,
-                                         const char *base_name);
+/* Declares the table NAME. Returns NULL when it was left out. */
+struct declared_table *blueprint_declare(struct blueprint *blueprint, const char *name);
 
 #endif

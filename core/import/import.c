@@ -1,17 +1,15 @@
 #include "core/import/import.h"
 
-#include "core/import/cloudformation.h"
 #include "core/import/data_model.h"
 #include "core/import/electrodb.h"
 #include "core/import/onetable.h"
-#include "core/import/terraform.h"
 #include "core/import/toolbox.h"
 #include "core/import/workbench.h"
 
 /* Every format that is known: a model is of exactly one of them. */
 static const struct import_format *const formats[] = {
-    &cloudformation_format, &data_model_format, &electrodb_format, &onetable_format,
-    &terraform_format,      &toolbox_format,    &workbench_format, NULL,
+    &data_model_format, &electrodb_format, &onetable_format,
+    &toolbox_format,    &workbench_format, NULL,
 };
 
 static bool is_map(struct json root)
@@ -26,6 +24,30 @@ static bool refuse_map(const char *file, struct error *err)
                      "%s: this is a map already, and no model: give it with --map, or to "
                      "\"ddbfs check\"",
                      file);
+}
+
+/* Sets ERR and returns true if TEXT, in JSON, YAML or HCL, has a mark of a file that describes
+ * infrastructure. */
+static bool import_refuse_infrastructure(const char *file, struct span text, struct error *err)
+{
+    static const struct {
+        const char *mark, *kind;
+    } marks[] = {
+        {"AWS::DynamoDB::", "CloudFormation template"},
+        {"AWS::Serverless::", "CloudFormation template"},
+        {"AWSTemplateFormatVersion", "CloudFormation template"},
+        {"aws_dynamodb_table", "Terraform file"},
+        {"\"terraform_version\"", "Terraform file"},
+    };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (memmem(text.data, text.size, marks[i].mark, strlen(marks[i].mark))) {
+            error_set(err, ERROR_INVALID,
+                      "%s: nothing was imported; a %s contains no key formats; run \"ddbfs map "
+                      "TABLE\", which reads the keys and indexes of the live table",
+                      file, marks[i].kind);
+            return true;
+        }
+    return false;
 }
 
 /* The format that recognises ROOT; NULL with an error when none does, or several do. */
@@ -45,6 +67,9 @@ static const struct import_format *recognise(const char *file, struct json root,
         refuse_map(file, err);
         return NULL;
     }
+    struct span text = span_of(root.doc->text, root.doc->size);
+    if (count == 0 && import_refuse_infrastructure(file, text, err))
+        return NULL;
     error_set(err, ERROR_INVALID,
               count ? "%s: this could be more than one model: make it one of"
                     : "%s: this is no model that can be imported; these can:",
@@ -115,27 +140,17 @@ static bool is_map_text(struct span text)
     return map;
 }
 
-/* Whether TEXT is no attempt at JSON, but may be YAML. */
-static bool may_be_yaml(struct span text)
-{
-    size_t at = 0;
-    while (at < text.size && strchr(" \t\r\n", text.data[at]) && text.data[at])
-        at++;
-    return at < text.size && text.data[at] != '{' && text.data[at] != '[';
-}
-
 static bool refuse_text(const char *file, struct span text, const struct json_doc *doc,
                         const struct json_fault *fault, struct error *err)
 {
     struct json_position at = {0};
     if (is_map_text(text))
         return refuse_map(file, err);
+    if (import_refuse_infrastructure(file, text, err))
+        return false;
     json_position_move(&at, doc, fault->offset);
-    error_set(err, ERROR_INVALID, "%s:%u:%u: this is no JSON: %s", file, at.lines + 1,
-              at.characters + 1, fault->what);
-    if (may_be_yaml(text))
-        error_add(err, "; a template in YAML is converted to JSON first, for example by cfn-flip");
-    return false;
+    return error_set(err, ERROR_INVALID, "%s:%u:%u: this is no JSON: %s", file, at.lines + 1,
+                     at.characters + 1, fault->what);
 }
 
 bool import_model(struct arena *arena, const char *file, struct span text, struct imported *out,

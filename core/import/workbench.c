@@ -30,8 +30,8 @@ static const char *needed_text(struct reading *reading, struct json owner, const
 }
 
 /* "PartitionKey" or "SortKey" of KeyAttributes, if it is there. */
-static bool read_key(struct table_reader *reader, struct json owner, const char *member,
-                     const char *key_type, struct key_schema *keys)
+static bool read_key(struct table_reader *reader, struct json owner, const char *member, bool sort,
+                     struct key_schema *keys)
 {
     struct json key = json_member(json_member(owner, "KeyAttributes"), member);
     struct blueprint *blueprint = &reader->blueprint;
@@ -41,15 +41,15 @@ static bool read_key(struct table_reader *reader, struct json owner, const char 
     const char *type = needed_text(reader->reading, key, "AttributeType");
     for (size_t i = 0; name && i < blueprint->attribute_count; i++)
         if (strcmp(blueprint->attributes[i].name, name) == 0)
-            return blueprint_add_key(blueprint, key, keys, name, key_type);
+            return blueprint_add_key(blueprint, key, keys, name, sort);
     blueprint_add_attribute(blueprint, key, name, type);
-    return blueprint_add_key(blueprint, key, keys, name, key_type);
+    return blueprint_add_key(blueprint, key, keys, name, sort);
 }
 
 static bool read_keys(struct table_reader *reader, struct json owner, struct key_schema *keys)
 {
-    return read_key(reader, owner, "PartitionKey", "HASH", keys) &&
-           read_key(reader, owner, "SortKey", "RANGE", keys);
+    return read_key(reader, owner, "PartitionKey", false, keys) &&
+           read_key(reader, owner, "SortKey", true, keys);
 }
 
 static void read_included(struct table_reader *reader, struct json list, struct index_info *index)
@@ -264,7 +264,7 @@ static void declare_described(struct table_reader *reader, const char *name, str
 {
     struct arena *arena = reader->reading->arena;
     struct json facets = json_member(table, "TableFacets");
-    struct declared_table *declared = blueprint_declare(&reader->blueprint, name, name);
+    struct declared_table *declared = blueprint_declare(&reader->blueprint, name);
     struct inference *inference = declared ? inference_new(declared) : NULL;
     bool added = inference && add_samples(inference, json_member(table, "TableData"));
     for (struct json each = json_first(facets); added && json_present(each); each = json_next(each))
@@ -310,7 +310,7 @@ static void read_table(struct reading *reading, struct json table)
     if (attribute_parts_init(&reader.names, reading->arena) &&
         !declare_kinds(&reader, name, table)) {
         reading_drop_table(reading, reader.table);
-        struct declared_table *bare = blueprint_declare(blueprint, name, name);
+        struct declared_table *bare = blueprint_declare(blueprint, name);
         if (bare)
             look_at_secrets(&reader, bare, table);
     }

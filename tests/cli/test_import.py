@@ -585,25 +585,6 @@ SECRETS = {
             }
         ],
     },
-    "cloudformation": {
-        "Resources": {
-            "Users": {
-                "Type": "AWS::DynamoDB::Table",
-                "Properties": {
-                    "TableName": "Users",
-                    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
-                    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
-                    "GlobalSecondaryIndexes": [
-                        {
-                            "IndexName": "all",
-                            "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
-                            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["name", "password"]},
-                        }
-                    ],
-                },
-            }
-        }
-    },
 }
 SECRET = {"onetable": ["tok", "d", "private", "password"], "electrodb": ["tok", "d", "password"], "toolbox": ["d", "password"]}
 
@@ -654,7 +635,8 @@ def test_live_names_give_environments(ddbfs, table):
 @rows(
     "text, said",
     [
-        ("Resources:\n  T: {}\n", "1: this is no JSON: a value expected; a template in YAML is converted to JSON"),
+        ("Resources: {T: {Type: AWS::DynamoDB::Table}}", "no key formats; run \"ddbfs map TABLE\""),
+        ('{"resource": {"aws_dynamodb_table": {}}}', "no key formats; run \"ddbfs map TABLE\""),
         ('// mine\n{"environments": {"e": {}}, "tables": {}}', "this is a map already, and no model"),
         ('{"environments": {"e": {}}, "tables": {}}', "this is a map already, and no model"),
     ],
@@ -663,11 +645,6 @@ def test_what_somebody_takes_for_a_model(ddbfs, tmp_path, text, said):
     (tmp_path / "model.json").write_text(text)
     got = ddbfs("map", "--from", tmp_path / "model.json", expect=1)
     assert got.text == "" and said in got.stderr
-
-
-def test_json_with_a_fault_is_not_taken_for_yaml(ddbfs, tmp_path):
-    (tmp_path / "model.json").write_text('{"a": }')
-    assert "YAML" not in ddbfs("map", "--from", tmp_path / "model.json", expect=1).stderr
 
 
 def test_init_says_why_it_wrote_nothing(ddbfs, tmp_path):

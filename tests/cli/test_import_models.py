@@ -453,7 +453,7 @@ def create_table_input(properties):
 
 
 def resource(name, keys, types="", indexes=(), local=()):
-    """A table of CloudFormation: KEYS is "pk sk"; TYPES says "n:N"; INDEXES: (name, keys, projection)."""
+    """A table as CreateTable takes it: KEYS is "pk sk"; TYPES says "n:N"; INDEXES: (name, keys, projection)."""
     typed = dict(word.split(":") for word in types.split())
     schema = lambda words: [
         {"AttributeName": word, "KeyType": kind} for word, kind in zip(words.split(), ("HASH", "RANGE"))
@@ -496,61 +496,6 @@ RESOURCES = [
 ]  # fmt: skip
 
 
-def as_cloudformation():
-    """The name depends on a parameter here, and the first table is a GlobalTable."""
-    resources = {}
-    for number, properties in enumerate(RESOURCES):
-        named = {**properties, "TableName": {"Fn::Sub": properties["TableName"].replace("dev-", "${Stage}-")}}
-        kind = "GlobalTable" if number == 0 else "Table"
-        resources[f"Table{number}"] = {"Type": f"AWS::DynamoDB::{kind}", "Properties": named}
-    return {"Parameters": {"Stage": {"Type": "String", "Default": "dev"}}, "Resources": resources}
-
-
-def as_terraform_values(properties):
-    key = lambda schema, kind: next((e["AttributeName"] for e in schema if e["KeyType"] == kind), None)
-    values = {
-        "name": properties["TableName"],
-        "hash_key": key(properties["KeySchema"], "HASH"),
-        "range_key": key(properties["KeySchema"], "RANGE"),
-        "attribute": [
-            {"name": each["AttributeName"], "type": each["AttributeType"]}
-            for each in properties["AttributeDefinitions"]
-        ],
-    }
-    for member, block in (
-        ("GlobalSecondaryIndexes", "global_secondary_index"),
-        ("LocalSecondaryIndexes", "local_secondary_index"),
-    ):
-        values[block] = [
-            {
-                "name": index["IndexName"],
-                **({"hash_key": key(index["KeySchema"], "HASH")} if block[0] == "g" else {}),
-                "range_key": key(index["KeySchema"], "RANGE"),
-                "projection_type": index["Projection"]["ProjectionType"],
-                "non_key_attributes": index["Projection"].get("NonKeyAttributes", []),
-            }
-            for index in properties.get(member, [])
-        ]
-    return values
-
-
-def as_terraform():
-    tables = {}
-    for number, properties in enumerate(RESOURCES):
-        values = as_terraform_values(properties)
-        tables[f"t{number}"] = {**values, "name": values["name"].replace("dev-", "${var.stage}-")}
-    return {"variable": {"stage": {"default": "dev"}}, "resource": {"aws_dynamodb_table": tables}}
-
-
-def as_terraform_state():
-    resources = [
-        {"mode": "managed", "type": "aws_dynamodb_table", "name": f"t{number}", "values": as_terraform_values(each)}
-        for number, each in enumerate(RESOURCES)
-    ]
-    module = {"resources": resources[:4], "child_modules": [{"address": "module.m", "resources": resources[4:]}]}
-    return {"format_version": "1.0", "terraform_version": "1.9.0", "values": {"root_module": module}}
-
-
 def as_workbench():
     key = lambda properties, schema: {
         name: {
@@ -585,15 +530,13 @@ def as_workbench():
     return {"ModelName": "Shop", "ModelMetadata": {"Version": "3.0"}, "DataModel": tables}
 
 
-@rows("name", ["cloudformation.json", "terraform.json", "workbench.json"])
-def test_a_model_does_not_say_how_many_items_there_are(ddbfs, name):
-    assert "DescribeTable" not in ddbfs("map", "--from", MODELS / name, expect=None).text
+def test_a_model_does_not_say_how_many_items_there_are(ddbfs):
+    assert "DescribeTable" not in ddbfs("map", "--from", MODELS / "workbench.json", expect=None).text
 
 
-@rows("make", [as_cloudformation, as_terraform, as_terraform_state, as_workbench])
-def test_keys_and_indexes(printed, ddbfs, table, boto, tmp_path, make):
+def test_keys_and_indexes(printed, ddbfs, table, boto, tmp_path):
     file = tmp_path / "model.json"
-    file.write_text(json.dumps(make()))
+    file.write_text(json.dumps(as_workbench()))
     path, left_out = printed(file)
     assert left_out == ""
     tables = [(create_table_input(each), list(text_items(create_table_input(each)))) for each in RESOURCES]

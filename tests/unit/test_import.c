@@ -87,6 +87,27 @@ static void test_what_is_no_model(void)
     fails("5", "m.json: this is no model that can be imported; these can:");
 }
 
+static void test_infrastructure_has_no_key_formats(void)
+{
+    static const char *const templates[] = {
+        "{\"Resources\": {\"T\": {\"Type\": \"AWS::DynamoDB::Table\"}}}",
+        "{\"Resources\": {\"T\": {\"Type\": \"AWS::Serverless::SimpleTable\"}}}",
+        "AWSTemplateFormatVersion: 2010-09-09\nResources: {}\n",
+    };
+    static const char *const terraform[] = {
+        "{\"resource\": {\"aws_dynamodb_table\": {\"t\": {\"name\": \"orders\"}}}}",
+        "resource \"aws_dynamodb_table\" \"t\" {\n}\n",
+        "{\"version\": 4, \"terraform_version\": \"1.9.0\", \"resources\": []}",
+    };
+    for (size_t i = 0; i < sizeof templates / sizeof *templates; i++)
+        fails(templates[i], "m.json: nothing was imported; a CloudFormation template contains no "
+                            "key formats; run \"ddbfs map TABLE\"");
+    for (size_t i = 0; i < sizeof terraform / sizeof *terraform; i++)
+        fails(terraform[i], "m.json: nothing was imported; a Terraform file contains no key "
+                            "formats; run \"ddbfs map TABLE\"");
+    fails("// aws_dynamodb_table\n{\"environments\": {}, \"tables\": {}}", "this is a map already");
+}
+
 /* What came of a model, in one text: tables, kinds, indexes, and what was left out. */
 static void add_key(const struct declared_key *key, struct buf *out)
 {
@@ -710,6 +731,7 @@ static const struct check_test tests[] = {
     {"templates_that_no_format_can_say", test_templates_that_no_format_can_say},
     {"parts_have_a_name_each", test_parts_have_a_name_each},
     {"what_is_no_model", test_what_is_no_model},
+    {"infrastructure_has_no_key_formats", test_infrastructure_has_no_key_formats},
     {"onetable_models", test_onetable_models},
     {"onetable_types_dates_and_times", test_onetable_types_dates_and_times},
     {"numbers_are_padded_with_zeros", test_numbers_are_padded_with_zeros},

@@ -145,36 +145,6 @@ static void test_data_model_left_out(void)
     imports("data-model-left-out", true);
 }
 
-static void test_cloudformation(void)
-{
-    imports("cloudformation", false);
-}
-
-static void test_cloudformation_left_out(void)
-{
-    imports("cloudformation-left-out", false);
-}
-
-static void test_terraform(void)
-{
-    imports("terraform", false);
-}
-
-static void test_terraform_shown(void)
-{
-    imports("terraform-shown", false);
-}
-
-static void test_terraform_plan(void)
-{
-    imports("terraform-plan", false);
-}
-
-static void test_terraform_state(void)
-{
-    imports("terraform-state", false);
-}
-
 static void test_data_model_types(void)
 {
     imports("data-model-types", true);
@@ -190,12 +160,6 @@ static const struct check_test tests[] = {
     {"workbench", test_workbench},
     {"data_model", test_data_model},
     {"data_model_left_out", test_data_model_left_out},
-    {"cloudformation", test_cloudformation},
-    {"cloudformation_left_out", test_cloudformation_left_out},
-    {"terraform", test_terraform},
-    {"terraform_shown", test_terraform_shown},
-    {"terraform_plan", test_terraform_plan},
-    {"terraform_state", test_terraform_state},
 };
 
 CHECK_MAIN(tests)
