@@ -1,5 +1,5 @@
 /* Where a service of AWS is asked, and what signs for it: by settings, partition and account. The
- * rules are those of the public endpoint rule sets of AWS; docs/endpoints.md tells them. */
+ * rules are those of the public endpoint rule sets of AWS (docs/credentials.md#endpoints). */
 #ifndef DDBFS_CORE_AWS_ENDPOINT_H
 #define DDBFS_CORE_AWS_ENDPOINT_H
 

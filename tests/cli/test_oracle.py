@@ -229,8 +229,8 @@ EXCEPTIONS = [
     ("dual-stack in iso-e and iso-f is in the rules, and not in the older table", has_no_variant),
     # Of botocore, which is not the whole CLI. FACTS.md: "Region: …, profile, metadata".
     ("the CLI alone asks the machine for its region", asks_no_machine_for_the_region),
-    # Of ddbfs, docs/credentials.md: "A variable that is empty counts as none", also where it would
-    # be an error in the AWS CLI; "An id that is there and empty, or without its secret, is an error".
+    # Of ddbfs, docs/credentials.md: "An empty variable counts as not set", also where it would be
+    # an error in the AWS CLI; "A key id that is empty or has no secret is an error".
     ("an empty AWS_REGION counts as none", has_an_empty_region),
     ("an empty access key id is told, not sent", has_an_empty_key),
 ]

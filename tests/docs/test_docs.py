@@ -96,9 +96,18 @@ def test_messages_of_the_mount_are_found():
 
 
 @rows("message", messages_of_the_mount())
-def test_troubleshooting_has_the_message(message):
-    text = (REPO / "docs/troubleshooting.md").read_text()
+def test_errors_page_has_the_message(message):
+    text = (REPO / "docs/errors.md").read_text()
     assert message in text.partition("\n## The mount\n")[2].partition("\n## ")[0]
+
+
+def test_errors_page_has_every_kind():
+    """Word, errno and remedy of each kind, in the order of core/base/error.c."""
+    table = re.search(r"\} kinds\[\] = \{(.*?)\n\};", (REPO / "core/base/error.c").read_text(), re.S)[1]
+    of_code = [(word, number, fixer.lower()) for word, number, fixer in
+               re.findall(r'\{"([\w-]+)", (E\w+), (\w+),', table)]  # fmt: skip
+    of_page = re.findall(r"^\| `([\w-]+)` \| `(E\w+)` \| `(\w+)` \|", (REPO / "docs/errors.md").read_text(), re.M)
+    assert of_code and of_page == of_code
 
 
 def links():

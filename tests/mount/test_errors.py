@@ -1,4 +1,4 @@
-"""The table of errors (docs/mount.md), row by row: what the command line says and with which status,
+"""The table of errors (docs/errors.md), row by row: what the command line says and with which status,
 what it tells programs, the errno at the mount, and what /.ddbfs/errors and the log keep of it. Every
 reason ends in what to do."""
 
@@ -377,10 +377,10 @@ def test_row(mount, ddbfs, home, proxy, make_map, answers, name):
 
 
 def test_every_row_of_the_table_is_here():
-    """Those that are missing: the interrupt (test_interrupts.py), limits (test_limits.py), and what no
-    fault makes."""
-    table = (places.REPO / "docs/mount.md").read_text().partition("## When something fails")[2]
-    told = set(re.findall(r"`(E[A-Z]+)`", table.partition("\n\nNo failure")[0]))
+    """Not here: the interrupt (test_interrupts.py), limits (test_limits.py), writes (test_readonly.py), and errors
+    that no fault causes."""
+    table = (places.REPO / "docs/errors.md").read_text().partition("## Kinds")[2]
+    told = set(re.findall(r"`(E[A-Z]+)`", table.partition("\n\n`fixable_by`")[0]))
     elsewhere = {"EINTR", "EDQUOT", "EMFILE", "ENAMETOOLONG", "ELOOP", "ENOTUNIQ", "EOPNOTSUPP", "EFBIG",
-                 "ESTALE"}  # fmt: skip
+                 "ESTALE", "EISDIR", "ENOTDIR", "ENOMEM", "EROFS"}  # fmt: skip
     assert {errno.errorcode[row.number] for row in ROWS.values()} == told - elsewhere
