@@ -1,5 +1,5 @@
-"""Thirty questions about the sample data: the line that answers each, as `ddbfs skill` teaches it, what it
-takes, and what boto3 says. docs/guides/agents.md shows them."""
+"""Thirty questions about the sample data: for each its line, as `ddbfs skill` teaches it, its requests and RCU,
+and boto3's result. docs/guides/agents.md shows some of them."""
 
 import decimal
 
@@ -10,7 +10,7 @@ from . import load
 SHOP = "kl7a9h55-shopify-e513a8-4"
 JOB_ID = "1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90"
 COOL = "cool-store.myshopify.com"
-# What the lines call paths that are long.
+# The names of long paths in the lines.
 VARIABLES = {
     "JOBS": f"/prod/jobs/by-index/shopify/{SHOP}",
     "STATE": f"/prod/jobs/by-status/{SHOP}",
@@ -109,29 +109,29 @@ def last_failed(truth):
     return truth.state("FAILED")[0]
 
 
-# The question; the line; requests; read units; the answer.
+# The question; the line; requests; RCU; the result.
 QUESTIONS = [
     # How many.
-    ("How many jobs has the index?",
+    ("How many jobs does the index have?",
      'ddbfs cat "$JOBS/all@count"', 1, 4, lambda t: len(t.jobs())),
     ("How many jobs of the shop failed, on all platforms?",
      'ddbfs cat "$STATE/FAILED@count"', 1, 0.5, lambda t: len(t.state("FAILED"))),
-    ("How many were begun on 16 April?",
+    ("How many jobs started on 16 April?",
      'ddbfs cat "$JOBS/on/2026-04-16@count"', 1, 0.5, lambda t: len(t.jobs("2026-04-16", "2026-04-16~"))),
-    ("How many wait, how many are under way?",
+    ("How many jobs are pending, how many in progress?",
      'ddbfs cat "$STATE/PENDING@count" "$STATE/IN_PROGRESS@count"', 2, 1,
      lambda t: lines(len(t.state(each)) for each in ("PENDING", "IN_PROGRESS"))),
-    ("How many took more than one attempt?",
+    ("How many jobs took more than one attempt?",
      "ddbfs ls --count --where 'attempt > 1' \"$JOBS/all\"", 1, 4,
      lambda t: len([job for job in t.jobs() if job["attempt"] > 1])),
-    ("How many people have signed in to the shop?",
+    ("How many sessions does the shop have?",
      f"ddbfs ls --count --where 'entity_type = \"SESSION\"' \"$SHOPS/{COOL}\"", 1, 0.5,
      lambda t: len([each for each in t.shop(COOL) if each["entity_type"] == "SESSION"])),
     # Of each value, the commonest.
     ("How many jobs are in each state?",
      'ddbfs cat "$JOBS/all@summary" | jq -r \'.attributes.status.values[] | "\\(.value) \\(.count)"\' | sort', 1, 4,
      lambda t: lines(sorted(f"{name} {count}" for name, count in count_of(job["status"] for job in t.jobs()).items()))),
-    ("Which error is the commonest?",
+    ("Which error is the most common?",
      'ddbfs cat "$STATE/FAILED@summary" | jq -r \'.attributes.error_code.values | max_by(.count).value\'', 2, 2.5,
      lambda t: commonest(job["error_code"] for job in t.state("FAILED"))),
     ("How many jobs of each type on 16 April?",
@@ -150,20 +150,20 @@ QUESTIONS = [
     ("What is the greatest number of attempts?",
      'ddbfs cat "$JOBS/all@summary" | jq .attributes.attempt.max', 1, 4,
      lambda t: max(job["attempt"] for job in t.jobs())),
-    ("When was the first job begun, and when the last?",
+    ("When did the first job start, and when the last?",
      'ddbfs cat "$JOBS/all@summary" | jq -r \'.oldest.date, .newest.date\'', 1, 4,
      lambda t: lines([min(job["created_at"] for job in t.jobs()), max(job["created_at"] for job in t.jobs())])),
     ("What is the worst latency (p99) of the failed jobs?",
      'ddbfs cat "$STATE/FAILED@jsonl" | jq -s \'map(.stats.latency_ms.p99) | max\'', 2, 2.5,
      lambda t: max(job["stats"]["latency_ms"]["p99"] for job in t.state("FAILED"))),
-    ("When did somebody last sign in to the shop?",
+    ("When was the last sign-in to the shop?",
      f"ddbfs cat --where 'entity_type = \"SESSION\"' \"$SHOPS/{COOL}@summary\" | jq -r .newest.date", 1, 0.5,
      lambda t: max(each["last_updated"] for each in t.shop(COOL) if each["entity_type"] == "SESSION")),
     # Windows, and which of them.
-    ("How many jobs were begun on 14 and 15 April?",
+    ("How many jobs started on 14 and 15 April?",
      'ddbfs cat "$JOBS/between/2026-04-14..2026-04-15@count"', 1, 2,
      lambda t: len(t.jobs("2026-04-14", "2026-04-15~"))),
-    ("Which of them still wait?",
+    ("Which jobs of 14 and 15 April are pending?",
      "ddbfs ls --where 'status = \"PENDING\"' \"$JOBS/between/2026-04-14..2026-04-15\"", 1, 2,
      lambda t: lines(name_of(job) for job in t.jobs("2026-04-14", "2026-04-15~") if job["status"] == "PENDING")),
     ("How many documents failed on 16 April?",
@@ -171,29 +171,29 @@ QUESTIONS = [
      lambda t: sum(job["progress"]["failed"] for job in t.jobs("2026-04-16", "2026-04-16~"))),
     ("Which is the newest job?",
      'ddbfs ls --limit 1 "$JOBS/latest"', 1, 0.5, lambda t: name_of(t.jobs()[-1])),
-    ("When were the last three begun, and how did they end?",
+    ("When did the last three jobs start, and what is their status?",
      'ddbfs cat --limit 3 "$JOBS/latest@csv:created_at,status"', 1, 0.5,
      lambda t: lines(["created_at,status", *(f"{job['created_at']},{job['status']}" for job in t.jobs()[:-4:-1])])),
     # One record.
-    ("How did this job end?",
+    ("What is the status of this job?",
      'ddbfs cat "$JOB@/status"', 2, 1, lambda t: t.job()["status"]),
-    ("How many documents did it process?",
+    ("How many documents did this job process?",
      'ddbfs cat "$JOB" | jq .progress.processed', 2, 1, lambda t: t.job()["progress"]["processed"]),
     # What leads to what.
-    ("In what batches does its index take documents?",
+    ("What is the batch size of its index?",
      'ddbfs cat "$JOB@links/settings" | jq .add_docs_config.batch_size', 3, 1.5,
      lambda t: t.settings(t.job()["system_account_id"], t.job()["index_name"])["add_docs_config"]["batch_size"]),
-    ("Which plan has its shop?",
+    ("Which plan does the shop of this job have?",
      'ddbfs cat "$JOB@links/shop/SETTINGS@/plan"', 3, 1.5,
      lambda t: t.shop_settings(t.job()["shop_domain"])["plan"]),
-    ("Which language has the index that this shop uses?",
+    ("Which language does the active index of the shop have?",
      f'ddbfs cat "$SHOPS/{COOL}/SETTINGS@links/settings" | jq -r .create_index_config.language', 2, 1,
      lambda t: t.settings(t.shop_settings(COOL)["system_account_id"],
                           t.shop_settings(COOL)["active_index"])["create_index_config"]["language"]),
-    ("Which index does the shop of the last failed job use?",
+    ("Which index is active in the shop of the last failed job?",
      'ddbfs cat "$STATE/FAILED/$(ddbfs ls --limit 1 "$STATE/FAILED")@links/shop/SETTINGS@/active_index"', 3, 1.5,
      lambda t: t.shop_settings(last_failed(t)["shop_domain"])["active_index"]),
-    ("Which shops has the account?",
+    ("Which shops belong to the account?",
      'ddbfs ls "$SHOPS/by-account/kl7a9h55"', 1, 0.5,
      lambda t: lines(sorted(each["shop_domain"] for each in
                             t.query("ShopifyEntitiesTable", "system_account_id = :a", index="GSI_SystemAccountId",
@@ -204,9 +204,9 @@ QUESTIONS = [
      lambda t: lines(sorted({each.removesuffix("-EcomIndexerJobsTable") + "/" for each in
                              t.boto.list_tables()["TableNames"]
                              if each.startswith("dev-") and each.endswith("-EcomIndexerJobsTable")}))),
-    ("What has production of the shop that staging has not?",
+    ("Which items of the shop exist in production, but not in staging?",
      "ddbfs diff --json \"$SHOPS/" + COOL + "\" /staging/shops/" + COOL + " | jq -r 'select(.kind == \"removed\").a'", 2, 1,
      lambda t: lines(f"/prod/shops/{COOL}/{name}" for name in t.names(COOL, "prod") if name not in t.names(COOL, "staging"))),
-    ("How many read units does a look at all jobs take?",
+    ("How many RCU does a read of all jobs take?",
      'ddbfs cat "$JOBS/all@info" | jq .capacity', 1, 4, lambda t: (t.jobs(), number(decimal.Decimal(str(t.units))))[1]),
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the thirty questions take of who knows no companion: every record read as a file of its own."""
+"""The cost of the thirty questions without companions: each item is read as a file of its own."""
 
 import os
 import re
@@ -33,7 +33,7 @@ class Bill:
         self.units += sum(each.units for each in self.mount.proxy.requests)
 
     def __str__(self):
-        return f"{self.requests} requests, {self.units:g} read units and {self.bytes // 1000} kB"
+        return f"{self.requests} requests, {self.units:g} RCU and {self.bytes // 1000} kB"
 
 
 def test_a_search_through_all_files(mount):
@@ -47,7 +47,7 @@ def test_a_search_through_all_files(mount):
 
     for _, line, *_ in questions.QUESTIONS:
         bill.question(read, line)
-    assert f"`grep -r` of what each question is about: {bill}" in GUIDE.read_text("utf-8")
+    assert f"`grep -r` over the paths of each question: {bill}" in GUIDE.read_text("utf-8")
 
 
 def test_one_file_after_another(mount, ddbfs):
@@ -64,7 +64,7 @@ def test_one_file_after_another(mount, ddbfs):
 
     for _, line, *_ in questions.QUESTIONS:
         bill.question(read, line)
-    assert f"`ddbfs ls`, and one reading a record: {bill}" in GUIDE.read_text("utf-8")
+    assert f"`ddbfs ls`, then one read for each item: {bill}" in GUIDE.read_text("utf-8")
 
 
 def test_the_lines_themselves(ddbfs, home, proxy):
@@ -75,5 +75,5 @@ def test_the_lines_themselves(ddbfs, home, proxy):
     for _, line, *_ in questions.QUESTIONS:
         printed += len(subprocess.run(["/bin/sh", "-c", line], env=environment, capture_output=True, check=True).stdout)
     requests, units = len(proxy.requests), sum(each.units for each in proxy.requests)
-    told = f"the lines above: {requests} requests, {units:g} read units and {printed / 1000:.1f} kB"
+    told = f"the thirty lines: {requests} requests, {units:g} RCU and {printed / 1000:.1f} kB"
     assert told in GUIDE.read_text("utf-8")
