@@ -117,7 +117,7 @@ def title(section):
 
 
 def test_the_excerpts_are_one_map(ddbfs, guide_map):
-    assert len(SECTIONS) == 11
+    assert len(SECTIONS) == 9
     assert ddbfs("check", "--offline", guide_map).stderr == ""
 
 

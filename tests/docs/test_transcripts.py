@@ -73,7 +73,7 @@ def shell_environment(home, tmp_path):
 
 def test_shell_guide_is_true(shell_environment, mountpoint, tmp_path, proxy):
     """Also the number of requests that each line sends."""
-    assert len(list(transcripts.steps_of(SHELL_GUIDE))) > 25
+    assert len(list(transcripts.steps_of(SHELL_GUIDE))) > 20
     bash = transcripts.Bash(shell_environment, tmp_path)
     assert transcripts.find_differences(SHELL_GUIDE, bash, mountpoint, proxy) == []
     assert not mounts.is_mounted(mountpoint)
