@@ -54,8 +54,8 @@ configuration_environment(const struct configuration *configuration, size_t numb
 
 /* What was said. */
 
-static void tell(struct configured_environment *to, enum configured which, const char *value,
-                 const char *origin)
+static void configuration_report(struct configured_environment *to, enum configured which,
+                                 const char *value, const char *origin)
 {
     struct configured_fact *fact = &to->facts[which];
     if (!value || !*value)
@@ -67,14 +67,15 @@ static void tell(struct configured_environment *to, enum configured which, const
 }
 
 /* What is as it is because nobody said anything is left out. */
-static void tell_if_said(struct configured_environment *to, enum configured which,
-                         const char *value, const char *origin)
+static void configuration_report_if_stated(struct configured_environment *to, enum configured which,
+                                           const char *value, const char *origin)
 {
     if (*origin)
-        tell(to, which, value, origin);
+        configuration_report(to, which, value, origin);
 }
 
-static void tell_settings(struct configured_environment *to, const struct aws_settings *settings)
+static void configuration_report_settings(struct configured_environment *to,
+                                          const struct aws_settings *settings)
 {
     static const char *const modes[] = {[AWS_ACCOUNT_PREFERRED] = "preferred",
                                         [AWS_ACCOUNT_REQUIRED] = "required",
@@ -82,46 +83,49 @@ static void tell_settings(struct configured_environment *to, const struct aws_se
     CLEAN_UP(buf_clean_up) struct buf attempts = {0};
     const char *profile_by = aws_settings_origin(settings, AWS_SETTING_PROFILE);
     buf_printf(&attempts, "%u", settings->max_attempts);
-    tell(to, CONFIGURED_PROFILE, aws_settings_profile_in_force(settings),
-         *profile_by ? profile_by : "nobody names one");
-    tell(to, CONFIGURED_REGION, settings->region,
-         aws_settings_origin(settings, AWS_SETTING_REGION));
-    tell_if_said(to, CONFIGURED_FIPS, settings->fips ? "true" : "false",
-                 aws_settings_origin(settings, AWS_SETTING_FIPS));
-    tell_if_said(to, CONFIGURED_DUAL_STACK, settings->dual_stack ? "true" : "false",
-                 aws_settings_origin(settings, AWS_SETTING_DUAL_STACK));
-    tell_if_said(to, CONFIGURED_ACCOUNT_MODE, modes[settings->account_mode],
-                 aws_settings_origin(settings, AWS_SETTING_ACCOUNT_MODE));
-    tell(to, CONFIGURED_CA_BUNDLE, settings->ca_bundle,
-         aws_settings_origin(settings, AWS_SETTING_CA_BUNDLE));
-    tell_if_said(to, CONFIGURED_MAX_ATTEMPTS, settings->max_attempts ? buf_text(&attempts) : "",
-                 aws_settings_origin(settings, AWS_SETTING_MAX_ATTEMPTS));
-    tell(to, CONFIGURED_RETRY_MODE, settings->retry_mode,
-         aws_settings_origin(settings, AWS_SETTING_RETRY_MODE));
+    configuration_report(to, CONFIGURED_PROFILE, aws_settings_profile_in_force(settings),
+                         *profile_by ? profile_by : "nobody names one");
+    configuration_report(to, CONFIGURED_REGION, settings->region,
+                         aws_settings_origin(settings, AWS_SETTING_REGION));
+    configuration_report_if_stated(to, CONFIGURED_FIPS, settings->fips ? "true" : "false",
+                                   aws_settings_origin(settings, AWS_SETTING_FIPS));
+    configuration_report_if_stated(to, CONFIGURED_DUAL_STACK,
+                                   settings->dual_stack ? "true" : "false",
+                                   aws_settings_origin(settings, AWS_SETTING_DUAL_STACK));
+    configuration_report_if_stated(to, CONFIGURED_ACCOUNT_MODE, modes[settings->account_mode],
+                                   aws_settings_origin(settings, AWS_SETTING_ACCOUNT_MODE));
+    configuration_report(to, CONFIGURED_CA_BUNDLE, settings->ca_bundle,
+                         aws_settings_origin(settings, AWS_SETTING_CA_BUNDLE));
+    configuration_report_if_stated(to, CONFIGURED_MAX_ATTEMPTS,
+                                   settings->max_attempts ? buf_text(&attempts) : "",
+                                   aws_settings_origin(settings, AWS_SETTING_MAX_ATTEMPTS));
+    configuration_report(to, CONFIGURED_RETRY_MODE, settings->retry_mode,
+                         aws_settings_origin(settings, AWS_SETTING_RETRY_MODE));
 }
 
 /* The address, without the slash that stands for no path. */
-static void tell_endpoint(struct configured_environment *to, const struct aws_settings *settings,
-                          const struct aws_endpoint *endpoint, bool by_account)
+static void configuration_report_endpoint(struct configured_environment *to,
+                                          const struct aws_settings *settings,
+                                          const struct aws_endpoint *endpoint, bool by_account)
 {
     CLEAN_UP(buf_clean_up) struct buf url = {0};
     const char *said = aws_settings_origin(settings, AWS_SETTING_URLS + AWS_DYNAMODB);
     buf_add_text(&url, endpoint->root_url);
     if (strcmp(endpoint->root_path, "/") == 0 && span_ends(buf_span(&url), SPAN_LITERAL("/")))
         buf_truncate(&url, url.size - 1);
-    tell(to, CONFIGURED_ENDPOINT, buf_text(&url),
-         *said        ? said
-         : by_account ? "the region and the account"
-                      : "the region");
+    configuration_report(to, CONFIGURED_ENDPOINT, buf_text(&url),
+                         *said        ? said
+                         : by_account ? "the region and the account"
+                                      : "the region");
 }
 
 /* Where whoever has no account would be asked, which is known without credentials. */
-static void tell_plain_endpoint(struct configured_environment *to,
-                                const struct aws_settings *settings)
+static void configuration_report_plain_endpoint(struct configured_environment *to,
+                                                const struct aws_settings *settings)
 {
     struct aws_endpoint endpoint;
     if (settings->region && aws_endpoint_init(&endpoint, settings, AWS_DYNAMODB, NULL, NULL, NULL))
-        tell_endpoint(to, settings, &endpoint, false);
+        configuration_report_endpoint(to, settings, &endpoint, false);
     if (settings->region)
         aws_endpoint_clean_up(&endpoint);
 }
@@ -129,48 +133,49 @@ static void tell_plain_endpoint(struct configured_environment *to,
 /* What was found. */
 
 /* As the AWS CLI shows it. */
-static void tell_key(struct configured_environment *to, const char *id)
+static void configuration_report_key(struct configured_environment *to, const char *id)
 {
     CLEAN_UP(buf_clean_up) struct buf shown = {0};
     size_t size = strlen(id), last = size < 4 ? size : 4;
     buf_add_repeated(&shown, '*', 16);
     buf_add_text(&shown, id + size - last);
-    tell(to, CONFIGURED_ACCESS_KEY_ID, buf_text(&shown), "");
+    configuration_report(to, CONFIGURED_ACCESS_KEY_ID, buf_text(&shown), "");
 }
 
-static void tell_expiry(struct configured_environment *to, int64_t expires_wall_ms)
+static void configuration_report_expiry(struct configured_environment *to, int64_t expires_wall_ms)
 {
     CLEAN_UP(buf_clean_up) struct buf instant = {0};
     struct clock *clock = loop_clock(to->configuration->loop);
     if (!expires_wall_ms)
         return;
     instant_write(&instant, expires_wall_ms);
-    tell(to, CONFIGURED_EXPIRES, buf_text(&instant), "");
+    configuration_report(to, CONFIGURED_EXPIRES, buf_text(&instant), "");
     to->left_ms = expires_wall_ms - clock->wall_ms(clock);
 }
 
-static bool tell_credentials(struct configured_environment *to,
-                             const struct credentials *credentials)
+static bool configuration_report_credentials(struct configured_environment *to,
+                                             const struct credentials *credentials)
 {
     bool of_environment = credentials->method && strcmp(credentials->method, "env") == 0;
     to->method = credentials->method;
-    tell(to, CONFIGURED_CREDENTIALS, credentials->method, credentials->origin);
-    tell_key(to, credentials->access_key_id);
-    tell_expiry(to, credentials->expires_wall_ms);
-    tell(to, CONFIGURED_ACCOUNT_ID, credentials->account_id,
-         of_environment ? "AWS_ACCOUNT_ID" : "the credentials");
+    configuration_report(to, CONFIGURED_CREDENTIALS, credentials->method, credentials->origin);
+    configuration_report_key(to, credentials->access_key_id);
+    configuration_report_expiry(to, credentials->expires_wall_ms);
+    configuration_report(to, CONFIGURED_ACCOUNT_ID, credentials->account_id,
+                         of_environment ? "AWS_ACCOUNT_ID" : "the credentials");
     const struct aws_endpoint *endpoint = aws_session_endpoint(to->session, credentials, &to->err);
     if (!endpoint)
         return false;
-    tell_endpoint(to, &to->settings, endpoint,
-                  credentials->account_id && strncmp(endpoint->host, credentials->account_id,
-                                                     strlen(credentials->account_id)) == 0);
+    configuration_report_endpoint(
+        to, &to->settings, endpoint,
+        credentials->account_id &&
+            strncmp(endpoint->host, credentials->account_id, strlen(credentials->account_id)) == 0);
     return true;
 }
 
 /* One environment's way. */
 
-static void tell_done(void *arg)
+static void configuration_report_done(void *arg)
 {
     struct configuration *configuration = arg;
     configuration->all_known = NULL;
@@ -178,7 +183,7 @@ static void tell_done(void *arg)
 }
 
 /* What an allocation that failed left incomplete must not pass for all there is. */
-static void check_memory(struct configured_environment *to)
+static void configuration_check_memory(struct configured_environment *to)
 {
     bool failed = to->name.failed;
     for (size_t i = 0; i < CONFIGURED; i++)
@@ -187,26 +192,27 @@ static void check_memory(struct configured_environment *to)
         error_no_memory(&to->err);
 }
 
-static void end(struct configured_environment *to)
+static void configuration_end(struct configured_environment *to)
 {
-    check_memory(to);
+    configuration_check_memory(to);
     loop_remove_timer(to->deadline);
     to->deadline = NULL;
     to->configuration->under_way--;
     if (to->configuration->under_way == 0)
-        tell_done(to->configuration);
+        configuration_report_done(to->configuration);
 }
 
 /* What STS refuses about the credentials is told as DynamoDB's refusals are. */
-static void take_identity(void *arg, const struct sts_identity *found, const struct error *err)
+static void configuration_take_identity(void *arg, const struct sts_identity *found,
+                                        const struct error *err)
 {
     struct configured_environment *to = arg;
     const struct aws_settings *settings = aws_session_settings(to->session);
     to->whoami = NULL;
     if (found) {
-        tell(to, CONFIGURED_ACCOUNT_ID, found->account, "STS");
-        tell(to, CONFIGURED_ARN, found->arn, "STS");
-        tell(to, CONFIGURED_USER_ID, found->user_id, "STS");
+        configuration_report(to, CONFIGURED_ACCOUNT_ID, found->account, "STS");
+        configuration_report(to, CONFIGURED_ARN, found->arn, "STS");
+        configuration_report(to, CONFIGURED_USER_ID, found->user_id, "STS");
     } else if (!sts_fault_of_identity(err, to->method,
                                       buf_text(&to->facts[CONFIGURED_CREDENTIALS].origin),
                                       aws_settings_profile(settings), &to->err)) {
@@ -215,35 +221,35 @@ static void take_identity(void *arg, const struct sts_identity *found, const str
         memcpy(to->err.code, err->code, sizeof err->code);
         memcpy(to->err.request_id, err->request_id, sizeof err->request_id);
     }
-    end(to);
+    configuration_end(to);
 }
 
-static bool ask_who_it_is(struct configured_environment *to)
+static bool configuration_request_who_it_is(struct configured_environment *to)
 {
     to->sts = aws_session_sts(to->session);
-    to->whoami = sts_get_caller_identity(&to->sts, aws_session_settings(to->session), take_identity,
-                                         to, &to->err);
+    to->whoami = sts_get_caller_identity(&to->sts, aws_session_settings(to->session),
+                                         configuration_take_identity, to, &to->err);
     return to->whoami;
 }
 
-static void take_credentials(void *arg, const struct credentials_answer *answer)
+static void configuration_take_credentials(void *arg, const struct credentials_answer *answer)
 {
     struct configured_environment *to = arg;
     const struct aws_settings *settings = aws_session_settings(to->session);
     bool found = answer->found == CREDENTIALS_FOUND;
     to->asking = NULL;
     if (!to->settings.region) /* the machine may have been asked */
-        tell(to, CONFIGURED_REGION, settings->region,
-             aws_settings_origin(settings, AWS_SETTING_REGION));
+        configuration_report(to, CONFIGURED_REGION, settings->region,
+                             aws_settings_origin(settings, AWS_SETTING_REGION));
     if (!found)
         to->err = answer->err;
-    if (found && tell_credentials(to, &answer->credentials) && to->configuration->whoami &&
-        ask_who_it_is(to))
+    if (found && configuration_report_credentials(to, &answer->credentials) &&
+        to->configuration->whoami && configuration_request_who_it_is(to))
         return;
-    end(to);
+    configuration_end(to);
 }
 
-static void give_up(void *arg)
+static void configuration_abandon(void *arg)
 {
     struct configured_environment *to = arg;
     struct credentials_provider *provider = aws_session_credentials(to->session);
@@ -257,18 +263,19 @@ static void give_up(void *arg)
     sts_call_end(to->whoami);
     to->asking = NULL;
     to->whoami = NULL;
-    end(to);
+    configuration_end(to);
 }
 
-static bool ask_for_credentials(struct configured_environment *to)
+static bool configuration_request_for_credentials(struct configured_environment *to)
 {
     struct configuration *in = to->configuration;
     to->session = sources_session(in->sources, to->environment, &to->err);
     if (!to->session)
         return false;
     struct credentials_provider *provider = aws_session_credentials(to->session);
-    to->deadline = loop_add_timer(in->loop, in->deadline_ms, give_up, to);
-    to->asking = to->deadline ? provider->ops->get(provider, take_credentials, to) : NULL;
+    to->deadline = loop_add_timer(in->loop, in->deadline_ms, configuration_abandon, to);
+    to->asking =
+        to->deadline ? provider->ops->get(provider, configuration_take_credentials, to) : NULL;
     if (to->asking)
         return true;
     loop_remove_timer(to->deadline);
@@ -276,22 +283,22 @@ static bool ask_for_credentials(struct configured_environment *to)
     return error_no_memory(&to->err);
 }
 
-static void look_at(struct configured_environment *to)
+static void configuration_look_at(struct configured_environment *to)
 {
     struct sources *sources = to->configuration->sources;
-    bool settled = sources_settle(sources, to->environment, &to->settings, &to->err);
-    tell_settings(to, &to->settings);
-    tell_plain_endpoint(to, &to->settings);
-    if (settled && ask_for_credentials(to))
+    bool settled = sources_resolve(sources, to->environment, &to->settings, &to->err);
+    configuration_report_settings(to, &to->settings);
+    configuration_report_plain_endpoint(to, &to->settings);
+    if (settled && configuration_request_for_credentials(to))
         to->configuration->under_way++;
     else
-        check_memory(to);
+        configuration_check_memory(to);
 }
 
 /* All of them. */
 
-static struct configured_environment *add(struct configuration *configuration,
-                                          const struct map_environment *environment)
+static struct configured_environment *configuration_add(struct configuration *configuration,
+                                                        const struct map_environment *environment)
 {
     struct configured_environment *to = &configuration->environments[configuration->count++];
     to->configuration = configuration;
@@ -299,8 +306,8 @@ static struct configured_environment *add(struct configuration *configuration,
     return to;
 }
 
-static bool choose(struct configuration *in, const struct configuration_options *options,
-                   struct error *err)
+static bool configuration_choose(struct configuration *in,
+                                 const struct configuration_options *options, struct error *err)
 {
     const struct map *map = options->map;
     size_t most = 1;
@@ -311,12 +318,12 @@ static bool choose(struct configuration *in, const struct configuration_options 
     if (!in->environments)
         return error_no_memory(err);
     if (!map)
-        add(in, NULL);
+        configuration_add(in, NULL);
     for (const struct map_environment *each = map ? map->environments : NULL; each;
          each = each->next) {
         if (!environment_is_meant(map, each, options->environment, NULL))
             continue;
-        struct configured_environment *to = add(in, each);
+        struct configured_environment *to = configuration_add(in, each);
         if (options->environment)
             buf_add_text(&to->name, options->environment);
         else
@@ -339,14 +346,14 @@ struct configuration *configuration_start(const struct configuration_options *op
                                  .whoami = options->whoami,
                                  .done = done,
                                  .arg = arg};
-    if (!choose(in, options, err)) {
+    if (!configuration_choose(in, options, err)) {
         configuration_destroy(in);
         return NULL;
     }
     for (size_t i = 0; i < in->count; i++)
-        look_at(&in->environments[i]);
+        configuration_look_at(&in->environments[i]);
     if (in->under_way == 0)
-        in->all_known = loop_add_timer(in->loop, 0, tell_done, in);
+        in->all_known = loop_add_timer(in->loop, 0, configuration_report_done, in);
     if (in->under_way > 0 || in->all_known)
         return in;
     error_no_memory(err);
@@ -354,7 +361,7 @@ struct configuration *configuration_start(const struct configuration_options *op
     return NULL;
 }
 
-static void forget(struct configured_environment *to)
+static void configuration_forget(struct configured_environment *to)
 {
     loop_remove_timer(to->deadline);
     if (to->asking)
@@ -374,7 +381,7 @@ void configuration_destroy(struct configuration *configuration)
         return;
     loop_remove_timer(configuration->all_known);
     for (size_t i = 0; i < configuration->count; i++)
-        forget(&configuration->environments[i]);
+        configuration_forget(&configuration->environments[i]);
     free(configuration->environments);
     free(configuration);
 }

@@ -46,8 +46,8 @@ struct configured_environment {
     struct aws_settings settings;
     int64_t left_ms;  /* until the credentials expire, where CONFIGURED_EXPIRES is known */
     struct error err; /* what kept the rest from being known; of no kind when nothing did */
-    struct aws_session *session;    /* borrowed */
-    struct credentials_get *asking; /* one of both is under way, or none */
+    struct aws_session *session;        /* borrowed */
+    struct credentials_request *asking; /* one of both is under way, or none */
     struct sts_call *whoami;
     struct aws_client sts; /* of WHOAMI */
     const char *method;    /* of the credentials; NULL when it is not known */

@@ -1,9 +1,9 @@
 #include "core/grants.h"
 
 #include "core/aws/arn.h"
-#include "core/dynamo/policy.h"
+#include "core/dynamo/policy_document.h"
 #include "core/map/environment.h"
-#include "core/plan/needs.h"
+#include "core/plan/needed_operations.h"
 
 /* One environment, while its grants are collected. */
 struct granted {
@@ -12,15 +12,15 @@ struct granted {
     struct buf prefix;          /* of its tables' names */
 };
 
-static void granted_clean_up(struct granted *granted)
+static void grants_granted_clean_up(struct granted *granted)
 {
     buf_clean_up(&granted->region);
     buf_clean_up(&granted->account);
     buf_clean_up(&granted->prefix);
 }
 
-static void grant(struct granted *granted, enum dynamo_op op, const struct model *table,
-                  const char *index)
+static void grants_grant(struct granted *granted, enum dynamo_op op, const struct model *table,
+                         const char *index)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0}, arn = {0};
     if (table)
@@ -31,30 +31,30 @@ static void grant(struct granted *granted, enum dynamo_op op, const struct model
     granted->policy->failed |= name.failed || arn.failed;
 }
 
-static void grant_table(struct granted *granted, const struct model *table)
+static void grants_grant_table(struct granted *granted, const struct model *table)
 {
-    struct needs needs;
-    needs_of_table(table, &needs);
+    struct needed_operations needs;
+    needed_operations_of_table(table, &needs);
     if (needs.one)
-        grant(granted, DYNAMO_GET_ITEM, table, NULL);
+        grants_grant(granted, DYNAMO_GET_ITEM, table, NULL);
     if (needs.many)
-        grant(granted, DYNAMO_BATCH_GET_ITEM, table, NULL);
+        grants_grant(granted, DYNAMO_BATCH_GET_ITEM, table, NULL);
     if (needs.query)
-        grant(granted, DYNAMO_QUERY, table, NULL);
+        grants_grant(granted, DYNAMO_QUERY, table, NULL);
     for (const struct map_index *index = table->indexes; index; index = index->next)
-        if (needs_index(table, index))
-            grant(granted, DYNAMO_QUERY, table, index->name);
-    grant(granted, DYNAMO_DESCRIBE_TABLE, table, NULL); /* mount's first call; check */
+        if (needed_operations_index(table, index))
+            grants_grant(granted, DYNAMO_QUERY, table, index->name);
+    grants_grant(granted, DYNAMO_DESCRIBE_TABLE, table, NULL); /* mount's first call; check */
 }
 
 /* Which tables there are only the service knows: "table/…/" matches their indexes, too. */
-static void grant_all_tables(struct granted *granted, bool scan)
+static void grants_grant_all_tables(struct granted *granted, bool scan)
 {
     CLEAN_UP(buf_clean_up) struct buf any = {0};
     arn_write(&any, buf_text(&granted->region), buf_text(&granted->account), "*", NULL);
     for (int op = 0; op < DYNAMO_OPS; op++)
         if (dynamo_op_is_of_account((enum dynamo_op)op))
-            grant(granted, (enum dynamo_op)op, NULL, NULL);
+            grants_grant(granted, (enum dynamo_op)op, NULL, NULL);
         else if (op != DYNAMO_SCAN || scan)
             policy_grant(granted->policy, (enum dynamo_op)op, buf_span(&any));
     granted->policy->failed |= any.failed;
@@ -67,25 +67,25 @@ bool grants_write(struct sources *sources, const struct map *map, const char *en
     struct bindings values;
     bool found = map_is_none(map) && !environment;
     if (found) {
-        CLEAN_UP(granted_clean_up) struct granted granted = {.policy = &policy};
+        CLEAN_UP(grants_granted_clean_up) struct granted granted = {.policy = &policy};
         sources_locate(sources, NULL, &granted.region, &granted.account);
-        grant_all_tables(&granted, more->scan);
+        grants_grant_all_tables(&granted, more->scan);
         policy.failed |= granted.region.failed || granted.account.failed;
     }
     for (const struct map_environment *each = map->environments; each; each = each->next) {
-        CLEAN_UP(granted_clean_up) struct granted granted = {.policy = &policy};
+        CLEAN_UP(grants_granted_clean_up) struct granted granted = {.policy = &policy};
         if (!environment_is_meant(map, each, environment, &values))
             continue;
         found = true;
         sources_locate(sources, each, &granted.region, &granted.account);
         format_expand(&each->prefix, &values, &granted.prefix);
         for (size_t i = 0; i < map->model_count; i++)
-            grant_table(&granted, map->models[i]);
+            grants_grant_table(&granted, map->models[i]);
         /* The names of such environments are found among those of the tables. */
         if (!format_is_literal(&each->name))
-            grant(&granted, DYNAMO_LIST_TABLES, NULL, NULL);
+            grants_grant(&granted, DYNAMO_LIST_TABLES, NULL, NULL);
         if (more->tables)
-            grant_all_tables(&granted, more->scan);
+            grants_grant_all_tables(&granted, more->scan);
         policy.failed |= granted.region.failed || granted.account.failed || granted.prefix.failed;
     }
     if (map_is_none(map) && !found)

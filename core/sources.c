@@ -7,7 +7,7 @@
 #include "core/aws/sign_in.h"
 #include "core/aws/sso_token.h"
 #include "core/aws/url.h"
-#include "core/dynamo/command.h"
+#include "core/dynamo/cli_command.h"
 #include "core/dynamo/dynamo.h"
 #include "core/net/http.h"
 #include "core/source/batching.h"
@@ -62,18 +62,18 @@ struct sources *sources_new(const struct sources_options *options)
     return NULL;
 }
 
-static bool same_text(const char *a, const char *b)
+static bool sources_same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool copy_text(char **out, const char *text)
+static bool sources_copy_text(char **out, const char *text)
 {
     *out = text ? strdup(text) : NULL;
     return *out || !text;
 }
 
-static void free_settled(struct settled *settled)
+static void sources_free_settled(struct settled *settled)
 {
     free(settled->profile);
     free(settled->region);
@@ -82,15 +82,15 @@ static void free_settled(struct settled *settled)
     free(settled);
 }
 
-static void free_all_settled(struct settled *first)
+static void sources_free_all_settled(struct settled *first)
 {
     for (struct settled *each = first, *next; each; each = next) {
         next = each->next;
-        free_settled(each);
+        sources_free_settled(each);
     }
 }
 
-static void close_one(struct opened *opened)
+static void sources_close_one(struct opened *opened)
 {
     if (opened->source)
         opened->source->ops->destroy(opened->source);
@@ -105,10 +105,10 @@ void sources_destroy(struct sources *sources)
     loop_remove_timer(sources->sweep);
     for (struct opened *each = sources->opened, *next; each; each = next) {
         next = each->next;
-        close_one(each);
+        sources_close_one(each);
     }
-    free_all_settled(sources->settled);
-    free_all_settled(sources->retired);
+    sources_free_all_settled(sources->settled);
+    sources_free_all_settled(sources->retired);
     sso_tokens_destroy(sources->tokens);
     if (sources->transport)
         sources->transport->ops->destroy(sources->transport);
@@ -119,8 +119,8 @@ void sources_destroy(struct sources *sources)
 /* Where no environment is, as without a map. */
 static const struct map_environment nowhere;
 
-static struct aws_options options_for(const struct sources *sources,
-                                      const struct map_environment *environment)
+static struct aws_options sources_options_for(const struct sources *sources,
+                                              const struct map_environment *environment)
 {
     const struct aws_options *over = &sources->options.over;
     environment = environment ? environment : &nowhere;
@@ -131,13 +131,13 @@ static struct aws_options options_for(const struct sources *sources,
     };
 }
 
-bool sources_settle(struct sources *sources, const struct map_environment *environment,
-                    struct aws_settings *settings, struct error *err)
+bool sources_resolve(struct sources *sources, const struct map_environment *environment,
+                     struct aws_settings *settings, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0}, by = {0};
     const struct aws_options *over = &sources->options.over;
     environment = environment ? environment : &nowhere;
-    struct aws_options options = options_for(sources, environment);
+    struct aws_options options = sources_options_for(sources, environment);
     format_write(&environment->name, &name);
     buf_printf(&by, "the map's environment %s", buf_text(&name));
     options.profile_named_by = over->profile ? "--profile" : buf_text(&by);
@@ -148,39 +148,40 @@ bool sources_settle(struct sources *sources, const struct map_environment *envir
            readable;
 }
 
-static bool is_for(const struct settled *settled, const struct aws_options *options)
+static bool sources_is_for(const struct settled *settled, const struct aws_options *options)
 {
-    return same_text(settled->profile, options->profile) &&
-           same_text(settled->region, options->region) &&
-           same_text(settled->endpoint_url, options->endpoint_url);
+    return sources_same_text(settled->profile, options->profile) &&
+           sources_same_text(settled->region, options->region) &&
+           sources_same_text(settled->endpoint_url, options->endpoint_url);
 }
 
-static struct settled *find_settled(const struct sources *sources,
-                                    const struct aws_options *options)
+static struct settled *sources_find_settled(const struct sources *sources,
+                                            const struct aws_options *options)
 {
     for (struct settled *each = sources->settled; each; each = each->next)
-        if (is_for(each, options))
+        if (sources_is_for(each, options))
             return each;
     return NULL;
 }
 
 /* Works out what the environment's options come to. NULL with ERR filled. */
-static struct settled *settle_now(struct sources *sources,
-                                  const struct map_environment *environment, struct error *err)
+static struct settled *sources_resolve_now(struct sources *sources,
+                                           const struct map_environment *environment,
+                                           struct error *err)
 {
-    struct aws_options options = options_for(sources, environment);
+    struct aws_options options = sources_options_for(sources, environment);
     struct settled *settled = calloc(1, sizeof *settled);
     if (!settled) {
         error_no_memory(err);
         return NULL;
     }
-    bool ok = sources_settle(sources, environment, &settled->settings, err);
-    if (ok && !(copy_text(&settled->profile, options.profile) &&
-                copy_text(&settled->region, options.region) &&
-                copy_text(&settled->endpoint_url, options.endpoint_url)))
+    bool ok = sources_resolve(sources, environment, &settled->settings, err);
+    if (ok && !(sources_copy_text(&settled->profile, options.profile) &&
+                sources_copy_text(&settled->region, options.region) &&
+                sources_copy_text(&settled->endpoint_url, options.endpoint_url)))
         ok = error_no_memory(err);
     if (!ok) {
-        free_settled(settled);
+        sources_free_settled(settled);
         return NULL;
     }
     settled->is_provisional =
@@ -190,7 +191,7 @@ static struct settled *settle_now(struct sources *sources,
 }
 
 /* Whether the files, which are looked at, say more than they did when SETTLED was worked out. */
-static bool has_news(struct sources *sources, const struct settled *settled)
+static bool sources_has_news(struct sources *sources, const struct settled *settled)
 {
     if (!settled->is_provisional)
         return false;
@@ -198,7 +199,7 @@ static bool has_news(struct sources *sources, const struct settled *settled)
     return settled->reads != sources->profiles.reads;
 }
 
-static bool is_lent(const struct sources *sources, const struct settled *settled)
+static bool sources_is_lent(const struct sources *sources, const struct settled *settled)
 {
     for (const struct opened *each = sources->opened; each; each = each->next)
         if (aws_session_settings(each->session) == &settled->settings)
@@ -206,7 +207,7 @@ static bool is_lent(const struct sources *sources, const struct settled *settled
     return false;
 }
 
-static void close_unused(void *arg)
+static void sources_close_unused(void *arg)
 {
     struct sources *sources = arg;
     sources->sweep = NULL;
@@ -218,30 +219,30 @@ static void close_unused(void *arg)
         }
         *link = opened->next;
         opened->source->ops->add_stats(opened->source, &sources->gone);
-        close_one(opened);
+        sources_close_one(opened);
     }
     for (struct settled **link = &sources->retired; *link;) {
         struct settled *settled = *link;
-        if (is_lent(sources, settled)) {
+        if (sources_is_lent(sources, settled)) {
             link = &settled->next;
             continue;
         }
         *link = settled->next;
-        free_settled(settled);
+        sources_free_settled(settled);
     }
 }
 
 /* Later, because the last user may be on the way out of a call. Without memory for a timer the next
  * sweep closes it. */
-static void sweep_later(void *arg)
+static void sources_sweep_later(void *arg)
 {
     struct sources *sources = arg;
     if (!sources->sweep)
-        sources->sweep = loop_add_timer(sources->options.loop, 0, close_unused, sources);
+        sources->sweep = loop_add_timer(sources->options.loop, 0, sources_close_unused, sources);
 }
 
 /* After settings have gone no others may lead to the source that they led to. */
-static void leave_force(struct sources *sources, struct opened *opened)
+static void sources_leave_force(struct sources *sources, struct opened *opened)
 {
     bool is_used = false;
     for (const struct settled *each = sources->settled; each; each = each->next)
@@ -252,7 +253,7 @@ static void leave_force(struct sources *sources, struct opened *opened)
     source_unref(opened->source);
 }
 
-static void retire(struct sources *sources, struct settled *settled)
+static void sources_retire(struct sources *sources, struct settled *settled)
 {
     struct settled **link = &sources->settled;
     while (*link != settled)
@@ -260,29 +261,29 @@ static void retire(struct sources *sources, struct settled *settled)
     *link = settled->next;
     settled->next = sources->retired;
     sources->retired = settled;
-    leave_force(sources, settled->opened);
-    sweep_later(sources);
+    sources_leave_force(sources, settled->opened);
+    sources_sweep_later(sources);
 }
 
 /* The same, worked out once when it succeeds with all that it needs. */
-static struct settled *settle(struct sources *sources, const struct map_environment *environment,
-                              struct error *err)
+static struct settled *sources_settle(struct sources *sources,
+                                      const struct map_environment *environment, struct error *err)
 {
-    struct aws_options options = options_for(sources, environment);
-    struct settled *before = find_settled(sources, &options);
-    if (before && !has_news(sources, before))
+    struct aws_options options = sources_options_for(sources, environment);
+    struct settled *before = sources_find_settled(sources, &options);
+    if (before && !sources_has_news(sources, before))
         return before;
-    struct settled *settled = settle_now(sources, environment, err);
+    struct settled *settled = sources_resolve_now(sources, environment, err);
     if (before && settled && aws_settings_equal(&before->settings, &settled->settings)) {
         before->is_provisional = settled->is_provisional;
         before->reads = settled->reads;
-        free_settled(settled);
+        sources_free_settled(settled);
         return before;
     }
     if (!settled)
         return NULL;
     if (before)
-        retire(sources, before);
+        sources_retire(sources, before);
     settled->next = sources->settled;
     sources->settled = settled;
     return settled;
@@ -290,7 +291,8 @@ static struct settled *settle(struct sources *sources, const struct map_environm
 
 /* Whether the same options come to something else now. A region that was found elsewhere is not
  * looked for again. */
-static bool was_edited(struct sources *sources, const struct settled *settled, struct error *err)
+static bool sources_was_edited(struct sources *sources, const struct settled *settled,
+                               struct error *err)
 {
     const struct aws_settings *old = &settled->settings;
     CLEAN_UP(aws_settings_clean_up) struct aws_settings now = {0};
@@ -315,7 +317,7 @@ void sources_reload(struct sources *sources)
         struct error err = {0};
         next = each->next;
         const char *profile = aws_settings_profile_in_force(&each->settings);
-        bool edited = was_edited(sources, each, &err);
+        bool edited = sources_was_edited(sources, each, &err);
         if (err.kind)
             log_line(sources->options.log, LOG_LEVEL_ERROR,
                      "the settings of profile %s stay as they were: %s", profile, err.text);
@@ -323,11 +325,11 @@ void sources_reload(struct sources *sources)
             continue;
         log_line(sources->options.log, LOG_LEVEL_WARNING,
                  "the settings of profile %s have been read again", profile);
-        retire(sources, each);
+        sources_retire(sources, each);
     }
 }
 
-static bool open_transport(struct sources *sources, struct error *err)
+static bool sources_open_transport(struct sources *sources, struct error *err)
 {
     if (!sources->transport) {
         struct http_options options = {MAX_CONNECTIONS, sources->options.user_agent};
@@ -338,11 +340,11 @@ static bool open_transport(struct sources *sources, struct error *err)
 
 /* Every environment's source is DynamoDB so far. Another kind is another branch here and in
  * sources_describe, and a line in KINDS. */
-static bool open_source(struct sources *sources, struct opened *opened,
-                        struct aws_settings *settings, struct error *err)
+static bool sources_open(struct sources *sources, struct opened *opened,
+                         struct aws_settings *settings, struct error *err)
 {
     struct clock *clock = loop_clock(sources->options.loop);
-    if (!open_transport(sources, err))
+    if (!sources_open_transport(sources, err))
         return false;
     struct aws_session_parts parts = {sources->options.loop, sources->transport,
                                       sources->options.log, sources->tokens};
@@ -350,7 +352,7 @@ static bool open_source(struct sources *sources, struct opened *opened,
     opened->session = aws_session_new(settings, &parts);
     if (!opened->session)
         return error_no_memory(err);
-    if (ask && !aws_session_ask_codes(opened->session, &sources->profiles, ask, NULL, err))
+    if (ask && !aws_session_request_codes(opened->session, &sources->profiles, ask, NULL, err))
         return false;
     struct dynamo_options dynamo = {
         .loop = sources->options.loop,
@@ -379,14 +381,14 @@ static bool open_source(struct sources *sources, struct opened *opened,
         return error_no_memory(err);
     opened->source = both;
     opened->source->number = ++sources->opened_count;
-    opened->source->unused = sweep_later;
+    opened->source->unused = sources_sweep_later;
     opened->source->unused_arg = sources;
     return true;
 }
 
 /* The one that is open for the same, or a new one. */
-static struct opened *open_for(struct sources *sources, struct aws_settings *settings,
-                               struct error *err)
+static struct opened *sources_open_for(struct sources *sources, struct aws_settings *settings,
+                                       struct error *err)
 {
     for (struct opened *each = sources->opened; each; each = each->next)
         if (aws_settings_equal(aws_session_settings(each->session), settings))
@@ -396,8 +398,8 @@ static struct opened *open_for(struct sources *sources, struct aws_settings *set
         error_no_memory(err);
         return NULL;
     }
-    if (!open_source(sources, opened, settings, err)) {
-        close_one(opened);
+    if (!sources_open(sources, opened, settings, err)) {
+        sources_close_one(opened);
         return NULL;
     }
     opened->next = sources->opened;
@@ -405,14 +407,15 @@ static struct opened *open_for(struct sources *sources, struct aws_settings *set
     return opened;
 }
 
-static struct opened *opened_for(struct sources *sources, const struct map_environment *environment,
-                                 struct error *err)
+static struct opened *sources_opened_for(struct sources *sources,
+                                         const struct map_environment *environment,
+                                         struct error *err)
 {
-    struct settled *settled = settle(sources, environment, err);
+    struct settled *settled = sources_settle(sources, environment, err);
     if (!settled)
         return NULL;
     if (!settled->opened)
-        settled->opened = open_for(sources, &settled->settings, err);
+        settled->opened = sources_open_for(sources, &settled->settings, err);
     if (settled->opened && !settled->opened->in_force) {
         source_ref(settled->opened->source);
         settled->opened->in_force = true;
@@ -422,18 +425,18 @@ static struct opened *opened_for(struct sources *sources, const struct map_envir
 
 struct source *sources_for(void *arg, const struct place *place, struct error *err)
 {
-    struct opened *opened = opened_for(arg, place->environment, err);
+    struct opened *opened = sources_opened_for(arg, place->environment, err);
     return opened ? opened->source : NULL;
 }
 
 struct aws_session *sources_session(struct sources *sources,
                                     const struct map_environment *environment, struct error *err)
 {
-    struct opened *opened = opened_for(sources, environment, err);
+    struct opened *opened = sources_opened_for(sources, environment, err);
     return opened ? opened->session : NULL;
 }
 
-void sources_ask_nobody(struct sources *sources)
+void sources_go_offline(struct sources *sources)
 {
     sources->options.ask_code = NULL;
 }
@@ -455,7 +458,7 @@ struct source_stats sources_stats(const struct sources *sources)
 }
 
 /* NULL when it is not known, or not yet. */
-static const char *region_of(const struct settled *settled)
+static const char *sources_region_of(const struct settled *settled)
 {
     return settled->opened ? aws_session_settings(settled->opened->session)->region
                            : settled->settings.region;
@@ -466,15 +469,15 @@ const struct source_ops *sources_describe(void *arg, const struct place *place, 
 {
     struct sources *sources = arg;
     CLEAN_UP(buf_clean_up) struct buf url = {0};
-    struct aws_options said = options_for(sources, place->environment);
-    const struct settled *settled = settle(sources, place->environment, NULL);
+    struct aws_options said = sources_options_for(sources, place->environment);
+    const struct settled *settled = sources_settle(sources, place->environment, NULL);
     if (!settled && said.endpoint_url) {
         aws_url_write_told(&url, span_text(said.endpoint_url));
         said.endpoint_url = buf_text(&url);
     }
     if (settled) {
         said.profile = aws_settings_profile(&settled->settings);
-        said.region = region_of(settled);
+        said.region = sources_region_of(settled);
         said.endpoint_url = aws_settings_endpoint_url(&settled->settings);
     }
     dynamo_write_options(options, said.profile, said.region, said.endpoint_url);
@@ -487,7 +490,8 @@ void sources_prepare(void)
 }
 
 /* Whose credentials will sign, as far as it is written down; empty when it is not. */
-static struct span find_account(const struct sources *sources, const struct aws_settings *settings)
+static struct span sources_find_account(const struct sources *sources,
+                                        const struct aws_settings *settings)
 {
     struct span account = span_text(""), file = span_text(getenv("AWS_WEB_IDENTITY_TOKEN_FILE"));
     const char *profile = aws_settings_profile_in_force(settings);
@@ -508,10 +512,10 @@ static struct span find_account(const struct sources *sources, const struct aws_
 void sources_locate(struct sources *sources, const struct map_environment *environment,
                     struct buf *region, struct buf *account)
 {
-    struct aws_options said = options_for(sources, environment);
-    const struct settled *settled = settle(sources, environment, NULL);
-    struct span found = settled ? find_account(sources, &settled->settings) : span_text("");
-    const char *name = settled ? region_of(settled) : said.region;
+    struct aws_options said = sources_options_for(sources, environment);
+    const struct settled *settled = sources_settle(sources, environment, NULL);
+    struct span found = settled ? sources_find_account(sources, &settled->settings) : span_text("");
+    const char *name = settled ? sources_region_of(settled) : said.region;
     buf_add_text(region, name ? name : "*");
     buf_add_span(account, found.size ? found : span_text("*"));
 }

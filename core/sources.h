@@ -9,8 +9,8 @@
 #include "core/aws/settings.h"
 #include "core/base/log.h"
 #include "core/base/loop.h"
+#include "core/read/place.h"
 #include "core/source/source.h"
-#include "core/tree/place.h"
 
 struct sources;
 
@@ -33,7 +33,7 @@ struct sources *sources_new(const struct sources_options *options);
 void sources_destroy(struct sources *sources); /* NULL is fine */
 
 /* Nobody is asked for codes any more: from here on nothing may wait. */
-void sources_ask_nobody(struct sources *sources);
+void sources_go_offline(struct sources *sources);
 
 /* Those that are opened from now on ask once more for a record whose answer is late: where many are
  * asked for over a long time. */
@@ -53,8 +53,8 @@ void sources_locate(struct sources *sources, const struct map_environment *envir
 /* What options, the map, variables and files say of ENVIRONMENT (NULL: of none), each with who said
  * it. SETTINGS are to be cleaned up in either case; with ERR filled (false) they are as far as it
  * came. */
-bool sources_settle(struct sources *sources, const struct map_environment *environment,
-                    struct aws_settings *settings, struct error *err);
+bool sources_resolve(struct sources *sources, const struct map_environment *environment,
+                     struct aws_settings *settings, struct error *err);
 
 /* The session of whoever reads in ENVIRONMENT (NULL: in none); borrowed. NULL with ERR filled. */
 struct aws_session *sources_session(struct sources *sources,
@@ -65,7 +65,7 @@ struct aws_session *sources_session(struct sources *sources,
  * last user is gone. Those that can't be read stay, and the log says why. */
 void sources_reload(struct sources *sources);
 
-/* Both take the struct sources as ARG, as core/tree/tree.h wants them. */
+/* Both take the struct sources as ARG, as core/read/tree.h wants them. */
 struct source *sources_for(void *arg, const struct place *place, struct error *err);
 const struct source_ops *sources_describe(void *arg, const struct place *place,
                                           struct buf *options);

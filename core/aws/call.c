@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/aws/aws_error.h"
 #include "core/aws/credentials_cache.h"
 #include "core/aws/envelope.h"
-#include "core/aws/fault.h"
 #include "core/aws/skew.h"
 #include "core/base/buf.h"
 
@@ -20,7 +20,7 @@ enum call_state {
 };
 
 struct aws_call {
-    enum call_state state; /* changed by move() alone */
+    enum call_state state; /* changed by call_move() alone */
     struct aws_client *client;
     struct aws_request request; /* its body is the one below */
     struct buf body;
@@ -28,7 +28,7 @@ struct aws_call {
     const struct aws_call_ops *ops;
     void *arg;
     struct loop_timer *timer;
-    struct credentials_get *get; /* credentials under way */
+    struct credentials_request *get; /* credentials under way */
     struct transfer *transfer;
     unsigned age;      /* of the credentials that signed the last attempt */
     struct error last; /* what the last attempt met */
@@ -42,7 +42,7 @@ struct aws_call {
 };
 
 /* A call holds what its state waits for, and nothing else. */
-static bool is_sound(const struct aws_call *call)
+static bool call_is_sound(const struct aws_call *call)
 {
     bool timer = call->timer, get = call->get, transfer = call->transfer;
     switch (call->state) {
@@ -59,7 +59,7 @@ static bool is_sound(const struct aws_call *call)
 
 /* The one place where a state changes. A wrong move would be a fault of this file: it is logged as
  * one, for tests to fail on, and goes no further. */
-static void move(struct aws_call *call, enum call_state state)
+static void call_move(struct aws_call *call, enum call_state state)
 {
     static const unsigned allowed[CALL_STATES] = {
         [CALL_DUE] = 1u << CALL_IDENTIFYING | 1u << CALL_SENT | 1u << CALL_OVER,
@@ -69,19 +69,19 @@ static void move(struct aws_call *call, enum call_state state)
     bool fits = allowed[call->state] & 1u << state;
     enum call_state from = call->state;
     call->state = state;
-    if (!fits || !is_sound(call))
+    if (!fits || !call_is_sound(call))
         log_line(call->client->log, LOG_LEVEL_ERROR, "a call went from state %d to %d: a bug",
                  (int)from, (int)state);
 }
 
-static int64_t wall_ms(const struct aws_call *call)
+static int64_t call_wall_ms(const struct aws_call *call)
 {
     struct clock *clock = loop_clock(call->client->loop);
     return clock->wall_ms(clock);
 }
 
 /* Lets go of whatever it waits for. */
-static void stop_waiting(struct aws_call *call)
+static void call_stop_waiting(struct aws_call *call)
 {
     struct transport *transport = call->client->transport;
     loop_remove_timer(call->timer);
@@ -94,7 +94,7 @@ static void stop_waiting(struct aws_call *call)
     call->transfer = NULL;
 }
 
-static void free_call(struct aws_call *call)
+static void call_free_call(struct aws_call *call)
 {
     buf_clean_up_secret(&call->body); /* tokens can be in it */
     free(call);
@@ -104,8 +104,8 @@ void aws_call_end(struct aws_call *call)
 {
     if (!call)
         return;
-    stop_waiting(call);
-    free_call(call);
+    call_stop_waiting(call);
+    call_free_call(call);
 }
 
 void aws_call_retire(struct aws_call *call)
@@ -117,7 +117,7 @@ void aws_call_retire(struct aws_call *call)
 /* The end. */
 
 /* The count stands at the text's end, whatever has to make way for it. */
-static void add_tries(struct error *err, unsigned tries)
+static void call_add_tries(struct error *err, unsigned tries)
 {
     char suffix[40];
     size_t size = (size_t)snprintf(suffix, sizeof suffix, " (tried %u times)", tries);
@@ -127,29 +127,29 @@ static void add_tries(struct error *err, unsigned tries)
 }
 
 /* Exactly one of RESULT and ERR is not NULL. */
-static void finish(struct aws_call *call, void *result, const struct error *err)
+static void call_finish(struct aws_call *call, void *result, const struct error *err)
 {
     struct error copy = err ? *err : (struct error){0};
     const struct aws_call_ops *ops = call->ops;
     unsigned tries = call->tries;
     void *arg = call->arg;
     if (err && tries > 1)
-        add_tries(&copy, tries);
-    stop_waiting(call);
-    move(call, CALL_OVER);
-    free_call(call);
+        call_add_tries(&copy, tries);
+    call_stop_waiting(call);
+    call_move(call, CALL_OVER);
+    call_free_call(call);
     ops->done(arg, result, err ? &copy : NULL, tries);
 }
 
-static void fail_without_memory(struct aws_call *call)
+static void call_fail_without_memory(struct aws_call *call)
 {
     struct error err;
     error_no_memory(&err);
-    finish(call, NULL, &err);
+    call_finish(call, NULL, &err);
 }
 
 /* What the last attempt met says more than that the time is over. */
-static void fail_late(struct aws_call *call)
+static void call_fail_late(struct aws_call *call)
 {
     bool no_credentials = call->state == CALL_IDENTIFYING;
     if (call->last.kind == ERROR_NONE) {
@@ -162,37 +162,37 @@ static void fail_late(struct aws_call *call)
                       : "");
         call->last.unsigned_yet = no_credentials;
     }
-    finish(call, NULL, &call->last);
+    call_finish(call, NULL, &call->last);
 }
 
 /* Between attempts. */
 
-static void begin_attempt(void *arg);
+static void call_begin_attempt(void *arg);
 
 /* The quota that pays for this call's retries. */
-static struct retry *retry_of(struct aws_call *call)
+static struct retry *call_retry_of(struct aws_call *call)
 {
     return call->request.retry ? call->request.retry : &call->client->retry;
 }
 
 /* Every request counts, whatever it was sent again for: no trouble makes more of them. */
-static bool has_tries_left(struct aws_call *call)
+static bool call_has_tries_left(struct aws_call *call)
 {
-    unsigned attempts = retry_attempts(retry_of(call)), most = call->request.most_tries;
+    unsigned attempts = retry_attempts(call_retry_of(call)), most = call->request.most_tries;
     return !call->is_retired && call->tries < (most && most < attempts ? most : attempts);
 }
 
-static void attempt_later(struct aws_call *call, int64_t delay_ms)
+static void call_attempt_later(struct aws_call *call, int64_t delay_ms)
 {
-    call->timer = loop_add_timer(call->client->loop, delay_ms, begin_attempt, call);
+    call->timer = loop_add_timer(call->client->loop, delay_ms, call_begin_attempt, call);
     if (call->timer)
-        move(call, CALL_DUE);
+        call_move(call, CALL_DUE);
     else
-        fail_without_memory(call);
+        call_fail_without_memory(call);
 }
 
 /* The clock here is wrong, and that can be why: from now on the service's time is used. */
-static bool mend_clock(struct aws_call *call, const struct http_response *response)
+static bool call_mend_clock(struct aws_call *call, const struct http_response *response)
 {
     struct aws_client *client = call->client;
     int64_t skew_ms;
@@ -210,7 +210,7 @@ static bool mend_clock(struct aws_call *call, const struct http_response *respon
 }
 
 /* The credentials in memory are no longer good: whoever comes next looks for others. */
-static bool mend_identity(struct aws_call *call)
+static bool call_mend_identity(struct aws_call *call)
 {
     if (call->identity_mended || !call->request.service ||
         !aws_fault_may_be_credentials(call->last.code))
@@ -219,7 +219,7 @@ static bool mend_identity(struct aws_call *call)
     return credentials_cache_refuse(call->client->credentials, call->age);
 }
 
-static int64_t server_delay_ms(const struct http_response *response)
+static int64_t call_server_delay_ms(const struct http_response *response)
 {
     const char *told = response ? http_header(response, "x-amz-retry-after") : NULL;
     char *end;
@@ -230,12 +230,13 @@ static int64_t server_delay_ms(const struct http_response *response)
 }
 
 /* A retry that could not start before the deadline is not waited for, nor paid for. */
-static bool may_try_again(struct aws_call *call, const struct http_response *response,
-                          int64_t *delay_ms)
+static bool call_may_try_again(struct aws_call *call, const struct http_response *response,
+                               int64_t *delay_ms)
 {
-    struct retry *retry = retry_of(call);
+    struct retry *retry = call_retry_of(call);
     unsigned paid;
-    if (!retry_again(retry, &call->last, call->attempt, server_delay_ms(response), delay_ms, &paid))
+    if (!retry_again(retry, &call->last, call->attempt, call_server_delay_ms(response), delay_ms,
+                     &paid))
         return false;
     if (*delay_ms >= call->deadline_at_ms - loop_now_ms(call->client->loop)) {
         retry_succeeded(retry, paid);
@@ -245,24 +246,25 @@ static bool may_try_again(struct aws_call *call, const struct http_response *res
     return true;
 }
 
-static void recover(struct aws_call *call, const struct http_response *response)
+static void call_recover(struct aws_call *call, const struct http_response *response)
 {
     int64_t delay_ms = 0;
-    bool mended = mend_clock(call, response) || mend_identity(call);
-    bool has_more = has_tries_left(call);
+    bool mended = call_mend_clock(call, response) || call_mend_identity(call);
+    bool has_more = call_has_tries_left(call);
     if (has_more && mended) {
         call->attempt--;
-        attempt_later(call, 0);
-    } else if (has_more && may_try_again(call, response, &delay_ms)) {
-        attempt_later(call, delay_ms);
+        call_attempt_later(call, 0);
+    } else if (has_more && call_may_try_again(call, response, &delay_ms)) {
+        call_attempt_later(call, delay_ms);
     } else {
-        finish(call, NULL, &call->last);
+        call_finish(call, NULL, &call->last);
     }
 }
 
 /* An attempt. */
 
-static void on_response(void *arg, const struct http_response *response, const struct error *err)
+static void call_on_response(void *arg, const struct http_response *response,
+                             const struct error *err)
 {
     struct aws_call *call = arg;
     struct aws_attempt attempt = {.took_ms = loop_now_ms(call->client->loop) - call->sent_ms};
@@ -277,15 +279,15 @@ static void on_response(void *arg, const struct http_response *response, const s
     call->ops->attempted(call->arg, &attempt);
     if (result) {
         if (!call->is_retired)
-            retry_succeeded(retry_of(call), call->paid);
-        finish(call, result, NULL);
+            retry_succeeded(call_retry_of(call), call->paid);
+        call_finish(call, result, NULL);
     } else {
-        recover(call, response);
+        call_recover(call, response);
     }
 }
 
-static bool send_envelope(struct aws_call *call, const struct aws_request *to,
-                          const struct envelope *envelope)
+static bool call_send_envelope(struct aws_call *call, const struct aws_request *to,
+                               const struct envelope *envelope)
 {
     struct transport *transport = call->client->transport;
     struct http_request request = {
@@ -302,14 +304,14 @@ static bool send_envelope(struct aws_call *call, const struct aws_request *to,
         .ca_bundle = call->client->ca_bundle,
     };
     call->sent_ms = loop_now_ms(call->client->loop);
-    call->sent_wall_ms = wall_ms(call);
-    call->transfer = transport->ops->send(transport, &request, on_response, call);
+    call->sent_wall_ms = call_wall_ms(call);
+    call->transfer = transport->ops->send(transport, &request, call_on_response, call);
     return call->transfer != NULL;
 }
 
 /* Fills in the address and what goes with it. */
-static bool locate(const struct aws_call *call, const struct credentials *credentials,
-                   struct aws_request *request, struct error *err)
+static bool call_locate(const struct aws_call *call, const struct credentials *credentials,
+                        struct aws_request *request, struct error *err)
 {
     const struct aws_client *client = call->client;
     const struct aws_endpoint *endpoint = client->locate(client->locate_arg, credentials, err);
@@ -323,73 +325,73 @@ static bool locate(const struct aws_call *call, const struct credentials *creden
 }
 
 /* CREDENTIALS are NULL for a request that is not signed. */
-static void send_attempt(struct aws_call *call, const struct credentials *credentials)
+static void call_send_attempt(struct aws_call *call, const struct credentials *credentials)
 {
     CLEAN_UP(envelope_clean_up) struct envelope envelope = {0};
     struct aws_request request = call->request;
     struct error err;
     if (loop_now_ms(call->client->loop) >= call->deadline_at_ms) {
-        fail_late(call);
+        call_fail_late(call);
         return;
     }
-    if (!request.url && !locate(call, credentials, &request, &err)) {
-        finish(call, NULL, &err);
+    if (!request.url && !call_locate(call, credentials, &request, &err)) {
+        call_finish(call, NULL, &err);
         return;
     }
-    int64_t service_ms = wall_ms(call) + call->client->skew_ms;
+    int64_t service_ms = call_wall_ms(call) + call->client->skew_ms;
     if (!envelope_init(&envelope, &request, service_ms, credentials) ||
-        !send_envelope(call, &request, &envelope)) {
-        fail_without_memory(call);
+        !call_send_envelope(call, &request, &envelope)) {
+        call_fail_without_memory(call);
         return;
     }
     loop_remove_timer(call->timer);
     call->timer = NULL;
-    move(call, CALL_SENT);
+    call_move(call, CALL_SENT);
     call->tries++;
     call->attempt++;
     call->ops->sent(call->arg);
 }
 
-static void on_credentials(void *arg, const struct credentials_answer *answer)
+static void call_on_credentials(void *arg, const struct credentials_answer *answer)
 {
     struct aws_call *call = arg;
     call->get = NULL;
     credentials_cache_held(call->client->credentials, &call->age);
     if (answer->found == CREDENTIALS_FOUND)
-        send_attempt(call, &answer->credentials);
+        call_send_attempt(call, &answer->credentials);
     else
-        finish(call, NULL, &answer->err);
+        call_finish(call, NULL, &answer->err);
 }
 
-static void on_deadline(void *arg)
+static void call_on_deadline(void *arg)
 {
     struct aws_call *call = arg;
     call->timer = NULL;
-    fail_late(call);
+    call_fail_late(call);
 }
 
-static void begin_attempt(void *arg)
+static void call_begin_attempt(void *arg)
 {
     struct aws_call *call = arg;
     struct credentials_provider *provider = call->client->credentials;
     call->timer = NULL;
     if (!call->request.service) {
-        send_attempt(call, NULL);
+        call_send_attempt(call, NULL);
         return;
     }
     const struct credentials *held = credentials_cache_held(provider, &call->age);
     if (held) {
-        send_attempt(call, held);
+        call_send_attempt(call, held);
         return;
     }
     call->timer =
         loop_add_timer(call->client->loop, call->deadline_at_ms - loop_now_ms(call->client->loop),
-                       on_deadline, call);
-    call->get = provider->ops->get(provider, on_credentials, call);
+                       call_on_deadline, call);
+    call->get = provider->ops->get(provider, call_on_credentials, call);
     if (call->timer && call->get)
-        move(call, CALL_IDENTIFYING);
+        call_move(call, CALL_IDENTIFYING);
     else
-        fail_without_memory(call);
+        call_fail_without_memory(call);
 }
 
 struct aws_call *aws_call_start(struct aws_client *client, const struct aws_request *request,
@@ -409,9 +411,9 @@ struct aws_call *aws_call_start(struct aws_client *client, const struct aws_requ
     buf_add_span(&call->body, request->body);
     call->request.body = buf_span(&call->body);
     if (!call->body.failed)
-        call->timer = loop_add_timer(client->loop, 0, begin_attempt, call);
+        call->timer = loop_add_timer(client->loop, 0, call_begin_attempt, call);
     if (call->timer)
         return call;
-    free_call(call);
+    call_free_call(call);
     return NULL;
 }

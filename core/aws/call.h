@@ -5,9 +5,9 @@
 #ifndef DDBFS_CORE_AWS_CALL_H
 #define DDBFS_CORE_AWS_CALL_H
 
+#include "core/aws/aws_request.h"
 #include "core/aws/credentials.h"
 #include "core/aws/endpoint.h"
-#include "core/aws/request.h"
 #include "core/aws/retry.h"
 #include "core/base/log.h"
 #include "core/base/loop.h"

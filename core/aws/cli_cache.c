@@ -23,7 +23,7 @@ char *cli_cache_path(struct span arguments)
 }
 
 /* NULL for none, and when memory ran out. */
-static char *copy_text(const struct document *document, const char *path)
+static char *cli_cache_copy_text(const struct document *document, const char *path)
 {
     const char *text = document_word(document, path);
     return text ? strdup(text) : NULL;
@@ -43,10 +43,10 @@ bool cli_cache_read(const char *path, int64_t wall_ms, struct credentials *out)
     if (expires.ms - wall_ms < CREDENTIALS_EARLY_MS)
         return false;
     *out = (struct credentials){
-        .access_key_id = copy_text(document, "Credentials.AccessKeyId"),
-        .secret_access_key = copy_text(document, "Credentials.SecretAccessKey"),
-        .session_token = copy_text(document, "Credentials.SessionToken"),
-        .account_id = copy_text(document, "Credentials.AccountId"),
+        .access_key_id = cli_cache_copy_text(document, "Credentials.AccessKeyId"),
+        .secret_access_key = cli_cache_copy_text(document, "Credentials.SecretAccessKey"),
+        .session_token = cli_cache_copy_text(document, "Credentials.SessionToken"),
+        .account_id = cli_cache_copy_text(document, "Credentials.AccountId"),
         .expires_wall_ms = expires.ms,
     };
     if (out->access_key_id && out->secret_access_key && out->session_token)

@@ -38,7 +38,7 @@ bool credentials_copy(struct credentials *out, const struct credentials *from);
 bool credentials_check(const struct credentials *credentials, struct error *err);
 
 /* Whether they stand in a profile file as they are: then it costs nobody anything to look again. */
-bool credentials_stand_in_file(const struct credentials *credentials);
+bool credentials_are_in_file(const struct credentials *credentials);
 
 struct sso_tokens;
 struct mfa_codes;
@@ -82,7 +82,7 @@ struct credentials_answer {
 
 typedef void credentials_fn(void *arg, const struct credentials_answer *answer);
 
-struct credentials_get; /* one question under way; every provider has its own */
+struct credentials_request; /* one question under way; every provider has its own */
 
 struct credentials_provider {
     const struct credentials_provider_ops *ops;
@@ -91,10 +91,10 @@ struct credentials_provider {
 struct credentials_provider_ops {
     /* FN is called exactly once, later, never from within; the question is gone before that. NULL
      * when memory ran out; FN is then never called. */
-    struct credentials_get *(*get)(struct credentials_provider *provider, credentials_fn *fn,
-                                   void *arg);
+    struct credentials_request *(*get)(struct credentials_provider *provider, credentials_fn *fn,
+                                       void *arg);
     /* Ends a question that was not answered yet; FN is not called. */
-    void (*cancel)(struct credentials_get *get);
+    void (*cancel)(struct credentials_request *get);
     /* Every question must have ended. */
     void (*destroy)(struct credentials_provider *provider);
 };

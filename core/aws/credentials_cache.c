@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-struct cache {
+struct credentials_cache {
     struct credentials_provider base; /* first: a provider is cast to it */
     struct loop *loop;
     const struct log *log;
@@ -11,25 +11,26 @@ struct cache {
     struct credentials held;               /* empty at first, and after a refusal */
     unsigned age;                          /* counts the credentials that were ever held */
     int64_t held_since_ms;
-    bool refused;                  /* the last were: what comes next is what that led to … */
-    bool after_refusal;            /* … as are those held */
-    int64_t asked_ms;              /* when the provider was asked last */
-    struct credentials_get *fetch; /* the provider's; NULL while it is not asked */
-    struct credentials_get *first; /* who waits for its answer; each belongs to its asker */
+    bool refused;                      /* the last were: what comes next is what that led to … */
+    bool after_refusal;                /* … as are those held */
+    int64_t asked_ms;                  /* when the provider was asked last */
+    struct credentials_request *fetch; /* the provider's; NULL while it is not asked */
+    struct credentials_request *first; /* who waits for its answer; each belongs to its asker */
 };
 
 /* A question to the cache: waits for the fetch, or, when what is held will do, for its timer. */
-struct credentials_get {
-    struct cache *cache;
+struct credentials_request {
+    struct credentials_cache *cache;
     struct loop_timer *timer;
-    struct credentials_get *next;
-    struct credentials_get **link; /* what points to it in the list; NULL with a timer */
+    struct credentials_request *next;
+    struct credentials_request **link; /* what points to it in the list; NULL with a timer */
     credentials_fn *fn;
     void *arg;
 };
 
 /* For how long CREDENTIALS are valid; not positive when they have expired, or are none. */
-static int64_t left_ms(const struct cache *cache, const struct credentials *credentials)
+static int64_t credentials_cache_left_ms(const struct credentials_cache *cache,
+                                         const struct credentials *credentials)
 {
     struct clock *clock = loop_clock(cache->loop);
     if (!credentials->access_key_id)
@@ -38,16 +39,17 @@ static int64_t left_ms(const struct cache *cache, const struct credentials *cred
                                         : INT64_MAX;
 }
 
-static void answer_all(struct cache *cache, const struct credentials_answer *answer)
+static void credentials_cache_answer_all(struct credentials_cache *cache,
+                                         const struct credentials_answer *answer)
 {
     /* Each may cancel another, or ask anew, from within its call: they stand in a list of their
      * own meanwhile. */
-    struct credentials_get *waiting = cache->first;
+    struct credentials_request *waiting = cache->first;
     cache->first = NULL;
     if (waiting)
         waiting->link = &waiting;
     while (waiting) {
-        struct credentials_get *get = waiting;
+        struct credentials_request *get = waiting;
         credentials_fn *fn = get->fn;
         void *arg = get->arg;
         waiting = get->next;
@@ -59,10 +61,11 @@ static void answer_all(struct cache *cache, const struct credentials_answer *ans
 }
 
 /* Makes FOUND what is held; false (ERR filled) when that is no use. */
-static bool hold(struct cache *cache, const struct credentials *found, struct error *err)
+static bool credentials_cache_hold(struct credentials_cache *cache, const struct credentials *found,
+                                   struct error *err)
 {
     struct credentials copy = {0};
-    if (left_ms(cache, found) <= 0)
+    if (credentials_cache_left_ms(cache, found) <= 0)
         return error_set(err, ERROR_EXPIRED,
                          "the credentials that were found have expired already; sign in again");
     if (!credentials_copy(&copy, found))
@@ -77,9 +80,10 @@ static bool hold(struct cache *cache, const struct credentials *found, struct er
 }
 
 /* Of a failure that nobody waits for, or no longer. */
-static void tell_log(const struct cache *cache, const struct error *err)
+static void credentials_cache_report_log(const struct credentials_cache *cache,
+                                         const struct error *err)
 {
-    int64_t left = left_ms(cache, &cache->held);
+    int64_t left = credentials_cache_left_ms(cache, &cache->held);
     if (left > 0)
         log_line(cache->log, LOG_LEVEL_WARNING,
                  "credentials could not be refreshed early: %s; those in use last %lld s more",
@@ -89,27 +93,29 @@ static void tell_log(const struct cache *cache, const struct error *err)
                  "credentials that nobody waits for any more could not be had: %s", err->text);
 }
 
-static void on_fetched(void *arg, const struct credentials_answer *answer)
+static void credentials_cache_on_fetched(void *arg, const struct credentials_answer *answer)
 {
-    struct cache *cache = arg;
+    struct credentials_cache *cache = arg;
     struct credentials_answer failed = {.found = answer->found, .err = answer->err};
     cache->fetch = NULL;
-    if (answer->found == CREDENTIALS_FOUND && hold(cache, &answer->credentials, &failed.err)) {
-        answer_all(cache, answer);
+    if (answer->found == CREDENTIALS_FOUND &&
+        credentials_cache_hold(cache, &answer->credentials, &failed.err)) {
+        credentials_cache_answer_all(cache, answer);
         return;
     }
     if (answer->found == CREDENTIALS_FOUND)
         failed.found = CREDENTIALS_FAILED;
     if (!cache->first)
-        tell_log(cache, &failed.err);
-    answer_all(cache, &failed);
+        credentials_cache_report_log(cache, &failed.err);
+    credentials_cache_answer_all(cache, &failed);
 }
 
-static bool fetch(struct cache *cache)
+static bool credentials_cache_fetch(struct credentials_cache *cache)
 {
     if (!cache->fetch) {
         cache->asked_ms = loop_now_ms(cache->loop);
-        cache->fetch = cache->provider->ops->get(cache->provider, on_fetched, cache);
+        cache->fetch =
+            cache->provider->ops->get(cache->provider, credentials_cache_on_fetched, cache);
     }
     return cache->fetch != NULL;
 }
@@ -117,8 +123,8 @@ static bool fetch(struct cache *cache)
 const struct credentials *credentials_cache_held(struct credentials_provider *provider,
                                                  unsigned *age)
 {
-    struct cache *cache = (struct cache *)provider;
-    int64_t left = left_ms(cache, &cache->held);
+    struct credentials_cache *cache = (struct credentials_cache *)provider;
+    int64_t left = credentials_cache_left_ms(cache, &cache->held);
     bool just_fetched = loop_now_ms(cache->loop) - cache->held_since_ms < CREDENTIALS_PAUSE_MS;
     *age = cache->age;
     if (left <= 0 || (left <= CREDENTIALS_LEAST_MS && !just_fetched))
@@ -126,17 +132,17 @@ const struct credentials *credentials_cache_held(struct credentials_provider *pr
     /* Whether this succeeds is looked at when it has to. */
     if (left <= CREDENTIALS_EARLY_MS &&
         loop_now_ms(cache->loop) - cache->asked_ms >= CREDENTIALS_PAUSE_MS)
-        fetch(cache);
+        credentials_cache_fetch(cache);
     return &cache->held;
 }
 
 bool credentials_cache_refuse(struct credentials_provider *provider, unsigned age)
 {
-    struct cache *cache = (struct cache *)provider;
+    struct credentials_cache *cache = (struct credentials_cache *)provider;
     bool just_asked = loop_now_ms(cache->loop) - cache->held_since_ms < CREDENTIALS_REFUSED_MS;
     if (age != cache->age || !cache->held.access_key_id)
         return true;
-    if (cache->after_refusal && just_asked && !credentials_stand_in_file(&cache->held))
+    if (cache->after_refusal && just_asked && !credentials_are_in_file(&cache->held))
         return false;
     credentials_clean_up(&cache->held);
     cache->refused = true;
@@ -147,7 +153,7 @@ bool credentials_cache_refuse(struct credentials_provider *provider, unsigned ag
 
 /* The fetch goes on: it has bounds of its own, and may take longer than anybody waits, or have used
  * up what nobody types twice. */
-static void cache_cancel(struct credentials_get *get)
+static void credentials_cache_cache_cancel(struct credentials_request *get)
 {
     loop_remove_timer(get->timer);
     if (get->link) {
@@ -158,10 +164,10 @@ static void cache_cancel(struct credentials_get *get)
     free(get);
 }
 
-static bool wait_for_fetch(struct credentials_get *get)
+static bool credentials_cache_wait_for_fetch(struct credentials_request *get)
 {
-    struct cache *cache = get->cache;
-    if (!fetch(cache))
+    struct credentials_cache *cache = get->cache;
+    if (!credentials_cache_fetch(cache))
         return false;
     get->next = cache->first;
     get->link = &cache->first;
@@ -172,16 +178,16 @@ static bool wait_for_fetch(struct credentials_get *get)
 }
 
 /* What was held when it was asked may have been refused since. */
-static void tell_held(void *arg)
+static void credentials_cache_report_held(void *arg)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct credentials_answer answer = {.found = CREDENTIALS_FAILED};
     credentials_fn *fn = get->fn;
     void *fn_arg = get->arg;
     unsigned age;
     get->timer = NULL;
     const struct credentials *held = credentials_cache_held(&get->cache->base, &age);
-    if (!held && wait_for_fetch(get))
+    if (!held && credentials_cache_wait_for_fetch(get))
         return;
     free(get);
     if (held) {
@@ -193,26 +199,26 @@ static void tell_held(void *arg)
     fn(fn_arg, &answer);
 }
 
-static struct credentials_get *cache_get(struct credentials_provider *provider, credentials_fn *fn,
-                                         void *arg)
+static struct credentials_request *
+credentials_cache_cache_get(struct credentials_provider *provider, credentials_fn *fn, void *arg)
 {
-    struct cache *cache = (struct cache *)provider;
-    struct credentials_get *get = calloc(1, sizeof *get);
+    struct credentials_cache *cache = (struct credentials_cache *)provider;
+    struct credentials_request *get = calloc(1, sizeof *get);
     unsigned age;
     if (!get)
         return NULL;
-    *get = (struct credentials_get){.cache = cache, .fn = fn, .arg = arg};
+    *get = (struct credentials_request){.cache = cache, .fn = fn, .arg = arg};
     if (credentials_cache_held(provider, &age))
-        get->timer = loop_add_timer(cache->loop, 0, tell_held, get);
-    if (get->timer || wait_for_fetch(get))
+        get->timer = loop_add_timer(cache->loop, 0, credentials_cache_report_held, get);
+    if (get->timer || credentials_cache_wait_for_fetch(get))
         return get;
     free(get);
     return NULL;
 }
 
-static void cache_destroy(struct credentials_provider *provider)
+static void credentials_cache_cache_destroy(struct credentials_provider *provider)
 {
-    struct cache *cache = (struct cache *)provider;
+    struct credentials_cache *cache = (struct credentials_cache *)provider;
     if (cache->fetch)
         cache->provider->ops->cancel(cache->fetch);
     cache->provider->ops->destroy(cache->provider);
@@ -223,13 +229,15 @@ static void cache_destroy(struct credentials_provider *provider)
 struct credentials_provider *credentials_cache_new(struct loop *loop, const struct log *log,
                                                    struct credentials_provider *provider)
 {
-    static const struct credentials_provider_ops ops = {cache_get, cache_cancel, cache_destroy};
-    struct cache *cache = calloc(1, sizeof *cache);
+    static const struct credentials_provider_ops ops = {credentials_cache_cache_get,
+                                                        credentials_cache_cache_cancel,
+                                                        credentials_cache_cache_destroy};
+    struct credentials_cache *cache = calloc(1, sizeof *cache);
     if (!cache) {
         provider->ops->destroy(provider);
         return NULL;
     }
-    *cache = (struct cache){
+    *cache = (struct credentials_cache){
         .base = {&ops}, .loop = loop, .log = log, .provider = provider, .asked_ms = INT64_MIN / 2};
     return &cache->base;
 }

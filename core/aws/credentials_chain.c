@@ -53,16 +53,17 @@ struct chain {
 };
 
 /* A question to the chain: a question to one of its providers at a time. */
-struct credentials_get {
+struct credentials_request {
     struct chain *chain;
-    struct loop_timer *timer;    /* until the files are read */
-    size_t at;                   /* which provider is asked */
-    struct credentials_get *get; /* of that provider; NULL while the timer runs */
+    struct loop_timer *timer;        /* until the files are read */
+    size_t at;                       /* which provider is asked */
+    struct credentials_request *get; /* of that provider; NULL while the timer runs */
     credentials_fn *fn;
     void *arg;
 };
 
-static void fail_absent(const struct credentials_context *context, struct error *err)
+static void credentials_chain_fail_absent(const struct credentials_context *context,
+                                          struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf steps = {0}, option = {0};
     sign_in_write_first_steps(&steps);
@@ -88,35 +89,38 @@ static void fail_absent(const struct credentials_context *context, struct error 
 }
 
 /* The files are read for one question, and wiped after it. */
-static bool read_profiles(struct chain *chain, struct error *err)
+static bool credentials_chain_read_profiles(struct chain *chain, struct error *err)
 {
     return !chain->owns_profiles || profiles_load(&chain->profiles, err);
 }
 
-static void end(struct credentials_get *get)
+static void credentials_chain_end(struct credentials_request *get)
 {
     if (get->chain->owns_profiles)
         profiles_clean_up(&get->chain->profiles);
     free(get);
 }
 
-static void tell(struct credentials_get *get, const struct credentials_answer *answer)
+static void credentials_chain_report(struct credentials_request *get,
+                                     const struct credentials_answer *answer)
 {
     credentials_fn *fn = get->fn;
     void *arg = get->arg;
-    end(get);
+    credentials_chain_end(get);
     fn(arg, answer);
 }
 
-static void tell_failure(struct credentials_get *get, const struct error *err)
+static void credentials_chain_report_failure(struct credentials_request *get,
+                                             const struct error *err)
 {
     struct credentials_answer failed = {.found = CREDENTIALS_FAILED, .err = *err};
-    tell(get, &failed);
+    credentials_chain_report(get, &failed);
 }
 
 /* The user's own credentials are gone: a file is being written, say. A mount that went on with the
  * machine's would be somebody else, and stay so for hours. */
-static void fail_gone(const struct credentials_context *context, struct error *err)
+static void credentials_chain_fail_gone(const struct credentials_context *context,
+                                        struct error *err)
 {
     error_set(err, ERROR_DENIED,
               "profile %.200s had credentials of its own, and has none any more (%s, %s); those of "
@@ -126,78 +130,78 @@ static void fail_gone(const struct credentials_context *context, struct error *e
               context->profiles->credentials_path);
 }
 
-static bool ask(struct credentials_get *get);
+static bool credentials_chain_request(struct credentials_request *get);
 
-static void on_answer(void *arg, const struct credentials_answer *answer)
+static void credentials_chain_on_answer(void *arg, const struct credentials_answer *answer)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct chain *chain = get->chain;
     struct error err = {0};
     get->get = NULL;
     if (answer->found == CREDENTIALS_FOUND && !credentials_check(&answer->credentials, &err)) {
-        tell_failure(get, &err);
+        credentials_chain_report_failure(get, &err);
     } else if (answer->found != CREDENTIALS_ABSENT) {
         bool is_found = answer->found == CREDENTIALS_FOUND;
         chain->had_own = chain->had_own || (is_found && chain->scopes[get->at] != OF_MACHINE);
-        tell(get, answer);
+        credentials_chain_report(get, answer);
     } else if (++get->at < chain->count && chain->had_own && chain->scopes[get->at] == OF_MACHINE) {
-        fail_gone(&chain->context, &err);
-        tell_failure(get, &err);
+        credentials_chain_fail_gone(&chain->context, &err);
+        credentials_chain_report_failure(get, &err);
     } else if (get->at == chain->count) {
-        fail_absent(&get->chain->context, &err);
+        credentials_chain_fail_absent(&get->chain->context, &err);
         if (answer->err.kind != ERROR_NONE)
             error_add(&err, "; %s", answer->err.text);
-        tell_failure(get, &err);
-    } else if (!ask(get)) {
+        credentials_chain_report_failure(get, &err);
+    } else if (!credentials_chain_request(get)) {
         error_no_memory(&err);
-        tell_failure(get, &err);
+        credentials_chain_report_failure(get, &err);
     }
 }
 
-static bool ask(struct credentials_get *get)
+static bool credentials_chain_request(struct credentials_request *get)
 {
     struct credentials_provider *provider = get->chain->providers[get->at];
-    get->get = provider->ops->get(provider, on_answer, get);
+    get->get = provider->ops->get(provider, credentials_chain_on_answer, get);
     return get->get != NULL;
 }
 
-static void begin(void *arg)
+static void credentials_chain_begin(void *arg)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct error err = {0};
     get->timer = NULL;
-    if (!read_profiles(get->chain, &err)) {
-        tell_failure(get, &err);
-    } else if (!ask(get)) {
+    if (!credentials_chain_read_profiles(get->chain, &err)) {
+        credentials_chain_report_failure(get, &err);
+    } else if (!credentials_chain_request(get)) {
         error_no_memory(&err);
-        tell_failure(get, &err);
+        credentials_chain_report_failure(get, &err);
     }
 }
 
 /* One question at a time: a cache stands around every chain. */
-static struct credentials_get *chain_get(struct credentials_provider *provider, credentials_fn *fn,
-                                         void *arg)
+static struct credentials_request *
+credentials_chain_chain_get(struct credentials_provider *provider, credentials_fn *fn, void *arg)
 {
-    struct credentials_get *get = calloc(1, sizeof *get);
+    struct credentials_request *get = calloc(1, sizeof *get);
     if (!get)
         return NULL;
-    *get = (struct credentials_get){.chain = (struct chain *)provider, .fn = fn, .arg = arg};
-    get->timer = loop_add_timer(get->chain->context.loop, 0, begin, get);
+    *get = (struct credentials_request){.chain = (struct chain *)provider, .fn = fn, .arg = arg};
+    get->timer = loop_add_timer(get->chain->context.loop, 0, credentials_chain_begin, get);
     if (get->timer)
         return get;
     free(get);
     return NULL;
 }
 
-static void chain_cancel(struct credentials_get *get)
+static void credentials_chain_chain_cancel(struct credentials_request *get)
 {
     loop_remove_timer(get->timer);
     if (get->get)
         get->chain->providers[get->at]->ops->cancel(get->get);
-    end(get);
+    credentials_chain_end(get);
 }
 
-static void chain_destroy(struct credentials_provider *provider)
+static void credentials_chain_chain_destroy(struct credentials_provider *provider)
 {
     struct chain *chain = (struct chain *)provider;
     for (size_t i = 0; i < chain->count; i++)
@@ -207,7 +211,9 @@ static void chain_destroy(struct credentials_provider *provider)
 
 struct credentials_provider *credentials_chain_new(const struct credentials_context *context)
 {
-    static const struct credentials_provider_ops ops = {chain_get, chain_cancel, chain_destroy};
+    static const struct credentials_provider_ops ops = {credentials_chain_chain_get,
+                                                        credentials_chain_chain_cancel,
+                                                        credentials_chain_chain_destroy};
     struct chain *chain = calloc(1, sizeof *chain);
     if (!chain)
         return NULL;
@@ -222,7 +228,7 @@ struct credentials_provider *credentials_chain_new(const struct credentials_cont
             continue;
         struct credentials_provider *provider = constructors[i].make(&chain->context);
         if (!provider) {
-            chain_destroy(&chain->base);
+            credentials_chain_chain_destroy(&chain->base);
             return NULL;
         }
         chain->scopes[chain->count] = constructors[i].scope;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "core/aws/aws_error.h"
 #include "core/aws/document.h"
-#include "core/aws/fault.h"
 #include "core/aws/local_call.h"
 #include "core/aws/stored.h"
 #include "core/aws/url.h"
@@ -31,7 +31,7 @@ struct container_provider {
 
 /* A question waits for its timer first, since nothing is answered from within it, and then for the
  * endpoint. */
-struct credentials_get {
+struct credentials_request {
     struct container_provider *provider;
     const struct credentials_context *context;
     struct loop_timer *timer;
@@ -43,25 +43,25 @@ struct credentials_get {
     void *arg;
 };
 
-static void free_get(struct credentials_get *get)
+static void container_free_get(struct credentials_request *get)
 {
     buf_clean_up(&get->url);
     buf_clean_up_secret(&get->token);
     free(get);
 }
 
-static void tell(struct credentials_get *get, struct credentials_answer *answer)
+static void container_report(struct credentials_request *get, struct credentials_answer *answer)
 {
     credentials_fn *fn = get->fn;
     void *arg = get->arg;
-    free_get(get);
+    container_free_get(get);
     fn(arg, answer);
     credentials_clean_up(&answer->credentials);
 }
 
 /* Where it is. */
 
-static bool is_loopback(struct span host)
+static bool container_is_loopback(struct span host)
 {
     char text[INET6_ADDRSTRLEN];
     struct in_addr ipv4;
@@ -76,7 +76,7 @@ static bool is_loopback(struct span host)
 }
 
 /* Hosts that a token may be shown to without TLS: nobody between here and them listens. */
-static bool is_near(struct span host)
+static bool container_is_near(struct span host)
 {
     static const char *const hosts[] = {ECS_HOST, "169.254.170.23", "fd00:ec2::23", "localhost"};
     if (span_starts(host, SPAN_LITERAL("[")))
@@ -84,11 +84,11 @@ static bool is_near(struct span host)
     for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++)
         if (host.size == strlen(hosts[i]) && strncasecmp(host.data, hosts[i], host.size) == 0)
             return true;
-    return is_loopback(host);
+    return container_is_loopback(host);
 }
 
 /* What may stand behind a path's question mark as it is. */
-static bool is_query(struct span text)
+static bool container_is_query(struct span text)
 {
     for (size_t i = 0; i < text.size; i++)
         if (text.data[i] <= ' ' || text.data[i] > '~' || strchr("#\"<>\\^`{|}", text.data[i]))
@@ -96,19 +96,20 @@ static bool is_query(struct span text)
     return true;
 }
 
-static bool check_url(const struct credentials_get *get, struct error *err)
+static bool container_check_url(const struct credentials_request *get, struct error *err)
 {
     const char *text = buf_text(&get->url);
     size_t path_size = strcspn(text, "?");
     struct aws_url url;
     CLEAN_UP(buf_clean_up) struct buf told = {0};
     aws_url_write_told(&told, buf_span(&get->url));
-    if (!aws_url_parse(span_of(text, path_size), &url) || !is_query(span_text(text + path_size)))
+    if (!aws_url_parse(span_of(text, path_size), &url) ||
+        !container_is_query(span_text(text + path_size)))
         return error_set(err, ERROR_DENIED,
                          "%s comes to \"%.200s\", which is no address: http:// or https://, a "
                          "host, and a path, such as http://" ECS_HOST "/v2/credentials",
                          get->origin, buf_text(&told));
-    if (!url.tls && !is_near(url.host))
+    if (!url.tls && !container_is_near(url.host))
         return error_set(err, ERROR_DENIED,
                          "%s comes to \"%.200s\", and credentials are not asked for in plain text "
                          "there: it has to be https://, or http:// at 127.0.0.1, [::1], "
@@ -118,7 +119,7 @@ static bool check_url(const struct credentials_get *get, struct error *err)
 }
 
 /* As for the AWS CLI, a variable that is set counts, though it be empty. */
-static bool find_url(struct credentials_get *get)
+static bool container_find_url(struct credentials_request *get)
 {
     const char *relative = getenv(RELATIVE_URI), *full = getenv(FULL_URI);
     if (!relative && !full)
@@ -129,7 +130,7 @@ static bool find_url(struct credentials_get *get)
 }
 
 /* The token, which becomes a header: a line's end in it would begin another one. */
-static bool find_token(struct credentials_get *get, struct error *err)
+static bool container_find_token(struct credentials_request *get, struct error *err)
 {
     const char *path = getenv(TOKEN_FILE), *text = getenv(TOKEN);
     if (path) {
@@ -156,8 +157,8 @@ static bool find_token(struct credentials_get *get, struct error *err)
 /* What it says. */
 
 /* Its own words, unless they quote the token. */
-static void refuse(const struct credentials_get *get, const struct http_response *response,
-                   struct error *err)
+static void container_refuse(const struct credentials_request *get,
+                             const struct http_response *response, struct error *err)
 {
     CLEAN_UP(document_clean_up)
     struct document *document = document_parse(response->body, what, NULL);
@@ -175,8 +176,8 @@ static void refuse(const struct credentials_get *get, const struct http_response
     err->http_status = response->status;
 }
 
-static bool take(struct credentials_get *get, const struct document *document,
-                 struct credentials *out, struct error *err)
+static bool container_take(struct credentials_request *get, const struct document *document,
+                           struct credentials *out, struct error *err)
 {
     static const char *const needed[] = {"AccessKeyId", "SecretAccessKey", "Token", "Expiration"};
     struct clock *clock = loop_clock(get->context->loop);
@@ -205,9 +206,10 @@ static bool take(struct credentials_get *get, const struct document *document,
     return error_no_memory(err);
 }
 
-static void on_response(void *arg, const struct http_response *response, const struct error *err)
+static void container_on_response(void *arg, const struct http_response *response,
+                                  const struct error *err)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct credentials_answer answer = {.found = CREDENTIALS_FAILED};
     CLEAN_UP(document_clean_up) struct document *document = NULL;
     get->call = NULL;
@@ -215,12 +217,12 @@ static void on_response(void *arg, const struct http_response *response, const s
         answer.err = *err;
         error_add(&answer.err, "; it is %s, and %s names it", what, get->origin);
     } else if (response->status != 200) {
-        refuse(get, response, &answer.err);
+        container_refuse(get, response, &answer.err);
     } else if ((document = document_parse(response->body,
                                           "the answer of the container's "
                                           "credentials endpoint",
                                           &answer.err))) {
-        if (take(get, document, &answer.credentials, &answer.err))
+        if (container_take(get, document, &answer.credentials, &answer.err))
             answer.found = CREDENTIALS_FOUND;
         else
             credentials_clean_up(&answer.credentials);
@@ -229,17 +231,17 @@ static void on_response(void *arg, const struct http_response *response, const s
         get->provider->failed_ms = loop_now_ms(get->context->loop);
         get->provider->why = answer.err;
     }
-    tell(get, &answer);
+    container_report(get, &answer);
 }
 
 /* As a provider. */
 
-static bool start(struct credentials_get *get, struct error *err)
+static bool container_start(struct credentials_request *get, struct error *err)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf token = {0};
     if (get->url.failed)
         return error_no_memory(err);
-    if (!check_url(get, err) || !find_token(get, err))
+    if (!container_check_url(get, err) || !container_find_token(get, err))
         return false;
     bool shown = getenv(TOKEN_FILE) || getenv(TOKEN);
     buf_printf(&token, "Authorization%s%s", get->token.size ? ": " : ";", buf_text(&get->token));
@@ -254,48 +256,48 @@ static bool start(struct credentials_get *get, struct error *err)
         .is_good = local_call_has_document,
     };
     if (!get->url.failed && !token.failed)
-        get->call = local_call_start(get->context, &question, on_response, get);
+        get->call = local_call_start(get->context, &question, container_on_response, get);
     return get->call || error_no_memory(err);
 }
 
-static void begin(void *arg)
+static void container_begin(void *arg)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct credentials_answer answer = {.found = CREDENTIALS_ABSENT};
     get->timer = NULL;
-    if (find_url(get)) {
+    if (container_find_url(get)) {
         bool just_failed =
             loop_now_ms(get->context->loop) - get->provider->failed_ms < CONTAINER_REST_MS;
-        if (!just_failed && start(get, &answer.err))
+        if (!just_failed && container_start(get, &answer.err))
             return;
         if (just_failed)
             answer.err = get->provider->why;
         answer.found = CREDENTIALS_FAILED;
     }
-    tell(get, &answer);
+    container_report(get, &answer);
 }
 
-static struct credentials_get *container_get(struct credentials_provider *base, credentials_fn *fn,
-                                             void *arg)
+static struct credentials_request *container_get(struct credentials_provider *base,
+                                                 credentials_fn *fn, void *arg)
 {
     struct container_provider *provider = (struct container_provider *)base;
-    struct credentials_get *get = calloc(1, sizeof *get);
+    struct credentials_request *get = calloc(1, sizeof *get);
     if (!get)
         return NULL;
-    *get = (struct credentials_get){
+    *get = (struct credentials_request){
         .provider = provider, .context = provider->context, .fn = fn, .arg = arg};
-    get->timer = loop_add_timer(provider->context->loop, 0, begin, get);
+    get->timer = loop_add_timer(provider->context->loop, 0, container_begin, get);
     if (get->timer)
         return get;
     free(get);
     return NULL;
 }
 
-static void container_cancel(struct credentials_get *get)
+static void container_cancel(struct credentials_request *get)
 {
     loop_remove_timer(get->timer);
     local_call_end(get->call);
-    free_get(get);
+    container_free_get(get);
 }
 
 static void container_destroy(struct credentials_provider *base)

@@ -7,13 +7,13 @@
 #include "core/base/instant.h"
 
 /* An empty variable counts as none. */
-static const char *variable(const char *name)
+static const char *env_variable(const char *name)
 {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
 
-static bool copy(char **out, const char *text)
+static bool env_copy(char **out, const char *text)
 {
     *out = text ? strdup(text) : NULL;
     return *out || !text;
@@ -21,10 +21,10 @@ static bool copy(char **out, const char *text)
 
 /* The environment of a process stays as it is, so that expired credentials stay so: the way out is
  * a new start. */
-static bool take_expiry(const struct credentials_context *context, struct credentials *out,
-                        struct error *err)
+static bool env_take_expiry(const struct credentials_context *context, struct credentials *out,
+                            struct error *err)
 {
-    const char *expiry = variable("AWS_CREDENTIAL_EXPIRATION");
+    const char *expiry = env_variable("AWS_CREDENTIAL_EXPIRATION");
     struct clock *clock = loop_clock(context->loop);
     if (!expiry)
         return true;
@@ -43,13 +43,13 @@ static bool take_expiry(const struct credentials_context *context, struct creden
     return true;
 }
 
-static enum credentials_found look(const struct credentials_context *context,
-                                   struct credentials *out, struct error *err)
+static enum credentials_found env_look(const struct credentials_context *context,
+                                       struct credentials *out, struct error *err)
 {
-    const char *key = variable("AWS_ACCESS_KEY_ID");
-    const char *secret = variable("AWS_SECRET_ACCESS_KEY");
+    const char *key = env_variable("AWS_ACCESS_KEY_ID");
+    const char *secret = env_variable("AWS_SECRET_ACCESS_KEY");
     /* The older name of the token wins. */
-    const char *token = variable("AWS_SECURITY_TOKEN");
+    const char *token = env_variable("AWS_SECURITY_TOKEN");
     if (context->asked_for || !key)
         return CREDENTIALS_ABSENT;
     if (!secret) {
@@ -57,13 +57,13 @@ static enum credentials_found look(const struct credentials_context *context,
                   "AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is not; set both or none");
         return CREDENTIALS_FAILED;
     }
-    if (!take_expiry(context, out, err))
+    if (!env_take_expiry(context, out, err))
         return CREDENTIALS_FAILED;
     out->method = "env";
-    if (copy(&out->access_key_id, key) && copy(&out->secret_access_key, secret) &&
-        copy(&out->session_token, token ? token : variable("AWS_SESSION_TOKEN")) &&
-        copy(&out->account_id, variable("AWS_ACCOUNT_ID")) &&
-        copy(&out->origin, "AWS_ACCESS_KEY_ID"))
+    if (env_copy(&out->access_key_id, key) && env_copy(&out->secret_access_key, secret) &&
+        env_copy(&out->session_token, token ? token : env_variable("AWS_SESSION_TOKEN")) &&
+        env_copy(&out->account_id, env_variable("AWS_ACCOUNT_ID")) &&
+        env_copy(&out->origin, "AWS_ACCESS_KEY_ID"))
         return CREDENTIALS_FOUND;
     credentials_clean_up(out);
     error_no_memory(err);
@@ -72,5 +72,5 @@ static enum credentials_found look(const struct credentials_context *context,
 
 struct credentials_provider *credentials_env_new(const struct credentials_context *context)
 {
-    return credentials_provider_of(context, look);
+    return credentials_provider_of(context, env_look);
 }

@@ -30,7 +30,7 @@ struct login_provider {
 
 /* A question waits for its timer first, since nothing is answered from within it, and then perhaps
  * for the service. */
-struct credentials_get {
+struct credentials_request {
     struct login_provider *provider;
     struct loop_timer *timer;  /* while it is beginning */
     struct token_call *call;   /* while it awaits the service */
@@ -43,7 +43,7 @@ struct credentials_get {
     void *arg;
 };
 
-static void free_get(struct credentials_get *get)
+static void login_free_get(struct credentials_request *get)
 {
     document_free(get->session);
     free(get->origin);
@@ -52,30 +52,30 @@ static void free_get(struct credentials_get *get)
 }
 
 /* The question is gone before its asker hears. */
-static void tell(struct credentials_get *get, struct credentials_answer *answer)
+static void login_report(struct credentials_request *get, struct credentials_answer *answer)
 {
     credentials_fn *fn = get->fn;
     void *arg = get->arg;
-    free_get(get);
+    login_free_get(get);
     fn(arg, answer);
     credentials_clean_up(&answer->credentials);
 }
 
-static void tell_failure(struct credentials_get *get, const struct error *err)
+static void login_report_failure(struct credentials_request *get, const struct error *err)
 {
     struct credentials_answer answer = {.found = CREDENTIALS_FAILED, .err = *err};
-    tell(get, &answer);
+    login_report(get, &answer);
 }
 
-static int64_t wall_ms(const struct login_provider *provider)
+static int64_t login_wall_ms(const struct login_provider *provider)
 {
     struct clock *clock = loop_clock(provider->context->loop);
     return clock->wall_ms(clock);
 }
 
 /* Every failure that signing in can mend ends in the command. */
-static bool fail(const struct credentials_get *get, enum error_kind kind, const char *what,
-                 struct error *err)
+static bool login_fail(const struct credentials_request *get, enum error_kind kind,
+                       const char *what, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf command = {0};
     sign_in_write_command(&command, "login", get->provider->context->profile);
@@ -84,7 +84,7 @@ static bool fail(const struct credentials_get *get, enum error_kind kind, const 
 
 /* The file. */
 
-static char *session_path(struct span name)
+static char *login_session_path(struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     const char *folder = getenv("AWS_LOGIN_CACHE_DIRECTORY");
@@ -97,7 +97,7 @@ static char *session_path(struct span name)
     return path.failed ? NULL : stored_path(path.data);
 }
 
-static bool read_session(struct credentials_get *get, struct error *err)
+static bool login_read_session(struct credentials_request *get, struct error *err)
 {
     struct login_provider *provider = get->provider;
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0}, copy = {0};
@@ -105,7 +105,8 @@ static bool read_session(struct credentials_get *get, struct error *err)
     struct error why = {0};
     enum stored_found found = stored_read(get->path, &text, &why);
     if (found == STORED_ABSENT)
-        return fail(get, ERROR_EXPIRED, "nobody is signed in to this profile's login_session", err);
+        return login_fail(get, ERROR_EXPIRED, "nobody is signed in to this profile's login_session",
+                          err);
     if (found == STORED_READ)
         get->stamp = stored_stamp_of(buf_span(&text));
     if (stored_same(&get->stamp, &provider->stands_for)) {
@@ -116,11 +117,11 @@ static bool read_session(struct credentials_get *get, struct error *err)
     if (found == STORED_READ)
         get->session = document_parse(buf_span(&text), get->path, &why);
     snprintf(what, sizeof what, "no session of aws login: %.380s", why.text);
-    return get->session || fail(get, ERROR_DENIED, what, err);
+    return get->session || login_fail(get, ERROR_DENIED, what, err);
 }
 
 /* As for the AWS CLI, all of them have to be there, even where nothing has to be refreshed. */
-static bool check_session(const struct credentials_get *get, struct error *err)
+static bool login_check_session(const struct credentials_request *get, struct error *err)
 {
     static const char *const needed[] = {"accessToken.accessKeyId",
                                          "accessToken.secretAccessKey",
@@ -137,49 +138,49 @@ static bool check_session(const struct credentials_get *get, struct error *err)
             continue;
         snprintf(what, sizeof what, "no session of aws login: %.300s has no %s", get->path,
                  needed[i]);
-        return fail(get, ERROR_DENIED, what, err);
+        return login_fail(get, ERROR_DENIED, what, err);
     }
     return true;
 }
 
-static struct instant expires_at(const struct document *session)
+static struct instant login_expires_at(const struct document *session)
 {
     return instant_parse(span_text(document_text(session, "accessToken.expiresAt")));
 }
 
 /* The end. */
 
-static bool copy(char **out, const struct document *session, const char *path)
+static bool login_copy(char **out, const struct document *session, const char *path)
 {
     const char *text = document_text(session, path);
     *out = text && *text ? strdup(text) : NULL;
     return *out || !text || !*text;
 }
 
-static void give(struct credentials_get *get)
+static void login_deliver(struct credentials_request *get)
 {
     struct credentials_answer answer = {.found = CREDENTIALS_FOUND};
     struct credentials *out = &answer.credentials;
     out->method = "login";
-    out->expires_wall_ms = expires_at(get->session).ms;
+    out->expires_wall_ms = login_expires_at(get->session).ms;
     out->origin = get->origin;
     get->origin = NULL;
-    if (!copy(&out->access_key_id, get->session, "accessToken.accessKeyId") ||
-        !copy(&out->secret_access_key, get->session, "accessToken.secretAccessKey") ||
-        !copy(&out->session_token, get->session, "accessToken.sessionToken") ||
-        !copy(&out->account_id, get->session, "accessToken.accountId")) {
+    if (!login_copy(&out->access_key_id, get->session, "accessToken.accessKeyId") ||
+        !login_copy(&out->secret_access_key, get->session, "accessToken.secretAccessKey") ||
+        !login_copy(&out->session_token, get->session, "accessToken.sessionToken") ||
+        !login_copy(&out->account_id, get->session, "accessToken.accountId")) {
         credentials_clean_up(out);
         answer.found = CREDENTIALS_FAILED;
         error_no_memory(&answer.err);
     }
-    tell(get, &answer);
+    login_report(get, &answer);
 }
 
 /* Refreshing. */
 
 /* Puts what the service gave into the session. The account stays: the answer does not name it. */
-static bool take_answer(struct credentials_get *get, const struct document *answer,
-                        struct error *err)
+static bool login_take_answer(struct credentials_request *get, const struct document *answer,
+                              struct error *err)
 {
     static const char *const texts[] = {"accessToken.accessKeyId", "accessToken.secretAccessKey",
                                         "accessToken.sessionToken", "refreshToken"};
@@ -196,13 +197,13 @@ static bool take_answer(struct credentials_get *get, const struct document *answ
         if (!document_set_text(get->session, texts[i], text))
             return error_no_memory(err);
     }
-    instant_write(&expires, wall_ms(get->provider) + lasts_s * 1000);
+    instant_write(&expires, login_wall_ms(get->provider) + lasts_s * 1000);
     return (!expires.failed &&
             document_set_text(get->session, "accessToken.expiresAt", buf_text(&expires))) ||
            error_no_memory(err);
 }
 
-static void write_back(struct credentials_get *get)
+static void login_write_back(struct credentials_request *get)
 {
     struct login_provider *provider = get->provider;
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
@@ -221,7 +222,8 @@ static void write_back(struct credentials_get *get)
 }
 
 /* What the service's refusals mean to whoever wanted to read a file. */
-static void explain(const struct credentials_get *get, const struct error *why, struct error *err)
+static void login_explain(const struct credentials_request *get, const struct error *why,
+                          struct error *err)
 {
     char what[420];
     *err = *why;
@@ -234,7 +236,7 @@ static void explain(const struct credentials_get *get, const struct error *why, 
                   why->text);
     } else {
         snprintf(what, sizeof what, "the session of aws login is over: %.340s", why->text);
-        fail(get, ERROR_EXPIRED, what, err);
+        login_fail(get, ERROR_EXPIRED, what, err);
     }
     memcpy(err->code, why->code, sizeof err->code);
     memcpy(err->request_id, why->request_id, sizeof err->request_id);
@@ -242,7 +244,7 @@ static void explain(const struct credentials_get *get, const struct error *why, 
 }
 
 /* Another process, or another environment of ours, was faster, and the refresh token is used up. */
-static bool was_refreshed_elsewhere(const struct credentials_get *get)
+static bool login_was_refreshed_elsewhere(const struct credentials_request *get)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
     if (get->again || stored_read(get->path, &text, NULL) != STORED_READ)
@@ -251,38 +253,38 @@ static bool was_refreshed_elsewhere(const struct credentials_get *get)
     return !stored_same(&now, &get->stamp);
 }
 
-static void use_session(struct credentials_get *get);
+static void login_use_session(struct credentials_request *get);
 
-static void on_answer(void *arg, struct document *answer, const struct error *err)
+static void login_on_answer(void *arg, struct document *answer, const struct error *err)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct login_provider *provider = get->provider;
     CLEAN_UP(document_clean_up) struct document *owned = answer;
     struct error why = {0};
     get->call = NULL;
-    if (owned && take_answer(get, owned, &why)) {
-        write_back(get);
-        give(get);
+    if (owned && login_take_answer(get, owned, &why)) {
+        login_write_back(get);
+        login_deliver(get);
         return;
     }
-    if (err && err->kind == ERROR_DENIED && was_refreshed_elsewhere(get)) {
+    if (err && err->kind == ERROR_DENIED && login_was_refreshed_elsewhere(get)) {
         get->again = true;
         document_free(get->session);
         get->session = NULL;
-        use_session(get);
+        login_use_session(get);
         return;
     }
     if (err)
-        explain(get, err, &why);
+        login_explain(get, err, &why);
     if (err && err->kind == ERROR_DENIED) {
         provider->refused = get->stamp;
         provider->refused_ms = loop_now_ms(provider->context->loop);
         provider->why = why;
     }
-    tell_failure(get, &why);
+    login_report_failure(get, &why);
 }
 
-static bool write_body(struct buf *out, const struct document *session)
+static bool login_write_body(struct buf *out, const struct document *session)
 {
     CLEAN_UP(document_clean_up) struct document *body = document_new();
     bool whole = body && document_set_text(body, "clientId", document_text(session, "clientId")) &&
@@ -293,7 +295,7 @@ static bool write_body(struct buf *out, const struct document *session)
     return whole && !out->failed;
 }
 
-static bool start_refresh(struct credentials_get *get, struct error *err)
+static bool login_start_refresh(struct credentials_request *get, struct error *err)
 {
     struct login_provider *provider = get->provider;
     CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
@@ -302,14 +304,14 @@ static bool start_refresh(struct credentials_get *get, struct error *err)
     if (!aws_endpoint_init(&endpoint, provider->context->settings, AWS_SIGNIN, NULL, NULL, err))
         return false;
     buf_printf(&url, "%sv1/token", endpoint.url);
-    if (url.failed || !write_body(&body, get->session))
+    if (url.failed || !login_write_body(&body, get->session))
         return error_no_memory(err);
     if (!dpop_write(&proof, span_text(document_text(get->session, "dpopKey")), url.data,
-                    wall_ms(provider))) {
+                    login_wall_ms(provider))) {
         char what[420];
         snprintf(what, sizeof what,
                  "no session of aws login: the dpopKey in %.300s is no key of P-256", get->path);
-        return fail(get, ERROR_DENIED, what, err);
+        return login_fail(get, ERROR_DENIED, what, err);
     }
     struct token_question question = {
         .what = "AWS Sign-In",
@@ -323,12 +325,12 @@ static bool start_refresh(struct credentials_get *get, struct error *err)
         .body = buf_span(&body),
         .within_ms = TOKEN_CALL_MS,
     };
-    get->call = token_call_start(&provider->client, &question, on_answer, get);
+    get->call = token_call_start(&provider->client, &question, login_on_answer, get);
     return get->call || error_no_memory(err);
 }
 
 /* The same session that was refused is not shown to the service again and again. */
-static bool was_refused(const struct credentials_get *get)
+static bool login_was_refused(const struct credentials_request *get)
 {
     const struct login_provider *provider = get->provider;
     return stored_same(&get->stamp, &provider->refused) &&
@@ -336,7 +338,7 @@ static bool was_refused(const struct credentials_get *get)
 }
 
 /* CREDENTIALS_FOUND: the profile has a session, and GET its file's path. */
-static enum credentials_found read_profile(struct credentials_get *get, struct error *err)
+static enum credentials_found login_read_profile(struct credentials_request *get, struct error *err)
 {
     const struct credentials_context *context = get->provider->context;
     struct span name;
@@ -356,51 +358,52 @@ static enum credentials_found read_profile(struct credentials_get *get, struct e
             : PROFILE_CONFIG,
         context->profile, &origin);
     get->origin = buf_steal(&origin, NULL);
-    get->path = session_path(name);
+    get->path = login_session_path(name);
     if (get->origin && get->path)
         return CREDENTIALS_FOUND;
     error_no_memory(err);
     return CREDENTIALS_FAILED;
 }
 
-static void use_session(struct credentials_get *get)
+static void login_use_session(struct credentials_request *get)
 {
     struct error err = {0};
-    bool is_usable = read_session(get, &err) && check_session(get, &err);
-    if (is_usable && expires_at(get->session).ms - wall_ms(get->provider) > LOGIN_EARLY_MS) {
-        give(get);
+    bool is_usable = login_read_session(get, &err) && login_check_session(get, &err);
+    if (is_usable &&
+        login_expires_at(get->session).ms - login_wall_ms(get->provider) > LOGIN_EARLY_MS) {
+        login_deliver(get);
         return;
     }
-    if (is_usable && was_refused(get))
+    if (is_usable && login_was_refused(get))
         err = get->provider->why;
-    else if (is_usable && start_refresh(get, &err))
+    else if (is_usable && login_start_refresh(get, &err))
         return;
-    tell_failure(get, &err);
+    login_report_failure(get, &err);
 }
 
-static void begin(void *arg)
+static void login_begin(void *arg)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct credentials_answer answer = {0};
     get->timer = NULL;
-    answer.found = read_profile(get, &answer.err);
+    answer.found = login_read_profile(get, &answer.err);
     if (answer.found == CREDENTIALS_FOUND)
-        use_session(get);
+        login_use_session(get);
     else
-        tell(get, &answer);
+        login_report(get, &answer);
 }
 
 /* As a provider. */
 
-static struct credentials_get *login_get(struct credentials_provider *base, credentials_fn *fn,
-                                         void *arg)
+static struct credentials_request *login_get(struct credentials_provider *base, credentials_fn *fn,
+                                             void *arg)
 {
     struct login_provider *provider = (struct login_provider *)base;
-    struct credentials_get *get = calloc(1, sizeof *get);
+    struct credentials_request *get = calloc(1, sizeof *get);
     if (!get)
         return NULL;
-    *get = (struct credentials_get){.provider = provider, .fn = fn, .arg = arg};
-    get->timer = loop_add_timer(provider->context->loop, 0, begin, get);
+    *get = (struct credentials_request){.provider = provider, .fn = fn, .arg = arg};
+    get->timer = loop_add_timer(provider->context->loop, 0, login_begin, get);
     if (get->timer)
         return get;
     free(get);
@@ -409,11 +412,11 @@ static struct credentials_get *login_get(struct credentials_provider *base, cred
 
 /* The service answers the same refresh token again with the same credentials, so nothing is lost.
  */
-static void login_cancel(struct credentials_get *get)
+static void login_cancel(struct credentials_request *get)
 {
     loop_remove_timer(get->timer);
     token_call_end(get->call);
-    free_get(get);
+    login_free_get(get);
 }
 
 static void login_destroy(struct credentials_provider *base)

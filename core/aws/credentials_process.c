@@ -23,7 +23,7 @@ struct process_provider {
 
 /* A question waits for its timer first, since nothing is answered from within it, and then for the
  * program. */
-struct credentials_get {
+struct credentials_request {
     struct process_provider *provider;
     struct loop_timer *timer;
     struct child *child;
@@ -34,7 +34,7 @@ struct credentials_get {
     void *arg;
 };
 
-static void free_get(struct credentials_get *get)
+static void credential_process_free_get(struct credentials_request *get)
 {
     buf_clean_up_secret(&get->command);
     buf_clean_up_secret(&get->program);
@@ -42,17 +42,19 @@ static void free_get(struct credentials_get *get)
     free(get);
 }
 
-static void tell(struct credentials_get *get, struct credentials_answer *answer)
+static void credential_process_report(struct credentials_request *get,
+                                      struct credentials_answer *answer)
 {
     credentials_fn *fn = get->fn;
     void *arg = get->arg;
-    free_get(get);
+    credential_process_free_get(get);
     fn(arg, answer);
     credentials_clean_up(&answer->credentials);
 }
 
 /* The failure is remembered. Its text begins with what has failed. */
-static void tell_failure(struct credentials_get *get, const struct error *why)
+static void credential_process_report_failure(struct credentials_request *get,
+                                              const struct error *why)
 {
     struct process_provider *provider = get->provider;
     struct credentials_answer answer = {.found = CREDENTIALS_FAILED};
@@ -62,26 +64,26 @@ static void tell_failure(struct credentials_get *get, const struct error *why)
     buf_add_span(&provider->failed, buf_span(&get->command));
     provider->failed_ms = loop_now_ms(provider->context->loop);
     provider->why = answer.err;
-    tell(get, &answer);
+    credential_process_report(get, &answer);
 }
 
 /* What it printed. */
 
-static bool copy(char **out, const char *text)
+static bool credential_process_copy(char **out, const char *text)
 {
     *out = text && *text ? strdup(text) : NULL;
     return *out || !text || !*text;
 }
 
 /* The account that it names, else the profile's. */
-static bool copy_account(const struct credentials_get *get, const struct document *document,
-                         char **out)
+static bool credential_process_copy_account(const struct credentials_request *get,
+                                            const struct document *document, char **out)
 {
     const struct credentials_context *context = get->provider->context;
     const char *named = document_word(document, "AccountId");
     struct span account;
     if (named && *named)
-        return copy(out, named);
+        return credential_process_copy(out, named);
     if (!profiles_get(context->profiles, context->profile, "aws_account_id", &account) ||
         account.size == 0)
         return true;
@@ -89,8 +91,9 @@ static bool copy_account(const struct credentials_get *get, const struct documen
     return *out != NULL;
 }
 
-static bool take_expiry(const struct credentials_get *get, const struct document *document,
-                        int64_t *out, struct error *err)
+static bool credential_process_take_expiry(const struct credentials_request *get,
+                                           const struct document *document, int64_t *out,
+                                           struct error *err)
 {
     struct clock *clock = loop_clock(get->provider->context->loop);
     const char *text = document_text(document, "Expiration");
@@ -111,8 +114,9 @@ static bool take_expiry(const struct credentials_get *get, const struct document
     return true;
 }
 
-static bool take(struct credentials_get *get, const struct document *document,
-                 struct credentials *out, struct error *err)
+static bool credential_process_take(struct credentials_request *get,
+                                    const struct document *document, struct credentials *out,
+                                    struct error *err)
 {
     static const char *const needed[] = {"AccessKeyId", "SecretAccessKey"};
     int64_t version = 0;
@@ -124,38 +128,40 @@ static bool take(struct credentials_get *get, const struct document *document,
                              needed[i]);
     if (document_has(document, "SessionToken") && !document_word(document, "SessionToken"))
         return error_set(err, ERROR_DENIED, "printed JSON with a SessionToken that is none");
-    if (!take_expiry(get, document, &out->expires_wall_ms, err))
+    if (!credential_process_take_expiry(get, document, &out->expires_wall_ms, err))
         return false;
     out->method = "custom-process";
     out->origin = buf_steal(&get->origin, NULL);
-    return (out->origin && copy(&out->access_key_id, document_text(document, "AccessKeyId")) &&
-            copy(&out->secret_access_key, document_text(document, "SecretAccessKey")) &&
-            copy(&out->session_token, document_text(document, "SessionToken")) &&
-            copy_account(get, document, &out->account_id)) ||
+    return (out->origin &&
+            credential_process_copy(&out->access_key_id, document_text(document, "AccessKeyId")) &&
+            credential_process_copy(&out->secret_access_key,
+                                    document_text(document, "SecretAccessKey")) &&
+            credential_process_copy(&out->session_token, document_text(document, "SessionToken")) &&
+            credential_process_copy_account(get, document, &out->account_id)) ||
            error_no_memory(err);
 }
 
-static void read_output(struct credentials_get *get, struct span output)
+static void credential_process_read_output(struct credentials_request *get, struct span output)
 {
     struct credentials_answer answer = {.found = CREDENTIALS_FOUND};
     CLEAN_UP(document_clean_up) struct document *document = NULL;
     struct error why = {0};
     document = document_parse(output, "what it printed", &why);
-    if (document && take(get, document, &answer.credentials, &why)) {
-        tell(get, &answer);
+    if (document && credential_process_take(get, document, &answer.credentials, &why)) {
+        credential_process_report(get, &answer);
         return;
     }
     credentials_clean_up(&answer.credentials);
     if (!document && why.kind != ERROR_NO_MEMORY)
         error_set(&why, ERROR_DENIED,
                   "printed no JSON object with credentials; run it by hand to see what it prints");
-    tell_failure(get, &why);
+    credential_process_report_failure(get, &why);
 }
 
 /* How it ended. */
 
 /* The last lines, as one, and what to do. */
-static void add_errors(struct error *err, struct span errors)
+static void credential_process_add_errors(struct error *err, struct span errors)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
     char shown[MOST_SHOWN];
@@ -174,13 +180,13 @@ static void add_errors(struct error *err, struct span errors)
     error_add(err, "; run it by hand");
 }
 
-static void on_end(void *arg, const struct child_end *end)
+static void credential_process_on_end(void *arg, const struct child_end *end)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct error why;
     get->child = NULL;
     if (end->outcome == CHILD_EXITED && end->number == 0) {
-        read_output(get, end->output);
+        credential_process_read_output(get, end->output);
         return;
     }
     switch (end->outcome) {
@@ -202,25 +208,25 @@ static void on_end(void *arg, const struct child_end *end)
     case CHILD_KILLED:
         error_set(&why, ERROR_DENIED, "was ended by signal %d (%s)", end->number,
                   strsignal(end->number));
-        add_errors(&why, end->errors);
+        credential_process_add_errors(&why, end->errors);
         break;
     default:
         error_set(&why, ERROR_DENIED, "failed with exit status %d", end->number);
-        add_errors(&why, end->errors);
+        credential_process_add_errors(&why, end->errors);
     }
-    tell_failure(get, &why);
+    credential_process_report_failure(get, &why);
 }
 
 /* Starting it. */
 
-static bool is_whole(struct span output)
+static bool credential_process_is_whole(struct span output)
 {
     CLEAN_UP(document_clean_up)
     struct document *document = document_parse(output, "", NULL);
     return document;
 }
 
-static bool start(struct credentials_get *get, struct error *err)
+static bool credential_process_start(struct credentials_request *get, struct error *err)
 {
     struct loop *loop = get->provider->context->loop;
     CLEAN_UP(buf_clean_up_secret) struct buf words = {0};
@@ -240,23 +246,24 @@ static bool start(struct credentials_get *get, struct error *err)
     }
     if (argv && !words.failed) {
         buf_add_text(&get->program, argv[0]);
-        get->child = child_start(loop, argv, PROCESS_MS, is_whole, on_end, get);
+        get->child = child_start(loop, argv, PROCESS_MS, credential_process_is_whole,
+                                 credential_process_on_end, get);
     }
     free(argv);
     return get->child ||
            error_set(err, ERROR_NO_MEMORY, "cannot be run: out of memory, descriptors or threads");
 }
 
-static bool has_just_failed(const struct credentials_get *get)
+static bool credential_process_has_just_failed(const struct credentials_request *get)
 {
     const struct process_provider *provider = get->provider;
     return span_equal(buf_span(&provider->failed), buf_span(&get->command)) &&
            loop_now_ms(provider->context->loop) - provider->failed_ms < PROCESS_PAUSE_MS;
 }
 
-static void begin(void *arg)
+static void credential_process_begin(void *arg)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct process_provider *provider = get->provider;
     const struct credentials_context *context = provider->context;
     struct credentials_answer answer = {.found = CREDENTIALS_ABSENT};
@@ -264,7 +271,7 @@ static void begin(void *arg)
     struct error why;
     get->timer = NULL;
     if (!profiles_get(context->profiles, context->profile, "credential_process", &command)) {
-        tell(get, &answer);
+        credential_process_report(get, &answer);
         return;
     }
     bool is_there = profile_get(&context->profiles->credentials, context->profile,
@@ -272,40 +279,40 @@ static void begin(void *arg)
     profiles_origin(context->profiles, is_there ? PROFILE_CREDENTIALS : PROFILE_CONFIG,
                     context->profile, &get->origin);
     buf_add_span(&get->command, command);
-    if (has_just_failed(get)) {
+    if (credential_process_has_just_failed(get)) {
         answer.found = CREDENTIALS_FAILED;
         answer.err = provider->why;
-        tell(get, &answer);
-    } else if (!start(get, &why)) {
-        tell_failure(get, &why);
+        credential_process_report(get, &answer);
+    } else if (!credential_process_start(get, &why)) {
+        credential_process_report_failure(get, &why);
     }
 }
 
 /* As a provider. */
 
-static struct credentials_get *process_get(struct credentials_provider *base, credentials_fn *fn,
-                                           void *arg)
+static struct credentials_request *credential_process_get(struct credentials_provider *base,
+                                                          credentials_fn *fn, void *arg)
 {
     struct process_provider *provider = (struct process_provider *)base;
-    struct credentials_get *get = calloc(1, sizeof *get);
+    struct credentials_request *get = calloc(1, sizeof *get);
     if (!get)
         return NULL;
-    *get = (struct credentials_get){.provider = provider, .fn = fn, .arg = arg};
-    get->timer = loop_add_timer(provider->context->loop, 0, begin, get);
+    *get = (struct credentials_request){.provider = provider, .fn = fn, .arg = arg};
+    get->timer = loop_add_timer(provider->context->loop, 0, credential_process_begin, get);
     if (get->timer)
         return get;
     free(get);
     return NULL;
 }
 
-static void process_cancel(struct credentials_get *get)
+static void credential_process_cancel(struct credentials_request *get)
 {
     loop_remove_timer(get->timer);
     child_cancel(get->child);
-    free_get(get);
+    credential_process_free_get(get);
 }
 
-static void process_destroy(struct credentials_provider *base)
+static void credential_process_destroy(struct credentials_provider *base)
 {
     struct process_provider *provider = (struct process_provider *)base;
     buf_clean_up_secret(&provider->failed);
@@ -314,8 +321,8 @@ static void process_destroy(struct credentials_provider *base)
 
 struct credentials_provider *credentials_process_new(const struct credentials_context *context)
 {
-    static const struct credentials_provider_ops ops = {process_get, process_cancel,
-                                                        process_destroy};
+    static const struct credentials_provider_ops ops = {
+        credential_process_get, credential_process_cancel, credential_process_destroy};
     struct process_provider *provider = calloc(1, sizeof *provider);
     if (!provider)
         return NULL;

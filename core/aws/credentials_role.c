@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "core/aws/arn.h"
+#include "core/aws/aws_error.h"
 #include "core/aws/cli_cache.h"
 #include "core/aws/credentials_cache.h"
 #include "core/aws/credentials_container.h"
 #include "core/aws/credentials_env.h"
 #include "core/aws/credentials_metadata.h"
-#include "core/aws/fault.h"
 #include "core/aws/mfa.h"
 #include "core/aws/role_fault.h"
 #include "core/aws/role_plan.h"
@@ -54,12 +54,12 @@ enum role_state {
     ROLE_AWAITS_STS,
 };
 
-struct credentials_get {
+struct credentials_request {
     enum role_state state;
     struct role_provider *provider;
-    struct loop_timer *timer;        /* while it is beginning */
-    struct credentials_get *sources; /* while it awaits signers; theirs */
-    struct sts_call *call;           /* while it awaits STS */
+    struct loop_timer *timer;            /* while it is beginning */
+    struct credentials_request *sources; /* while it awaits signers; theirs */
+    struct sts_call *call;               /* while it awaits STS */
     struct role_plan plan;
     size_t at;             /* which role of the plan is asked for */
     bool afresh;           /* nothing is taken from the AWS CLI's cache any more */
@@ -73,7 +73,7 @@ struct credentials_get {
     void *arg;
 };
 
-static void drop_step(struct credentials_get *get)
+static void role_drop_step(struct credentials_request *get)
 {
     if (get->step_signers)
         get->step_signers->ops->destroy(get->step_signers);
@@ -81,25 +81,25 @@ static void drop_step(struct credentials_get *get)
     credentials_clean_up(&get->step.credentials);
 }
 
-static void free_get(struct credentials_get *get)
+static void role_free_get(struct credentials_request *get)
 {
-    drop_step(get);
+    role_drop_step(get);
     role_plan_clean_up(&get->plan);
     free(get);
 }
 
 /* The question is gone before its asker hears. */
-static void tell(struct credentials_get *get, struct credentials_answer *answer)
+static void role_report(struct credentials_request *get, struct credentials_answer *answer)
 {
     credentials_fn *fn = get->fn;
     void *arg = get->arg;
-    free_get(get);
+    role_free_get(get);
     fn(arg, answer);
     credentials_clean_up(&answer->credentials);
 }
 
 /* FOUND is taken over. */
-static void give(struct credentials_get *get, struct credentials *found)
+static void role_deliver(struct credentials_request *get, struct credentials *found)
 {
     struct role_provider *provider = get->provider;
     struct credentials_answer answer = {.found = CREDENTIALS_FOUND, .credentials = *found};
@@ -108,13 +108,13 @@ static void give(struct credentials_get *get, struct credentials *found)
     answer.credentials.origin = get->plan.origin;
     get->plan.origin = NULL;
     provider->given = stored_stamp_of(span_text(answer.credentials.access_key_id));
-    tell(get, &answer);
+    role_report(get, &answer);
 }
 
 /* The AWS CLI's cache. */
 
-static bool read_cache(const struct credentials_get *get, const struct role *role,
-                       struct credentials *out)
+static bool role_read_cache(const struct credentials_request *get, const struct role *role,
+                            struct credentials *out)
 {
     struct clock *clock = loop_clock(get->provider->context->loop);
     struct span account = arn_account(span_text(role->arn));
@@ -127,26 +127,26 @@ static bool read_cache(const struct credentials_get *get, const struct role *rol
 
 /* Who has these and asks again was refused with them; but another code would have to be typed for
  * others. */
-static bool was_given(const struct credentials_get *get, const struct credentials *kept)
+static bool role_was_given(const struct credentials_request *get, const struct credentials *kept)
 {
     struct stored_stamp stamp = stored_stamp_of(span_text(kept->access_key_id));
     return !get->plan.roles[0].mfa_serial && stored_same(&stamp, &get->provider->given);
 }
 
 /* What the cache has may have been given out before; it is better than nothing. */
-static void fail_or_give_again(struct credentials_get *get, const struct error *err)
+static void role_fail_or_deliver_again(struct credentials_request *get, const struct error *err)
 {
     struct credentials kept = {0};
     struct credentials_answer failed = {.found = CREDENTIALS_FAILED, .err = *err};
-    if (read_cache(get, &get->plan.roles[0], &kept))
-        give(get, &kept);
+    if (role_read_cache(get, &get->plan.roles[0], &kept))
+        role_deliver(get, &kept);
     else
-        tell(get, &failed);
+        role_report(get, &failed);
 }
 
 /* Signers. */
 
-static void signers_clean_up(struct signers *signers)
+static void role_signers_clean_up(struct signers *signers)
 {
     if (signers->provider)
         signers->provider->ops->destroy(signers->provider);
@@ -155,7 +155,7 @@ static void signers_clean_up(struct signers *signers)
     *signers = (struct signers){0};
 }
 
-static bool fit(const struct signers *signers, const struct role_plan *plan)
+static bool role_fit(const struct signers *signers, const struct role_plan *plan)
 {
     bool same_profile = plan->source
                             ? signers->profile && strcmp(signers->profile, plan->source) == 0
@@ -163,7 +163,7 @@ static bool fit(const struct signers *signers, const struct role_plan *plan)
     return signers->provider && signers->kind == plan->signers && same_profile;
 }
 
-static struct credentials_provider *new_signers(const struct signers *signers)
+static struct credentials_provider *role_new_signers(const struct signers *signers)
 {
     switch (signers->kind) {
     case ROLE_SIGNED_BY_PROFILE:
@@ -178,12 +178,12 @@ static struct credentials_provider *new_signers(const struct signers *signers)
 }
 
 /* Those of another plan go. False when memory ran out. */
-static bool take_signers(struct role_provider *provider, const struct role_plan *plan)
+static bool role_take_signers(struct role_provider *provider, const struct role_plan *plan)
 {
     struct signers *signers = &provider->signers;
-    if (fit(signers, plan))
+    if (role_fit(signers, plan))
         return true;
-    signers_clean_up(signers);
+    role_signers_clean_up(signers);
     signers->kind = plan->signers;
     signers->profile = plan->source ? strdup(plan->source) : NULL;
     if (plan->source && !signers->profile)
@@ -195,7 +195,7 @@ static bool take_signers(struct role_provider *provider, const struct role_plan 
     signers->context.is_source = plan->source;
     if (plan->source)
         signers->context.profile = signers->profile;
-    struct credentials_provider *own = new_signers(signers);
+    struct credentials_provider *own = role_new_signers(signers);
     if (own)
         signers->provider =
             credentials_cache_new(provider->context->loop, provider->context->log, own);
@@ -204,7 +204,7 @@ static bool take_signers(struct role_provider *provider, const struct role_plan 
 
 /* What stands in a file is read anew each time: it may have been mended. All else is asked for
  * again when STS has refused it, but not for every file that somebody would like to read. */
-static void drop_stale(struct role_provider *provider)
+static void role_drop_stale(struct role_provider *provider)
 {
     struct credentials_provider *signers = provider->signers.provider;
     unsigned age;
@@ -213,14 +213,14 @@ static void drop_stale(struct role_provider *provider)
         return;
     bool refused = provider->refused.is_set &&
                    loop_now_ms(provider->context->loop) - provider->refused_ms >= TOKEN_REFUSED_MS;
-    if (credentials_stand_in_file(held) || refused)
+    if (credentials_are_in_file(held) || refused)
         credentials_cache_refuse(signers, age);
 }
 
 /* STS. */
 
-static enum credentials_found look_at_step(const struct credentials_context *context,
-                                           struct credentials *out, struct error *err)
+static enum credentials_found role_look_at_step(const struct credentials_context *context,
+                                                struct credentials *out, struct error *err)
 {
     const struct step *step = (const struct step *)context;
     if (credentials_copy(out, &step->credentials))
@@ -231,32 +231,33 @@ static enum credentials_found look_at_step(const struct credentials_context *con
 
 /* The credentials of one role sign for the next one. They are taken over. False when memory ran
  * out. */
-static bool take_step(struct credentials_get *get, struct credentials *credentials)
+static bool role_take_step(struct credentials_request *get, struct credentials *credentials)
 {
-    drop_step(get);
+    role_drop_step(get);
     get->step.credentials = *credentials;
     get->step.credentials.method = "assume-role";
     *credentials = (struct credentials){0};
     get->step.context = *get->provider->context;
-    struct credentials_provider *own = credentials_provider_of(&get->step.context, look_at_step);
+    struct credentials_provider *own =
+        credentials_provider_of(&get->step.context, role_look_at_step);
     if (own)
         get->step_signers =
             credentials_cache_new(get->step.context.loop, get->step.context.log, own);
     return get->step_signers;
 }
 
-static void begin_roles(struct credentials_get *get);
-static void ask_next(struct credentials_get *get);
+static void role_begin_roles(struct credentials_request *get);
+static void role_request_next(struct credentials_request *get);
 
 /* Refused with what the AWS CLI has kept: that is made anew, too. */
-static bool may_ask_afresh(struct credentials_get *get, const struct error *err)
+static bool role_may_request_afresh(struct credentials_request *get, const struct error *err)
 {
     return get->signed_by_cached && !get->afresh && aws_fault_may_be_credentials(err->code);
 }
 
-static void on_role(void *arg, const struct credentials *found, const struct error *err)
+static void role_on(void *arg, const struct credentials *found, const struct error *err)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct role_provider *provider = get->provider;
     const struct role *role = &get->plan.roles[get->at];
     struct credentials copy = {0};
@@ -266,20 +267,20 @@ static void on_role(void *arg, const struct credentials *found, const struct err
         cli_cache_write(role->cache, &copy, NULL, provider->context->log);
         get->signed_by_cached = false;
         if (get->at == 0) {
-            give(get, &copy);
-        } else if (take_step(get, &copy)) {
-            ask_next(get);
+            role_deliver(get, &copy);
+        } else if (role_take_step(get, &copy)) {
+            role_request_next(get);
         } else {
             error_no_memory(&why);
-            fail_or_give_again(get, &why);
+            role_fail_or_deliver_again(get, &why);
         }
         return;
     }
     if (found) {
         error_no_memory(&why);
-    } else if (may_ask_afresh(get, err)) {
+    } else if (role_may_request_afresh(get, err)) {
         get->afresh = true;
-        begin_roles(get);
+        role_begin_roles(get);
         return;
     } else {
         role_fault_explain(&get->plan, get->at, get->signer_method, err, &why);
@@ -289,12 +290,12 @@ static void on_role(void *arg, const struct credentials *found, const struct err
         provider->refused_ms = loop_now_ms(provider->context->loop);
         provider->refusal = why;
     }
-    fail_or_give_again(get, &why);
+    role_fail_or_deliver_again(get, &why);
 }
 
 /* Who asks for what: the secrets are in it, for one may be mended under the same id. */
-static void stamp_question(struct credentials_get *get, const struct sts_role *asked,
-                           const struct credentials *signer)
+static void role_stamp_question(struct credentials_request *get, const struct sts_role *asked,
+                                const struct credentials *signer)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
     const char *const parts[] = {get->plan.roles[get->at].cache,
@@ -308,15 +309,15 @@ static void stamp_question(struct credentials_get *get, const struct sts_role *a
     get->asking = stored_stamp_of(buf_span(&text));
 }
 
-static bool take_code(struct role_provider *provider, const struct role *role, struct buf *out)
+static bool role_take_code(struct role_provider *provider, const struct role *role, struct buf *out)
 {
     struct mfa_codes *codes = provider->context->mfa_codes;
     return codes && mfa_codes_take(codes, role->mfa_serial, out);
 }
 
 /* SIGNER is NULL for a web identity. */
-static void ask_sts(struct credentials_get *get, const struct credentials *signer,
-                    struct credentials_provider *signers, const char *web_identity)
+static void role_request_sts(struct credentials_request *get, const struct credentials *signer,
+                             struct credentials_provider *signers, const char *web_identity)
 {
     struct role_provider *provider = get->provider;
     const struct role *role = &get->plan.roles[get->at];
@@ -334,29 +335,29 @@ static void ask_sts(struct credentials_get *get, const struct credentials *signe
         .web_identity = web_identity,
     };
     CLEAN_UP(buf_clean_up_secret) struct buf code = {0};
-    if (role->mfa_serial && !take_code(provider, role, &code)) {
+    if (role->mfa_serial && !role_take_code(provider, role, &code)) {
         role_fault_no_code(role, provider->given.is_set, &err);
-        fail_or_give_again(get, &err);
+        role_fail_or_deliver_again(get, &err);
         return;
     }
     asked.mfa_code = role->mfa_serial ? buf_text(&code) : NULL;
-    stamp_question(get, &asked, signer);
+    role_stamp_question(get, &asked, signer);
     if (stored_same(&get->asking, &provider->refused) &&
         loop_now_ms(provider->context->loop) - provider->refused_ms < TOKEN_REFUSED_MS) {
         err = provider->refusal;
-        fail_or_give_again(get, &err);
+        role_fail_or_deliver_again(get, &err);
         return;
     }
     get->state = ROLE_AWAITS_STS;
     get->signer_method = signer ? signer->method : NULL;
     get->client = sts_client(provider->context, signers);
     get->call =
-        sts_assume_role(&get->client, provider->context->settings, &asked, on_role, get, &err);
+        sts_assume_role(&get->client, provider->context->settings, &asked, role_on, get, &err);
     if (!get->call)
-        fail_or_give_again(get, &err);
+        role_fail_or_deliver_again(get, &err);
 }
 
-static void ask_for_token(struct credentials_get *get)
+static void role_request_for_token(struct credentials_request *get)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf token = {0};
     const struct role *role = &get->plan.roles[get->at];
@@ -365,135 +366,136 @@ static void ask_for_token(struct credentials_get *get)
     while (token.size > 0 && strchr(" \t\r\n", token.data[token.size - 1]))
         buf_truncate(&token, token.size - 1);
     if (found == STORED_READ && token.size > 0 && !memchr(token.data, '\0', token.size)) {
-        ask_sts(get, NULL, NULL, buf_text(&token));
+        role_request_sts(get, NULL, NULL, buf_text(&token));
         return;
     }
     role_fault_no_token(role, found, &err);
-    fail_or_give_again(get, &err);
+    role_fail_or_deliver_again(get, &err);
 }
 
-static void on_signers(void *arg, const struct credentials_answer *answer)
+static void role_on_signers(void *arg, const struct credentials_answer *answer)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct error err = answer->err;
     get->sources = NULL;
     if (answer->found == CREDENTIALS_FOUND && credentials_check(&answer->credentials, &err)) {
-        ask_sts(get, &answer->credentials, get->provider->signers.provider, NULL);
+        role_request_sts(get, &answer->credentials, get->provider->signers.provider, NULL);
         return;
     }
     if (answer->found == CREDENTIALS_ABSENT)
         role_fault_no_signers(&get->plan, &answer->err, &err);
-    fail_or_give_again(get, &err);
+    role_fail_or_deliver_again(get, &err);
 }
 
-static void ask_for_signers(struct credentials_get *get)
+static void role_request_for_signers(struct credentials_request *get)
 {
     struct role_provider *provider = get->provider;
     struct error err;
-    if (take_signers(provider, &get->plan)) {
+    if (role_take_signers(provider, &get->plan)) {
         if (!get->plan.source)
             profiles_refresh(&provider->signers.profiles, NULL); /* they were read for the plan */
-        drop_stale(provider);
+        role_drop_stale(provider);
         get->state = ROLE_AWAITS_SIGNERS;
         get->sources =
-            provider->signers.provider->ops->get(provider->signers.provider, on_signers, get);
+            provider->signers.provider->ops->get(provider->signers.provider, role_on_signers, get);
     }
     if (get->sources)
         return;
     error_no_memory(&err);
-    fail_or_give_again(get, &err);
+    role_fail_or_deliver_again(get, &err);
 }
 
 /* The role before the one at hand. */
-static void ask_next(struct credentials_get *get)
+static void role_request_next(struct credentials_request *get)
 {
     get->at--;
     if (get->plan.roles[get->at].token_file)
-        ask_for_token(get);
+        role_request_for_token(get);
     else if (get->step_signers)
-        ask_sts(get, &get->step.credentials, get->step_signers, NULL);
+        role_request_sts(get, &get->step.credentials, get->step_signers, NULL);
     else
-        ask_for_signers(get);
+        role_request_for_signers(get);
 }
 
 /* The first role, on the way from the one that is wanted to the source, that the AWS CLI has
  * credentials of; the plan's count when it has none. */
-static size_t find_cached(const struct credentials_get *get, struct credentials *kept)
+static size_t role_find_cached(const struct credentials_request *get, struct credentials *kept)
 {
     size_t at = get->afresh ? get->plan.count : 0;
     for (; at < get->plan.count; at++) {
-        if (read_cache(get, &get->plan.roles[at], kept) && (at > 0 || !was_given(get, kept)))
+        if (role_read_cache(get, &get->plan.roles[at], kept) &&
+            (at > 0 || !role_was_given(get, kept)))
             return at;
         credentials_clean_up(kept);
     }
     return at;
 }
 
-static void begin_roles(struct credentials_get *get)
+static void role_begin_roles(struct credentials_request *get)
 {
     struct credentials kept = {0};
     struct error err;
-    drop_step(get);
-    get->at = find_cached(get, &kept);
+    role_drop_step(get);
+    get->at = role_find_cached(get, &kept);
     get->signed_by_cached = get->at < get->plan.count;
     if (get->at == 0) {
-        give(get, &kept);
-    } else if (!get->signed_by_cached || take_step(get, &kept)) {
-        ask_next(get);
+        role_deliver(get, &kept);
+    } else if (!get->signed_by_cached || role_take_step(get, &kept)) {
+        role_request_next(get);
     } else {
         error_no_memory(&err);
-        fail_or_give_again(get, &err);
+        role_fail_or_deliver_again(get, &err);
     }
 }
 
-static void begin(void *arg)
+static void role_begin(void *arg)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct credentials_answer answer = {0};
     get->timer = NULL;
     answer.found = get->provider->plan(&get->plan, get->provider->context, &answer.err);
     if (answer.found == CREDENTIALS_FOUND)
-        begin_roles(get);
+        role_begin_roles(get);
     else
-        tell(get, &answer);
+        role_report(get, &answer);
 }
 
 /* As a provider. */
 
-static struct credentials_get *role_get(struct credentials_provider *base, credentials_fn *fn,
-                                        void *arg)
+static struct credentials_request *role_get(struct credentials_provider *base, credentials_fn *fn,
+                                            void *arg)
 {
     struct role_provider *provider = (struct role_provider *)base;
-    struct credentials_get *get = calloc(1, sizeof *get);
+    struct credentials_request *get = calloc(1, sizeof *get);
     if (!get)
         return NULL;
-    *get = (struct credentials_get){
+    *get = (struct credentials_request){
         .state = ROLE_BEGINNING, .provider = provider, .fn = fn, .arg = arg};
-    get->timer = loop_add_timer(provider->context->loop, 0, begin, get);
+    get->timer = loop_add_timer(provider->context->loop, 0, role_begin, get);
     if (get->timer)
         return get;
     free(get);
     return NULL;
 }
 
-static void role_cancel(struct credentials_get *get)
+static void role_cancel(struct credentials_request *get)
 {
     loop_remove_timer(get->timer);
     if (get->sources)
         get->provider->signers.provider->ops->cancel(get->sources);
     sts_call_end(get->call);
-    free_get(get);
+    role_free_get(get);
 }
 
 static void role_destroy(struct credentials_provider *base)
 {
     struct role_provider *provider = (struct role_provider *)base;
-    signers_clean_up(&provider->signers);
+    role_signers_clean_up(&provider->signers);
     free(provider);
 }
 
-static struct credentials_provider *provider_new(const struct credentials_context *context,
-                                                 role_plan_fn *plan, const char *method)
+static struct credentials_provider *role_provider_new(const struct credentials_context *context,
+                                                      role_plan_fn *plan, const char *method)
 {
     static const struct credentials_provider_ops ops = {role_get, role_cancel, role_destroy};
     struct role_provider *provider = calloc(1, sizeof *provider);
@@ -506,10 +508,10 @@ static struct credentials_provider *provider_new(const struct credentials_contex
 
 struct credentials_provider *credentials_role_new(const struct credentials_context *context)
 {
-    return provider_new(context, role_plan_of_sources, "assume-role");
+    return role_provider_new(context, role_plan_of_sources, "assume-role");
 }
 
 struct credentials_provider *credentials_web_identity_new(const struct credentials_context *context)
 {
-    return provider_new(context, role_plan_of_web_identity, "assume-role-with-web-identity");
+    return role_provider_new(context, role_plan_of_web_identity, "assume-role-with-web-identity");
 }

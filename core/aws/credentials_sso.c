@@ -45,7 +45,7 @@ enum sso_state {
     SSO_AWAITS_PORTAL, /* credentials */
 };
 
-struct credentials_get {
+struct credentials_request {
     enum sso_state state;
     struct sso_provider *provider;
     struct loop_timer *timer;   /* while it is beginning */
@@ -60,7 +60,7 @@ struct credentials_get {
     void *arg;
 };
 
-static void free_get(struct credentials_get *get)
+static void sso_free_get(struct credentials_request *get)
 {
     for (size_t i = 0; i < KEYS; i++)
         free(get->values[i]);
@@ -71,22 +71,22 @@ static void free_get(struct credentials_get *get)
 }
 
 /* The question is gone before its asker hears. */
-static void tell(struct credentials_get *get, struct credentials_answer *answer)
+static void sso_report(struct credentials_request *get, struct credentials_answer *answer)
 {
     credentials_fn *fn = get->fn;
     void *arg = get->arg;
-    free_get(get);
+    sso_free_get(get);
     fn(arg, answer);
     credentials_clean_up(&answer->credentials);
 }
 
-static void tell_failure(struct credentials_get *get, const struct error *err)
+static void sso_report_failure(struct credentials_request *get, const struct error *err)
 {
     struct credentials_answer answer = {.found = CREDENTIALS_FAILED, .err = *err};
-    tell(get, &answer);
+    sso_report(get, &answer);
 }
 
-static struct sso_login login_of(const struct credentials_get *get)
+static struct sso_login sso_login_of(const struct credentials_request *get)
 {
     return (struct sso_login){.profile = get->provider->context->profile,
                               .session = get->session,
@@ -96,32 +96,32 @@ static struct sso_login login_of(const struct credentials_get *get)
 
 /* What the profile says. */
 
-static bool copy(char **out, struct span value, struct error *err)
+static bool sso_copy(char **out, struct span value, struct error *err)
 {
     free(*out);
     *out = strndup(value.data, value.size);
     return *out || error_no_memory(err);
 }
 
-static bool fail(const struct credentials_context *context, const char *what, struct error *err)
+static bool sso_fail(const struct credentials_context *context, const char *what, struct error *err)
 {
     return error_set(err, ERROR_DENIED, "profile %.200s, which gets its credentials from SSO, %s",
                      context->profile, what);
 }
 
 /* A value that both have must be the same one, and counts from either. */
-static bool take_session(struct credentials_get *get, struct span name, struct error *err)
+static bool sso_take_session(struct credentials_request *get, struct span name, struct error *err)
 {
     const struct credentials_context *context = get->provider->context;
     const struct profile_file *config = &context->profiles->config;
     char what[320];
     struct span key, value, other;
-    if (!copy(&get->session, name, err))
+    if (!sso_copy(&get->session, name, err))
         return false;
     if (!profile_has_section(config, "sso-session", get->session)) {
         snprintf(what, sizeof what, "names sso_session %.200s, and there is no [sso-session %.60s]",
                  get->session, get->session);
-        return fail(context, what, err);
+        return sso_fail(context, what, err);
     }
     for (size_t at = 0; profile_next(config, "sso-session", get->session, &at, &key, &value);) {
         CLEAN_UP(buf_clean_up) struct buf key_text = {0};
@@ -130,23 +130,24 @@ static bool take_session(struct credentials_get *get, struct span name, struct e
             !span_equal(value, other)) {
             snprintf(what, sizeof what, "has another %.60s than its [sso-session %.60s]",
                      buf_text(&key_text), get->session);
-            return fail(context, what, err);
+            return sso_fail(context, what, err);
         }
         for (size_t i = 0; i < KEYS; i++)
-            if (strcasecmp(buf_text(&key_text), keys[i]) == 0 && !copy(&get->values[i], value, err))
+            if (strcasecmp(buf_text(&key_text), keys[i]) == 0 &&
+                !sso_copy(&get->values[i], value, err))
                 return false;
     }
     return true;
 }
 
 /* A region becomes part of a host's name. */
-static bool is_region(const char *text)
+static bool sso_is_region(const char *text)
 {
     size_t size = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-");
     return size > 0 && size <= 63 && text[size] == '\0' && text[0] != '-' && text[size - 1] != '-';
 }
 
-static bool check_values(const struct credentials_get *get, struct error *err)
+static bool sso_check_values(const struct credentials_request *get, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf missing = {0};
     buf_add_text(&missing, "has no ");
@@ -158,14 +159,14 @@ static bool check_values(const struct credentials_get *get, struct error *err)
         return error_no_memory(err);
     if (missing.size > begin) {
         buf_add_text(&missing, "; set it (aws configure sso)");
-        return fail(get->provider->context, buf_text(&missing), err);
+        return sso_fail(get->provider->context, buf_text(&missing), err);
     }
-    return is_region(get->values[KEY_REGION]) ||
-           fail(get->provider->context, "has an sso_region that is none", err);
+    return sso_is_region(get->values[KEY_REGION]) ||
+           sso_fail(get->provider->context, "has an sso_region that is none", err);
 }
 
 /* Of the arguments in the order of their names, without blanks. */
-static char *cache_path(const struct credentials_get *get)
+static char *sso_cache_path(const struct credentials_request *get)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     buf_add_text(&text, "{\"accountId\":");
@@ -179,7 +180,7 @@ static char *cache_path(const struct credentials_get *get)
 }
 
 /* CREDENTIALS_FOUND: the profile is one of SSO's, and GET has what it says. */
-static enum credentials_found read_profile(struct credentials_get *get, struct error *err)
+static enum credentials_found sso_read_profile(struct credentials_request *get, struct error *err)
 {
     const struct credentials_context *context = get->provider->context;
     const struct profiles *profiles = context->profiles;
@@ -187,14 +188,14 @@ static enum credentials_found read_profile(struct credentials_get *get, struct e
     struct span value;
     for (size_t i = 0; i < KEYS; i++)
         if (profiles_get(profiles, context->profile, keys[i], &value) &&
-            !copy(&get->values[i], value, err))
+            !sso_copy(&get->values[i], value, err))
             return CREDENTIALS_FAILED;
     if (!get->values[KEY_ROLE] && !get->values[KEY_ACCOUNT])
         return CREDENTIALS_ABSENT;
     if (profiles_get(profiles, context->profile, "sso_session", &value) &&
-        !take_session(get, value, err))
+        !sso_take_session(get, value, err))
         return CREDENTIALS_FAILED;
-    if (!check_values(get, err))
+    if (!sso_check_values(get, err))
         return CREDENTIALS_FAILED;
     profiles_origin(profiles,
                     profile_get(&profiles->config, context->profile, "sso_account_id", &value)
@@ -202,7 +203,7 @@ static enum credentials_found read_profile(struct credentials_get *get, struct e
                         : PROFILE_CREDENTIALS,
                     context->profile, &origin);
     get->origin = buf_steal(&origin, NULL);
-    get->cache = cache_path(get);
+    get->cache = sso_cache_path(get);
     if (get->origin && get->cache)
         return CREDENTIALS_FOUND;
     error_no_memory(err);
@@ -211,21 +212,21 @@ static enum credentials_found read_profile(struct credentials_get *get, struct e
 
 /* The end. */
 
-static void digest_of(const char *text, uint8_t out[DIGEST_SIZE])
+static void sso_digest_of(const char *text, uint8_t out[DIGEST_SIZE])
 {
     if (!digest_sha256(span_text(text), out))
         memset(out, 0, DIGEST_SIZE);
 }
 
-static bool was_given(const struct sso_provider *provider, const char *id)
+static bool sso_was_given(const struct sso_provider *provider, const char *id)
 {
     uint8_t digest[DIGEST_SIZE];
-    digest_of(id, digest);
+    sso_digest_of(id, digest);
     return provider->has_given && memcmp(digest, provider->given, sizeof digest) == 0;
 }
 
 /* CREDENTIALS are taken over. */
-static void give(struct credentials_get *get, struct credentials *credentials)
+static void sso_deliver(struct credentials_request *get, struct credentials *credentials)
 {
     struct sso_provider *provider = get->provider;
     struct credentials_answer answer = {.found = CREDENTIALS_FOUND, .credentials = *credentials};
@@ -237,12 +238,12 @@ static void give(struct credentials_get *get, struct credentials *credentials)
         answer.credentials.account_id = get->values[KEY_ACCOUNT];
         get->values[KEY_ACCOUNT] = NULL;
     }
-    digest_of(answer.credentials.access_key_id, provider->given);
+    sso_digest_of(answer.credentials.access_key_id, provider->given);
     provider->has_given = true;
-    tell(get, &answer);
+    sso_report(get, &answer);
 }
 
-static bool read_cache(const struct credentials_get *get, struct credentials *out)
+static bool sso_read_cache(const struct credentials_request *get, struct credentials *out)
 {
     struct clock *clock = loop_clock(get->provider->context->loop);
     return cli_cache_read(get->cache, clock->wall_ms(clock), out);
@@ -250,31 +251,31 @@ static bool read_cache(const struct credentials_get *get, struct credentials *ou
 
 /* What the cache has was given out before, and may be why somebody asks again; but it is better
  * than nothing, since it outlives the token. */
-static void fail_or_give_again(struct credentials_get *get, const struct error *err)
+static void sso_fail_or_deliver_again(struct credentials_request *get, const struct error *err)
 {
     struct credentials kept = {0};
-    if (read_cache(get, &kept))
-        give(get, &kept);
+    if (sso_read_cache(get, &kept))
+        sso_deliver(get, &kept);
     else
-        tell_failure(get, err);
+        sso_report_failure(get, err);
 }
 
 /* The portal. */
 
-static bool take_text(char **out, const struct document *document, const char *path)
+static bool sso_take_text(char **out, const struct document *document, const char *path)
 {
     const char *text = document_word(document, path);
     *out = text ? strdup(text) : NULL;
     return *out != NULL;
 }
 
-static bool take_answer(const struct credentials_get *get, const struct document *answer,
-                        struct credentials *out, struct error *err)
+static bool sso_take_answer(const struct credentials_request *get, const struct document *answer,
+                            struct credentials *out, struct error *err)
 {
     struct clock *clock = loop_clock(get->provider->context->loop);
-    if (!take_text(&out->access_key_id, answer, "roleCredentials.accessKeyId") ||
-        !take_text(&out->secret_access_key, answer, "roleCredentials.secretAccessKey") ||
-        !take_text(&out->session_token, answer, "roleCredentials.sessionToken") ||
+    if (!sso_take_text(&out->access_key_id, answer, "roleCredentials.accessKeyId") ||
+        !sso_take_text(&out->secret_access_key, answer, "roleCredentials.secretAccessKey") ||
+        !sso_take_text(&out->session_token, answer, "roleCredentials.sessionToken") ||
         !document_number(answer, "roleCredentials.expiration", &out->expires_wall_ms))
         return error_set(err, ERROR_BAD_ANSWER,
                          "the answer of the SSO portal has not all of accessKeyId, "
@@ -286,7 +287,8 @@ static bool take_answer(const struct credentials_get *get, const struct document
 }
 
 /* What the portal's refusals mean to whoever wanted to read a file. */
-static void explain(const struct credentials_get *get, const struct error *why, struct error *err)
+static void sso_explain(const struct credentials_request *get, const struct error *why,
+                        struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf command = {0};
     sign_in_write_command(&command, "sso login", get->provider->context->profile);
@@ -307,31 +309,32 @@ static void explain(const struct credentials_get *get, const struct error *why, 
     err->http_status = why->http_status;
 }
 
-static void on_portal(void *arg, struct document *answer, const struct error *err)
+static void sso_on_portal(void *arg, struct document *answer, const struct error *err)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct sso_provider *provider = get->provider;
     CLEAN_UP(document_clean_up) struct document *owned = answer;
     struct credentials found = {0};
     struct error why = {0};
     get->call = NULL;
-    if (owned && take_answer(get, owned, &found, &why)) {
+    if (owned && sso_take_answer(get, owned, &found, &why)) {
         found.account_id = strdup(get->values[KEY_ACCOUNT]);
         cli_cache_write(get->cache, &found, "sso", provider->context->log);
-        give(get, &found);
+        sso_deliver(get, &found);
         return;
     }
     credentials_clean_up(&found);
     if (err) {
-        explain(get, err, &why);
+        sso_explain(get, err, &why);
         provider->refusal = err->http_status == 401 ? *err : (struct error){0};
         provider->refused_ms = loop_now_ms(provider->context->loop);
         memcpy(provider->refused, get->token, sizeof provider->refused);
     }
-    fail_or_give_again(get, &why);
+    sso_fail_or_deliver_again(get, &why);
 }
 
-static bool ask_portal(struct credentials_get *get, const char *token, struct error *err)
+static bool sso_request_portal(struct credentials_request *get, const char *token,
+                               struct error *err)
 {
     struct sso_provider *provider = get->provider;
     CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
@@ -355,91 +358,91 @@ static bool ask_portal(struct credentials_get *get, const char *token, struct er
         .secret_value = token,
         .within_ms = TOKEN_CALL_MS,
     };
-    get->call = token_call_start(&provider->client, &question, on_portal, get);
+    get->call = token_call_start(&provider->client, &question, sso_on_portal, get);
     get->state = SSO_AWAITS_PORTAL;
     return get->call || error_no_memory(err);
 }
 
 /* The token. */
 
-static struct sso_tokens *tokens_of(const struct sso_provider *provider)
+static struct sso_tokens *sso_tokens_of(const struct sso_provider *provider)
 {
     return provider->own_tokens ? provider->own_tokens : provider->context->sso_tokens;
 }
 
-static void take_token(void *arg)
+static void sso_take_token(void *arg)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct sso_provider *provider = get->provider;
     CLEAN_UP(buf_clean_up_secret) struct buf token = {0};
-    struct sso_login login = login_of(get);
+    struct sso_login login = sso_login_of(get);
     struct error err = {0};
     get->state = SSO_AWAITS_TOKEN;
-    switch (sso_tokens_take(tokens_of(provider), provider->context, &login, &get->waiter, &token,
-                            &err)) {
+    switch (sso_tokens_take(sso_tokens_of(provider), provider->context, &login, &get->waiter,
+                            &token, &err)) {
     case SSO_TOKEN_REFRESHING:
         return;
     case SSO_TOKEN_VALID:
-        digest_of(buf_text(&token), get->token);
+        sso_digest_of(buf_text(&token), get->token);
         if (provider->refusal.kind != ERROR_NONE &&
             loop_now_ms(provider->context->loop) - provider->refused_ms < TOKEN_REFUSED_MS &&
             memcmp(provider->refused, get->token, sizeof get->token) == 0) {
-            explain(get, &provider->refusal, &err);
-        } else if (ask_portal(get, buf_text(&token), &err)) {
+            sso_explain(get, &provider->refusal, &err);
+        } else if (sso_request_portal(get, buf_text(&token), &err)) {
             return;
         }
         break;
     default:
         break;
     }
-    fail_or_give_again(get, &err);
+    sso_fail_or_deliver_again(get, &err);
 }
 
-static void begin(void *arg)
+static void sso_begin(void *arg)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct credentials kept = {0};
     struct credentials_answer answer = {0};
     get->timer = NULL;
-    answer.found = read_profile(get, &answer.err);
+    answer.found = sso_read_profile(get, &answer.err);
     if (answer.found != CREDENTIALS_FOUND) {
-        tell(get, &answer);
+        sso_report(get, &answer);
         return;
     }
-    bool has = read_cache(get, &kept);
-    if (has && !was_given(get->provider, kept.access_key_id)) {
-        give(get, &kept);
+    bool has = sso_read_cache(get, &kept);
+    if (has && !sso_was_given(get->provider, kept.access_key_id)) {
+        sso_deliver(get, &kept);
         return;
     }
     credentials_clean_up(&kept);
-    get->waiter = (struct sso_waiter){.fn = take_token, .arg = get};
-    take_token(get);
+    get->waiter = (struct sso_waiter){.fn = sso_take_token, .arg = get};
+    sso_take_token(get);
 }
 
 /* As a provider. */
 
-static struct credentials_get *sso_get(struct credentials_provider *base, credentials_fn *fn,
-                                       void *arg)
+static struct credentials_request *sso_get(struct credentials_provider *base, credentials_fn *fn,
+                                           void *arg)
 {
     struct sso_provider *provider = (struct sso_provider *)base;
-    struct credentials_get *get = calloc(1, sizeof *get);
+    struct credentials_request *get = calloc(1, sizeof *get);
     if (!get)
         return NULL;
-    *get = (struct credentials_get){
+    *get = (struct credentials_request){
         .state = SSO_BEGINNING, .provider = provider, .fn = fn, .arg = arg};
-    get->timer = loop_add_timer(provider->context->loop, 0, begin, get);
+    get->timer = loop_add_timer(provider->context->loop, 0, sso_begin, get);
     if (get->timer)
         return get;
     free(get);
     return NULL;
 }
 
-static void sso_cancel(struct credentials_get *get)
+static void sso_cancel(struct credentials_request *get)
 {
     loop_remove_timer(get->timer);
     token_call_end(get->call);
     sso_waiter_leave(&get->waiter);
-    free_get(get);
+    sso_free_get(get);
 }
 
 static void sso_destroy(struct credentials_provider *base)

@@ -7,14 +7,14 @@
 #include "core/aws/profiles.h"
 
 /* NULL for an empty value. */
-static bool copy(char **out, struct span value)
+static bool static_keys_copy(char **out, struct span value)
 {
     *out = value.size > 0 ? strndup(value.data, value.size) : NULL;
     return *out || value.size == 0;
 }
 
 /* One of the two files, for looking into it. */
-struct place {
+struct key_place {
     const struct profile_file *file;
     const char *path;
     const char *profile;
@@ -22,7 +22,7 @@ struct place {
 };
 
 /* VALUE gets what the profile says of NAME, and stays as it is when it says nothing. */
-static bool take_value(const struct place *in, const char *name, struct span *value)
+static bool static_keys_take_value(const struct key_place *in, const char *name, struct span *value)
 {
     return !profile_get(in->file, in->profile, name, value) || credentials_is_visible(*value) ||
            error_set(
@@ -35,15 +35,15 @@ static bool take_value(const struct place *in, const char *name, struct span *va
 
 /* As in the AWS CLI, a key that is there counts, whatever its value: an empty id is a mistake to
  * tell of, since another source in its place would be another user's. */
-static enum credentials_found take_keys(const struct credentials_context *context,
-                                        enum profile_dialect dialect, struct credentials *out,
-                                        struct error *err)
+static enum credentials_found static_keys_take_keys(const struct credentials_context *context,
+                                                    enum profile_dialect dialect,
+                                                    struct credentials *out, struct error *err)
 {
     const struct profiles *profiles = context->profiles;
     const char *profile = context->profile;
     const struct profile_file *file =
         dialect == PROFILE_CONFIG ? &profiles->config : &profiles->credentials;
-    const struct place in = {
+    const struct key_place in = {
         .file = file,
         .path = dialect == PROFILE_CONFIG ? profiles->config_path : profiles->credentials_path,
         .profile = profile,
@@ -63,9 +63,10 @@ static enum credentials_found take_keys(const struct credentials_context *contex
     const char *token_name = profile_get(file, profile, "aws_security_token", &other)
                                  ? "aws_security_token"
                                  : "aws_session_token";
-    if (!take_value(&in, "aws_access_key_id", &id) ||
-        !take_value(&in, "aws_secret_access_key", &secret) ||
-        !take_value(&in, token_name, &token) || !take_value(&in, "aws_account_id", &account))
+    if (!static_keys_take_value(&in, "aws_access_key_id", &id) ||
+        !static_keys_take_value(&in, "aws_secret_access_key", &secret) ||
+        !static_keys_take_value(&in, token_name, &token) ||
+        !static_keys_take_value(&in, "aws_account_id", &account))
         return CREDENTIALS_FAILED;
     if (id.size == 0 || secret.size == 0) {
         error_set(err, ERROR_DENIED,
@@ -79,34 +80,37 @@ static enum credentials_found take_keys(const struct credentials_context *contex
     profiles_origin(profiles, dialect, profile, &origin);
     out->method = dialect == PROFILE_CONFIG ? "config-file" : "shared-credentials-file";
     out->origin = buf_steal(&origin, NULL);
-    if (copy(&out->access_key_id, id) && copy(&out->secret_access_key, secret) &&
-        copy(&out->session_token, token) && copy(&out->account_id, account) && out->origin)
+    if (static_keys_copy(&out->access_key_id, id) &&
+        static_keys_copy(&out->secret_access_key, secret) &&
+        static_keys_copy(&out->session_token, token) &&
+        static_keys_copy(&out->account_id, account) && out->origin)
         return CREDENTIALS_FOUND;
     credentials_clean_up(out);
     error_no_memory(err);
     return CREDENTIALS_FAILED;
 }
 
-static enum credentials_found look_in_credentials(const struct credentials_context *context,
-                                                  struct credentials *out, struct error *err)
+static enum credentials_found
+static_keys_look_in_credentials(const struct credentials_context *context, struct credentials *out,
+                                struct error *err)
 {
-    return take_keys(context, PROFILE_CREDENTIALS, out, err);
+    return static_keys_take_keys(context, PROFILE_CREDENTIALS, out, err);
 }
 
-static enum credentials_found look_in_config(const struct credentials_context *context,
-                                             struct credentials *out, struct error *err)
+static enum credentials_found static_keys_look_in_config(const struct credentials_context *context,
+                                                         struct credentials *out, struct error *err)
 {
-    return take_keys(context, PROFILE_CONFIG, out, err);
+    return static_keys_take_keys(context, PROFILE_CONFIG, out, err);
 }
 
 struct credentials_provider *
 credentials_static_new_credentials_file(const struct credentials_context *context)
 {
-    return credentials_provider_of(context, look_in_credentials);
+    return credentials_provider_of(context, static_keys_look_in_credentials);
 }
 
 struct credentials_provider *
 credentials_static_new_config_file(const struct credentials_context *context)
 {
-    return credentials_provider_of(context, look_in_config);
+    return credentials_provider_of(context, static_keys_look_in_config);
 }

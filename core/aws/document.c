@@ -12,7 +12,7 @@
 /* cJSON does not tell a text that is none from memory that ran out. */
 static bool ran_out;
 
-static void *allocate(size_t size)
+static void *document_allocate(size_t size)
 {
     void *memory = wiped_alloc(size);
     ran_out = ran_out || !memory;
@@ -21,21 +21,21 @@ static void *allocate(size_t size)
 
 /* Documents hold tokens and keys. cJSON keeps the hooks for the whole process; it has no other
  * user. Given hooks, it grows a buffer by moving it, and wipes the old one. */
-static void set_memory(void)
+static void document_set_memory(void)
 {
-    static cJSON_Hooks hooks = {allocate, wiped_free};
+    static cJSON_Hooks hooks = {document_allocate, wiped_free};
     cJSON_InitHooks(&hooks);
 }
 
 /* A document is a cJSON object; the struct has no other inside. */
-static cJSON *object_of(const struct document *document)
+static cJSON *document_object_of(const struct document *document)
 {
     return (cJSON *)(uintptr_t)document;
 }
 
 void document_free(struct document *document)
 {
-    cJSON_Delete(object_of(document));
+    cJSON_Delete(document_object_of(document));
 }
 
 void document_clean_up(struct document **document)
@@ -45,13 +45,13 @@ void document_clean_up(struct document **document)
 
 struct document *document_new(void)
 {
-    set_memory();
+    document_set_memory();
     return (struct document *)cJSON_CreateObject();
 }
 
 /* Reading. */
 
-static bool is_blank(struct span text)
+static bool document_is_blank(struct span text)
 {
     for (size_t i = 0; i < text.size; i++)
         if (!memchr(" \t\r\n", text.data[i], 4))
@@ -60,7 +60,7 @@ static bool is_blank(struct span text)
 }
 
 /* cJSON ends a text at \u0000 and says nothing: what it would cut is refused. */
-static bool has_zero(struct span text)
+static bool document_has_zero(struct span text)
 {
     for (size_t i = 0; i < text.size; i++) {
         if (text.data[i] == '\0' || span_starts(span_from(text, i), SPAN_LITERAL("\\u0000")))
@@ -72,7 +72,7 @@ static bool has_zero(struct span text)
 
 /* Takes the next number off REST, all before it too. In what cJSON has read, digits and minus signs
  * outside of texts begin one, and cJSON reads all of these characters as one number. */
-static struct span take_number(struct span *rest)
+static struct span document_take_number(struct span *rest)
 {
     size_t at = 0, end;
     for (bool quoted = false; at < rest->size; at++) {
@@ -94,19 +94,19 @@ static struct span take_number(struct span *rest)
 /* A number is a double for cJSON, which 9007199254740993 and 1e400 are not: its digits are kept in
  * the node, where cJSON frees them, and printed again by document_write. REST is the text of NODE,
  * its siblings, and what follows. False when memory ran out. */
-static bool keep_digits(cJSON *node, struct span *rest)
+static bool document_store_digits(cJSON *node, struct span *rest)
 {
     for (; node; node = node->next) {
         if (cJSON_IsNumber(node)) {
-            struct span digits = take_number(rest);
-            char *copy = allocate(digits.size + 1);
+            struct span digits = document_take_number(rest);
+            char *copy = document_allocate(digits.size + 1);
             if (!copy)
                 return false;
             memcpy(copy, digits.data, digits.size);
             copy[digits.size] = '\0';
             node->valuestring = copy;
         }
-        if (!keep_digits(node->child, rest))
+        if (!document_store_digits(node->child, rest))
             return false;
     }
     return true;
@@ -116,12 +116,13 @@ struct document *document_parse(struct span text, const char *what, struct error
 {
     const char *end = NULL;
     cJSON *object = NULL;
-    set_memory();
+    document_set_memory();
     ran_out = false;
-    if (text.size > 0 && !has_zero(text))
+    if (text.size > 0 && !document_has_zero(text))
         object = cJSON_ParseWithLengthOpts(text.data, text.size, &end, false);
-    if (object && cJSON_IsObject(object) && is_blank(span_from(text, (size_t)(end - text.data)))) {
-        if (keep_digits(object->child, &text))
+    if (object && cJSON_IsObject(object) &&
+        document_is_blank(span_from(text, (size_t)(end - text.data)))) {
+        if (document_store_digits(object->child, &text))
             return (struct document *)object;
         error_no_memory(err);
     } else if (ran_out) {
@@ -134,7 +135,7 @@ struct document *document_parse(struct span text, const char *what, struct error
 }
 
 /* The last one of its name, which is the one that other tools take. */
-static cJSON *find_member(const cJSON *object, const char *name)
+static cJSON *document_find_member(const cJSON *object, const char *name)
 {
     cJSON *found = NULL;
     if (cJSON_IsObject(object))
@@ -145,30 +146,31 @@ static cJSON *find_member(const cJSON *object, const char *name)
 }
 
 /* The object of which PATH's last name is a member; NAME gets that. NULL when there is none. */
-static cJSON *find_object(const struct document *document, const char *path, const char **name)
+static cJSON *document_find_object(const struct document *document, const char *path,
+                                   const char **name)
 {
-    cJSON *object = object_of(document);
+    cJSON *object = document_object_of(document);
     for (const char *dot; object && (dot = strchr(path, '.')); path = dot + 1) {
         char step[64] = "";
         if ((size_t)(dot - path) >= sizeof step)
             return NULL;
         memcpy(step, path, (size_t)(dot - path));
-        object = find_member(object, step);
+        object = document_find_member(object, step);
     }
     *name = path;
     return object;
 }
 
-static const cJSON *find(const struct document *document, const char *path)
+static const cJSON *document_find(const struct document *document, const char *path)
 {
     const char *name;
-    const cJSON *object = find_object(document, path, &name);
-    return object ? find_member(object, name) : NULL;
+    const cJSON *object = document_find_object(document, path, &name);
+    return object ? document_find_member(object, name) : NULL;
 }
 
 const char *document_text(const struct document *document, const char *path)
 {
-    return cJSON_GetStringValue(find(document, path));
+    return cJSON_GetStringValue(document_find(document, path));
 }
 
 const char *document_word(const struct document *document, const char *path)
@@ -183,7 +185,7 @@ const char *document_word(const struct document *document, const char *path)
 bool document_number(const struct document *document, const char *path, int64_t *out)
 {
     static const double largest = 9007199254740992.0; /* 2^53: doubles count by ones up to here */
-    const cJSON *node = find(document, path);
+    const cJSON *node = document_find(document, path);
     if (!cJSON_IsNumber(node) || !(node->valuedouble >= -largest && node->valuedouble <= largest) ||
         (double)(int64_t)node->valuedouble != node->valuedouble)
         return false;
@@ -193,23 +195,23 @@ bool document_number(const struct document *document, const char *path, int64_t 
 
 bool document_has(const struct document *document, const char *path)
 {
-    const cJSON *node = find(document, path);
+    const cJSON *node = document_find(document, path);
     return node && !cJSON_IsNull(node);
 }
 
 /* Writing. */
 
-static void remove_all(cJSON *object, const char *name)
+static void document_remove_all(cJSON *object, const char *name)
 {
-    for (cJSON *old; (old = find_member(object, name));)
+    for (cJSON *old; (old = document_find_member(object, name));)
         cJSON_Delete(cJSON_DetachItemViaPointer(object, old));
 }
 
 /* VALUE is the object's, or freed. */
-static bool set(cJSON *object, const char *name, cJSON *value)
+static bool document_set(cJSON *object, const char *name, cJSON *value)
 {
     if (value && cJSON_IsObject(object)) {
-        remove_all(object, name);
+        document_remove_all(object, name);
         if (cJSON_AddItemToObject(object, name, value))
             return true;
     }
@@ -220,37 +222,38 @@ static bool set(cJSON *object, const char *name, cJSON *value)
 bool document_set_text(struct document *document, const char *path, const char *text)
 {
     const char *name;
-    cJSON *object = find_object(document, path, &name);
-    return object && set(object, name, cJSON_CreateString(text));
+    cJSON *object = document_find_object(document, path, &name);
+    return object && document_set(object, name, cJSON_CreateString(text));
 }
 
 bool document_set_object(struct document *document, const char *name)
 {
-    cJSON *object = object_of(document);
-    return cJSON_IsObject(find_member(object, name)) || set(object, name, cJSON_CreateObject());
+    cJSON *object = document_object_of(document);
+    return cJSON_IsObject(document_find_member(object, name)) ||
+           document_set(object, name, cJSON_CreateObject());
 }
 
 void document_remove(struct document *document, const char *name)
 {
-    remove_all(object_of(document), name);
+    document_remove_all(document_object_of(document), name);
 }
 
 /* Has numbers printed by the digits they have, or makes them numbers again. */
-static void show_digits(cJSON *node, bool shown)
+static void document_show_digits(cJSON *node, bool shown)
 {
     for (; node; node = node->next) {
         if ((node->type & 0xff) == (shown ? cJSON_Number : cJSON_Raw) && node->valuestring)
             node->type = shown ? cJSON_Raw : cJSON_Number;
-        show_digits(node->child, shown);
+        document_show_digits(node->child, shown);
     }
 }
 
 void document_write(struct buf *out, const struct document *document)
 {
-    cJSON *object = object_of(document);
-    show_digits(object->child, true);
+    cJSON *object = document_object_of(document);
+    document_show_digits(object->child, true);
     char *text = cJSON_PrintUnformatted(object);
-    show_digits(object->child, false);
+    document_show_digits(object->child, false);
     if (!text) {
         out->failed = true;
         return;

@@ -7,13 +7,13 @@
 #include "core/base/es256.h"
 #include "core/json/json.h"
 
-static void free_key(struct es256_key **key)
+static void dpop_free_key(struct es256_key **key)
 {
     es256_key_free(*key);
 }
 
 /* Base64 with the alphabet of URLs, without padding (RFC 4648). */
-static void add_base64url(struct buf *out, struct span bytes)
+static void dpop_add_base64url(struct buf *out, struct span bytes)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -27,28 +27,28 @@ static void add_base64url(struct buf *out, struct span bytes)
     }
 }
 
-static void add_bytes(struct buf *out, const uint8_t *bytes, size_t size)
+static void dpop_add_bytes(struct buf *out, const uint8_t *bytes, size_t size)
 {
-    add_base64url(out, span_of((const char *)bytes, size));
+    dpop_add_base64url(out, span_of((const char *)bytes, size));
 }
 
-static bool add_head(struct buf *out, const struct es256_key *key)
+static bool dpop_add_head(struct buf *out, const struct es256_key *key)
 {
     CLEAN_UP(buf_clean_up) struct buf head = {0};
     uint8_t x[ES256_NUMBER], y[ES256_NUMBER];
     if (!es256_key_point(key, x, y))
         return false;
     buf_add_text(&head, "{\"typ\":\"dpop+jwt\",\"alg\":\"ES256\",\"jwk\":{\"kty\":\"EC\",\"x\":\"");
-    add_bytes(&head, x, sizeof x);
+    dpop_add_bytes(&head, x, sizeof x);
     buf_add_text(&head, "\",\"y\":\"");
-    add_bytes(&head, y, sizeof y);
+    dpop_add_bytes(&head, y, sizeof y);
     buf_add_text(&head, "\",\"crv\":\"P-256\"}}");
-    add_base64url(out, buf_span(&head));
+    dpop_add_base64url(out, buf_span(&head));
     return !head.failed;
 }
 
 /* No two proofs are the same: each has a random number (a version 4 UUID) of its own. */
-static bool add_claims(struct buf *out, const char *url, int64_t wall_ms)
+static bool dpop_add_claims(struct buf *out, const char *url, int64_t wall_ms)
 {
     CLEAN_UP(buf_clean_up) struct buf claims = {0};
     uint8_t id[16];
@@ -62,23 +62,23 @@ static bool add_claims(struct buf *out, const char *url, int64_t wall_ms)
     for (size_t i = 0; i < sizeof id; i++)
         buf_printf(&claims, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
     buf_add_text(&claims, "\"}");
-    add_base64url(out, buf_span(&claims));
+    dpop_add_base64url(out, buf_span(&claims));
     return !claims.failed;
 }
 
 bool dpop_write(struct buf *out, struct span key_text, const char *url, int64_t wall_ms)
 {
     CLEAN_UP(buf_clean_up) struct buf proof = {0};
-    CLEAN_UP(free_key) struct es256_key *key = es256_key_read(key_text);
+    CLEAN_UP(dpop_free_key) struct es256_key *key = es256_key_read(key_text);
     uint8_t signature[ES256_SIGNATURE];
-    if (!key || !add_head(&proof, key))
+    if (!key || !dpop_add_head(&proof, key))
         return false;
     buf_add_char(&proof, '.');
-    if (!add_claims(&proof, url, wall_ms) || proof.failed ||
+    if (!dpop_add_claims(&proof, url, wall_ms) || proof.failed ||
         !es256_sign(key, buf_span(&proof), signature))
         return false;
     buf_add_char(&proof, '.');
-    add_bytes(&proof, signature, sizeof signature);
+    dpop_add_bytes(&proof, signature, sizeof signature);
     buf_add_span(out, buf_span(&proof));
     return !proof.failed && !out->failed;
 }

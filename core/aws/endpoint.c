@@ -9,7 +9,7 @@
 #include "core/base/buf.h"
 
 /* What an endpoint is made of. */
-struct asked {
+struct endpoint_request {
     const struct aws_settings *settings;
     enum aws_service service;
     const char *region;
@@ -25,7 +25,7 @@ static const char *const labels[] = {
 };
 
 /* DynamoDB of a developer's own machine. Its signatures are of a region that exists. */
-static bool write_local(struct asked *asked, struct buf *url, struct error *err)
+static bool endpoint_write_local(struct endpoint_request *asked, struct buf *url, struct error *err)
 {
     const struct aws_settings *settings = asked->settings;
     if (settings->fips || settings->dual_stack)
@@ -41,7 +41,8 @@ static bool write_local(struct asked *asked, struct buf *url, struct error *err)
 }
 
 /* Whether the host goes by the account. False with ERR filled when it must, and cannot. */
-static bool check_account(const struct asked *asked, bool *by_account, struct error *err)
+static bool endpoint_check_account(const struct endpoint_request *asked, bool *by_account,
+                                   struct error *err)
 {
     const struct aws_settings *settings = asked->settings;
     bool is_aws = strcmp(asked->partition->name, "aws") == 0;
@@ -79,7 +80,7 @@ static bool check_account(const struct asked *asked, bool *by_account, struct er
 }
 
 /* Where people sign in; such hosts are named otherwise. */
-static bool write_signin(const struct asked *asked, struct buf *url)
+static bool endpoint_write_signin(const struct endpoint_request *asked, struct buf *url)
 {
     const char *name = asked->partition->name;
     const char *domain = strcmp(name, "aws") == 0          ? "aws.amazon.com"
@@ -93,22 +94,22 @@ static bool write_signin(const struct asked *asked, struct buf *url)
 }
 
 /* The service's own host. */
-static bool write_own(struct asked *asked, struct buf *url, struct error *err)
+static bool endpoint_write_own(struct endpoint_request *asked, struct buf *url, struct error *err)
 {
     const struct aws_settings *settings = asked->settings;
     const struct aws_partition *partition = asked->partition;
     bool by_account;
     if (asked->service == AWS_DYNAMODB && strcmp(asked->region, "local") == 0)
-        return write_local(asked, url, err);
+        return endpoint_write_local(asked, url, err);
     if (asked->service == AWS_STS && strcmp(asked->region, "aws-global") == 0 && !settings->fips &&
         !settings->dual_stack) {
         buf_add_text(url, "https://sts.amazonaws.com");
         asked->signing_region = "us-east-1";
         return true;
     }
-    if (!check_account(asked, &by_account, err))
+    if (!endpoint_check_account(asked, &by_account, err))
         return false;
-    if (asked->service == AWS_SIGNIN && write_signin(asked, url))
+    if (asked->service == AWS_SIGNIN && endpoint_write_signin(asked, url))
         return true;
     /* All hosts of GovCloud are FIPS hosts; only those that are dual-stack as well say so. */
     bool says_fips = settings->fips && (settings->dual_stack || asked->service == AWS_SIGNIN ||
@@ -122,7 +123,7 @@ static bool write_own(struct asked *asked, struct buf *url, struct error *err)
     return true;
 }
 
-static bool take_apart(struct aws_endpoint *endpoint, struct span text, struct error *err)
+static bool endpoint_take_apart(struct aws_endpoint *endpoint, struct span text, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf host = {0}, root = {0}, path = {0}, url = {0};
     struct aws_url parts;
@@ -152,7 +153,7 @@ bool aws_endpoint_init(struct aws_endpoint *endpoint, const struct aws_settings 
                        struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf url = {0};
-    struct asked asked = {
+    struct endpoint_request asked = {
         .settings = settings,
         .service = service,
         .region = region ? region : settings->region,
@@ -170,12 +171,12 @@ bool aws_endpoint_init(struct aws_endpoint *endpoint, const struct aws_settings 
         return false;
     if (configured)
         buf_add_text(&url, configured);
-    else if (!write_own(&asked, &url, err))
+    else if (!endpoint_write_own(&asked, &url, err))
         return false;
     endpoint->signing_region = strdup(asked.signing_region);
     if (url.failed || !endpoint->signing_region)
         return error_no_memory(err);
-    return take_apart(endpoint, buf_span(&url), err);
+    return endpoint_take_apart(endpoint, buf_span(&url), err);
 }
 
 void aws_endpoint_clean_up(struct aws_endpoint *endpoint)

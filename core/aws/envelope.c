@@ -21,13 +21,13 @@ struct written {
     struct sigv4_header to_sign;
 };
 
-static size_t room_for(const struct aws_header *header)
+static size_t envelope_room_for(const struct aws_header *header)
 {
     return 2 * strlen(header->name) + header->value.size + sizeof ": " + 2;
 }
 
 /* Into room that is there already, so that nothing moves. */
-static struct written write_header(struct buf *out, const struct aws_header *header)
+static struct written envelope_write_header(struct buf *out, const struct aws_header *header)
 {
     struct written written;
     written.line = out->data + out->size;
@@ -44,7 +44,7 @@ static struct written write_header(struct buf *out, const struct aws_header *hea
 }
 
 /* The signature wants them in the order of their names. */
-static void sort_in(struct sigv4_header *sorted, size_t count, struct sigv4_header header)
+static void envelope_sort_in(struct sigv4_header *sorted, size_t count, struct sigv4_header header)
 {
     size_t at = count;
     for (; at > 0 && strcmp(sorted[at - 1].name, header.name) > 0; at--)
@@ -52,9 +52,9 @@ static void sort_in(struct sigv4_header *sorted, size_t count, struct sigv4_head
     sorted[at] = header;
 }
 
-static bool sign(struct envelope *envelope, const struct aws_request *request,
-                 const struct sigv4_header *headers, size_t count, const char *amz_date,
-                 const struct credentials *credentials)
+static bool envelope_sign(struct envelope *envelope, const struct aws_request *request,
+                          const struct sigv4_header *headers, size_t count, const char *amz_date,
+                          const struct credentials *credentials)
 {
     struct sigv4_request to_sign = {request->method, request->path, request->query,
                                     headers,         count,         request->body};
@@ -88,14 +88,14 @@ bool envelope_init(struct envelope *envelope, const struct aws_request *request,
     }
     /* All room at once: a buffer that grows would leave copies of a secret behind. */
     for (size_t i = 0; i < count; i++)
-        room += room_for(&all[i]);
+        room += envelope_room_for(&all[i]);
     if (!buf_reserve(&envelope->lines, room))
         return false;
     for (size_t i = 0; i < count; i++) {
-        struct written written = write_header(&envelope->lines, &all[i]);
+        struct written written = envelope_write_header(&envelope->lines, &all[i]);
         envelope->headers[envelope->header_count++] = written.line;
-        sort_in(sorted, i, written.to_sign);
+        envelope_sort_in(sorted, i, written.to_sign);
     }
     envelope->headers[envelope->header_count++] = "Accept-Encoding: gzip";
-    return !credentials || sign(envelope, request, sorted, count, amz_date, credentials);
+    return !credentials || envelope_sign(envelope, request, sorted, count, amz_date, credentials);
 }

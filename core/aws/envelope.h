@@ -2,8 +2,8 @@
 #ifndef DDBFS_CORE_AWS_ENVELOPE_H
 #define DDBFS_CORE_AWS_ENVELOPE_H
 
+#include "core/aws/aws_request.h"
 #include "core/aws/credentials.h"
-#include "core/aws/request.h"
 #include "core/base/buf.h"
 
 /* Beside the request's own: Host, X-Amz-Date, X-Amz-Security-Token. */

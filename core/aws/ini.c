@@ -7,7 +7,7 @@
 #include "core/base/utf8.h"
 
 /* Where the parser stands. */
-struct parser {
+struct ini_parser {
     struct ini *ini;
     const char *path;
     unsigned line;
@@ -18,7 +18,7 @@ struct parser {
     struct error *err;
 };
 
-static bool fail(const struct parser *parser, const char *what)
+static bool ini_fail(const struct ini_parser *parser, const char *what)
 {
     return error_set(parser->err, ERROR_DENIED, "%s, line %u: %s; mend the file", parser->path,
                      parser->line, what);
@@ -28,7 +28,7 @@ static bool fail(const struct parser *parser, const char *what)
  * web page, for example. */
 
 /* How many bytes the blank takes that TEXT begins with; 0 when it begins with none. */
-static size_t blank_size(struct span text)
+static size_t ini_blank_size(struct span text)
 {
     const unsigned char *at = (const unsigned char *)text.data;
     if (text.size == 0)
@@ -47,35 +47,35 @@ static size_t blank_size(struct span text)
 }
 
 /* The same for the end of TEXT, which is UTF-8. */
-static size_t blank_size_at_end(struct span text)
+static size_t ini_blank_size_at_end(struct span text)
 {
     for (size_t size = 1; size <= 3 && size <= text.size; size++)
-        if (blank_size(span_from(text, text.size - size)) == size)
+        if (ini_blank_size(span_from(text, text.size - size)) == size)
             return size;
     return 0;
 }
 
 /* BLANKS gets the number of those that stood before it. */
-static struct span trimmed_of(struct span text, size_t *blanks)
+static struct span ini_trimmed_of(struct span text, size_t *blanks)
 {
     size_t size;
-    for (*blanks = 0; (size = blank_size(text)) > 0; ++*blanks)
+    for (*blanks = 0; (size = ini_blank_size(text)) > 0; ++*blanks)
         text = span_from(text, size);
-    while ((size = blank_size_at_end(text)) > 0)
+    while ((size = ini_blank_size_at_end(text)) > 0)
         text.size -= size;
     return text;
 }
 
-static struct span trimmed(struct span text)
+static struct span ini_trimmed(struct span text)
 {
     size_t blanks;
-    return trimmed_of(text, &blanks);
+    return ini_trimmed_of(text, &blanks);
 }
 
 /* Lines. */
 
 /* Takes a line off REST, without its end: \n, \r\n or \r. */
-static struct span take_line(struct span *rest)
+static struct span ini_take_line(struct span *rest)
 {
     size_t size = 0;
     while (size < rest->size && rest->data[size] != '\n' && rest->data[size] != '\r')
@@ -88,7 +88,7 @@ static struct span take_line(struct span *rest)
 }
 
 /* The same of the lines within a nested value, where Python takes more for a line's end. */
-static struct span take_nested_line(struct span *rest)
+static struct span ini_take_nested_line(struct span *rest)
 {
     size_t size = 0, end = 0;
     for (; size < rest->size; size++) {
@@ -109,20 +109,21 @@ static struct span take_nested_line(struct span *rest)
 }
 
 /* Names the first line that is no text. */
-static bool check_text(struct parser *parser)
+static bool ini_check_text(struct ini_parser *parser)
 {
     struct span text = buf_span(&parser->ini->text);
     parser->line = 1;
     if (span_starts(text, SPAN_LITERAL("\xef\xbb\xbf")))
-        return fail(parser, "it begins with a byte order mark, which the AWS CLI can't read: save "
-                            "it as UTF-8 without one");
+        return ini_fail(parser,
+                        "it begins with a byte order mark, which the AWS CLI can't read: save "
+                        "it as UTF-8 without one");
     if (utf8_valid(text) && (text.size == 0 || !memchr(text.data, '\0', text.size)))
         return true;
     for (parser->line = 0; text.size > 0;) {
-        struct span line = take_line(&text);
+        struct span line = ini_take_line(&text);
         parser->line++;
         if (!utf8_valid(line) || (line.size > 0 && memchr(line.data, '\0', line.size)))
-            return fail(parser, "this is no text in UTF-8");
+            return ini_fail(parser, "this is no text in UTF-8");
     }
     return true;
 }
@@ -134,7 +135,7 @@ struct wanted_header {
     struct span header;
 };
 
-static bool is_header(const void *arg, uint32_t number)
+static bool ini_is_header(const void *arg, uint32_t number)
 {
     const struct wanted_header *wanted = arg;
     return span_equal(wanted->ini->sections[number].header, wanted->header);
@@ -146,28 +147,28 @@ struct wanted_key {
     struct span parent, name;
 };
 
-static bool same_name(struct span a, struct span b)
+static bool ini_same_name(struct span a, struct span b)
 {
     return a.size == b.size && (a.size == 0 || strncasecmp(a.data, b.data, a.size) == 0);
 }
 
-static bool is_key(const void *arg, uint32_t number)
+static bool ini_is_key(const void *arg, uint32_t number)
 {
     const struct wanted_key *wanted = arg;
     const struct ini_key *key = &wanted->ini->keys[number];
-    return key->section == wanted->section && same_name(key->parent, wanted->parent) &&
+    return key->section == wanted->section && ini_same_name(key->parent, wanted->parent) &&
            (key->parent.size ? span_equal(key->name, wanted->name)
-                             : same_name(key->name, wanted->name));
+                             : ini_same_name(key->name, wanted->name));
 }
 
-static uint32_t hash_of_key(const struct wanted_key *key)
+static uint32_t ini_hash_of_key(const struct wanted_key *key)
 {
     uint32_t hash = slots_hash_number(slots_hash_start(), (uint32_t)key->section);
     return slots_hash_text(slots_hash_text(hash, key->parent), key->name);
 }
 
 /* Makes room for one more in an array of ITEMs; false when memory ran out. */
-static bool make_room(void **array, size_t count, size_t *capacity, size_t item)
+static bool ini_make_room(void **array, size_t count, size_t *capacity, size_t item)
 {
     if (count < *capacity)
         return true;
@@ -182,18 +183,19 @@ static bool make_room(void **array, size_t count, size_t *capacity, size_t item)
 
 /* Sections. */
 
-static bool add_section(struct parser *parser, struct span header, bool *was_there)
+static bool ini_add_section(struct ini_parser *parser, struct span header, bool *was_there)
 {
     struct ini *ini = parser->ini;
     struct wanted_header wanted = {ini, header};
     uint32_t before;
     void *sections = ini->sections;
-    if (!make_room(&sections, ini->section_count, &ini->section_capacity, sizeof *ini->sections))
+    if (!ini_make_room(&sections, ini->section_count, &ini->section_capacity,
+                       sizeof *ini->sections))
         return error_no_memory(parser->err);
     ini->sections = sections;
     ini->sections[ini->section_count] = (struct ini_section){header, parser->line};
-    if (!slots_put(&ini->by_header, slots_hash_text(slots_hash_start(), header), is_header, &wanted,
-                   (uint32_t)ini->section_count, &before))
+    if (!slots_put(&ini->by_header, slots_hash_text(slots_hash_start(), header), ini_is_header,
+                   &wanted, (uint32_t)ini->section_count, &before))
         return error_no_memory(parser->err);
     *was_there = before != SLOTS_NONE;
     parser->section = ini->section_count++;
@@ -201,17 +203,17 @@ static bool add_section(struct parser *parser, struct span header, bool *was_the
 }
 
 /* [DEFAULT] may come in several pieces; any other section may stand in a file once. */
-static bool begin_section(struct parser *parser, struct span header)
+static bool ini_begin_section(struct ini_parser *parser, struct span header)
 {
     struct ini *ini = parser->ini;
     bool is_defaults = span_is(header, "DEFAULT"), was_there = false;
     parser->key = INI_NONE;
     parser->section = ini->defaults;
     if (!is_defaults || ini->defaults == INI_NONE) {
-        if (!add_section(parser, header, &was_there))
+        if (!ini_add_section(parser, header, &was_there))
             return false;
         if (was_there)
-            return fail(parser, "this section is there already");
+            return ini_fail(parser, "this section is there already");
     }
     if (is_defaults)
         ini->defaults = parser->section;
@@ -220,7 +222,7 @@ static bool begin_section(struct parser *parser, struct span header)
 
 /* What stands between the first bracket of a line and its last one; what follows that is not looked
  * at. */
-static bool is_header_line(struct span line, struct span *header)
+static bool ini_is_header_line(struct span line, struct span *header)
 {
     const char *end = line.data[0] == '[' ? memrchr(line.data, ']', line.size) : NULL;
     if (!end || end < line.data + 2)
@@ -231,14 +233,14 @@ static bool is_header_line(struct span line, struct span *header)
 
 /* Keys. */
 
-static bool add_key(struct parser *parser, struct span parent, struct span name, struct span value,
-                    bool *was_there)
+static bool ini_add_key(struct ini_parser *parser, struct span parent, struct span name,
+                        struct span value, bool *was_there)
 {
     struct ini *ini = parser->ini;
     struct wanted_key wanted = {ini, parser->section, parent, name};
     uint32_t before;
     void *keys = ini->keys;
-    if (!make_room(&keys, ini->key_count, &ini->key_capacity, sizeof *ini->keys))
+    if (!ini_make_room(&keys, ini->key_count, &ini->key_capacity, sizeof *ini->keys))
         return error_no_memory(parser->err);
     ini->keys = keys;
     ini->keys[ini->key_count] = (struct ini_key){.section = parser->section,
@@ -246,8 +248,8 @@ static bool add_key(struct parser *parser, struct span parent, struct span name,
                                                  .name = name,
                                                  .value = value,
                                                  .line = parser->line};
-    if (!slots_put(&ini->by_key, hash_of_key(&wanted), is_key, &wanted, (uint32_t)ini->key_count,
-                   &before))
+    if (!slots_put(&ini->by_key, ini_hash_of_key(&wanted), ini_is_key, &wanted,
+                   (uint32_t)ini->key_count, &before))
         return error_no_memory(parser->err);
     *was_there = before != SLOTS_NONE;
     ini->key_count++;
@@ -256,21 +258,21 @@ static bool add_key(struct parser *parser, struct span parent, struct span name,
 
 /* A colon does as well as an equals sign. What looks like a comment behind a value belongs to it.
  */
-static bool begin_key(struct parser *parser, struct span line, size_t indent)
+static bool ini_begin_key(struct ini_parser *parser, struct span line, size_t indent)
 {
     size_t at = 0;
     bool was_there;
     if (parser->section == INI_NONE)
-        return fail(parser, "a key before the first [section]");
+        return ini_fail(parser, "a key before the first [section]");
     while (at < line.size && line.data[at] != '=' && line.data[at] != ':')
         at++;
-    struct span name = trimmed(span_of(line.data, at));
+    struct span name = ini_trimmed(span_of(line.data, at));
     if (at == line.size || name.size == 0)
-        return fail(parser, "a [section] or key = value is expected");
-    if (!add_key(parser, span_text(""), name, trimmed(span_from(line, at + 1)), &was_there))
+        return ini_fail(parser, "a [section] or key = value is expected");
+    if (!ini_add_key(parser, span_text(""), name, ini_trimmed(span_from(line, at + 1)), &was_there))
         return false;
     if (was_there)
-        return fail(parser, "this section has the key already");
+        return ini_fail(parser, "this section has the key already");
     parser->key = parser->ini->key_count - 1;
     parser->indent = indent;
     parser->blanks = 0;
@@ -280,7 +282,7 @@ static bool begin_key(struct parser *parser, struct span line, size_t indent)
 /* More of a value that has begun in the key's own line: Python puts the lines together without what
  * stands around them, and so it is done here, in the text itself. What is left over is overwritten,
  * since it may be a part of a secret. */
-static void continue_value(struct parser *parser, struct ini_key *key, struct span line)
+static void ini_continue_value(struct ini_parser *parser, struct ini_key *key, struct span line)
 {
     char *text = parser->ini->text.data;
     size_t end = (size_t)(key->value.data - text) + key->value.size;
@@ -295,75 +297,76 @@ static void continue_value(struct parser *parser, struct ini_key *key, struct sp
 }
 
 /* Nested keys: here only an equals sign does, and of two that are the same the last one counts. */
-static bool add_nested(struct parser *parser, struct span parent, struct span line)
+static bool ini_add_nested(struct ini_parser *parser, struct span parent, struct span line)
 {
     while (line.size > 0) {
         bool was_there;
-        struct span part = trimmed(take_nested_line(&line));
+        struct span part = ini_trimmed(ini_take_nested_line(&line));
         const char *equals = part.size ? memchr(part.data, '=', part.size) : NULL;
         if (part.size == 0)
             continue;
         if (!equals)
-            return fail(parser, "key = value is expected in an indented line under a key without a "
-                                "value");
+            return ini_fail(parser,
+                            "key = value is expected in an indented line under a key without a "
+                            "value");
         size_t at = (size_t)(equals - part.data);
-        if (!add_key(parser, parent, trimmed(span_of(part.data, at)),
-                     trimmed(span_from(part, at + 1)), &was_there))
+        if (!ini_add_key(parser, parent, ini_trimmed(span_of(part.data, at)),
+                         ini_trimmed(span_from(part, at + 1)), &was_there))
             return false;
     }
     return true;
 }
 
-static bool continue_key(struct parser *parser, struct span line)
+static bool ini_continue_key(struct ini_parser *parser, struct span line)
 {
     struct ini_key *key = &parser->ini->keys[parser->key];
     if (key->value.size > 0 && !key->has_nested) {
-        continue_value(parser, key, line);
+        ini_continue_value(parser, key, line);
         return true;
     }
     key->has_nested = true;
     key->value.size = (size_t)(line.data + line.size - key->value.data);
-    return add_nested(parser, key->name, line);
+    return ini_add_nested(parser, key->name, line);
 }
 
-static void overwrite(struct ini *ini, struct span text)
+static void ini_overwrite(struct ini *ini, struct span text)
 {
     memset(ini->text.data + (text.data - ini->text.data), ' ', text.size);
 }
 
 /* A line that is indented deeper than the key above it belongs to that key, whatever it looks like;
  * but a comment is one wherever its line stands. */
-static bool parse_line(struct parser *parser, struct span raw)
+static bool ini_parse_line(struct ini_parser *parser, struct span raw)
 {
     size_t indent;
-    struct span header, line = trimmed_of(raw, &indent);
+    struct span header, line = ini_trimmed_of(raw, &indent);
     if (line.size == 0) {
         parser->blanks++;
         return true;
     }
     if (line.data[0] == '#' || line.data[0] == ';') {
-        overwrite(parser->ini, line);
+        ini_overwrite(parser->ini, line);
         return true;
     }
     if (parser->key != INI_NONE && indent > parser->indent)
-        return continue_key(parser, line);
-    if (is_header_line(line, &header))
-        return begin_section(parser, header);
-    return begin_key(parser, line, indent);
+        return ini_continue_key(parser, line);
+    if (ini_is_header_line(line, &header))
+        return ini_begin_section(parser, header);
+    return ini_begin_key(parser, line, indent);
 }
 
 bool ini_parse(struct ini *ini, const char *path, struct error *err)
 {
-    struct parser parser = {
+    struct ini_parser parser = {
         .ini = ini, .path = path, .section = INI_NONE, .key = INI_NONE, .err = err};
     ini->defaults = INI_NONE;
-    if (!check_text(&parser))
+    if (!ini_check_text(&parser))
         return false;
     parser.line = 0;
     for (struct span rest = buf_span(&ini->text); rest.size > 0;) {
-        struct span line = take_line(&rest);
+        struct span line = ini_take_line(&rest);
         parser.line++;
-        if (!parse_line(&parser, line))
+        if (!ini_parse_line(&parser, line))
             return false;
     }
     return true;
@@ -381,13 +384,13 @@ void ini_clean_up(struct ini *ini)
 
 /* Questions. */
 
-static const struct ini_key *find_own(const struct ini *ini, size_t section, struct span parent,
-                                      struct span name)
+static const struct ini_key *ini_find_own(const struct ini *ini, size_t section, struct span parent,
+                                          struct span name)
 {
     struct wanted_key wanted = {ini, section, parent, name};
     uint32_t number = section == INI_NONE
                           ? SLOTS_NONE
-                          : slots_find(&ini->by_key, hash_of_key(&wanted), is_key, &wanted);
+                          : slots_find(&ini->by_key, ini_hash_of_key(&wanted), ini_is_key, &wanted);
     return number == SLOTS_NONE ? NULL : &ini->keys[number];
 }
 
@@ -396,8 +399,8 @@ const struct ini_key *ini_find(const struct ini *ini, size_t section, struct spa
                                struct span name)
 {
     struct span plain = parent.size ? parent : name;
-    bool own = find_own(ini, section, span_text(""), plain);
-    return find_own(ini, own ? section : ini->defaults, parent, name);
+    bool own = ini_find_own(ini, section, span_text(""), plain);
+    return ini_find_own(ini, own ? section : ini->defaults, parent, name);
 }
 
 const struct ini_key *ini_next(const struct ini *ini, size_t section, size_t *at)
@@ -405,8 +408,8 @@ const struct ini_key *ini_next(const struct ini *ini, size_t section, size_t *at
     while (*at < ini->key_count) {
         const struct ini_key *key = &ini->keys[(*at)++];
         if (key->parent.size == 0 &&
-            (key->section == section ||
-             (key->section == ini->defaults && !find_own(ini, section, span_text(""), key->name))))
+            (key->section == section || (key->section == ini->defaults &&
+                                         !ini_find_own(ini, section, span_text(""), key->name))))
             return key;
     }
     return NULL;

@@ -34,7 +34,7 @@ bool local_call_has_document(const struct http_response *response)
     return document || err.kind == ERROR_NO_MEMORY;
 }
 
-static void free_call(struct local_call *call)
+static void local_call_free_call(struct local_call *call)
 {
     for (size_t i = 0; i < LOCAL_CALL_HEADERS; i++)
         buf_clean_up_secret(&call->headers[i]);
@@ -49,32 +49,33 @@ void local_call_end(struct local_call *call)
     loop_remove_timer(call->timer);
     if (call->transfer)
         call->transport->ops->cancel(call->transfer);
-    free_call(call);
+    local_call_free_call(call);
 }
 
-static void tell(struct local_call *call, const struct http_response *response,
-                 const struct error *err)
+static void local_call_report(struct local_call *call, const struct http_response *response,
+                              const struct error *err)
 {
     local_call_fn *fn = call->fn;
     void *arg = call->arg;
-    free_call(call);
+    local_call_free_call(call);
     fn(arg, response, err);
 }
 
-static bool try_once(struct local_call *call);
+static bool local_call_try_once(struct local_call *call);
 
-static void try_again(void *arg)
+static void local_call_try_again(void *arg)
 {
     struct local_call *call = arg;
     struct error err;
     call->timer = NULL;
-    if (try_once(call))
+    if (local_call_try_once(call))
         return;
     error_no_memory(&err);
-    tell(call, NULL, &err);
+    local_call_report(call, NULL, &err);
 }
 
-static void on_response(void *arg, const struct http_response *response, const struct error *err)
+static void local_call_on_response(void *arg, const struct http_response *response,
+                                   const struct error *err)
 {
     struct local_call *call = arg;
     call->transfer = NULL;
@@ -83,12 +84,13 @@ static void on_response(void *arg, const struct http_response *response, const s
              err ? error_word(err->kind) : "");
     bool good = response && call->question.is_good(response);
     if (!good && call->question.attempts > 0)
-        call->timer = loop_add_timer(call->loop, call->question.pause_ms, try_again, call);
+        call->timer =
+            loop_add_timer(call->loop, call->question.pause_ms, local_call_try_again, call);
     if (!call->timer)
-        tell(call, response, err);
+        local_call_report(call, response, err);
 }
 
-static bool try_once(struct local_call *call)
+static bool local_call_try_once(struct local_call *call)
 {
     const char *lines[LOCAL_CALL_HEADERS];
     size_t count = 0;
@@ -106,7 +108,8 @@ static bool try_once(struct local_call *call)
         .no_proxy = true,
     };
     call->question.attempts--;
-    call->transfer = call->transport->ops->send(call->transport, &request, on_response, call);
+    call->transfer =
+        call->transport->ops->send(call->transport, &request, local_call_on_response, call);
     return call->transfer != NULL;
 }
 
@@ -129,8 +132,8 @@ struct local_call *local_call_start(const struct credentials_context *context,
         failed = failed || call->headers[i].failed;
     }
     buf_add_text(&call->url, question->url);
-    if (!failed && !call->url.failed && try_once(call))
+    if (!failed && !call->url.failed && local_call_try_once(call))
         return call;
-    free_call(call);
+    local_call_free_call(call);
     return NULL;
 }

@@ -14,7 +14,7 @@ struct region_provider {
     int64_t absent_until_ms;
 };
 
-struct credentials_get {
+struct credentials_request {
     struct region_provider *provider;
     struct loop_timer *timer; /* instead of METADATA, where there is nothing to ask */
     struct metadata *metadata;
@@ -22,22 +22,23 @@ struct credentials_get {
     void *arg;
 };
 
-static void free_get(struct credentials_get *get)
+static void machine_region_free_get(struct credentials_request *get)
 {
     metadata_destroy(get->metadata);
     free(get);
 }
 
-static void tell(struct credentials_get *get, const struct credentials_answer *answer)
+static void machine_region_report(struct credentials_request *get,
+                                  const struct credentials_answer *answer)
 {
     credentials_fn *fn = get->fn;
     void *arg = get->arg;
-    free_get(get);
+    machine_region_free_get(get);
     fn(arg, answer);
 }
 
 /* WHY is what the metadata service had to say, if anything. */
-static void tell_none(struct credentials_get *get, const struct error *why)
+static void machine_region_report_none(struct credentials_request *get, const struct error *why)
 {
     struct credentials_answer answer = {.found = CREDENTIALS_FAILED};
     const char *profile = get->provider->context->profile;
@@ -58,12 +59,12 @@ static void tell_none(struct credentials_get *get, const struct error *why)
         answer.err = *why;
     else if (why)
         error_add(&answer.err, "; %s", why->text);
-    tell(get, &answer);
+    machine_region_report(get, &answer);
 }
 
-static void on_zone(void *arg, const struct metadata_answer *from)
+static void machine_region_on_zone(void *arg, const struct metadata_answer *from)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct region_provider *provider = get->provider;
     struct credentials_answer answer = {.found = CREDENTIALS_ABSENT};
     struct error why = from->err;
@@ -72,66 +73,68 @@ static void on_zone(void *arg, const struct metadata_answer *from)
         aws_settings_find_region(provider->context->settings,
                                  span_of(from->text.data, from->text.size - 1), "instance metadata",
                                  &why)) {
-        tell(get, &answer);
+        machine_region_report(get, &answer);
         return;
     }
     if (nobody)
         provider->absent_until_ms = loop_now_ms(provider->context->loop) + METADATA_ABSENT_MS;
-    tell_none(get, nobody ? NULL : &why);
+    machine_region_report_none(get, nobody ? NULL : &why);
 }
 
-static void tell_at_once(void *arg)
+static void machine_region_report_at_once(void *arg)
 {
-    struct credentials_get *get = arg;
+    struct credentials_request *get = arg;
     struct credentials_answer answer = {.found = CREDENTIALS_ABSENT};
     get->timer = NULL;
     if (get->provider->context->settings->region)
-        tell(get, &answer);
+        machine_region_report(get, &answer);
     else
-        tell_none(get, NULL);
+        machine_region_report_none(get, NULL);
 }
 
-static bool start(struct credentials_get *get)
+static bool machine_region_start(struct credentials_request *get)
 {
     const struct region_provider *provider = get->provider;
     if (provider->context->settings->region ||
         loop_now_ms(provider->context->loop) < provider->absent_until_ms) {
-        get->timer = loop_add_timer(provider->context->loop, 0, tell_at_once, get);
+        get->timer = loop_add_timer(provider->context->loop, 0, machine_region_report_at_once, get);
         return get->timer != NULL;
     }
     get->metadata = metadata_new(provider->context);
-    return get->metadata && metadata_ask(get->metadata, "meta-data/placement/availability-zone/",
-                                         local_call_has_body, on_zone, get);
+    return get->metadata &&
+           metadata_request(get->metadata, "meta-data/placement/availability-zone/",
+                            local_call_has_body, machine_region_on_zone, get);
 }
 
-static struct credentials_get *region_get(struct credentials_provider *base, credentials_fn *fn,
-                                          void *arg)
+static struct credentials_request *machine_region_region_get(struct credentials_provider *base,
+                                                             credentials_fn *fn, void *arg)
 {
-    struct credentials_get *get = calloc(1, sizeof *get);
+    struct credentials_request *get = calloc(1, sizeof *get);
     if (!get)
         return NULL;
-    *get =
-        (struct credentials_get){.provider = (struct region_provider *)base, .fn = fn, .arg = arg};
-    if (start(get))
+    *get = (struct credentials_request){
+        .provider = (struct region_provider *)base, .fn = fn, .arg = arg};
+    if (machine_region_start(get))
         return get;
-    free_get(get);
+    machine_region_free_get(get);
     return NULL;
 }
 
-static void region_cancel(struct credentials_get *get)
+static void machine_region_region_cancel(struct credentials_request *get)
 {
     loop_remove_timer(get->timer);
-    free_get(get);
+    machine_region_free_get(get);
 }
 
-static void region_destroy(struct credentials_provider *base)
+static void machine_region_region_destroy(struct credentials_provider *base)
 {
     free(base);
 }
 
 struct credentials_provider *machine_region_new(const struct credentials_context *context)
 {
-    static const struct credentials_provider_ops ops = {region_get, region_cancel, region_destroy};
+    static const struct credentials_provider_ops ops = {
+        machine_region_region_get, machine_region_region_cancel, machine_region_region_destroy};
     struct region_provider *provider = calloc(1, sizeof *provider);
     if (!provider)
         return NULL;

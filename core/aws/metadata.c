@@ -57,8 +57,8 @@ void metadata_destroy(struct metadata *metadata)
 /* Settings. */
 
 /* What VARIABLE says, else KEY of the profile; empty for nothing. BY gets which of them it is. */
-static struct span find(const struct metadata *metadata, const char *variable, const char *key,
-                        const char **by)
+static struct span metadata_find(const struct metadata *metadata, const char *variable,
+                                 const char *key, const char **by)
 {
     const struct credentials_context *context = metadata->context;
     const char *text = getenv(variable);
@@ -70,17 +70,18 @@ static struct span find(const struct metadata *metadata, const char *variable, c
     return value;
 }
 
-static bool is_true(struct span text)
+static bool metadata_is_true(struct span text)
 {
     return text.size == 4 && strncasecmp(text.data, "true", 4) == 0;
 }
 
 /* A whole number from LEAST on; 1 where nothing is said. */
-static bool find_number(const struct metadata *metadata, const char *variable, const char *key,
-                        int64_t least, int64_t most, int64_t *out, struct error *err)
+static bool metadata_find_number(const struct metadata *metadata, const char *variable,
+                                 const char *key, int64_t least, int64_t most, int64_t *out,
+                                 struct error *err)
 {
     const char *by;
-    struct span text = find(metadata, variable, key, &by);
+    struct span text = metadata_find(metadata, variable, key, &by);
     int64_t number = 0;
     bool is_number = true;
     *out = 1;
@@ -100,13 +101,14 @@ static bool find_number(const struct metadata *metadata, const char *variable, c
 }
 
 /* By IPv6, where it is asked for; the older switch counts where nothing is said of the mode. */
-static bool find_mode(const struct metadata *metadata, bool *ipv6, struct error *err)
+static bool metadata_find_mode(const struct metadata *metadata, bool *ipv6, struct error *err)
 {
     const char *by, *older;
-    struct span mode = find(metadata, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE",
-                            "ec2_metadata_service_endpoint_mode", &by);
+    struct span mode = metadata_find(metadata, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE",
+                                     "ec2_metadata_service_endpoint_mode", &by);
     if (mode.size == 0) {
-        *ipv6 = is_true(find(metadata, "AWS_IMDS_USE_IPV6", "imds_use_ipv6", &older));
+        *ipv6 =
+            metadata_is_true(metadata_find(metadata, "AWS_IMDS_USE_IPV6", "imds_use_ipv6", &older));
         return true;
     }
     *ipv6 = mode.size == 4 && strncasecmp(mode.data, "ipv6", 4) == 0;
@@ -116,15 +118,15 @@ static bool find_mode(const struct metadata *metadata, bool *ipv6, struct error 
                      (int)(mode.size < 60 ? mode.size : 60), mode.data);
 }
 
-static bool find_url(struct metadata *metadata, struct error *err)
+static bool metadata_find_url(struct metadata *metadata, struct error *err)
 {
     const char *by;
     bool ipv6;
     struct aws_url url;
-    if (!find_mode(metadata, &ipv6, err))
+    if (!metadata_find_mode(metadata, &ipv6, err))
         return false;
-    struct span text =
-        find(metadata, "AWS_EC2_METADATA_SERVICE_ENDPOINT", "ec2_metadata_service_endpoint", &by);
+    struct span text = metadata_find(metadata, "AWS_EC2_METADATA_SERVICE_ENDPOINT",
+                                     "ec2_metadata_service_endpoint", &by);
     if (text.size == 0)
         text = span_text(ipv6 ? "http://[fd00:ec2::254]/" : "http://169.254.169.254/");
     if (!aws_url_parse(text, &url)) {
@@ -141,41 +143,42 @@ static bool find_url(struct metadata *metadata, struct error *err)
     return !metadata->url.failed || error_no_memory(err);
 }
 
-static bool open(struct metadata *metadata, struct error *err)
+static bool metadata_open(struct metadata *metadata, struct error *err)
 {
     const char *by;
     int64_t timeout_s;
-    if (!find_url(metadata, err) ||
-        !find_number(metadata, "AWS_METADATA_SERVICE_TIMEOUT", "metadata_service_timeout", 1,
-                     MOST_TIMEOUT_S, &timeout_s, err) ||
-        !find_number(metadata, "AWS_METADATA_SERVICE_NUM_ATTEMPTS", "metadata_service_num_attempts",
-                     0, MOST_ATTEMPTS, &metadata->attempts, err))
+    if (!metadata_find_url(metadata, err) ||
+        !metadata_find_number(metadata, "AWS_METADATA_SERVICE_TIMEOUT", "metadata_service_timeout",
+                              1, MOST_TIMEOUT_S, &timeout_s, err) ||
+        !metadata_find_number(metadata, "AWS_METADATA_SERVICE_NUM_ATTEMPTS",
+                              "metadata_service_num_attempts", 0, MOST_ATTEMPTS,
+                              &metadata->attempts, err))
         return false;
     metadata->timeout_ms = timeout_s * 1000;
-    metadata->v1_disabled =
-        is_true(find(metadata, "AWS_EC2_METADATA_V1_DISABLED", "ec2_metadata_v1_disabled", &by));
+    metadata->v1_disabled = metadata_is_true(
+        metadata_find(metadata, "AWS_EC2_METADATA_V1_DISABLED", "ec2_metadata_v1_disabled", &by));
     metadata->is_open = true;
     return true;
 }
 
 /* Asking. */
 
-static void tell(struct metadata *metadata, const struct metadata_answer *answer)
+static void metadata_report(struct metadata *metadata, const struct metadata_answer *answer)
 {
     metadata_fn *fn = metadata->fn;
     metadata->fn = NULL;
     fn(metadata->arg, answer);
 }
 
-static void tell_failure(struct metadata *metadata, const struct error *err)
+static void metadata_report_failure(struct metadata *metadata, const struct error *err)
 {
     struct metadata_answer answer = {.found = METADATA_FAILED, .err = *err};
-    tell(metadata, &answer);
+    metadata_report(metadata, &answer);
 }
 
 /* Nobody answers, or not with what was asked for. */
-static void tell_absent(struct metadata *metadata, const struct http_response *response,
-                        const struct error *err)
+static void metadata_report_absent(struct metadata *metadata, const struct http_response *response,
+                                   const struct error *err)
 {
     struct metadata_answer answer = {.found = METADATA_ABSENT, .is_there = response != NULL};
     if (err)
@@ -184,12 +187,12 @@ static void tell_absent(struct metadata *metadata, const struct http_response *r
         error_set(&answer.err, ERROR_DENIED, "%s at %s does not tell %s (HTTP %d)", what,
                   buf_text(&metadata->url), buf_text(&metadata->path), response->status);
     answer.err.http_status = response ? response->status : 0;
-    tell(metadata, &answer);
+    metadata_report(metadata, &answer);
 }
 
-static bool send(struct metadata *metadata, const char *method, const char *path,
-                 const char *header, bool (*is_good)(const struct http_response *response),
-                 local_call_fn *fn)
+static bool metadata_send(struct metadata *metadata, const char *method, const char *path,
+                          const char *header, bool (*is_good)(const struct http_response *response),
+                          local_call_fn *fn)
 {
     CLEAN_UP(buf_clean_up) struct buf url = {0};
     buf_printf(&url, "%slatest/%s", buf_text(&metadata->url), path);
@@ -207,42 +210,44 @@ static bool send(struct metadata *metadata, const char *method, const char *path
     return metadata->call != NULL;
 }
 
-static void on_text(void *arg, const struct http_response *response, const struct error *err)
+static void metadata_on_text(void *arg, const struct http_response *response,
+                             const struct error *err)
 {
     struct metadata *metadata = arg;
     metadata->call = NULL;
     if (!response || !metadata->is_good(response)) {
-        tell_absent(metadata, response, err);
+        metadata_report_absent(metadata, response, err);
         return;
     }
     struct metadata_answer answer = {
         .found = METADATA_FOUND, .text = response->body, .is_there = true};
-    tell(metadata, &answer);
+    metadata_report(metadata, &answer);
 }
 
-static void ask_with_token(struct metadata *metadata)
+static void metadata_request_with_token(struct metadata *metadata)
 {
     struct error err;
     const char *header = metadata->token.size ? buf_text(&metadata->token) : NULL;
-    if (send(metadata, "GET", buf_text(&metadata->path), header, metadata->is_good, on_text))
+    if (metadata_send(metadata, "GET", buf_text(&metadata->path), header, metadata->is_good,
+                      metadata_on_text))
         return;
     error_no_memory(&err);
-    tell_failure(metadata, &err);
+    metadata_report_failure(metadata, &err);
 }
 
 /* The service knows version 1 alone, or wants no questions of version 2. */
-static bool is_v1(const struct http_response *response)
+static bool metadata_is_v1(const struct http_response *response)
 {
     return response->status == 403 || response->status == 404 || response->status == 405;
 }
 
 /* A failure of the service is worth another try; what it says of the question is not. */
-static bool is_word(const struct http_response *response)
+static bool metadata_is_word(const struct http_response *response)
 {
-    return response->status == 200 || response->status == 400 || is_v1(response);
+    return response->status == 200 || response->status == 400 || metadata_is_v1(response);
 }
 
-static bool is_token(struct span text)
+static bool metadata_is_token(struct span text)
 {
     for (size_t i = 0; i < text.size; i++)
         if (text.data[i] <= ' ' || text.data[i] > '~')
@@ -250,54 +255,57 @@ static bool is_token(struct span text)
     return text.size > 0 && text.size <= MAX_TOKEN;
 }
 
-static void on_token(void *arg, const struct http_response *response, const struct error *err)
+static void metadata_on_token(void *arg, const struct http_response *response,
+                              const struct error *err)
 {
     struct metadata *metadata = arg;
     struct error why;
     metadata->call = NULL;
-    if (!response || (response->status != 200 && !is_v1(response))) {
-        tell_absent(metadata, response, err);
+    if (!response || (response->status != 200 && !metadata_is_v1(response))) {
+        metadata_report_absent(metadata, response, err);
     } else if (response->status != 200 && metadata->v1_disabled) {
         error_set(&why, ERROR_DENIED,
                   "%s at %s gives no token (HTTP %d), and its version 1, which needs none, is "
                   "turned off (AWS_EC2_METADATA_V1_DISABLED, ec2_metadata_v1_disabled)",
                   what, buf_text(&metadata->url), response->status);
-        tell_failure(metadata, &why);
-    } else if (response->status == 200 && !is_token(response->body)) {
+        metadata_report_failure(metadata, &why);
+    } else if (response->status == 200 && !metadata_is_token(response->body)) {
         error_set(&why, ERROR_BAD_ANSWER,
                   "%s at %s gives a token that no header takes; does another service answer there?",
                   what, buf_text(&metadata->url));
-        tell_failure(metadata, &why);
+        metadata_report_failure(metadata, &why);
     } else {
         metadata->has_token = true;
         if (response->status == 200)
             buf_printf(&metadata->token, "X-aws-ec2-metadata-token: %.*s", (int)response->body.size,
                        response->body.data);
-        ask_with_token(metadata);
+        metadata_request_with_token(metadata);
     }
 }
 
-static void begin(void *arg)
+static void metadata_begin(void *arg)
 {
     struct metadata *metadata = arg;
     struct metadata_answer off = {.found = METADATA_ABSENT};
     struct error err;
     metadata->timer = NULL;
-    bool is_off = is_true(span_text(getenv("AWS_EC2_METADATA_DISABLED")));
-    if (!is_off && !metadata->is_open && !open(metadata, &err))
-        tell_failure(metadata, &err);
+    bool is_off = metadata_is_true(span_text(getenv("AWS_EC2_METADATA_DISABLED")));
+    if (!is_off && !metadata->is_open && !metadata_open(metadata, &err))
+        metadata_report_failure(metadata, &err);
     else if (is_off || metadata->attempts == 0)
-        tell(metadata, &off);
+        metadata_report(metadata, &off);
     else if (metadata->has_token)
-        ask_with_token(metadata);
-    else if (!send(metadata, "PUT", "api/token", TOKEN_LASTS, is_word, on_token)) {
+        metadata_request_with_token(metadata);
+    else if (!metadata_send(metadata, "PUT", "api/token", TOKEN_LASTS, metadata_is_word,
+                            metadata_on_token)) {
         error_no_memory(&err);
-        tell_failure(metadata, &err);
+        metadata_report_failure(metadata, &err);
     }
 }
 
-bool metadata_ask(struct metadata *metadata, const char *path,
-                  bool (*is_good)(const struct http_response *response), metadata_fn *fn, void *arg)
+bool metadata_request(struct metadata *metadata, const char *path,
+                      bool (*is_good)(const struct http_response *response), metadata_fn *fn,
+                      void *arg)
 {
     buf_truncate(&metadata->path, 0);
     buf_add_text(&metadata->path, path);
@@ -305,6 +313,6 @@ bool metadata_ask(struct metadata *metadata, const char *path,
     metadata->fn = fn;
     metadata->arg = arg;
     if (!metadata->path.failed)
-        metadata->timer = loop_add_timer(metadata->context->loop, 0, begin, metadata);
+        metadata->timer = loop_add_timer(metadata->context->loop, 0, metadata_begin, metadata);
     return metadata->timer != NULL;
 }

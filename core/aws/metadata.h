@@ -31,8 +31,8 @@ void metadata_destroy(struct metadata *metadata); /* ends a question; NULL is fi
 /* What stands at PATH ("meta-data/iam/…", copied) behind "latest/"; an answer that is not good is
  * asked for again as often as the settings say. FN is called later, once, and may destroy METADATA
  * or ask it again. False when memory ran out. */
-bool metadata_ask(struct metadata *metadata, const char *path,
-                  bool (*is_good)(const struct http_response *response), metadata_fn *fn,
-                  void *arg);
+bool metadata_request(struct metadata *metadata, const char *path,
+                      bool (*is_good)(const struct http_response *response), metadata_fn *fn,
+                      void *arg);
 
 #endif

@@ -13,7 +13,7 @@ struct mfa_code {
     struct mfa_code *next;
 };
 
-static void free_code(struct mfa_code *code)
+static void mfa_free_code(struct mfa_code *code)
 {
     buf_clean_up_secret(&code->code);
     free(code->serial);
@@ -24,7 +24,7 @@ void mfa_codes_clean_up(struct mfa_codes *codes)
 {
     for (struct mfa_code *each = codes->first, *next; each; each = next) {
         next = each->next;
-        free_code(each);
+        mfa_free_code(each);
     }
     codes->first = NULL;
 }
@@ -37,14 +37,14 @@ bool mfa_codes_take(struct mfa_codes *codes, const char *serial, struct buf *out
             continue;
         *link = found->next;
         buf_add_span(out, buf_span(&found->code));
-        free_code(found);
+        mfa_free_code(found);
         return true;
     }
     return false;
 }
 
-static enum mfa_asked ask_one(struct mfa_codes *codes, const char *serial, mfa_ask_fn *ask,
-                              void *arg, struct error *err)
+static enum mfa_asked mfa_request_one(struct mfa_codes *codes, const char *serial, mfa_ask_fn *ask,
+                                      void *arg, struct error *err)
 {
     struct mfa_code *code = calloc(1, sizeof *code);
     if (!code || !(code->serial = strdup(serial))) {
@@ -60,11 +60,11 @@ static enum mfa_asked ask_one(struct mfa_codes *codes, const char *serial, mfa_a
     }
     if (asked == MFA_TYPED)
         error_no_memory(err);
-    free_code(code);
+    mfa_free_code(code);
     return asked == MFA_TYPED ? MFA_FAILED : asked;
 }
 
-static bool is_kept(const struct credentials_context *context, const struct role *role)
+static bool mfa_is_kept(const struct credentials_context *context, const struct role *role)
 {
     struct clock *clock = loop_clock(context->loop);
     struct credentials kept = {0};
@@ -73,8 +73,8 @@ static bool is_kept(const struct credentials_context *context, const struct role
     return found;
 }
 
-bool mfa_codes_ask(struct mfa_codes *codes, const struct credentials_context *context,
-                   mfa_ask_fn *ask, void *arg, struct error *err)
+bool mfa_codes_request(struct mfa_codes *codes, const struct credentials_context *context,
+                       mfa_ask_fn *ask, void *arg, struct error *err)
 {
     CLEAN_UP(role_plan_clean_up) struct role_plan plan = {0};
     const char *key = getenv("AWS_ACCESS_KEY_ID");
@@ -84,10 +84,10 @@ bool mfa_codes_ask(struct mfa_codes *codes, const struct credentials_context *co
         role_plan_of_sources(&plan, context, &ignored) != CREDENTIALS_FOUND)
         return true; /* it is another's affair, or whoever asks for credentials tells why not */
     for (size_t i = 0; asked == MFA_TYPED && i < plan.count; i++) {
-        if (is_kept(context, &plan.roles[i]))
+        if (mfa_is_kept(context, &plan.roles[i]))
             break;
         if (plan.roles[i].mfa_serial)
-            asked = ask_one(codes, plan.roles[i].mfa_serial, ask, arg, err);
+            asked = mfa_request_one(codes, plan.roles[i].mfa_serial, ask, arg, err);
     }
     return asked != MFA_FAILED;
 }

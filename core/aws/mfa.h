@@ -26,8 +26,8 @@ void mfa_codes_clean_up(struct mfa_codes *codes);
  * none where the AWS CLI's cache has a session that was made with one. The context's profiles may
  * be without their secrets. False with ERR filled; where there is nobody, no code is an answer,
  * too. */
-bool mfa_codes_ask(struct mfa_codes *codes, const struct credentials_context *context,
-                   mfa_ask_fn *ask, void *arg, struct error *err);
+bool mfa_codes_request(struct mfa_codes *codes, const struct credentials_context *context,
+                       mfa_ask_fn *ask, void *arg, struct error *err);
 
 /* Takes one of the device SERIAL out into OUT, a secret; each is good once. False when there is
  * none. */

@@ -23,7 +23,7 @@ static const struct row rows[] = {
 };
 
 /* "north-1", "gov-west-12": a word and a number. */
-static bool is_place(const char *text)
+static bool partitions_is_place(const char *text)
 {
     size_t word = 0, digits = 0;
     while (isalnum((unsigned char)text[word]) || text[word] == '_')
@@ -41,7 +41,7 @@ const struct aws_partition *aws_partition_of(const char *region)
     static const struct aws_partition aws = {"aws", "amazonaws.com", "api.aws"};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t size = strlen(rows[i].prefix);
-        if ((strncmp(region, rows[i].prefix, size) == 0 && is_place(region + size)) ||
+        if ((strncmp(region, rows[i].prefix, size) == 0 && partitions_is_place(region + size)) ||
             (rows[i].global && strcmp(region, rows[i].global) == 0))
             return &rows[i].partition;
     }

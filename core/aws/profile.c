@@ -21,35 +21,37 @@ struct wanted_section {
     struct span kind, name;
 };
 
-static bool is_section(const void *arg, uint32_t number)
+static bool profile_is_section(const void *arg, uint32_t number)
 {
     const struct wanted_section *wanted = arg;
     const struct profile_section *section = &wanted->file->sections[number];
     return span_is(wanted->kind, section->kind) && span_equal(wanted->name, section->name);
 }
 
-static uint32_t hash_of_section(const struct wanted_section *wanted)
+static uint32_t profile_hash_of_section(const struct wanted_section *wanted)
 {
     return slots_hash_text(slots_hash_text(slots_hash_start(), wanted->kind), wanted->name);
 }
 
 /* Its number; INI_NONE for none. */
-static size_t find_section(const struct profile_file *file, struct span kind, struct span name)
+static size_t profile_find_section(const struct profile_file *file, struct span kind,
+                                   struct span name)
 {
     struct wanted_section wanted = {file, kind, name};
-    uint32_t number = slots_find(&file->by_name, hash_of_section(&wanted), is_section, &wanted);
+    uint32_t number =
+        slots_find(&file->by_name, profile_hash_of_section(&wanted), profile_is_section, &wanted);
     return number == SLOTS_NONE ? INI_NONE : number;
 }
 
-static size_t find_profile(const struct profile_file *file, const char *name)
+static size_t profile_find_profile(const struct profile_file *file, const char *name)
 {
-    return find_section(file, SPAN_LITERAL("profile"), span_text(name));
+    return profile_find_section(file, SPAN_LITERAL("profile"), span_text(name));
 }
 
 /* The name in "profile x", which is split as a shell splits words. As in the AWS CLI, a header of
  * one word or of three names nothing, and of the kind only its beginning is looked at. */
-static bool name_section(struct profile_file *file, struct profile_section *section,
-                         struct span header)
+static bool profile_name_section(struct profile_file *file, struct profile_section *section,
+                                 struct span header)
 {
     static const char *const kinds[] = {"profile", "sso-session", "services"};
     CLEAN_UP(buf_clean_up) struct buf words = {0};
@@ -66,17 +68,17 @@ static bool name_section(struct profile_file *file, struct profile_section *sect
     return !words.failed && !file->names.failed;
 }
 
-static bool tell_section(struct profile_file *file, enum profile_dialect dialect,
-                         struct profile_section *section, struct span header)
+static bool profile_report_section(struct profile_file *file, enum profile_dialect dialect,
+                                   struct profile_section *section, struct span header)
 {
     *section = (struct profile_section){0};
     if (dialect == PROFILE_CONFIG && !span_is(header, "default"))
-        return name_section(file, section, header);
+        return profile_name_section(file, section, header);
     *section = (struct profile_section){"profile", header};
     return true;
 }
 
-static bool name_sections(struct profile_file *file, enum profile_dialect dialect)
+static bool profile_name_sections(struct profile_file *file, enum profile_dialect dialect)
 {
     const struct ini *ini = &file->ini;
     file->sections = calloc(ini->section_count + 1, sizeof *file->sections);
@@ -87,11 +89,11 @@ static bool name_sections(struct profile_file *file, enum profile_dialect dialec
         uint32_t before;
         if (i == ini->defaults)
             continue;
-        if (!tell_section(file, dialect, section, ini->sections[i].header))
+        if (!profile_report_section(file, dialect, section, ini->sections[i].header))
             return false;
         struct wanted_section wanted = {file, span_text(section->kind), section->name};
-        if (section->kind && !slots_put(&file->by_name, hash_of_section(&wanted), is_section,
-                                        &wanted, (uint32_t)i, &before))
+        if (section->kind && !slots_put(&file->by_name, profile_hash_of_section(&wanted),
+                                        profile_is_section, &wanted, (uint32_t)i, &before))
             return false;
     }
     return true;
@@ -99,11 +101,11 @@ static bool name_sections(struct profile_file *file, enum profile_dialect dialec
 
 /* Parsing. */
 
-static bool parse_own_text(struct profile_file *file, enum profile_dialect dialect,
-                           const char *path, struct error *err)
+static bool profile_parse_own_text(struct profile_file *file, enum profile_dialect dialect,
+                                   const char *path, struct error *err)
 {
     return ini_parse(&file->ini, path, err) &&
-           (name_sections(file, dialect) || error_no_memory(err));
+           (profile_name_sections(file, dialect) || error_no_memory(err));
 }
 
 bool profile_parse(struct profile_file *file, enum profile_dialect dialect, struct span text,
@@ -112,11 +114,11 @@ bool profile_parse(struct profile_file *file, enum profile_dialect dialect, stru
     buf_add_span(&file->ini.text, text);
     if (file->ini.text.failed)
         return error_no_memory(err);
-    return parse_own_text(file, dialect, path, err);
+    return profile_parse_own_text(file, dialect, path, err);
 }
 
 /* Reads once, into what room there is; the end of the file gives 0, as read does. */
-static ssize_t read_some(int fd, struct buf *out)
+static ssize_t profile_read_some(int fd, struct buf *out)
 {
     ssize_t got;
     do
@@ -135,14 +137,14 @@ bool profile_parse_fd(struct profile_file *file, enum profile_dialect dialect, i
     do {
         if (!buf_reserve_within(text, text->capacity ? 1 : FIRST_ROOM, MAX_FILE + 1))
             return error_no_memory(err);
-        got = read_some(fd, text);
+        got = profile_read_some(fd, text);
         if (got < 0)
             return error_set(err, ERROR_DENIED, "cannot read %s: %s", path, strerror(errno));
         if (text->size > MAX_FILE)
             return error_set(err, ERROR_DENIED, "%s is larger than %d MB, and so no profile file",
                              path, MAX_FILE_MB);
     } while (got > 0);
-    bool ok = parse_own_text(file, dialect, path, err);
+    bool ok = profile_parse_own_text(file, dialect, path, err);
     file->is_empty = ok && file->ini.section_count == 0;
     return ok;
 }
@@ -160,11 +162,11 @@ void profile_clean_up(struct profile_file *file)
 
 bool profile_has(const struct profile_file *file, const char *profile)
 {
-    return find_profile(file, profile) != INI_NONE;
+    return profile_find_profile(file, profile) != INI_NONE;
 }
 
-static bool get(const struct profile_file *file, size_t section, const char *parent,
-                const char *key, struct span *value)
+static bool profile_get_it(const struct profile_file *file, size_t section, const char *parent,
+                           const char *key, struct span *value)
 {
     const struct ini_key *found =
         section == INI_NONE ? NULL
@@ -177,18 +179,19 @@ static bool get(const struct profile_file *file, size_t section, const char *par
 bool profile_get(const struct profile_file *file, const char *profile, const char *key,
                  struct span *value)
 {
-    return get(file, find_profile(file, profile), "", key, value);
+    return profile_get_it(file, profile_find_profile(file, profile), "", key, value);
 }
 
 bool profile_get_nested(const struct profile_file *file, const char *kind, const char *name,
                         const char *parent, const char *key, struct span *value)
 {
-    return get(file, find_section(file, span_text(kind), span_text(name)), parent, key, value);
+    return profile_get_it(file, profile_find_section(file, span_text(kind), span_text(name)),
+                          parent, key, value);
 }
 
 bool profile_has_section(const struct profile_file *file, const char *kind, const char *name)
 {
-    return find_section(file, span_text(kind), span_text(name)) != INI_NONE;
+    return profile_find_section(file, span_text(kind), span_text(name)) != INI_NONE;
 }
 
 bool profile_has_keys(const struct profile_file *file, const char *kind, const char *name)
@@ -200,7 +203,7 @@ bool profile_has_keys(const struct profile_file *file, const char *kind, const c
 bool profile_next(const struct profile_file *file, const char *kind, const char *name, size_t *at,
                   struct span *key, struct span *value)
 {
-    size_t section = find_section(file, span_text(kind), span_text(name));
+    size_t section = profile_find_section(file, span_text(kind), span_text(name));
     const struct ini_key *found = section == INI_NONE ? NULL : ini_next(&file->ini, section, at);
     if (!found)
         return false;
@@ -219,7 +222,7 @@ unsigned profile_line(const struct profile_file *file, struct span value)
 
 struct span profile_header(const struct profile_file *file, const char *profile)
 {
-    size_t section = find_profile(file, profile);
+    size_t section = profile_find_profile(file, profile);
     return section == INI_NONE ? span_text(profile) : file->ini.sections[section].header;
 }
 
@@ -229,7 +232,8 @@ bool profile_next_name(const struct profile_file *file, size_t *at, struct span 
     while (*at < file->ini.section_count) {
         size_t number = (*at)++;
         const struct profile_section *section = &file->sections[number];
-        if (!section->kind || find_section(file, SPAN_LITERAL("profile"), section->name) != number)
+        if (!section->kind ||
+            profile_find_section(file, SPAN_LITERAL("profile"), section->name) != number)
             continue;
         *name = section->name;
         return true;

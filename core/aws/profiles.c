@@ -18,7 +18,7 @@ enum { FRESH_S = 2 };
 
 /* STAT is NULL for a file that is not there. One that was changed within the last moments, or, by
  * another machine's clock, in the future, may be changed again, and look the same afterwards. */
-static struct profiles_stamp stamp_of(const struct stat *stat)
+static struct profiles_stamp profiles_stamp_of(const struct stat *stat)
 {
     struct clock *clock = clock_system();
     if (!stat)
@@ -33,29 +33,29 @@ static struct profiles_stamp stamp_of(const struct stat *stat)
     };
 }
 
-static bool same_time(struct timespec a, struct timespec b)
+static bool profiles_same_time(struct timespec a, struct timespec b)
 {
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-static bool has_changed(const struct profiles_stamp *then, const char *path)
+static bool profiles_has_changed(const struct profiles_stamp *then, const char *path)
 {
     struct stat stat_now;
-    struct profiles_stamp now = stamp_of(stat(path, &stat_now) == 0 ? &stat_now : NULL);
+    struct profiles_stamp now = profiles_stamp_of(stat(path, &stat_now) == 0 ? &stat_now : NULL);
     return then->is_fresh || now.device != then->device || now.inode != then->inode ||
-           now.size != then->size || !same_time(now.modified, then->modified) ||
-           !same_time(now.changed, then->changed);
+           now.size != then->size || !profiles_same_time(now.modified, then->modified) ||
+           !profiles_same_time(now.changed, then->changed);
 }
 
 /* Reading. */
 
-static void close_fd(const int *fd)
+static void profiles_close_fd(const int *fd)
 {
     if (*fd >= 0)
         close(*fd);
 }
 
-static bool fail_open(const char *path, struct error *err)
+static bool profiles_fail_open(const char *path, struct error *err)
 {
     bool no_descriptors = errno == EMFILE || errno == ENFILE;
     return error_set(err, no_descriptors ? ERROR_NO_DESCRIPTORS : ERROR_DENIED,
@@ -64,33 +64,34 @@ static bool fail_open(const char *path, struct error *err)
 }
 
 /* What the AWS CLI goes on without: the file, or the way to it, is closed to this user. */
-static bool is_closed(int code)
+static bool profiles_is_closed(int code)
 {
     return code == EACCES || code == EPERM || code == ELOOP || code == ENAMETOOLONG;
 }
 
 /* A pipe or a terminal would keep the loop waiting for whoever writes there. */
-static bool read_file(struct profiles *profiles, enum profile_dialect dialect, struct error *err)
+static bool profiles_read_file(struct profiles *profiles, enum profile_dialect dialect,
+                               struct error *err)
 {
     bool is_config = dialect == PROFILE_CONFIG;
     const char *path = is_config ? profiles->config_path : profiles->credentials_path;
     struct profile_file *file = is_config ? &profiles->config : &profiles->credentials;
     struct profiles_stamp *stamp =
         is_config ? &profiles->config_stamp : &profiles->credentials_stamp;
-    CLEAN_UP(close_fd)
+    CLEAN_UP(profiles_close_fd)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat stat_now;
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;
-    if (fd < 0 && is_closed(errno)) {
-        fail_open(path, &profiles->unreadable);
+    if (fd < 0 && profiles_is_closed(errno)) {
+        profiles_fail_open(path, &profiles->unreadable);
         if (stat(path, &stat_now) == 0)
-            *stamp = stamp_of(&stat_now);
+            *stamp = profiles_stamp_of(&stat_now);
         return true;
     }
     if (fd < 0 || fstat(fd, &stat_now) != 0)
-        return fail_open(path, err);
-    *stamp = stamp_of(&stat_now);
+        return profiles_fail_open(path, err);
+    *stamp = profiles_stamp_of(&stat_now);
     if (!S_ISREG(stat_now.st_mode)) {
         file->instead = S_ISDIR(stat_now.st_mode) ? "a directory" : "no regular file";
         return true;
@@ -99,7 +100,7 @@ static bool read_file(struct profiles *profiles, enum profile_dialect dialect, s
 }
 
 /* As in the AWS CLI, a variable that is empty names no file. NULL when memory ran out. */
-static char *find_path(const char *variable, const char *fallback)
+static char *profiles_find_path(const char *variable, const char *fallback)
 {
     const char *value = getenv(variable);
     return stored_path(value ? value : fallback);
@@ -108,13 +109,13 @@ static char *find_path(const char *variable, const char *fallback)
 bool profiles_load(struct profiles *profiles, struct error *err)
 {
     *profiles = (struct profiles){
-        .config_path = find_path("AWS_CONFIG_FILE", "~/.aws/config"),
-        .credentials_path = find_path("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"),
+        .config_path = profiles_find_path("AWS_CONFIG_FILE", "~/.aws/config"),
+        .credentials_path = profiles_find_path("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"),
     };
     if (!profiles->config_path || !profiles->credentials_path)
         return error_no_memory(err);
-    return read_file(profiles, PROFILE_CONFIG, err) &&
-           read_file(profiles, PROFILE_CREDENTIALS, err);
+    return profiles_read_file(profiles, PROFILE_CONFIG, err) &&
+           profiles_read_file(profiles, PROFILE_CREDENTIALS, err);
 }
 
 void profiles_clean_up(struct profiles *profiles)
@@ -129,8 +130,8 @@ void profiles_clean_up(struct profiles *profiles)
 bool profiles_refresh(struct profiles *profiles, struct error *err)
 {
     bool first = !profiles->config_path || !profiles->credentials_path;
-    if (first || has_changed(&profiles->config_stamp, profiles->config_path) ||
-        has_changed(&profiles->credentials_stamp, profiles->credentials_path)) {
+    if (first || profiles_has_changed(&profiles->config_stamp, profiles->config_path) ||
+        profiles_has_changed(&profiles->credentials_stamp, profiles->credentials_path)) {
         struct error why = {0};
         unsigned reads = profiles->reads + 1;
         profiles_clean_up(profiles);
@@ -180,8 +181,8 @@ void profiles_origin(const struct profiles *profiles, enum profile_dialect diale
     buf_add_char(out, ']');
 }
 
-static void add_names(const struct profile_file *file, const struct profile_file *but,
-                      struct buf *out)
+static void profiles_add_names(const struct profile_file *file, const struct profile_file *but,
+                               struct buf *out)
 {
     struct span name;
     for (size_t at = 0; profile_next_name(file, &at, &name);) {
@@ -197,6 +198,6 @@ static void add_names(const struct profile_file *file, const struct profile_file
 
 void profiles_names(const struct profiles *profiles, struct buf *out)
 {
-    add_names(&profiles->config, NULL, out);
-    add_names(&profiles->credentials, &profiles->config, out);
+    profiles_add_names(&profiles->config, NULL, out);
+    profiles_add_names(&profiles->credentials, &profiles->config, out);
 }

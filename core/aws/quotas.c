@@ -20,7 +20,7 @@ bool quotas_init(struct quotas *quotas, unsigned attempts, unsigned seed)
     return dict_init(&quotas->names);
 }
 
-static struct quota *quota_of(struct dict_node *node)
+static struct quota *quotas_quota_of(struct dict_node *node)
 {
     return (struct quota *)((char *)node - offsetof(struct quota, node));
 }
@@ -30,7 +30,7 @@ void quotas_clean_up(struct quotas *quotas)
     size_t from = 0;
     for (struct dict_node *node; (node = dict_any(&quotas->names, &from));) {
         dict_remove(&quotas->names, node);
-        free(quota_of(node));
+        free(quotas_quota_of(node));
     }
     dict_clean_up(&quotas->names);
 }
@@ -39,7 +39,7 @@ struct retry *quotas_take(struct quotas *quotas, const char *name)
 {
     size_t size = strlen(name);
     struct dict_node *node = dict_find(&quotas->names, span_of(name, size));
-    struct quota *quota = node ? quota_of(node) : calloc(1, sizeof *quota + size + 1);
+    struct quota *quota = node ? quotas_quota_of(node) : calloc(1, sizeof *quota + size + 1);
     if (!quota)
         return NULL;
     if (!node) {
@@ -54,7 +54,7 @@ struct retry *quotas_take(struct quotas *quotas, const char *name)
     return &quota->retry;
 }
 
-void quotas_give_back(struct quotas *quotas, struct retry *retry)
+void quotas_refund(struct quotas *quotas, struct retry *retry)
 {
     struct quota *quota = (struct quota *)retry;
     if (!quota || --quota->users > 0 ||

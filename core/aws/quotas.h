@@ -17,9 +17,9 @@ bool quotas_init(struct quotas *quotas, unsigned attempts, unsigned seed);
 /* Every quota must have been given back. */
 void quotas_clean_up(struct quotas *quotas);
 
-/* The quota of NAME, once for each quotas_give_back. NULL when memory ran out. */
+/* The quota of NAME, once for each quotas_refund. NULL when memory ran out. */
 struct retry *quotas_take(struct quotas *quotas, const char *name);
 /* One that is full again is forgotten when nobody has it. NULL is fine. */
-void quotas_give_back(struct quotas *quotas, struct retry *retry);
+void quotas_refund(struct quotas *quotas, struct retry *retry);
 
 #endif

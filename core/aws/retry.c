@@ -16,7 +16,7 @@ unsigned retry_attempts(const struct retry *retry)
     return retry->attempts ? retry->attempts : RETRY_ATTEMPTS;
 }
 
-static bool is_among(const char *code, const char *const *codes, size_t count)
+static bool retry_is_among(const char *code, const char *const *codes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(code, codes[i]) == 0)
@@ -40,7 +40,7 @@ bool retry_is_throttle(const char *code)
         "BandwidthLimitExceeded",
         "SlowDown",
     };
-    return is_among(code, codes, sizeof codes / sizeof codes[0]);
+    return retry_is_among(code, codes, sizeof codes / sizeof codes[0]);
 }
 
 bool retry_is_transient(const char *code)
@@ -51,15 +51,15 @@ bool retry_is_transient(const char *code)
         "PriorRequestNotComplete",
         RETRY_CHECKSUM_CODE,
     };
-    return is_among(code, codes, sizeof codes / sizeof codes[0]);
+    return retry_is_among(code, codes, sizeof codes / sizeof codes[0]);
 }
 
-static bool is_transient_status(int status)
+static bool retry_is_transient_status(int status)
 {
     return status == 500 || status == 502 || status == 503 || status == 504;
 }
 
-static bool is_connection_error(const struct error *err)
+static bool retry_is_connection_error(const struct error *err)
 {
     switch (err->kind) {
     case ERROR_TIMED_OUT:
@@ -73,14 +73,14 @@ static bool is_connection_error(const struct error *err)
     }
 }
 
-static bool deserves_another(const struct error *err)
+static bool retry_deserves_another(const struct error *err)
 {
     return retry_is_throttle(err->code) || retry_is_transient(err->code) ||
-           is_transient_status(err->http_status) || is_connection_error(err);
+           retry_is_transient_status(err->http_status) || retry_is_connection_error(err);
 }
 
 /* The next of a sequence of well-mixed numbers; any seed will do, zero too. */
-static unsigned next_random(unsigned *seed)
+static unsigned retry_next_random(unsigned *seed)
 {
     *seed += 0x9e3779b9u;
     uint32_t x = *seed;
@@ -96,13 +96,13 @@ int64_t retry_backoff_ms(struct retry *retry, bool throttle, unsigned attempt)
         bound_ms *= 2;
     if (bound_ms > MAX_DELAY_MS)
         bound_ms = MAX_DELAY_MS;
-    return (int64_t)((uint64_t)next_random(&retry->seed) * (uint64_t)(bound_ms + 1) >> 32);
+    return (int64_t)((uint64_t)retry_next_random(&retry->seed) * (uint64_t)(bound_ms + 1) >> 32);
 }
 
 bool retry_again(struct retry *retry, const struct error *err, unsigned attempt,
                  int64_t server_delay_ms, int64_t *delay_ms, unsigned *paid)
 {
-    if (attempt >= retry_attempts(retry) || !deserves_another(err))
+    if (attempt >= retry_attempts(retry) || !retry_deserves_another(err))
         return false;
     bool throttle = retry_is_throttle(err->code);
     unsigned cost = throttle ? RETRY_THROTTLE_COST : RETRY_COST;

@@ -10,8 +10,9 @@ enum { MOST_ATTEMPTS = 1000 };
 
 /* The value of VARIABLE, else of the profile's KEY; false when there is none. NAMED_BY is for
  * errors. */
-static bool find(const struct profiles *profiles, const char *profile, const char *variable,
-                 const char *key, struct buf *value, struct buf *named_by)
+static bool retry_settings_find(const struct profiles *profiles, const char *profile,
+                                const char *variable, const char *key, struct buf *value,
+                                struct buf *named_by)
 {
     const char *text = getenv(variable);
     struct span span = {0};
@@ -30,7 +31,7 @@ bool retry_settings_read(const struct profiles *profiles, const char *profile, u
 {
     CLEAN_UP(buf_clean_up) struct buf number = {0}, mode = {0}, by = {0};
     *attempts = 0;
-    if (find(profiles, profile, "AWS_MAX_ATTEMPTS", "max_attempts", &number, &by)) {
+    if (retry_settings_find(profiles, profile, "AWS_MAX_ATTEMPTS", "max_attempts", &number, &by)) {
         char *end;
         long count = strtol(buf_text(&number), &end, 10);
         if (number.failed || by.failed)
@@ -41,7 +42,7 @@ bool retry_settings_read(const struct profiles *profiles, const char *profile, u
         *attempts = count < MOST_ATTEMPTS ? (unsigned)count : MOST_ATTEMPTS;
     }
     buf_truncate(&by, 0);
-    if (!find(profiles, profile, "AWS_RETRY_MODE", "retry_mode", &mode, &by))
+    if (!retry_settings_find(profiles, profile, "AWS_RETRY_MODE", "retry_mode", &mode, &by))
         return true;
     if (mode.failed || by.failed)
         return error_no_memory(err);

@@ -19,7 +19,7 @@ static const struct {
 };
 
 /* Who signed for the role AT, as its owner calls it. */
-static void write_signer(struct buf *out, const struct role_plan *plan, size_t at)
+static void role_fault_write_signer(struct buf *out, const struct role_plan *plan, size_t at)
 {
     if (at + 1 < plan->count)
         role_write_name(out, &plan->roles[at + 1]);
@@ -29,12 +29,12 @@ static void write_signer(struct buf *out, const struct role_plan *plan, size_t a
         buf_add_text(out, places[plan->signers].word);
 }
 
-static void explain_denied(const struct role_plan *plan, size_t at, const char *name,
-                           const struct error *why, struct error *err)
+static void role_fault_explain_denied(const struct role_plan *plan, size_t at, const char *name,
+                                      const struct error *why, struct error *err)
 {
     const struct role *role = &plan->roles[at];
     CLEAN_UP(buf_clean_up) struct buf signer = {0};
-    write_signer(&signer, plan, at);
+    role_fault_write_signer(&signer, plan, at);
     if (role->mfa_serial && strstr(why->text, "MultiFactorAuthentication"))
         error_set(err, ERROR_DENIED,
                   "%.400s could not be assumed: %.400s; each code of the MFA device %.200s is good "
@@ -53,12 +53,12 @@ static void explain_denied(const struct role_plan *plan, size_t at, const char *
 }
 
 /* Of the signer's credentials. False when it is about something else. */
-static bool explain_identity(const struct role_plan *plan, size_t at, const char *method,
-                             const struct error *why, struct error *err)
+static bool role_fault_explain_identity(const struct role_plan *plan, size_t at, const char *method,
+                                        const struct error *why, struct error *err)
 {
     const char *profile = at + 1 < plan->count ? plan->roles[at + 1].profile : plan->source;
     CLEAN_UP(buf_clean_up) struct buf signer = {0};
-    write_signer(&signer, plan, at);
+    role_fault_write_signer(&signer, plan, at);
     if (!sts_fault_of_identity(why, method, buf_text(&signer), profile, err))
         return false;
     error_add(err, " (it is %s that signs for the role)", buf_text(&signer));
@@ -66,8 +66,8 @@ static bool explain_identity(const struct role_plan *plan, size_t at, const char
 }
 
 /* Of a role for a token. */
-static void explain_token(const struct role *role, const char *name, const struct error *why,
-                          struct error *err)
+static void role_fault_explain_token(const struct role *role, const char *name,
+                                     const struct error *why, struct error *err)
 {
     if (strncmp(why->code, "ExpiredToken", strlen("ExpiredToken")) == 0)
         error_set(err, ERROR_EXPIRED,
@@ -87,12 +87,12 @@ static void explain_token(const struct role *role, const char *name, const struc
                   name, role->token_file, why->text);
 }
 
-static void explain_signed(const struct role_plan *plan, size_t at, const char *method,
-                           const char *name, const struct error *why, struct error *err)
+static void role_fault_explain_signed(const struct role_plan *plan, size_t at, const char *method,
+                                      const char *name, const struct error *why, struct error *err)
 {
     if (strcmp(why->code, "AccessDenied") == 0)
-        explain_denied(plan, at, name, why, err);
-    else if (!explain_identity(plan, at, method, why, err))
+        role_fault_explain_denied(plan, at, name, why, err);
+    else if (!role_fault_explain_identity(plan, at, method, why, err))
         error_set(err, ERROR_DENIED,
                   "%.400s could not be assumed: %.600s; check what the profile says of it "
                   "(role_arn, role_session_name, external_id, duration_seconds, mfa_serial)",
@@ -109,9 +109,9 @@ void role_fault_explain(const struct role_plan *plan, size_t at, const char *met
         return;
     role_write_name(&name, role);
     if (role->token_file)
-        explain_token(role, buf_text(&name), why, err);
+        role_fault_explain_token(role, buf_text(&name), why, err);
     else
-        explain_signed(plan, at, method, buf_text(&name), why, err);
+        role_fault_explain_signed(plan, at, method, buf_text(&name), why, err);
     memcpy(err->code, why->code, sizeof err->code);
     memcpy(err->request_id, why->request_id, sizeof err->request_id);
     err->http_status = why->http_status;

@@ -9,7 +9,7 @@
 #include "core/aws/stored.h"
 #include "core/json/json.h"
 
-static void free_role(struct role *role)
+static void role_plan_free_role(struct role *role)
 {
     free(role->profile);
     free(role->arn);
@@ -24,7 +24,7 @@ static void free_role(struct role *role)
 void role_plan_clean_up(struct role_plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++)
-        free_role(&plan->roles[i]);
+        role_plan_free_role(&plan->roles[i]);
     free(plan->roles);
     free(plan->source);
     free(plan->origin);
@@ -47,7 +47,7 @@ struct planner {
     bool no_memory;
 };
 
-static char *keep(struct planner *in, struct span text)
+static char *role_plan_store(struct planner *in, struct span text)
 {
     char *copy = strndup(text.data, text.size);
     in->no_memory = in->no_memory || !copy;
@@ -55,20 +55,20 @@ static char *keep(struct planner *in, struct span text)
 }
 
 /* NULL when the profile does not say. */
-static char *take(struct planner *in, const char *profile, const char *key)
+static char *role_plan_take(struct planner *in, const char *profile, const char *key)
 {
     struct span value;
-    return profiles_get(in->profiles, profile, key, &value) ? keep(in, value) : NULL;
+    return profiles_get(in->profiles, profile, key, &value) ? role_plan_store(in, value) : NULL;
 }
 
-static bool has(const struct profiles *profiles, const char *profile, const char *key)
+static bool role_plan_has(const struct profiles *profiles, const char *profile, const char *key)
 {
     struct span value;
     return profiles_get(profiles, profile, key, &value);
 }
 
 /* The section that has KEY: of the credentials file where both have it. */
-static void keep_origin(struct planner *in, const char *profile, const char *key)
+static void role_plan_store_origin(struct planner *in, const char *profile, const char *key)
 {
     CLEAN_UP(buf_clean_up) struct buf origin = {0};
     struct span value;
@@ -80,21 +80,23 @@ static void keep_origin(struct planner *in, const char *profile, const char *key
 }
 
 /* Either key, as for the AWS CLI: half a pair is a mistake to be told, and no reason to go on. */
-static bool has_keys(const struct profiles *profiles, const char *profile)
+static bool role_plan_has_keys(const struct profiles *profiles, const char *profile)
 {
-    return has(profiles, profile, "aws_access_key_id") ||
-           has(profiles, profile, "aws_secret_access_key");
+    return role_plan_has(profiles, profile, "aws_access_key_id") ||
+           role_plan_has(profiles, profile, "aws_secret_access_key");
 }
 
-static bool has_role(const struct profiles *profiles, const char *profile)
+static bool role_plan_has_role(const struct profiles *profiles, const char *profile)
 {
-    return has(profiles, profile, "role_arn") && !has(profiles, profile, "web_identity_token_file");
+    return role_plan_has(profiles, profile, "role_arn") &&
+           !role_plan_has(profiles, profile, "web_identity_token_file");
 }
 
 /* The name of the AWS CLI's file is made of what Python prints for the arguments. A session's name
  * is among them only where somebody has chosen it. */
 
-static void add_argument(struct buf *out, const char *name, const char *value, bool is_number)
+static void role_plan_add_argument(struct buf *out, const char *name, const char *value,
+                                   bool is_number)
 {
     if (!value)
         return;
@@ -106,21 +108,21 @@ static void add_argument(struct buf *out, const char *name, const char *value, b
         json_write_ascii(out, span_text(value));
 }
 
-static void name_cache(struct planner *in, struct role *role)
+static void role_plan_name_cache(struct planner *in, struct role *role)
 {
     CLEAN_UP(buf_clean_up) struct buf arguments = {0};
     buf_add_char(&arguments, '{');
-    add_argument(&arguments, "DurationSeconds", role->duration_seconds, true);
-    add_argument(&arguments, "ExternalId", role->external_id, false);
-    add_argument(&arguments, "RoleArn", role->arn, false);
-    add_argument(&arguments, "RoleSessionName", role->session_name, false);
-    add_argument(&arguments, "SerialNumber", role->mfa_serial, false);
+    role_plan_add_argument(&arguments, "DurationSeconds", role->duration_seconds, true);
+    role_plan_add_argument(&arguments, "ExternalId", role->external_id, false);
+    role_plan_add_argument(&arguments, "RoleArn", role->arn, false);
+    role_plan_add_argument(&arguments, "RoleSessionName", role->session_name, false);
+    role_plan_add_argument(&arguments, "SerialNumber", role->mfa_serial, false);
     buf_add_char(&arguments, '}');
     role->cache = arguments.failed ? NULL : cli_cache_path(buf_span(&arguments));
     in->no_memory = in->no_memory || !role->cache;
 }
 
-static struct role *add_role(struct planner *in)
+static struct role *role_plan_add_role(struct planner *in)
 {
     struct role_plan *plan = in->plan;
     struct role *grown = reallocarray(plan->roles, plan->count + 1, sizeof *grown);
@@ -134,7 +136,7 @@ static struct role *add_role(struct planner *in)
 }
 
 /* An empty name is none. */
-static void drop_empty(char **text)
+static void role_plan_drop_empty(char **text)
 {
     if (!*text || **text)
         return;
@@ -143,9 +145,9 @@ static void drop_empty(char **text)
 }
 
 /* A number as Python reads and prints it; what is none is passed over, as the AWS CLI does. */
-static void read_duration(struct planner *in, struct role *role, const char *profile)
+static void role_plan_read_duration(struct planner *in, struct role *role, const char *profile)
 {
-    char *text = take(in, profile, "duration_seconds"), *digits = text;
+    char *text = role_plan_take(in, profile, "duration_seconds"), *digits = text;
     if (!text)
         return;
     bool negative = *digits == '-';
@@ -156,15 +158,15 @@ static void read_duration(struct planner *in, struct role *role, const char *pro
         digits -= *digits == '\0';
         CLEAN_UP(buf_clean_up) struct buf number = {0};
         buf_printf(&number, "%s%s", negative && strcmp(digits, "0") != 0 ? "-" : "", digits);
-        role->duration_seconds = keep(in, buf_span(&number));
+        role->duration_seconds = role_plan_store(in, buf_span(&number));
     }
     free(text);
 }
 
 /* False with ERR filled: memory ran out, or the role has no name. */
-static bool finish_role(struct planner *in, struct role *role, struct error *err)
+static bool role_plan_finish_role(struct planner *in, struct role *role, struct error *err)
 {
-    drop_empty(&role->session_name);
+    role_plan_drop_empty(&role->session_name);
     if (in->no_memory)
         return error_no_memory(err);
     bool is_named = role->arn && *role->arn;
@@ -178,27 +180,27 @@ static bool finish_role(struct planner *in, struct role *role, struct error *err
         return error_set(err, ERROR_DENIED,
                          "AWS_WEB_IDENTITY_TOKEN_FILE is set, and AWS_ROLE_ARN, which says which "
                          "role the token is for, is not; set it to the role's ARN");
-    name_cache(in, role);
+    role_plan_name_cache(in, role);
     return !in->no_memory || error_no_memory(err);
 }
 
 /* Sources. */
 
-static bool add_role_of(struct planner *in, const char *profile, struct error *err)
+static bool role_plan_add_role_of(struct planner *in, const char *profile, struct error *err)
 {
-    struct role *role = add_role(in);
+    struct role *role = role_plan_add_role(in);
     if (!role)
         return error_no_memory(err);
-    role->profile = keep(in, span_text(profile));
-    role->arn = take(in, profile, "role_arn");
-    role->session_name = take(in, profile, "role_session_name");
-    role->external_id = take(in, profile, "external_id");
-    role->mfa_serial = take(in, profile, "mfa_serial");
-    read_duration(in, role, profile);
-    return finish_role(in, role, err);
+    role->profile = role_plan_store(in, span_text(profile));
+    role->arn = role_plan_take(in, profile, "role_arn");
+    role->session_name = role_plan_take(in, profile, "role_session_name");
+    role->external_id = role_plan_take(in, profile, "external_id");
+    role->mfa_serial = role_plan_take(in, profile, "mfa_serial");
+    role_plan_read_duration(in, role, profile);
+    return role_plan_finish_role(in, role, err);
 }
 
-static bool is_visited(const struct role_plan *plan, const char *profile)
+static bool role_plan_is_visited(const struct role_plan *plan, const char *profile)
 {
     for (size_t i = 0; i < plan->count; i++)
         if (strcmp(plan->roles[i].profile, profile) == 0)
@@ -206,7 +208,8 @@ static bool is_visited(const struct role_plan *plan, const char *profile)
     return false;
 }
 
-static bool fail_circle(const struct role_plan *plan, const char *source, struct error *err)
+static bool role_plan_fail_circle(const struct role_plan *plan, const char *source,
+                                  struct error *err)
 {
     error_set(err, ERROR_DENIED,
               "the source_profile of profile %.200s goes in a circle: ", plan->roles[0].profile);
@@ -217,8 +220,8 @@ static bool fail_circle(const struct role_plan *plan, const char *source, struct
 }
 
 /* The profile in SOURCE signs for the last role so far; NEXT when it does so as another role. */
-static bool check_source(const struct planner *in, const char *profile, const char *source,
-                         bool *next, struct error *err)
+static bool role_plan_check_source(const struct planner *in, const char *profile,
+                                   const char *source, bool *next, struct error *err)
 {
     *next = false;
     if (!profiles_has(in->profiles, source)) {
@@ -230,16 +233,16 @@ static bool check_source(const struct planner *in, const char *profile, const ch
                          profile, source, in->profiles->config_path, in->profiles->credentials_path,
                          buf_text(&names));
     }
-    bool keys = has_keys(in->profiles, source);
-    if (is_visited(in->plan, source) && (strcmp(source, profile) != 0 || !keys))
-        return fail_circle(in->plan, source, err);
-    *next = !keys && has_role(in->profiles, source);
+    bool keys = role_plan_has_keys(in->profiles, source);
+    if (role_plan_is_visited(in->plan, source) && (strcmp(source, profile) != 0 || !keys))
+        return role_plan_fail_circle(in->plan, source, err);
+    *next = !keys && role_plan_has_role(in->profiles, source);
     return true;
 }
 
 /* The words are the AWS CLI's, case included. */
-static bool take_place(struct role_plan *plan, const char *profile, const char *place,
-                       struct error *err)
+static bool role_plan_take_place(struct role_plan *plan, const char *profile, const char *place,
+                                 struct error *err)
 {
     static const char *const places[] = {[ROLE_SIGNED_BY_ENVIRONMENT] = "Environment",
                                          [ROLE_SIGNED_BY_CONTAINER] = "EcsContainer",
@@ -256,10 +259,11 @@ static bool take_place(struct role_plan *plan, const char *profile, const char *
 }
 
 /* PROFILE's source; NEXT gets its name when it is a role itself, for the caller to free. */
-static bool follow(struct planner *in, const char *profile, char **next, struct error *err)
+static bool role_plan_follow(struct planner *in, const char *profile, char **next,
+                             struct error *err)
 {
-    char *source = take(in, profile, "source_profile");
-    char *place = take(in, profile, "credential_source");
+    char *source = role_plan_take(in, profile, "source_profile");
+    char *place = role_plan_take(in, profile, "credential_source");
     bool goes_on = false, ok;
     *next = NULL;
     if (in->no_memory)
@@ -275,9 +279,9 @@ static bool follow(struct planner *in, const char *profile, char **next, struct 
                        "away",
                        profile);
     else if (place)
-        ok = take_place(in->plan, profile, place, err);
+        ok = role_plan_take_place(in->plan, profile, place, err);
     else
-        ok = check_source(in, profile, source, &goes_on, err);
+        ok = role_plan_check_source(in, profile, source, &goes_on, err);
     free(place);
     if (ok && goes_on) {
         *next = source;
@@ -295,13 +299,13 @@ enum credentials_found role_plan_of_sources(struct role_plan *plan,
                                             struct error *err)
 {
     struct planner in = {.plan = plan, .profiles = context->profiles};
-    if (!has_role(in.profiles, context->profile))
+    if (!role_plan_has_role(in.profiles, context->profile))
         return CREDENTIALS_ABSENT;
-    keep_origin(&in, context->profile, "role_arn");
-    char *profile = keep(&in, span_text(context->profile)), *next = NULL;
+    role_plan_store_origin(&in, context->profile, "role_arn");
+    char *profile = role_plan_store(&in, span_text(context->profile)), *next = NULL;
     bool ok = profile || error_no_memory(err);
     while (ok && profile) {
-        ok = add_role_of(&in, profile, err) && follow(&in, profile, &next, err);
+        ok = role_plan_add_role_of(&in, profile, err) && role_plan_follow(&in, profile, &next, err);
         free(profile);
         profile = ok ? next : NULL;
     }
@@ -312,16 +316,17 @@ enum credentials_found role_plan_of_sources(struct role_plan *plan,
 
 /* The environment goes before the profile, key by key; as for the AWS CLI, a variable that is empty
  * is there. */
-static const char *said(const struct credentials_context *context, const char *variable)
+static const char *role_plan_stated(const struct credentials_context *context, const char *variable)
 {
     return context->asked_for || context->is_source ? NULL : getenv(variable);
 }
 
-static char *take_said(struct planner *in, const struct credentials_context *context,
-                       const char *variable, const char *key)
+static char *role_plan_take_stated(struct planner *in, const struct credentials_context *context,
+                                   const char *variable, const char *key)
 {
-    const char *value = said(context, variable);
-    return value ? keep(in, span_text(value)) : take(in, context->profile, key);
+    const char *value = role_plan_stated(context, variable);
+    return value ? role_plan_store(in, span_text(value))
+                 : role_plan_take(in, context->profile, key);
 }
 
 enum credentials_found role_plan_of_web_identity(struct role_plan *plan,
@@ -330,24 +335,25 @@ enum credentials_found role_plan_of_web_identity(struct role_plan *plan,
 {
     static const char variable[] = "AWS_WEB_IDENTITY_TOKEN_FILE";
     struct planner in = {.plan = plan, .profiles = context->profiles};
-    char *file = take_said(&in, context, variable, "web_identity_token_file");
-    drop_empty(&file);
+    char *file = role_plan_take_stated(&in, context, variable, "web_identity_token_file");
+    role_plan_drop_empty(&file);
     if (!file && !in.no_memory)
         return CREDENTIALS_ABSENT;
-    struct role *role = add_role(&in);
+    struct role *role = role_plan_add_role(&in);
     if (role && file) {
         role->token_file = stored_path(file);
         in.no_memory = in.no_memory || !role->token_file;
-        if (said(context, variable)) {
-            plan->origin = keep(&in, span_text(variable));
+        if (role_plan_stated(context, variable)) {
+            plan->origin = role_plan_store(&in, span_text(variable));
         } else {
-            role->profile = keep(&in, span_text(context->profile));
-            keep_origin(&in, context->profile, "web_identity_token_file");
+            role->profile = role_plan_store(&in, span_text(context->profile));
+            role_plan_store_origin(&in, context->profile, "web_identity_token_file");
         }
-        role->arn = take_said(&in, context, "AWS_ROLE_ARN", "role_arn");
-        role->session_name = take_said(&in, context, "AWS_ROLE_SESSION_NAME", "role_session_name");
+        role->arn = role_plan_take_stated(&in, context, "AWS_ROLE_ARN", "role_arn");
+        role->session_name =
+            role_plan_take_stated(&in, context, "AWS_ROLE_SESSION_NAME", "role_session_name");
     }
     free(file);
-    bool ok = role && !in.no_memory ? finish_role(&in, role, err) : error_no_memory(err);
+    bool ok = role && !in.no_memory ? role_plan_finish_role(&in, role, err) : error_no_memory(err);
     return ok ? CREDENTIALS_FOUND : CREDENTIALS_FAILED;
 }

@@ -49,7 +49,7 @@ struct aws_session *aws_session_new(struct aws_settings *settings,
     return NULL;
 }
 
-static void free_located(struct located *located)
+static void session_free_located(struct located *located)
 {
     aws_endpoint_clean_up(&located->endpoint);
     free(located->account_id);
@@ -65,12 +65,12 @@ void aws_session_destroy(struct aws_session *session)
     mfa_codes_clean_up(&session->codes);
     for (struct located *each = session->located, *next; each; each = next) {
         next = each->next;
-        free_located(each);
+        session_free_located(each);
     }
     free(session);
 }
 
-static bool is_of(const struct located *located, const char *account_id)
+static bool session_is_of(const struct located *located, const char *account_id)
 {
     const char *own = located->account_id;
     return own && account_id ? strcmp(own, account_id) == 0 : own == account_id;
@@ -84,7 +84,7 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
 {
     const char *account_id = credentials->account_id;
     for (struct located *each = session->located; each; each = each->next)
-        if (is_of(each, account_id))
+        if (session_is_of(each, account_id))
             return &each->endpoint;
     struct located *located = calloc(1, sizeof *located);
     if (!located || (account_id && !(located->account_id = strdup(account_id)))) {
@@ -94,7 +94,7 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
     }
     if (!aws_endpoint_init(&located->endpoint, session->settings, AWS_DYNAMODB, NULL, account_id,
                            err)) {
-        free_located(located);
+        session_free_located(located);
         return NULL;
     }
     located->next = session->located;
@@ -102,12 +102,12 @@ const struct aws_endpoint *aws_session_endpoint(struct aws_session *session,
     return &located->endpoint;
 }
 
-bool aws_session_ask_codes(struct aws_session *session, const struct profiles *profiles,
-                           mfa_ask_fn *ask, void *arg, struct error *err)
+bool aws_session_request_codes(struct aws_session *session, const struct profiles *profiles,
+                               mfa_ask_fn *ask, void *arg, struct error *err)
 {
     struct credentials_context context = session->context;
     context.profiles = profiles;
-    return mfa_codes_ask(&session->codes, &context, ask, arg, err);
+    return mfa_codes_request(&session->codes, &context, ask, arg, err);
 }
 
 const struct aws_settings *aws_session_settings(const struct aws_session *session)

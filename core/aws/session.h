@@ -27,8 +27,8 @@ void aws_session_destroy(struct aws_session *session); /* NULL is fine */
 
 /* Asks for what the session's credentials can't be had without (mfa.h). PROFILES may be without
  * their secrets. False with ERR filled. */
-bool aws_session_ask_codes(struct aws_session *session, const struct profiles *profiles,
-                           mfa_ask_fn *ask, void *arg, struct error *err);
+bool aws_session_request_codes(struct aws_session *session, const struct profiles *profiles,
+                               mfa_ask_fn *ask, void *arg, struct error *err);
 
 const struct aws_settings *aws_session_settings(const struct aws_session *session);
 

@@ -33,72 +33,74 @@ struct lookup {
 };
 
 /* An empty variable counts as none. */
-static const char *variable(const char *name)
+static const char *settings_variable(const char *name)
 {
     const char *value = getenv(name);
     return value && *value ? value : NULL;
 }
 
-static void keep(struct lookup *in, char **out, struct span text)
+static void settings_store(struct lookup *in, char **out, struct span text)
 {
     *out = strndup(text.data, text.size);
     in->no_memory = in->no_memory || !*out;
 }
 
-static void keep_origin(struct lookup *in, unsigned setting, const char *text)
+static void settings_store_origin(struct lookup *in, unsigned setting, const char *text)
 {
     free(in->settings->origins[setting]);
-    keep(in, &in->settings->origins[setting], span_text(text));
+    settings_store(in, &in->settings->origins[setting], span_text(text));
 }
 
 /* "~/.aws/config [profile x]": the file as its owner calls it, and the section. */
-static void keep_file_origin(struct lookup *in, unsigned setting, enum profile_dialect file)
+static void settings_store_file_origin(struct lookup *in, unsigned setting,
+                                       enum profile_dialect file)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     profiles_origin(in->profiles, file, aws_settings_profile_in_force(in->settings), &text);
-    keep_origin(in, setting, buf_text(&text));
+    settings_store_origin(in, setting, buf_text(&text));
 }
 
 /* In the profile in force; the credentials file comes first. */
-static bool find_in_profile(struct lookup *in, unsigned setting, const char *key,
-                            struct span *value)
+static bool settings_find_in_profile(struct lookup *in, unsigned setting, const char *key,
+                                     struct span *value)
 {
     const char *profile = aws_settings_profile_in_force(in->settings);
     bool in_credentials = profile_get(&in->profiles->credentials, profile, key, value);
     if (!in_credentials && !profile_get(&in->profiles->config, profile, key, value))
         return false;
-    keep_file_origin(in, setting, in_credentials ? PROFILE_CREDENTIALS : PROFILE_CONFIG);
+    settings_store_file_origin(in, setting, in_credentials ? PROFILE_CREDENTIALS : PROFILE_CONFIG);
     return true;
 }
 
-static bool find_in_environment(struct lookup *in, unsigned setting, const char *name,
-                                struct span *value)
+static bool settings_find_in_environment(struct lookup *in, unsigned setting, const char *name,
+                                         struct span *value)
 {
-    if (!variable(name))
+    if (!settings_variable(name))
         return false;
-    *value = span_text(variable(name));
-    keep_origin(in, setting, name);
+    *value = span_text(settings_variable(name));
+    settings_store_origin(in, setting, name);
     return true;
 }
 
 /* A text; an empty one counts as none. */
-static bool find(struct lookup *in, unsigned setting, const char *name, const char *key,
-                 struct span *value)
+static bool settings_find(struct lookup *in, unsigned setting, const char *name, const char *key,
+                          struct span *value)
 {
-    return find_in_environment(in, setting, name, value) ||
-           (find_in_profile(in, setting, key, value) && value->size > 0);
+    return settings_find_in_environment(in, setting, name, value) ||
+           (settings_find_in_profile(in, setting, key, value) && value->size > 0);
 }
 
 /* Only "true" is true, in any case. As in the AWS CLI, a variable that is empty is there, and says
  * no. */
-static bool find_switch(struct lookup *in, unsigned setting, const char *name, const char *key)
+static bool settings_find_switch(struct lookup *in, unsigned setting, const char *name,
+                                 const char *key)
 {
     const char *said = getenv(name);
     struct span value = span_text(said);
     if (said)
-        keep_origin(in, setting, name);
+        settings_store_origin(in, setting, name);
     else
-        find_in_profile(in, setting, key, &value);
+        settings_find_in_profile(in, setting, key, &value);
     return value.size == 4 && strncasecmp(value.data, "true", 4) == 0;
 }
 
@@ -116,31 +118,32 @@ const char *aws_settings_profile_in_force(const struct aws_settings *settings)
 }
 
 /* As in the AWS CLI, a variable that is empty names a profile, which hardly anybody has. */
-static bool find_profile_in(struct lookup *in, const char *name, struct span *value)
+static bool settings_find_profile_in(struct lookup *in, const char *name, struct span *value)
 {
     const char *said = getenv(name);
     if (!said)
         return false;
     *value = span_text(said);
-    keep_origin(in, AWS_SETTING_PROFILE, name);
+    settings_store_origin(in, AWS_SETTING_PROFILE, name);
     return true;
 }
 
 /* AWS_PROFILE comes first, as in version 2 of the AWS CLI. */
-static void pick_profile(struct lookup *in)
+static void settings_pick_profile(struct lookup *in)
 {
     const struct aws_options *options = in->options;
     struct span name = span_text(options->profile);
     in->settings->asked_for = options->profile != NULL;
     if (options->profile)
-        keep_origin(in, AWS_SETTING_PROFILE,
-                    options->profile_named_by ? options->profile_named_by : "--profile");
-    if (options->profile || find_profile_in(in, "AWS_PROFILE", &name) ||
-        find_profile_in(in, "AWS_DEFAULT_PROFILE", &name))
-        keep(in, &in->settings->profile, name);
+        settings_store_origin(in, AWS_SETTING_PROFILE,
+                              options->profile_named_by ? options->profile_named_by : "--profile");
+    if (options->profile || settings_find_profile_in(in, "AWS_PROFILE", &name) ||
+        settings_find_profile_in(in, "AWS_DEFAULT_PROFILE", &name))
+        settings_store(in, &in->settings->profile, name);
 }
 
-static void write_whereabouts(struct buf *out, const char *path, const struct profile_file *file)
+static void settings_write_whereabouts(struct buf *out, const char *path,
+                                       const struct profile_file *file)
 {
     buf_add_text(out, path[0] ? path : "\"\"");
     if (file->instead || file->is_empty)
@@ -148,7 +151,7 @@ static void write_whereabouts(struct buf *out, const char *path, const struct pr
 }
 
 /* A section of the config file that was meant for NAME: [x], which is to read [profile x]. */
-static bool lacks_the_word(const struct profile_file *config, const char *name)
+static bool settings_lacks_the_word(const struct profile_file *config, const char *name)
 {
     for (size_t i = 0; i < config->ini.section_count; i++)
         if (span_is(config->ini.sections[i].header, name))
@@ -157,7 +160,7 @@ static bool lacks_the_word(const struct profile_file *config, const char *name)
 }
 
 /* What to do about a profile that is not there. */
-static void write_cure(const struct lookup *in, struct buf *out)
+static void settings_write_cure(const struct lookup *in, struct buf *out)
 {
     const struct profiles *profiles = in->profiles;
     const char *wanted = in->settings->profile;
@@ -169,7 +172,7 @@ static void write_cure(const struct lookup *in, struct buf *out)
     for (size_t i = 0; i < 2; i++)
         for (size_t at = 0; profile_next_name(files[i], &at, &name);)
             nearest_offer(&nearest, name);
-    if (lacks_the_word(&profiles->config, wanted)) {
+    if (settings_lacks_the_word(&profiles->config, wanted)) {
         buf_printf(out, "; [%.100s] there is to read [profile %.100s]", wanted, wanted);
         return;
     }
@@ -179,11 +182,11 @@ static void write_cure(const struct lookup *in, struct buf *out)
     }
     buf_printf(out, "; %smake it: aws configure", names.size > 0 ? "name one of them, or " : "");
     aws_add_profile_option(out, wanted);
-    if (in->settings->asked_for && variable("AWS_ACCESS_KEY_ID"))
+    if (in->settings->asked_for && settings_variable("AWS_ACCESS_KEY_ID"))
         buf_add_text(out, "; AWS_ACCESS_KEY_ID is not used where a profile is named so");
 }
 
-static bool check_profile(const struct lookup *in, struct error *err)
+static bool settings_check_profile(const struct lookup *in, struct error *err)
 {
     const struct aws_settings *settings = in->settings;
     const struct profiles *profiles = in->profiles;
@@ -204,9 +207,9 @@ static bool check_profile(const struct lookup *in, struct error *err)
         return false;
     }
     CLEAN_UP(buf_clean_up) struct buf config = {0}, credentials = {0}, cure = {0};
-    write_whereabouts(&config, profiles->config_path, &profiles->config);
-    write_whereabouts(&credentials, profiles->credentials_path, &profiles->credentials);
-    write_cure(in, &cure);
+    settings_write_whereabouts(&config, profiles->config_path, &profiles->config);
+    settings_write_whereabouts(&credentials, profiles->credentials_path, &profiles->credentials);
+    settings_write_cure(in, &cure);
     return error_set(err, ERROR_DENIED, "profile %s (named by %s) is in neither %s nor %s%s",
                      settings->profile, named_by ? named_by : "", buf_text(&config),
                      buf_text(&credentials), buf_text(&cure));
@@ -215,7 +218,7 @@ static bool check_profile(const struct lookup *in, struct error *err)
 /* Region. */
 
 /* Some names of regions ask for FIPS: "fips-us-west-2", "us-west-2-fips". */
-static bool take_out(struct buf *text, const char *part)
+static bool settings_take_out(struct buf *text, const char *part)
 {
     char *at = strstr(buf_text(text), part);
     size_t size = strlen(part);
@@ -226,19 +229,19 @@ static bool take_out(struct buf *text, const char *part)
     return true;
 }
 
-static void take_out_fips(struct lookup *in, struct buf *region)
+static void settings_take_out_fips(struct lookup *in, struct buf *region)
 {
     bool fips = false;
-    while (take_out(region, "fips-") || take_out(region, "-fips"))
+    while (settings_take_out(region, "fips-") || settings_take_out(region, "-fips"))
         fips = true;
     if (!fips)
         return;
     in->settings->fips = true;
-    keep_origin(in, AWS_SETTING_FIPS, "the region's name");
+    settings_store_origin(in, AWS_SETTING_FIPS, "the region's name");
 }
 
 /* A region becomes a label of a host's name. A number alone is none. */
-static bool is_region(struct span text)
+static bool settings_is_region(struct span text)
 {
     size_t digits = 0;
     while (digits < text.size && isdigit((unsigned char)text.data[digits]))
@@ -246,9 +249,9 @@ static bool is_region(struct span text)
     return aws_url_is_label(text) && digits < text.size;
 }
 
-static bool check_region(struct span region, struct error *err)
+static bool settings_check_region(struct span region, struct error *err)
 {
-    return is_region(region) ||
+    return settings_is_region(region) ||
            error_set(err, ERROR_INVALID,
                      "\"%.*s\" is no region: letters, digits and dashes only, such as "
                      "eu-central-1",
@@ -258,7 +261,7 @@ static bool check_region(struct span region, struct error *err)
 bool aws_settings_find_region(struct aws_settings *settings, struct span region, const char *by,
                               struct error *err)
 {
-    if (!check_region(region, err))
+    if (!settings_check_region(region, err))
         return false;
     char *name = strndup(region.data, region.size), *origin = strdup(by);
     if (!name || !origin) {
@@ -274,23 +277,24 @@ bool aws_settings_find_region(struct aws_settings *settings, struct span region,
     return true;
 }
 
-static bool settle_region(struct lookup *in, struct error *err)
+static bool settings_resolve_region(struct lookup *in, struct error *err)
 {
     struct span region = span_text(in->options->region);
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     if (in->options->region)
-        keep_origin(in, AWS_SETTING_REGION,
-                    in->options->region_named_by ? in->options->region_named_by : "--region");
-    else if (!find_in_environment(in, AWS_SETTING_REGION, "AWS_REGION", &region))
-        find(in, AWS_SETTING_REGION, "AWS_DEFAULT_REGION", "region", &region);
+        settings_store_origin(in, AWS_SETTING_REGION,
+                              in->options->region_named_by ? in->options->region_named_by
+                                                           : "--region");
+    else if (!settings_find_in_environment(in, AWS_SETTING_REGION, "AWS_REGION", &region))
+        settings_find(in, AWS_SETTING_REGION, "AWS_DEFAULT_REGION", "region", &region);
     in->settings->of_machine = region.size == 0;
     if (in->settings->of_machine)
         return true;
-    if (!check_region(region, err))
+    if (!settings_check_region(region, err))
         return false;
     buf_add_span(&name, region);
-    take_out_fips(in, &name);
-    keep(in, &in->settings->region, buf_span(&name));
+    settings_take_out_fips(in, &name);
+    settings_store(in, &in->settings->region, buf_span(&name));
     in->no_memory = in->no_memory || name.failed;
     return true;
 }
@@ -298,7 +302,7 @@ static bool settle_region(struct lookup *in, struct error *err)
 /* Endpoints. */
 
 /* Which of COUNT names VALUE is, whatever its case; COUNT when it is none. */
-static unsigned which(struct span value, const char *const *names, unsigned count)
+static unsigned settings_which(struct span value, const char *const *names, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         if (value.size == strlen(names[i]) && strncasecmp(value.data, names[i], value.size) == 0)
@@ -306,7 +310,7 @@ static unsigned which(struct span value, const char *const *names, unsigned coun
     return count;
 }
 
-static bool settle_hosts(struct lookup *in, struct error *err)
+static bool settings_resolve_hosts(struct lookup *in, struct error *err)
 {
     static const char *const modes[] = {[AWS_ACCOUNT_PREFERRED] = "preferred",
                                         [AWS_ACCOUNT_REQUIRED] = "required",
@@ -314,13 +318,13 @@ static bool settle_hosts(struct lookup *in, struct error *err)
     struct aws_settings *settings = in->settings;
     struct span mode = span_text(NULL);
     settings->fips =
-        find_switch(in, AWS_SETTING_FIPS, "AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint");
-    settings->dual_stack = find_switch(in, AWS_SETTING_DUAL_STACK, "AWS_USE_DUALSTACK_ENDPOINT",
-                                       "use_dualstack_endpoint");
-    if (!find(in, AWS_SETTING_ACCOUNT_MODE, "AWS_ACCOUNT_ID_ENDPOINT_MODE",
-              "account_id_endpoint_mode", &mode))
+        settings_find_switch(in, AWS_SETTING_FIPS, "AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint");
+    settings->dual_stack = settings_find_switch(
+        in, AWS_SETTING_DUAL_STACK, "AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint");
+    if (!settings_find(in, AWS_SETTING_ACCOUNT_MODE, "AWS_ACCOUNT_ID_ENDPOINT_MODE",
+                       "account_id_endpoint_mode", &mode))
         return true;
-    unsigned at = which(mode, modes, 3);
+    unsigned at = settings_which(mode, modes, 3);
     if (at == 3)
         return error_set(err, ERROR_INVALID,
                          "\"%.*s\" (%s) is no account_id_endpoint_mode: preferred, required or "
@@ -332,8 +336,8 @@ static bool settle_hosts(struct lookup *in, struct error *err)
 }
 
 /* What the profile's section [services NAME] says of SERVICE. */
-static bool find_in_services(struct lookup *in, enum aws_service service, struct span name,
-                             struct span *value)
+static bool settings_find_in_services(struct lookup *in, enum aws_service service, struct span name,
+                                      struct span *value)
 {
     CLEAN_UP(buf_clean_up) struct buf section = {0}, origin = {0};
     const struct profile_file *config = &in->profiles->config;
@@ -342,41 +346,41 @@ static bool find_in_services(struct lookup *in, enum aws_service service, struct
                             "endpoint_url", value) ||
         value->size == 0)
         return false;
-    keep_file_origin(in, AWS_SETTING_URLS + service, PROFILE_CONFIG);
+    settings_store_file_origin(in, AWS_SETTING_URLS + service, PROFILE_CONFIG);
     buf_printf(&origin, "%.*s[services %s]",
                (int)strcspn(in->settings->origins[AWS_SETTING_URLS + service], "["),
                in->settings->origins[AWS_SETTING_URLS + service], buf_text(&section));
-    keep_origin(in, AWS_SETTING_URLS + service, buf_text(&origin));
+    settings_store_origin(in, AWS_SETTING_URLS + service, buf_text(&origin));
     in->no_memory = in->no_memory || section.failed || origin.failed;
     return true;
 }
 
 /* Variables first, the general one too; a profile's section of services comes before what it says
  * of all. A section that isn't there is an error for who gets as far. */
-static bool find_url(struct lookup *in, enum aws_service service, struct span *url)
+static bool settings_find_url(struct lookup *in, enum aws_service service, struct span *url)
 {
     unsigned setting = AWS_SETTING_URLS + service;
     struct aws_settings *settings = in->settings;
     struct span section = span_text(NULL);
-    if (find_in_environment(in, setting, services[service].variable, url) ||
-        find_in_environment(in, setting, "AWS_ENDPOINT_URL", url))
+    if (settings_find_in_environment(in, setting, services[service].variable, url) ||
+        settings_find_in_environment(in, setting, "AWS_ENDPOINT_URL", url))
         return true;
-    if (find_in_profile(in, setting, "services", &section)) {
+    if (settings_find_in_profile(in, setting, "services", &section)) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         buf_add_span(&name, section);
         if (!profile_has_keys(&in->profiles->config, "services", buf_text(&name))) {
             if (!settings->missing_services)
-                keep(in, &settings->missing_services, section);
+                settings_store(in, &settings->missing_services, section);
             return false;
         }
-        if (find_in_services(in, service, section, url))
+        if (settings_find_in_services(in, service, section, url))
             return true;
     }
-    return find_in_profile(in, setting, "endpoint_url", url) && url->size > 0;
+    return settings_find_in_profile(in, setting, "endpoint_url", url) && url->size > 0;
 }
 
 /* Each in its regular form, if it is an address at all: who asks there says if it is none. */
-static void keep_url(struct lookup *in, enum aws_service service, struct span text)
+static void settings_store_url(struct lookup *in, enum aws_service service, struct span text)
 {
     struct aws_url url;
     CLEAN_UP(buf_clean_up) struct buf regular = {0};
@@ -387,23 +391,24 @@ static void keep_url(struct lookup *in, enum aws_service service, struct span te
     } else {
         buf_add_span(&regular, text);
     }
-    keep(in, &in->settings->urls[service], buf_span(&regular));
+    settings_store(in, &in->settings->urls[service], buf_span(&regular));
     in->no_memory = in->no_memory || regular.failed;
 }
 
-static void settle_urls(struct lookup *in)
+static void settings_resolve_urls(struct lookup *in)
 {
     const struct aws_options *options = in->options;
-    bool ignored = find_switch(in, AWS_SETTING_URLS, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
-                               "ignore_configured_endpoint_urls");
+    bool ignored = settings_find_switch(in, AWS_SETTING_URLS, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+                                        "ignore_configured_endpoint_urls");
     for (unsigned service = 0; service < AWS_SERVICES; service++) {
         struct span url = span_text(NULL);
         if (service == AWS_DYNAMODB && options->endpoint_url) {
-            keep_origin(in, AWS_SETTING_URLS,
-                        options->endpoint_named_by ? options->endpoint_named_by : "--endpoint-url");
-            keep_url(in, AWS_DYNAMODB, span_text(options->endpoint_url));
-        } else if (!ignored && find_url(in, service, &url)) {
-            keep_url(in, service, url);
+            settings_store_origin(in, AWS_SETTING_URLS,
+                                  options->endpoint_named_by ? options->endpoint_named_by
+                                                             : "--endpoint-url");
+            settings_store_url(in, AWS_DYNAMODB, span_text(options->endpoint_url));
+        } else if (!ignored && settings_find_url(in, service, &url)) {
+            settings_store_url(in, service, url);
         } else {
             free(in->settings->origins[AWS_SETTING_URLS + service]);
             in->settings->origins[AWS_SETTING_URLS + service] = NULL;
@@ -435,24 +440,24 @@ bool aws_settings_url(const struct aws_settings *settings, enum aws_service serv
 
 /* The rest. */
 
-static bool settle_retries(struct lookup *in, struct error *err)
+static bool settings_resolve_retries(struct lookup *in, struct error *err)
 {
     struct aws_settings *settings = in->settings;
     struct span value;
-    find(in, AWS_SETTING_MAX_ATTEMPTS, "AWS_MAX_ATTEMPTS", "max_attempts", &value);
-    if (find(in, AWS_SETTING_RETRY_MODE, "AWS_RETRY_MODE", "retry_mode", &value))
-        keep(in, &settings->retry_mode, value);
+    settings_find(in, AWS_SETTING_MAX_ATTEMPTS, "AWS_MAX_ATTEMPTS", "max_attempts", &value);
+    if (settings_find(in, AWS_SETTING_RETRY_MODE, "AWS_RETRY_MODE", "retry_mode", &value))
+        settings_store(in, &settings->retry_mode, value);
     return retry_settings_read(in->profiles, aws_settings_profile_in_force(settings),
                                &settings->max_attempts, err);
 }
 
 /* Also the variable of Python's that the AWS CLI heeds, last of all. */
-static void settle_ca_bundle(struct lookup *in)
+static void settings_resolve_ca_bundle(struct lookup *in)
 {
     struct span path = span_text(NULL);
-    if (find(in, AWS_SETTING_CA_BUNDLE, "AWS_CA_BUNDLE", "ca_bundle", &path) ||
-        find_in_environment(in, AWS_SETTING_CA_BUNDLE, "REQUESTS_CA_BUNDLE", &path))
-        keep(in, &in->settings->ca_bundle, path);
+    if (settings_find(in, AWS_SETTING_CA_BUNDLE, "AWS_CA_BUNDLE", "ca_bundle", &path) ||
+        settings_find_in_environment(in, AWS_SETTING_CA_BUNDLE, "REQUESTS_CA_BUNDLE", &path))
+        settings_store(in, &in->settings->ca_bundle, path);
 }
 
 bool aws_settings_init(struct aws_settings *settings, const struct aws_options *options,
@@ -460,12 +465,13 @@ bool aws_settings_init(struct aws_settings *settings, const struct aws_options *
 {
     struct lookup in = {.settings = settings, .options = options, .profiles = profiles};
     *settings = (struct aws_settings){0};
-    pick_profile(&in);
-    if (!in.no_memory && (!check_profile(&in, err) || !settle_hosts(&in, err) ||
-                          !settle_region(&in, err) || !settle_retries(&in, err)))
+    settings_pick_profile(&in);
+    if (!in.no_memory &&
+        (!settings_check_profile(&in, err) || !settings_resolve_hosts(&in, err) ||
+         !settings_resolve_region(&in, err) || !settings_resolve_retries(&in, err)))
         return false;
-    settle_urls(&in);
-    settle_ca_bundle(&in);
+    settings_resolve_urls(&in);
+    settings_resolve_ca_bundle(&in);
     const char *url;
     return in.no_memory ? error_no_memory(err)
                         : aws_settings_url(settings, AWS_DYNAMODB, &url, err);
@@ -486,27 +492,29 @@ void aws_settings_clean_up(struct aws_settings *settings)
 }
 
 /* Whether keys in the environment are whose requests are signed. */
-static bool uses_environment(const struct aws_settings *settings)
+static bool settings_uses_environment(const struct aws_settings *settings)
 {
-    return !settings->asked_for && variable("AWS_ACCESS_KEY_ID");
+    return !settings->asked_for && settings_variable("AWS_ACCESS_KEY_ID");
 }
 
-static bool same_text(const char *a, const char *b)
+static bool settings_same_text(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
 bool aws_settings_equal(const struct aws_settings *a, const struct aws_settings *b)
 {
-    bool environment = uses_environment(a);
+    bool environment = settings_uses_environment(a);
     for (size_t i = 0; i < AWS_SERVICES; i++)
-        if (!same_text(a->urls[i], b->urls[i]))
+        if (!settings_same_text(a->urls[i], b->urls[i]))
             return false;
-    if (a->of_machine != b->of_machine || (!a->of_machine && !same_text(a->region, b->region)) ||
-        a->fips != b->fips || a->dual_stack != b->dual_stack ||
-        a->account_mode != b->account_mode || a->max_attempts != b->max_attempts ||
-        !same_text(a->ca_bundle, b->ca_bundle) || a->asked_for != b->asked_for ||
-        !same_text(a->missing_services, b->missing_services) || environment != uses_environment(b))
+    if (a->of_machine != b->of_machine ||
+        (!a->of_machine && !settings_same_text(a->region, b->region)) || a->fips != b->fips ||
+        a->dual_stack != b->dual_stack || a->account_mode != b->account_mode ||
+        a->max_attempts != b->max_attempts || !settings_same_text(a->ca_bundle, b->ca_bundle) ||
+        a->asked_for != b->asked_for ||
+        !settings_same_text(a->missing_services, b->missing_services) ||
+        environment != settings_uses_environment(b))
         return false;
     return environment ||
            strcmp(aws_settings_profile_in_force(a), aws_settings_profile_in_force(b)) == 0;
@@ -515,7 +523,7 @@ bool aws_settings_equal(const struct aws_settings *a, const struct aws_settings 
 /* Where keys in the environment are in force, naming a profile would turn them off. */
 const char *aws_settings_profile(const struct aws_settings *settings)
 {
-    return uses_environment(settings) ? NULL : settings->profile;
+    return settings_uses_environment(settings) ? NULL : settings->profile;
 }
 
 const char *aws_settings_endpoint_url(const struct aws_settings *settings)

@@ -9,25 +9,25 @@
 #include "core/base/shell.h"
 
 /* Reads the digits of "2.36" at TEXT; false when there are none. */
-static bool read_version(const char *text, struct aws_cli *out)
+static bool sign_in_read_version(const char *text, struct aws_cli *out)
 {
     return sscanf(text, "%3u.%4u", &out->major, &out->minor) >= 1 && out->major > 0;
 }
 
 /* The version in a path such as /usr/local/aws-cli/v2/2.36.0/dist/aws, or …/Cellar/awscli/2.15/… */
-static bool version_of_path(const char *path, struct aws_cli *out)
+static bool sign_in_version_of_path(const char *path, struct aws_cli *out)
 {
     static const char *const marks[] = {"/aws-cli/v2/", "/awscli/", "/awscli@"};
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         const char *at = strstr(path, marks[i]);
-        if (at && read_version(at + strlen(marks[i]), out))
+        if (at && sign_in_read_version(at + strlen(marks[i]), out))
             return true;
     }
     return false;
 }
 
 /* The version that the package of a Python script has, which lies below the same prefix. */
-static bool version_of_package(const char *program, struct aws_cli *out)
+static bool sign_in_version_of_package(const char *program, struct aws_cli *out)
 {
     static const char *const places[] = {"lib/python3*/site-packages",
                                          "lib/python3*/dist-packages"};
@@ -39,7 +39,7 @@ static bool version_of_package(const char *program, struct aws_cli *out)
         snprintf(pattern, sizeof pattern, "%.*s/../%s/awscli-[0-9]*-info", (int)(slash - program),
                  program, places[i]);
         if (glob(pattern, 0, NULL, &names) == 0)
-            found = read_version(
+            found = sign_in_read_version(
                 strstr(strrchr(names.gl_pathv[0], '/'), "awscli-") + strlen("awscli-"), out);
         globfree(&names);
     }
@@ -47,7 +47,7 @@ static bool version_of_package(const char *program, struct aws_cli *out)
 }
 
 /* Version 1 is a script, so a program that is none is of version 2. */
-static bool is_binary(const char *program)
+static bool sign_in_is_binary(const char *program)
 {
     char magic[4] = "";
     FILE *file = fopen(program, "re");
@@ -71,8 +71,8 @@ void aws_cli_find(const char *path, struct aws_cli *out)
     if (!out->path[0] || !realpath(out->path, real))
         return;
     /* A snap's programs are all one, and of the AWS CLI it has version 2 by default. */
-    if (!version_of_path(real, out) && !version_of_package(real, out))
-        out->major = is_binary(real) && !strstr(real, "/snap") ? 2 : 0;
+    if (!sign_in_version_of_path(real, out) && !sign_in_version_of_package(real, out))
+        out->major = sign_in_is_binary(real) && !strstr(real, "/snap") ? 2 : 0;
 }
 
 /* What was found once: the PATH of a process stays as it is, and a version is not changed often. */

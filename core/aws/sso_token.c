@@ -21,7 +21,7 @@ enum {
 
 /* One token's file, for as long as the program runs: what was tried with it, and its refresh under
  * way, which all wait for who need it. */
-struct kept {
+struct sso_kept_token {
     char *path; /* owned; never NULL */
     struct loop *loop;
     const struct log *log;
@@ -42,12 +42,12 @@ struct kept {
     /* A new token that could not be written, and stands for the file with this stamp. */
     struct document *unwritten; /* owned */
     struct stored_stamp stands_for;
-    struct kept *next;
+    struct sso_kept_token *next;
 };
 
 /* There are as many as the profiles in use have sessions. */
 struct sso_tokens {
-    struct kept *kept; /* owned */
+    struct sso_kept_token *kept; /* owned */
 };
 
 struct sso_tokens *sso_tokens_new(void)
@@ -55,7 +55,7 @@ struct sso_tokens *sso_tokens_new(void)
     return calloc(1, sizeof(struct sso_tokens));
 }
 
-static void end_refresh(struct kept *kept)
+static void sso_token_end_refresh(struct sso_kept_token *kept)
 {
     token_call_end(kept->call);
     document_free(kept->draft);
@@ -71,9 +71,9 @@ void sso_tokens_destroy(struct sso_tokens *tokens)
 {
     if (!tokens)
         return;
-    for (struct kept *kept = tokens->kept, *next; kept; kept = next) {
+    for (struct sso_kept_token *kept = tokens->kept, *next; kept; kept = next) {
         next = kept->next;
-        end_refresh(kept);
+        sso_token_end_refresh(kept);
         document_free(kept->unwritten);
         free(kept->path);
         free(kept);
@@ -83,7 +83,7 @@ void sso_tokens_destroy(struct sso_tokens *tokens)
 
 /* Waiting. */
 
-static void wait_for(struct sso_waiter **list, struct sso_waiter *waiter)
+static void sso_token_wait_for(struct sso_waiter **list, struct sso_waiter *waiter)
 {
     waiter->next = *list;
     waiter->link = list;
@@ -105,7 +105,7 @@ void sso_waiter_leave(struct sso_waiter *waiter)
 
 /* Each may make another leave, or wait anew, from within its call: they stand in a list of their
  * own meanwhile. */
-static void tell_all(struct kept *kept)
+static void sso_token_report_all(struct sso_kept_token *kept)
 {
     struct sso_waiter *waiting = kept->waiters;
     kept->waiters = NULL;
@@ -118,12 +118,12 @@ static void tell_all(struct kept *kept)
     }
 }
 
-static void free_text(char **text)
+static void sso_token_free_text(char **text)
 {
     free(*text);
 }
 
-static int64_t wall_ms(const struct kept *kept)
+static int64_t sso_token_wall_ms(const struct sso_kept_token *kept)
 {
     struct clock *clock = loop_clock(kept->loop);
     return clock->wall_ms(clock);
@@ -132,7 +132,7 @@ static int64_t wall_ms(const struct kept *kept)
 /* Files. */
 
 /* NULL when memory or OpenSSL failed. */
-static char *token_path(const struct sso_login *login)
+static char *sso_token_token_path(const struct sso_login *login)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     uint8_t digest[DIGEST_SHA1_SIZE];
@@ -145,17 +145,17 @@ static char *token_path(const struct sso_login *login)
 }
 
 /* "SSO session corp", or "SSO at https://…": what one has to sign in to. */
-static void add_name(struct buf *out, const struct sso_login *login)
+static void sso_token_add_name(struct buf *out, const struct sso_login *login)
 {
     buf_add_text(out, login->session ? "SSO session " : "SSO at ");
     buf_add_text(out, login->session ? login->session : login->start_url);
 }
 
-static enum sso_token_state fail(const struct sso_login *login, enum error_kind kind,
-                                 const char *before, const char *after, struct error *err)
+static enum sso_token_state sso_token_fail(const struct sso_login *login, enum error_kind kind,
+                                           const char *before, const char *after, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0}, command = {0};
-    add_name(&name, login);
+    sso_token_add_name(&name, login);
     sign_in_write_command(&command, "sso login", login->profile);
     error_set(err, kind, "%s%.150s%.260s; sign in: %s", before, buf_text(&name), after,
               buf_text(&command));
@@ -163,14 +163,15 @@ static enum sso_token_state fail(const struct sso_login *login, enum error_kind 
 }
 
 /* The token's file as a document, or what stands for it. NULL with ERR filled. */
-static struct document *read_token(const struct kept *kept, const struct sso_login *login,
-                                   struct stored_stamp *stamp, struct error *err)
+static struct document *sso_token_read_token(const struct sso_kept_token *kept,
+                                             const struct sso_login *login,
+                                             struct stored_stamp *stamp, struct error *err)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0}, copy = {0};
     struct error why = {0};
     enum stored_found found = stored_read(kept->path, &text, &why);
     if (found == STORED_ABSENT) {
-        fail(login, ERROR_EXPIRED, "nobody is signed in to ", "", err);
+        sso_token_fail(login, ERROR_EXPIRED, "nobody is signed in to ", "", err);
         return NULL;
     }
     if (found == STORED_READ)
@@ -184,14 +185,15 @@ static struct document *read_token(const struct kept *kept, const struct sso_log
     if (!document) {
         char after[320];
         snprintf(after, sizeof after, ": %.300s", why.text);
-        fail(login, ERROR_DENIED, "no token for ", after, err);
+        sso_token_fail(login, ERROR_DENIED, "no token for ", after, err);
     }
     return document;
 }
 
 /* When the token expires; none with ERR filled when the file does not hold a token. */
-static struct instant check_token(const struct sso_login *login, const struct document *document,
-                                  const char *path, struct error *err)
+static struct instant sso_token_check_token(const struct sso_login *login,
+                                            const struct document *document, const char *path,
+                                            struct error *err)
 {
     char after[320];
     const char *missing = NULL;
@@ -203,7 +205,7 @@ static struct instant check_token(const struct sso_login *login, const struct do
     if (!missing)
         return expires;
     snprintf(after, sizeof after, ": %.200s has no %s that could be used", path, missing);
-    fail(login, ERROR_DENIED, "no token for ", after, err);
+    sso_token_fail(login, ERROR_DENIED, "no token for ", after, err);
     return (struct instant){0};
 }
 
@@ -212,20 +214,21 @@ static struct instant check_token(const struct sso_login *login, const struct do
 static const char *const needed[] = {"refreshToken", "clientId", "clientSecret",
                                      "registrationExpiresAt"};
 
-static bool can_refresh(const struct kept *kept, const struct sso_login *login,
-                        const struct document *document)
+static bool sso_token_can_refresh(const struct sso_kept_token *kept, const struct sso_login *login,
+                                  const struct document *document)
 {
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (!document_text(document, needed[i]))
             return false;
     return login->session &&
            instant_parse(span_text(document_text(document, "registrationExpiresAt"))).ms >
-               wall_ms(kept);
+               sso_token_wall_ms(kept);
 }
 
 /* The same file is not tried again and again. While its token is valid nothing presses; of one that
  * has expired, only a refusal counts: a network that is gone may be back. */
-static bool is_paused(const struct kept *kept, const struct stored_stamp *stamp, bool valid)
+static bool sso_token_is_paused(const struct sso_kept_token *kept, const struct stored_stamp *stamp,
+                                bool valid)
 {
     int64_t since_ms = loop_now_ms(kept->loop) - kept->tried_ms;
     bool tried = stored_same(stamp, &kept->tried);
@@ -235,7 +238,8 @@ static bool is_paused(const struct kept *kept, const struct stored_stamp *stamp,
 }
 
 /* Puts the answer's token into the draft. */
-static bool take_answer(struct kept *kept, const struct document *answer, struct error *err)
+static bool sso_token_take_answer(struct sso_kept_token *kept, const struct document *answer,
+                                  struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf expires = {0};
     struct document *draft = kept->draft;
@@ -246,7 +250,7 @@ static bool take_answer(struct kept *kept, const struct document *answer, struct
         lasts_s > MOST_LASTS_S)
         return error_set(err, ERROR_BAD_ANSWER,
                          "the answer of SSO's token service has no accessToken or no expiresIn");
-    instant_write(&expires, wall_ms(kept) + lasts_s * 1000);
+    instant_write(&expires, sso_token_wall_ms(kept) + lasts_s * 1000);
     /* Without a new one, the old one is used up. */
     document_remove(draft, "refreshToken");
     return (!expires.failed && document_set_text(draft, "accessToken", token) &&
@@ -257,7 +261,7 @@ static bool take_answer(struct kept *kept, const struct document *answer, struct
            error_no_memory(err);
 }
 
-static void write_back(struct kept *kept)
+static void sso_token_write_back(struct sso_kept_token *kept)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
     struct stored_stamp stamp = kept->tried;
@@ -277,22 +281,22 @@ static void write_back(struct kept *kept)
     kept->draft = NULL;
 }
 
-static void on_refreshed(void *arg, struct document *answer, const struct error *err)
+static void sso_token_on_refreshed(void *arg, struct document *answer, const struct error *err)
 {
-    struct kept *kept = arg;
+    struct sso_kept_token *kept = arg;
     kept->call = NULL;
     kept->why = err ? *err : (struct error){0};
-    if (answer && take_answer(kept, answer, &kept->why))
-        write_back(kept);
+    if (answer && sso_token_take_answer(kept, answer, &kept->why))
+        sso_token_write_back(kept);
     document_free(answer);
-    end_refresh(kept);
+    sso_token_end_refresh(kept);
     if (kept->why.kind != ERROR_NONE)
         log_line(kept->log, kept->was_valid ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
                  "an SSO token was not refreshed: %s", kept->why.text);
-    tell_all(kept);
+    sso_token_report_all(kept);
 }
 
-static bool write_question(struct buf *out, const struct document *token)
+static bool sso_token_write_question(struct buf *out, const struct document *token)
 {
     CLEAN_UP(document_clean_up) struct document *body = document_new();
     bool whole = body && document_set_text(body, "grantType", "refresh_token");
@@ -305,7 +309,8 @@ static bool write_question(struct buf *out, const struct document *token)
 
 /* Profiles of one session may trust different authorities, and each may be the one whose turn it is
  * to refresh. */
-static bool take_client(struct kept *kept, const struct credentials_context *context)
+static bool sso_token_take_client(struct sso_kept_token *kept,
+                                  const struct credentials_context *context)
 {
     const char *ca_bundle = context->settings->ca_bundle;
     kept->client = token_call_client(context);
@@ -315,26 +320,29 @@ static bool take_client(struct kept *kept, const struct credentials_context *con
 }
 
 /* One with others may fail where this asker's does not. */
-static bool has_authorities_of(const struct kept *kept, const struct credentials_context *context)
+static bool sso_token_has_authorities_of(const struct sso_kept_token *kept,
+                                         const struct credentials_context *context)
 {
     const char *mine = context->settings->ca_bundle;
     return mine && kept->ca_bundle ? strcmp(mine, kept->ca_bundle) == 0 : mine == kept->ca_bundle;
 }
 
 /* DRAFT is the refresh's from here on, in case of failure too. */
-static bool start_refresh(struct kept *kept, const struct credentials_context *context,
-                          const struct sso_login *login, struct document *draft, struct error *err)
+static bool sso_token_start_refresh(struct sso_kept_token *kept,
+                                    const struct credentials_context *context,
+                                    const struct sso_login *login, struct document *draft,
+                                    struct error *err)
 {
     CLEAN_UP(buf_clean_up_secret) struct buf body = {0};
     CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
-    end_refresh(kept);
+    sso_token_end_refresh(kept);
     kept->draft = draft;
     kept->was_valid =
-        instant_parse(span_text(document_text(draft, "expiresAt"))).ms > wall_ms(kept);
+        instant_parse(span_text(document_text(draft, "expiresAt"))).ms > sso_token_wall_ms(kept);
     kept->start_url = strdup(login->start_url);
     kept->region = strdup(login->region);
-    if (!kept->start_url || !kept->region || !take_client(kept, context) ||
-        !write_question(&body, draft))
+    if (!kept->start_url || !kept->region || !sso_token_take_client(kept, context) ||
+        !sso_token_write_question(&body, draft))
         return error_no_memory(err);
     if (!aws_endpoint_init(&endpoint, context->settings, AWS_SSO_OIDC, login->region, NULL, err))
         return false;
@@ -348,13 +356,15 @@ static bool start_refresh(struct kept *kept, const struct credentials_context *c
         .body = buf_span(&body),
         .within_ms = kept->was_valid ? SHORT_REFRESH_MS : TOKEN_CALL_MS,
     };
-    kept->call = token_call_start(&kept->client, &question, on_refreshed, kept);
+    kept->call = token_call_start(&kept->client, &question, sso_token_on_refreshed, kept);
     return kept->call || error_no_memory(err);
 }
 
 /* Why a token that has expired is all there is. */
-static enum sso_token_state fail_expired(const struct kept *kept, const struct sso_login *login,
-                                         const struct stored_stamp *stamp, struct error *err)
+static enum sso_token_state sso_token_fail_expired(const struct sso_kept_token *kept,
+                                                   const struct sso_login *login,
+                                                   const struct stored_stamp *stamp,
+                                                   struct error *err)
 {
     const struct error *why = &kept->why;
     char after[320] = " has expired";
@@ -363,28 +373,31 @@ static enum sso_token_state fail_expired(const struct kept *kept, const struct s
         snprintf(after, sizeof after, " has expired, and is not renewed: %.250s", why->text);
     if (tried && why->kind != ERROR_DENIED) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
-        add_name(&name, login);
+        sso_token_add_name(&name, login);
         error_set(err, why->kind, "the sign-in to %.150s%s", buf_text(&name), after);
         return SSO_TOKEN_FAILED;
     }
-    return fail(login, ERROR_EXPIRED, "the sign-in to ", after, err);
+    return sso_token_fail(login, ERROR_EXPIRED, "the sign-in to ", after, err);
 }
 
 /* Begins a refresh for WAITER, or joins the one under way; false when there is to be none. */
-static bool refresh(struct kept *kept, const struct credentials_context *context,
-                    const struct sso_login *login, const struct sso_waiter *waiter,
-                    struct document **document, const struct stored_stamp *stamp, bool valid)
+static bool sso_token_refresh(struct sso_kept_token *kept,
+                              const struct credentials_context *context,
+                              const struct sso_login *login, const struct sso_waiter *waiter,
+                              struct document **document, const struct stored_stamp *stamp,
+                              bool valid)
 {
     if (kept->call && stored_same(stamp, &kept->tried))
         return !valid; /* whoever has a valid token does not wait for it */
-    if (waiter->served || !can_refresh(kept, login, *document) || is_paused(kept, stamp, valid))
+    if (waiter->served || !sso_token_can_refresh(kept, login, *document) ||
+        sso_token_is_paused(kept, stamp, valid))
         return false;
     struct document *draft = *document;
     *document = NULL;
     kept->tried = *stamp;
     kept->tried_ms = loop_now_ms(kept->loop);
     kept->why = (struct error){0};
-    if (start_refresh(kept, context, login, draft, &kept->why))
+    if (sso_token_start_refresh(kept, context, login, draft, &kept->why))
         return true;
     *document = kept->draft;
     kept->draft = NULL;
@@ -392,16 +405,17 @@ static bool refresh(struct kept *kept, const struct credentials_context *context
 }
 
 /* What is kept of the login's token; NULL when memory or OpenSSL failed. */
-static struct kept *find_kept(struct sso_tokens *tokens, const struct credentials_context *context,
-                              const struct sso_login *login)
+static struct sso_kept_token *sso_token_find_kept(struct sso_tokens *tokens,
+                                                  const struct credentials_context *context,
+                                                  const struct sso_login *login)
 {
-    CLEAN_UP(free_text) char *path = token_path(login);
-    struct kept *kept = path ? tokens->kept : NULL;
+    CLEAN_UP(sso_token_free_text) char *path = sso_token_token_path(login);
+    struct sso_kept_token *kept = path ? tokens->kept : NULL;
     while (kept && strcmp(kept->path, path) != 0)
         kept = kept->next;
     if (kept || !path || !(kept = calloc(1, sizeof *kept)))
         return kept;
-    *kept = (struct kept){
+    *kept = (struct sso_kept_token){
         .path = path,
         .loop = context->loop,
         .log = context->log,
@@ -418,27 +432,27 @@ enum sso_token_state sso_tokens_take(struct sso_tokens *tokens,
                                      struct buf *out, struct error *err)
 {
     struct stored_stamp stamp = {0};
-    struct kept *kept = find_kept(tokens, context, login);
+    struct sso_kept_token *kept = sso_token_find_kept(tokens, context, login);
     if (!kept) {
         error_no_memory(err);
         return SSO_TOKEN_FAILED;
     }
     CLEAN_UP(document_clean_up)
-    struct document *document = read_token(kept, login, &stamp, err);
+    struct document *document = sso_token_read_token(kept, login, &stamp, err);
     struct instant expires = {0};
     if (document)
-        expires = check_token(login, document, kept->path, err);
+        expires = sso_token_check_token(login, document, kept->path, err);
     if (!expires.known)
         return SSO_TOKEN_FAILED;
-    int64_t left_ms = expires.ms - wall_ms(kept);
+    int64_t left_ms = expires.ms - sso_token_wall_ms(kept);
     if (waiter && left_ms < SSO_TOKEN_EARLY_MS &&
-        refresh(kept, context, login, waiter, &document, &stamp, left_ms > 0)) {
-        waiter->served = waiter->served || has_authorities_of(kept, context);
-        wait_for(&kept->waiters, waiter);
+        sso_token_refresh(kept, context, login, waiter, &document, &stamp, left_ms > 0)) {
+        waiter->served = waiter->served || sso_token_has_authorities_of(kept, context);
+        sso_token_wait_for(&kept->waiters, waiter);
         return SSO_TOKEN_REFRESHING;
     }
     if (left_ms <= 0)
-        return fail_expired(kept, login, &stamp, err);
+        return sso_token_fail_expired(kept, login, &stamp, err);
     buf_add_text(out, document_text(document, "accessToken"));
     if (!out->failed)
         return SSO_TOKEN_VALID;

@@ -13,13 +13,13 @@
 
 enum { MAX_STORED = 1024 * 1024, FIRST_ROOM = 4096 };
 
-static void close_fd(const int *fd)
+static void stored_close_fd(const int *fd)
 {
     if (*fd >= 0)
         close(*fd);
 }
 
-static bool fail(const char *what, const char *path, struct error *err)
+static bool stored_fail(const char *what, const char *path, struct error *err)
 {
     return error_set(err, ERROR_DENIED, "cannot %s %s: %s", what, path, strerror(errno));
 }
@@ -27,12 +27,12 @@ static bool fail(const char *what, const char *path, struct error *err)
 /* A pipe or a device could keep the loop waiting, so they are not even opened for reading. */
 enum stored_found stored_read(const char *path, struct buf *out, struct error *err)
 {
-    CLEAN_UP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    CLEAN_UP(stored_close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat stat;
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return STORED_ABSENT;
     if (fd < 0 || fstat(fd, &stat) != 0) {
-        fail("read", path, err);
+        stored_fail("read", path, err);
         return STORED_FAILED;
     }
     if (!S_ISREG(stat.st_mode)) {
@@ -48,7 +48,7 @@ enum stored_found stored_read(const char *path, struct buf *out, struct error *e
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0) {
-            fail("read", path, err);
+            stored_fail("read", path, err);
             return STORED_FAILED;
         }
         out->size += (size_t)got;
@@ -63,7 +63,7 @@ enum stored_found stored_read(const char *path, struct buf *out, struct error *e
 }
 
 /* Every folder on the way to the file; those that are there stay as they are. */
-static bool make_folders(char *path)
+static bool stored_make_folders(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -75,7 +75,7 @@ static bool make_folders(char *path)
     return true;
 }
 
-static bool write_all(int fd, struct span text)
+static bool stored_write_all(int fd, struct span text)
 {
     while (text.size > 0) {
         ssize_t wrote = write(fd, text.data, text.size);
@@ -93,14 +93,14 @@ bool stored_write(const char *path, struct span text, struct error *err)
     if (draft.failed)
         return error_no_memory(err);
     /* mkostemp makes the file 0600. */
-    int fd = make_folders(draft.data) ? mkostemp(draft.data, O_CLOEXEC) : -1;
+    int fd = stored_make_folders(draft.data) ? mkostemp(draft.data, O_CLOEXEC) : -1;
     if (fd < 0)
-        return fail("write", path, err);
-    bool wrote = write_all(fd, text);
+        return stored_fail("write", path, err);
+    bool wrote = stored_write_all(fd, text);
     wrote = close(fd) == 0 && wrote;
     if (wrote && rename(draft.data, path) == 0)
         return true;
-    fail("write", path, err);
+    stored_fail("write", path, err);
     unlink(draft.data);
     return false;
 }
@@ -139,7 +139,7 @@ const char *stored_home(void)
 
 /* Takes "$NAME" or "${NAME}" off TEXT, and gives its value; NULL, TEXT left alone, for no name or
  * one that is not set: then it stands for itself. */
-static const char *take_variable(const char **text)
+static const char *stored_take_variable(const char **text)
 {
     char name[256];
     bool braced = (*text)[1] == '{';
@@ -156,10 +156,10 @@ static const char *take_variable(const char **text)
     return value;
 }
 
-static void add_variables(struct buf *out, const char *path)
+static void stored_add_variables(struct buf *out, const char *path)
 {
     while (*path) {
-        const char *value = *path == '$' ? take_variable(&path) : NULL;
+        const char *value = *path == '$' ? stored_take_variable(&path) : NULL;
         if (value)
             buf_add_text(out, value);
         else
@@ -169,7 +169,7 @@ static void add_variables(struct buf *out, const char *path)
 
 /* Whose home the ~ at the start of PATH is, as far as the first slash; NULL when nobody is called
  * so. */
-static const char *home_of(const char *path, size_t size)
+static const char *stored_home_of(const char *path, size_t size)
 {
     char name[256];
     if (size == 1)
@@ -185,10 +185,10 @@ static const char *home_of(const char *path, size_t size)
 char *stored_path(const char *path)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0}, full = {0};
-    add_variables(&text, path);
+    stored_add_variables(&text, path);
     path = buf_text(&text);
     size_t size = strcspn(path, "/");
-    const char *home = path[0] == '~' ? home_of(path, size) : NULL;
+    const char *home = path[0] == '~' ? stored_home_of(path, size) : NULL;
     if (home) {
         buf_add_text(&full, home);
         while (full.size > 0 && full.data[full.size - 1] == '/')

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "core/aws/arn.h"
+#include "core/aws/aws_error.h"
 #include "core/aws/document.h"
 #include "core/aws/endpoint.h"
-#include "core/aws/fault.h"
 #include "core/aws/url.h"
 #include "core/base/instant.h"
 
@@ -29,7 +29,7 @@ struct aws_client sts_client(const struct credentials_context *context,
     return client;
 }
 
-static void free_call(struct sts_call *call)
+static void sts_free_call(struct sts_call *call)
 {
     free(call->role_arn);
     free(call);
@@ -40,12 +40,12 @@ void sts_call_end(struct sts_call *call)
     if (!call)
         return;
     token_call_end(call->call);
-    free_call(call);
+    sts_free_call(call);
 }
 
 /* The question. */
 
-static void add(struct buf *form, const char *name, const char *value)
+static void sts_add(struct buf *form, const char *name, const char *value)
 {
     if (!value)
         return;
@@ -54,9 +54,9 @@ static void add(struct buf *form, const char *name, const char *value)
 }
 
 /* FORM follows the action's name. It is answered as CALL says, which is freed when it fails. */
-static struct sts_call *begin(struct sts_call *call, struct aws_client *client,
-                              const struct aws_settings *settings, const struct buf *form,
-                              const char *web_identity, token_call_fn *fn, struct error *err)
+static struct sts_call *sts_begin(struct sts_call *call, struct aws_client *client,
+                                  const struct aws_settings *settings, const struct buf *form,
+                                  const char *web_identity, token_call_fn *fn, struct error *err)
 {
     CLEAN_UP(aws_endpoint_clean_up) struct aws_endpoint endpoint = {0};
     if (aws_endpoint_init(&endpoint, settings, AWS_STS, NULL, NULL, err)) {
@@ -80,14 +80,14 @@ static struct sts_call *begin(struct sts_call *call, struct aws_client *client,
             return call;
         error_no_memory(err);
     }
-    free_call(call);
+    sts_free_call(call);
     return NULL;
 }
 
 /* Roles. */
 
 /* NULL for none, and when memory ran out. */
-static char *copy_word(const struct document *answer, const char *result, const char *member)
+static char *sts_copy_word(const struct document *answer, const char *result, const char *member)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     buf_printf(&path, "%s.%s", result, member);
@@ -97,7 +97,7 @@ static char *copy_word(const struct document *answer, const char *result, const 
 
 /* In seconds since 1970, as STS has it, or as a text, as others that speak its language do. 0 for
  * none. */
-static struct instant read_expiry(const struct document *answer, const char *result)
+static struct instant sts_read_expiry(const struct document *answer, const char *result)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     int64_t seconds;
@@ -110,10 +110,10 @@ static struct instant read_expiry(const struct document *answer, const char *res
 }
 
 /* That of whom one has become; where the answer does not say, the role's. */
-static char *copy_account(const struct sts_call *call, const struct document *answer,
-                          const char *result)
+static char *sts_copy_account(const struct sts_call *call, const struct document *answer,
+                              const char *result)
 {
-    char *arn = copy_word(answer, result, "AssumedRoleUser.Arn");
+    char *arn = sts_copy_word(answer, result, "AssumedRoleUser.Arn");
     struct span account = arn_account(span_text(arn));
     if (account.size == 0)
         account = arn_account(span_text(call->role_arn));
@@ -122,19 +122,19 @@ static char *copy_account(const struct sts_call *call, const struct document *an
     return copy;
 }
 
-static bool take_role(const struct sts_call *call, const struct document *answer,
-                      struct credentials *out, struct error *err)
+static bool sts_take_role(const struct sts_call *call, const struct document *answer,
+                          struct credentials *out, struct error *err)
 {
     struct clock *clock = loop_clock(call->loop);
     const char *result = call->by_web_identity
                              ? "AssumeRoleWithWebIdentityResponse.AssumeRoleWithWebIdentityResult"
                              : "AssumeRoleResponse.AssumeRoleResult";
-    struct instant expires = read_expiry(answer, result);
+    struct instant expires = sts_read_expiry(answer, result);
     *out = (struct credentials){
-        .access_key_id = copy_word(answer, result, "Credentials.AccessKeyId"),
-        .secret_access_key = copy_word(answer, result, "Credentials.SecretAccessKey"),
-        .session_token = copy_word(answer, result, "Credentials.SessionToken"),
-        .account_id = copy_account(call, answer, result),
+        .access_key_id = sts_copy_word(answer, result, "Credentials.AccessKeyId"),
+        .secret_access_key = sts_copy_word(answer, result, "Credentials.SecretAccessKey"),
+        .session_token = sts_copy_word(answer, result, "Credentials.SessionToken"),
+        .account_id = sts_copy_account(call, answer, result),
         .expires_wall_ms = expires.ms,
     };
     if (!out->access_key_id || !out->secret_access_key || !out->session_token || !expires.known)
@@ -147,7 +147,7 @@ static bool take_role(const struct sts_call *call, const struct document *answer
                      "right?");
 }
 
-static void on_role(void *arg, struct document *answer, const struct error *err)
+static void sts_on_role(void *arg, struct document *answer, const struct error *err)
 {
     struct sts_call *call = arg;
     CLEAN_UP(document_clean_up) struct document *owned = answer;
@@ -155,8 +155,8 @@ static void on_role(void *arg, struct document *answer, const struct error *err)
     struct error why = {0};
     sts_role_fn *fn = call->role_fn;
     void *fn_arg = call->arg;
-    bool taken = owned && take_role(call, owned, &found, &why);
-    free_call(call);
+    bool taken = owned && sts_take_role(call, owned, &found, &why);
+    sts_free_call(call);
     fn(fn_arg, taken ? &found : NULL, taken ? NULL : err ? err : &why);
 }
 
@@ -180,19 +180,19 @@ struct sts_call *sts_assume_role(struct aws_client *client, const struct aws_set
                               .arg = arg};
     buf_printf(&form, "Action=%s&Version=2011-06-15",
                role->web_identity ? "AssumeRoleWithWebIdentity" : "AssumeRole");
-    add(&form, "RoleArn", role->arn);
-    add(&form, "RoleSessionName", role->session_name);
-    add(&form, "ExternalId", role->external_id);
-    add(&form, "DurationSeconds", role->duration_seconds);
-    add(&form, "SerialNumber", role->mfa_serial);
-    add(&form, "TokenCode", role->mfa_code);
-    add(&form, "WebIdentityToken", role->web_identity);
-    return begin(call, client, settings, &form, role->web_identity, on_role, err);
+    sts_add(&form, "RoleArn", role->arn);
+    sts_add(&form, "RoleSessionName", role->session_name);
+    sts_add(&form, "ExternalId", role->external_id);
+    sts_add(&form, "DurationSeconds", role->duration_seconds);
+    sts_add(&form, "SerialNumber", role->mfa_serial);
+    sts_add(&form, "TokenCode", role->mfa_code);
+    sts_add(&form, "WebIdentityToken", role->web_identity);
+    return sts_begin(call, client, settings, &form, role->web_identity, sts_on_role, err);
 }
 
 /* Who one is. */
 
-static void on_identity(void *arg, struct document *answer, const struct error *err)
+static void sts_on_identity(void *arg, struct document *answer, const struct error *err)
 {
 #define RESULT "GetCallerIdentityResponse.GetCallerIdentityResult."
     struct sts_call *call = arg;
@@ -201,7 +201,7 @@ static void on_identity(void *arg, struct document *answer, const struct error *
     struct sts_identity found = {0};
     sts_identity_fn *fn = call->whoami_fn;
     void *fn_arg = call->arg;
-    free_call(call);
+    sts_free_call(call);
     if (owned) {
         found.account = document_word(owned, RESULT "Account");
         found.arn = document_word(owned, RESULT "Arn");
@@ -227,13 +227,13 @@ struct sts_call *sts_get_caller_identity(struct aws_client *client,
     }
     *call = (struct sts_call){.loop = client->loop, .whoami_fn = fn, .arg = arg};
     buf_add_text(&form, "Action=GetCallerIdentity&Version=2011-06-15");
-    return begin(call, client, settings, &form, NULL, on_identity, err);
+    return sts_begin(call, client, settings, &form, NULL, sts_on_identity, err);
 }
 
 /* Refusals. */
 
 /* What STS said, without its code, which is told in another place then. */
-static void copy_sentence(struct aws_fault *fault, const struct error *why)
+static void sts_copy_sentence(struct aws_fault *fault, const struct error *why)
 {
     char mark[80];
     snprintf(mark, sizeof mark, " (%s, HTTP", why->code);
@@ -247,6 +247,6 @@ bool sts_fault_of_identity(const struct error *why, const char *method, const ch
 {
     struct aws_fault fault = {.status = why->http_status};
     memcpy(fault.code, why->code, sizeof fault.code);
-    copy_sentence(&fault, why);
+    sts_copy_sentence(&fault, why);
     return aws_fault_of_identity(&fault, method, origin, profile, err);
 }

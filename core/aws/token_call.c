@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "core/aws/fault.h"
+#include "core/aws/aws_error.h"
 #include "core/base/printable.h"
 #include "core/net/gzip.h"
 
@@ -41,7 +41,7 @@ struct aws_client token_call_client(const struct credentials_context *context)
     };
 }
 
-static void free_call(struct token_call *call)
+static void token_call_free_call(struct token_call *call)
 {
     buf_clean_up(&call->url);
     buf_clean_up(&call->path);
@@ -56,7 +56,7 @@ static void free_call(struct token_call *call)
 /* Reading. */
 
 /* What stands between a namespace and a URL, as in "ns#Code:http://…". */
-static void copy_code(char out[64], const char *text)
+static void token_call_copy_code(char out[64], const char *text)
 {
     struct span code = span_of(text, strcspn(text, ":"));
     const char *hash = memrchr(code.data, '#', code.size);
@@ -65,7 +65,7 @@ static void copy_code(char out[64], const char *text)
     printable_copy(out, 64, code, PRINTABLE_WORD);
 }
 
-static const char *first_text(const struct document *document, const char *const *names)
+static const char *token_call_first_text(const struct document *document, const char *const *names)
 {
     for (; document && *names; names++) {
         const char *text = document_text(document, *names);
@@ -77,26 +77,26 @@ static const char *first_text(const struct document *document, const char *const
 
 /* A throttle has to be known as one, for it is waited for; else OAuth's own word tells more than
  * the kind of exception. */
-static void read_code(const struct http_response *response, const struct document *document,
-                      char out[64])
+static void token_call_read_code(const struct http_response *response,
+                                 const struct document *document, char out[64])
 {
     static const char *const names[] = {"__type", "code", "Error.Code", NULL}, *const oauth[] = {
                                                                                    "error", NULL};
     const char *header = http_header(response, "X-Amzn-Errortype");
-    const char *code = header ? header : first_text(document, names);
-    const char *word = first_text(document, oauth);
+    const char *code = header ? header : token_call_first_text(document, names);
+    const char *word = token_call_first_text(document, oauth);
     out[0] = '\0';
     if (code)
-        copy_code(out, code);
+        token_call_copy_code(out, code);
     if (!retry_is_throttle(out) && word)
-        copy_code(out, word);
+        token_call_copy_code(out, word);
     if (response->status == 429 && !retry_is_throttle(out))
-        copy_code(out, "TooManyRequestsException");
+        token_call_copy_code(out, "TooManyRequestsException");
 }
 
 /* Services quote what they refuse: whether TEXT has the secret in it, or a word that is as long as
  * one and was sent. */
-static bool quotes_secret(const struct token_call *call, const char *text)
+static bool token_call_quotes_secret(const struct token_call *call, const char *text)
 {
     if (call->secret.size && strstr(text, call->secret.data))
         return true;
@@ -113,17 +113,18 @@ static bool quotes_secret(const struct token_call *call, const char *text)
     return false;
 }
 
-static void set_refusal(const struct token_call *call, const struct http_response *response,
-                        const struct document *document, struct error *err)
+static void token_call_set_refusal(const struct token_call *call,
+                                   const struct http_response *response,
+                                   const struct document *document, struct error *err)
 {
     static const char *const names[] = {"message", "Message", "error_description", "Error.Message",
                                         NULL};
     char code[64], sentence[320];
-    const char *told = first_text(document, names);
-    if (!told || quotes_secret(call, told))
+    const char *told = token_call_first_text(document, names);
+    if (!told || token_call_quotes_secret(call, told))
         told = "no reason that could be shown";
     aws_fault_copy_sentence(sentence, sizeof sentence, span_text(told));
-    read_code(response, document, code);
+    token_call_read_code(response, document, code);
     bool throttled = retry_is_throttle(code);
     if (!code[0] && response->status < 500)
         error_set(err, ERROR_BAD_ANSWER,
@@ -145,7 +146,8 @@ static void set_refusal(const struct token_call *call, const struct http_respons
 }
 
 /* What came in place of JSON, where that can be seen. */
-static void add_language(const struct token_call *call, struct span body, struct error *err)
+static void token_call_add_language(const struct token_call *call, struct span body,
+                                    struct error *err)
 {
     while (body.size > 0 && memchr(" \t\r\n", body.data[0], 4))
         body = span_from(body, 1);
@@ -157,7 +159,7 @@ static void add_language(const struct token_call *call, struct span body, struct
             buf_text(&call->url));
 }
 
-static void *decode(void *arg, const struct http_response *response, struct error *err)
+static void *token_call_decode(void *arg, const struct http_response *response, struct error *err)
 {
     struct token_call *call = arg;
     CLEAN_UP(buf_clean_up_secret) struct buf inflated = {0};
@@ -175,9 +177,9 @@ static void *decode(void *arg, const struct http_response *response, struct erro
         return document;
     if (response->status == 200) {
         *err = why;
-        add_language(call, body, err);
+        token_call_add_language(call, body, err);
     } else {
-        set_refusal(call, response, document, err);
+        token_call_set_refusal(call, response, document, err);
     }
     err->http_status = response->status;
     aws_request_id(response, err->request_id);
@@ -187,12 +189,12 @@ static void *decode(void *arg, const struct http_response *response, struct erro
 
 /* The call. */
 
-static void sent(void *arg)
+static void token_call_sent(void *arg)
 {
     (void)arg;
 }
 
-static void attempted(void *arg, const struct aws_attempt *attempt)
+static void token_call_attempted(void *arg, const struct aws_attempt *attempt)
 {
     struct token_call *call = arg;
     log_line(call->log, LOG_LEVEL_INFO, "asked %s status=%d ms=%lld%s%s", call->what,
@@ -200,13 +202,13 @@ static void attempted(void *arg, const struct aws_attempt *attempt)
              attempt->err ? " error=" : "", attempt->err ? error_word(attempt->err->kind) : "");
 }
 
-static void done(void *arg, void *result, const struct error *err, unsigned tries)
+static void token_call_done(void *arg, void *result, const struct error *err, unsigned tries)
 {
     struct token_call *call = arg;
     token_call_fn *fn = call->fn;
     void *fn_arg = call->arg;
     (void)tries;
-    free_call(call);
+    token_call_free_call(call);
     fn(fn_arg, result, err);
 }
 
@@ -214,7 +216,8 @@ struct token_call *token_call_start(struct aws_client *client,
                                     const struct token_question *question, token_call_fn *fn,
                                     void *arg)
 {
-    static const struct aws_call_ops ops = {decode, sent, attempted, done};
+    static const struct aws_call_ops ops = {token_call_decode, token_call_sent,
+                                            token_call_attempted, token_call_done};
     const struct aws_endpoint *endpoint = question->endpoint;
     struct clock *clock = loop_clock(client->loop);
     struct token_call *call = calloc(1, sizeof *call);
@@ -260,7 +263,7 @@ struct token_call *token_call_start(struct aws_client *client,
                                     &ops, call);
     if (call->call)
         return call;
-    free_call(call);
+    token_call_free_call(call);
     return NULL;
 }
 
@@ -269,5 +272,5 @@ void token_call_end(struct token_call *call)
     if (!call)
         return;
     aws_call_end(call->call);
-    free_call(call);
+    token_call_free_call(call);
 }

@@ -7,7 +7,7 @@
 
 enum { MAX_LABEL = 63, MAX_HOST = 253, MAX_PORT = 65535, MAX_PATH = 1024 };
 
-static bool is_letter_or_digit(char c)
+static bool url_is_letter_or_digit(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
@@ -18,17 +18,17 @@ bool aws_url_is_label(struct span text)
         text.data[text.size - 1] == '-')
         return false;
     for (size_t i = 0; i < text.size; i++)
-        if (!is_letter_or_digit(text.data[i]) && text.data[i] != '-')
+        if (!url_is_letter_or_digit(text.data[i]) && text.data[i] != '-')
             return false;
     return true;
 }
 
-static unsigned default_port(const struct aws_url *url)
+static unsigned url_default_port(const struct aws_url *url)
 {
     return url->tls ? 443 : 80;
 }
 
-static bool take_prefix(struct span *text, const char *prefix)
+static bool url_take_prefix(struct span *text, const char *prefix)
 {
     size_t size = strlen(prefix);
     if (text->size < size || strncasecmp(text->data, prefix, size) != 0)
@@ -37,7 +37,7 @@ static bool take_prefix(struct span *text, const char *prefix)
     return true;
 }
 
-static bool is_ipv6(struct span text)
+static bool url_is_ipv6(struct span text)
 {
     char address[INET6_ADDRSTRLEN];
     struct in6_addr parsed;
@@ -48,7 +48,7 @@ static bool is_ipv6(struct span text)
     return inet_pton(AF_INET6, address, &parsed) == 1;
 }
 
-static bool take_host(struct span *text, struct span *host)
+static bool url_take_host(struct span *text, struct span *host)
 {
     size_t size = 0;
     if (span_starts(*text, SPAN_LITERAL("["))) {
@@ -57,10 +57,10 @@ static bool take_host(struct span *text, struct span *host)
             return false;
         *host = span_of(text->data, (size_t)(end - text->data) + 1);
         *text = span_from(*text, host->size);
-        return is_ipv6(span_of(host->data + 1, host->size - 2));
+        return url_is_ipv6(span_of(host->data + 1, host->size - 2));
     }
-    while (size < text->size &&
-           (is_letter_or_digit(text->data[size]) || memchr("-._", text->data[size], strlen("-._"))))
+    while (size < text->size && (url_is_letter_or_digit(text->data[size]) ||
+                                 memchr("-._", text->data[size], strlen("-._"))))
         size++;
     *host = span_of(text->data, size);
     *text = span_from(*text, size);
@@ -68,10 +68,10 @@ static bool take_host(struct span *text, struct span *host)
 }
 
 /* An optional :port; false when it is no port. */
-static bool take_port(struct span *text, struct aws_url *url)
+static bool url_take_port(struct span *text, struct aws_url *url)
 {
-    url->port = default_port(url);
-    if (!take_prefix(text, ":"))
+    url->port = url_default_port(url);
+    if (!url_take_prefix(text, ":"))
         return true;
     unsigned port = 0;
     while (text->size > 0 && text->data[0] >= '0' && text->data[0] <= '9' && port <= MAX_PORT) {
@@ -83,7 +83,7 @@ static bool take_port(struct span *text, struct aws_url *url)
 }
 
 /* Nothing but what a path may hold without being encoded, and what is. */
-static bool is_path(struct span text)
+static bool url_is_path(struct span text)
 {
     if (text.size == 0)
         return true;
@@ -93,7 +93,8 @@ static bool is_path(struct span text)
         char c = text.data[i];
         bool encoded = c == '%' && text.size - i > 2 && isxdigit((unsigned char)text.data[i + 1]) &&
                        isxdigit((unsigned char)text.data[i + 2]);
-        if (!encoded && !is_letter_or_digit(c) && !(c != '\0' && strchr("/-._~!$&'()*+,;=:@", c)))
+        if (!encoded && !url_is_letter_or_digit(c) &&
+            !(c != '\0' && strchr("/-._~!$&'()*+,;=:@", c)))
             return false;
     }
     return true;
@@ -101,13 +102,13 @@ static bool is_path(struct span text)
 
 bool aws_url_parse(struct span text, struct aws_url *url)
 {
-    url->tls = take_prefix(&text, "https://");
-    if (!url->tls && !take_prefix(&text, "http://"))
+    url->tls = url_take_prefix(&text, "https://");
+    if (!url->tls && !url_take_prefix(&text, "http://"))
         return false;
-    if (!take_host(&text, &url->host) || !take_port(&text, url))
+    if (!url_take_host(&text, &url->host) || !url_take_port(&text, url))
         return false;
     url->path = text;
-    return is_path(text);
+    return url_is_path(text);
 }
 
 /* A password may hold a slash that nobody encoded, so what stands before the last @ of all goes. */
@@ -130,11 +131,11 @@ void aws_url_write_host(struct buf *out, const struct aws_url *url)
 {
     for (size_t i = 0; i < url->host.size; i++)
         buf_add_char(out, (char)tolower((unsigned char)url->host.data[i]));
-    if (url->port != default_port(url))
+    if (url->port != url_default_port(url))
         buf_printf(out, ":%u", url->port);
 }
 
-static void drop_last_segment(struct buf *out, size_t from)
+static void url_drop_last_segment(struct buf *out, size_t from)
 {
     size_t size = out->size;
     while (size > from && out->data[size - 1] != '/')
@@ -146,7 +147,7 @@ void aws_url_encode(struct buf *out, struct span text)
 {
     for (size_t i = 0; i < text.size; i++) {
         char c = text.data[i];
-        if (is_letter_or_digit(c) || memchr("-._~", c, strlen("-._~")))
+        if (url_is_letter_or_digit(c) || memchr("-._~", c, strlen("-._~")))
             buf_add_char(out, c);
         else
             buf_printf(out, "%%%02X", (unsigned char)c);
@@ -164,7 +165,7 @@ void aws_url_write_signed_path(struct buf *out, struct span path)
         struct span segment = span_of(path.data, slash ? (size_t)(slash - path.data) : path.size);
         path = span_from(path, segment.size + (slash ? 1 : 0));
         if (span_is(segment, ".."))
-            drop_last_segment(out, from);
+            url_drop_last_segment(out, from);
         if (segment.size == 0 || span_is(segment, ".") || span_is(segment, ".."))
             continue;
         buf_add_char(out, '/');

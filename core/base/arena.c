@@ -16,7 +16,7 @@ struct arena_block {
     max_align_t data[];
 };
 
-static void free_blocks(struct arena *arena, bool wipe)
+static void arena_free_blocks(struct arena *arena, bool wipe)
 {
     struct arena_block *next;
     for (struct arena_block *block = arena->blocks; block; block = next) {
@@ -38,15 +38,15 @@ size_t arena_memory(const struct arena *arena)
 
 void arena_clean_up(struct arena *arena)
 {
-    free_blocks(arena, true);
+    arena_free_blocks(arena, true);
 }
 
 void arena_discard(struct arena *arena)
 {
-    free_blocks(arena, false);
+    arena_free_blocks(arena, false);
 }
 
-static struct arena_block *block_with_room(struct arena *arena, size_t size)
+static struct arena_block *arena_block_with_room(struct arena *arena, size_t size)
 {
     struct arena_block *block = arena->blocks;
     if (block && block->capacity - block->used >= size)
@@ -63,7 +63,7 @@ static struct arena_block *block_with_room(struct arena *arena, size_t size)
 }
 
 /* SIZE bytes of whatever was there before. */
-static void *take(struct arena *arena, size_t size)
+static void *arena_take(struct arena *arena, size_t size)
 {
     if (arena->failed || size > SIZE_MAX / 2) {
         arena->failed = true;
@@ -71,7 +71,7 @@ static void *take(struct arena *arena, size_t size)
     }
     size_t unit = sizeof(max_align_t);
     size_t rounded = (size + unit - 1) / unit * unit;
-    struct arena_block *block = block_with_room(arena, rounded);
+    struct arena_block *block = arena_block_with_room(arena, rounded);
     if (!block) {
         arena->failed = true;
         return NULL;
@@ -83,7 +83,7 @@ static void *take(struct arena *arena, size_t size)
 
 void *arena_alloc(struct arena *arena, size_t size)
 {
-    void *memory = take(arena, size);
+    void *memory = arena_take(arena, size);
     return memory ? memset(memory, 0, size) : NULL;
 }
 
@@ -98,7 +98,7 @@ void *arena_array(struct arena *arena, size_t count, size_t size)
 
 char *arena_text(struct arena *arena, struct span span)
 {
-    char *copy = take(arena, span.size + 1);
+    char *copy = arena_take(arena, span.size + 1);
     if (!copy)
         return NULL;
     if (span.size)

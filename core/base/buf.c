@@ -22,7 +22,7 @@ void buf_clean_up_secret(struct buf *buf)
 
 /* Moves to room for CAPACITY bytes, the NUL included. Never by realloc, which would leave the old
  * bytes in memory that is anybody's. */
-static bool move_to(struct buf *buf, size_t capacity)
+static bool buf_move_to(struct buf *buf, size_t capacity)
 {
     char *moved = malloc(capacity);
     if (!moved) {
@@ -41,19 +41,19 @@ static bool move_to(struct buf *buf, size_t capacity)
 }
 
 /* Most of what is added fits: that is told without a call. */
-static bool fits(const struct buf *buf, size_t size)
+static bool buf_fits(const struct buf *buf, size_t size)
 {
     return !buf->failed && buf->capacity - buf->size > size;
 }
 
 bool buf_reserve(struct buf *buf, size_t size)
 {
-    return fits(buf, size) || buf_reserve_within(buf, size, SIZE_MAX / 2 - 1);
+    return buf_fits(buf, size) || buf_reserve_within(buf, size, SIZE_MAX / 2 - 1);
 }
 
 bool buf_reserve_within(struct buf *buf, size_t size, size_t most)
 {
-    if (buf->failed || fits(buf, size))
+    if (buf->failed || buf_fits(buf, size))
         return !buf->failed;
     if (size > most || buf->size > most - size) {
         buf->failed = true;
@@ -63,7 +63,7 @@ bool buf_reserve_within(struct buf *buf, size_t size, size_t most)
     size_t twice = buf->capacity ? buf->capacity * 2 : LEAST_ROOM;
     if (twice > most + 1)
         twice = most + 1;
-    return move_to(buf, twice > need ? twice : need);
+    return buf_move_to(buf, twice > need ? twice : need);
 }
 
 void buf_move(struct buf *to, struct buf *from)

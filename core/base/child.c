@@ -20,7 +20,7 @@
 enum { READ_ROOM = 16 * 1024, STACK_SIZE = 256 * 1024 };
 
 /* Of the thread and the loop's side: the last one frees it. */
-struct run {
+struct child_run {
     pthread_mutex_t lock; /* for HOLDERS and INFO, and against killing what is being reaped */
     unsigned holders;
     atomic_int target;     /* what to kill: its number, negative for its group; 0 for nothing */
@@ -42,7 +42,7 @@ struct stream {
 
 struct child {
     struct loop *loop;
-    struct run *run;
+    struct child_run *run;
     struct stream output, errors;
     struct stream over; /* says nothing, and ends when the child has ended */
     struct loop_timer *deadline;
@@ -54,7 +54,7 @@ struct child {
 
 /* The thread's side. */
 
-static void drop(struct run *run)
+static void child_drop(struct child_run *run)
 {
     pthread_mutex_lock(&run->lock);
     bool last = --run->holders == 0;
@@ -68,7 +68,7 @@ static void drop(struct run *run)
 }
 
 /* Under the lock. */
-static void kill_run(struct run *run)
+static void child_kill_run(struct child_run *run)
 {
     int target = atomic_load(&run->target);
     if (target)
@@ -78,7 +78,7 @@ static void kill_run(struct run *run)
 /* In the child, in memory that is still the parent's: only system calls. Where there is a terminal
  * it stays in the group that the terminal knows, so that it may ask there, and gets its Ctrl-C. It
  * says itself whom to kill, because starting may hang: in a mount of this very process, say. */
-static _Noreturn void become(struct run *run)
+static _Noreturn void child_become(struct child_run *run)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigset_t none;
@@ -102,18 +102,18 @@ static _Noreturn void become(struct run *run)
     _exit(127);
 }
 
-static pid_t launch(struct run *run)
+static pid_t child_launch(struct child_run *run)
 {
     /* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork):
      * posix_spawn can't say what dies with whom, nor be told not to begin (ADR 22). */
     pid_t pid = vfork();
     if (pid == 0)
-        become(run);
+        child_become(run);
     return pid;
     /* NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
 }
 
-static void close_ends(const struct run *run)
+static void child_close_ends(const struct child_run *run)
 {
     close(run->output);
     close(run->errors);
@@ -121,7 +121,7 @@ static void close_ends(const struct run *run)
 
 /* Between its end and its reaping nobody else can have its number, so that it may be killed until
  * then. */
-static void wait_for(struct run *run, pid_t pid)
+static void child_wait_for(struct child_run *run, pid_t pid)
 {
     siginfo_t info = {0};
     while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR)
@@ -134,22 +134,22 @@ static void wait_for(struct run *run, pid_t pid)
         continue;
 }
 
-static void *follow(void *arg)
+static void *child_follow(void *arg)
 {
-    struct run *run = arg;
-    pid_t pid = launch(run);
+    struct child_run *run = arg;
+    pid_t pid = child_launch(run);
     if (pid < 0)
         run->start_errno = errno;
-    close_ends(run);
+    child_close_ends(run);
     if (pid > 0)
-        wait_for(run, pid);
+        child_wait_for(run, pid);
     close(run->over);
-    drop(run);
+    child_drop(run);
     return NULL;
 }
 
 /* Signals are for the loop. */
-static bool start_thread(struct run *run)
+static bool child_start_thread(struct child_run *run)
 {
     sigset_t all, before;
     pthread_attr_t how;
@@ -160,7 +160,7 @@ static bool start_thread(struct run *run)
     pthread_attr_setstacksize(&how, STACK_SIZE);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool ok = pthread_create(&thread, &how, follow, run) == 0;
+    bool ok = pthread_create(&thread, &how, child_follow, run) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&how);
     return ok;
@@ -168,7 +168,7 @@ static bool start_thread(struct run *run)
 
 /* The loop's side. */
 
-static void end_stream(struct stream *stream)
+static void child_end_stream(struct stream *stream)
 {
     loop_remove_io(stream->io);
     stream->io = NULL;
@@ -177,22 +177,22 @@ static void end_stream(struct stream *stream)
     stream->fd = -1;
 }
 
-static void free_child(struct child *child)
+static void child_free_child(struct child *child)
 {
     loop_remove_timer(child->deadline);
-    end_stream(&child->output);
-    end_stream(&child->errors);
-    end_stream(&child->over);
+    child_end_stream(&child->output);
+    child_end_stream(&child->errors);
+    child_end_stream(&child->over);
     buf_clean_up_secret(&child->output.text);
     buf_clean_up_secret(&child->errors.text);
     free(child);
 }
 
-static void stop(struct run *run)
+static void child_stop(struct child_run *run)
 {
     pthread_mutex_lock(&run->lock);
     atomic_store(&run->cancelled, true);
-    kill_run(run);
+    child_kill_run(run);
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -200,17 +200,17 @@ void child_cancel(struct child *child)
 {
     if (!child)
         return;
-    stop(child->run);
-    drop(child->run);
-    free_child(child);
+    child_stop(child->run);
+    child_drop(child->run);
+    child_free_child(child);
 }
 
-static struct child_end end_of(const struct child *child)
+static struct child_end child_end_of(const struct child *child)
 {
     struct child_end end = {.outcome = child->cut,
                             .output = buf_span(&child->output.text),
                             .errors = buf_span(&child->errors.text)};
-    struct run *run = child->run;
+    struct child_run *run = child->run;
     pthread_mutex_lock(&run->lock);
     if (child->cut != CHILD_EXITED) {
         end.number = 0;
@@ -230,43 +230,43 @@ static struct child_end end_of(const struct child *child)
     return end;
 }
 
-static void tell(struct child *child)
+static void child_report(struct child *child)
 {
-    struct child_end end = end_of(child);
+    struct child_end end = child_end_of(child);
     struct child held = *child; /* its texts stay until they have been told */
     child->output.text = child->errors.text = (struct buf){0};
-    drop(child->run);
-    free_child(child);
+    child_drop(child->run);
+    child_free_child(child);
     held.fn(held.arg, &end);
     buf_clean_up_secret(&held.output.text);
     buf_clean_up_secret(&held.errors.text);
 }
 
 /* Ended from here: nobody waits for whoever still holds its pipes. */
-static void cut_short(struct child *child, enum child_outcome outcome)
+static void child_cut_short(struct child *child, enum child_outcome outcome)
 {
-    stop(child->run);
+    child_stop(child->run);
     child->cut = outcome;
-    tell(child);
+    child_report(child);
 }
 
-static void on_deadline(void *arg)
+static void child_on_deadline(void *arg)
 {
     struct child *child = arg;
     child->deadline = NULL;
-    cut_short(child, CHILD_TOO_LONG);
+    child_cut_short(child, CHILD_TOO_LONG);
 }
 
 enum got { GOT_SOME, GOT_NOTHING, GOT_END, GOT_TOO_MUCH };
 
-static enum got read_stream(struct stream *stream)
+static enum got child_read_stream(struct stream *stream)
 {
     char data[READ_ROOM];
     ssize_t got = read(stream->fd, data, sizeof data);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return GOT_NOTHING;
     if (got <= 0) {
-        end_stream(stream);
+        child_end_stream(stream);
         return GOT_END;
     }
     size_t room = stream->most - stream->text.size;
@@ -278,40 +278,40 @@ static enum got read_stream(struct stream *stream)
 
 /* All that the program itself wrote is in the pipes once it has exited. Another process may write
  * on without end, so that no more is read than the stream takes. */
-static enum got read_rest(struct stream *stream)
+static enum got child_read_rest(struct stream *stream)
 {
     enum got got = stream->fd < 0 ? GOT_END : GOT_SOME;
     while (got == GOT_SOME && stream->text.size < stream->most)
-        got = read_stream(stream);
+        got = child_read_stream(stream);
     return got;
 }
 
 /* Of a program that has exited. */
-static bool has_said_all(const struct child *child)
+static bool child_has_stated_all(const struct child *child)
 {
-    struct child_end end = end_of(child);
+    struct child_end end = child_end_of(child);
     return child->output.fd < 0 || end.outcome != CHILD_EXITED || end.number != 0 ||
            child->whole(end.output);
 }
 
-static void on_readable(void *arg, uint32_t events)
+static void child_on_readable(void *arg, uint32_t events)
 {
     struct stream *stream = arg;
     struct child *child = stream->child;
     (void)events;
-    enum got got = read_stream(stream);
+    enum got got = child_read_stream(stream);
     if (got == GOT_END && stream == &child->over) {
-        got = read_rest(&child->output);
-        read_rest(&child->errors);
+        got = child_read_rest(&child->output);
+        child_read_rest(&child->errors);
     }
     if (got == GOT_TOO_MUCH)
-        cut_short(child, CHILD_TOO_MUCH);
-    else if (child->over.fd < 0 && has_said_all(child))
-        tell(child);
+        child_cut_short(child, CHILD_TOO_MUCH);
+    else if (child->over.fd < 0 && child_has_stated_all(child))
+        child_report(child);
 }
 
 /* The end that is read never blocks; the one that the child writes to does, as it expects. */
-static bool open_stream(struct child *child, struct stream *stream, size_t most, int *end)
+static bool child_open_stream(struct child *child, struct stream *stream, size_t most, int *end)
 {
     int ends[2];
     stream->child = child;
@@ -321,11 +321,11 @@ static bool open_stream(struct child *child, struct stream *stream, size_t most,
     stream->fd = ends[0];
     *end = ends[1];
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    stream->io = loop_add_io(child->loop, ends[0], EPOLLIN, on_readable, stream);
+    stream->io = loop_add_io(child->loop, ends[0], EPOLLIN, child_on_readable, stream);
     return stream->io != NULL;
 }
 
-static bool copy_words(struct run *run, const char *const *argv)
+static bool child_copy_words(struct child_run *run, const char *const *argv)
 {
     size_t count = 0;
     while (argv[count]) {
@@ -343,15 +343,15 @@ static bool copy_words(struct run *run, const char *const *argv)
     return true;
 }
 
-static bool open_all(struct child *child, const char *const *argv, int64_t timeout_ms)
+static bool child_open_all(struct child *child, const char *const *argv, int64_t timeout_ms)
 {
-    struct run *run = child->run;
-    if (!copy_words(run, argv) ||
-        !open_stream(child, &child->output, CHILD_MAX_OUTPUT, &run->output) ||
-        !open_stream(child, &child->errors, CHILD_MAX_ERRORS, &run->errors) ||
-        !open_stream(child, &child->over, 0, &run->over))
+    struct child_run *run = child->run;
+    if (!child_copy_words(run, argv) ||
+        !child_open_stream(child, &child->output, CHILD_MAX_OUTPUT, &run->output) ||
+        !child_open_stream(child, &child->errors, CHILD_MAX_ERRORS, &run->errors) ||
+        !child_open_stream(child, &child->over, 0, &run->over))
         return false;
-    child->deadline = loop_add_timer(child->loop, timeout_ms, on_deadline, child);
+    child->deadline = loop_add_timer(child->loop, timeout_ms, child_on_deadline, child);
     return child->deadline != NULL;
 }
 
@@ -359,7 +359,7 @@ struct child *child_start(struct loop *loop, const char *const *argv, int64_t ti
                           child_whole_fn *whole, child_fn *fn, void *arg)
 {
     struct child *child = calloc(1, sizeof *child);
-    struct run *run = calloc(1, sizeof *run);
+    struct child_run *run = calloc(1, sizeof *run);
     if (!child || !run || pthread_mutex_init(&run->lock, NULL) != 0) {
         free(child);
         free(run);
@@ -369,12 +369,12 @@ struct child *child_start(struct loop *loop, const char *const *argv, int64_t ti
     run->output = run->errors = run->over = -1;
     *child = (struct child){.loop = loop, .run = run, .whole = whole, .fn = fn, .arg = arg};
     child->output.fd = child->errors.fd = child->over.fd = -1;
-    if (open_all(child, argv, timeout_ms) && start_thread(run))
+    if (child_open_all(child, argv, timeout_ms) && child_start_thread(run))
         return child;
-    close_ends(run);
+    child_close_ends(run);
     close(run->over);
-    drop(run); /* for the thread that there is not */
-    drop(run);
-    free_child(child);
+    child_drop(run); /* for the thread that there is not */
+    child_drop(run);
+    child_free_child(child);
     return NULL;
 }

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <time.h>
 
-static int64_t read_ms(clockid_t id)
+static int64_t clock_read_ms(clockid_t id)
 {
     struct timespec now;
     clock_gettime(id, &now);
@@ -12,20 +12,20 @@ static int64_t read_ms(clockid_t id)
 
 /* It goes on while a laptop sleeps: what was read before is old afterwards, and so is a connection.
  */
-static int64_t system_now_ms(struct clock *clock)
+static int64_t clock_system_now_ms(struct clock *clock)
 {
     (void)clock;
-    return read_ms(CLOCK_BOOTTIME);
+    return clock_read_ms(CLOCK_BOOTTIME);
 }
 
-static int64_t system_wall_ms(struct clock *clock)
+static int64_t clock_system_wall_ms(struct clock *clock)
 {
     (void)clock;
-    return read_ms(CLOCK_REALTIME);
+    return clock_read_ms(CLOCK_REALTIME);
 }
 
 struct clock *clock_system(void)
 {
-    static struct clock clock = {.now_ms = system_now_ms, .wall_ms = system_wall_ms};
+    static struct clock clock = {.now_ms = clock_system_now_ms, .wall_ms = clock_system_wall_ms};
     return &clock;
 }

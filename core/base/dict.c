@@ -11,34 +11,34 @@ struct sip {
     uint64_t v0, v1, v2, v3;
 };
 
-static uint64_t rotated(uint64_t word, unsigned bits)
+static uint64_t dict_rotated(uint64_t word, unsigned bits)
 {
     return word << bits | word >> (64 - bits);
 }
 
-static void sip_round(struct sip *s)
+static void dict_sip_round(struct sip *s)
 {
     s->v0 += s->v1;
     s->v2 += s->v3;
-    s->v1 = rotated(s->v1, 13) ^ s->v0;
-    s->v3 = rotated(s->v3, 16) ^ s->v2;
-    s->v0 = rotated(s->v0, 32) + s->v3;
+    s->v1 = dict_rotated(s->v1, 13) ^ s->v0;
+    s->v3 = dict_rotated(s->v3, 16) ^ s->v2;
+    s->v0 = dict_rotated(s->v0, 32) + s->v3;
     s->v2 += s->v1;
-    s->v1 = rotated(s->v1, 17) ^ s->v2;
-    s->v3 = rotated(s->v3, 21) ^ s->v0;
-    s->v2 = rotated(s->v2, 32);
+    s->v1 = dict_rotated(s->v1, 17) ^ s->v2;
+    s->v3 = dict_rotated(s->v3, 21) ^ s->v0;
+    s->v2 = dict_rotated(s->v2, 32);
 }
 
-static void sip_take(struct sip *s, uint64_t word)
+static void dict_sip_take(struct sip *s, uint64_t word)
 {
     s->v3 ^= word;
-    sip_round(s);
-    sip_round(s);
+    dict_sip_round(s);
+    dict_sip_round(s);
     s->v0 ^= word;
 }
 
 /* Up to eight bytes as a little-endian word. */
-static uint64_t word_of(const char *bytes, size_t count)
+static uint64_t dict_word_of(const char *bytes, size_t count)
 {
     uint64_t word = 0;
     for (size_t i = 0; i < count; i++)
@@ -56,12 +56,12 @@ uint64_t dict_hash(struct dict_seed seed, struct span key)
     };
     size_t whole = key.size / 8 * 8;
     for (size_t i = 0; i < whole; i += 8)
-        sip_take(&s, word_of(key.data + i, 8));
-    uint64_t tail = whole < key.size ? word_of(key.data + whole, key.size - whole) : 0;
-    sip_take(&s, tail | (uint64_t)key.size << 56);
+        dict_sip_take(&s, dict_word_of(key.data + i, 8));
+    uint64_t tail = whole < key.size ? dict_word_of(key.data + whole, key.size - whole) : 0;
+    dict_sip_take(&s, tail | (uint64_t)key.size << 56);
     s.v2 ^= 0xff;
     for (int i = 0; i < 4; i++)
-        sip_round(&s);
+        dict_sip_round(&s);
     return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
@@ -82,7 +82,7 @@ void dict_clean_up(struct dict *dict)
     *dict = (struct dict){0};
 }
 
-static struct dict_node **chain_of(const struct dict *dict, uint64_t hash)
+static struct dict_node **dict_chain_of(const struct dict *dict, uint64_t hash)
 {
     return &dict->chains[hash & (dict->chain_count - 1)];
 }
@@ -90,20 +90,20 @@ static struct dict_node **chain_of(const struct dict *dict, uint64_t hash)
 struct dict_node *dict_find(const struct dict *dict, struct span key)
 {
     uint64_t hash = dict_hash(dict->seed, key);
-    struct dict_node *node = *chain_of(dict, hash);
+    struct dict_node *node = *dict_chain_of(dict, hash);
     while (node && (node->hash != hash || !span_equal(node->key, key)))
         node = node->next;
     return node;
 }
 
-static void link_node(struct dict *dict, struct dict_node *node)
+static void dict_link_node(struct dict *dict, struct dict_node *node)
 {
-    struct dict_node **chain = chain_of(dict, node->hash);
+    struct dict_node **chain = dict_chain_of(dict, node->hash);
     node->next = *chain;
     *chain = node;
 }
 
-static void grow(struct dict *dict)
+static void dict_grow(struct dict *dict)
 {
     struct dict old = *dict;
     struct dict_node **chains = calloc(old.chain_count * 2, sizeof(struct dict_node *));
@@ -115,7 +115,7 @@ static void grow(struct dict *dict)
         struct dict_node *next;
         for (struct dict_node *node = old.chains[i]; node; node = next) {
             next = node->next;
-            link_node(dict, node);
+            dict_link_node(dict, node);
         }
     }
     free(old.chains);
@@ -124,15 +124,15 @@ static void grow(struct dict *dict)
 void dict_add(struct dict *dict, struct dict_node *node)
 {
     if (dict->count >= dict->chain_count)
-        grow(dict);
+        dict_grow(dict);
     node->hash = dict_hash(dict->seed, node->key);
-    link_node(dict, node);
+    dict_link_node(dict, node);
     dict->count++;
 }
 
 void dict_remove(struct dict *dict, struct dict_node *node)
 {
-    struct dict_node **link = chain_of(dict, node->hash);
+    struct dict_node **link = dict_chain_of(dict, node->hash);
     while (*link != node)
         link = &(*link)->next;
     *link = node->next;

@@ -16,7 +16,7 @@ bool digest_sha1(struct span data, uint8_t out[DIGEST_SHA1_SIZE])
 
 /* Looked up once, and kept: what EVP_sha256() gives is looked up anew by each digest, which costs
  * more than that of a few blocks. */
-static const EVP_MD *sha256(void)
+static const EVP_MD *digest_sha256_it(void)
 {
     static EVP_MD *found;
     if (!found)
@@ -26,7 +26,7 @@ static const EVP_MD *sha256(void)
 
 bool digest_sha256(struct span data, uint8_t out[DIGEST_SIZE])
 {
-    return EVP_Digest(data.data, data.size, out, NULL, sha256(), NULL) == 1;
+    return EVP_Digest(data.data, data.size, out, NULL, digest_sha256_it(), NULL) == 1;
 }
 
 enum { BLOCK_SIZE = 64 }; /* of SHA-256 */
@@ -35,7 +35,7 @@ enum { BLOCK_SIZE = 64 }; /* of SHA-256 */
 static bool digest_behind(EVP_MD_CTX *context, const uint8_t pad[BLOCK_SIZE], struct span data,
                           uint8_t out[DIGEST_SIZE])
 {
-    return EVP_DigestInit_ex(context, sha256(), NULL) == 1 &&
+    return EVP_DigestInit_ex(context, digest_sha256_it(), NULL) == 1 &&
            EVP_DigestUpdate(context, pad, BLOCK_SIZE) == 1 &&
            EVP_DigestUpdate(context, data.data, data.size) == 1 &&
            EVP_DigestFinal_ex(context, out, NULL) == 1;

@@ -13,7 +13,7 @@
 enum { MOST_STEPS = 2048 };
 
 /* What is compared: those things of a row that the other has, too. Where they are in the row. */
-struct kept {
+struct edits_kept {
     uint32_t *items; /* owned */
     size_t *at;      /* owned */
     size_t count;
@@ -22,8 +22,8 @@ struct kept {
 
 /* Diagonals are numbered by how much further a point on them is in FROM than in TO; how far the
  * ways on each have come, in FROM. */
-struct search {
-    struct kept from, to;
+struct edits_search {
+    struct edits_kept from, to;
     long *storage;        /* owned */
     long *ahead, *behind; /* in there, so that negative diagonals can be found */
 };
@@ -36,38 +36,40 @@ struct point {
     long from, to;
 };
 
-static bool is_same(const struct search *search, long from, long to)
+static bool edits_is_same(const struct edits_search *search, long from, long to)
 {
     return search->from.items[from] == search->to.items[to];
 }
 
 /* How far a way leads from the start on DIAGONAL. */
-static long go_ahead(const struct search *search, const struct box *box, long diagonal)
+static long edits_go_ahead(const struct edits_search *search, const struct box *box, long diagonal)
 {
     long below = search->ahead[diagonal - 1], above = search->ahead[diagonal + 1];
     long at = below < above ? above : below + 1;
-    while (at < box->from_end && at - diagonal < box->to_end && is_same(search, at, at - diagonal))
+    while (at < box->from_end && at - diagonal < box->to_end &&
+           edits_is_same(search, at, at - diagonal))
         at++;
     return at;
 }
 
 /* The same from the end. */
-static long go_back(const struct search *search, const struct box *box, long diagonal)
+static long edits_go_back(const struct edits_search *search, const struct box *box, long diagonal)
 {
     long below = search->behind[diagonal - 1], above = search->behind[diagonal + 1];
     long at = below < above ? below : above - 1;
-    while (at > box->from && at - diagonal > box->to && is_same(search, at - 1, at - diagonal - 1))
+    while (at > box->from && at - diagonal > box->to &&
+           edits_is_same(search, at - 1, at - diagonal - 1))
         at--;
     return at;
 }
 
 /* Diagonals that were reached so far: with every step one more at each side, up to the box's. */
-struct reach {
+struct edits_reach {
     long low, high;
 };
 
 /* WORST is what no way on a diagonal that was not reached yet can lead to. */
-static void widen(struct reach *reach, const struct box *box, long *ways, long worst)
+static void edits_widen(struct edits_reach *reach, const struct box *box, long *ways, long worst)
 {
     if (reach->low > box->from - box->to_end)
         ways[--reach->low - 1] = worst;
@@ -79,14 +81,14 @@ static void widen(struct reach *reach, const struct box *box, long *ways, long w
         reach->high--;
 }
 
-static bool is_within(const struct reach *reach, long diagonal)
+static bool edits_is_within(const struct edits_reach *reach, long diagonal)
 {
     return reach->low <= diagonal && diagonal <= reach->high;
 }
 
 /* Of the ways from the start, the one that has come furthest. */
-static struct point furthest(const struct search *search, const struct box *box,
-                             const struct reach *reach)
+static struct point edits_furthest(const struct edits_search *search, const struct box *box,
+                                   const struct edits_reach *reach)
 {
     struct point best = {box->from, box->to};
     for (long diagonal = reach->high; diagonal >= reach->low; diagonal -= 2) {
@@ -100,59 +102,60 @@ static struct point furthest(const struct search *search, const struct box *box,
 }
 
 /* A point of a shortest way through BOX, which neither begins nor ends with what is the same. */
-static struct point find_middle(const struct search *search, const struct box *box)
+static struct point edits_find_middle(const struct edits_search *search, const struct box *box)
 {
     long start = box->from - box->to, end = box->from_end - box->to_end;
-    struct reach ahead = {start, start}, behind = {end, end};
+    struct edits_reach ahead = {start, start}, behind = {end, end};
     bool odd = (start - end) % 2 != 0;
     search->ahead[start] = box->from;
     search->behind[end] = box->from_end;
     for (int steps = 1;; steps++) {
-        widen(&ahead, box, search->ahead, -1);
+        edits_widen(&ahead, box, search->ahead, -1);
         for (long at = ahead.high; at >= ahead.low; at -= 2) {
-            search->ahead[at] = go_ahead(search, box, at);
-            if (odd && is_within(&behind, at) && search->behind[at] <= search->ahead[at])
+            search->ahead[at] = edits_go_ahead(search, box, at);
+            if (odd && edits_is_within(&behind, at) && search->behind[at] <= search->ahead[at])
                 return (struct point){search->ahead[at], search->ahead[at] - at};
         }
-        widen(&behind, box, search->behind, box->from_end + 1);
+        edits_widen(&behind, box, search->behind, box->from_end + 1);
         for (long at = behind.high; at >= behind.low; at -= 2) {
-            search->behind[at] = go_back(search, box, at);
-            if (!odd && is_within(&ahead, at) && search->behind[at] <= search->ahead[at])
+            search->behind[at] = edits_go_back(search, box, at);
+            if (!odd && edits_is_within(&ahead, at) && search->behind[at] <= search->ahead[at])
                 return (struct point){search->behind[at], search->behind[at] - at};
         }
         if (steps == MOST_STEPS)
-            return furthest(search, box, &ahead);
+            return edits_furthest(search, box, &ahead);
     }
 }
 
-static void mark(const struct kept *kept, long from, long end)
+static void edits_mark(const struct edits_kept *kept, long from, long end)
 {
     for (; from < end; from++)
         kept->changed[kept->at[from]] = true;
 }
 
-static void compare(const struct search *search, struct box box)
+static void edits_compare(const struct edits_search *search, struct box box)
 {
     for (;;) {
-        for (; box.from < box.from_end && box.to < box.to_end && is_same(search, box.from, box.to);
+        for (; box.from < box.from_end && box.to < box.to_end &&
+               edits_is_same(search, box.from, box.to);
              box.from++)
             box.to++;
         for (; box.from < box.from_end && box.to < box.to_end &&
-               is_same(search, box.from_end - 1, box.to_end - 1);
+               edits_is_same(search, box.from_end - 1, box.to_end - 1);
              box.from_end--)
             box.to_end--;
         if (box.from == box.from_end || box.to == box.to_end)
             break;
-        struct point middle = find_middle(search, &box);
-        compare(search, (struct box){box.from, middle.from, box.to, middle.to});
+        struct point middle = edits_find_middle(search, &box);
+        edits_compare(search, (struct box){box.from, middle.from, box.to, middle.to});
         box.from = middle.from;
         box.to = middle.to;
     }
-    mark(&search->from, box.from, box.from_end);
-    mark(&search->to, box.to, box.to_end);
+    edits_mark(&search->from, box.from, box.from_end);
+    edits_mark(&search->to, box.to, box.to_end);
 }
 
-static size_t highest(const struct edits_row *row, size_t most)
+static size_t edits_highest(const struct edits_row *row, size_t most)
 {
     for (size_t i = 0; i < row->count; i++)
         most = row->items[i] > most ? row->items[i] : most;
@@ -160,8 +163,8 @@ static size_t highest(const struct edits_row *row, size_t most)
 }
 
 /* What the other row has not is a change in any case: it is marked, and compared with nothing. */
-static bool keep(struct kept *kept, const struct edits_row *row, const struct edits_row *other,
-                 size_t numbers)
+static bool edits_store(struct edits_kept *kept, const struct edits_row *row,
+                        const struct edits_row *other, size_t numbers)
 {
     bool *known = calloc(numbers, sizeof *known);
     kept->changed = row->changed;
@@ -180,7 +183,7 @@ static bool keep(struct kept *kept, const struct edits_row *row, const struct ed
     return ok;
 }
 
-static void search_clean_up(struct search *search)
+static void edits_search_clean_up(struct edits_search *search)
 {
     free(search->from.items);
     free(search->from.at);
@@ -190,14 +193,14 @@ static void search_clean_up(struct search *search)
 }
 
 /* A run of changes of ONE; BESIDE is where in OTHER stands what follows it in both. */
-struct run {
+struct edits_run {
     const struct edits_row *one, *other;
     size_t start, end;
     size_t beside;
 };
 
 /* Up, as long as what stands before the run is what ends it; runs that meet become one. */
-static void slide_up(struct run *run)
+static void edits_slide_up(struct edits_run *run)
 {
     const uint32_t *items = run->one->items;
     bool *changed = run->one->changed;
@@ -213,7 +216,7 @@ static void slide_up(struct run *run)
 }
 
 /* Down, likewise. The last end at which something changed in OTHER, too, goes to PAIRED. */
-static void slide_down(struct run *run, size_t *paired)
+static void edits_slide_down(struct edits_run *run, size_t *paired)
 {
     const uint32_t *items = run->one->items;
     bool *changed = run->one->changed;
@@ -227,15 +230,15 @@ static void slide_down(struct run *run, size_t *paired)
     }
 }
 
-static void settle_run(struct run *run)
+static void edits_resolve_run(struct edits_run *run)
 {
     size_t size, paired;
     do {
         size = run->end - run->start;
-        slide_up(run);
+        edits_slide_up(run);
         bool beside_change = run->beside > 0 && run->other->changed[run->beside - 1];
         paired = beside_change ? run->end : run->one->count;
-        slide_down(run, &paired);
+        edits_slide_down(run, &paired);
     } while (size != run->end - run->start);
     while (paired < run->end) {
         run->one->changed[--run->start] = true;
@@ -247,9 +250,9 @@ static void settle_run(struct run *run)
 }
 
 /* People read a change best where it ends, or beside what changed in the other row. */
-static void settle(const struct edits_row *one, const struct edits_row *other)
+static void edits_resolve(const struct edits_row *one, const struct edits_row *other)
 {
-    struct run run = {.one = one, .other = other};
+    struct edits_run run = {.one = one, .other = other};
     for (;;) {
         for (; run.end < one->count && !one->changed[run.end]; run.end++) {
             while (other->changed[run.beside])
@@ -263,24 +266,24 @@ static void settle(const struct edits_row *one, const struct edits_row *other)
             run.end++;
         while (other->changed[run.beside])
             run.beside++;
-        settle_run(&run);
+        edits_resolve_run(&run);
     }
 }
 
 bool edits_find(struct edits_row *from, struct edits_row *to)
 {
-    CLEAN_UP(search_clean_up) struct search search = {0};
-    size_t numbers = highest(to, highest(from, 0)) + 1;
+    CLEAN_UP(edits_search_clean_up) struct edits_search search = {0};
+    size_t numbers = edits_highest(to, edits_highest(from, 0)) + 1;
     size_t diagonals = from->count + to->count + 3;
     search.storage = calloc(diagonals * 2, sizeof *search.storage);
-    if (!search.storage || !keep(&search.from, from, to, numbers) ||
-        !keep(&search.to, to, from, numbers))
+    if (!search.storage || !edits_store(&search.from, from, to, numbers) ||
+        !edits_store(&search.to, to, from, numbers))
         return false;
     search.ahead = search.storage + to->count + 1;
     search.behind = search.ahead + diagonals;
-    compare(&search,
-            (struct box){.from_end = (long)search.from.count, .to_end = (long)search.to.count});
-    settle(from, to);
-    settle(to, from);
+    edits_compare(&search, (struct box){.from_end = (long)search.from.count,
+                                        .to_end = (long)search.to.count});
+    edits_resolve(from, to);
+    edits_resolve(to, from);
     return true;
 }

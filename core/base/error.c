@@ -123,7 +123,7 @@ bool error_is_outage(const struct error *err)
     }
 }
 
-bool error_is_of_asker(const struct error *err)
+bool error_is_of_caller(const struct error *err)
 {
     return err->kind == ERROR_TOO_FAST || err->kind == ERROR_SPENT;
 }

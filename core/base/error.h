@@ -76,7 +76,7 @@ const char *error_hint(const struct error *err);
 bool error_is_outage(const struct error *err);
 
 /* Whether it is of who asked, and not of what was asked: another may be answered. */
-bool error_is_of_asker(const struct error *err);
+bool error_is_of_caller(const struct error *err);
 
 /* The errno that tells it to a program: each kind has its own. */
 int error_errno(enum error_kind kind);

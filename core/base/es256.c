@@ -11,18 +11,18 @@
 enum { MAX_ENCODED = 4096 };
 
 /* An EVP_PKEY; the struct has no other inside. */
-static EVP_PKEY *key_of(const struct es256_key *key)
+static EVP_PKEY *es256_key_of(const struct es256_key *key)
 {
     return (EVP_PKEY *)(uintptr_t)key;
 }
 
 void es256_key_free(struct es256_key *key)
 {
-    EVP_PKEY_free(key_of(key));
+    EVP_PKEY_free(es256_key_of(key));
 }
 
 /* What stands between the lines of dashes, without blanks. */
-static void add_encoded(struct buf *out, struct span text)
+static void es256_add_encoded(struct buf *out, struct span text)
 {
     while (text.size > 0) {
         const char *end = memchr(text.data, '\n', text.size);
@@ -36,7 +36,7 @@ static void add_encoded(struct buf *out, struct span text)
     }
 }
 
-static bool is_p256(EVP_PKEY *key)
+static bool es256_is_p256(EVP_PKEY *key)
 {
     char group[64];
     size_t size;
@@ -52,7 +52,7 @@ struct es256_key *es256_key_read(struct span text)
     if (text.size > MAX_ENCODED)
         return NULL;
     buf_reserve(&encoded, text.size);
-    add_encoded(&encoded, text);
+    es256_add_encoded(&encoded, text);
     if (encoded.failed || encoded.size == 0 || !buf_reserve(&bytes, encoded.size))
         return NULL;
     int size = EVP_DecodeBlock((unsigned char *)bytes.data, (const unsigned char *)encoded.data,
@@ -60,16 +60,17 @@ struct es256_key *es256_key_read(struct span text)
     const unsigned char *from = (const unsigned char *)bytes.data;
     bytes.size = size > 0 ? (size_t)size : 0;
     EVP_PKEY *key = size > 0 ? d2i_AutoPrivateKey(NULL, &from, size) : NULL;
-    if (is_p256(key))
+    if (es256_is_p256(key))
         return (struct es256_key *)key;
     EVP_PKEY_free(key);
     return NULL;
 }
 
-static bool read_number(const struct es256_key *key, const char *name, uint8_t out[ES256_NUMBER])
+static bool es256_read_number(const struct es256_key *key, const char *name,
+                              uint8_t out[ES256_NUMBER])
 {
     BIGNUM *number = NULL;
-    bool ok = EVP_PKEY_get_bn_param(key_of(key), name, &number) == 1 &&
+    bool ok = EVP_PKEY_get_bn_param(es256_key_of(key), name, &number) == 1 &&
               BN_bn2binpad(number, out, ES256_NUMBER) == ES256_NUMBER;
     BN_free(number);
     return ok;
@@ -77,12 +78,12 @@ static bool read_number(const struct es256_key *key, const char *name, uint8_t o
 
 bool es256_key_point(const struct es256_key *key, uint8_t x[ES256_NUMBER], uint8_t y[ES256_NUMBER])
 {
-    return read_number(key, OSSL_PKEY_PARAM_EC_PUB_X, x) &&
-           read_number(key, OSSL_PKEY_PARAM_EC_PUB_Y, y);
+    return es256_read_number(key, OSSL_PKEY_PARAM_EC_PUB_X, x) &&
+           es256_read_number(key, OSSL_PKEY_PARAM_EC_PUB_Y, y);
 }
 
 /* OpenSSL wraps both numbers in DER. */
-static bool unwrap(const unsigned char *der, size_t size, uint8_t out[ES256_SIGNATURE])
+static bool es256_unwrap(const unsigned char *der, size_t size, uint8_t out[ES256_SIGNATURE])
 {
     ECDSA_SIG *signature = d2i_ECDSA_SIG(NULL, &der, (long)size);
     bool ok =
@@ -98,9 +99,9 @@ bool es256_sign(const struct es256_key *key, struct span text, uint8_t out[ES256
     size_t size = sizeof der;
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool ok =
-        context && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key_of(key)) == 1 &&
+        context && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, es256_key_of(key)) == 1 &&
         EVP_DigestSign(context, der, &size, (const unsigned char *)text.data, text.size) == 1 &&
-        unwrap(der, size, out);
+        es256_unwrap(der, size, out);
     EVP_MD_CTX_free(context);
     return ok;
 }

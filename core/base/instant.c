@@ -3,7 +3,7 @@
 
 static const int64_t FIRST_MS = -62167219200000, LAST_MS = 253402300799999;
 
-static bool take_char(const char **text, char c)
+static bool instant_take_char(const char **text, char c)
 {
     if (**text != c)
         return false;
@@ -12,7 +12,7 @@ static bool take_char(const char **text, char c)
 }
 
 /* Exactly COUNT digits. */
-static bool take_number(const char **text, int count, int *out)
+static bool instant_take_number(const char **text, int count, int *out)
 {
     *out = 0;
     for (; count > 0; count--, ++*text) {
@@ -23,21 +23,21 @@ static bool take_number(const char **text, int count, int *out)
     return true;
 }
 
-static int days_of_month(int year, int month)
+static int instant_days_of_month(int year, int month)
 {
     static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     return days[month - 1] + (month == 2 && leap);
 }
 
-static bool take_date(const char **text, struct tm *date)
+static bool instant_take_date(const char **text, struct tm *date)
 {
-    if (!take_number(text, 4, &date->tm_year) || !take_char(text, '-') ||
-        !take_number(text, 2, &date->tm_mon) || !take_char(text, '-') ||
-        !take_number(text, 2, &date->tm_mday))
+    if (!instant_take_number(text, 4, &date->tm_year) || !instant_take_char(text, '-') ||
+        !instant_take_number(text, 2, &date->tm_mon) || !instant_take_char(text, '-') ||
+        !instant_take_number(text, 2, &date->tm_mday))
         return false;
     if (date->tm_mon < 1 || date->tm_mon > 12 || date->tm_mday < 1 ||
-        date->tm_mday > days_of_month(date->tm_year, date->tm_mon))
+        date->tm_mday > instant_days_of_month(date->tm_year, date->tm_mon))
         return false;
     date->tm_year -= 1900;
     date->tm_mon -= 1;
@@ -45,19 +45,19 @@ static bool take_date(const char **text, struct tm *date)
 }
 
 /* A leap second is a second. */
-static bool take_time(const char **text, struct tm *date)
+static bool instant_take_time(const char **text, struct tm *date)
 {
-    return take_number(text, 2, &date->tm_hour) && take_char(text, ':') &&
-           take_number(text, 2, &date->tm_min) && take_char(text, ':') &&
-           take_number(text, 2, &date->tm_sec) && date->tm_hour < 24 && date->tm_min < 60 &&
+    return instant_take_number(text, 2, &date->tm_hour) && instant_take_char(text, ':') &&
+           instant_take_number(text, 2, &date->tm_min) && instant_take_char(text, ':') &&
+           instant_take_number(text, 2, &date->tm_sec) && date->tm_hour < 24 && date->tm_min < 60 &&
            date->tm_sec <= 60;
 }
 
 /* The milliseconds of ".123456", which may be missing. */
-static int take_fraction(const char **text)
+static int instant_take_fraction(const char **text)
 {
     int ms = 0, scale = 100;
-    if (!take_char(text, '.'))
+    if (!instant_take_char(text, '.'))
         return 0;
     for (; **text >= '0' && **text <= '9'; ++*text, scale /= 10)
         ms += (**text - '0') * scale;
@@ -66,23 +66,23 @@ static int take_fraction(const char **text)
 
 /* The offset from UTC in seconds, "+02:00", "-0530", "Z", or "UTC", as older versions of the AWS
  * CLI write it; nothing at all is UTC. */
-static bool take_zone(const char **text, int *seconds)
+static bool instant_take_zone(const char **text, int *seconds)
 {
     int hours, minutes;
     *seconds = 0;
-    if (**text == '\0' || take_char(text, 'Z'))
+    if (**text == '\0' || instant_take_char(text, 'Z'))
         return true;
     if (strncmp(*text, "UTC", 3) == 0) {
         *text += 3;
         return true;
     }
-    int sign = take_char(text, '-') ? -1 : 1;
-    if (sign > 0 && !take_char(text, '+'))
+    int sign = instant_take_char(text, '-') ? -1 : 1;
+    if (sign > 0 && !instant_take_char(text, '+'))
         return false;
-    if (!take_number(text, 2, &hours))
+    if (!instant_take_number(text, 2, &hours))
         return false;
-    take_char(text, ':');
-    if (!take_number(text, 2, &minutes) || hours > 23 || minutes > 59)
+    instant_take_char(text, ':');
+    if (!instant_take_number(text, 2, &minutes) || hours > 23 || minutes > 59)
         return false;
     *seconds = sign * (hours * 60 + minutes) * 60;
     return true;
@@ -103,14 +103,14 @@ struct instant instant_parse(struct span text)
         return none;
     memcpy(copy, text.data, text.size);
     const char *rest = copy;
-    if (!take_date(&rest, &date))
+    if (!instant_take_date(&rest, &date))
         return none;
-    if (take_char(&rest, 'T') || take_char(&rest, ' ')) {
-        if (!take_time(&rest, &date))
+    if (instant_take_char(&rest, 'T') || instant_take_char(&rest, ' ')) {
+        if (!instant_take_time(&rest, &date))
             return none;
-        ms = take_fraction(&rest);
+        ms = instant_take_fraction(&rest);
     }
-    if (!take_zone(&rest, &zone) || rest != copy + text.size)
+    if (!instant_take_zone(&rest, &zone) || rest != copy + text.size)
         return none;
     return instant_of(((int64_t)timegm(&date) - zone) * 1000 + ms);
 }

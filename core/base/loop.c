@@ -57,7 +57,7 @@ struct loop *loop_new(struct clock *clock)
     return NULL;
 }
 
-static void free_removed(struct loop *loop)
+static void loop_free_removed(struct loop *loop)
 {
     while (loop->removed) {
         struct loop_io *io = loop->removed;
@@ -70,7 +70,7 @@ void loop_destroy(struct loop *loop)
 {
     if (!loop)
         return;
-    free_removed(loop);
+    loop_free_removed(loop);
     close(loop->epoll);
     free(loop->heap);
     free(loop);
@@ -128,45 +128,45 @@ void loop_remove_io(struct loop_io *io)
 
 /* Timers. */
 
-static bool before(const struct loop_timer *a, const struct loop_timer *b)
+static bool loop_before(const struct loop_timer *a, const struct loop_timer *b)
 {
     if (a->due_ms != b->due_ms)
         return a->due_ms < b->due_ms;
     return a->sequence < b->sequence;
 }
 
-static void place(struct loop *loop, struct loop_timer *timer, size_t at)
+static void loop_place(struct loop *loop, struct loop_timer *timer, size_t at)
 {
     loop->heap[at] = timer;
     timer->at = at;
 }
 
-static void sift_up(struct loop *loop, struct loop_timer *timer)
+static void loop_sift_up(struct loop *loop, struct loop_timer *timer)
 {
     size_t at = timer->at;
-    while (at > 0 && before(timer, loop->heap[(at - 1) / 2])) {
-        place(loop, loop->heap[(at - 1) / 2], at);
+    while (at > 0 && loop_before(timer, loop->heap[(at - 1) / 2])) {
+        loop_place(loop, loop->heap[(at - 1) / 2], at);
         at = (at - 1) / 2;
     }
-    place(loop, timer, at);
+    loop_place(loop, timer, at);
 }
 
-static void sift_down(struct loop *loop, struct loop_timer *timer)
+static void loop_sift_down(struct loop *loop, struct loop_timer *timer)
 {
     size_t at = timer->at;
     for (;;) {
         size_t child = 2 * at + 1;
-        if (child + 1 < loop->timer_count && before(loop->heap[child + 1], loop->heap[child]))
+        if (child + 1 < loop->timer_count && loop_before(loop->heap[child + 1], loop->heap[child]))
             child++;
-        if (child >= loop->timer_count || !before(loop->heap[child], timer))
+        if (child >= loop->timer_count || !loop_before(loop->heap[child], timer))
             break;
-        place(loop, loop->heap[child], at);
+        loop_place(loop, loop->heap[child], at);
         at = child;
     }
-    place(loop, timer, at);
+    loop_place(loop, timer, at);
 }
 
-static bool reserve_timer(struct loop *loop)
+static bool loop_reserve_timer(struct loop *loop)
 {
     if (loop->timer_count < loop->timer_capacity)
         return true;
@@ -181,15 +181,15 @@ static bool reserve_timer(struct loop *loop)
 
 struct loop_timer *loop_add_timer(struct loop *loop, int64_t delay_ms, loop_fn *fn, void *arg)
 {
-    struct loop_timer *timer = reserve_timer(loop) ? calloc(1, sizeof *timer) : NULL;
+    struct loop_timer *timer = loop_reserve_timer(loop) ? calloc(1, sizeof *timer) : NULL;
     if (!timer)
         return NULL;
     int64_t delay = delay_ms < 0 ? 0 : delay_ms < MAX_DELAY_MS ? delay_ms : MAX_DELAY_MS;
     *timer = (struct loop_timer){.loop = loop, .fn = fn, .arg = arg};
     timer->due_ms = loop_now_ms(loop) + delay;
     timer->sequence = loop->sequence++;
-    place(loop, timer, loop->timer_count++);
-    sift_up(loop, timer);
+    loop_place(loop, timer, loop->timer_count++);
+    loop_sift_up(loop, timer);
     return timer;
 }
 
@@ -200,16 +200,16 @@ void loop_remove_timer(struct loop_timer *timer)
     struct loop *loop = timer->loop;
     struct loop_timer *last = loop->heap[--loop->timer_count];
     if (last != timer) {
-        place(loop, last, timer->at);
-        sift_up(loop, last);
-        sift_down(loop, last);
+        loop_place(loop, last, timer->at);
+        loop_sift_up(loop, last);
+        loop_sift_down(loop, last);
     }
     free(timer);
 }
 
 /* Rounds. */
 
-static void fire(struct loop_timer *timer)
+static void loop_fire(struct loop_timer *timer)
 {
     loop_fn *fn = timer->fn;
     void *arg = timer->arg;
@@ -219,7 +219,7 @@ static void fire(struct loop_timer *timer)
 
 /* A timer that a callback adds now waits for the next round, even if it is due at once: else a
  * callback that adds itself again would keep the descriptors from ever being looked at. */
-static void fire_due(struct loop *loop)
+static void loop_fire_due(struct loop *loop)
 {
     int64_t now = loop_now_ms(loop);
     uint64_t first_new = loop->sequence;
@@ -227,12 +227,12 @@ static void fire_due(struct loop *loop)
         struct loop_timer *timer = loop->heap[0];
         if (timer->due_ms > now || timer->sequence >= first_new)
             return;
-        fire(timer);
+        loop_fire(timer);
     }
 }
 
 /* Milliseconds to the next timer or tick; negative when there is none. */
-static int64_t until_timer(struct loop *loop)
+static int64_t loop_until_timer(struct loop *loop)
 {
     if (loop->timer_count == 0 && !loop->tick)
         return -1;
@@ -251,7 +251,7 @@ static void loop_tick(struct loop *loop)
     loop->tick(loop->tick_arg);
 }
 
-static int wait_timeout(const struct loop *loop, int64_t until_ms)
+static int loop_wait_timeout(const struct loop *loop, int64_t until_ms)
 {
     if (until_ms >= 0 && loop->clock->skip_ms)
         return 0;
@@ -259,10 +259,10 @@ static int wait_timeout(const struct loop *loop, int64_t until_ms)
 }
 
 /* How many events came; negative when epoll failed. */
-static int wait_events(struct loop *loop, struct epoll_event *events)
+static int loop_wait_events(struct loop *loop, struct epoll_event *events)
 {
-    int64_t until_ms = until_timer(loop);
-    int count = epoll_wait(loop->epoll, events, MAX_EVENTS, wait_timeout(loop, until_ms));
+    int64_t until_ms = loop_until_timer(loop);
+    int count = epoll_wait(loop->epoll, events, MAX_EVENTS, loop_wait_timeout(loop, until_ms));
     if (count < 0)
         return errno == EINTR ? 0 : -1;
     if (count == 0 && until_ms > 0 && loop->clock->skip_ms)
@@ -270,7 +270,7 @@ static int wait_events(struct loop *loop, struct epoll_event *events)
     return count;
 }
 
-static void dispatch(struct loop *loop, const struct epoll_event *events, int count)
+static void loop_dispatch(struct loop *loop, const struct epoll_event *events, int count)
 {
     for (int i = 0; i < count && !loop->stopping; i++) {
         struct loop_io *io = events[i].data.ptr;
@@ -279,15 +279,15 @@ static void dispatch(struct loop *loop, const struct epoll_event *events, int co
     }
 }
 
-static bool run_round(struct loop *loop)
+static bool loop_run_round(struct loop *loop)
 {
     struct epoll_event events[MAX_EVENTS];
-    int count = wait_events(loop, events);
+    int count = loop_wait_events(loop, events);
     if (count < 0)
         return false;
-    dispatch(loop, events, count);
-    free_removed(loop);
-    fire_due(loop);
+    loop_dispatch(loop, events, count);
+    loop_free_removed(loop);
+    loop_fire_due(loop);
     loop_tick(loop);
     return true;
 }
@@ -304,7 +304,7 @@ bool loop_run(struct loop *loop)
 {
     bool ok = true;
     while (ok && !loop->stopping && (loop->io_count > 0 || loop->timer_count > 0))
-        ok = run_round(loop);
+        ok = loop_run_round(loop);
     loop->stopping = false;
     return ok;
 }

@@ -6,7 +6,7 @@
 
 /* Of two bytes: C1, and U+061C, the Arabic letter mark. Of three: U+200E and U+200F, U+2028 to
  * U+202E, U+2066 to U+206F, and U+FEFF. */
-static bool acts(struct span character)
+static bool printable_acts(struct span character)
 {
     const uint8_t *bytes = (const uint8_t *)character.data;
     if (character.size == 2)
@@ -31,11 +31,11 @@ struct span printable_first(struct span text, bool *safe)
     }
     size_t size = utf8_length(text);
     struct span character = span_of(text.data, size ? size : 1);
-    *safe = size > 0 && !acts(character);
+    *safe = size > 0 && !printable_acts(character);
     return character;
 }
 
-static void escape(uint8_t byte, char out[3])
+static void printable_escape_it(uint8_t byte, char out[3])
 {
     static const char digits[] = "0123456789ABCDEF";
     out[0] = '%';
@@ -47,13 +47,13 @@ void printable_escape(struct buf *out, struct span bytes)
 {
     for (size_t i = 0; i < bytes.size; i++) {
         char escaped[3];
-        escape((uint8_t)bytes.data[i], escaped);
+        printable_escape_it((uint8_t)bytes.data[i], escaped);
         buf_add(out, escaped, sizeof escaped);
     }
 }
 
 /* strchr finds the NUL that ends ALSO, too, but that is never safe. */
-static bool is_listed(struct span character, const char *also)
+static bool printable_is_listed(struct span character, const char *also)
 {
     return character.size == 1 && strchr(also, character.data[0]);
 }
@@ -63,7 +63,7 @@ void printable_add(struct buf *out, struct span text, const char *also)
     while (text.size > 0) {
         bool safe;
         struct span character = printable_first(text, &safe);
-        if (safe && !is_listed(character, also))
+        if (safe && !printable_is_listed(character, also))
             buf_add_span(out, character);
         else
             printable_escape(out, character);
@@ -89,12 +89,12 @@ void printable_copy(char *out, size_t size, struct span text, const char *also)
     while (text.size > 0) {
         bool safe;
         struct span character = printable_first(text, &safe);
-        safe = safe && !is_listed(character, also);
+        safe = safe && !printable_is_listed(character, also);
         size_t need = character.size * (safe ? 1 : 3);
         if (used + need >= size)
             break;
         for (size_t i = 0; i < character.size && !safe; i++)
-            escape((uint8_t)character.data[i], out + used + 3 * i);
+            printable_escape_it((uint8_t)character.data[i], out + used + 3 * i);
         if (safe)
             memcpy(out + used, character.data, character.size);
         used += need;

@@ -26,14 +26,14 @@ void shell_word(struct buf *out, struct span text)
         buf_add_span(out, text);
 }
 
-static bool is_blank(char c)
+static bool shell_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
 /* Takes what stands up to the QUOTE that ends it, and that. Between double quotes a backslash
  * stands for itself, unless one of them or another backslash follows. */
-static bool take_quoted(struct buf *out, struct span *text, char quote)
+static bool shell_take_quoted(struct buf *out, struct span *text, char quote)
 {
     for (size_t i = 0; i < text->size; i++) {
         char c = text->data[i];
@@ -53,13 +53,13 @@ static bool take_quoted(struct buf *out, struct span *text, char quote)
     return false;
 }
 
-static bool take_word(struct buf *out, struct span *text)
+static bool shell_take_word(struct buf *out, struct span *text)
 {
-    while (text->size > 0 && !is_blank(text->data[0])) {
+    while (text->size > 0 && !shell_is_blank(text->data[0])) {
         char c = text->data[0];
         *text = span_from(*text, 1);
         if (c == '\'' || c == '"') {
-            if (!take_quoted(out, text, c))
+            if (!shell_take_quoted(out, text, c))
                 return false;
             continue;
         }
@@ -78,17 +78,17 @@ static bool take_word(struct buf *out, struct span *text)
 bool shell_split(struct buf *out, struct span text, size_t *count)
 {
     for (*count = 0;; ++*count) {
-        while (text.size > 0 && is_blank(text.data[0]))
+        while (text.size > 0 && shell_is_blank(text.data[0]))
             text = span_from(text, 1);
         if (text.size == 0)
             return true;
-        if (!take_word(out, &text))
+        if (!shell_take_word(out, &text))
             return false;
     }
 }
 
 /* A line while it is typed. */
-struct typed {
+struct shell_typed {
     struct buf *out;
     const char *breaks;
     size_t start;  /* of the word, in OUT */
@@ -99,7 +99,7 @@ struct typed {
 };
 
 /* How many bytes of TEXT, which goes on within quotes, are one character of it. */
-static size_t take_within(struct typed *typed, struct span text)
+static size_t shell_take_within(struct shell_typed *typed, struct span text)
 {
     bool escaped = typed->quote == '"' && text.data[0] == '\\' && text.size > 1 &&
                    strchr("\"\\$`", text.data[1]);
@@ -114,7 +114,7 @@ static size_t take_within(struct typed *typed, struct span text)
 
 /* The same outside. readline takes @ and $ for the beginning of a word rather than the end of the
  * one before. */
-static size_t take_outside(struct typed *typed, struct span text)
+static size_t shell_take_outside(struct shell_typed *typed, struct span text)
 {
     char c = text.data[0];
     size_t size = typed->out->size - typed->start;
@@ -138,20 +138,20 @@ static size_t take_outside(struct typed *typed, struct span text)
 void shell_split_typed(struct buf *out, struct span text, const char *breaks, size_t *count,
                        size_t *kept)
 {
-    struct typed typed = {.out = out, .breaks = breaks, .start = out->size};
+    struct shell_typed typed = {.out = out, .breaks = breaks, .start = out->size};
     for (*count = 1; text.size > 0;) {
-        if (!typed.quote && is_blank(text.data[0])) {
+        if (!typed.quote && shell_is_blank(text.data[0])) {
             if (typed.in_word) {
                 buf_add_char(out, '\0');
-                typed = (struct typed){.out = out, .breaks = breaks, .start = out->size};
+                typed = (struct shell_typed){.out = out, .breaks = breaks, .start = out->size};
                 ++*count;
             }
             text = span_from(text, 1);
             continue;
         }
         typed.in_word = true;
-        text =
-            span_from(text, typed.quote ? take_within(&typed, text) : take_outside(&typed, text));
+        text = span_from(text, typed.quote ? shell_take_within(&typed, text)
+                                           : shell_take_outside(&typed, text));
     }
     buf_add_char(out, '\0');
     *kept = typed.kept;

@@ -1,7 +1,8 @@
 #include "core/base/size.h"
 
 /* BETWEEN stands between number and unit, BEHIND behind it. */
-static void write_units(uint64_t bytes, const char *between, const char *behind, struct buf *out)
+static void size_write_units(uint64_t bytes, const char *between, const char *behind,
+                             struct buf *out)
 {
     int bits = bytes < 1 << 20 ? 10 : 20;
     unsigned long long units = (unsigned long long)(bytes + ((uint64_t)1 << bits) - 1) >> bits;
@@ -10,12 +11,12 @@ static void write_units(uint64_t bytes, const char *between, const char *behind,
 
 void size_write(uint64_t bytes, struct buf *out)
 {
-    write_units(bytes, " ", "B", out);
+    size_write_units(bytes, " ", "B", out);
 }
 
 void size_write_option(uint64_t bytes, struct buf *out)
 {
-    write_units(bytes, "", "", out);
+    size_write_units(bytes, "", "", out);
 }
 
 /* BYTES in units of 2 to the power of SHIFT, rounded up. */

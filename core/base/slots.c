@@ -20,7 +20,7 @@ uint32_t slots_hash_start(void)
     return 2166136261u;
 }
 
-static uint32_t hash_byte(uint32_t hash, unsigned byte)
+static uint32_t slots_hash_byte(uint32_t hash, unsigned byte)
 {
     return (hash ^ byte) * 16777619u;
 }
@@ -28,21 +28,21 @@ static uint32_t hash_byte(uint32_t hash, unsigned byte)
 uint32_t slots_hash_text(uint32_t hash, struct span text)
 {
     for (size_t i = 0; i < text.size; i++)
-        hash = hash_byte(hash, (unsigned)tolower((unsigned char)text.data[i]));
-    hash = hash_byte(hash, 0x100);
+        hash = slots_hash_byte(hash, (unsigned)tolower((unsigned char)text.data[i]));
+    hash = slots_hash_byte(hash, 0x100);
     return hash ^ hash >> 16;
 }
 
 uint32_t slots_hash_number(uint32_t hash, uint32_t number)
 {
     for (int i = 0; i < 4; i++)
-        hash = hash_byte(hash, number >> (8 * i) & 0xff);
+        hash = slots_hash_byte(hash, number >> (8 * i) & 0xff);
     return hash ^ hash >> 16;
 }
 
 /* The slot of WANTED, or the free one where it would stand. There is a free one always. */
-static struct slot *look(const struct slots *slots, uint32_t hash, slots_is_fn *is,
-                         const void *wanted, size_t *asked)
+static struct slot *slots_look(const struct slots *slots, uint32_t hash, slots_is_fn *is,
+                               const void *wanted, size_t *asked)
 {
     size_t mask = slots->capacity - 1, at = hash & mask;
     for (; slots->slots[at].number; at = (at + 1) & mask) {
@@ -61,11 +61,11 @@ uint32_t slots_find(const struct slots *slots, uint32_t hash, slots_is_fn *is, c
     if (slots->count == 0)
         return SLOTS_NONE;
     /* A free slot has 0, which is one more than none. */
-    return look(slots, hash, is, wanted, &asked)->number - 1;
+    return slots_look(slots, hash, is, wanted, &asked)->number - 1;
 }
 
 /* Half of the slots, at least, stay free. */
-static bool grow(struct slots *slots)
+static bool slots_grow(struct slots *slots)
 {
     size_t capacity = slots->capacity ? 2 * slots->capacity : FIRST_CAPACITY;
     if (2 * (slots->count + 1) <= slots->capacity)
@@ -90,9 +90,9 @@ static bool grow(struct slots *slots)
 bool slots_put(struct slots *slots, uint32_t hash, slots_is_fn *is, const void *wanted,
                uint32_t number, uint32_t *before)
 {
-    if (!grow(slots))
+    if (!slots_grow(slots))
         return false;
-    struct slot *slot = look(slots, hash, is, wanted, &slots->asked);
+    struct slot *slot = slots_look(slots, hash, is, wanted, &slots->asked);
     *before = slot->number - 1;
     slots->count += !slot->number;
     *slot = (struct slot){hash, number + 1};

@@ -9,43 +9,43 @@
 enum { CONTEXT = 3, JOINED = 2 * CONTEXT };
 
 /* A line, its end included: a last one without it is another. */
-struct line {
+struct unified_line {
     struct dict_node node; /* its key is the line */
     uint32_t number;       /* of two that are the same, the same */
 };
 
 struct lines {
-    struct line *items; /* owned */
+    struct unified_line *items; /* owned */
     size_t count;
     uint32_t *numbers; /* owned: for the comparison */
     bool *changed;     /* owned */
 };
 
-static void lines_clean_up(struct lines *lines)
+static void unified_lines_clean_up(struct lines *lines)
 {
     free(lines->items);
     free(lines->numbers);
     free(lines->changed);
 }
 
-static struct span line_at(struct span text)
+static struct span unified_line_at(struct span text)
 {
     const char *end = text.size ? memchr(text.data, '\n', text.size) : NULL;
     return span_of(text.data, end ? (size_t)(end - text.data) + 1 : text.size);
 }
 
-static size_t count_lines(struct span text)
+static size_t unified_count_lines(struct span text)
 {
     size_t count = 0;
-    for (; text.size > 0; text = span_from(text, line_at(text).size))
+    for (; text.size > 0; text = span_from(text, unified_line_at(text).size))
         count++;
     return count;
 }
 
 /* Lines get numbers in the order in which they are first met. */
-static bool lines_init(struct lines *lines, struct span text, struct dict *known)
+static bool unified_lines_init(struct lines *lines, struct span text, struct dict *known)
 {
-    size_t count = count_lines(text);
+    size_t count = unified_count_lines(text);
     *lines = (struct lines){
         .items = calloc(count + 1, sizeof *lines->items),
         .numbers = calloc(count + 1, sizeof *lines->numbers),
@@ -54,10 +54,10 @@ static bool lines_init(struct lines *lines, struct span text, struct dict *known
     if (!lines->items || !lines->numbers || !lines->changed)
         return false;
     for (; lines->count < count; lines->count++) {
-        struct line *line = &lines->items[lines->count];
-        line->node.key = line_at(text);
+        struct unified_line *line = &lines->items[lines->count];
+        line->node.key = unified_line_at(text);
         const struct dict_node *same = dict_find(known, line->node.key);
-        line->number = same ? ((const struct line *)same)->number : (uint32_t)known->count;
+        line->number = same ? ((const struct unified_line *)same)->number : (uint32_t)known->count;
         if (!same)
             dict_add(known, &line->node);
         lines->numbers[lines->count] = line->number;
@@ -71,14 +71,14 @@ struct hunk {
     size_t from, from_end, to, to_end;
 };
 
-static void write_range(struct buf *out, char sign, size_t start, size_t end)
+static void unified_write_range(struct buf *out, char sign, size_t start, size_t end)
 {
     buf_printf(out, " %c%zu", sign, end > start ? start + 1 : start);
     if (end - start != 1)
         buf_printf(out, ",%zu", end - start);
 }
 
-static void write_line(struct buf *out, char sign, const struct line *line)
+static void unified_write_line(struct buf *out, char sign, const struct unified_line *line)
 {
     struct span text = line->node.key;
     buf_add_char(out, sign);
@@ -87,28 +87,28 @@ static void write_line(struct buf *out, char sign, const struct line *line)
         buf_add_text(out, "\n\\ No newline at end of file\n");
 }
 
-static void write_hunk(struct buf *out, const struct lines *from, const struct lines *to,
-                       const struct hunk *hunk)
+static void unified_write_hunk(struct buf *out, const struct lines *from, const struct lines *to,
+                               const struct hunk *hunk)
 {
     buf_add_text(out, "@@");
-    write_range(out, '-', hunk->from, hunk->from_end);
-    write_range(out, '+', hunk->to, hunk->to_end);
+    unified_write_range(out, '-', hunk->from, hunk->from_end);
+    unified_write_range(out, '+', hunk->to, hunk->to_end);
     buf_add_text(out, " @@\n");
     size_t i = hunk->from, j = hunk->to;
     while (i < hunk->from_end || j < hunk->to_end) {
         if (i < hunk->from_end && from->changed[i]) {
-            write_line(out, '-', &from->items[i++]);
+            unified_write_line(out, '-', &from->items[i++]);
         } else if (j < hunk->to_end && to->changed[j]) {
-            write_line(out, '+', &to->items[j++]);
+            unified_write_line(out, '+', &to->items[j++]);
         } else {
-            write_line(out, ' ', &from->items[i++]);
+            unified_write_line(out, ' ', &from->items[i++]);
             j++;
         }
     }
 }
 
 /* The next hunk behind HUNK; false when there is none. */
-static bool next_hunk(const struct lines *from, const struct lines *to, struct hunk *hunk)
+static bool unified_next_hunk(const struct lines *from, const struct lines *to, struct hunk *hunk)
 {
     size_t i = hunk->from_end, j = hunk->to_end, kept = 0;
     while (i < from->count && !from->changed[i] && !to->changed[j])
@@ -132,12 +132,13 @@ static bool next_hunk(const struct lines *from, const struct lines *to, struct h
     return true;
 }
 
-static void write_changes(struct buf *out, const struct unified_text *from, const struct lines *a,
-                          const struct unified_text *to, const struct lines *b)
+static void unified_write_changes(struct buf *out, const struct unified_text *from,
+                                  const struct lines *a, const struct unified_text *to,
+                                  const struct lines *b)
 {
     struct hunk hunk = {0};
     bool first = true;
-    for (; next_hunk(a, b, &hunk); first = false) {
+    for (; unified_next_hunk(a, b, &hunk); first = false) {
         if (first) {
             buf_add_text(out, "--- ");
             buf_add_span(out, from->label);
@@ -145,19 +146,19 @@ static void write_changes(struct buf *out, const struct unified_text *from, cons
             buf_add_span(out, to->label);
             buf_add_char(out, '\n');
         }
-        write_hunk(out, a, b, &hunk);
+        unified_write_hunk(out, a, b, &hunk);
     }
 }
 
 void unified_write(struct buf *out, const struct unified_text *from, const struct unified_text *to)
 {
     CLEAN_UP(dict_clean_up) struct dict known = {0};
-    CLEAN_UP(lines_clean_up) struct lines a = {0}, b = {0};
-    bool ok =
-        dict_init(&known) && lines_init(&a, from->text, &known) && lines_init(&b, to->text, &known);
+    CLEAN_UP(unified_lines_clean_up) struct lines a = {0}, b = {0};
+    bool ok = dict_init(&known) && unified_lines_init(&a, from->text, &known) &&
+              unified_lines_init(&b, to->text, &known);
     struct edits_row one = {a.numbers, a.count, a.changed}, other = {b.numbers, b.count, b.changed};
     if (ok && edits_find(&one, &other))
-        write_changes(out, from, &a, to, &b);
+        unified_write_changes(out, from, &a, to, &b);
     else
         out->failed = true;
 }

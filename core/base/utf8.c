@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-static bool continues(struct span text, size_t from, size_t count)
+static bool utf8_continues(struct span text, size_t from, size_t count)
 {
     if (text.size < from + count)
         return false;
@@ -22,7 +22,7 @@ size_t utf8_length(struct span text)
     if (first < 0xC2 || first > 0xF4)
         return 0;
     size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    if (!continues(text, 1, length - 1))
+    if (!utf8_continues(text, 1, length - 1))
         return 0;
     uint8_t second = (uint8_t)text.data[1];
     bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/aws/fault.h"
+#include "core/aws/aws_error.h"
 #include "core/aws/retry.h"
-#include "core/dynamo/fault.h"
+#include "core/dynamo/refusal.h"
 #include "core/net/gzip.h"
 
 /* How long an honest answer can be. The service bounds items by their size as it counts them: 400
@@ -77,7 +77,7 @@ void answer_destroy(struct answer *answer)
 }
 
 /* The checksum is taken over the bytes as they were sent, before any decompression. */
-static bool check_sum(const struct http_response *response, struct error *err)
+static bool answer_check_sum(const struct http_response *response, struct error *err)
 {
     const char *told = http_header(response, "x-amz-crc32");
     if (!told)
@@ -94,9 +94,9 @@ static bool check_sum(const struct http_response *response, struct error *err)
     return false;
 }
 
-static bool refuse_as_too_large(const struct answer_question *question,
-                                const struct http_response *response, size_t limit,
-                                const char *unit, struct error *err)
+static bool answer_refuse_as_too_large(const struct answer_question *question,
+                                       const struct http_response *response, size_t limit,
+                                       const char *unit, struct error *err)
 {
     return error_set(err, ERROR_BAD_ANSWER,
                      "the answer to %s is larger than any that the service gives (HTTP %d, "
@@ -106,8 +106,8 @@ static bool refuse_as_too_large(const struct answer_question *question,
 }
 
 /* Takes the JSON over, or inflates it: either way it stands in memory once. */
-static bool take_body(struct answer *answer, const struct answer_question *question,
-                      const struct http_response *response, struct error *err)
+static bool answer_take_body(struct answer *answer, const struct answer_question *question,
+                             const struct http_response *response, struct error *err)
 {
     const char *encoding = http_header(response, "Content-Encoding");
     size_t limit = response->status == 200 ? answer_limit(question) : MAX_REFUSAL;
@@ -123,13 +123,13 @@ static bool take_body(struct answer *answer, const struct answer_question *quest
                          "the answer's compression is damaged (HTTP %d, %zu bytes)",
                          response->status, response->body.size);
     if (result == GZIP_TOO_LARGE)
-        return refuse_as_too_large(question, response, limit / MB, "MB", err);
+        return answer_refuse_as_too_large(question, response, limit / MB, "MB", err);
     return result == GZIP_WHOLE && !answer->body.failed ? true : error_no_memory(err);
 }
 
 /* Text that is no JSON leaves an empty document; the root is then absent. */
-static bool parse(struct answer *answer, const struct answer_question *question,
-                  const struct http_response *response, struct error *err)
+static bool answer_parse(struct answer *answer, const struct answer_question *question,
+                         const struct http_response *response, struct error *err)
 {
     struct json_fault fault = {0};
     if (json_parse_within(&answer->doc, buf_span(&answer->body), MOST_VALUES, &fault))
@@ -139,17 +139,17 @@ static bool parse(struct answer *answer, const struct answer_question *question,
     if (fault.what && strcmp(fault.what, "out of memory") == 0)
         return error_no_memory(err);
     if (fault.what && strcmp(fault.what, JSON_TOO_MANY) == 0)
-        return refuse_as_too_large(question, response, MOST_VALUES, "values", err);
+        return answer_refuse_as_too_large(question, response, MOST_VALUES, "values", err);
     return true;
 }
 
-static struct json root_of(const struct answer *answer)
+static struct json answer_root_of(const struct answer *answer)
 {
     return answer->doc.count ? json_root(&answer->doc) : (struct json){0};
 }
 
 /* Text that outlives the document's escapes; false when VALUE is no string. */
-static bool copy_text(struct answer *answer, struct json value, struct span *out)
+static bool answer_copy_text(struct answer *answer, struct json value, struct span *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (!json_read_string(value, &text))
@@ -159,12 +159,12 @@ static bool copy_text(struct answer *answer, struct json value, struct span *out
     return true;
 }
 
-static bool is_item(struct json value)
+static bool answer_is_item(struct json value)
 {
     return json_is(value, JSON_OBJECT) && json_raw(value).size <= (size_t)ITEM_SIZE * MOST_JSON;
 }
 
-static bool collect_items(struct answer *answer, struct json array)
+static bool answer_collect_items(struct answer *answer, struct json array)
 {
     if (!json_is(array, JSON_ARRAY))
         return false;
@@ -172,7 +172,7 @@ static bool collect_items(struct answer *answer, struct json array)
     if (!answer->items)
         return true;
     for (struct json item = json_first(array); json_present(item); item = json_next(item)) {
-        if (!is_item(item))
+        if (!answer_is_item(item))
             return false;
         answer->items[answer->item_count++] = item;
     }
@@ -180,26 +180,26 @@ static bool collect_items(struct answer *answer, struct json array)
 }
 
 /* An answer without an item is a proven miss only if it says nothing that is not DynamoDB's. */
-static bool is_miss(struct json root)
+static bool answer_is_miss(struct json root)
 {
     size_t known = json_present(json_member(root, "ConsumedCapacity"));
     return json_count(root) == known;
 }
 
-static bool read_item(struct answer *answer, struct json root)
+static bool answer_read_item(struct answer *answer, struct json root)
 {
     struct json item = json_member(root, "Item");
     if (!json_present(item))
-        return is_miss(root);
+        return answer_is_miss(root);
     answer->items = arena_alloc(&answer->arena, sizeof *answer->items);
     if (answer->items)
         answer->items[answer->item_count++] = item;
-    return is_item(item);
+    return answer_is_item(item);
 }
 
 /* What a batch says of the one table that it asks; absent when it says nothing. OK is false when
  * it speaks of others. */
-static struct json of_table(struct json tables, const struct read *read, bool *ok)
+static struct json answer_of_table(struct json tables, const struct read *read, bool *ok)
 {
     struct json name = json_first(tables);
     if (!json_is(tables, JSON_OBJECT) || json_count(tables) > 1 ||
@@ -210,12 +210,12 @@ static struct json of_table(struct json tables, const struct read *read, bool *o
 
 /* Records that are not there are missing from the table's list, which may then be empty. An answer
  * that speaks of the table neither there nor among what it left undone says nothing of them. */
-static bool read_batch(struct answer *answer, const struct read *read, struct json root)
+static bool answer_read_batch(struct answer *answer, const struct read *read, struct json root)
 {
     bool ok = true;
     struct json left = json_member(root, "UnprocessedKeys");
-    struct json items = of_table(json_member(root, "Responses"), read, &ok);
-    struct json unprocessed = json_present(left) ? of_table(left, read, &ok) : left;
+    struct json items = answer_of_table(json_member(root, "Responses"), read, &ok);
+    struct json unprocessed = json_present(left) ? answer_of_table(left, read, &ok) : left;
     if (!ok || (!json_present(items) && !json_present(unprocessed)))
         return false;
     if (json_present(unprocessed)) {
@@ -225,13 +225,13 @@ static bool read_batch(struct answer *answer, const struct read *read, struct js
         if (json_count(keys))
             answer->resume = keys;
     }
-    return !json_present(items) || collect_items(answer, items);
+    return !json_present(items) || answer_collect_items(answer, items);
 }
 
 /* Where the answer goes on: NAME, of TYPE. The last page has none, or an empty one. Anything else
  * must not pass for the end. */
-static bool read_resume(struct answer *answer, struct json root, const char *name,
-                        enum json_type type)
+static bool answer_read_resume(struct answer *answer, struct json root, const char *name,
+                               enum json_type type)
 {
     struct json last = json_member(root, name);
     if (!json_present(last) || json_is(last, JSON_NULL))
@@ -242,7 +242,7 @@ static bool read_resume(struct answer *answer, struct json root, const char *nam
 }
 
 /* Whether NAME, if it is there, is the number COUNT. */
-static bool agrees(struct json root, const char *name, size_t count)
+static bool answer_agrees(struct json root, const char *name, size_t count)
 {
     int64_t told;
     struct json value = json_member(root, name);
@@ -251,31 +251,31 @@ static bool agrees(struct json root, const char *name, size_t count)
 
 /* How many items were read for a page of COUNT. Without a filter these are all: a local server may
  * add one that the next page begins with. A local server may also not state the number. */
-static size_t scanned_of(const struct read *read, struct json root, size_t count)
+static size_t answer_scanned_of(const struct read *read, struct json root, size_t count)
 {
     int64_t told;
     bool is_told = read->filter_count && json_read_int(json_member(root, "ScannedCount"), &told);
     return is_told && told > (int64_t)count ? (size_t)told : count;
 }
 
-static bool read_items(struct answer *answer, const struct read *read, struct json root)
+static bool answer_read_items(struct answer *answer, const struct read *read, struct json root)
 {
-    bool ok = read_resume(answer, root, "LastEvaluatedKey", JSON_OBJECT) &&
-              collect_items(answer, json_member(root, "Items")) &&
-              (answer->arena.failed || agrees(root, "Count", answer->item_count));
-    answer->scanned = scanned_of(read, root, answer->item_count);
+    bool ok = answer_read_resume(answer, root, "LastEvaluatedKey", JSON_OBJECT) &&
+              answer_collect_items(answer, json_member(root, "Items")) &&
+              (answer->arena.failed || answer_agrees(root, "Count", answer->item_count));
+    answer->scanned = answer_scanned_of(read, root, answer->item_count);
     return ok;
 }
 
-static bool read_number(struct json root, const char *name, int64_t *out)
+static bool answer_read_number(struct json root, const char *name, int64_t *out)
 {
     return json_read_int(json_member(root, name), out) && *out >= 0 && *out <= MOST_COUNTED;
 }
 
 /* Whether COUNT can be what is left of SCANNED items: all of them without a filter. Where a further
  * page follows, dynoxide also counts as scanned the item that page begins with. */
-static bool is_left_of(const struct read *read, const struct answer *answer, int64_t count,
-                       int64_t scanned)
+static bool answer_is_left_of(const struct read *read, const struct answer *answer, int64_t count,
+                              int64_t scanned)
 {
     bool again = json_present(answer->resume);
     return read->filter_count ? count <= scanned
@@ -284,21 +284,22 @@ static bool is_left_of(const struct read *read, const struct answer *answer, int
 
 /* How many items there are, and none of them: a server that sends items, or no number, has not
  * understood the request. */
-static bool count_items(struct answer *answer, const struct read *read, struct json root)
+static bool answer_count_items(struct answer *answer, const struct read *read, struct json root)
 {
     struct json items = json_member(root, "Items");
     int64_t count, scanned;
-    if (!read_resume(answer, root, "LastEvaluatedKey", JSON_OBJECT) ||
-        !read_number(root, "Count", &count) || !read_number(root, "ScannedCount", &scanned))
+    if (!answer_read_resume(answer, root, "LastEvaluatedKey", JSON_OBJECT) ||
+        !answer_read_number(root, "Count", &count) ||
+        !answer_read_number(root, "ScannedCount", &scanned))
         return false;
     answer->counted = (uint64_t)count;
-    answer->scanned = scanned_of(read, root, (size_t)count);
+    answer->scanned = answer_scanned_of(read, root, (size_t)count);
     bool none = !json_present(items) || (json_is(items, JSON_ARRAY) && json_count(items) == 0);
-    return none && is_left_of(read, answer, count, scanned);
+    return none && answer_is_left_of(read, answer, count, scanned);
 }
 
 /* A filter leaves out items that were read. */
-static size_t read_count_of(const struct answer *answer, struct json root)
+static size_t answer_read_count_of(const struct answer *answer, struct json root)
 {
     int64_t told;
     bool is_told = json_read_int(json_member(root, "ScannedCount"), &told);
@@ -306,32 +307,32 @@ static size_t read_count_of(const struct answer *answer, struct json root)
 }
 
 /* What is no text is a name all the same, which no table can have. */
-static void copy_name(struct answer *answer, struct json value, struct span *out)
+static void answer_copy_name(struct answer *answer, struct json value, struct span *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    if (copy_text(answer, value, out))
+    if (answer_copy_text(answer, value, out))
         return;
     buf_printf(&text, "(%.*s)", (int)json_raw(value).size, json_raw(value).data);
     answer->arena.failed |= text.failed;
     *out = arena_copy(&answer->arena, buf_span(&text));
 }
 
-static bool read_names(struct answer *answer, struct json root)
+static bool answer_read_names(struct answer *answer, struct json root)
 {
     struct json array = json_member(root, "TableNames");
     if (!json_is(array, JSON_ARRAY) ||
-        !read_resume(answer, root, "LastEvaluatedTableName", JSON_STRING))
+        !answer_read_resume(answer, root, "LastEvaluatedTableName", JSON_STRING))
         return false;
     answer->names = arena_array(&answer->arena, json_count(array), sizeof *answer->names);
     if (!answer->names)
         return true;
     for (struct json name = json_first(array); json_present(name); name = json_next(name))
-        copy_name(answer, name, &answer->names[answer->name_count++]);
+        answer_copy_name(answer, name, &answer->names[answer->name_count++]);
     return true;
 }
 
 /* The attribute's type, among the table's AttributeDefinitions. */
-static bool read_type(struct json definitions, struct span name, enum value_type *out)
+static bool answer_read_type(struct json definitions, struct span name, enum value_type *out)
 {
     struct json each = json_first(definitions);
     while (json_present(each) && !json_string_is(json_member(each, "AttributeName"), name))
@@ -345,8 +346,8 @@ static bool read_type(struct json definitions, struct span name, enum value_type
     return false;
 }
 
-static bool read_key_attribute(struct answer *answer, struct json element, struct json definitions,
-                               struct key_schema *out)
+static bool answer_read_key_attribute(struct answer *answer, struct json element,
+                                      struct json definitions, struct key_schema *out)
 {
     struct json key_type = json_member(element, "KeyType");
     bool hash = json_string_is(key_type, SPAN_LITERAL("HASH"));
@@ -358,21 +359,21 @@ static bool read_key_attribute(struct answer *answer, struct json element, struc
     size_t i = (*count)++;
     struct span *name = hash ? &out->partition[i].name : &out->sort[i].name;
     enum value_type *type = hash ? &out->partition[i].type : &out->sort[i].type;
-    return copy_text(answer, json_member(element, "AttributeName"), name) &&
-           (answer->arena.failed || read_type(definitions, *name, type));
+    return answer_copy_text(answer, json_member(element, "AttributeName"), name) &&
+           (answer->arena.failed || answer_read_type(definitions, *name, type));
 }
 
-static bool read_schema(struct answer *answer, struct json owner, struct json definitions,
-                        struct key_schema *out)
+static bool answer_read_schema(struct answer *answer, struct json owner, struct json definitions,
+                               struct key_schema *out)
 {
     struct json array = json_member(owner, "KeySchema");
     for (struct json each = json_first(array); json_present(each); each = json_next(each))
-        if (!read_key_attribute(answer, each, definitions, out))
+        if (!answer_read_key_attribute(answer, each, definitions, out))
             return false;
     return json_is(array, JSON_ARRAY) && out->partition_count > 0;
 }
 
-static bool read_projection(struct json index, enum projection *out)
+static bool answer_read_projection(struct json index, enum projection *out)
 {
     static const char *const types[] = {
         [PROJECTS_ALL] = "ALL", [PROJECTS_SOME] = "INCLUDE", [PROJECTS_KEYS] = "KEYS_ONLY"};
@@ -385,7 +386,7 @@ static bool read_projection(struct json index, enum projection *out)
     return false;
 }
 
-static bool read_included(struct answer *answer, struct json owner, struct index_info *out)
+static bool answer_read_included(struct answer *answer, struct json owner, struct index_info *out)
 {
     struct json array = json_member(json_member(owner, "Projection"), "NonKeyAttributes");
     struct span *names = arena_array(&answer->arena, json_count(array), sizeof *names);
@@ -393,20 +394,21 @@ static bool read_included(struct answer *answer, struct json owner, struct index
     if (!names)
         return true;
     for (struct json name = json_first(array); json_present(name); name = json_next(name))
-        if (!copy_text(answer, name, &names[out->included_count++]))
+        if (!answer_copy_text(answer, name, &names[out->included_count++]))
             return false;
     return true;
 }
 
 /* What need not be told; where it is told it is a text. */
-static bool read_word(struct answer *answer, struct json value, struct span *out)
+static bool answer_read_word(struct answer *answer, struct json value, struct span *out)
 {
     *out = span_text("");
-    return !json_present(value) || json_is(value, JSON_NULL) || copy_text(answer, value, out);
+    return !json_present(value) || json_is(value, JSON_NULL) ||
+           answer_copy_text(answer, value, out);
 }
 
 /* Likewise a count. */
-static bool read_count(struct json value, int64_t *out)
+static bool answer_read_count(struct json value, int64_t *out)
 {
     *out = -1;
     return !json_present(value) || json_is(value, JSON_NULL) ||
@@ -414,7 +416,7 @@ static bool read_count(struct json value, int64_t *out)
 }
 
 /* False when VALUE is no number that a double can hold. */
-static bool read_double(struct json value, double *out)
+static bool answer_read_double(struct json value, double *out)
 {
     struct span raw = json_raw(value);
     char text[40] = "";
@@ -426,56 +428,56 @@ static bool read_double(struct json value, double *out)
 }
 
 /* Seconds since 1970, with a fraction. */
-static bool read_date(struct json value, int64_t *out_ms)
+static bool answer_read_date(struct json value, int64_t *out_ms)
 {
     double seconds = 0;
     if (json_present(value) && !json_is(value, JSON_NULL) &&
-        (!read_double(value, &seconds) || fabs(seconds) > 1e12))
+        (!answer_read_double(value, &seconds) || fabs(seconds) > 1e12))
         return false;
     *out_ms = (int64_t)(seconds * 1000);
     return true;
 }
 
 /* A table that was never billed on demand says nothing of a mode: it has units of its own. */
-static bool read_billing(struct answer *answer, struct json table, struct table_info *info)
+static bool answer_read_billing(struct answer *answer, struct json table, struct table_info *info)
 {
     struct json mode = json_member(json_member(table, "BillingModeSummary"), "BillingMode");
     struct json units =
         json_member(json_member(table, "ProvisionedThroughput"), "ReadCapacityUnits");
     int64_t count;
-    if (!read_word(answer, mode, &info->billing_mode))
+    if (!answer_read_word(answer, mode, &info->billing_mode))
         return false;
     if (info->billing_mode.size == 0 && json_read_int(units, &count) && count > 0)
         info->billing_mode = SPAN_LITERAL("PROVISIONED");
     return true;
 }
 
-static bool read_state(struct answer *answer, struct json table, struct table_info *info)
+static bool answer_read_state(struct answer *answer, struct json table, struct table_info *info)
 {
-    return read_word(answer, json_member(table, "TableStatus"), &info->status) &&
-           read_count(json_member(table, "ItemCount"), &info->item_count) &&
-           read_count(json_member(table, "TableSizeBytes"), &info->size_bytes) &&
-           read_date(json_member(table, "CreationDateTime"), &info->created_ms) &&
-           read_billing(answer, table, info);
+    return answer_read_word(answer, json_member(table, "TableStatus"), &info->status) &&
+           answer_read_count(json_member(table, "ItemCount"), &info->item_count) &&
+           answer_read_count(json_member(table, "TableSizeBytes"), &info->size_bytes) &&
+           answer_read_date(json_member(table, "CreationDateTime"), &info->created_ms) &&
+           answer_read_billing(answer, table, info);
 }
 
-static bool read_indexes(struct answer *answer, struct json array, struct json definitions,
-                         bool local, struct index_info *indexes, size_t *count)
+static bool answer_read_indexes(struct answer *answer, struct json array, struct json definitions,
+                                bool local, struct index_info *indexes, size_t *count)
 {
     for (struct json each = json_first(array); json_present(each); each = json_next(each)) {
         struct index_info *index = &indexes[(*count)++];
         index->local = local;
-        if (!read_projection(each, &index->projection) ||
-            !copy_text(answer, json_member(each, "IndexName"), &index->name) ||
-            !read_word(answer, json_member(each, "IndexStatus"), &index->status) ||
-            !read_included(answer, each, index) ||
-            !read_schema(answer, each, definitions, &index->keys))
+        if (!answer_read_projection(each, &index->projection) ||
+            !answer_copy_text(answer, json_member(each, "IndexName"), &index->name) ||
+            !answer_read_word(answer, json_member(each, "IndexStatus"), &index->status) ||
+            !answer_read_included(answer, each, index) ||
+            !answer_read_schema(answer, each, definitions, &index->keys))
             return false;
     }
     return true;
 }
 
-static bool read_table(struct answer *answer, const struct read *read, struct json root)
+static bool answer_read_table(struct answer *answer, const struct read *read, struct json root)
 {
     struct json table = json_member(root, "Table");
     struct json definitions = json_member(table, "AttributeDefinitions");
@@ -490,24 +492,24 @@ static bool read_table(struct answer *answer, const struct read *read, struct js
     answer->table = info;
     answer->description = table;
     return json_string_is(json_member(table, "TableName"), span_text(read->table)) &&
-           read_schema(answer, table, definitions, &info->keys) &&
-           read_indexes(answer, global, definitions, false, indexes, &info->index_count) &&
-           read_indexes(answer, local, definitions, true, indexes, &info->index_count) &&
-           read_state(answer, table, info);
+           answer_read_schema(answer, table, definitions, &info->keys) &&
+           answer_read_indexes(answer, global, definitions, false, indexes, &info->index_count) &&
+           answer_read_indexes(answer, local, definitions, true, indexes, &info->index_count) &&
+           answer_read_state(answer, table, info);
 }
 
 /* What is said of a table in one object, which is told as it came. */
-static bool read_description(struct answer *answer, struct json root, const char *name)
+static bool answer_read_description(struct answer *answer, struct json root, const char *name)
 {
     answer->description = json_member(root, name);
     return json_is(answer->description, JSON_OBJECT);
 }
 
 /* An empty position is the end, too. Backups of another table would be shown as this one's. */
-static bool read_backups(struct answer *answer, const struct read *read, struct json root)
+static bool answer_read_backups(struct answer *answer, const struct read *read, struct json root)
 {
-    if (!read_resume(answer, root, "LastEvaluatedBackupArn", JSON_STRING) ||
-        !collect_items(answer, json_member(root, "BackupSummaries")))
+    if (!answer_read_resume(answer, root, "LastEvaluatedBackupArn", JSON_STRING) ||
+        !answer_collect_items(answer, json_member(root, "BackupSummaries")))
         return false;
     if (json_string_is(answer->resume, span_text("")))
         answer->resume = (struct json){0};
@@ -517,35 +519,36 @@ static bool read_backups(struct answer *answer, const struct read *read, struct 
     return true;
 }
 
-static bool read_content(struct answer *answer, const struct answer_question *question,
-                         struct json root)
+static bool answer_read_content(struct answer *answer, const struct answer_question *question,
+                                struct json root)
 {
     const struct read *read = question->read;
     switch (question->op) {
     case DYNAMO_GET_ITEM:
-        return read_item(answer, root);
+        return answer_read_item(answer, root);
     case DYNAMO_BATCH_GET_ITEM:
-        return read_batch(answer, read, root);
+        return answer_read_batch(answer, read, root);
     case DYNAMO_QUERY:
     case DYNAMO_SCAN:
-        return read->counts ? count_items(answer, read, root) : read_items(answer, read, root);
+        return read->counts ? answer_count_items(answer, read, root)
+                            : answer_read_items(answer, read, root);
     case DYNAMO_DESCRIBE_TABLE:
-        return read_table(answer, read, root);
+        return answer_read_table(answer, read, root);
     case DYNAMO_LIST_TABLES:
-        return read_names(answer, root);
+        return answer_read_names(answer, root);
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:
-        return read_description(answer, root, "TimeToLiveDescription");
+        return answer_read_description(answer, root, "TimeToLiveDescription");
     case DYNAMO_LIST_BACKUPS:
-        return read_backups(answer, read, root);
+        return answer_read_backups(answer, read, root);
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
-        return read_description(answer, root, "ContinuousBackupsDescription");
+        return answer_read_description(answer, root, "ContinuousBackupsDescription");
     }
     return false;
 }
 
 /* One object, or for a batch an array of them. False when what is told can't be what was
  * consumed. */
-static bool read_capacity(struct answer *answer, struct json root)
+static bool answer_read_capacity(struct answer *answer, struct json root)
 {
     struct json consumed = json_member(root, "ConsumedCapacity");
     if (json_is(consumed, JSON_ARRAY))
@@ -553,11 +556,11 @@ static bool read_capacity(struct answer *answer, struct json root)
     struct json units = json_member(consumed, "CapacityUnits");
     if (!json_present(units))
         return true;
-    return read_double(units, &answer->capacity) && answer->capacity >= 0;
+    return answer_read_double(units, &answer->capacity) && answer->capacity >= 0;
 }
 
 /* DynamoDB's own type of content. Others' JSON may look like an answer that says nothing. */
-static bool is_dynamos(const struct http_response *response)
+static bool answer_is_dynamos(const struct http_response *response)
 {
     static const char type[] = "application/x-amz-json-1.0";
     const char *told = http_header(response, "Content-Type");
@@ -566,7 +569,7 @@ static bool is_dynamos(const struct http_response *response)
 }
 
 /* Of two members of one name another reader might take the other. No answer has many. */
-static bool members_differ(struct json root)
+static bool answer_members_differ(struct json root)
 {
     enum { MAX_MEMBERS = 16 };
     if (json_count(root) > MAX_MEMBERS)
@@ -582,30 +585,32 @@ static bool members_differ(struct json root)
     return true;
 }
 
-static bool read_success(struct answer *answer, const struct answer_question *question,
-                         const struct http_response *response, struct error *err)
+static bool answer_read_success(struct answer *answer, const struct answer_question *question,
+                                const struct http_response *response, struct error *err)
 {
-    struct json root = root_of(answer);
-    if (!is_dynamos(response) || !json_is(root, JSON_OBJECT) || !members_differ(root) ||
-        !read_content(answer, question, root) || !read_capacity(answer, root))
+    struct json root = answer_root_of(answer);
+    if (!answer_is_dynamos(response) || !json_is(root, JSON_OBJECT) ||
+        !answer_members_differ(root) || !answer_read_content(answer, question, root) ||
+        !answer_read_capacity(answer, root))
         return fault_foreign(question, response, err);
-    answer->read_count = read_count_of(answer, root);
+    answer->read_count = answer_read_count_of(answer, root);
     return answer->arena.failed ? error_no_memory(err) : true;
 }
 
-static bool read_response(struct answer *answer, const struct answer_question *question,
-                          const struct http_response *response, struct error *err)
+static bool answer_read_response(struct answer *answer, const struct answer_question *question,
+                                 const struct http_response *response, struct error *err)
 {
-    if (!check_sum(response, err) || !take_body(answer, question, response, err) ||
-        !parse(answer, question, response, err))
+    if (!answer_check_sum(response, err) || !answer_take_body(answer, question, response, err) ||
+        !answer_parse(answer, question, response, err))
         return false;
     if (response->status == 200)
-        return read_success(answer, question, response, err);
-    return fault_read(question, response, root_of(answer), err);
+        return answer_read_success(answer, question, response, err);
+    return fault_read(question, response, answer_root_of(answer), err);
 }
 
 /* What of RESPONSE has not been read yet is read for it. */
-static double stated_in(struct answer *answer, const struct http_response *response, size_t most)
+static double answer_stated_in(struct answer *answer, const struct http_response *response,
+                               size_t most)
 {
     const char *encoding = http_header(response, "Content-Encoding");
     bool is_taken = answer->body.size > 0, is_gzip = encoding && !strcasecmp(encoding, "gzip");
@@ -620,19 +625,19 @@ static double stated_in(struct answer *answer, const struct http_response *respo
         answer->doc = (struct json_doc){0};
     }
     answer->capacity = -1;
-    return read_capacity(answer, root_of(answer)) ? answer->capacity : -1;
+    return answer_read_capacity(answer, answer_root_of(answer)) ? answer->capacity : -1;
 }
 
 double answer_stated(const struct http_response *response, size_t most)
 {
     struct answer answer = {0};
-    double units = stated_in(&answer, response, most);
+    double units = answer_stated_in(&answer, response, most);
     json_clean_up(&answer.doc);
     buf_clean_up_secret(&answer.body);
     return units;
 }
 
-static void release_answer(struct page_owner *owner)
+static void answer_release(struct page_owner *owner)
 {
     answer_destroy((struct answer *)owner);
 }
@@ -647,11 +652,11 @@ struct answer *answer_new(const struct answer_question *question,
         error_no_memory(err);
         return NULL;
     }
-    answer->owner.release = release_answer;
+    answer->owner.release = answer_release;
     answer->took_ms = response->elapsed_ms;
     answer->capacity = -1;
     aws_request_id(response, answer->request_id);
-    if (read_response(answer, question, response, err)) {
+    if (answer_read_response(answer, question, response, err)) {
         answer->owner.bytes = sizeof *answer + answer->body.capacity + json_memory(&answer->doc) +
                               arena_memory(&answer->arena);
         return answer;
@@ -659,7 +664,7 @@ struct answer *answer_new(const struct answer_question *question,
     err->http_status = response->status;
     memcpy(err->request_id, answer->request_id, sizeof err->request_id);
     if (stated)
-        *stated = stated_in(answer, response, answer_limit(question));
+        *stated = answer_stated_in(answer, response, answer_limit(question));
     answer_destroy(answer);
     return NULL;
 }

@@ -5,7 +5,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/error.h"
-#include "core/dynamo/question.h"
+#include "core/dynamo/sent_request.h"
 #include "core/json/json.h"
 #include "core/net/transport.h"
 #include "core/source/source.h"

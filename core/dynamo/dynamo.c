@@ -6,14 +6,14 @@
 #include "core/aws/quotas.h"
 #include "core/base/printable.h"
 #include "core/dynamo/answer.h"
-#include "core/dynamo/command.h"
+#include "core/dynamo/cli_command.h"
 #include "core/dynamo/exchange.h"
 #include "core/dynamo/hedge.h"
 #include "core/dynamo/inventory.h"
 #include "core/dynamo/request.h"
+#include "core/dynamo/request_words.h"
 #include "core/dynamo/verify.h"
 #include "core/dynamo/weights.h"
-#include "core/dynamo/words.h"
 
 /* A batch of 16 MB ends where it is, and leaves the rest unprocessed. */
 enum { FULL_BATCH_BYTES = 8 << 20 };
@@ -63,45 +63,45 @@ struct source_call {
     bool is_full;    /* the last answer held as much as one may: what was left was not throttled */
 };
 
-static bool ask(struct source_call *call);
+static bool dynamo_request(struct source_call *call);
 
-static int64_t now_ms(const struct source_call *call)
+static int64_t dynamo_now_ms(const struct source_call *call)
 {
     return loop_now_ms(call->dynamo->link.client.loop);
 }
 
-static void drop_answer(struct source_call *call)
+static void dynamo_drop_answer(struct source_call *call)
 {
     answer_destroy(call->answer);
     call->answer = NULL;
 }
 
-static void tell_failure(struct source_call *call, const struct error *err)
+static void dynamo_report_failure(struct source_call *call, const struct error *err)
 {
     struct error copy = *err; /* FN may end the call */
-    drop_answer(call);
+    dynamo_drop_answer(call);
     call->fn(call->arg, NULL, &copy);
 }
 
 /* Whose inventory has what ERR misses: that of the table where an index is missing, the account's
  * (NULL) where the table is. */
-static const char *searched(const struct source_call *call, const struct error *err)
+static const char *dynamo_searched(const struct source_call *call, const struct error *err)
 {
     return strcmp(err->code, "ResourceNotFoundException") == 0 ? NULL : call->read->table;
 }
 
-static void on_diagnosis(void *arg)
+static void dynamo_on_diagnosis(void *arg)
 {
     struct source_call *call = arg;
-    const char *table = searched(call, &call->why);
-    inventory_tell(call->dynamo->inventory, table, table ? call->read->index : call->read->table,
-                   &call->why);
-    tell_failure(call, &call->why);
+    const char *table = dynamo_searched(call, &call->why);
+    inventory_report(call->dynamo->inventory, table, table ? call->read->index : call->read->table,
+                     &call->why);
+    dynamo_report_failure(call, &call->why);
 }
 
 /* The end of a page in ERR, which is told with what was asked, and where a table or an index is
  * missing with those that there are. */
-static void fail(struct source_call *call, const struct error *err)
+static void dynamo_fail(struct source_call *call, const struct error *err)
 {
     const struct read *read = call->read;
     struct error *why = &call->why;
@@ -111,29 +111,30 @@ static void fail(struct source_call *call, const struct error *err)
         printable_copy(why->table, sizeof why->table, span_text(read->table), "");
     printable_copy(why->index, sizeof why->index, span_text(read->index), "");
     if (why->kind != ERROR_NO_TABLE) {
-        tell_failure(call, why);
+        dynamo_report_failure(call, why);
         return;
     }
-    if (!inventory_ask(call->dynamo->inventory, searched(call, why), call->deadline_at_ms,
-                       call->payer, &call->diagnosis, on_diagnosis, call))
-        on_diagnosis(call);
+    if (!inventory_request(call->dynamo->inventory, dynamo_searched(call, why),
+                           call->deadline_at_ms, call->payer, &call->diagnosis, dynamo_on_diagnosis,
+                           call))
+        dynamo_on_diagnosis(call);
 }
 
-static void fail_without_memory(struct source_call *call)
+static void dynamo_fail_without_memory(struct source_call *call)
 {
     struct error err;
     error_no_memory(&err);
-    fail(call, &err);
+    dynamo_fail(call, &err);
 }
 
-static void clean_up_owner(struct page_owner **owner)
+static void dynamo_clean_up_owner(struct page_owner **owner)
 {
     if (*owner)
         (*owner)->release(*owner);
 }
 
-static void count_items(struct dynamo_stats *stats, enum read_kind kind,
-                        const struct answer *answer)
+static void dynamo_count_items(struct dynamo_stats *stats, enum read_kind kind,
+                               const struct answer *answer)
 {
     bool is_page = kind == READ_QUERY || kind == READ_SCAN;
     stats->pages += is_page;
@@ -142,10 +143,10 @@ static void count_items(struct dynamo_stats *stats, enum read_kind kind,
 
 /* Hands the page over. Its memory is no longer the call's: FN may end the call, or ask for more,
  * and still read the page, or keep it. */
-static void deliver(struct source_call *call)
+static void dynamo_deliver(struct source_call *call)
 {
     struct answer *answer = call->answer;
-    CLEAN_UP(clean_up_owner) struct page_owner *owner = &answer->owner;
+    CLEAN_UP(dynamo_clean_up_owner) struct page_owner *owner = &answer->owner;
     /* Keys that wait are not in the answer, so that it does not state all that are left. */
     struct json position = call->waiting > 0 ? (struct json){0} : answer->resume;
     struct page page = {
@@ -167,45 +168,46 @@ static void deliver(struct source_call *call)
         .request_id = answer->request_id,
     };
     call->answer = NULL;
-    count_items(&call->dynamo->link.stats, call->read->kind, answer);
+    dynamo_count_items(&call->dynamo->link.stats, call->read->kind, answer);
     if (call->resume.failed)
-        fail_without_memory(call);
+        dynamo_fail_without_memory(call);
     else
         call->fn(call->arg, &page, NULL);
 }
 
-static void next_round(void *arg)
+static void dynamo_next_round(void *arg)
 {
     struct source_call *call = arg;
     call->timer = NULL;
-    if (!ask(call))
-        fail_without_memory(call);
+    if (!dynamo_request(call))
+        dynamo_fail_without_memory(call);
 }
 
-static bool wait_for_round(struct source_call *call, int64_t delay_ms)
+static bool dynamo_wait_for_round(struct source_call *call, int64_t delay_ms)
 {
-    if (delay_ms < call->deadline_at_ms - now_ms(call))
-        call->timer = loop_add_timer(call->dynamo->link.client.loop, delay_ms, next_round, call);
+    if (delay_ms < call->deadline_at_ms - dynamo_now_ms(call))
+        call->timer =
+            loop_add_timer(call->dynamo->link.client.loop, delay_ms, dynamo_next_round, call);
     return call->timer != NULL;
 }
 
 /* Keys that stay unprocessed are throttling that is not called so. A round that brought nothing is
  * tried again as a request that was throttled is: after as long, as often and at the same price.
  * False when it is not. */
-static bool try_round_again(struct source_call *call)
+static bool dynamo_try_round_again(struct source_call *call)
 {
     static const struct error throttled = {.kind = ERROR_THROTTLED,
                                            .code = "ProvisionedThroughputExceededException"};
     int64_t delay_ms;
     if (!retry_again(call->retry, &throttled, call->requests, -1, &delay_ms, &call->paid))
         return false;
-    if (wait_for_round(call, delay_ms))
+    if (dynamo_wait_for_round(call, delay_ms))
         return true;
     retry_succeeded(call->retry, call->paid);
     return false;
 }
 
-static void fail_unprocessed(struct source_call *call)
+static void dynamo_fail_unprocessed(struct source_call *call)
 {
     struct error err;
     error_set(
@@ -216,12 +218,12 @@ static void fail_unprocessed(struct source_call *call)
         call->requests == 1 ? "" : "s");
     memcpy(err.request_id, call->answer->request_id, sizeof err.request_id);
     err.http_status = 200;
-    fail(call, &err);
+    dynamo_fail(call, &err);
 }
 
 /* Each round of a batch that got on is a page of its own, so that one answer at a time is held. One
  * that did not has nothing to tell; no key is ever taken for absent because of that. */
-static void go_on_with_batch(struct source_call *call)
+static void dynamo_continue_with_batch(struct source_call *call)
 {
     size_t left = json_count(call->answer->resume) + call->waiting;
     bool got_on = left < call->unasked;
@@ -234,15 +236,15 @@ static void go_on_with_batch(struct source_call *call)
         if (call->paid)
             retry_succeeded(call->retry, call->paid);
         call->paid = 0;
-        deliver(call);
+        dynamo_deliver(call);
         return;
     }
-    if (!try_round_again(call))
-        fail_unprocessed(call);
+    if (!dynamo_try_round_again(call))
+        dynamo_fail_unprocessed(call);
 }
 
 /* What the answer took tells what the next will. */
-static void learn(struct source_call *call, const struct answer *answer)
+static void dynamo_learn(struct source_call *call, const struct answer *answer)
 {
     struct weights *weights = &call->dynamo->weights;
     if (answer->capacity <= 0)
@@ -264,9 +266,9 @@ static void learn(struct source_call *call, const struct answer *answer)
 }
 
 /* The answer of the round before, if there was one, had nothing to tell. */
-static void keep_answer(struct source_call *call, struct answer *answer)
+static void dynamo_store_answer(struct source_call *call, struct answer *answer)
 {
-    drop_answer(call);
+    dynamo_drop_answer(call);
     call->answer = answer;
     if (answer->capacity >= 0)
         call->capacity = answer->capacity + (call->capacity >= 0 ? call->capacity : 0);
@@ -278,40 +280,41 @@ static void keep_answer(struct source_call *call, struct answer *answer)
         buf_add_span(&call->resume, json_raw(answer->resume));
 }
 
-static void on_answer(void *arg, struct answer *answer, const struct error *err, unsigned tries)
+static void dynamo_on_answer(void *arg, struct answer *answer, const struct error *err,
+                             unsigned tries)
 {
     struct source_call *call = arg;
     struct error why;
     call->exchange = NULL;
     call->requests += tries;
     if (err) {
-        fail(call, err);
+        dynamo_fail(call, err);
         return;
     }
-    keep_answer(call, answer);
+    dynamo_store_answer(call, answer);
     if (!verify_answer(&call->verify, answer, &why)) {
         memcpy(why.request_id, answer->request_id, sizeof why.request_id);
         why.http_status = 200;
         call->dynamo->link.stats.failures++;
-        fail(call, &why);
+        dynamo_fail(call, &why);
         return;
     }
-    learn(call, answer); /* its unprocessed keys are among those of the request */
+    dynamo_learn(call, answer); /* its unprocessed keys are among those of the request */
     if (call->question.op == DYNAMO_BATCH_GET_ITEM)
-        go_on_with_batch(call);
+        dynamo_continue_with_batch(call);
     else
-        deliver(call);
+        dynamo_deliver(call);
 }
 
-static void on_refusal(void *arg)
+static void dynamo_on_refusal(void *arg)
 {
     struct source_call *call = arg;
     call->timer = NULL;
-    fail(call, &call->why);
+    dynamo_fail(call, &call->why);
 }
 
 /* What the next request is expected to consume, and how much of the Read it asks for. */
-static struct outlay outlay_of(struct source_call *call)
+static struct outlay dynamo_outlay_of(struct source_call *call)
 {
     struct weights *weights = &call->dynamo->weights;
     double left = payer_left(call->payer);
@@ -328,7 +331,7 @@ static struct outlay outlay_of(struct source_call *call)
 }
 
 /* The next page has LIMIT entries. What is wanted beyond it is asked for with the page after it. */
-static void cut_page(struct source_call *call, uint32_t limit)
+static void dynamo_cut_page(struct source_call *call, uint32_t limit)
 {
     call->bold = call->bold < UINT32_MAX / BOLDER ? call->bold * BOLDER : call->bold;
     call->request.page = limit;
@@ -336,7 +339,7 @@ static void cut_page(struct source_call *call, uint32_t limit)
 }
 
 /* Asks for the first COUNT of the keys that have not been read yet; the others wait. */
-static void cut_batch(struct source_call *call, size_t count)
+static void dynamo_cut_batch(struct source_call *call, size_t count)
 {
     size_t chosen = 0;
     if (call->waiting == 0 && count == call->unasked)
@@ -357,7 +360,7 @@ static void cut_batch(struct source_call *call, size_t count)
     call->waiting = call->unasked - count;
 }
 
-static bool send(struct source_call *call, const struct outlay *outlay)
+static bool dynamo_send(struct source_call *call, const struct outlay *outlay)
 {
     CLEAN_UP(buf_clean_up) struct buf body = {0};
     struct dynamo *dynamo = call->dynamo;
@@ -373,49 +376,50 @@ static bool send(struct source_call *call, const struct outlay *outlay)
         .most_tries = call->read->once ? 1 : retry_attempts(call->retry) - call->requests,
         .deadline_at_ms = call->deadline_at_ms,
     };
-    call->exchange = hedged_start(&dynamo->hedging, &dynamo->link, &request, on_answer, call);
+    call->exchange =
+        hedged_start(&dynamo->hedging, &dynamo->link, &request, dynamo_on_answer, call);
     return call->exchange != NULL;
 }
 
 /* The payer may be asked again. Time that a request was held is none of its own. */
-static void on_turn(void *arg)
+static void dynamo_on_turn(void *arg)
 {
     struct source_call *call = arg;
-    call->deadline_at_ms = now_ms(call) + call->dynamo->deadline_ms;
-    call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, next_round, call);
+    call->deadline_at_ms = dynamo_now_ms(call) + call->dynamo->deadline_ms;
+    call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, dynamo_next_round, call);
     if (!call->timer)
-        fail_without_memory(call);
+        dynamo_fail_without_memory(call);
 }
 
 /* Sends what the page still needs, as far as that can be paid. False when memory ran out. */
-static bool ask(struct source_call *call)
+static bool dynamo_request(struct source_call *call)
 {
-    struct outlay outlay = outlay_of(call);
-    call->turn = (struct payer_turn){.again = on_turn, .arg = call};
+    struct outlay outlay = dynamo_outlay_of(call);
+    call->turn = (struct payer_turn){.again = dynamo_on_turn, .arg = call};
     switch (outlay.most > 0
                 ? payer_set_aside(call->payer, outlay.least, outlay.most, &call->turn, &call->why)
                 : PAYER_AGREES) {
     case PAYER_HOLDS:
         return true;
     case PAYER_REFUSES:
-        call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, on_refusal, call);
+        call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, dynamo_on_refusal, call);
         return call->timer;
     case PAYER_AGREES:
         break;
     }
     if (call->question.op == DYNAMO_BATCH_GET_ITEM)
-        cut_batch(call, outlay.limit);
+        dynamo_cut_batch(call, outlay.limit);
     else if (call->question.op != DYNAMO_GET_ITEM)
-        cut_page(call, outlay.limit);
-    if (send(call, &outlay))
+        dynamo_cut_page(call, outlay.limit);
+    if (dynamo_send(call, &outlay))
         return true;
-    payer_give_back(call->payer, outlay.most);
+    payer_refund(call->payer, outlay.most);
     return false;
 }
 
-static bool begin_page(struct source_call *call)
+static bool dynamo_begin_page(struct source_call *call)
 {
-    call->deadline_at_ms = now_ms(call) + call->dynamo->deadline_ms;
+    call->deadline_at_ms = dynamo_now_ms(call) + call->dynamo->deadline_ms;
     call->requests = 0;
     call->capacity = -1;
     call->doubted = 0;
@@ -424,10 +428,10 @@ static bool begin_page(struct source_call *call)
      * service wants to be asked more slowly. The round before got on, so this is no retry to be
      * paid for, and a page's time always has room for it. */
     if (call->question.op != DYNAMO_BATCH_GET_ITEM || call->resume.size == 0 || call->is_full)
-        return ask(call);
+        return dynamo_request(call);
     int64_t delay_ms = retry_backoff_ms(call->retry, true, 1),
             most_ms = call->dynamo->deadline_ms / 4;
-    return wait_for_round(call, delay_ms < most_ms ? delay_ms : most_ms);
+    return dynamo_wait_for_round(call, delay_ms < most_ms ? delay_ms : most_ms);
 }
 
 static void dynamo_end(struct source_call *call)
@@ -436,8 +440,8 @@ static void dynamo_end(struct source_call *call)
     hedged_end(call->exchange);
     loop_remove_timer(call->timer);
     inventory_leave(&call->diagnosis);
-    drop_answer(call);
-    quotas_give_back(&call->dynamo->quotas, call->retry);
+    dynamo_drop_answer(call);
+    quotas_refund(&call->dynamo->quotas, call->retry);
     request_clean_up(&call->request);
     verify_clean_up(&call->verify);
     buf_clean_up(&call->resume);
@@ -445,7 +449,8 @@ static void dynamo_end(struct source_call *call)
     free(call);
 }
 
-static struct answer_question question_of(const struct dynamo *dynamo, const struct read *read)
+static struct answer_question dynamo_question_of(const struct dynamo *dynamo,
+                                                 const struct read *read)
 {
     const struct aws_settings *settings = aws_session_settings(dynamo->link.session);
     return (struct answer_question){
@@ -458,15 +463,15 @@ static struct answer_question question_of(const struct dynamo *dynamo, const str
 }
 
 /* The one place that lets a Scan pass. */
-static bool begin(struct source_call *call)
+static bool dynamo_begin(struct source_call *call)
 {
     call->wanted = call->request.limit;
     call->bold = FIRST_ENTRIES;
     if (call->question.op != DYNAMO_SCAN || call->dynamo->may_scan)
-        return begin_page(call);
+        return dynamo_begin_page(call);
     error_set(&call->why, ERROR_INVALID, "%s is not scanned: nobody has allowed it (--allow-scan)",
               call->read->table);
-    call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, on_refusal, call);
+    call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, dynamo_on_refusal, call);
     return call->timer != NULL;
 }
 
@@ -481,13 +486,13 @@ static struct source_call *dynamo_start(struct source *source, const struct read
     call->payer = payer_ref(payer);
     call->fn = fn;
     call->arg = arg;
-    call->question = question_of(call->dynamo, read);
+    call->question = dynamo_question_of(call->dynamo, read);
     call->verify.question = &call->question;
     call->unasked = read->key_count;
     char share[EXCHANGE_SHARE_SIZE];
     exchange_share(&call->dynamo->link, &call->question, share);
     call->retry = quotas_take(&call->dynamo->quotas, share);
-    if (!call->retry || !request_init(&call->request, read) || !begin(call)) {
+    if (!call->retry || !request_init(&call->request, read) || !dynamo_begin(call)) {
         dynamo_end(call);
         return NULL;
     }
@@ -497,8 +502,8 @@ static struct source_call *dynamo_start(struct source *source, const struct read
 /* Only a lack of memory makes FN run from within. */
 static void dynamo_more(struct source_call *call)
 {
-    if (!begin_page(call))
-        fail_without_memory(call);
+    if (!dynamo_begin_page(call))
+        dynamo_fail_without_memory(call);
 }
 
 static void dynamo_destroy(struct source *source)

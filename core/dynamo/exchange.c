@@ -34,7 +34,7 @@ struct exchange {
 };
 
 /* Of a response to an abandoned request nothing is read but its units. */
-static void *decode(void *arg, const struct http_response *response, struct error *err)
+static void *exchange_decode(void *arg, const struct http_response *response, struct error *err)
 {
     struct exchange *exchange = arg;
     if (!exchange->is_abandoned)
@@ -44,7 +44,7 @@ static void *decode(void *arg, const struct http_response *response, struct erro
     return NULL;
 }
 
-static void sent(void *arg)
+static void exchange_sent(void *arg)
 {
     struct exchange *exchange = arg;
     exchange->link->stats.requests[exchange->question->op]++;
@@ -71,7 +71,7 @@ const struct aws_endpoint *exchange_locate(void *arg, const struct credentials *
 }
 
 /* "Query table=jobs index=by-id " and so on, as far as it has been said. */
-static void describe(const struct answer_question *question, char *out, size_t size)
+static void exchange_describe(const struct answer_question *question, char *out, size_t size)
 {
     const struct read *read = question->read;
     char table[288] = "", index[288] = ""; /* at most 255 bytes, but for what a user may type */
@@ -84,40 +84,41 @@ static void describe(const struct answer_question *question, char *out, size_t s
              table, read->index ? " index=" : "", index);
 }
 
-static void log_answer(const struct exchange *exchange, const struct answer *answer,
-                       int64_t took_ms)
+static void exchange_log_answer(const struct exchange *exchange, const struct answer *answer,
+                                int64_t took_ms)
 {
     char what[640];
     CLEAN_UP(buf_clean_up) struct buf capacity = {0};
-    describe(exchange->question, what, sizeof what);
+    exchange_describe(exchange->question, what, sizeof what);
     decimal_write_known(answer->capacity, "unknown", &capacity);
     log_line(exchange->link->client.log, LOG_LEVEL_INFO,
              "%s status=200 ms=%lld request=%s capacity=%s", what, (long long)took_ms,
              answer->request_id[0] ? answer->request_id : "unknown", buf_text(&capacity));
 }
 
-static void log_error(const struct exchange *exchange, const struct error *err, int64_t took_ms)
+static void exchange_log_error(const struct exchange *exchange, const struct error *err,
+                               int64_t took_ms)
 {
     char what[640];
-    describe(exchange->question, what, sizeof what);
+    exchange_describe(exchange->question, what, sizeof what);
     log_line(exchange->link->client.log, LOG_LEVEL_INFO,
              "%s status=%d error=%s%s%s ms=%lld request=%s", what, err->http_status,
              error_word(err->kind), err->code[0] ? " code=" : "", err->code, (long long)took_ms,
              err->request_id[0] ? err->request_id : "unknown");
 }
 
-static void log_abandoned(const struct exchange *exchange, int64_t took_ms)
+static void exchange_log_abandoned(const struct exchange *exchange, int64_t took_ms)
 {
     char what[640];
     CLEAN_UP(buf_clean_up) struct buf capacity = {0};
-    describe(exchange->question, what, sizeof what);
+    exchange_describe(exchange->question, what, sizeof what);
     decimal_write_known(exchange->stated, "unknown", &capacity);
     log_line(exchange->link->client.log, LOG_LEVEL_INFO, "%s abandoned ms=%lld capacity=%s", what,
              (long long)took_ms, buf_text(&capacity));
 }
 
 /* Whether the service may have read for a request that failed: not where it said no. */
-static bool may_have_read(const struct error *err)
+static bool exchange_may_have_read(const struct error *err)
 {
     return err->http_status == 200 ||
            (err->http_status == 0 && (err->kind == ERROR_TIMED_OUT || err->kind == ERROR_RESET));
@@ -125,8 +126,8 @@ static bool may_have_read(const struct error *err)
 
 /* The request is over. STATED are the units that its response states; < 0: none, and IS_DOUBTED if
  * the service may have read for it all the same. */
-static struct spent charge(struct exchange *exchange, enum expense_end end, double stated,
-                           bool is_doubted, int64_t took_ms)
+static struct spent exchange_charge(struct exchange *exchange, enum expense_end end, double stated,
+                                    bool is_doubted, int64_t took_ms)
 {
     const struct read *read = exchange->question->read;
     bool is_stated = stated >= 0;
@@ -148,37 +149,38 @@ static struct spent charge(struct exchange *exchange, enum expense_end end, doub
     return expense.spent;
 }
 
-static int64_t took_ms(const struct exchange *exchange)
+static int64_t exchange_took_ms(const struct exchange *exchange)
 {
     return loop_now_ms(exchange->link->client.loop) - exchange->sent_ms;
 }
 
-static void attempted(void *arg, const struct aws_attempt *attempt)
+static void exchange_attempted(void *arg, const struct aws_attempt *attempt)
 {
     struct exchange *exchange = arg;
     const struct answer *answer = attempt->result;
     if (exchange->is_abandoned) {
-        log_abandoned(exchange, attempt->took_ms);
-        charge(exchange, EXPENSE_ABANDONED, exchange->stated, may_have_read(attempt->err),
-               attempt->took_ms);
+        exchange_log_abandoned(exchange, attempt->took_ms);
+        exchange_charge(exchange, EXPENSE_ABANDONED, exchange->stated,
+                        exchange_may_have_read(attempt->err), attempt->took_ms);
     } else if (answer) {
         struct spent spent =
-            charge(exchange, EXPENSE_ANSWERED, answer->capacity, true, attempt->took_ms);
+            exchange_charge(exchange, EXPENSE_ANSWERED, answer->capacity, true, attempt->took_ms);
         exchange->lost.doubted += spent.doubted;
-        log_answer(exchange, answer, attempt->took_ms);
+        exchange_log_answer(exchange, answer, attempt->took_ms);
     } else {
         exchange->link->stats.failures++;
-        struct spent spent = charge(exchange, EXPENSE_FAILED, exchange->stated,
-                                    may_have_read(attempt->err), attempt->took_ms);
+        struct spent spent =
+            exchange_charge(exchange, EXPENSE_FAILED, exchange->stated,
+                            exchange_may_have_read(attempt->err), attempt->took_ms);
         spent_add(&exchange->lost, &spent);
-        log_error(exchange, attempt->err, attempt->took_ms);
+        exchange_log_error(exchange, attempt->err, attempt->took_ms);
     }
     exchange->stated = -1;
 }
 
-static void free_exchange(struct exchange *exchange)
+static void exchange_free_exchange(struct exchange *exchange)
 {
-    payer_give_back(exchange->payer, exchange->set_aside);
+    payer_refund(exchange->payer, exchange->set_aside);
     if (exchange->is_abandoned) {
         *(exchange->previous ? &exchange->previous->next : &exchange->link->abandoned) =
             exchange->next;
@@ -191,17 +193,17 @@ static void free_exchange(struct exchange *exchange)
     free(exchange);
 }
 
-static void done(void *arg, void *result, const struct error *err, unsigned tries)
+static void exchange_done(void *arg, void *result, const struct error *err, unsigned tries)
 {
     struct exchange *exchange = arg;
     struct answer *answer = result;
     exchange_done_fn *fn = exchange->is_abandoned ? NULL : exchange->done;
     void *fn_arg = exchange->arg;
     if (exchange->is_sent)
-        charge(exchange, EXPENSE_FAILED, -1, true, took_ms(exchange));
+        exchange_charge(exchange, EXPENSE_FAILED, -1, true, exchange_took_ms(exchange));
     if (answer)
         answer->lost = exchange->lost;
-    free_exchange(exchange);
+    exchange_free_exchange(exchange);
     if (fn)
         fn(fn_arg, answer, err, tries);
 }
@@ -219,7 +221,8 @@ void exchange_share(const struct exchange_link *link, const struct answer_questi
 struct exchange *exchange_start(struct exchange_link *link, const struct exchange_request *wanted,
                                 exchange_done_fn *fn, void *arg)
 {
-    static const struct aws_call_ops ops = {decode, sent, attempted, done};
+    static const struct aws_call_ops ops = {exchange_decode, exchange_sent, exchange_attempted,
+                                            exchange_done};
     struct answer_question *question = wanted->question;
     struct exchange *exchange = calloc(1, sizeof *exchange);
     if (!exchange)
@@ -269,20 +272,20 @@ bool exchange_waits_for_first(const struct exchange *exchange)
     return exchange->is_sent && exchange->tries == 1;
 }
 
-static void give_up(void *arg)
+static void exchange_abandon(void *arg)
 {
     struct exchange *exchange = arg;
     if (exchange->call)
         aws_call_end(exchange->call);
     if (exchange->is_sent)
-        charge(exchange, EXPENSE_ABANDONED, -1, true, took_ms(exchange));
+        exchange_charge(exchange, EXPENSE_ABANDONED, -1, true, exchange_took_ms(exchange));
     if (exchange->is_abandoned)
         exchange->timer = NULL; /* it runs */
-    free_exchange(exchange);
+    exchange_free_exchange(exchange);
 }
 
 /* Keeps what the expense needs of its caller. False when memory ran out. */
-static bool abandon(struct exchange *exchange)
+static bool exchange_abandon_it(struct exchange *exchange)
 {
     const struct read *read = exchange->question->read;
     struct exchange_link *link = exchange->link;
@@ -291,7 +294,8 @@ static bool abandon(struct exchange *exchange)
         exchange->named->pattern = arena_text(&exchange->named->arena, span_text(read->pattern));
     if (!exchange->named || !exchange->named->pattern || read_failed(exchange->named))
         return false;
-    exchange->timer = loop_add_timer(link->client.loop, EXCHANGE_AWAITED_MS, give_up, exchange);
+    exchange->timer =
+        loop_add_timer(link->client.loop, EXCHANGE_AWAITED_MS, exchange_abandon, exchange);
     if (!exchange->timer)
         return false;
     exchange->own_question = *exchange->question;
@@ -313,14 +317,14 @@ void exchange_end(struct exchange *exchange)
     if (!exchange)
         return;
     bool consumes = exchange->is_sent && exchange->set_aside > 0;
-    if (!consumes || !abandon(exchange))
-        give_up(exchange);
+    if (!consumes || !exchange_abandon_it(exchange))
+        exchange_abandon(exchange);
 }
 
 void exchange_link_clean_up(struct exchange_link *link)
 {
     while (link->abandoned) {
         loop_remove_timer(link->abandoned->timer);
-        give_up(link->abandoned);
+        exchange_abandon(link->abandoned);
     }
 }

@@ -31,35 +31,35 @@ struct hedged {
     void *arg;
 };
 
-static int compare_times(const void *a, const void *b)
+static int hedge_compare_times(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
 
-static void look_at_samples(struct hedging *hedging)
+static void hedge_look_at_samples(struct hedging *hedging)
 {
     int64_t sorted[HEDGE_SAMPLES];
     size_t count = hedging->taken < HEDGE_SAMPLES ? (size_t)hedging->taken : HEDGE_SAMPLES;
     memcpy(sorted, hedging->took_ms, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_times);
+    qsort(sorted, count, sizeof *sorted, hedge_compare_times);
     int64_t late_ms = sorted[count * LATE_PERCENT / 100] + 1; /* times are cut to whole ones */
     hedging->patience_ms = late_ms > FLOOR_MS ? late_ms : FLOOR_MS;
 }
 
-static void add_sample(struct hedging *hedging, int64_t took_ms)
+static void hedge_add_sample(struct hedging *hedging, int64_t took_ms)
 {
     hedging->took_ms[hedging->taken++ % HEDGE_SAMPLES] = took_ms;
     if (hedging->taken >= ENOUGH && hedging->taken % EACH == 0)
-        look_at_samples(hedging);
+        hedge_look_at_samples(hedging);
 }
 
-static int64_t now_ms(const struct hedged *hedged)
+static int64_t hedge_now_ms(const struct hedged *hedged)
 {
     return loop_now_ms(hedged->link->client.loop);
 }
 
-static unsigned abandon(struct contender *contender)
+static unsigned hedge_abandon(struct contender *contender)
 {
     unsigned tries = contender->exchange ? exchange_tries(contender->exchange) : 0;
     exchange_end(contender->exchange);
@@ -72,8 +72,8 @@ void hedged_end(struct hedged *hedged)
     if (!hedged)
         return;
     loop_remove_timer(hedged->timer);
-    abandon(&hedged->first);
-    abandon(&hedged->second);
+    hedge_abandon(&hedged->first);
+    hedge_abandon(&hedged->second);
     buf_clean_up(&hedged->body);
     free(hedged);
 }
@@ -81,7 +81,8 @@ void hedged_end(struct hedged *hedged)
 /* The first good answer is the answer; an error is, when no other request is under way. What took
  * several tries says nothing of how long one takes. Where the second was answered first, the first
  * would have taken longer still. */
-static void on_answer(void *arg, struct answer *answer, const struct error *err, unsigned tries)
+static void hedge_on_answer(void *arg, struct answer *answer, const struct error *err,
+                            unsigned tries)
 {
     struct contender *contender = arg;
     struct hedged *hedged = contender->hedged;
@@ -92,17 +93,17 @@ static void on_answer(void *arg, struct answer *answer, const struct error *err,
     if (err && other->exchange)
         return;
     if (answer && tries == 1 && hedged->wanted.question->op == DYNAMO_GET_ITEM)
-        add_sample(hedged->hedging, now_ms(hedged) - hedged->began_ms);
+        hedge_add_sample(hedged->hedging, hedge_now_ms(hedged) - hedged->began_ms);
     hedged->hedging->won += answer && is_second;
     exchange_done_fn *done = hedged->done;
     void *done_arg = hedged->arg;
-    unsigned all = hedged->tries + abandon(other);
+    unsigned all = hedged->tries + hedge_abandon(other);
     hedged_end(hedged);
     done(done_arg, answer, err, all);
 }
 
 /* The first is late. A retry is no answer's waiting, and what has not left yet is not late. */
-static void on_late(void *arg)
+static void hedge_on_late(void *arg)
 {
     struct hedged *hedged = arg;
     struct hedging *hedging = hedged->hedging;
@@ -116,16 +117,17 @@ static void on_late(void *arg)
         PAYER_AGREES)
         return;
     wanted->most_tries = 1;
-    hedged->second.exchange = exchange_start(hedged->link, wanted, on_answer, &hedged->second);
+    hedged->second.exchange =
+        exchange_start(hedged->link, wanted, hedge_on_answer, &hedged->second);
     if (!hedged->second.exchange) { /* without memory there is the first one still */
-        payer_give_back(wanted->payer, wanted->set_aside);
+        payer_refund(wanted->payer, wanted->set_aside);
         return;
     }
     hedging->credit -= COST;
     hedging->sent++;
 }
 
-static bool begin(struct hedged *hedged)
+static bool hedge_begin(struct hedged *hedged)
 {
     struct hedging *hedging = hedged->hedging;
     bool may_be_late = hedged->wanted.question->op == DYNAMO_GET_ITEM && hedging->on;
@@ -137,11 +139,11 @@ static bool begin(struct hedged *hedged)
         return false;
     if (may_be_late && hedging->patience_ms)
         hedged->timer =
-            loop_add_timer(hedged->link->client.loop, hedging->patience_ms, on_late, hedged);
+            loop_add_timer(hedged->link->client.loop, hedging->patience_ms, hedge_on_late, hedged);
     if (may_be_late && hedging->patience_ms && !hedged->timer)
         return false;
     hedged->first.exchange =
-        exchange_start(hedged->link, &hedged->wanted, on_answer, &hedged->first);
+        exchange_start(hedged->link, &hedged->wanted, hedge_on_answer, &hedged->first);
     return hedged->first.exchange;
 }
 
@@ -159,7 +161,7 @@ struct hedged *hedged_start(struct hedging *hedging, struct exchange_link *link,
                               .began_ms = loop_now_ms(link->client.loop),
                               .done = fn,
                               .arg = arg};
-    if (begin(hedged))
+    if (hedge_begin(hedged))
         return hedged;
     hedged_end(hedged);
     return NULL;

@@ -40,7 +40,7 @@ struct inventory {
     struct inventory_place places[PLACES];
 };
 
-static int64_t now_ms(const struct inventory *inventory)
+static int64_t inventory_now_ms(const struct inventory *inventory)
 {
     return loop_now_ms(inventory->link->client.loop);
 }
@@ -53,7 +53,7 @@ struct inventory *inventory_new(struct exchange_link *link)
     return inventory;
 }
 
-static void clear(struct inventory_place *place)
+static void inventory_clear(struct inventory_place *place)
 {
     exchange_end(place->exchange);
     read_destroy(place->read);
@@ -66,29 +66,31 @@ static void clear(struct inventory_place *place)
 void inventory_destroy(struct inventory *inventory)
 {
     for (size_t i = 0; inventory && i < PLACES; i++)
-        clear(&inventory->places[i]);
+        inventory_clear(&inventory->places[i]);
     free(inventory);
 }
 
-static bool is_of(const struct inventory_place *place, const char *table)
+static bool inventory_is_of(const struct inventory_place *place, const char *table)
 {
     if (place->state == PLACE_EMPTY || !place->table != !table)
         return false;
     return !table || strcmp(place->table, table) == 0;
 }
 
-static bool is_fresh(const struct inventory *inventory, const struct inventory_place *place)
+static bool inventory_is_fresh(const struct inventory *inventory,
+                               const struct inventory_place *place)
 {
-    return place->state == PLACE_ASKED || now_ms(inventory) - place->at_ms < INVENTORY_GOOD_FOR_MS;
+    return place->state == PLACE_ASKED ||
+           inventory_now_ms(inventory) - place->at_ms < INVENTORY_GOOD_FOR_MS;
 }
 
 /* The place that TABLE has, or else the one that it may take: NULL while all are being asked. */
-static struct inventory_place *place_for(struct inventory *inventory, const char *table)
+static struct inventory_place *inventory_place_for(struct inventory *inventory, const char *table)
 {
     struct inventory_place *oldest = NULL;
     for (size_t i = 0; i < PLACES; i++) {
         struct inventory_place *place = &inventory->places[i];
-        if (is_of(place, table))
+        if (inventory_is_of(place, table))
             return place;
         if (place->state != PLACE_ASKED && (!oldest || place->at_ms < oldest->at_ms))
             oldest = place;
@@ -96,7 +98,7 @@ static struct inventory_place *place_for(struct inventory *inventory, const char
     return oldest;
 }
 
-static void take_names(struct inventory_place *place, const struct answer *answer)
+static void inventory_take_names(struct inventory_place *place, const struct answer *answer)
 {
     place->count = answer->table ? answer->table->index_count : answer->name_count;
     place->more = json_present(answer->resume);
@@ -109,17 +111,18 @@ static void take_names(struct inventory_place *place, const struct answer *answe
 }
 
 /* ERR has been logged; that these words are missing is nobody's concern. */
-static void on_answer(void *arg, struct answer *answer, const struct error *err, unsigned tries)
+static void inventory_on_answer(void *arg, struct answer *answer, const struct error *err,
+                                unsigned tries)
 {
     struct inventory_place *place = arg;
     (void)err, (void)tries;
     place->exchange = NULL;
     payer_unref(place->payer);
     place->payer = NULL;
-    place->at_ms = now_ms(place->inventory);
+    place->at_ms = inventory_now_ms(place->inventory);
     place->state = PLACE_UNKNOWN;
     if (answer)
-        take_names(place, answer);
+        inventory_take_names(place, answer);
     answer_destroy(answer);
     /* Each may ask, or leave, from within: nobody is added here, for the place is no more asked. */
     while (place->waits) {
@@ -131,7 +134,7 @@ static void on_answer(void *arg, struct answer *answer, const struct error *err,
 }
 
 /* One attempt, which no quota pays for. */
-static bool send(struct inventory_place *place, int64_t deadline_at_ms)
+static bool inventory_send(struct inventory_place *place, int64_t deadline_at_ms)
 {
     struct inventory *inventory = place->inventory;
     CLEAN_UP(buf_clean_up) struct buf body = {0};
@@ -152,38 +155,38 @@ static bool send(struct inventory_place *place, int64_t deadline_at_ms)
         .most_tries = 1,
         .deadline_at_ms = deadline_at_ms,
     };
-    place->exchange = exchange_start(inventory->link, &wanted, on_answer, place);
+    place->exchange = exchange_start(inventory->link, &wanted, inventory_on_answer, place);
     return place->exchange;
 }
 
 /* Begins to ask for what TABLE has. */
-static bool begin(struct inventory *inventory, struct inventory_place *place, const char *table,
-                  int64_t deadline_at_ms, struct payer *payer)
+static bool inventory_begin(struct inventory *inventory, struct inventory_place *place,
+                            const char *table, int64_t deadline_at_ms, struct payer *payer)
 {
-    clear(place);
+    inventory_clear(place);
     place->inventory = inventory;
     place->payer = payer_ref(payer);
     place->table = table ? strdup(table) : NULL;
     place->read = read_new(table ? READ_TABLE : READ_TABLES, table ? table : "", NULL);
-    if ((table && !place->table) || !place->read || !send(place, deadline_at_ms)) {
-        clear(place);
+    if ((table && !place->table) || !place->read || !inventory_send(place, deadline_at_ms)) {
+        inventory_clear(place);
         return false;
     }
     place->state = PLACE_ASKED;
     return true;
 }
 
-bool inventory_ask(struct inventory *inventory, const char *table, int64_t deadline_at_ms,
-                   struct payer *payer, struct inventory_wait *wait, void (*over)(void *arg),
-                   void *arg)
+bool inventory_request(struct inventory *inventory, const char *table, int64_t deadline_at_ms,
+                       struct payer *payer, struct inventory_wait *wait, void (*over)(void *arg),
+                       void *arg)
 {
-    struct inventory_place *place = place_for(inventory, table);
-    int64_t longest_ms = now_ms(inventory) + INVENTORY_WAIT_MS;
+    struct inventory_place *place = inventory_place_for(inventory, table);
+    int64_t longest_ms = inventory_now_ms(inventory) + INVENTORY_WAIT_MS;
     int64_t until_ms = deadline_at_ms < longest_ms ? deadline_at_ms : longest_ms;
-    if (!place || until_ms <= now_ms(inventory))
+    if (!place || until_ms <= inventory_now_ms(inventory))
         return false;
-    if (!(is_of(place, table) && is_fresh(inventory, place)) &&
-        !begin(inventory, place, table, until_ms, payer))
+    if (!(inventory_is_of(place, table) && inventory_is_fresh(inventory, place)) &&
+        !inventory_begin(inventory, place, table, until_ms, payer))
         return false;
     if (place->state != PLACE_ASKED)
         return false;
@@ -203,14 +206,14 @@ void inventory_leave(struct inventory_wait *wait)
     wait->place = NULL;
 }
 
-void inventory_tell(const struct inventory *inventory, const char *table, const char *wanted,
-                    struct error *err)
+void inventory_report(const struct inventory *inventory, const char *table, const char *wanted,
+                      struct error *err)
 {
     const struct inventory_place *place = NULL;
     for (size_t i = 0; !place && i < PLACES; i++)
-        if (is_of(&inventory->places[i], table))
+        if (inventory_is_of(&inventory->places[i], table))
             place = &inventory->places[i];
-    if (!place || place->state != PLACE_KNOWN || !is_fresh(inventory, place))
+    if (!place || place->state != PLACE_KNOWN || !inventory_is_fresh(inventory, place))
         return;
     if (place->count == 0) {
         error_add(err, table ? "; it has no index at all" : "; no table is there at all");

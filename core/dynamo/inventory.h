@@ -32,15 +32,15 @@ struct inventory_wait {
  * there are; or when that will not be known. False when it is not to be waited for: it is known
  * already, or there was no memory. WAIT is the caller's, and must stay until then. PAYER (may be
  * NULL) pays for a request that is sent because of it. */
-bool inventory_ask(struct inventory *inventory, const char *table, int64_t deadline_at_ms,
-                   struct payer *payer, struct inventory_wait *wait, void (*over)(void *arg),
-                   void *arg);
+bool inventory_request(struct inventory *inventory, const char *table, int64_t deadline_at_ms,
+                       struct payer *payer, struct inventory_wait *wait, void (*over)(void *arg),
+                       void *arg);
 /* Ends a wait, if it is one; OVER is not called. */
 void inventory_leave(struct inventory_wait *wait);
 
 /* Appends to ERR which tables there are, or which indexes TABLE has, and which of them WANTED may
  * have meant; nothing where that is not known. */
-void inventory_tell(const struct inventory *inventory, const char *table, const char *wanted,
-                    struct error *err);
+void inventory_report(const struct inventory *inventory, const char *table, const char *wanted,
+                      struct error *err);
 
 #endif

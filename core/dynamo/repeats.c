@@ -7,7 +7,7 @@
 /* A page of 1 MB holds no more items of 8 bytes, which two keys and their names take at least. */
 enum { FIRST_CAPACITY = 64, MOST = 1 << 17 };
 
-static bool has(const struct repeats_part *part, uint64_t number)
+static bool repeats_has(const struct repeats_part *part, uint64_t number)
 {
     for (size_t at = number; part->capacity; at++) {
         uint64_t found = part->slots[at & (part->capacity - 1)];
@@ -18,7 +18,7 @@ static bool has(const struct repeats_part *part, uint64_t number)
 }
 
 /* There is a free slot. */
-static void put(struct repeats_part *part, uint64_t number)
+static void repeats_put(struct repeats_part *part, uint64_t number)
 {
     size_t at = number;
     while (part->slots[at & (part->capacity - 1)])
@@ -28,7 +28,7 @@ static void put(struct repeats_part *part, uint64_t number)
 }
 
 /* Half of the slots stay free, so that look-ups are short. */
-static bool grow(struct repeats_part *part)
+static bool repeats_grow(struct repeats_part *part)
 {
     size_t capacity = part->capacity ? 2 * part->capacity : FIRST_CAPACITY;
     struct repeats_part larger = {calloc(capacity, sizeof *larger.slots), capacity, 0};
@@ -36,7 +36,7 @@ static bool grow(struct repeats_part *part)
         return false;
     for (size_t i = 0; i < part->capacity; i++)
         if (part->slots[i])
-            put(&larger, part->slots[i]);
+            repeats_put(&larger, part->slots[i]);
     free(part->slots);
     *part = larger;
     return true;
@@ -49,7 +49,7 @@ bool repeats_add(struct repeats *repeats, struct span identity, bool *again)
         *seed = (struct dict_seed){1, 1}; /* no kernel of ours has no randomness */
     uint64_t number = dict_hash(repeats->seed, identity);
     number += number == 0;
-    *again = has(&repeats->new, number) || has(&repeats->old, number);
+    *again = repeats_has(&repeats->new, number) || repeats_has(&repeats->old, number);
     if (*again)
         return true;
     if (repeats->new.count == MOST) {
@@ -57,9 +57,9 @@ bool repeats_add(struct repeats *repeats, struct span identity, bool *again)
         repeats->old = repeats->new;
         repeats->new = (struct repeats_part){0};
     }
-    if (2 * repeats->new.count == repeats->new.capacity && !grow(&repeats->new))
+    if (2 * repeats->new.count == repeats->new.capacity && !repeats_grow(&repeats->new))
         return false;
-    put(&repeats->new, number);
+    repeats_put(&repeats->new, number);
     return true;
 }
 

@@ -73,12 +73,12 @@ struct aliases {
     struct buf *values; /* of the request: the members so far, with their opening bracket */
 };
 
-static void aliases_clean_up(struct aliases *aliases)
+static void request_aliases_clean_up(struct aliases *aliases)
 {
     free(aliases->names);
 }
 
-static size_t alias_of(struct aliases *aliases, struct span name)
+static size_t request_alias_of(struct aliases *aliases, struct span name)
 {
     size_t i = 0;
     while (i < aliases->name_count && !span_equal(aliases->names[i].name, name))
@@ -88,7 +88,7 @@ static size_t alias_of(struct aliases *aliases, struct span name)
     return i;
 }
 
-static size_t add_value(struct aliases *aliases, struct value value)
+static size_t request_add_value(struct aliases *aliases, struct value value)
 {
     size_t i = aliases->value_count++;
     buf_printf(aliases->values, "%s\":v%zu\":", i ? "," : "{", i);
@@ -96,27 +96,27 @@ static size_t add_value(struct aliases *aliases, struct value value)
     return i;
 }
 
-static void write_path(struct aliases *aliases, const struct cond *cond, struct buf *out)
+static void request_write_path(struct aliases *aliases, const struct cond *cond, struct buf *out)
 {
-    buf_printf(out, "#n%zu", alias_of(aliases, cond->attribute));
+    buf_printf(out, "#n%zu", request_alias_of(aliases, cond->attribute));
     for (size_t i = 0; i < cond->step_count; i++) {
         const struct cond_step *step = &cond->steps[i];
         if (step->is_index)
             buf_printf(out, "[%lu]", (unsigned long)step->index);
         else
-            buf_printf(out, ".#n%zu", alias_of(aliases, step->name));
+            buf_printf(out, ".#n%zu", request_alias_of(aliases, step->name));
     }
 }
 
-static void write_list(struct aliases *aliases, const struct cond *cond, struct buf *out)
+static void request_write_list(struct aliases *aliases, const struct cond *cond, struct buf *out)
 {
     for (size_t i = 0; i < cond->list_count; i++)
-        buf_printf(out, "%s:v%zu", i ? ", " : " IN (", add_value(aliases, cond->list[i]));
+        buf_printf(out, "%s:v%zu", i ? ", " : " IN (", request_add_value(aliases, cond->list[i]));
     buf_add_char(out, ')');
 }
 
 /* An "and" or an "or" of one condition is that condition. */
-static const struct cond *without_only_children(const struct cond *cond)
+static const struct cond *request_without_only_children(const struct cond *cond)
 {
     while ((cond->op == COND_AND || cond->op == COND_OR) && cond->child_count == 1)
         cond = cond->children;
@@ -125,9 +125,9 @@ static const struct cond *without_only_children(const struct cond *cond)
 
 /* The two operators' children stand in brackets, and only where there are several: the service
  * refuses brackets within brackets. */
-static void write_cond(struct aliases *aliases, const struct cond *cond, struct buf *out)
+static void request_write_cond(struct aliases *aliases, const struct cond *cond, struct buf *out)
 {
-    cond = without_only_children(cond);
+    cond = request_without_only_children(cond);
     const char *word = cond_word(cond->op);
     switch (cond->op) {
     case COND_AND:
@@ -135,13 +135,13 @@ static void write_cond(struct aliases *aliases, const struct cond *cond, struct 
         for (size_t i = 0; i < cond->child_count; i++) {
             const char *between = cond->op == COND_AND ? ") AND (" : ") OR (";
             buf_add_text(out, i ? between : "(");
-            write_cond(aliases, &cond->children[i], out);
+            request_write_cond(aliases, &cond->children[i], out);
         }
         buf_add_char(out, ')');
         return;
     case COND_NOT:
         buf_add_text(out, "NOT (");
-        write_cond(aliases, cond->children, out);
+        request_write_cond(aliases, cond->children, out);
         buf_add_char(out, ')');
         return;
     case COND_BEGINS:
@@ -152,19 +152,19 @@ static void write_cond(struct aliases *aliases, const struct cond *cond, struct 
                           : cond->op == COND_CONTAINS ? "contains("
                           : cond->op == COND_EXISTS   ? "attribute_exists("
                                                       : "attribute_not_exists(");
-        write_path(aliases, cond, out);
+        request_write_path(aliases, cond, out);
         if (cond->op == COND_BEGINS || cond->op == COND_CONTAINS)
-            buf_printf(out, ", :v%zu", add_value(aliases, cond->value));
+            buf_printf(out, ", :v%zu", request_add_value(aliases, cond->value));
         buf_add_char(out, ')');
         return;
     case COND_IN:
-        write_path(aliases, cond, out);
-        write_list(aliases, cond, out);
+        request_write_path(aliases, cond, out);
+        request_write_list(aliases, cond, out);
         return;
     case COND_BETWEEN:
-        write_path(aliases, cond, out);
-        buf_printf(out, " BETWEEN :v%zu", add_value(aliases, cond->value));
-        buf_printf(out, " AND :v%zu", add_value(aliases, cond->upper));
+        request_write_path(aliases, cond, out);
+        buf_printf(out, " BETWEEN :v%zu", request_add_value(aliases, cond->value));
+        buf_printf(out, " AND :v%zu", request_add_value(aliases, cond->upper));
         return;
     case COND_NE:
         word = "<>";
@@ -176,34 +176,35 @@ static void write_cond(struct aliases *aliases, const struct cond *cond, struct 
     case COND_GE:
         break;
     }
-    write_path(aliases, cond, out);
-    buf_printf(out, " %s :v%zu", word, add_value(aliases, cond->value));
+    request_write_path(aliases, cond, out);
+    buf_printf(out, " %s :v%zu", word, request_add_value(aliases, cond->value));
 }
 
 /* Conditions that hold together. */
-static void write_conds(struct aliases *aliases, const struct cond *conds, size_t count,
-                        struct buf *out)
+static void request_write_conds(struct aliases *aliases, const struct cond *conds, size_t count,
+                                struct buf *out)
 {
     for (size_t i = 0; i < count; i++) {
-        bool brackets = count > 1 && without_only_children(&conds[i])->child_count > 1;
+        bool brackets = count > 1 && request_without_only_children(&conds[i])->child_count > 1;
         buf_printf(out, "%s%s", i ? " AND " : "", brackets ? "(" : "");
-        write_cond(aliases, &conds[i], out);
+        request_write_cond(aliases, &conds[i], out);
         buf_add_text(out, brackets ? ")" : "");
     }
 }
 
 /* How many names the conditions hold at most. */
-static size_t count_names(const struct cond *conds, size_t count)
+static size_t request_count_names(const struct cond *conds, size_t count)
 {
     size_t sum = 0;
     for (size_t i = 0; i < count; i++)
-        sum += 1 + conds[i].step_count + count_names(conds[i].children, conds[i].child_count);
+        sum +=
+            1 + conds[i].step_count + request_count_names(conds[i].children, conds[i].child_count);
     return sum;
 }
 
-static void project(struct aliases *aliases, struct span name, struct buf *out)
+static void request_project(struct aliases *aliases, struct span name, struct buf *out)
 {
-    size_t i = alias_of(aliases, name);
+    size_t i = request_alias_of(aliases, name);
     if (!aliases->names[i].projected)
         buf_printf(out, "%s#n%zu", out->size ? ", " : "", i);
     aliases->names[i].projected = true;
@@ -214,10 +215,10 @@ struct projection_of {
     struct buf *out;
 };
 
-static bool project_one(void *arg, struct span attribute)
+static bool request_project_one(void *arg, struct span attribute)
 {
     struct projection_of *of = arg;
-    project(of->aliases, attribute, of->out);
+    request_project(of->aliases, attribute, of->out);
     return true;
 }
 
@@ -225,24 +226,26 @@ static bool project_one(void *arg, struct span attribute)
  * keys; the attributes of a key condition, and those that the order goes by; what a filter looks
  * at. It costs nothing, for the service reads whole items, and every index holds its own keys and
  * the table's. An index may not hold what a filter looks at, and then can't be asked for it. */
-static void write_projection(struct aliases *aliases, const struct read *read, struct buf *out)
+static void request_write_projection(struct aliases *aliases, const struct read *read,
+                                     struct buf *out)
 {
     const struct key *key = read->kind == READ_ITEMS ? &read->keys[0] : NULL;
     for (size_t i = 0; i < read->attribute_count; i++)
-        project(aliases, read->attributes[i], out);
+        request_project(aliases, read->attributes[i], out);
     for (size_t i = 0; i < read->where_count && out->size; i++)
-        project(aliases, read->where[i].attribute, out);
+        request_project(aliases, read->where[i].attribute, out);
     for (size_t i = 0; i < read->sort_count && out->size; i++)
-        project(aliases, read->sort[i], out);
+        request_project(aliases, read->sort[i], out);
     for (size_t i = 0; i < read->own_key_count && out->size; i++)
-        project(aliases, read->own_key[i], out);
+        request_project(aliases, read->own_key[i], out);
     for (size_t i = 0; i < read->filter_count && out->size && !read->index; i++)
-        cond_each_attribute(&read->filter[i], project_one, &(struct projection_of){aliases, out});
+        cond_each_attribute(&read->filter[i], request_project_one,
+                            &(struct projection_of){aliases, out});
     for (size_t i = 0; key && i < key->count && out->size; i++)
-        project(aliases, key->attributes[i].name, out);
+        request_project(aliases, key->attributes[i].name, out);
 }
 
-static void write_names(const struct aliases *aliases, struct buf *out)
+static void request_write_names(const struct aliases *aliases, struct buf *out)
 {
     for (size_t i = 0; i < aliases->name_count; i++) {
         buf_printf(out, "%s\"#n%zu\":", i ? "," : "{", i);
@@ -263,7 +266,8 @@ void request_write_key(const struct key *key, struct buf *out)
     buf_add_char(out, '}');
 }
 
-static void write_keys(const struct request *request, const struct read *read, struct buf *out)
+static void request_write_keys(const struct request *request, const struct read *read,
+                               struct buf *out)
 {
     if (request->op == DYNAMO_GET_ITEM)
         request_write_key(&read->keys[0], out);
@@ -278,8 +282,8 @@ static void write_keys(const struct request *request, const struct read *read, s
 
 bool request_init(struct request *request, const struct read *read)
 {
-    size_t most = count_names(read->where, read->where_count) +
-                  count_names(read->filter, read->filter_count) + read->attribute_count +
+    size_t most = request_count_names(read->where, read->where_count) +
+                  request_count_names(read->filter, read->filter_count) + read->attribute_count +
                   read->sort_count + KEY_MAX_BASE_ATTRIBUTES;
     *request = (struct request){
         .op = request_op(read),
@@ -291,16 +295,16 @@ bool request_init(struct request *request, const struct read *read)
         .segment = read->segment,
         .segments = read->segments,
     };
-    CLEAN_UP(aliases_clean_up)
+    CLEAN_UP(request_aliases_clean_up)
     struct aliases aliases = {.names = calloc(most, sizeof *aliases.names),
                               .values = &request->values};
     if (!aliases.names)
         return false;
-    write_keys(request, read, &request->keys);
-    write_conds(&aliases, read->where, read->where_count, &request->key_condition);
-    write_conds(&aliases, read->filter, read->filter_count, &request->filter);
-    write_projection(&aliases, read, &request->projection);
-    write_names(&aliases, &request->names);
+    request_write_keys(request, read, &request->keys);
+    request_write_conds(&aliases, read->where, read->where_count, &request->key_condition);
+    request_write_conds(&aliases, read->filter, read->filter_count, &request->filter);
+    request_write_projection(&aliases, read, &request->projection);
+    request_write_names(&aliases, &request->names);
     if (aliases.value_count)
         buf_add_char(&request->values, '}');
     /* The service counts Limit before the filter, so with one it would only make pages small. */
@@ -321,7 +325,7 @@ void request_clean_up(struct request *request)
 }
 
 /* Appends `"name":`, after a comma if a member stands before it. */
-static void add_name(struct buf *out, struct span name)
+static void request_add_name(struct buf *out, struct span name)
 {
     if (out->size && out->data[out->size - 1] != '{')
         buf_add_char(out, ',');
@@ -329,86 +333,87 @@ static void add_name(struct buf *out, struct span name)
     buf_add_char(out, ':');
 }
 
-static void add_string(struct buf *out, const char *name, struct span value)
+static void request_add_string(struct buf *out, const char *name, struct span value)
 {
-    add_name(out, span_text(name));
+    request_add_name(out, span_text(name));
     json_write_string(out, value);
 }
 
-static void add_json(struct buf *out, const char *name, struct span value)
+static void request_add_json(struct buf *out, const char *name, struct span value)
 {
-    add_name(out, span_text(name));
+    request_add_name(out, span_text(name));
     buf_add_span(out, value);
 }
 
-static void add_count(struct buf *out, const char *name, uint32_t count)
+static void request_add_count(struct buf *out, const char *name, uint32_t count)
 {
-    add_name(out, span_text(name));
+    request_add_name(out, span_text(name));
     buf_printf(out, "%lu", (unsigned long)count);
 }
 
 /* What GetItem, Query, Scan and each table of a BatchGetItem have in common. */
-static void add_expressions(const struct request *request, struct buf *out)
+static void request_add_expressions(const struct request *request, struct buf *out)
 {
     if (request->key_condition.size)
-        add_string(out, "KeyConditionExpression", buf_span(&request->key_condition));
+        request_add_string(out, "KeyConditionExpression", buf_span(&request->key_condition));
     if (request->filter.size)
-        add_string(out, "FilterExpression", buf_span(&request->filter));
+        request_add_string(out, "FilterExpression", buf_span(&request->filter));
     if (request->projection.size)
-        add_string(out, "ProjectionExpression", buf_span(&request->projection));
+        request_add_string(out, "ProjectionExpression", buf_span(&request->projection));
     if (request->names.size)
-        add_json(out, "ExpressionAttributeNames", buf_span(&request->names));
+        request_add_json(out, "ExpressionAttributeNames", buf_span(&request->names));
     if (request->values.size)
-        add_json(out, "ExpressionAttributeValues", buf_span(&request->values));
+        request_add_json(out, "ExpressionAttributeValues", buf_span(&request->values));
     if (request->consistent)
-        add_json(out, "ConsistentRead", SPAN_LITERAL("true"));
+        request_add_json(out, "ConsistentRead", SPAN_LITERAL("true"));
 }
 
 /* What was left unprocessed is asked for again by its keys alone; all else is said anew. */
-static void write_batch_get_item(const struct request *request, struct span resume, struct buf *out)
+static void request_write_batch_get_item(const struct request *request, struct span resume,
+                                         struct buf *out)
 {
-    add_json(out, "RequestItems", SPAN_LITERAL("{"));
-    add_json(out, request->table, SPAN_LITERAL("{"));
-    add_json(out, "Keys", resume.size ? resume : buf_span(&request->keys));
-    add_expressions(request, out);
+    request_add_json(out, "RequestItems", SPAN_LITERAL("{"));
+    request_add_json(out, request->table, SPAN_LITERAL("{"));
+    request_add_json(out, "Keys", resume.size ? resume : buf_span(&request->keys));
+    request_add_expressions(request, out);
     buf_add_text(out, "}}");
 }
 
 /* If the first entries of a query were not enough, its next pages come whole, unless the payer has
  * little left. A Scan is a sample, of which each page has a limit. */
-static void add_position(const struct request *request, struct span resume, struct buf *out)
+static void request_add_position(const struct request *request, struct span resume, struct buf *out)
 {
     bool whole = resume.size && request->op != DYNAMO_SCAN;
     uint32_t first = whole ? 0 : request->limit;
     uint32_t limit = request->page ? request->page : first;
     if (resume.size)
-        add_json(out, "ExclusiveStartKey", resume);
+        request_add_json(out, "ExclusiveStartKey", resume);
     if (limit)
-        add_count(out, "Limit", limit);
+        request_add_count(out, "Limit", limit);
 }
 
-static void write_query(const struct request *request, struct span resume, struct buf *out)
+static void request_write_query(const struct request *request, struct span resume, struct buf *out)
 {
-    add_string(out, "TableName", span_text(request->table));
+    request_add_string(out, "TableName", span_text(request->table));
     if (request->index)
-        add_string(out, "IndexName", span_text(request->index));
+        request_add_string(out, "IndexName", span_text(request->index));
     if (request->counts)
-        add_string(out, "Select", SPAN_LITERAL("COUNT"));
-    add_expressions(request, out);
+        request_add_string(out, "Select", SPAN_LITERAL("COUNT"));
+    request_add_expressions(request, out);
     if (request->descending)
-        add_json(out, "ScanIndexForward", SPAN_LITERAL("false"));
-    add_position(request, resume, out);
+        request_add_json(out, "ScanIndexForward", SPAN_LITERAL("false"));
+    request_add_position(request, resume, out);
 }
 
-static void write_scan(const struct request *request, struct span resume, struct buf *out)
+static void request_write_scan(const struct request *request, struct span resume, struct buf *out)
 {
-    add_string(out, "TableName", span_text(request->table));
-    add_expressions(request, out);
+    request_add_string(out, "TableName", span_text(request->table));
+    request_add_expressions(request, out);
     if (request->segments) {
-        add_count(out, "Segment", request->segment);
-        add_count(out, "TotalSegments", request->segments);
+        request_add_count(out, "Segment", request->segment);
+        request_add_count(out, "TotalSegments", request->segments);
     }
-    add_position(request, resume, out);
+    request_add_position(request, resume, out);
 }
 
 bool request_write(const struct request *request, struct span resume, struct buf *out)
@@ -416,37 +421,38 @@ bool request_write(const struct request *request, struct span resume, struct buf
     buf_add_char(out, '{');
     switch (request->op) {
     case DYNAMO_GET_ITEM:
-        add_string(out, "TableName", span_text(request->table));
-        add_json(out, "Key", buf_span(&request->keys));
-        add_expressions(request, out);
+        request_add_string(out, "TableName", span_text(request->table));
+        request_add_json(out, "Key", buf_span(&request->keys));
+        request_add_expressions(request, out);
         break;
     case DYNAMO_BATCH_GET_ITEM:
-        write_batch_get_item(request, resume, out);
+        request_write_batch_get_item(request, resume, out);
         break;
     case DYNAMO_QUERY:
-        write_query(request, resume, out);
+        request_write_query(request, resume, out);
         break;
     case DYNAMO_SCAN:
-        write_scan(request, resume, out);
+        request_write_scan(request, resume, out);
         break;
     case DYNAMO_DESCRIBE_TABLE:
     case DYNAMO_DESCRIBE_TIME_TO_LIVE:
     case DYNAMO_DESCRIBE_CONTINUOUS_BACKUPS:
-        add_string(out, "TableName", span_text(request->table));
+        request_add_string(out, "TableName", span_text(request->table));
         break;
     case DYNAMO_LIST_TABLES:
         if (resume.size)
-            add_json(out, "ExclusiveStartTableName", resume);
+            request_add_json(out, "ExclusiveStartTableName", resume);
         break;
     case DYNAMO_LIST_BACKUPS:
-        add_string(out, "TableName", span_text(request->table));
-        add_string(out, "BackupType", SPAN_LITERAL("ALL")); /* not only those that users made */
+        request_add_string(out, "TableName", span_text(request->table));
+        request_add_string(out, "BackupType",
+                           SPAN_LITERAL("ALL")); /* not only those that users made */
         if (resume.size)
-            add_json(out, "ExclusiveStartBackupArn", resume);
+            request_add_json(out, "ExclusiveStartBackupArn", resume);
         break;
     }
     if (dynamo_op_reads_records(request->op))
-        add_string(out, "ReturnConsumedCapacity", SPAN_LITERAL("TOTAL"));
+        request_add_string(out, "ReturnConsumedCapacity", SPAN_LITERAL("TOTAL"));
     buf_add_char(out, '}');
     return !out->failed;
 }

@@ -1,5 +1,5 @@
 /* A Read as the service understands it: one of nine operations, and what it says. The one writer
- * of expressions stands here; the JSON body and the printed command (core/dynamo/command.h) are
+ * of expressions stands here; the JSON body and the printed command (core/dynamo/cli_command.h) are
  * two ways to print what it wrote. */
 #ifndef DDBFS_CORE_DYNAMO_REQUEST_H
 #define DDBFS_CORE_DYNAMO_REQUEST_H

@@ -37,20 +37,20 @@ __attribute__((format(printf, 3, 4))) static bool refuse(const struct verify *ve
 
 /* A key attribute's value; false when ITEM has none that could be one, or when memory ran out
  * (ARENA is failed then). */
-static bool read_key_value(struct json item, struct span name, struct arena *arena,
-                           struct value *out)
+static bool verify_read_key_value(struct json item, struct span name, struct arena *arena,
+                                  struct value *out)
 {
     return typed_scalar(item_attribute(item, name), arena, out) && out->type <= VALUE_B &&
            out->bytes.size > 0;
 }
 
 /* Which of the Read's keys ITEM has; the number of keys when it is none of them. */
-static size_t find_key(const struct read *read, struct json item, struct arena *arena)
+static size_t verify_find_key(const struct read *read, struct json item, struct arena *arena)
 {
     struct key key = {.count = read->keys[0].count};
     for (size_t i = 0; i < key.count; i++)
-        if (!read_key_value(item, read->keys[0].attributes[i].name, arena,
-                            &key.attributes[i].value))
+        if (!verify_read_key_value(item, read->keys[0].attributes[i].name, arena,
+                                   &key.attributes[i].value))
             return read->key_count;
     size_t found = 0;
     while (found < read->key_count && key_compare(&read->keys[found], &key) != 0)
@@ -63,7 +63,7 @@ static bool verify_left(struct verify *verify, struct json left, struct arena *a
 {
     const struct read *read = verify->question->read;
     for (struct json each = json_first(left); json_present(each); each = json_next(each)) {
-        size_t key = find_key(read, each, arena);
+        size_t key = verify_find_key(read, each, arena);
         if (key == read->key_count || json_count(each) != read->keys[0].count)
             return refuse(verify, err, "unprocessed keys that were not asked for");
         if (verify->keys[key] != KEY_ASKED)
@@ -80,7 +80,7 @@ static bool verify_items(struct verify *verify, const struct answer *answer, str
 {
     const struct read *read = verify->question->read;
     for (size_t i = 0; i < answer->item_count; i++) {
-        size_t key = find_key(read, answer->items[i], arena);
+        size_t key = verify_find_key(read, answer->items[i], arena);
         verify->bytes += json_raw(answer->items[i]).size;
         if (key == read->key_count)
             return refuse(verify, err, "a record that was not asked for, or that lacks its key");
@@ -111,7 +111,7 @@ static bool verify_conditions(const struct verify *verify, struct json item, str
     for (size_t i = 0; i < read->where_count; i++) {
         const struct cond *cond = &read->where[i];
         struct value value;
-        if (!read_key_value(item, cond->attribute, arena, &value))
+        if (!verify_read_key_value(item, cond->attribute, arena, &value))
             return refuse(verify, err, "an item without the key attribute %.*s",
                           (int)cond->attribute.size, cond->attribute.data);
         if (!cond_admits(cond, value))
@@ -121,7 +121,7 @@ static bool verify_conditions(const struct verify *verify, struct json item, str
     return true;
 }
 
-static bool is_there(void *arg, struct span attribute)
+static bool verify_is_there(void *arg, struct span attribute)
 {
     const struct json *item = arg;
     return json_present(item_attribute(*item, attribute));
@@ -135,7 +135,7 @@ static bool verify_filters(const struct verify *verify, struct json item, struct
     const struct read *read = verify->question->read;
     for (size_t i = 0; i < read->filter_count; i++) {
         const struct cond *cond = &read->filter[i];
-        bool judged = !read->index || cond_each_attribute(cond, is_there, &item);
+        bool judged = !read->index || cond_each_attribute(cond, verify_is_there, &item);
         if (judged && !cond_holds(cond, item, &arena->failed) && !arena->failed)
             return refuse(verify, err, "an item that the filter leaves out");
     }
@@ -145,14 +145,14 @@ static bool verify_filters(const struct verify *verify, struct json item, struct
 /* Goes on to the place of ITEM, an item or a position. ORDER is how it stands to the last one, in
  * the order that was asked for: behind it (> 0), or at the same place. Before it is an error. The
  * place's values may stand in ARENA or in the answer. */
-static bool go_on_to(struct verify *verify, struct json item, struct arena *arena, int *order,
-                     struct error *err)
+static bool verify_continue_to(struct verify *verify, struct json item, struct arena *arena,
+                               int *order, struct error *err)
 {
     const struct read *read = verify->question->read;
     *order = verify->has_last && read->sort_count ? 0 : 1;
     for (size_t i = 0; i < read->sort_count; i++) {
         struct value value;
-        if (!read_key_value(item, read->sort[i], arena, &value))
+        if (!verify_read_key_value(item, read->sort[i], arena, &value))
             return refuse(verify, err, "an item without the key attribute %.*s",
                           (int)read->sort[i].size, read->sort[i].data);
         if (verify->has_last && *order == 0)
@@ -164,13 +164,13 @@ static bool go_on_to(struct verify *verify, struct json item, struct arena *aren
 }
 
 /* Replaces OUT by the table's own key of ITEM, in one spelling; empty when it has none. */
-static void write_own_key(const struct read *read, struct json item, struct arena *arena,
-                          struct buf *out)
+static void verify_write_own_key(const struct read *read, struct json item, struct arena *arena,
+                                 struct buf *out)
 {
     buf_truncate(out, 0);
     for (size_t i = 0; i < read->own_key_count; i++) {
         struct value value;
-        if (!read_key_value(item, read->own_key[i], arena, &value)) {
+        if (!verify_read_key_value(item, read->own_key[i], arena, &value)) {
             buf_truncate(out, 0); /* who takes the item apart will say so */
             return;
         }
@@ -194,12 +194,12 @@ static bool verify_unlike(struct verify *verify, struct json before, struct json
     if (!verify->in_run) {
         repeats_clear(&verify->repeats);
         if (json_present(before))
-            write_own_key(read, before, arena, &verify->previous);
+            verify_write_own_key(read, before, arena, &verify->previous);
         if (verify->previous.size)
             ok = repeats_add(&verify->repeats, buf_span(&verify->previous), &again);
         verify->in_run = true;
     }
-    write_own_key(read, item, arena, &key);
+    verify_write_own_key(read, item, arena, &key);
     if (key.size && ok)
         ok = repeats_add(&verify->repeats, buf_span(&key), &again);
     if (!ok || key.failed || verify->previous.failed)
@@ -208,8 +208,8 @@ static bool verify_unlike(struct verify *verify, struct json before, struct json
 }
 
 /* Writes where an answer stopped in one spelling: equal positions have equal texts. */
-static bool write_position(const struct verify *verify, struct json resume, struct arena *arena,
-                           struct buf *out, struct error *err)
+static bool verify_write_position(const struct verify *verify, struct json resume,
+                                  struct arena *arena, struct buf *out, struct error *err)
 {
     struct typed_members members;
     if (json_is(resume, JSON_STRING)) {
@@ -220,7 +220,7 @@ static bool write_position(const struct verify *verify, struct json resume, stru
         return refuse(verify, err, "a LastEvaluatedKey that is no key");
     for (size_t i = 0; i < members.count; i++) {
         struct value value;
-        if (!read_key_value(resume, members.list[i].name, arena, &value))
+        if (!verify_read_key_value(resume, members.list[i].name, arena, &value))
             return refuse(verify, err, "a LastEvaluatedKey that is no key");
         buf_printf(out, "%zu:", members.list[i].name.size);
         buf_add_span(out, members.list[i].name);
@@ -230,7 +230,7 @@ static bool write_position(const struct verify *verify, struct json resume, stru
 }
 
 /* A position that was there before would lead through the same pages for ever. */
-static bool is_new_position(struct verify *verify, const struct buf *position)
+static bool verify_is_new_position(struct verify *verify, const struct buf *position)
 {
     struct span text = buf_span(position);
     bool again = verify->positions > 0 && (span_equal(text, buf_span(&verify->position)) ||
@@ -246,7 +246,7 @@ static bool is_new_position(struct verify *verify, const struct buf *position)
 }
 
 /* Whether RESUME, a key, is that of ITEM, as far as ITEM has its attributes. */
-static bool is_key_of(struct json resume, struct json item, struct arena *arena)
+static bool verify_is_key_of(struct json resume, struct json item, struct arena *arena)
 {
     struct typed_members members;
     if (!typed_members(resume, arena, &members))
@@ -255,8 +255,9 @@ static bool is_key_of(struct json resume, struct json item, struct arena *arena)
         struct span name = members.list[i].name;
         struct value at, own;
         if (json_present(item_attribute(item, name)) &&
-            !(read_key_value(resume, name, arena, &at) && read_key_value(item, name, arena, &own) &&
-              at.type == own.type && value_compare(at, own) == 0))
+            !(verify_read_key_value(resume, name, arena, &at) &&
+              verify_read_key_value(item, name, arena, &own) && at.type == own.type &&
+              value_compare(at, own) == 0))
             return false;
     }
     return true;
@@ -269,7 +270,7 @@ static bool verify_at_last(struct verify *verify, const struct answer *answer, s
 {
     size_t count = answer->item_count;
     if (!json_present(answer->resume) || count == 0 || verify->question->read->filter_count > 0 ||
-        is_key_of(answer->resume, answer->items[count - 1], arena))
+        verify_is_key_of(answer->resume, answer->items[count - 1], arena))
         return true;
     return refuse(verify, err, "a LastEvaluatedKey that is not the key of the last item");
 }
@@ -278,9 +279,9 @@ static bool verify_position(struct verify *verify, struct json resume, struct ar
                             struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf position = {0};
-    if (!write_position(verify, resume, arena, &position, err))
+    if (!verify_write_position(verify, resume, arena, &position, err))
         return false;
-    if (!is_new_position(verify, &position))
+    if (!verify_is_new_position(verify, &position))
         return refuse(verify, err, "a position (%s) where it had been before",
                       verify->question->op == DYNAMO_LIST_TABLES    ? "LastEvaluatedTableName"
                       : verify->question->op == DYNAMO_LIST_BACKUPS ? "LastEvaluatedBackupArn"
@@ -302,7 +303,7 @@ static bool verify_query(struct verify *verify, const struct answer *answer, str
         bool is_first = !verify->has_last;
         if (!verify_conditions(verify, item, arena, err) ||
             !verify_filters(verify, item, arena, err) ||
-            !go_on_to(verify, item, arena, &order, err))
+            !verify_continue_to(verify, item, arena, &order, err))
             return false;
         bool same_place = !is_first && (order == 0 || !read->sort_count);
         if (same_place && !read->index)
@@ -314,16 +315,16 @@ static bool verify_query(struct verify *verify, const struct answer *answer, str
     if (!json_present(answer->resume))
         return true;
     if (json_present(before))
-        write_own_key(read, before, arena, &verify->previous);
+        verify_write_own_key(read, before, arena, &verify->previous);
     for (size_t i = 0; i < read->where_count; i++) {
         struct value value;
         const struct cond *cond = &read->where[i];
         if (cond->op == COND_EQ &&
-            (!read_key_value(answer->resume, cond->attribute, arena, &value) ||
+            (!verify_read_key_value(answer->resume, cond->attribute, arena, &value) ||
              !cond_admits(cond, value)))
             return refuse(verify, err, "a LastEvaluatedKey of another partition");
     }
-    return go_on_to(verify, answer->resume, arena, &order, err) &&
+    return verify_continue_to(verify, answer->resume, arena, &order, err) &&
            verify_at_last(verify, answer, arena, err) &&
            verify_position(verify, answer->resume, arena, err);
 }
@@ -337,7 +338,7 @@ static bool verify_scan(struct verify *verify, const struct answer *answer, stru
         for (size_t k = 0; k < read->attribute_count; k++) {
             struct span name = read->attributes[k];
             struct value value;
-            if (!read_key_value(answer->items[i], name, arena, &value))
+            if (!verify_read_key_value(answer->items[i], name, arena, &value))
                 return refuse(verify, err, "an item without the key attribute %.*s", (int)name.size,
                               name.data);
         }
@@ -370,7 +371,7 @@ static bool verify_names(struct verify *verify, const struct answer *answer, str
 }
 
 /* The last place is kept beyond the answer that it came in. */
-static void keep_last(struct verify *verify)
+static void verify_store_last(struct verify *verify)
 {
     struct arena kept = {0};
     for (size_t i = 0; verify->has_last && i < verify->question->read->sort_count; i++)
@@ -390,7 +391,7 @@ bool verify_answer(struct verify *verify, const struct answer *answer, struct er
         break;
     case DYNAMO_QUERY:
         ok = verify_query(verify, answer, &arena, err);
-        keep_last(verify);
+        verify_store_last(verify);
         break;
     case DYNAMO_SCAN:
         ok = verify_scan(verify, answer, &arena, err);

@@ -3,7 +3,7 @@
 #include "core/base/arena.h"
 #include "core/item/typed.h"
 
-struct search {
+struct difference_search {
     difference_fn *fn;
     void *arg;
     struct arena arena;
@@ -22,8 +22,8 @@ const char *difference_word(enum difference_kind kind)
     return words[kind];
 }
 
-static void tell(struct search *search, enum difference_kind kind, struct json before,
-                 struct json now)
+static void difference_report(struct difference_search *search, enum difference_kind kind,
+                              struct json before, struct json now)
 {
     size_t size = search->path.size;
     buf_add_char(&search->path, ']');
@@ -40,11 +40,12 @@ static void tell(struct search *search, enum difference_kind kind, struct json b
     buf_truncate(&search->path, size);
 }
 
-static void compare(struct search *search, struct json before, struct json now);
+static void difference_compare(struct difference_search *search, struct json before,
+                               struct json now);
 
 /* Compares what stands at a step of its own below where the search is; either may be absent. */
-static void compare_step(struct search *search, const struct span *member, size_t element,
-                         struct json before, struct json now)
+static void difference_compare_step(struct difference_search *search, const struct span *member,
+                                    size_t element, struct json before, struct json now)
 {
     size_t path = search->path.size, name = search->name.size;
     buf_add_text(&search->path, path > 1 ? "," : "");
@@ -59,14 +60,16 @@ static void compare_step(struct search *search, const struct span *member, size_
     if (path == 1)
         search->attribute = *member;
     if (json_present(before) && json_present(now))
-        compare(search, before, now);
+        difference_compare(search, before, now);
     else
-        tell(search, json_present(now) ? DIFFERENCE_ADDED : DIFFERENCE_REMOVED, before, now);
+        difference_report(search, json_present(now) ? DIFFERENCE_ADDED : DIFFERENCE_REMOVED, before,
+                          now);
     buf_truncate(&search->path, path);
     buf_truncate(&search->name, name);
 }
 
-static void compare_members(struct search *search, struct json before, struct json now)
+static void difference_compare_members(struct difference_search *search, struct json before,
+                                       struct json now)
 {
     const struct json absent = {0};
     struct typed_members a, b;
@@ -79,24 +82,26 @@ static void compare_members(struct search *search, struct json before, struct js
                     : j == b.count ? -1
                                    : span_compare(a.list[i].name, b.list[j].name);
         const struct span *name = order > 0 ? &b.list[j].name : &a.list[i].name;
-        compare_step(search, name, 0, order > 0 ? absent : a.list[i].value,
-                     order < 0 ? absent : b.list[j].value);
+        difference_compare_step(search, name, 0, order > 0 ? absent : a.list[i].value,
+                                order < 0 ? absent : b.list[j].value);
         i += order <= 0;
         j += order >= 0;
     }
 }
 
-static void compare_elements(struct search *search, struct json before, struct json now)
+static void difference_compare_elements(struct difference_search *search, struct json before,
+                                        struct json now)
 {
     struct json a = json_first(before), b = json_first(now);
     for (size_t i = 0; !search->failed && (json_present(a) || json_present(b)); i++) {
-        compare_step(search, NULL, i, a, b);
+        difference_compare_step(search, NULL, i, a, b);
         a = json_present(a) ? json_next(a) : a;
         b = json_present(b) ? json_next(b) : b;
     }
 }
 
-static bool is_same_set(struct search *search, struct typed before, struct typed now)
+static bool difference_is_same_set(struct difference_search *search, struct typed before,
+                                   struct typed now)
 {
     struct typed_set a, b;
     if (!typed_set(before, &search->arena, &a) || !typed_set(now, &search->arena, &b)) {
@@ -109,7 +114,8 @@ static bool is_same_set(struct search *search, struct typed before, struct typed
     return same;
 }
 
-static bool is_same_text(struct search *search, struct json before, struct json now)
+static bool difference_is_same_text(struct difference_search *search, struct json before,
+                                    struct json now)
 {
     struct span a, b;
     bool read = typed_text(before, &search->arena, &a) && typed_text(now, &search->arena, &b);
@@ -118,40 +124,42 @@ static bool is_same_text(struct search *search, struct json before, struct json 
 }
 
 /* Whether two values of the same type, neither a map nor a list, are equal. */
-static bool is_same(struct search *search, struct typed before, struct typed now)
+static bool difference_is_same(struct difference_search *search, struct typed before,
+                               struct typed now)
 {
     switch (before.tag) {
     case TYPED_S:
     case TYPED_N:
     case TYPED_B:
-        return is_same_text(search, before.content, now.content);
+        return difference_is_same_text(search, before.content, now.content);
     case TYPED_SS:
     case TYPED_NS:
     case TYPED_BS:
-        return is_same_set(search, before, now);
+        return difference_is_same_set(search, before, now);
     default:
         return json_type(before.content) == json_type(now.content);
     }
 }
 
-static void compare(struct search *search, struct json before, struct json now)
+static void difference_compare(struct difference_search *search, struct json before,
+                               struct json now)
 {
     struct typed a = typed_open(before), b = typed_open(now);
     if (a.tag == TYPED_NONE || b.tag == TYPED_NONE)
         search->failed = true;
     else if (a.tag == b.tag && a.tag == TYPED_M)
-        compare_members(search, a.content, b.content);
+        difference_compare_members(search, a.content, b.content);
     else if (a.tag == b.tag && a.tag == TYPED_L)
-        compare_elements(search, a.content, b.content);
-    else if (a.tag != b.tag || !is_same(search, a, b))
-        tell(search, DIFFERENCE_CHANGED, before, now);
+        difference_compare_elements(search, a.content, b.content);
+    else if (a.tag != b.tag || !difference_is_same(search, a, b))
+        difference_report(search, DIFFERENCE_CHANGED, before, now);
 }
 
 bool difference_find(struct json before, struct json now, difference_fn *fn, void *arg)
 {
-    struct search search = {.fn = fn, .arg = arg};
+    struct difference_search search = {.fn = fn, .arg = arg};
     buf_add_char(&search.path, '[');
-    compare_members(&search, before, now);
+    difference_compare_members(&search, before, now);
     bool ok = !search.failed;
     arena_clean_up(&search.arena);
     buf_clean_up(&search.path);

@@ -17,14 +17,14 @@ struct record {
 enum { HEAP_OVERHEAD = 16 };
 
 /* The text may hold a secret, so it is wiped before it is freed. */
-static void destroy(struct record *record)
+static void record_destroy(struct record *record)
 {
     json_clean_up(&record->doc);
     explicit_bzero(record->text, record->size);
     free(record);
 }
 
-static struct record *copy_text(struct span text)
+static struct record *record_copy_text(struct span text)
 {
     struct record *record = malloc(sizeof *record + text.size);
     if (!record)
@@ -35,7 +35,7 @@ static struct record *copy_text(struct span text)
 }
 
 /* Appends the name of the first attribute that has no value of DynamoDB's. */
-static void find_fault(struct json item, struct buf *out)
+static void record_find_fault(struct json item, struct buf *out)
 {
     struct json value;
     for (struct json name = json_first(item); json_present(name); name = json_next(value)) {
@@ -58,7 +58,7 @@ bool record_refuse(struct json item, const char *request_id, struct error *err)
     struct record_view plain = {.compact = true};
     if (item_write(item, &plain, &scratch) || scratch.failed)
         return error_no_memory(err);
-    find_fault(item, &name);
+    record_find_fault(item, &name);
     if (name.failed)
         return error_no_memory(err);
     error_set(err, ERROR_BAD_ANSWER, "the item that came is not understood%s%s%s",
@@ -76,13 +76,13 @@ struct record *record_new(struct json item, const struct record_origin *origin, 
         record_refuse(item, origin->request_id, err);
         return NULL;
     }
-    struct record *record = copy_text(json_raw(item));
+    struct record *record = record_copy_text(json_raw(item));
     if (record) {
         record->origin = *origin;
         record->version = version;
         if (json_parse(&record->doc, record_typed(record), JSON_STRICT, NULL))
             return record;
-        destroy(record);
+        record_destroy(record);
     }
     error_no_memory(err);
     return NULL;
@@ -97,7 +97,7 @@ struct record *record_ref(struct record *record)
 void record_unref(struct record *record)
 {
     if (record && --record->references == 0)
-        destroy(record);
+        record_destroy(record);
 }
 
 struct json record_item(const struct record *record)

@@ -21,37 +21,39 @@ struct secret_word {
     bool whole; /* it counts as a word alone, not within another one */
 };
 
-static bool is_upper(char c)
+static bool secret_clues_is_upper(char c)
 {
     return c >= 'A' && c <= 'Z';
 }
 
-static bool is_lower(char c)
+static bool secret_clues_is_lower(char c)
 {
     return c >= 'a' && c <= 'z';
 }
 
-static bool is_digit(char c)
+static bool secret_clues_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
 /* What is longer than any sensible name is cut. */
-static void name_words_read(struct span name, struct name_words *out)
+static void secret_clues_name_words_read(struct span name, struct name_words *out)
 {
     bool begins = true;
     out->size = 0;
     for (size_t i = 0; i < name.size && out->size < LONGEST_NAME; i++) {
         char c = name.data[i], before = i > 0 ? name.data[i - 1] : '_';
         char after = i + 1 < name.size ? name.data[i + 1] : '_';
-        if (!is_upper(c) && !is_lower(c) && !is_digit(c)) {
+        if (!secret_clues_is_upper(c) && !secret_clues_is_lower(c) && !secret_clues_is_digit(c)) {
             begins = true;
             continue;
         }
-        begins = begins || (is_upper(c) && (!is_upper(before) || is_lower(after))) ||
-                 is_digit(c) != is_digit(before);
+        begins = begins ||
+                 (secret_clues_is_upper(c) &&
+                  (!secret_clues_is_upper(before) || secret_clues_is_lower(after))) ||
+                 secret_clues_is_digit(c) != secret_clues_is_digit(before);
         out->begins[out->size] = begins;
-        out->text[out->size++] = is_upper(c) ? (char)(c - 'A' + 'a') : c;
+        out->text[out->size++] = secret_clues_is_upper(c) ? (char)(c - 'A' + 'a') : c;
         begins = false;
     }
     out->text[out->size] = '\0';
@@ -59,26 +61,27 @@ static void name_words_read(struct span name, struct name_words *out)
 }
 
 /* Where the word that ends at END does so in the plural. */
-static size_t plural_end(const struct name_words *name, size_t end)
+static size_t secret_clues_plural_end(const struct name_words *name, size_t end)
 {
     return name->text[end] == 's' && name->begins[end + 1] ? end + 1 : end;
 }
 
 /* Whether one of WORDS stands at AT, whole, or in the plural, or as the beginning that it is. */
-static bool word_at(const struct name_words *name, size_t at, const char *const *words)
+static bool secret_clues_word_at(const struct name_words *name, size_t at, const char *const *words)
 {
     for (; words && *words; words++) {
         size_t size = strcspn(*words, "*");
         if (strncmp(name->text + at, *words, size) != 0)
             continue;
-        if ((*words)[size] || name->begins[plural_end(name, at + size)])
+        if ((*words)[size] || name->begins[secret_clues_plural_end(name, at + size)])
             return true;
     }
     return false;
 }
 
 /* Whether one of WORDS ends at END. */
-static bool word_before(const struct name_words *name, size_t end, const char *const *words)
+static bool secret_clues_word_before(const struct name_words *name, size_t end,
+                                     const char *const *words)
 {
     for (; words && *words; words++) {
         size_t size = strlen(*words);
@@ -90,17 +93,18 @@ static bool word_before(const struct name_words *name, size_t end, const char *c
 
 /* Whether the secret's word at AT is the secret itself, rather than a part of the name of something
  * about it. */
-static bool is_secret_at(const struct name_words *name, size_t at, const struct secret_word *secret)
+static bool secret_clues_is_secret_at(const struct name_words *name, size_t at,
+                                      const struct secret_word *secret)
 {
     /* "secretary", "tokenized", "passwordless" */
     static const char *const other_words[] = {"ary*", "ari*", "iz*", "is*", "less*", NULL};
-    size_t end = plural_end(name, at + strlen(secret->word));
+    size_t end = secret_clues_plural_end(name, at + strlen(secret->word));
     if (secret->whole && !(name->begins[at] && name->begins[end]))
         return false;
-    if (!name->begins[end] && word_at(name, end, other_words))
+    if (!name->begins[end] && secret_clues_word_at(name, end, other_words))
         return false;
-    bool about = name->text[end] && word_at(name, end, secret->behind);
-    return !about && !word_before(name, at, secret->before);
+    bool about = name->text[end] && secret_clues_word_at(name, end, secret->behind);
+    return !about && !secret_clues_word_before(name, at, secret->before);
 }
 
 /* "secretNameAndPassword" needs no rule of its own: each secret's word is looked at alone. */
@@ -138,10 +142,10 @@ bool secret_clue_in_name(struct span name)
         {"jwt", of_token, NULL, true},
     };
     struct name_words parsed;
-    name_words_read(name, &parsed);
+    secret_clues_name_words_read(name, &parsed);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         for (const char *at = parsed.text; (at = strstr(at, words[i].word)); at++)
-            if (is_secret_at(&parsed, (size_t)(at - parsed.text), &words[i]))
+            if (secret_clues_is_secret_at(&parsed, (size_t)(at - parsed.text), &words[i]))
                 return true;
     return false;
 }

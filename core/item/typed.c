@@ -15,7 +15,7 @@ static const struct tag_name tag_names[] = {
     {{"BS", 2}, TYPED_BS},
 };
 
-static enum typed_tag tag_of(struct json name)
+static enum typed_tag typed_tag_of(struct json name)
 {
     for (size_t i = 0; i < sizeof tag_names / sizeof tag_names[0]; i++)
         if (json_string_is(name, tag_names[i].name))
@@ -31,7 +31,7 @@ const char *typed_tag_name(enum typed_tag tag)
     return "";
 }
 
-static bool fits(enum typed_tag tag, enum json_type type)
+static bool typed_fits(enum typed_tag tag, enum json_type type)
 {
     switch (tag) {
     case TYPED_S:
@@ -55,7 +55,7 @@ static bool fits(enum typed_tag tag, enum json_type type)
 }
 
 /* What is called a number and is none can't be shown as one, nor as anything else. */
-static bool is_number(struct json string)
+static bool typed_is_number(struct json string)
 {
     struct span plain;
     CLEAN_UP(buf_clean_up_secret) struct buf text = {0};
@@ -70,9 +70,9 @@ struct typed typed_open(struct json value)
     if (!json_is(value, JSON_OBJECT) || json_count(value) != 1)
         return none;
     struct json name = json_first(value);
-    struct typed typed = {tag_of(name), json_next(name)};
-    if (!fits(typed.tag, json_type(typed.content)) ||
-        (typed.tag == TYPED_N && !is_number(typed.content)))
+    struct typed typed = {typed_tag_of(name), json_next(name)};
+    if (!typed_fits(typed.tag, json_type(typed.content)) ||
+        (typed.tag == TYPED_N && !typed_is_number(typed.content)))
         return none;
     return typed;
 }
@@ -125,13 +125,13 @@ bool typed_scalar(struct json value, struct arena *arena, struct value *out)
     }
 }
 
-static int by_name(const void *a, const void *b)
+static int typed_by_name(const void *a, const void *b)
 {
     const struct typed_member *x = a, *y = b;
     return span_compare(x->name, y->name);
 }
 
-static bool names_differ(const struct typed_members *members)
+static bool typed_names_differ(const struct typed_members *members)
 {
     for (size_t i = 1; i < members->count; i++)
         if (span_equal(members->list[i - 1].name, members->list[i].name))
@@ -154,17 +154,17 @@ bool typed_members(struct json object, struct arena *arena, struct typed_members
         if (!typed_text(name, arena, &member->name))
             return false;
     }
-    qsort(out->list, out->count, sizeof *out->list, by_name);
-    return names_differ(out);
+    qsort(out->list, out->count, sizeof *out->list, typed_by_name);
+    return typed_names_differ(out);
 }
 
-static int by_bytes(const void *a, const void *b)
+static int typed_by_bytes(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
     return span_compare(*x, *y);
 }
 
-static int by_number(const void *a, const void *b)
+static int typed_by_number(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
     int order = number_compare(*x, *y);
@@ -183,6 +183,7 @@ bool typed_set(struct typed set, struct arena *arena, struct typed_set *out)
         if (!(set.tag == TYPED_BS ? typed_bytes : typed_text)(text, arena, member) ||
             (set.tag == TYPED_NS && !json_is_number(*member)))
             return false;
-    qsort(out->list, out->count, sizeof *out->list, set.tag == TYPED_NS ? by_number : by_bytes);
+    qsort(out->list, out->count, sizeof *out->list,
+          set.tag == TYPED_NS ? typed_by_number : typed_by_bytes);
     return true;
 }

@@ -35,13 +35,13 @@ struct decimal {
     int64_t magnitude;  /* the power of ten of the first digit */
 };
 
-static bool is_digit(char c)
+static bool value_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
 /* Takes a sign from the front of TEXT; true if it was a minus. */
-static bool take_sign(struct span *text)
+static bool value_take_sign(struct span *text)
 {
     bool minus = text->size > 0 && text->data[0] == '-';
     if (minus || (text->size > 0 && text->data[0] == '+'))
@@ -51,13 +51,13 @@ static bool take_sign(struct span *text)
 
 /* Takes digits with at most one point from the front of TEXT. False if there is no digit. POINT
  * is how many bytes stand before the point. */
-static bool take_mantissa(struct span *text, struct span *mantissa, size_t *point)
+static bool value_take_mantissa(struct span *text, struct span *mantissa, size_t *point)
 {
     size_t size = 0, points = 0;
     for (; size < text->size; size++) {
         if (text->data[size] == '.' && points++ == 0)
             *point = size;
-        else if (!is_digit(text->data[size]))
+        else if (!value_is_digit(text->data[size]))
             break;
     }
     if (points == 0)
@@ -68,7 +68,7 @@ static bool take_mantissa(struct span *text, struct span *mantissa, size_t *poin
 }
 
 /* Reads what follows the mantissa: nothing, or an exponent. */
-static bool read_exponent(struct span text, int64_t *exponent)
+static bool value_read_exponent(struct span text, int64_t *exponent)
 {
     *exponent = 0;
     if (text.size == 0)
@@ -76,9 +76,9 @@ static bool read_exponent(struct span text, int64_t *exponent)
     if (text.data[0] != 'e' && text.data[0] != 'E')
         return false;
     text = span_from(text, 1);
-    bool minus = take_sign(&text);
+    bool minus = value_take_sign(&text);
     for (size_t i = 0; i < text.size; i++) {
-        if (!is_digit(text.data[i]))
+        if (!value_is_digit(text.data[i]))
             return false;
         if (*exponent < MAX_EXPONENT / 10)
             *exponent = *exponent * 10 + (text.data[i] - '0');
@@ -90,7 +90,8 @@ static bool read_exponent(struct span text, int64_t *exponent)
 }
 
 /* Cuts zeros off the front, and finds the power of ten of what is then the first digit. */
-static void normalise(struct decimal *decimal, struct span mantissa, size_t point, int64_t exponent)
+static void value_normalise(struct decimal *decimal, struct span mantissa, size_t point,
+                            int64_t exponent)
 {
     size_t first = 0;
     while (first < mantissa.size && (mantissa.data[first] == '0' || mantissa.data[first] == '.'))
@@ -101,20 +102,20 @@ static void normalise(struct decimal *decimal, struct span mantissa, size_t poin
     decimal->magnitude = exponent + place;
 }
 
-static bool read_decimal(struct span text, struct decimal *decimal)
+static bool value_read_decimal(struct span text, struct decimal *decimal)
 {
     struct span mantissa;
     size_t point = 0;
     int64_t exponent;
-    decimal->negative = take_sign(&text);
-    if (!take_mantissa(&text, &mantissa, &point) || !read_exponent(text, &exponent))
+    decimal->negative = value_take_sign(&text);
+    if (!value_take_mantissa(&text, &mantissa, &point) || !value_read_exponent(text, &exponent))
         return false;
-    normalise(decimal, mantissa, point, exponent);
+    value_normalise(decimal, mantissa, point, exponent);
     return true;
 }
 
 /* The next digit, passing a point; zeros without end follow the last one. */
-static char take_digit(struct span *digits)
+static char value_take_digit(struct span *digits)
 {
     if (digits->size > 0 && digits->data[0] == '.')
         *digits = span_from(*digits, 1);
@@ -125,10 +126,10 @@ static char take_digit(struct span *digits)
     return digit;
 }
 
-static int compare_digits(struct span a, struct span b)
+static int value_compare_digits(struct span a, struct span b)
 {
     while (a.size > 0 || b.size > 0) {
-        char x = take_digit(&a), y = take_digit(&b);
+        char x = value_take_digit(&a), y = value_take_digit(&b);
         if (x != y)
             return x < y ? -1 : 1;
     }
@@ -136,34 +137,34 @@ static int compare_digits(struct span a, struct span b)
 }
 
 /* The order of two numbers without their signs. */
-static int compare_sizes(const struct decimal *a, const struct decimal *b)
+static int value_compare_sizes(const struct decimal *a, const struct decimal *b)
 {
     if (a->digits.size == 0 || b->digits.size == 0)
         return (a->digits.size > 0) - (b->digits.size > 0);
     if (a->magnitude != b->magnitude)
         return a->magnitude < b->magnitude ? -1 : 1;
-    return compare_digits(a->digits, b->digits);
+    return value_compare_digits(a->digits, b->digits);
 }
 
 int number_compare(struct span a, struct span b)
 {
     struct decimal x, y;
-    bool is_x = read_decimal(a, &x), is_y = read_decimal(b, &y);
+    bool is_x = value_read_decimal(a, &x), is_y = value_read_decimal(b, &y);
     if (!is_x || !is_y)
         return is_x || is_y ? (is_x ? 1 : -1) : span_compare(a, b);
     if (x.negative != y.negative)
         return x.negative ? -1 : 1;
-    int order = compare_sizes(&x, &y);
+    int order = value_compare_sizes(&x, &y);
     return x.negative ? -order : order;
 }
 
 /* How many digits a number has, without zeros before the first and behind the last that count. */
-static size_t count_digits(struct span digits)
+static size_t value_count_digits(struct span digits)
 {
     size_t count = 0, counted = 0;
     while (digits.size > 0) {
         count++;
-        if (take_digit(&digits) != '0')
+        if (value_take_digit(&digits) != '0')
             counted = count;
     }
     return counted;
@@ -172,14 +173,14 @@ static size_t count_digits(struct span digits)
 bool number_is(struct span text)
 {
     struct decimal decimal;
-    return read_decimal(text, &decimal);
+    return value_read_decimal(text, &decimal);
 }
 
 const char *number_fault(struct span text)
 {
     enum { MAX_DIGITS = 38, MIN_MAGNITUDE = -130, MAX_MAGNITUDE = 125 };
     struct decimal decimal;
-    if (!read_decimal(text, &decimal))
+    if (!value_read_decimal(text, &decimal))
         return "is no number";
     if (decimal.digits.size == 0) /* zero */
         return NULL;
@@ -187,15 +188,15 @@ const char *number_fault(struct span text)
         return "is larger than the numbers of DynamoDB, which end below 1E+126";
     if (decimal.magnitude < MIN_MAGNITUDE)
         return "is closer to zero than the numbers of DynamoDB, which begin at 1E-130";
-    return count_digits(decimal.digits) > MAX_DIGITS ? "has more than 38 digits" : NULL;
+    return value_count_digits(decimal.digits) > MAX_DIGITS ? "has more than 38 digits" : NULL;
 }
 
 void number_write(struct span text, struct buf *out)
 {
     struct span mantissa;
     size_t point = 0, zeros = 0;
-    buf_add_text(out, take_sign(&text) ? "-" : "");
-    take_mantissa(&text, &mantissa, &point);
+    buf_add_text(out, value_take_sign(&text) ? "-" : "");
+    value_take_mantissa(&text, &mantissa, &point);
     while (zeros + 1 < point && mantissa.data[zeros] == '0')
         zeros++;
     buf_add_text(out, point ? "" : "0");
@@ -206,18 +207,18 @@ void number_write(struct span text, struct buf *out)
 }
 
 /* The digits that count and the power of ten of the first: 100, 1E2 and 1.0e+2 are all "+1e2". */
-static void write_number_identity(struct span text, struct buf *out)
+static void value_write_number_identity(struct span text, struct buf *out)
 {
     struct decimal decimal;
-    if (!read_decimal(text, &decimal)) {
+    if (!value_read_decimal(text, &decimal)) {
         buf_printf(out, "?%zu:", text.size);
         buf_add_span(out, text);
         return;
     }
     long long magnitude = decimal.digits.size ? (long long)decimal.magnitude : 0;
     buf_add_char(out, decimal.negative ? '-' : '+');
-    for (size_t left = count_digits(decimal.digits); left > 0; left--)
-        buf_add_char(out, take_digit(&decimal.digits));
+    for (size_t left = value_count_digits(decimal.digits); left > 0; left--)
+        buf_add_char(out, value_take_digit(&decimal.digits));
     buf_printf(out, "e%lld;", magnitude);
 }
 
@@ -225,7 +226,7 @@ void value_write_identity(struct value value, struct buf *out)
 {
     buf_add_text(out, value_type_name(value.type));
     if (value.type == VALUE_N) {
-        write_number_identity(value.bytes, out);
+        value_write_number_identity(value.bytes, out);
         return;
     }
     buf_printf(out, "%zu:", value.bytes.size);
@@ -251,7 +252,7 @@ void value_write(struct buf *out, struct value value)
     buf_add_char(out, '}');
 }
 
-static bool read_tag(struct json name, enum value_type *type)
+static bool value_read_tag(struct json name, enum value_type *type)
 {
     for (*type = VALUE_S; *type <= VALUE_B; (*type)++)
         if (json_string_is(name, span_text(value_type_name(*type))))
@@ -260,7 +261,7 @@ static bool read_tag(struct json name, enum value_type *type)
 }
 
 /* Appends the bytes of the base64 that the string TEXT holds. */
-static bool read_binary(struct json text, struct buf *storage)
+static bool value_read_binary(struct json text, struct buf *storage)
 {
     struct span plain;
     CLEAN_UP(buf_clean_up) struct buf unescaped = {0};
@@ -275,9 +276,11 @@ bool value_read(struct json typed, struct buf *storage, struct value *value)
 {
     struct json name = json_first(typed), text = json_next(name);
     size_t before = storage->size;
-    if (!json_is(typed, JSON_OBJECT) || json_count(typed) != 1 || !read_tag(name, &value->type))
+    if (!json_is(typed, JSON_OBJECT) || json_count(typed) != 1 ||
+        !value_read_tag(name, &value->type))
         return false;
-    bool ok = value->type == VALUE_B ? read_binary(text, storage) : json_read_string(text, storage);
+    bool ok =
+        value->type == VALUE_B ? value_read_binary(text, storage) : json_read_string(text, storage);
     if (!ok || storage->failed)
         return false;
     value->bytes = span_from(buf_span(storage), before);
@@ -287,7 +290,7 @@ bool value_read(struct json typed, struct buf *storage, struct value *value)
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /* Writes COUNT (1 to 3) bytes as four characters. */
-static void write_group(struct buf *out, const unsigned char *bytes, size_t count)
+static void value_write_group(struct buf *out, const unsigned char *bytes, size_t count)
 {
     unsigned bits = (unsigned)bytes[0] << 16;
     bits |= count > 1 ? (unsigned)bytes[1] << 8 : 0;
@@ -304,28 +307,28 @@ void base64_write(struct buf *out, struct span bytes)
     if (!buf_reserve(out, (bytes.size + 2) / 3 * 4))
         return;
     for (size_t i = 0; i < bytes.size; i += 3)
-        write_group(out, data + i, bytes.size - i < 3 ? bytes.size - i : 3);
+        value_write_group(out, data + i, bytes.size - i < 3 ? bytes.size - i : 3);
 }
 
 /* The six bits of a character; 64 or more if it has none. */
-static unsigned sextet(char c)
+static unsigned value_sextet(char c)
 {
     if (c >= 'A' && c <= 'Z')
         return (unsigned)(c - 'A');
     if (c >= 'a' && c <= 'z')
         return (unsigned)(c - 'a') + 26;
-    if (is_digit(c))
+    if (value_is_digit(c))
         return (unsigned)(c - '0') + 52;
     return c == '+' ? 62 : c == '/' ? 63 : 64;
 }
 
 /* Reads four characters, of which COUNT come before the padding. Bits that no byte uses must be
  * zero, so that no two texts stand for the same bytes. */
-static bool read_group(const char *text, size_t count, struct buf *out)
+static bool value_read_group(const char *text, size_t count, struct buf *out)
 {
     unsigned bits = 0;
     for (size_t i = 0; i < 4; i++) {
-        unsigned six = i < count ? sextet(text[i]) : 0;
+        unsigned six = i < count ? value_sextet(text[i]) : 0;
         if (six > 63)
             return false;
         bits = bits << 6 | six;
@@ -336,7 +339,7 @@ static bool read_group(const char *text, size_t count, struct buf *out)
     return (bits & unused) == 0;
 }
 
-static size_t padding(struct span text)
+static size_t value_padding(struct span text)
 {
     if (!span_ends(text, SPAN_LITERAL("=")))
         return 0;
@@ -345,12 +348,12 @@ static size_t padding(struct span text)
 
 bool base64_read(struct span text, struct buf *out)
 {
-    size_t before = out->size, unpadded = text.size - padding(text);
+    size_t before = out->size, unpadded = text.size - value_padding(text);
     if (text.size % 4 != 0 || !buf_reserve(out, text.size / 4 * 3))
         return false;
     for (size_t i = 0; i < text.size; i += 4) {
         size_t left = unpadded - i;
-        if (!read_group(text.data + i, left < 4 ? left : 4, out)) {
+        if (!value_read_group(text.data + i, left < 4 ? left : 4, out)) {
             buf_truncate(out, before);
             return false;
         }
@@ -361,14 +364,14 @@ bool base64_read(struct span text, struct buf *out)
 const char *base64_read_typed(struct span text, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf padded = {0};
-    size_t pad = padding(text), digits = text.size - pad;
+    size_t pad = value_padding(text), digits = text.size - pad;
     if (pad > 0 && text.size % 4 != 0)
         return "the = at its end do not fill it up to four characters";
     if (digits % 4 == 1)
         return "a character is missing or too many";
     for (size_t i = 0; i < digits; i++) {
         char c = text.data[i] == '-' ? '+' : text.data[i] == '_' ? '/' : text.data[i];
-        if (sextet(c) > 63)
+        if (value_sextet(c) > 63)
             return "a character is none of A-Z, a-z, 0-9, + and / (or - and _)";
         buf_add_char(&padded, c);
     }

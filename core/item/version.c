@@ -14,101 +14,101 @@ struct speller {
     struct arena arena;
 };
 
-static bool spell_value(struct speller *speller, struct json value);
+static bool version_spell_value(struct speller *speller, struct json value);
 
 /* No size passes 32 bits, because no text does. */
-static void spell_size(struct speller *speller, size_t size)
+static void version_spell_size(struct speller *speller, size_t size)
 {
     uint32_t little = htole32((uint32_t)size);
     buf_add(speller->out, &little, sizeof little);
 }
 
-static void spell_bytes(struct speller *speller, struct span bytes)
+static void version_spell_bytes(struct speller *speller, struct span bytes)
 {
-    spell_size(speller, bytes.size);
+    version_spell_size(speller, bytes.size);
     buf_add_span(speller->out, bytes);
 }
 
-static bool spell_scalar(struct speller *speller, struct typed typed)
+static bool version_spell_scalar(struct speller *speller, struct typed typed)
 {
     struct span bytes;
     bool ok =
         (typed.tag == TYPED_B ? typed_bytes : typed_text)(typed.content, &speller->arena, &bytes);
     if (ok)
-        spell_bytes(speller, bytes);
+        version_spell_bytes(speller, bytes);
     return ok;
 }
 
-static bool spell_bool(struct speller *speller, struct json word)
+static bool version_spell_bool(struct speller *speller, struct json word)
 {
     buf_add_char(speller->out, json_is(word, JSON_TRUE) ? 1 : 0);
     return true;
 }
 
-static bool spell_list(struct speller *speller, struct json list)
+static bool version_spell_list(struct speller *speller, struct json list)
 {
-    spell_size(speller, json_count(list));
+    version_spell_size(speller, json_count(list));
     for (struct json value = json_first(list); json_present(value); value = json_next(value))
-        if (!spell_value(speller, value))
+        if (!version_spell_value(speller, value))
             return false;
     return true;
 }
 
-static bool spell_set(struct speller *speller, struct typed typed)
+static bool version_spell_set(struct speller *speller, struct typed typed)
 {
     struct typed_set set;
     if (!typed_set(typed, &speller->arena, &set))
         return false;
-    spell_size(speller, set.count);
+    version_spell_size(speller, set.count);
     for (size_t i = 0; i < set.count; i++)
-        spell_bytes(speller, set.list[i]);
+        version_spell_bytes(speller, set.list[i]);
     return true;
 }
 
-static bool spell_map(struct speller *speller, struct json map)
+static bool version_spell_map(struct speller *speller, struct json map)
 {
     struct typed_members members;
     if (!typed_members(map, &speller->arena, &members))
         return false;
-    spell_size(speller, members.count);
+    version_spell_size(speller, members.count);
     for (size_t i = 0; i < members.count; i++) {
-        spell_bytes(speller, members.list[i].name);
-        if (!spell_value(speller, members.list[i].value))
+        version_spell_bytes(speller, members.list[i].name);
+        if (!version_spell_value(speller, members.list[i].value))
             return false;
     }
     return true;
 }
 
-static bool spell_content(struct speller *speller, struct typed typed)
+static bool version_spell_content(struct speller *speller, struct typed typed)
 {
     switch (typed.tag) {
     case TYPED_S:
     case TYPED_N:
     case TYPED_B:
-        return spell_scalar(speller, typed);
+        return version_spell_scalar(speller, typed);
     case TYPED_BOOL:
-        return spell_bool(speller, typed.content);
+        return version_spell_bool(speller, typed.content);
     case TYPED_NULL:
         return true;
     case TYPED_M:
-        return spell_map(speller, typed.content);
+        return version_spell_map(speller, typed.content);
     case TYPED_L:
-        return spell_list(speller, typed.content);
+        return version_spell_list(speller, typed.content);
     case TYPED_SS:
     case TYPED_NS:
     case TYPED_BS:
-        return spell_set(speller, typed);
+        return version_spell_set(speller, typed);
     case TYPED_NONE:
         break;
     }
     return false;
 }
 
-static bool spell_value(struct speller *speller, struct json value)
+static bool version_spell_value(struct speller *speller, struct json value)
 {
     struct typed typed = typed_open(value);
     buf_add_char(speller->out, (char)typed.tag);
-    return spell_content(speller, typed);
+    return version_spell_content(speller, typed);
 }
 
 bool item_version(struct json item, struct version *out)
@@ -116,7 +116,7 @@ bool item_version(struct json item, struct version *out)
     CLEAN_UP(buf_clean_up_secret) struct buf spelled = {0};
     struct speller speller = {.out = &spelled};
     uint8_t digest[DIGEST_SIZE];
-    bool ok = buf_reserve(&spelled, json_raw(item).size) && spell_map(&speller, item);
+    bool ok = buf_reserve(&spelled, json_raw(item).size) && version_spell_map(&speller, item);
     arena_clean_up(&speller.arena);
     if (!ok || spelled.failed || !digest_sha256(buf_span(&spelled), digest))
         return false;

@@ -9,7 +9,7 @@
 static const int64_t SECONDS_END = 100000000000;
 
 /* A double has all digits of a date in milliseconds. Fractions are rounded down. */
-static struct instant parse_number(struct span text)
+static struct instant when_parse_number(struct span text)
 {
     char copy[64] = {0};
     if (text.size >= sizeof copy || !number_is(text))
@@ -31,7 +31,7 @@ struct instant when_read(struct json typed)
     if (json_is(typed, JSON_OBJECT) && json_count(typed) == 1 &&
         json_plain_string(json_next(tag), &text)) {
         if (json_string_is(tag, SPAN_LITERAL("N")))
-            return parse_number(text);
+            return when_parse_number(text);
         if (json_string_is(tag, SPAN_LITERAL("S")))
             return instant_parse(text);
     }

@@ -9,7 +9,7 @@ struct copy {
     size_t count;
 };
 
-static bool is_left_out(const struct copy *copy)
+static bool without_is_left_out(const struct copy *copy)
 {
     for (size_t i = 0; i < copy->count; i++)
         if (span_is(buf_span(&copy->name), copy->names[i]))
@@ -17,9 +17,9 @@ static bool is_left_out(const struct copy *copy)
     return false;
 }
 
-static void write_value(struct copy *copy, struct json value);
+static void without_write_value(struct copy *copy, struct json value);
 
-static void write_members(struct copy *copy, struct json map)
+static void without_write_members(struct copy *copy, struct json map)
 {
     bool first = true;
     struct json value;
@@ -29,11 +29,11 @@ static void write_members(struct copy *copy, struct json map)
         value = json_next(name);
         buf_add_text(&copy->name, before ? "." : "");
         json_read_string(name, &copy->name);
-        if (!is_left_out(copy)) {
+        if (!without_is_left_out(copy)) {
             buf_add_text(copy->out, first ? "" : ",");
             buf_add_span(copy->out, json_raw(name));
             buf_add_char(copy->out, ':');
-            write_value(copy, value);
+            without_write_value(copy, value);
             first = false;
         }
         buf_truncate(&copy->name, before);
@@ -41,19 +41,19 @@ static void write_members(struct copy *copy, struct json map)
     buf_add_char(copy->out, '}');
 }
 
-static void write_elements(struct copy *copy, struct json list)
+static void without_write_elements(struct copy *copy, struct json list)
 {
     bool first = true;
     buf_add_char(copy->out, '[');
     for (struct json value = json_first(list); json_present(value); value = json_next(value)) {
         buf_add_text(copy->out, first ? "" : ",");
-        write_value(copy, value);
+        without_write_value(copy, value);
         first = false;
     }
     buf_add_char(copy->out, ']');
 }
 
-static void write_value(struct copy *copy, struct json value)
+static void without_write_value(struct copy *copy, struct json value)
 {
     struct typed typed = typed_open(value);
     if (typed.tag != TYPED_M && typed.tag != TYPED_L) {
@@ -62,16 +62,16 @@ static void write_value(struct copy *copy, struct json value)
     }
     buf_add_text(copy->out, typed.tag == TYPED_M ? "{\"M\":" : "{\"L\":");
     if (typed.tag == TYPED_M)
-        write_members(copy, typed.content);
+        without_write_members(copy, typed.content);
     else
-        write_elements(copy, typed.content);
+        without_write_elements(copy, typed.content);
     buf_add_char(copy->out, '}');
 }
 
 void item_write_without(struct json item, const char *const *names, size_t count, struct buf *out)
 {
     struct copy copy = {.out = out, .names = names, .count = count};
-    write_members(&copy, item);
+    without_write_members(&copy, item);
     out->failed = out->failed || copy.name.failed;
     buf_clean_up(&copy.name);
 }

@@ -20,7 +20,7 @@ size_t json_memory(const struct json_doc *doc)
     return (size_t)doc->capacity * sizeof *doc->tokens;
 }
 
-static const struct json_token *token_of(struct json value)
+static const struct json_token *json_token_of(struct json value)
 {
     return &value.doc->tokens[value.at];
 }
@@ -32,42 +32,42 @@ struct json json_root(const struct json_doc *doc)
 
 /* Reading a tape is little else than asking for types: a value's first byte says it, by a table,
  * and whatever is in none of its other rows is a number. */
-static enum json_type type_of(struct json value)
+static enum json_type json_type_of(struct json value)
 {
     static const uint8_t types[UINT8_MAX + 1] = {
         ['"'] = JSON_STRING, ['['] = JSON_ARRAY, ['f'] = JSON_FALSE,
         ['n'] = JSON_NULL,   ['t'] = JSON_TRUE,  ['{'] = JSON_OBJECT,
     };
     static_assert(JSON_NUMBER == 0, "the rows that are left out are numbers");
-    return types[(uint8_t)value.doc->text[token_of(value)->offset]];
+    return types[(uint8_t)value.doc->text[json_token_of(value)->offset]];
 }
 
 bool json_is(struct json value, enum json_type type)
 {
-    return json_present(value) && type_of(value) == type;
+    return json_present(value) && json_type_of(value) == type;
 }
 
 enum json_type json_type(struct json value)
 {
-    return json_present(value) ? type_of(value) : JSON_NULL;
+    return json_present(value) ? json_type_of(value) : JSON_NULL;
 }
 
 struct span json_raw(struct json value)
 {
     if (!json_present(value))
         return span_of("", 0);
-    return span_of(value.doc->text + token_of(value)->offset, token_of(value)->size);
+    return span_of(value.doc->text + json_token_of(value)->offset, json_token_of(value)->size);
 }
 
 size_t json_offset(struct json value)
 {
-    return json_present(value) ? token_of(value)->offset : 0;
+    return json_present(value) ? json_token_of(value)->offset : 0;
 }
 
 size_t json_count(struct json value)
 {
     bool container = json_is(value, JSON_ARRAY) || json_is(value, JSON_OBJECT);
-    return container ? token_of(value)->count : 0;
+    return container ? json_token_of(value)->count : 0;
 }
 
 struct json json_first(struct json container)
@@ -77,9 +77,9 @@ struct json json_first(struct json container)
 
 struct json json_next(struct json value)
 {
-    if (!json_present(value) || !token_of(value)->next)
+    if (!json_present(value) || !json_token_of(value)->next)
         return ABSENT;
-    return (struct json){value.doc, token_of(value)->next};
+    return (struct json){value.doc, json_token_of(value)->next};
 }
 
 struct json json_member(struct json object, const char *name)
@@ -98,19 +98,19 @@ struct json json_member_span(struct json object, struct span name)
 }
 
 /* What stands between the quotes of a string. */
-static struct span inside(struct json string)
+static struct span json_inside(struct json string)
 {
     struct span raw = json_raw(string);
     return span_of(raw.data + 1, raw.size - 2);
 }
 
-static bool has_escapes(struct json string)
+static bool json_has_escapes(struct json string)
 {
-    return token_of(string)->count;
+    return json_token_of(string)->count;
 }
 
 /* Compares escaped text to plain text without a copy. */
-static bool escaped_equals(struct span escaped, struct span text)
+static bool json_escaped_equals(struct span escaped, struct span text)
 {
     const char *at = escaped.data, *end = at + escaped.size;
     while (at < end) {
@@ -129,12 +129,12 @@ bool json_string_is(struct json value, struct span text)
 {
     if (!json_is(value, JSON_STRING))
         return false;
-    if (has_escapes(value))
-        return escaped_equals(inside(value), text);
-    return span_equal(inside(value), text);
+    if (json_has_escapes(value))
+        return json_escaped_equals(json_inside(value), text);
+    return span_equal(json_inside(value), text);
 }
 
-static void add_unescaped(struct buf *out, struct span escaped)
+static void json_add_unescaped(struct buf *out, struct span escaped)
 {
     const char *at = escaped.data, *end = at + escaped.size;
     while (at < end) {
@@ -154,18 +154,18 @@ bool json_read_string(struct json value, struct buf *out)
 {
     if (!json_is(value, JSON_STRING))
         return false;
-    if (has_escapes(value))
-        add_unescaped(out, inside(value));
+    if (json_has_escapes(value))
+        json_add_unescaped(out, json_inside(value));
     else
-        buf_add_span(out, inside(value));
+        buf_add_span(out, json_inside(value));
     return true;
 }
 
 bool json_plain_string(struct json value, struct span *out)
 {
-    if (!json_is(value, JSON_STRING) || has_escapes(value))
+    if (!json_is(value, JSON_STRING) || json_has_escapes(value))
         return false;
-    *out = inside(value);
+    *out = json_inside(value);
     return true;
 }
 

@@ -17,7 +17,7 @@ struct frame {
     char closer;
 };
 
-struct parser {
+struct json_parser {
     const char *at;
     const char *end;
     struct json_doc *doc;
@@ -28,19 +28,19 @@ struct parser {
     struct frame frames[MAX_DEPTH + 1];
 };
 
-static bool fail(struct parser *parser, const char *at, const char *what)
+static bool parse_fail(struct json_parser *parser, const char *at, const char *what)
 {
     *parser->fault = (struct json_fault){(size_t)(at - parser->doc->text), what};
     return false;
 }
 
-static bool no_memory(struct parser *parser)
+static bool parse_no_memory(struct json_parser *parser)
 {
-    return fail(parser, parser->at, "out of memory");
+    return parse_fail(parser, parser->at, "out of memory");
 }
 
 /* Gives the tape room for CAPACITY tokens, more or fewer than now. */
-static bool resize(struct json_doc *doc, size_t capacity)
+static bool parse_resize(struct json_doc *doc, size_t capacity)
 {
     if (capacity > UINT32_MAX)
         capacity = UINT32_MAX;
@@ -53,14 +53,15 @@ static bool resize(struct json_doc *doc, size_t capacity)
 }
 
 /* Appends the token of the text from AT to END and links it to its elder sibling. */
-static bool add_token(struct parser *parser, const char *at, const char *end, bool escaped)
+static bool parse_add_token(struct json_parser *parser, const char *at, const char *end,
+                            bool escaped)
 {
     struct json_doc *doc = parser->doc;
     struct frame *frame = &parser->frames[parser->depth];
     if (doc->count == parser->most)
-        return fail(parser, at, JSON_TOO_MANY);
-    if (doc->count == doc->capacity && !resize(doc, (size_t)doc->capacity * 2))
-        return no_memory(parser);
+        return parse_fail(parser, at, JSON_TOO_MANY);
+    if (doc->count == doc->capacity && !parse_resize(doc, (size_t)doc->capacity * 2))
+        return parse_no_memory(parser);
     uint32_t index = doc->count++;
     doc->tokens[index] = (struct json_token){
         .offset = (uint32_t)(at - doc->text), .size = (uint32_t)(end - at), .count = escaped};
@@ -71,145 +72,146 @@ static bool add_token(struct parser *parser, const char *at, const char *end, bo
     return true;
 }
 
-static bool skip_line_comment(struct parser *parser)
+static bool parse_skip_line_comment(struct json_parser *parser)
 {
     const char *newline = memchr(parser->at, '\n', (size_t)(parser->end - parser->at));
     parser->at = newline ? newline : parser->end;
     return true;
 }
 
-static bool skip_block_comment(struct parser *parser)
+static bool parse_skip_block_comment(struct json_parser *parser)
 {
     const char *start = parser->at;
     const char *close = memmem(start + 2, (size_t)(parser->end - start - 2), "*/", 2);
     if (!close)
-        return fail(parser, start, "a comment without an end");
+        return parse_fail(parser, start, "a comment without an end");
     parser->at = close + 2;
     return true;
 }
 
-static bool skip_comment(struct parser *parser)
+static bool parse_skip_comment(struct json_parser *parser)
 {
     char second = parser->end - parser->at > 1 ? parser->at[1] : '\0';
     if ((parser->flags & JSON_COMMENTS) && second == '/')
-        return skip_line_comment(parser);
+        return parse_skip_line_comment(parser);
     if ((parser->flags & JSON_COMMENTS) && second == '*')
-        return skip_block_comment(parser);
-    return fail(parser, parser->at, "a / where none may stand");
+        return parse_skip_block_comment(parser);
+    return parse_fail(parser, parser->at, "a / where none may stand");
 }
 
-static bool is_space(char c)
+static bool parse_is_space(char c)
 {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
 /* Goes to the next byte that means something, which may be the end. */
-static bool skip_space(struct parser *parser)
+static bool parse_skip_space(struct json_parser *parser)
 {
     for (;;) {
-        while (parser->at < parser->end && is_space(*parser->at))
+        while (parser->at < parser->end && parse_is_space(*parser->at))
             parser->at++;
         if (parser->at == parser->end || *parser->at != '/')
             return true;
-        if (!skip_comment(parser))
+        if (!parse_skip_comment(parser))
             return false;
     }
 }
 
 /* The same, where the text must not end. */
-static bool skip_to_more(struct parser *parser)
+static bool parse_skip_to_more(struct json_parser *parser)
 {
-    if (!skip_space(parser))
+    if (!parse_skip_space(parser))
         return false;
-    return parser->at < parser->end || fail(parser, parser->end, "the text ends too early");
+    return parser->at < parser->end || parse_fail(parser, parser->end, "the text ends too early");
 }
 
 /* Passes the escape or the UTF-8 sequence at *AT. */
-static bool pass_special(struct parser *parser, const char **at)
+static bool parse_pass_special(struct json_parser *parser, const char **at)
 {
     unsigned char c = (unsigned char)**at;
     if (c < 0x20)
-        return fail(parser, *at, "a control character in a string");
+        return parse_fail(parser, *at, "a control character in a string");
     struct span rest = span_of(*at, (size_t)(parser->end - *at));
     size_t size = c == '\\' ? json_text_escape_size(*at, parser->end) : utf8_length(rest);
     if (size == 0)
-        return fail(parser, *at, c == '\\' ? "an unknown escape" : "a byte that is not UTF-8");
+        return parse_fail(parser, *at,
+                          c == '\\' ? "an unknown escape" : "a byte that is not UTF-8");
     *at += size;
     return true;
 }
 
-static bool parse_string(struct parser *parser)
+static bool parse_string(struct json_parser *parser)
 {
     const char *start = parser->at;
     bool escaped = false;
     for (const char *at = start + 1;;) {
         at = json_text_skip_plain(at, parser->end);
         if (at == parser->end)
-            return fail(parser, start, "a string without an end");
+            return parse_fail(parser, start, "a string without an end");
         if (*at == '"') {
             parser->at = at + 1;
-            return add_token(parser, start, parser->at, escaped);
+            return parse_add_token(parser, start, parser->at, escaped);
         }
         escaped |= *at == '\\';
-        if (!pass_special(parser, &at))
+        if (!parse_pass_special(parser, &at))
             return false;
     }
 }
 
-static bool is_digit(const char *at, const char *end)
+static bool parse_is_digit(const char *at, const char *end)
 {
     return at < end && *at >= '0' && *at <= '9';
 }
 
 /* The end of the digits at AT; NULL if there is none. */
-static const char *skip_digits(const char *at, const char *end)
+static const char *parse_skip_digits(const char *at, const char *end)
 {
     const char *start = at;
-    while (is_digit(at, end))
+    while (parse_is_digit(at, end))
         at++;
     return at > start ? at : NULL;
 }
 
 /* The end of the number at AT; NULL if none stands there. */
-static const char *skip_number(const char *at, const char *end)
+static const char *parse_skip_number(const char *at, const char *end)
 {
     at += at < end && *at == '-';
-    at = at < end && *at == '0' ? at + 1 : skip_digits(at, end);
+    at = at < end && *at == '0' ? at + 1 : parse_skip_digits(at, end);
     if (at && at < end && *at == '.')
-        at = skip_digits(at + 1, end);
+        at = parse_skip_digits(at + 1, end);
     if (at && at < end && (*at == 'e' || *at == 'E')) {
         at++;
         at += at < end && (*at == '+' || *at == '-');
-        at = skip_digits(at, end);
+        at = parse_skip_digits(at, end);
     }
     return at;
 }
 
-static bool parse_number(struct parser *parser)
+static bool parse_number(struct json_parser *parser)
 {
     const char *start = parser->at;
-    const char *end = skip_number(start, parser->end);
+    const char *end = parse_skip_number(start, parser->end);
     if (!end)
-        return fail(parser, start, "a number that is not finished");
+        return parse_fail(parser, start, "a number that is not finished");
     parser->at = end;
-    return add_token(parser, start, end, false);
+    return parse_add_token(parser, start, end, false);
 }
 
-static bool parse_word(struct parser *parser, struct span word)
+static bool parse_word(struct json_parser *parser, struct span word)
 {
     const char *start = parser->at;
     if (!span_starts(span_of(start, (size_t)(parser->end - start)), word))
-        return fail(parser, start, "an unknown word");
+        return parse_fail(parser, start, "an unknown word");
     parser->at += word.size;
-    return add_token(parser, start, parser->at, false);
+    return parse_add_token(parser, start, parser->at, false);
 }
 
-static bool open_container(struct parser *parser, char closer)
+static bool parse_open_container(struct json_parser *parser, char closer)
 {
     const char *start = parser->at;
     if (parser->depth == MAX_DEPTH)
-        return fail(parser, start, "nested deeper than 512 levels");
-    if (!add_token(parser, start, start + 1, false))
+        return parse_fail(parser, start, "nested deeper than 512 levels");
+    if (!parse_add_token(parser, start, start + 1, false))
         return false;
     parser->at++;
     parser->frames[++parser->depth] =
@@ -217,7 +219,7 @@ static bool open_container(struct parser *parser, char closer)
     return true;
 }
 
-static bool close_container(struct parser *parser)
+static bool parse_close_container(struct json_parser *parser)
 {
     struct frame *frame = &parser->frames[parser->depth--];
     struct json_token *token = &parser->doc->tokens[frame->container];
@@ -228,15 +230,15 @@ static bool close_container(struct parser *parser)
 }
 
 /* Parses a scalar, or opens a container. */
-static bool parse_value(struct parser *parser)
+static bool parse_value(struct json_parser *parser)
 {
     switch (*parser->at) {
     case '"':
         return parse_string(parser);
     case '{':
-        return open_container(parser, '}');
+        return parse_open_container(parser, '}');
     case '[':
-        return open_container(parser, ']');
+        return parse_open_container(parser, ']');
     case 't':
         return parse_word(parser, SPAN_LITERAL("true"));
     case 'f':
@@ -244,74 +246,74 @@ static bool parse_value(struct parser *parser)
     case 'n':
         return parse_word(parser, SPAN_LITERAL("null"));
     default:
-        if (*parser->at == '-' || is_digit(parser->at, parser->end))
+        if (*parser->at == '-' || parse_is_digit(parser->at, parser->end))
             return parse_number(parser);
-        return fail(parser, parser->at, "a value expected");
+        return parse_fail(parser, parser->at, "a value expected");
     }
 }
 
-static bool parse_name(struct parser *parser)
+static bool parse_name(struct json_parser *parser)
 {
     if (*parser->at != '"')
-        return fail(parser, parser->at, "a name in quotes expected");
-    if (!parse_string(parser) || !skip_to_more(parser))
+        return parse_fail(parser, parser->at, "a name in quotes expected");
+    if (!parse_string(parser) || !parse_skip_to_more(parser))
         return false;
     if (*parser->at != ':')
-        return fail(parser, parser->at, "a colon expected");
+        return parse_fail(parser, parser->at, "a colon expected");
     parser->at++;
-    return skip_to_more(parser);
+    return parse_skip_to_more(parser);
 }
 
-static bool parse_comma(struct parser *parser, char closer)
+static bool parse_comma(struct json_parser *parser, char closer)
 {
     if (*parser->at != ',')
-        return fail(parser, parser->at,
-                    closer == '}' ? "a comma or } expected" : "a comma or ] expected");
+        return parse_fail(parser, parser->at,
+                          closer == '}' ? "a comma or } expected" : "a comma or ] expected");
     parser->at++;
-    return skip_to_more(parser);
+    return parse_skip_to_more(parser);
 }
 
 /* Parses the next element or member of the innermost container, or its end. */
-static bool parse_next(struct parser *parser)
+static bool parse_next(struct json_parser *parser)
 {
     const struct frame *frame = &parser->frames[parser->depth];
-    if (!skip_to_more(parser))
+    if (!parse_skip_to_more(parser))
         return false;
     if (*parser->at == frame->closer)
-        return close_container(parser);
+        return parse_close_container(parser);
     if (frame->last && !parse_comma(parser, frame->closer))
         return false;
     if ((parser->flags & JSON_COMMENTS) && *parser->at == frame->closer)
-        return close_container(parser);
+        return parse_close_container(parser);
     if (frame->closer == '}' && !parse_name(parser))
         return false;
     return parse_value(parser);
 }
 
-static bool parse_document(struct parser *parser)
+static bool parse_document(struct json_parser *parser)
 {
-    if (!skip_to_more(parser) || !parse_value(parser))
+    if (!parse_skip_to_more(parser) || !parse_value(parser))
         return false;
     while (parser->depth > 0)
         if (!parse_next(parser))
             return false;
-    if (!skip_space(parser))
+    if (!parse_skip_space(parser))
         return false;
-    return parser->at == parser->end || fail(parser, parser->at, "more text after the value");
+    return parser->at == parser->end || parse_fail(parser, parser->at, "more text after the value");
 }
 
 /* Typed items have a token for about every seven bytes. */
-static bool reserve(struct parser *parser)
+static bool parse_reserve(struct json_parser *parser)
 {
-    return resize(parser->doc, parser->doc->size / 7 + 4) || no_memory(parser);
+    return parse_resize(parser->doc, parser->doc->size / 7 + 4) || parse_no_memory(parser);
 }
 
 /* Gives back what the guess was too great by, if that is much: an allocation whose size stays
  * the same from page to page comes from warm memory. A failure to shrink changes nothing. */
-static bool shrink(struct json_doc *doc)
+static bool parse_shrink(struct json_doc *doc)
 {
     if (doc->capacity - doc->count > doc->capacity / 8)
-        (void)resize(doc, doc->count);
+        (void)parse_resize(doc, doc->count);
     return true;
 }
 
@@ -320,7 +322,7 @@ static bool parse(struct json_doc *doc, struct span text, unsigned flags, uint32
 {
     struct json_fault unwanted;
     *doc = (struct json_doc){.text = text.data ? text.data : "", .size = text.size};
-    struct parser parser;
+    struct json_parser parser;
     parser.at = doc->text;
     parser.end = doc->text + doc->size;
     parser.doc = doc;
@@ -330,8 +332,8 @@ static bool parse(struct json_doc *doc, struct span text, unsigned flags, uint32
     parser.depth = 0;
     parser.frames[0] = (struct frame){0};
     if (doc->size > UINT32_MAX)
-        return fail(&parser, parser.at, "longer than 4 GB");
-    return reserve(&parser) && parse_document(&parser) && shrink(doc);
+        return parse_fail(&parser, parser.at, "longer than 4 GB");
+    return parse_reserve(&parser) && parse_document(&parser) && parse_shrink(doc);
 }
 
 bool json_is_number(struct span text)
@@ -339,7 +341,7 @@ bool json_is_number(struct span text)
     if (text.size == 0)
         return false;
     const char *end = text.data + text.size;
-    return skip_number(text.data, end) == end;
+    return parse_skip_number(text.data, end) == end;
 }
 
 bool json_parse(struct json_doc *doc, struct span text, unsigned flags, struct json_fault *fault)

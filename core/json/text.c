@@ -15,20 +15,20 @@ static const uint64_t EACH_BYTE = 0x0101010101010101u;
 
 /* Sets the top bit of bytes that are zero. Only the lowest one it sets is sure, because a
  * borrow may spill into the bytes above; the lowest is all that is asked for. */
-static uint64_t zero_bytes(uint64_t word)
+static uint64_t text_zero_bytes(uint64_t word)
 {
     return (word - EACH_BYTE) & ~word;
 }
 
-static uint64_t special_bytes(uint64_t word)
+static uint64_t text_special_bytes(uint64_t word)
 {
-    uint64_t quote = zero_bytes(word ^ EACH_BYTE * '"');
-    uint64_t backslash = zero_bytes(word ^ EACH_BYTE * '\\');
+    uint64_t quote = text_zero_bytes(word ^ EACH_BYTE * '"');
+    uint64_t backslash = text_zero_bytes(word ^ EACH_BYTE * '\\');
     uint64_t control = word - EACH_BYTE * 0x20;
     return (quote | backslash | control | word) & EACH_BYTE * 0x80;
 }
 
-static bool is_special(char c)
+static bool text_is_special(char c)
 {
     unsigned char byte = (unsigned char)c;
     return byte < 0x20 || byte >= 0x80 || byte == '"' || byte == '\\';
@@ -39,17 +39,17 @@ const char *json_text_skip_plain(const char *at, const char *end)
     uint64_t word;
     for (; end - at >= (ptrdiff_t)sizeof word; at += sizeof word) {
         memcpy(&word, at, sizeof word);
-        uint64_t special = special_bytes(le64toh(word));
+        uint64_t special = text_special_bytes(le64toh(word));
         if (special)
             return at + __builtin_ctzll(special) / 8;
     }
-    while (at < end && !is_special(*at))
+    while (at < end && !text_is_special(*at))
         at++;
     return at;
 }
 
 /* The value of a hexadecimal digit; above 15 if C is none. */
-static unsigned hex_digit(char c)
+static unsigned text_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return (unsigned)(c - '0');
@@ -58,13 +58,13 @@ static unsigned hex_digit(char c)
 }
 
 /* Reads \uXXXX at AT; false if that does not stand there. */
-static bool read_unit(const char *at, const char *end, unsigned *unit)
+static bool text_read_unit(const char *at, const char *end, unsigned *unit)
 {
     if (end - at < 6 || at[0] != '\\' || at[1] != 'u')
         return false;
     *unit = 0;
     for (int i = 2; i < 6; i++) {
-        unsigned digit = hex_digit(at[i]);
+        unsigned digit = text_hex_digit(at[i]);
         if (digit > 15)
             return false;
         *unit = *unit * 16 + digit;
@@ -73,7 +73,7 @@ static bool read_unit(const char *at, const char *end, unsigned *unit)
 }
 
 /* The byte that a backslash and C stand for; 0 if they are no escape of two characters. */
-static char short_escape(char c)
+static char text_short_escape(char c)
 {
     switch (c) {
     case '"':
@@ -100,13 +100,13 @@ size_t json_text_escape_size(const char *at, const char *end)
     unsigned unit;
     if (end - at < 2)
         return 0;
-    if (short_escape(at[1]))
+    if (text_short_escape(at[1]))
         return 2;
-    return read_unit(at, end, &unit) ? 6 : 0;
+    return text_read_unit(at, end, &unit) ? 6 : 0;
 }
 
 /* A surrogate is encoded like any other value of its size. */
-static void encode_utf8(unsigned code, struct json_text_piece *piece)
+static void text_encode_utf8(unsigned code, struct json_text_piece *piece)
 {
     static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
     if (code < 0x80) {
@@ -121,10 +121,10 @@ static void encode_utf8(unsigned code, struct json_text_piece *piece)
 }
 
 /* Adds the low surrogate that follows the high one CODE, if one does. */
-static unsigned join_pair(unsigned code, const char *after, const char *end, size_t *used)
+static unsigned text_join_pair(unsigned code, const char *after, const char *end, size_t *used)
 {
     unsigned low;
-    if (code < SURROGATE_FIRST || code >= SURROGATE_LOW || !read_unit(after, end, &low) ||
+    if (code < SURROGATE_FIRST || code >= SURROGATE_LOW || !text_read_unit(after, end, &low) ||
         low < SURROGATE_LOW || low > SURROGATE_LAST)
         return code;
     *used += 6;
@@ -135,11 +135,11 @@ struct json_text_piece json_text_decode(const char *at, const char *end)
 {
     struct json_text_piece piece = {.size = 1, .used = 2};
     unsigned code;
-    piece.bytes[0] = short_escape(at[1]);
-    if (piece.bytes[0] || !read_unit(at, end, &code))
+    piece.bytes[0] = text_short_escape(at[1]);
+    if (piece.bytes[0] || !text_read_unit(at, end, &code))
         return piece;
     piece.used = 6;
-    code = join_pair(code, at + 6, end, &piece.used);
-    encode_utf8(code, &piece);
+    code = text_join_pair(code, at + 6, end, &piece.used);
+    text_encode_utf8(code, &piece);
     return piece;
 }

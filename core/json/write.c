@@ -6,16 +6,16 @@
 #include "core/json/json.h"
 #include "core/json/text.h"
 
-static bool continues(const char *at, const char *end)
+static bool write_continues(const char *at, const char *end)
 {
     return at < end && ((unsigned char)*at & 0xc0) == 0x80;
 }
 
 /* Whether the three-byte form of a surrogate stands at AT. */
-static bool is_surrogate(const char *at, const char *end)
+static bool write_is_surrogate(const char *at, const char *end)
 {
-    return continues(at + 1, end) && continues(at + 2, end) && (unsigned char)at[0] == 0xed &&
-           (unsigned char)at[1] >= 0xa0;
+    return write_continues(at + 1, end) && write_continues(at + 2, end) &&
+           (unsigned char)at[0] == 0xed && (unsigned char)at[1] >= 0xa0;
 }
 
 static void write_unit(struct buf *out, unsigned unit)
@@ -46,7 +46,7 @@ static void write_ascii(struct buf *out, char c)
 }
 
 /* Passes what may stand in a string as it is, characters beyond ASCII included. */
-static const char *skip_writable(const char *at, const char *end)
+static const char *write_skip_writable(const char *at, const char *end)
 {
     for (;;) {
         at = json_text_skip_plain(at, end);
@@ -64,7 +64,7 @@ static size_t write_special(struct buf *out, const char *at, const char *end)
         write_ascii(out, *at);
         return 1;
     }
-    if (is_surrogate(at, end)) {
+    if (write_is_surrogate(at, end)) {
         write_surrogate(out, at);
         return 3;
     }
@@ -78,7 +78,7 @@ void json_write_string(struct buf *out, struct span text)
     const char *end = at + text.size;
     buf_add_char(out, '"');
     while (at < end) {
-        const char *stop = skip_writable(at, end);
+        const char *stop = write_skip_writable(at, end);
         buf_add(out, at, (size_t)(stop - at));
         at = stop;
         if (at < end)
@@ -87,7 +87,7 @@ void json_write_string(struct buf *out, struct span text)
     buf_add_char(out, '"');
 }
 
-static uint32_t code_point(struct span character)
+static uint32_t write_code_point(struct span character)
 {
     static const uint8_t masks[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
     uint32_t code = (uint8_t)character.data[0] & masks[character.size];
@@ -105,7 +105,7 @@ void json_add_printable(struct buf *out, struct span json)
         if (safe || space) /* in JSON these stand between values alone */
             buf_add_span(out, character);
         else if (utf8_length(character))
-            write_unit(out, code_point(character)); /* none is beyond the first plane */
+            write_unit(out, write_code_point(character)); /* none is beyond the first plane */
         else
             write_unit(out, 0xfffd);
         json = span_from(json, character.size);
@@ -117,7 +117,7 @@ void json_escape_beyond_ascii(struct buf *out, struct span json)
     while (json.size > 0) {
         size_t size = utf8_length(json);
         struct span character = span_of(json.data, size ? size : 1);
-        uint32_t code = size > 1 ? code_point(character) : 0;
+        uint32_t code = size > 1 ? write_code_point(character) : 0;
         if (size <= 1)
             buf_add_span(out, character);
         else if (code < 0x10000)

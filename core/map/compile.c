@@ -2,16 +2,16 @@
 
 #include <stdlib.h>
 
-#include "core/map/condition.h"
-#include "core/map/groups.h"
+#include "core/condition/operand.h"
+#include "core/map/directory_groups.h"
 #include "core/map/link.h"
-#include "core/map/match.h"
 #include "core/map/pattern.h"
+#include "core/map/regex.h"
 #include "core/map/route.h"
 #include "core/map/spelling.h"
 
 /* A model while it is made. */
-struct making {
+struct compiling {
     struct model *model;
     const struct declared_table *table;
     struct findings *findings;
@@ -19,13 +19,13 @@ struct making {
 };
 
 /* Whatever the model keeps goes through this, or through format_copy: the declaration goes. */
-static const char *keep(struct making *making, const char *text)
+static const char *compile_store(struct compiling *making, const char *text)
 {
     return text ? arena_text(&making->model->arena, span_text(text)) : NULL;
 }
 
 /* The table's own key: as the first record says it. */
-static bool make_keys(struct making *making)
+static bool compile_make_keys(struct compiling *making)
 {
     struct model *model = making->model;
     const struct declared_record *first = making->table->records;
@@ -38,16 +38,17 @@ static bool make_keys(struct making *making)
                             "record \"%s\" needs a format for each key attribute", first->name);
     for (size_t i = 0; i < first->key_count; i++)
         model->keys[model->key_count++] =
-            (struct map_key){.attribute = keep(making, first->keys[i].attribute)};
+            (struct map_key){.attribute = compile_store(making, first->keys[i].attribute)};
     return true;
 }
 
-static bool make_kind(struct making *making, const struct declared_record *record,
-                      struct map_kind *kind)
+static bool compile_make_kind(struct compiling *making, const struct declared_record *record,
+                              struct map_kind *kind)
 {
     struct model *model = making->model;
-    *kind = (struct map_kind){
-        .name = keep(making, record->name), .line = record->at.line, .column = record->at.column};
+    *kind = (struct map_kind){.name = compile_store(making, record->name),
+                              .line = record->at.line,
+                              .column = record->at.column};
     for (size_t k = 0; k < record->key_count; k++) {
         const struct declared_key *key = &record->keys[k];
         size_t i = 0;
@@ -67,7 +68,7 @@ static bool make_kind(struct making *making, const struct declared_record *recor
 
 /* The kind that every record of the table is of: a key attribute keeps the format that all kinds
  * share, and is one open part else. */
-static bool make_any_kind(struct making *making)
+static bool compile_make_any_kind(struct compiling *making)
 {
     struct model *model = making->model;
     struct map_kind *any = arena_alloc(&model->arena, sizeof *any);
@@ -89,7 +90,7 @@ static bool make_any_kind(struct making *making)
 }
 
 /* False when no kind is left, so that nothing can be said of the paths. */
-static bool make_kinds(struct making *making)
+static bool compile_make_kinds(struct compiling *making)
 {
     struct model *model = making->model;
     struct map_kind **last = &model->kinds;
@@ -98,26 +99,26 @@ static bool make_kinds(struct making *making)
         struct map_kind *kind = arena_alloc(&model->arena, sizeof *kind);
         if (!kind)
             return false;
-        if (record->broken || !make_kind(making, record, kind)) {
+        if (record->broken || !compile_make_kind(making, record, kind)) {
             making->broken = true;
             continue;
         }
         *last = kind;
         last = &kind->next;
     }
-    return model->kinds && make_any_kind(making);
+    return model->kinds && compile_make_any_kind(making);
 }
 
-static void make_side(struct making *making, const struct declared_key *from, size_t count,
-                      struct map_key *to)
+static void compile_make_side(struct compiling *making, const struct declared_key *from,
+                              size_t count, struct map_key *to)
 {
     for (size_t i = 0; i < count; i++) {
-        to[i].attribute = keep(making, from[i].attribute);
+        to[i].attribute = compile_store(making, from[i].attribute);
         format_copy(&making->model->arena, &from[i].format, &to[i].format);
     }
 }
 
-static bool make_indexes(struct making *making)
+static bool compile_make_indexes(struct compiling *making)
 {
     struct model *model = making->model;
     struct map_index **last = &model->indexes;
@@ -129,18 +130,18 @@ static bool make_indexes(struct making *making)
         making->broken = making->broken || from->broken;
         if (from->broken)
             continue;
-        index->name = keep(making, from->name);
+        index->name = compile_store(making, from->name);
         index->partition_count = from->partition_count;
         index->sort_count = from->sort_count;
         index->projects = from->projects;
         index->includes = arena_array(&model->arena, from->include_count, sizeof *index->includes);
         for (size_t i = 0; index->includes && i < from->include_count; i++)
-            index->includes[index->include_count++] = keep(making, from->includes[i]);
+            index->includes[index->include_count++] = compile_store(making, from->includes[i]);
         index->line = from->at.line;
         index->column = from->at.column;
         index->local = from->local;
-        make_side(making, from->partition, from->partition_count, index->partition);
-        make_side(making, from->sort, from->sort_count, index->sort);
+        compile_make_side(making, from->partition, from->partition_count, index->partition);
+        compile_make_side(making, from->sort, from->sort_count, index->sort);
         *last = index;
         last = &index->next;
     }
@@ -149,7 +150,8 @@ static bool make_indexes(struct making *making)
 
 /* An index that several kinds share, each with a format of its own. A listing of "*" is of all
  * kinds, so there the attribute is one open part. */
-static bool make_by_kind(struct making *making, const struct declared_key *from, struct map_key *to)
+static bool compile_make_by_kind(struct compiling *making, const struct declared_key *from,
+                                 struct map_key *to)
 {
     struct model *model = making->model;
     CLEAN_UP(buf_clean_up) struct buf open = {0};
@@ -186,7 +188,7 @@ static bool make_by_kind(struct making *making, const struct declared_key *from,
 }
 
 /* What an index has in common with the table, whose keys and kinds are complete now. */
-static bool join_indexes(struct making *making)
+static bool compile_join_indexes(struct compiling *making)
 {
     struct model *model = making->model;
     struct map_index *index = model->indexes;
@@ -196,10 +198,11 @@ static bool join_indexes(struct making *making)
             continue;
         for (size_t i = 0; i < index->partition_count; i++)
             if (from->partition[i].by_kind &&
-                !make_by_kind(making, &from->partition[i], &index->partition[i]))
+                !compile_make_by_kind(making, &from->partition[i], &index->partition[i]))
                 return false;
         for (size_t i = 0; i < index->sort_count; i++)
-            if (from->sort[i].by_kind && !make_by_kind(making, &from->sort[i], &index->sort[i]))
+            if (from->sort[i].by_kind &&
+                !compile_make_by_kind(making, &from->sort[i], &index->sort[i]))
                 return false;
         if (index->local && (index->partition_count != 1 ||
                              strcmp(index->partition[0].attribute, model->keys[0].attribute) != 0))
@@ -212,7 +215,7 @@ static bool join_indexes(struct making *making)
 }
 
 /* How many keys of one side bear the type now. */
-static size_t set_type(struct map_key *keys, size_t count, const struct declared_type *type)
+static size_t compile_set_type(struct map_key *keys, size_t count, const struct declared_type *type)
 {
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
@@ -225,36 +228,37 @@ static size_t set_type(struct map_key *keys, size_t count, const struct declared
 }
 
 /* Whether a filter looks at what is written TARGET. */
-static bool is_filtered(const struct declared_condition *conditions, const char *target)
+static bool compile_is_filtered(const struct declared_condition *conditions, const char *target)
 {
     for (; conditions; conditions = conditions->next)
-        if (is_filtered(conditions->children, target) ||
+        if (compile_is_filtered(conditions->children, target) ||
             (conditions->target && strcmp(conditions->target, target) == 0))
             return true;
     return false;
 }
 
-static bool is_filtered_somewhere(const struct declared_table *table, const char *target)
+static bool compile_is_filtered_somewhere(const struct declared_table *table, const char *target)
 {
     for (const struct declared_path *path = table->paths; path; path = path->next)
-        if (is_filtered(path->filters, target))
+        if (compile_is_filtered(path->filters, target))
             return true;
     return false;
 }
 
-static void set_types(struct making *making)
+static void compile_set_types(struct compiling *making)
 {
     struct model *model = making->model;
     const struct declared_type *type;
     for (type = making->table->types; type; type = type->next) {
-        size_t found = set_type(model->keys, model->key_count, type);
+        size_t found = compile_set_type(model->keys, model->key_count, type);
         for (struct map_index *index = model->indexes; index; index = index->next)
-            found += set_type(index->partition, index->partition_count, type) +
-                     set_type(index->sort, index->sort_count, type);
+            found += compile_set_type(index->partition, index->partition_count, type) +
+                     compile_set_type(index->sort, index->sort_count, type);
         if (found > 0 && type->type > VALUE_B)
             findings_add(making->findings, type->at,
                          "%s is a key, and so of type \"S\", \"N\" or \"B\"", type->attribute);
-        if (found == 0 && !making->broken && !is_filtered_somewhere(making->table, type->attribute))
+        if (found == 0 && !making->broken &&
+            !compile_is_filtered_somewhere(making->table, type->attribute))
             findings_add(making->findings, type->at,
                          "\"%s\" is no key attribute of the table or its indexes, and no filter "
                          "looks at it",
@@ -263,8 +267,8 @@ static void set_types(struct making *making)
 }
 
 /* A number or a binary has no parts: its format is a whole parameter, or one fixed value. */
-static void set_format_type(struct making *making, const struct map_key *key, struct format *format,
-                            struct finding_at at)
+static void compile_set_format_type(struct compiling *making, const struct map_key *key,
+                                    struct format *format, struct finding_at at)
 {
     struct error err;
     if (format->count == 0 || key->type == VALUE_S)
@@ -284,47 +288,47 @@ static void set_format_type(struct making *making, const struct map_key *key, st
                      "%s is %s, which has no parts: its format is one whole part, \"{%s}\", or a "
                      "fixed value",
                      key->attribute, key->type == VALUE_N ? "a number" : "binary", key->attribute);
-    else if (!condition_check_value(key->attribute, key->type, format_literal(format), &err))
+    else if (!operand_check(key->attribute, key->type, format_literal(format), &err))
         findings_add(making->findings, at, "%s", err.text);
 }
 
-static void set_side_types(struct making *making, struct map_key *keys, size_t count,
-                           struct finding_at at)
+static void compile_set_side_types(struct compiling *making, struct map_key *keys, size_t count,
+                                   struct finding_at at)
 {
     for (size_t i = 0; i < count; i++) {
-        set_format_type(making, &keys[i], &keys[i].format, at);
+        compile_set_format_type(making, &keys[i], &keys[i].format, at);
         for (size_t k = 0; k < keys[i].by_kind_count; k++)
-            set_format_type(making, &keys[i], &keys[i].by_kind[k].format, at);
+            compile_set_format_type(making, &keys[i], &keys[i].by_kind[k].format, at);
     }
 }
 
-static void set_format_types(struct making *making)
+static void compile_set_format_types(struct compiling *making)
 {
     struct model *model = making->model;
     for (struct map_kind *kind = model->kinds; kind; kind = kind->next)
         for (size_t i = 0; i < model->key_count; i++)
-            set_format_type(making, &model->keys[i], &kind->keys[i], FINDING_AT(kind));
+            compile_set_format_type(making, &model->keys[i], &kind->keys[i], FINDING_AT(kind));
     for (size_t i = 0; i < model->key_count; i++)
-        set_format_type(making, &model->keys[i], &model->any->keys[i], FINDING_AT(model));
+        compile_set_format_type(making, &model->keys[i], &model->any->keys[i], FINDING_AT(model));
     for (struct map_index *index = model->indexes; index; index = index->next) {
-        set_side_types(making, index->partition, index->partition_count, FINDING_AT(index));
-        set_side_types(making, index->sort, index->sort_count, FINDING_AT(index));
+        compile_set_side_types(making, index->partition, index->partition_count, FINDING_AT(index));
+        compile_set_side_types(making, index->sort, index->sort_count, FINDING_AT(index));
     }
 }
 
-static bool make_match(struct making *making, const struct declared_param *from,
-                       struct map_param *param)
+static bool compile_make_match(struct compiling *making, const struct declared_param *from,
+                               struct map_param *param)
 {
     char why[200];
-    switch (match_compile(from->match, &param->regex, why, sizeof why)) {
-    case MATCH_OK:
-        param->match = keep(making, from->match);
+    switch (regex_compile(from->match, &param->regex, why, sizeof why)) {
+    case REGEX_OK:
+        param->match = compile_store(making, from->match);
         if (!param->match)
             regfree(&param->regex);
         return param->match;
-    case MATCH_NO_MEMORY:
+    case REGEX_NO_MEMORY:
         return findings_no_memory(making->findings);
-    case MATCH_WRONG:
+    case REGEX_WRONG:
         break;
     }
     making->broken = true;
@@ -332,7 +336,7 @@ static bool make_match(struct making *making, const struct declared_param *from,
     return true;
 }
 
-static bool make_params(struct making *making)
+static bool compile_make_params(struct compiling *making)
 {
     struct model *model = making->model;
     struct map_param **last = &model->params;
@@ -344,12 +348,12 @@ static bool make_params(struct making *making)
             return false;
         for (size_t i = 0; i < from->value_count; i++)
             values[i] = arena_copy(&model->arena, span_text(from->values[i]));
-        param->name = keep(making, from->name);
+        param->name = compile_store(making, from->name);
         param->values = values;
         param->value_count = from->value_count;
         param->only = from->only;
-        param->owner = keep(making, from->owner);
-        param->hint = keep(making, from->hint);
+        param->owner = compile_store(making, from->owner);
+        param->hint = compile_store(making, from->hint);
         param->typed = from->typed;
         param->type = from->type;
         param->line = from->at.line;
@@ -357,7 +361,7 @@ static bool make_params(struct making *making)
         making->broken = making->broken || from->broken;
         *last = param;
         last = &param->next;
-        if (from->match && !make_match(making, from, param))
+        if (from->match && !compile_make_match(making, from, param))
             return false;
     }
     return true;
@@ -365,7 +369,7 @@ static bool make_params(struct making *making)
 
 /* A parameter's owner is a kind of record whose key has the parameter, so that a listing of these
  * has all of its values. */
-static void check_owners(struct making *making)
+static void compile_check_owners(struct compiling *making)
 {
     struct model *model = making->model;
     for (const struct map_param *param = model->params; param; param = param->next) {
@@ -381,7 +385,7 @@ static void check_owners(struct making *making)
     }
 }
 
-static void make_patterns(struct making *making)
+static void compile_make_patterns(struct compiling *making)
 {
     struct model *model = making->model;
     struct map_pattern **last = &model->patterns;
@@ -395,18 +399,18 @@ static void make_patterns(struct making *making)
     }
 }
 
-static bool make_secrets(struct making *making)
+static bool compile_make_secrets(struct compiling *making)
 {
     struct model *model = making->model;
     size_t count = making->table->secret_count;
     model->secrets = arena_array(&model->arena, count, sizeof *model->secrets);
     for (size_t i = 0; model->secrets && i < count; i++)
-        model->secrets[model->secret_count++] = keep(making, making->table->secrets[i]);
+        model->secrets[model->secret_count++] = compile_store(making, making->table->secrets[i]);
     return model->secrets;
 }
 
 /* What a table can't do without; told last, as what was read wrongly is the news. */
-static void check_members(const struct making *making)
+static void compile_check_members(const struct compiling *making)
 {
     const struct declared_table *table = making->table;
     if (!table->base_name && !table->broken)
@@ -420,40 +424,41 @@ static void check_members(const struct making *making)
                      table->path_name);
 }
 
-static bool make(struct making *making)
+static bool compile_make(struct compiling *making)
 {
     const struct declared_table *table = making->table;
     struct model *model = making->model;
-    model->path_name = keep(making, table->path_name);
-    model->base_name = keep(making, table->base_name);
+    model->path_name = compile_store(making, table->path_name);
+    model->base_name = compile_store(making, table->base_name);
     model->separator = table->separator;
-    model->mtime = keep(making, table->mtime);
+    model->mtime = compile_store(making, table->mtime);
     model->ttl_ms = table->ttl_ms;
     model->line = table->at.line;
     model->column = table->at.column;
-    if (!make_secrets(making) || !make_params(making) || !make_indexes(making) ||
-        !make_keys(making) || !make_kinds(making) || !join_indexes(making))
+    if (!compile_make_secrets(making) || !compile_make_params(making) ||
+        !compile_make_indexes(making) || !compile_make_keys(making) ||
+        !compile_make_kinds(making) || !compile_join_indexes(making))
         return false;
-    set_types(making);
-    set_format_types(making);
-    check_owners(making);
+    compile_set_types(making);
+    compile_set_format_types(making);
+    compile_check_owners(making);
     spelling_collect(model, &model->arena, making->findings);
     links_compile(model, &model->arena, table, !making->broken, making->findings);
-    make_patterns(making);
+    compile_make_patterns(making);
     model->root = route_build(model, &model->arena, !making->broken, making->findings);
-    return model->root && (making->broken || groups_check(model->root, making->findings));
+    return model->root && (making->broken || directory_groups_check(model->root, making->findings));
 }
 
 const struct model *compile_table(const struct declared_table *table, struct findings *findings)
 {
-    struct making making = {.model = model_new(), .table = table, .findings = findings};
+    struct compiling making = {.model = model_new(), .table = table, .findings = findings};
     if (!making.model) {
         findings_no_memory(findings);
         return NULL;
     }
     size_t before = findings->count + findings->left_out;
-    bool ok = make(&making);
-    check_members(&making);
+    bool ok = compile_make(&making);
+    compile_check_members(&making);
     /* Looked at here, once, instead of at each text that is kept. */
     if (making.model->arena.failed)
         findings_no_memory(findings);

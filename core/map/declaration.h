@@ -2,7 +2,7 @@
  * whatever else describes a table. Compiling (compile.h) copies all it needs, so a declaration and
  * what it points to may go as soon as the model is made. Lines are the file's, for errors; 0 where
  * there is no file. A NOTE is for people, in whole sentences: the map's reader leaves it NULL, and
- * who prints a declaration as a map (core/author/write.h) prints it as a comment. */
+ * who prints a declaration as a map (core/draft/map_writer.h) prints it as a comment. */
 #ifndef DDBFS_CORE_MAP_DECLARATION_H
 #define DDBFS_CORE_MAP_DECLARATION_H
 

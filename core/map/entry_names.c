@@ -1,15 +1,16 @@
 #include "core/map/entry_names.h"
 
 #include "core/base/printable.h"
-#include "core/map/name.h"
+#include "core/map/escape.h"
 
 /* Takes pieces off the end until the text ends after a separator or is empty. FORMAT is
- * draft_common's. */
-static void cut_back_to_separator(struct draft *draft, struct format *format)
+ * pattern_draft_common's. */
+static void entry_names_cut_back_to_separator(struct pattern_draft *draft, struct format *format)
 {
     for (; format->count > 0; format->count--) {
         struct format_piece *last = &format->pieces[format->count - 1];
-        struct span cut = draft_cut_after_separator(draft, last->literal); /* none of a parameter */
+        struct span cut =
+            pattern_draft_cut_after_separator(draft, last->literal); /* none of a parameter */
         if (cut.size > 0) {
             last->literal = cut;
             return;
@@ -18,8 +19,8 @@ static void cut_back_to_separator(struct draft *draft, struct format *format)
 }
 
 /* Appends a piece of a key's format to a name: its literal as names write it. */
-static bool append_to_name(struct draft *draft, struct format *name,
-                           const struct format_piece *piece, struct span literal)
+static bool entry_names_append_to_name(struct pattern_draft *draft, struct format *name,
+                                       const struct format_piece *piece, struct span literal)
 {
     struct format_piece copy = *piece;
     copy.letters = FORMAT_ANY_CASE; /* a name shows the part's own value */
@@ -32,12 +33,13 @@ static bool append_to_name(struct draft *draft, struct format *name,
         copy.literal = arena_copy(&draft->scratch, buf_span(&escaped));
         draft->scratch.failed = draft->scratch.failed || escaped.failed;
     }
-    return !draft->scratch.failed && draft_append(draft, name, &copy);
+    return !draft->scratch.failed && pattern_draft_append(draft, name, &copy);
 }
 
 /* Appends what FORMAT says beyond its beginning PREFIX, up to piece END. */
-static bool append_rest(struct draft *draft, struct format *name, const struct format *format,
-                        const struct format *prefix, size_t end)
+static bool entry_names_append_rest(struct pattern_draft *draft, struct format *name,
+                                    const struct format *format, const struct format *prefix,
+                                    size_t end)
 {
     for (size_t i = 0; i < end; i++) {
         const struct format_piece *piece = &format->pieces[i];
@@ -48,52 +50,56 @@ static bool append_rest(struct draft *draft, struct format *name, const struct f
                 continue;
             literal = span_from(literal, taken);
         }
-        if (!append_to_name(draft, name, piece, literal))
+        if (!entry_names_append_to_name(draft, name, piece, literal))
             return false;
     }
     return true;
 }
 
 /* One past the last piece that is not said. */
-static size_t unsaid_end(const struct draft *draft, const struct format *format)
+static size_t entry_names_unsaid_end(const struct pattern_draft *draft, const struct format *format)
 {
     size_t end = format->count;
-    while (end > 0 &&
-           (!format->pieces[end - 1].param || draft_says(draft, format->pieces[end - 1].param)))
+    while (end > 0 && (!format->pieces[end - 1].param ||
+                       pattern_draft_states(draft, format->pieces[end - 1].param)))
         end--;
     return end;
 }
 
 /* The beginning of FORMAT that the path says. */
-static struct format said_beginning(const struct draft *draft, const struct format *format)
+static struct format entry_names_stated_beginning(const struct pattern_draft *draft,
+                                                  const struct format *format)
 {
     struct format said = {format->pieces, 0};
-    while (said.count < format->count && (!format->pieces[said.count].param ||
-                                          draft_says(draft, format->pieces[said.count].param)))
+    while (said.count < format->count &&
+           (!format->pieces[said.count].param ||
+            pattern_draft_states(draft, format->pieces[said.count].param)))
         said.count++;
     return said;
 }
 
 /* What the last key attribute's formats of all kinds begin with and the path says, so that names
  * need not repeat it. */
-static bool said_by_all(struct draft *draft, size_t key, struct format *out)
+static bool entry_names_stated_by_all(struct pattern_draft *draft, size_t key, struct format *out)
 {
     const struct map_pattern *pattern = draft->pattern;
-    *out = said_beginning(draft, &pattern->kinds[0]->keys[key]);
+    *out = entry_names_stated_beginning(draft, &pattern->kinds[0]->keys[key]);
     if (pattern->kind_count == 1)
         return true;
     for (size_t i = 1; i < pattern->kind_count; i++) {
-        struct format said = said_beginning(draft, &pattern->kinds[i]->keys[key]), common;
-        if (!draft_common(draft, out, &said, &common))
+        struct format said = entry_names_stated_beginning(draft, &pattern->kinds[i]->keys[key]),
+                      common;
+        if (!pattern_draft_common(draft, out, &said, &common))
             return false;
         *out = common;
     }
-    cut_back_to_separator(draft, out);
+    entry_names_cut_back_to_separator(draft, out);
     return true;
 }
 
 /* Whether all that a kind's sort key says is PREFIX: an entry would be left without a name. */
-static bool leaves_nothing(const struct draft *draft, const struct format *prefix)
+static bool entry_names_leaves_nothing(const struct pattern_draft *draft,
+                                       const struct format *prefix)
 {
     const struct map_pattern *pattern = draft->pattern;
     for (size_t i = 0; pattern->kind_count > 1 && i < pattern->kind_count; i++)
@@ -104,29 +110,30 @@ static bool leaves_nothing(const struct draft *draft, const struct format *prefi
 
 /* The sort key's share in a name. SAID, what the name need not repeat, becomes empty when the name
  * repeats it all the same. */
-static bool name_sort_key(struct draft *draft, const struct format *format, struct format *said,
-                          struct format *name)
+static bool entry_names_name_sort_key(struct pattern_draft *draft, const struct format *format,
+                                      struct format *said, struct format *name)
 {
     bool alone = draft->pattern->kind_count == 1;
-    size_t end = alone ? unsaid_end(draft, format) : format->count;
+    size_t end = alone ? entry_names_unsaid_end(draft, format) : format->count;
     if (alone && end == 0) {
         struct format nothing = {0};
         said->count = 0;
         /* All is said: a name is needed all the same, unless the partition key gave one. */
-        return name->count > 0 || append_rest(draft, name, format, &nothing, format->count);
+        return name->count > 0 ||
+               entry_names_append_rest(draft, name, format, &nothing, format->count);
     }
     /* A separator that names escape could not be told from the same character in a value. */
     struct format_piece joint = {.literal = span_of(&draft->model->separator, 1)};
     if (!name_can_hold(joint.literal))
         joint.literal = span_text("#");
-    if (name->count > 0 && !append_to_name(draft, name, &joint, joint.literal))
+    if (name->count > 0 && !entry_names_append_to_name(draft, name, &joint, joint.literal))
         return false;
-    return append_rest(draft, name, format, said, end);
+    return entry_names_append_rest(draft, name, format, said, end);
 }
 
 /* The ends of a name that is made of the keys' own text: no leading dot, no companion's ending, no
  * tilde. */
-static bool escape_ends(struct draft *draft, struct format *name)
+static bool entry_names_escape_ends(struct pattern_draft *draft, struct format *name)
 {
     if (name->count == 0)
         return true;
@@ -150,7 +157,7 @@ static bool escape_ends(struct draft *draft, struct format *name)
 }
 
 /* Whether a name shows what follows PREFIX in FORMAT as the key has it. */
-static bool shows_as_it_is(const struct format *format, const struct format *prefix)
+static bool entry_names_shows_as_it_is(const struct format *format, const struct format *prefix)
 {
     for (size_t i = prefix->count; i < format->count; i++)
         if (format->pieces[i].pad > 0)
@@ -159,39 +166,42 @@ static bool shows_as_it_is(const struct format *format, const struct format *pre
 }
 
 /* The parts of the key that the path does not say, in the key's order. */
-static bool default_name(struct draft *draft, struct map_entry *entry)
+static bool entry_names_default_name(struct pattern_draft *draft, struct map_entry *entry)
 {
     const struct format *partition = &entry->kind->keys[0];
-    struct format said = said_beginning(draft, partition);
-    size_t end = unsaid_end(draft, partition);
+    struct format said = entry_names_stated_beginning(draft, partition);
+    size_t end = entry_names_unsaid_end(draft, partition);
     bool only = draft->model->key_count == 1;
     if (only && end == 0)
         end = partition->count, said.count = 0;
-    if (end > 0 && !append_rest(draft, &entry->name, partition, &said, end))
+    if (end > 0 && !entry_names_append_rest(draft, &entry->name, partition, &said, end))
         return false;
     if (only)
         return true;
     entry->has_sort_prefix = !draft->pattern->index && end == 0;
-    if (!said_by_all(draft, 1, &entry->sort_prefix))
+    if (!entry_names_stated_by_all(draft, 1, &entry->sort_prefix))
         return false;
-    if (entry->name.count == 0 && leaves_nothing(draft, &entry->sort_prefix))
+    if (entry->name.count == 0 && entry_names_leaves_nothing(draft, &entry->sort_prefix))
         entry->sort_prefix.count = 0;
-    entry->has_sort_prefix =
-        entry->has_sort_prefix && shows_as_it_is(&entry->kind->keys[1], &entry->sort_prefix);
-    return name_sort_key(draft, &entry->kind->keys[1], &entry->sort_prefix, &entry->name);
+    entry->has_sort_prefix = entry->has_sort_prefix &&
+                             entry_names_shows_as_it_is(&entry->kind->keys[1], &entry->sort_prefix);
+    return entry_names_name_sort_key(draft, &entry->kind->keys[1], &entry->sort_prefix,
+                                     &entry->name);
 }
 
 /* Whether PARAM is a part of the key of KIND, or of what the path says. */
-static bool is_known(const struct draft *draft, const struct map_kind *kind, const char *param)
+static bool entry_names_is_known(const struct pattern_draft *draft, const struct map_kind *kind,
+                                 const char *param)
 {
     for (size_t k = 0; k < draft->model->key_count; k++)
         if (format_has(&kind->keys[k], param))
             return true;
-    return draft_says(draft, param);
+    return pattern_draft_states(draft, param);
 }
 
 /* Whether PARAM is a part of the key of the index that is asked. */
-static bool is_of_index(const struct draft *draft, const struct map_kind *kind, const char *param)
+static bool entry_names_is_of_index(const struct pattern_draft *draft, const struct map_kind *kind,
+                                    const char *param)
 {
     const struct map_index *index = draft->pattern->index;
     const struct map_key *key;
@@ -205,27 +215,29 @@ static bool is_of_index(const struct draft *draft, const struct map_kind *kind, 
 
 /* Takes the rank off the name that the map gives. "rank" may also be a part of the key, which then
  * is what is meant: each part that the path does not say has to stand in the name. */
-static bool take_rank(struct draft *draft, struct map_entry *entry)
+static bool entry_names_take_rank(struct pattern_draft *draft, struct map_entry *entry)
 {
     struct format *name = &entry->name;
-    if (is_known(draft, entry->kind, RANK_PARAM) || !format_has(name, RANK_PARAM))
+    if (entry_names_is_known(draft, entry->kind, RANK_PARAM) || !format_has(name, RANK_PARAM))
         return true;
-    if (is_of_index(draft, entry->kind, RANK_PARAM))
-        return draft_fail(draft,
-                          "{" RANK_PARAM "} in \"name\" is the place in the listing, and also "
-                          "a part of the index's key: call that part something else");
+    if (entry_names_is_of_index(draft, entry->kind, RANK_PARAM))
+        return pattern_draft_fail(
+            draft, "{" RANK_PARAM "} in \"name\" is the place in the listing, and also "
+                   "a part of the index's key: call that part something else");
     for (size_t i = 0; i < name->count; i++)
         if (name->pieces[i].param && strcmp(name->pieces[i].param, RANK_PARAM) == 0 &&
             (i > 0 || name->pieces[i].open))
-            return draft_fail(draft, "{" RANK_PARAM "} stands once, at the very beginning of "
-                                     "\"name\", and is written so");
+            return pattern_draft_fail(draft,
+                                      "{" RANK_PARAM "} stands once, at the very beginning of "
+                                      "\"name\", and is written so");
     if (name->count < 3)
-        return draft_fail(draft, "behind {" RANK_PARAM "} a \"name\" goes on with a text, and then "
-                                 "with the parts that say which record it is");
+        return pattern_draft_fail(draft, "behind {" RANK_PARAM
+                                         "} a \"name\" goes on with a text, and then "
+                                         "with the parts that say which record it is");
     struct span behind = name->pieces[1].literal;
     if (behind.size > RANK_MAX_BEHIND)
-        return draft_fail(draft, "the text behind {" RANK_PARAM "} has more than %d bytes",
-                          RANK_MAX_BEHIND);
+        return pattern_draft_fail(draft, "the text behind {" RANK_PARAM "} has more than %d bytes",
+                                  RANK_MAX_BEHIND);
     entry->rank =
         (struct map_rank){rank_digits(draft->pattern->ties ? 0 : draft->pattern->limit), behind};
     *name = (struct format){name->pieces + 2, name->count - 2};
@@ -233,13 +245,13 @@ static bool take_rank(struct draft *draft, struct map_entry *entry)
 }
 
 /* Every part that the path does not say stands in NAME, or two keys would share one. */
-static const char *part_missing(const struct draft *draft, const struct map_kind *kind,
-                                const struct format *name)
+static const char *entry_names_part_missing(const struct pattern_draft *draft,
+                                            const struct map_kind *kind, const struct format *name)
 {
     for (size_t k = 0; k < draft->model->key_count; k++)
         for (size_t i = 0; i < kind->keys[k].count; i++) {
             const char *param = kind->keys[k].pieces[i].param;
-            if (param && !draft_says(draft, param) && !format_has(name, param))
+            if (param && !pattern_draft_states(draft, param) && !format_has(name, param))
                 return param;
         }
     return NULL;
@@ -247,7 +259,7 @@ static const char *part_missing(const struct draft *draft, const struct map_kind
 
 /* A value has the first byte of the text after it escaped; were that byte one that escapes are
  * made of, the name could not be taken apart. */
-static bool can_be_parsed(const struct format *name)
+static bool entry_names_can_be_parsed(const struct format *name)
 {
     for (size_t i = 1; i < name->count; i++) {
         char first = name->pieces[i].literal.size ? name->pieces[i].literal.data[0] : 0;
@@ -259,7 +271,7 @@ static bool can_be_parsed(const struct format *name)
 
 /* What a name never holds as it is could not be typed as the map writes it, or not be told from an
  * escape. */
-static bool holds_reserved(const struct format *name)
+static bool entry_names_holds_reserved(const struct format *name)
 {
     for (size_t i = 0; i < name->count; i++)
         if (!name_can_hold(name->pieces[i].literal))
@@ -268,7 +280,7 @@ static bool holds_reserved(const struct format *name)
 }
 
 /* A name may hold parts of the index's key as well, as the item has them. They are noted. */
-static bool take_indexed(struct draft *draft, struct map_entry *entry)
+static bool entry_names_take_indexed(struct pattern_draft *draft, struct map_entry *entry)
 {
     const struct format *name = &entry->name;
     entry->indexed.pieces =
@@ -277,47 +289,48 @@ static bool take_indexed(struct draft *draft, struct map_entry *entry)
         return findings_no_memory(draft->findings);
     for (size_t i = 0; i < name->count; i++) {
         const char *param = name->pieces[i].param;
-        if (!param || is_known(draft, entry->kind, param))
+        if (!param || entry_names_is_known(draft, entry->kind, param))
             continue;
-        if (!is_of_index(draft, entry->kind, param))
-            return draft_fail(draft, "{%s} in \"name\" is no part of the record's key%s", param,
-                              draft->pattern->index ? ", nor of the index's" : "");
+        if (!entry_names_is_of_index(draft, entry->kind, param))
+            return pattern_draft_fail(draft, "{%s} in \"name\" is no part of the record's key%s",
+                                      param, draft->pattern->index ? ", nor of the index's" : "");
         entry->indexed.pieces[entry->indexed.count++] = name->pieces[i];
     }
     return true;
 }
 
 /* WRITTEN is the name with its rank. */
-static bool check_name(struct draft *draft, struct map_entry *entry, const struct format *written)
+static bool entry_names_check_name(struct pattern_draft *draft, struct map_entry *entry,
+                                   const struct format *written)
 {
-    if (!take_indexed(draft, entry))
+    if (!entry_names_take_indexed(draft, entry))
         return false;
-    const char *missing = part_missing(draft, entry->kind, &entry->name);
+    const char *missing = entry_names_part_missing(draft, entry->kind, &entry->name);
     if (missing)
-        return draft_fail(draft, "\"name\" lacks {%s}, without which two keys would share a name",
-                          missing);
-    if (draft->path->has_name && holds_reserved(written))
-        return draft_fail(draft, "\"name\" holds a /, a %% or a control character");
+        return pattern_draft_fail(
+            draft, "\"name\" lacks {%s}, without which two keys would share a name", missing);
+    if (draft->path->has_name && entry_names_holds_reserved(written))
+        return pattern_draft_fail(draft, "\"name\" holds a /, a %% or a control character");
     struct span last =
         entry->name.count ? entry->name.pieces[entry->name.count - 1].literal : span_text("");
     if (draft->path->has_name && name_ending(last) < last.size)
-        return draft_fail(draft,
-                          "\"name\" ends as a companion does (@, @typed, @info, @links, @jsonl, "
-                          "@csv, @table, @count, @summary), or in ~, which programs try by "
-                          "themselves");
-    if (!can_be_parsed(written))
-        return draft_fail(draft,
-                          "after a parameter a name can't go on with one of 0-9 or A-F; give "
-                          "\"name\" another text there");
+        return pattern_draft_fail(
+            draft, "\"name\" ends as a companion does (@, @typed, @info, @links, @jsonl, "
+                   "@csv, @table, @count, @summary), or in ~, which programs try by "
+                   "themselves");
+    if (!entry_names_can_be_parsed(written))
+        return pattern_draft_fail(
+            draft, "after a parameter a name can't go on with one of 0-9 or A-F; give "
+                   "\"name\" another text there");
     return true;
 }
 
-bool entry_names_compile(struct draft *draft)
+bool entry_names_compile(struct pattern_draft *draft)
 {
     struct map_pattern *pattern = draft->pattern;
     const struct declared_path *path = draft->path;
     if (path->has_name && pattern->kind_count > 1)
-        return draft_fail(draft, "\"name\" goes with one kind of record");
+        return pattern_draft_fail(draft, "\"name\" goes with one kind of record");
     pattern->entries = arena_array(draft->arena, pattern->kind_count, sizeof *pattern->entries);
     if (!pattern->entries)
         return findings_no_memory(draft->findings);
@@ -325,11 +338,13 @@ bool entry_names_compile(struct draft *draft)
         struct map_entry *entry = &pattern->entries[pattern->entry_count++];
         entry->kind = pattern->kinds[i];
         entry->name = path->name;
-        if (!path->has_name && (!default_name(draft, entry) || !escape_ends(draft, &entry->name)))
+        if (!path->has_name && (!entry_names_default_name(draft, entry) ||
+                                !entry_names_escape_ends(draft, &entry->name)))
             return draft->scratch.failed ? findings_no_memory(draft->findings)
-                                         : draft_fail(draft, "a name has too many parts");
+                                         : pattern_draft_fail(draft, "a name has too many parts");
         struct format written = entry->name;
-        if ((path->has_name && !take_rank(draft, entry)) || !check_name(draft, entry, &written))
+        if ((path->has_name && !entry_names_take_rank(draft, entry)) ||
+            !entry_names_check_name(draft, entry, &written))
             return false;
     }
     return true;

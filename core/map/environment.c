@@ -2,7 +2,8 @@
 
 #include "core/base/nearest.h"
 
-static bool fits(const struct map_environment *each, const char *name, struct bindings *values)
+static bool environment_fits(const struct map_environment *each, const char *name,
+                             struct bindings *values)
 {
     CLEAN_UP(buf_clean_up) struct buf written = {0};
     format_write(&each->name, &written);
@@ -16,11 +17,11 @@ static bool fits(const struct map_environment *each, const char *name, struct bi
 }
 
 /* A name that the map itself has goes before one with a parameter. */
-static bool is_own(const struct map *map, const char *name)
+static bool environment_is_own(const struct map *map, const char *name)
 {
     struct bindings values;
     for (const struct map_environment *each = map->environments; each; each = each->next)
-        if (format_is_literal(&each->name) && fits(each, name, &values))
+        if (format_is_literal(&each->name) && environment_fits(each, name, &values))
             return true;
     return false;
 }
@@ -29,8 +30,8 @@ bool environment_is_meant(const struct map *map, const struct map_environment *e
                           const char *name, struct bindings *values)
 {
     struct bindings own;
-    return fits(each, name, values ? values : &own) &&
-           (!name || format_is_literal(&each->name) || !is_own(map, name));
+    return environment_fits(each, name, values ? values : &own) &&
+           (!name || format_is_literal(&each->name) || !environment_is_own(map, name));
 }
 
 bool environment_fail(const struct map *map, const char *name, struct error *err)

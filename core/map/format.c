@@ -36,7 +36,7 @@ bool bindings_agree(const struct bindings *a, const struct bindings *b)
     return true;
 }
 
-static bool is_param_name(struct span name)
+static bool format_is_param_name(struct span name)
 {
     for (size_t i = 0; i < name.size; i++) {
         char c = name.data[i];
@@ -51,7 +51,7 @@ static const char *const letters_words[] = {
     [FORMAT_ANY_CASE] = "", [FORMAT_LOWER] = "lower", [FORMAT_UPPER] = "upper"};
 
 /* Reads what stands behind a part's colon: a case, or a 0 and how many digits there are. */
-static const char *parse_spelling(struct span text, struct format_piece *piece)
+static const char *format_parse_spelling(struct span text, struct format_piece *piece)
 {
     for (enum format_case c = FORMAT_LOWER; c <= FORMAT_UPPER; c++) {
         if (span_is(text, letters_words[c])) {
@@ -73,8 +73,8 @@ static const char *parse_spelling(struct span text, struct format_piece *piece)
 }
 
 /* Reads the parameter at the start of TEXT; USED gets its length, braces included. */
-static const char *parse_param(struct arena *arena, struct span text, bool key,
-                               struct format_piece *piece, size_t *used)
+static const char *format_parse_param(struct arena *arena, struct span text, bool key,
+                                      struct format_piece *piece, size_t *used)
 {
     const char *end = memchr(text.data, '}', text.size);
     if (!end)
@@ -92,14 +92,14 @@ static const char *parse_param(struct arena *arena, struct span text, bool key,
     piece->open = span_ends(name, SPAN_LITERAL("*"));
     if (piece->open)
         name.size--;
-    if (!is_param_name(name))
+    if (!format_is_param_name(name))
         return "a parameter's name is letters, digits, _ and -";
     piece->param = arena_text(arena, name);
-    return colon ? parse_spelling(spelling, piece) : NULL;
+    return colon ? format_parse_spelling(spelling, piece) : NULL;
 }
 
-static const char *parse_literal(struct arena *arena, struct span text, struct format_piece *piece,
-                                 size_t *used)
+static const char *format_parse_literal(struct arena *arena, struct span text,
+                                        struct format_piece *piece, size_t *used)
 {
     const char *end = memchr(text.data, '{', text.size);
     *used = end ? (size_t)(end - text.data) : text.size;
@@ -109,7 +109,8 @@ static const char *parse_literal(struct arena *arena, struct span text, struct f
     return NULL;
 }
 
-static const char *parse(struct arena *arena, struct span text, bool key, struct format *out)
+static const char *format_parse_it(struct arena *arena, struct span text, bool key,
+                                   struct format *out)
 {
     *out = (struct format){.pieces = arena_array(arena, FORMAT_MAX_PIECES, sizeof *out->pieces)};
     while (text.size > 0 && !arena->failed) {
@@ -120,8 +121,8 @@ static const char *parse(struct arena *arena, struct span text, bool key, struct
         bool param = text.data[0] == '{';
         if (param && out->count > 0 && piece[-1].param)
             return "two parameters need a text between them";
-        const char *wrong = param ? parse_param(arena, text, key, piece, &used)
-                                  : parse_literal(arena, text, piece, &used);
+        const char *wrong = param ? format_parse_param(arena, text, key, piece, &used)
+                                  : format_parse_literal(arena, text, piece, &used);
         if (wrong)
             return wrong;
         out->count++;
@@ -132,12 +133,12 @@ static const char *parse(struct arena *arena, struct span text, bool key, struct
 
 const char *format_parse(struct arena *arena, struct span text, struct format *out)
 {
-    return parse(arena, text, false, out);
+    return format_parse_it(arena, text, false, out);
 }
 
 const char *format_parse_key(struct arena *arena, struct span text, struct format *out)
 {
-    return parse(arena, text, true, out);
+    return format_parse_it(arena, text, true, out);
 }
 
 bool format_copy(struct arena *arena, const struct format *from, struct format *out)
@@ -157,7 +158,7 @@ bool format_copy(struct arena *arena, const struct format *from, struct format *
     return !arena->failed;
 }
 
-static void write_param(const struct format_piece *piece, struct buf *out)
+static void format_write_param(const struct format_piece *piece, struct buf *out)
 {
     buf_printf(out, "{%s%s%s%s", piece->param, piece->open ? "*" : "", piece->letters ? ":" : "",
                letters_words[piece->letters]);
@@ -171,7 +172,7 @@ void format_write(const struct format *format, struct buf *out)
     for (size_t i = 0; i < format->count; i++) {
         const struct format_piece *piece = &format->pieces[i];
         if (piece->param)
-            write_param(piece, out);
+            format_write_param(piece, out);
         else
             buf_add_span(out, piece->literal);
     }
@@ -208,7 +209,7 @@ size_t format_literal_bytes(const struct format *format)
     return bytes;
 }
 
-static bool piece_equal(const struct format_piece *a, const struct format_piece *b)
+static bool format_piece_equal(const struct format_piece *a, const struct format_piece *b)
 {
     if (!a->param || !b->param)
         return !a->param && !b->param && span_equal(a->literal, b->literal);
@@ -220,7 +221,7 @@ bool format_equal(const struct format *a, const struct format *b)
     if (a->count != b->count)
         return false;
     for (size_t i = 0; i < a->count; i++)
-        if (!piece_equal(&a->pieces[i], &b->pieces[i]))
+        if (!format_piece_equal(&a->pieces[i], &b->pieces[i]))
             return false;
     return true;
 }
@@ -244,8 +245,8 @@ bool format_starts(const struct format *format, const struct format *prefix)
     for (size_t i = 0; i < prefix->count; i++) {
         const struct format_piece *piece = &format->pieces[i], *wanted = &prefix->pieces[i];
         bool last = i + 1 == prefix->count;
-        if (!piece_equal(piece, wanted) && (!last || piece->param || wanted->param ||
-                                            !span_starts(piece->literal, wanted->literal)))
+        if (!format_piece_equal(piece, wanted) && (!last || piece->param || wanted->param ||
+                                                   !span_starts(piece->literal, wanted->literal)))
             return false;
     }
     return true;
@@ -256,7 +257,7 @@ bool format_is_spelled(const struct format_piece *piece)
     return piece->letters != FORMAT_ANY_CASE || piece->pad > 0;
 }
 
-static bool all_digits(struct span text)
+static bool format_all_digits(struct span text)
 {
     for (size_t i = 0; i < text.size; i++)
         if (text.data[i] < '0' || text.data[i] > '9')
@@ -264,7 +265,7 @@ static bool all_digits(struct span text)
     return text.size > 0;
 }
 
-static struct span without_zeros(struct span digits)
+static struct span format_without_zeros(struct span digits)
 {
     while (digits.size > 1 && digits.data[0] == '0')
         digits = span_from(digits, 1);
@@ -273,7 +274,7 @@ static struct span without_zeros(struct span digits)
 
 /* ASCII letters alone: what any other is in the other case depends on the language, so it stands as
  * it is typed. */
-static char in_case(enum format_case letters, char c)
+static char format_in_case(enum format_case letters, char c)
 {
     if (letters == FORMAT_LOWER && c >= 'A' && c <= 'Z')
         return (char)(c + ('a' - 'A'));
@@ -282,10 +283,10 @@ static char in_case(enum format_case letters, char c)
     return c;
 }
 
-static bool is_in_case(enum format_case letters, struct span text)
+static bool format_is_in_case(enum format_case letters, struct span text)
 {
     for (size_t i = 0; letters != FORMAT_ANY_CASE && i < text.size; i++)
-        if (in_case(letters, text.data[i]) != text.data[i])
+        if (format_in_case(letters, text.data[i]) != text.data[i])
             return false;
     return true;
 }
@@ -294,13 +295,13 @@ bool format_read_part(const struct format_piece *piece, struct span text, struct
 {
     if (piece->pad > 0) {
         bool as_in_key = text.size == piece->pad;
-        bool plain = text.size < piece->pad && without_zeros(text).size == text.size;
-        if (!all_digits(text) || (!as_in_key && !plain))
+        bool plain = text.size < piece->pad && format_without_zeros(text).size == text.size;
+        if (!format_all_digits(text) || (!as_in_key && !plain))
             return false;
-        text = without_zeros(text);
+        text = format_without_zeros(text);
     }
     for (size_t i = 0; i < text.size; i++)
-        buf_add_char(out, in_case(piece->letters, text.data[i]));
+        buf_add_char(out, format_in_case(piece->letters, text.data[i]));
     return true;
 }
 
@@ -334,7 +335,7 @@ bool format_expand(const struct format *format, const struct bindings *bindings,
 }
 
 /* How far the parameter at I reaches into TEXT, or SIZE_MAX when it does not fit. */
-static size_t param_reach(const struct format *format, size_t i, struct span text)
+static size_t format_param_reach(const struct format *format, size_t i, struct span text)
 {
     if (i + 1 == format->count)
         return text.size;
@@ -345,23 +346,24 @@ static size_t param_reach(const struct format *format, size_t i, struct span tex
     return at ? (size_t)(at - text.data) : SIZE_MAX;
 }
 
-static bool match_pieces(const struct format *format, struct span text, bool key,
-                         struct bindings *captures)
+static bool format_match_pieces(const struct format *format, struct span text, bool key,
+                                struct bindings *captures)
 {
     for (size_t i = 0; i < format->count; i++) {
         const struct format_piece *piece = &format->pieces[i];
         size_t used = piece->literal.size;
         if (piece->param) {
             bool padded = key && piece->pad > 0;
-            used = !padded                  ? param_reach(format, i, text)
+            used = !padded                  ? format_param_reach(format, i, text)
                    : text.size < piece->pad ? SIZE_MAX
                                             : piece->pad;
             if (used == SIZE_MAX)
                 return false;
             struct span value = span_of(text.data, used);
-            if (key && (!is_in_case(piece->letters, value) || (padded && !all_digits(value))))
+            if (key && (!format_is_in_case(piece->letters, value) ||
+                        (padded && !format_all_digits(value))))
                 return false;
-            if (!bindings_add(captures, piece->param, padded ? without_zeros(value) : value))
+            if (!bindings_add(captures, piece->param, padded ? format_without_zeros(value) : value))
                 return false;
             captures->items[captures->count - 1].type = piece->type;
         } else if (!span_starts(text, piece->literal)) {
@@ -372,7 +374,7 @@ static bool match_pieces(const struct format *format, struct span text, bool key
     return text.size == 0;
 }
 
-static bool all_filled(const struct bindings *captures, size_t from)
+static bool format_all_filled(const struct bindings *captures, size_t from)
 {
     for (size_t i = from; i < captures->count; i++)
         if (captures->items[i].value.size == 0)
@@ -383,13 +385,13 @@ static bool all_filled(const struct bindings *captures, size_t from)
 bool format_match(const struct format *format, struct span text, struct bindings *captures)
 {
     size_t before = captures->count;
-    if (match_pieces(format, text, false, captures) && all_filled(captures, before))
+    if (format_match_pieces(format, text, false, captures) && format_all_filled(captures, before))
         return true;
     captures->count = before;
     return false;
 }
 
-static const struct format_piece *piece_of(const struct format *format, const char *param)
+static const struct format_piece *format_piece_of(const struct format *format, const char *param)
 {
     for (size_t i = 0; i < format->count; i++)
         if (format->pieces[i].param == param)
@@ -397,12 +399,12 @@ static const struct format_piece *piece_of(const struct format *format, const ch
     return NULL;
 }
 
-static bool holds_no_separator(const struct format *format, char separator,
-                               const struct bindings *captures, size_t from)
+static bool format_holds_no_separator(const struct format *format, char separator,
+                                      const struct bindings *captures, size_t from)
 {
     for (size_t i = from; i < captures->count; i++) {
         const struct binding *part = &captures->items[i];
-        if (!piece_of(format, part->param)->open && part->type == VALUE_S &&
+        if (!format_piece_of(format, part->param)->open && part->type == VALUE_S &&
             memchr(part->value.data, separator, part->value.size))
             return false;
     }
@@ -413,14 +415,14 @@ bool format_match_key(const struct format *format, struct span text, char separa
                       struct bindings *captures)
 {
     size_t before = captures->count;
-    if (match_pieces(format, text, true, captures) &&
-        holds_no_separator(format, separator, captures, before))
+    if (format_match_pieces(format, text, true, captures) &&
+        format_holds_no_separator(format, separator, captures, before))
         return true;
     captures->count = before;
     return false;
 }
 
-static struct span last_literal(const struct format *format)
+static struct span format_last_literal(const struct format *format)
 {
     return format->count ? format->pieces[format->count - 1].literal : span_of("", 0);
 }
@@ -433,7 +435,7 @@ bool format_overlaps(const struct format *a, const struct format *b)
     if (format_is_literal(b))
         return format_match(a, format_literal(b), &captures);
     struct span a_first = format_literal(a), b_first = format_literal(b);
-    struct span a_last = last_literal(a), b_last = last_literal(b);
+    struct span a_last = format_last_literal(a), b_last = format_last_literal(b);
     return (span_starts(a_first, b_first) || span_starts(b_first, a_first)) &&
            (span_ends(a_last, b_last) || span_ends(b_last, a_last));
 }

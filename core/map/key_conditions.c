@@ -1,64 +1,71 @@
 #include "core/map/key_conditions.h"
 
-#include "core/map/condition.h"
+#include "core/condition/operand.h"
+#include "core/map/condition_template.h"
 
-static bool invalid_key(struct draft *draft, const struct map_key *key, const struct format *format,
-                        const char *missing)
+static bool key_conditions_invalid_key(struct pattern_draft *draft, const struct map_key *key,
+                                       const struct format *format, const char *missing)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     format_write(format, &text);
-    return draft_fail(draft, "the partition key %s is \"%s\", but the path does not say {%s}",
-                      key->attribute, buf_text(&text), missing);
+    return pattern_draft_fail(draft,
+                              "the partition key %s is \"%s\", but the path does not say {%s}",
+                              key->attribute, buf_text(&text), missing);
 }
 
-static bool add_cond(struct draft *draft, const struct map_cond *cond)
+static bool key_conditions_add_cond(struct pattern_draft *draft, const struct map_cond *cond)
 {
     struct map_pattern *pattern = draft->pattern;
     if (pattern->where_count == READ_MAX_CONDS)
-        return draft_fail(draft, "too many conditions");
+        return pattern_draft_fail(draft, "too many conditions");
     pattern->where[pattern->where_count] = *cond;
     pattern->where[pattern->where_count++].on_key = true;
     return true;
 }
 
-static bool add_equality(struct draft *draft, const struct map_key *key, const struct format *value)
+static bool key_conditions_add_equality(struct pattern_draft *draft, const struct map_key *key,
+                                        const struct format *value)
 {
     struct map_cond cond = {
         .attribute = key->attribute, .type = key->type, .op = COND_EQ, .value = *value};
-    return add_cond(draft, &cond);
+    return key_conditions_add_cond(draft, &cond);
 }
 
 /* The format of KEY for records of KIND; NULL with a finding when the index holds none of those. */
-static const struct format *format_for(struct draft *draft, const struct map_key *key,
-                                       const struct map_kind *kind)
+static const struct format *key_conditions_format_for(struct pattern_draft *draft,
+                                                      const struct map_key *key,
+                                                      const struct map_kind *kind)
 {
     const struct format *format = model_key_format(draft->model, key, kind);
     if (!format)
-        draft_fail(draft, "index %s has no format for %s of \"%s\", so it holds no such record",
-                   draft->pattern->index->name, key->attribute, kind->name);
+        pattern_draft_fail(draft,
+                           "index %s has no format for %s of \"%s\", so it holds no such record",
+                           draft->pattern->index->name, key->attribute, kind->name);
     return format;
 }
 
 /* Whether a value that stands in the map itself can be one of the key's. */
-static bool check_literal(struct draft *draft, const struct map_key *key,
-                          const struct declared_condition *where, const struct format *value)
+static bool key_conditions_check_literal(struct pattern_draft *draft, const struct map_key *key,
+                                         const struct declared_condition *where,
+                                         const struct format *value)
 {
     struct error err;
     if (where->typed && key->type == VALUE_B)
-        return draft_fail(draft, "\"where\" on %s: it is binary, and so never a number",
-                          where->target);
+        return pattern_draft_fail(draft, "\"where\" on %s: it is binary, and so never a number",
+                                  where->target);
     if (!format_is_literal(value))
         return key->type != VALUE_N || format_whole_param(value) ||
-               draft_fail(draft, "\"where\" on %s: a number is one whole parameter, or written out",
-                          where->target);
-    return condition_check_value(where->target, key->type, format_literal(value), &err) ||
-           draft_fail(draft, "\"where\" on %s: %s", where->target, err.text);
+               pattern_draft_fail(
+                   draft, "\"where\" on %s: a number is one whole parameter, or written out",
+                   where->target);
+    return operand_check(where->target, key->type, format_literal(value), &err) ||
+           pattern_draft_fail(draft, "\"where\" on %s: %s", where->target, err.text);
 }
 
 /* Whether the range's ends, where both stand in the map, come in their order. Of a part, the upper
  * end takes in whatever begins with it. */
-static bool check_range(struct draft *draft, const struct map_key *key,
-                        const struct declared_condition *where, bool of_part)
+static bool key_conditions_check_range(struct pattern_draft *draft, const struct map_key *key,
+                                       const struct declared_condition *where, bool of_part)
 {
     if (where->op != COND_BETWEEN || !format_is_literal(&where->value) ||
         !format_is_literal(&where->upper))
@@ -66,87 +73,94 @@ static bool check_range(struct draft *draft, const struct map_key *key,
     struct span low = format_literal(&where->value), high = format_literal(&where->upper);
     int order = key->type == VALUE_N ? number_compare(low, high) : span_compare(low, high);
     return order <= 0 || (of_part && span_starts(low, high)) ||
-           draft_fail(draft, "\"where\" on %s: the range ends before it begins", where->target);
+           pattern_draft_fail(draft, "\"where\" on %s: the range ends before it begins",
+                              where->target);
 }
 
-static void mark_used(struct draft *draft, const struct declared_condition *where)
+static void key_conditions_mark_used(struct pattern_draft *draft,
+                                     const struct declared_condition *where)
 {
     if (draft->used_count < READ_MAX_CONDS)
         draft->used[draft->used_count++] = where;
 }
 
 /* The equalities of "where" that stand in what is said of a key attribute. */
-static void mark_said(struct draft *draft, const struct format *format,
-                      const struct said_text *said)
+static void key_conditions_mark_stated(struct pattern_draft *draft, const struct format *format,
+                                       const struct said_text *said)
 {
     for (size_t i = 0; i < said->pieces; i++) {
         const char *param = format->pieces[i].param;
-        const struct declared_condition *where = param ? draft_where_part(draft, param) : NULL;
+        const struct declared_condition *where =
+            param ? pattern_draft_where_part(draft, param) : NULL;
         if (where && where->op == COND_EQ)
-            mark_used(draft, where);
+            key_conditions_mark_used(draft, where);
     }
 }
 
 /* A condition on the attribute itself, as the map wrote it. */
-static bool add_plain(struct draft *draft, const struct map_key *key,
-                      const struct declared_condition *where)
+static bool key_conditions_add_plain(struct pattern_draft *draft, const struct map_key *key,
+                                     const struct declared_condition *where)
 {
-    mark_used(draft, where);
+    key_conditions_mark_used(draft, where);
     if (where->op == COND_BEGINS && key->type == VALUE_N)
-        return draft_fail(draft, "%s is a number: it has no beginning (x*)", key->attribute);
-    if (!check_literal(draft, key, where, &where->value) ||
-        (where->op == COND_BETWEEN && !check_literal(draft, key, where, &where->upper)) ||
-        !check_range(draft, key, where, false))
+        return pattern_draft_fail(draft, "%s is a number: it has no beginning (x*)",
+                                  key->attribute);
+    if (!key_conditions_check_literal(draft, key, where, &where->value) ||
+        (where->op == COND_BETWEEN &&
+         !key_conditions_check_literal(draft, key, where, &where->upper)) ||
+        !key_conditions_check_range(draft, key, where, false))
         return false;
     struct map_cond cond = {.attribute = key->attribute,
                             .type = key->type,
                             .op = where->op,
                             .value = where->value,
                             .upper = where->upper};
-    return add_cond(draft, &cond);
+    return key_conditions_add_cond(draft, &cond);
 }
 
-static bool compile_partition_key(struct draft *draft, const struct map_key *key)
+static bool key_conditions_compile_partition_key(struct pattern_draft *draft,
+                                                 const struct map_key *key)
 {
     struct map_pattern *pattern = draft->pattern;
-    const struct declared_condition *where = draft_where_key(draft, key->attribute);
+    const struct declared_condition *where = pattern_draft_where_key(draft, key->attribute);
     if (where && where->op == COND_EQ)
-        return add_plain(draft, key, where);
+        return key_conditions_add_plain(draft, key, where);
     struct said_text first, other;
-    const struct format *format = format_for(draft, key, pattern->kinds[0]);
+    const struct format *format = key_conditions_format_for(draft, key, pattern->kinds[0]);
     if (!format)
         return false;
-    if (!draft_said(draft, format, &first))
-        return draft_fail_room(draft);
+    if (!pattern_draft_stated(draft, format, &first))
+        return pattern_draft_fail_room(draft);
     if (first.stop)
-        return invalid_key(draft, key, format, first.stop);
+        return key_conditions_invalid_key(draft, key, format, first.stop);
     for (size_t i = 1; i < pattern->kind_count; i++) {
-        format = format_for(draft, key, pattern->kinds[i]);
+        format = key_conditions_format_for(draft, key, pattern->kinds[i]);
         if (!format)
             return false;
-        if (!draft_said(draft, format, &other))
-            return draft_fail_room(draft);
+        if (!pattern_draft_stated(draft, format, &other))
+            return pattern_draft_fail_room(draft);
         if (other.stop || !format_equal(&first.text, &other.text))
-            return draft_fail(draft, "one listing is one partition, but its kinds differ in %s",
-                              key->attribute);
+            return pattern_draft_fail(
+                draft, "one listing is one partition, but its kinds differ in %s", key->attribute);
     }
-    mark_said(draft, model_key_format(draft->model, key, pattern->kinds[0]), &first);
-    return add_equality(draft, key, &first.text);
+    key_conditions_mark_stated(draft, model_key_format(draft->model, key, pattern->kinds[0]),
+                               &first);
+    return key_conditions_add_equality(draft, key, &first.text);
 }
 
 /* PREFIX followed by VALUE, and by what sorts last when that is in the interval too. */
-static bool bound(struct draft *draft, const struct format *prefix, const struct format *value,
-                  bool to_the_end, struct format *out)
+static bool key_conditions_bound(struct pattern_draft *draft, const struct format *prefix,
+                                 const struct format *value, bool to_the_end, struct format *out)
 {
     struct format_piece last = {.literal = SPAN_LITERAL(COND_LAST_CHARACTER)};
     *out = (struct format){0};
-    return (draft_append_all(draft, out, prefix) &&
-            (!value || draft_append_all(draft, out, value)) &&
-            (!to_the_end || draft_append(draft, out, &last))) ||
-           draft_fail_room(draft);
+    return (pattern_draft_append_all(draft, out, prefix) &&
+            (!value || pattern_draft_append_all(draft, out, value)) &&
+            (!to_the_end || pattern_draft_append(draft, out, &last))) ||
+           pattern_draft_fail_room(draft);
 }
 
-static bool is_base_part(const struct draft *draft, const char *param)
+static bool key_conditions_is_base_part(const struct pattern_draft *draft, const char *param)
 {
     for (size_t i = 0; i < draft->model->key_count; i++)
         if (format_has(&draft->pattern->kinds[0]->keys[i], param))
@@ -156,8 +170,9 @@ static bool is_base_part(const struct draft *draft, const char *param)
 
 /* Where text follows the part in the key, the key's order is the part's own only against values of
  * which no byte comes before that text: "1#" stands behind "1 ", though "1" stands before it. */
-static bool add_bound(struct draft *draft, const struct format *format,
-                      const struct said_text *said, const struct format *value, bool begins)
+static bool key_conditions_add_bound(struct pattern_draft *draft, const struct format *format,
+                                     const struct said_text *said, const struct format *value,
+                                     bool begins)
 {
     struct map_pattern *pattern = draft->pattern;
     if (said->pieces + 1 >= format->count)
@@ -173,62 +188,67 @@ static bool add_bound(struct draft *draft, const struct format *format,
     struct error err;
     return !format_is_literal(value) ||
            condition_check_bound(&bound, format_literal(value), &err) ||
-           draft_fail(draft, "\"where\" on %s: %s", part->param, err.text);
+           pattern_draft_fail(draft, "\"where\" on %s: %s", part->param, err.text);
 }
 
-static bool add_bounds(struct draft *draft, const struct format *format,
-                       const struct said_text *said, const struct declared_condition *where)
+static bool key_conditions_add_bounds(struct pattern_draft *draft, const struct format *format,
+                                      const struct said_text *said,
+                                      const struct declared_condition *where)
 {
-    return add_bound(draft, format, said, &where->value, where->op == COND_BEGINS) &&
-           (where->op != COND_BETWEEN || add_bound(draft, format, said, &where->upper, false));
+    return key_conditions_add_bound(draft, format, said, &where->value, where->op == COND_BEGINS) &&
+           (where->op != COND_BETWEEN ||
+            key_conditions_add_bound(draft, format, said, &where->upper, false));
 }
 
 /* A condition on the first part that the path does not say becomes one on the whole sort key.
  * An interval that is open on one side still ends with the prefix. A part is compared by its
  * beginning: "to 2026-04-16" includes that day. */
-static bool compile_range(struct draft *draft, const struct map_key *key,
-                          const struct format *format, const struct said_text *said,
-                          const struct declared_condition *where)
+static bool key_conditions_compile_range(struct pattern_draft *draft, const struct map_key *key,
+                                         const struct format *format, const struct said_text *said,
+                                         const struct declared_condition *where)
 {
     const struct format *prefix = &said->text, *value = &where->value;
     struct map_cond cond = {.attribute = key->attribute, .type = key->type, .op = COND_BETWEEN};
-    mark_used(draft, where);
+    key_conditions_mark_used(draft, where);
     if (key->type != VALUE_S)
         return prefix->count == 0
-                   ? add_plain(draft, key, where)
-                   : draft_fail(draft, "%s is no text: it has no parts", key->attribute);
-    if (!check_range(draft, key, where, true) || !add_bounds(draft, format, said, where))
+                   ? key_conditions_add_plain(draft, key, where)
+                   : pattern_draft_fail(draft, "%s is no text: it has no parts", key->attribute);
+    if (!key_conditions_check_range(draft, key, where, true) ||
+        !key_conditions_add_bounds(draft, format, said, where))
         return false;
     /* A range that begins with a prefix takes its end in, which a listing leaves out of what came
      * back (pattern->excluded); one record can't. */
     if (where->op == COND_LT && prefix->count > 0 && !draft->path->list)
-        return draft_fail(draft, "\"<\" on a part goes with a listing; for one record say \"<=\"");
-    if (where->op == COND_LT && prefix->count > 0 && !is_base_part(draft, where->target))
-        return draft_fail(
+        return pattern_draft_fail(draft,
+                                  "\"<\" on a part goes with a listing; for one record say \"<=\"");
+    if (where->op == COND_LT && prefix->count > 0 &&
+        !key_conditions_is_base_part(draft, where->target))
+        return pattern_draft_fail(
             draft,
             "\"<\" on %s, which is a part of the index's key alone: say \"<=\", which "
             "takes in what begins with the value",
             where->target);
     bool ok = true;
     switch (where->op) {
-    case COND_EQ: /* draft_said has taken those in */
+    case COND_EQ: /* pattern_draft_stated has taken those in */
     case COND_BEGINS:
         cond.op = COND_BEGINS;
-        ok = bound(draft, prefix, value, false, &cond.value);
+        ok = key_conditions_bound(draft, prefix, value, false, &cond.value);
         break;
     case COND_BETWEEN:
-        ok = bound(draft, prefix, value, false, &cond.value) &&
-             bound(draft, prefix, &where->upper, true, &cond.upper);
+        ok = key_conditions_bound(draft, prefix, value, false, &cond.value) &&
+             key_conditions_bound(draft, prefix, &where->upper, true, &cond.upper);
         break;
     case COND_LT:
     case COND_LE:
-        ok = bound(draft, prefix, NULL, false, &cond.value) &&
-             bound(draft, prefix, value, where->op == COND_LE, &cond.upper);
+        ok = key_conditions_bound(draft, prefix, NULL, false, &cond.value) &&
+             key_conditions_bound(draft, prefix, value, where->op == COND_LE, &cond.upper);
         break;
     case COND_GT:
     case COND_GE:
-        ok = bound(draft, prefix, value, where->op == COND_GT, &cond.value) &&
-             bound(draft, prefix, NULL, true, &cond.upper);
+        ok = key_conditions_bound(draft, prefix, value, where->op == COND_GT, &cond.value) &&
+             key_conditions_bound(draft, prefix, NULL, true, &cond.upper);
         break;
     default: /* "where" takes no other */
         break;
@@ -237,71 +257,75 @@ static bool compile_range(struct draft *draft, const struct map_key *key,
         cond.op = where->op == COND_LT ? COND_LT : COND_LE;
         cond.value = cond.upper;
     }
-    return ok && add_cond(draft, &cond);
+    return ok && key_conditions_add_cond(draft, &cond);
 }
 
-static bool add_prefix(struct draft *draft, const struct map_key *key, const struct format *prefix)
+static bool key_conditions_add_prefix(struct pattern_draft *draft, const struct map_key *key,
+                                      const struct format *prefix)
 {
     if (prefix->count == 0)
         return true;
     if (key->type == VALUE_N)
-        return draft_fail(draft, "%s is a number: a part of it can't be looked up", key->attribute);
+        return pattern_draft_fail(draft, "%s is a number: a part of it can't be looked up",
+                                  key->attribute);
     struct map_cond cond = {
         .attribute = key->attribute, .type = key->type, .op = COND_BEGINS, .value = *prefix};
-    return add_cond(draft, &cond);
+    return key_conditions_add_cond(draft, &cond);
 }
 
 /* The prefix that the sort keys of all kinds share. */
-static bool compile_sort_key_of_several(struct draft *draft, const struct map_key *key)
+static bool key_conditions_compile_sort_key_of_several(struct pattern_draft *draft,
+                                                       const struct map_key *key)
 {
     struct map_pattern *pattern = draft->pattern;
     struct said_text said;
     struct format common = {0};
     for (size_t i = 0; i < pattern->kind_count; i++) {
         struct format before = common;
-        const struct format *format = format_for(draft, key, pattern->kinds[i]);
+        const struct format *format = key_conditions_format_for(draft, key, pattern->kinds[i]);
         if (!format)
             return false;
-        if (!draft_said(draft, format, &said) ||
-            !draft_common(draft, i ? &before : &said.text, &said.text, &common))
-            return draft_fail_room(draft);
+        if (!pattern_draft_stated(draft, format, &said) ||
+            !pattern_draft_common(draft, i ? &before : &said.text, &said.text, &common))
+            return pattern_draft_fail_room(draft);
     }
-    return add_prefix(draft, key, &common);
+    return key_conditions_add_prefix(draft, key, &common);
 }
 
 /* DONE is set when no further sort attribute can have a condition. */
-static bool compile_sort_key(struct draft *draft, const struct map_key *key, bool *done)
+static bool key_conditions_compile_sort_key(struct pattern_draft *draft, const struct map_key *key,
+                                            bool *done)
 {
     struct map_pattern *pattern = draft->pattern;
-    const struct declared_condition *where = draft_where_key(draft, key->attribute);
+    const struct declared_condition *where = pattern_draft_where_key(draft, key->attribute);
     struct said_text said;
-    const struct format *format = format_for(draft, key, pattern->kinds[0]);
+    const struct format *format = key_conditions_format_for(draft, key, pattern->kinds[0]);
     if (!format)
         return false;
-    if (!draft_said(draft, format, &said))
-        return draft_fail_room(draft);
+    if (!pattern_draft_stated(draft, format, &said))
+        return pattern_draft_fail_room(draft);
     *done = true;
     if (pattern->kind_count > 1 && !where)
-        return compile_sort_key_of_several(draft, key);
-    bool by_part = said.stop && draft_where_part(draft, said.stop) == where;
+        return key_conditions_compile_sort_key_of_several(draft, key);
+    bool by_part = said.stop && pattern_draft_where_part(draft, said.stop) == where;
     if (where && !by_part && where->op != COND_EQ)
-        return add_plain(draft, key, where);
+        return key_conditions_add_plain(draft, key, where);
     if (!said.stop) {
         *done = false;
-        mark_said(draft, format, &said);
-        return add_equality(draft, key, &said.text);
+        key_conditions_mark_stated(draft, format, &said);
+        return key_conditions_add_equality(draft, key, &said.text);
     }
     if (where && where->op == COND_EQ) {
         *done = false;
-        return add_plain(draft, key, where);
+        return key_conditions_add_plain(draft, key, where);
     }
-    mark_said(draft, format, &said);
-    where = draft_where_part(draft, said.stop);
-    return where ? compile_range(draft, key, format, &said, where)
-                 : add_prefix(draft, key, &said.text);
+    key_conditions_mark_stated(draft, format, &said);
+    where = pattern_draft_where_part(draft, said.stop);
+    return where ? key_conditions_compile_range(draft, key, format, &said, where)
+                 : key_conditions_add_prefix(draft, key, &said.text);
 }
 
-bool key_conditions_compile(struct draft *draft)
+bool key_conditions_compile(struct pattern_draft *draft)
 {
     const struct model *model = draft->model;
     const struct map_index *index = draft->pattern->index;
@@ -313,11 +337,11 @@ bool key_conditions_compile(struct draft *draft)
     if (!draft->pattern->where)
         return findings_no_memory(draft->findings);
     for (size_t i = 0; i < partition_count; i++)
-        if (!compile_partition_key(draft, &partition[i]))
+        if (!key_conditions_compile_partition_key(draft, &partition[i]))
             return false;
     bool done = false;
     for (size_t i = 0; i < sort_count && !done; i++)
-        if (!compile_sort_key(draft, &sort[i], &done))
+        if (!key_conditions_compile_sort_key(draft, &sort[i], &done))
             return false;
     return true;
 }

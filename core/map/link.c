@@ -1,7 +1,7 @@
 #include "core/map/link.h"
 
 #include "core/base/nearest.h"
-#include "core/map/name.h"
+#include "core/map/escape.h"
 
 bool link_is_of(const struct map_link *link, const struct map_kind *kind)
 {
@@ -19,7 +19,7 @@ const struct map_link_source *link_source(const struct map_link *link, const cha
     return NULL;
 }
 
-static bool kind_has(const struct model *model, const struct map_kind *kind, const char *param)
+static bool link_kind_has(const struct model *model, const struct map_kind *kind, const char *param)
 {
     for (size_t i = 0; i < model->key_count; i++)
         if (format_has(&kind->keys[i], param))
@@ -30,13 +30,13 @@ static bool kind_has(const struct model *model, const struct map_kind *kind, con
 bool link_part_is_key(const struct model *model, const struct map_link *link,
                       const struct map_kind *kind, const char *param)
 {
-    return !link_source(link, param) && kind_has(model, kind, param);
+    return !link_source(link, param) && link_kind_has(model, kind, param);
 }
 
 /* Compiling. */
 
 /* A link while it is made. */
-struct making {
+struct link_compiling {
     struct model *model;
     struct arena *arena;
     struct findings *findings;
@@ -44,18 +44,18 @@ struct making {
     struct map_link *link;
 };
 
-static const char *keep(const struct making *making, const char *text)
+static const char *link_store(const struct link_compiling *making, const char *text)
 {
     return arena_text(making->arena, span_text(text));
 }
 
-static bool complain(const struct making *making, const char *what)
+static bool link_report_error(const struct link_compiling *making, const char *what)
 {
     return findings_add(making->findings, making->declared->at, "link \"%s\": %s",
                         making->declared->name, what);
 }
 
-static bool make_step(const struct making *making, struct span text)
+static bool link_make_step(const struct link_compiling *making, struct span text)
 {
     CLEAN_UP(arena_discard) struct arena scratch = {0};
     struct format step;
@@ -71,24 +71,25 @@ static bool make_step(const struct making *making, struct span text)
             wrong = "its path can't hold % or a control character";
     }
     if (wrong)
-        return complain(making, wrong);
+        return link_report_error(making, wrong);
     return format_copy(making->arena, &step, &making->link->steps[making->link->step_count++]) ||
            findings_no_memory(making->findings);
 }
 
-static bool make_environment(const struct making *making, struct span text)
+static bool link_make_environment(const struct link_compiling *making, struct span text)
 {
     if (span_is(text, LINK_SAME_ENVIRONMENT))
         return true;
     if (!name_can_hold(text) || memchr(text.data, '{', text.size))
-        return complain(making, "its path begins with /{env}/, the record's own environment, or "
-                                "with the name of one");
+        return link_report_error(making,
+                                 "its path begins with /{env}/, the record's own environment, or "
+                                 "with the name of one");
     making->link->environment = arena_text(making->arena, text);
     return making->link->environment || findings_no_memory(making->findings);
 }
 
 /* "/{env}/index-settings/{account}/{index_name}" */
-static bool make_steps(const struct making *making)
+static bool link_make_steps(const struct link_compiling *making)
 {
     struct map_link *link = making->link;
     struct span left = span_text(link->to);
@@ -98,16 +99,17 @@ static bool make_steps(const struct making *making)
     if (!link->steps)
         return findings_no_memory(making->findings);
     if (left.data[0] != '/')
-        return complain(making, "its path begins with /{env}/ or another environment's name");
+        return link_report_error(making,
+                                 "its path begins with /{env}/ or another environment's name");
     while (left.size > 1) {
         left = span_from(left, 1);
         const char *slash = memchr(left.data, '/', left.size);
         struct span text = slash ? span_of(left.data, (size_t)(slash - left.data)) : left;
         left = span_from(left, text.size);
         if (text.size == 0 || span_is(text, ".") || span_is(text, ".."))
-            return complain(making, "an empty segment, . or .. in its path");
-        bool ok =
-            number == 0 ? make_environment(making, text) : number == 1 || make_step(making, text);
+            return link_report_error(making, "an empty segment, . or .. in its path");
+        bool ok = number == 0 ? link_make_environment(making, text)
+                              : number == 1 || link_make_step(making, text);
         if (number == 1) {
             link->table = arena_text(making->arena, text);
             ok = link->table || findings_no_memory(making->findings);
@@ -116,10 +118,10 @@ static bool make_steps(const struct making *making)
             return false;
         number++;
     }
-    return link->table || complain(making, "its path names a table: /{env}/TABLE/…");
+    return link->table || link_report_error(making, "its path names a table: /{env}/TABLE/…");
 }
 
-static bool make_kinds(const struct making *making, bool whole)
+static bool link_make_kinds(const struct link_compiling *making, bool whole)
 {
     const struct declared_link *declared = making->declared;
     struct map_link *link = making->link;
@@ -138,7 +140,7 @@ static bool make_kinds(const struct making *making, bool whole)
     return ok && (link->kinds || findings_no_memory(making->findings));
 }
 
-static bool uses(const struct map_link *link, const char *param)
+static bool link_uses(const struct map_link *link, const char *param)
 {
     for (size_t i = 0; i < link->step_count; i++)
         if (format_has(&link->steps[i], param))
@@ -147,11 +149,12 @@ static bool uses(const struct map_link *link, const char *param)
 }
 
 /* A part of the source that the path does not have is a misspelt one. */
-static bool check_source(const struct making *making, const struct declared_link_source *source)
+static bool link_check_source(const struct link_compiling *making,
+                              const struct declared_link_source *source)
 {
     for (size_t i = 0; i < source->format.count; i++) {
         const char *param = source->format.pieces[i].param;
-        if (param && !uses(making->link, param))
+        if (param && !link_uses(making->link, param))
             return findings_add(making->findings, source->at,
                                 "\"from\" of link \"%s\" tells {%s}, which its path does not have",
                                 making->link->name, param);
@@ -166,7 +169,7 @@ static bool check_source(const struct making *making, const struct declared_link
                         making->link->name, source->from);
 }
 
-static bool make_sources(const struct making *making)
+static bool link_make_sources(const struct link_compiling *making)
 {
     struct map_link *link = making->link;
     size_t count = 0;
@@ -175,10 +178,10 @@ static bool make_sources(const struct making *making)
         count++;
     link->sources = arena_array(making->arena, count, sizeof *link->sources);
     for (each = making->declared->sources; link->sources && each; each = each->next) {
-        if (!check_source(making, each))
+        if (!link_check_source(making, each))
             return false;
         struct map_link_source *source = &link->sources[link->source_count];
-        source->from = keep(making, each->from);
+        source->from = link_store(making, each->from);
         if (!format_copy(making->arena, &each->format, &source->format))
             return findings_no_memory(making->findings);
         link->source_count++;
@@ -187,17 +190,17 @@ static bool make_sources(const struct making *making)
 }
 
 /* Whether what is called NAME is a part of the key of all records that have the link. */
-static bool is_key_part(const struct making *making, const char *name)
+static bool link_is_key_part(const struct link_compiling *making, const char *name)
 {
     for (const struct map_kind *kind = making->model->kinds; kind; kind = kind->next)
-        if (link_is_of(making->link, kind) && !kind_has(making->model, kind, name))
+        if (link_is_of(making->link, kind) && !link_kind_has(making->model, kind, name))
             return false;
     return true;
 }
 
-static bool check_secret(const struct making *making, const char *name)
+static bool link_check_secret(const struct link_compiling *making, const char *name)
 {
-    if (is_key_part(making, name) || !model_is_secret(making->model, span_text(name)))
+    if (link_is_key_part(making, name) || !model_is_secret(making->model, span_text(name)))
         return true;
     return findings_add(making->findings, making->declared->at,
                         "link \"%s\": %s is a secret, and a link's target is for all to see",
@@ -205,15 +208,15 @@ static bool check_secret(const struct making *making, const char *name)
 }
 
 /* Each part comes from somewhere. Where "from" says what attributes tell, it says all. */
-static bool check_part(const struct making *making, const char *param)
+static bool link_check_part(const struct link_compiling *making, const char *param)
 {
     const struct map_link *link = making->link;
     CLEAN_UP(buf_clean_up) struct buf hint = {0};
     const struct map_link_source *source = link_source(link, param);
     if (source)
-        return check_secret(making, source->from);
-    if (link->source_count == 0 || is_key_part(making, param))
-        return check_secret(making, param);
+        return link_check_secret(making, source->from);
+    if (link->source_count == 0 || link_is_key_part(making, param))
+        return link_check_secret(making, param);
     struct nearest nearest = nearest_to(span_text(param));
     for (size_t i = 0; i < link->source_count; i++)
         for (size_t k = 0; k < link->sources[i].format.count; k++)
@@ -225,14 +228,14 @@ static bool check_part(const struct making *making, const char *param)
                         link->name, param, buf_text(&hint));
 }
 
-static bool check_parts(const struct making *making)
+static bool link_check_parts(const struct link_compiling *making)
 {
     const struct map_link *link = making->link;
     bool ok = true;
     for (size_t i = 0; i < link->step_count; i++)
         for (size_t k = 0; k < link->steps[i].count; k++)
             if (link->steps[i].pieces[k].param)
-                ok = check_part(making, link->steps[i].pieces[k].param) && ok;
+                ok = link_check_part(making, link->steps[i].pieces[k].param) && ok;
     return ok;
 }
 
@@ -242,21 +245,21 @@ void links_compile(struct model *model, struct arena *arena, const struct declar
     struct map_link **last = &model->links;
     for (const struct declared_link *each = table->links; each; each = each->next) {
         struct map_link *link = arena_alloc(arena, sizeof *link);
-        struct making making = {model, arena, findings, each, link};
+        struct link_compiling making = {model, arena, findings, each, link};
         if (!link) {
             findings_no_memory(findings);
             return;
         }
-        *link = (struct map_link){.name = keep(&making, each->name),
-                                  .to = keep(&making, each->to),
+        *link = (struct map_link){.name = link_store(&making, each->name),
+                                  .to = link_store(&making, each->to),
                                   .line = each->at.line,
                                   .column = each->at.column};
         if (arena->failed) {
             findings_no_memory(findings);
             return;
         }
-        if (!make_steps(&making) || !make_kinds(&making, whole) || !make_sources(&making) ||
-            (whole && !check_parts(&making)))
+        if (!link_make_steps(&making) || !link_make_kinds(&making, whole) ||
+            !link_make_sources(&making) || (whole && !link_check_parts(&making)))
             continue;
         *last = link;
         last = &link->next;
@@ -266,7 +269,7 @@ void links_compile(struct model *model, struct arena *arena, const struct declar
 /* Where it leads. */
 
 /* Whether both have parts and texts in the same order. */
-static bool is_written_alike(const struct format *a, const struct format *b)
+static bool link_is_written_alike(const struct format *a, const struct format *b)
 {
     bool alike = a->count == b->count;
     for (size_t i = 0; alike && i < a->count; i++)
@@ -280,7 +283,7 @@ const struct route *link_step(const struct route *directory, const struct format
     const struct route *any = NULL;
     for (const struct route *child = directory->children; child; child = child->next) {
         struct bindings parts = {0};
-        if (is_written_alike(&child->segment, written) ||
+        if (link_is_written_alike(&child->segment, written) ||
             (format_is_literal(written) &&
              format_match(&child->segment, format_literal(written), &parts)))
             return child;
@@ -290,8 +293,8 @@ const struct route *link_step(const struct route *directory, const struct format
     return any;
 }
 
-static bool bind(const struct model *target, const char *param, struct span text,
-                 struct arena *arena, struct bindings *out)
+static bool link_bind_it(const struct model *target, const char *param, struct span text,
+                         struct arena *arena, struct bindings *out)
 {
     CLEAN_UP(buf_clean_up) struct buf value = {0};
     if (bindings_find(out, param))
@@ -303,17 +306,17 @@ static bool bind(const struct model *target, const char *param, struct span text
 }
 
 /* A text, or what takes any. */
-static bool bind_text(const struct model *target, const struct route *step, struct span text,
-                      struct arena *arena, struct bindings *out)
+static bool link_bind_text(const struct model *target, const struct route *step, struct span text,
+                           struct arena *arena, struct bindings *out)
 {
     struct bindings parts = {0};
     bool ok = true;
     const char *whole = format_whole_param(&step->segment);
     if (whole)
-        return bind(target, whole, text, arena, out);
+        return link_bind_it(target, whole, text, arena, out);
     format_match(&step->segment, text, &parts);
     for (size_t i = 0; ok && i < parts.count; i++)
-        ok = bind(target, parts.items[i].param, parts.items[i].value, arena, out);
+        ok = link_bind_it(target, parts.items[i].param, parts.items[i].value, arena, out);
     return ok;
 }
 
@@ -322,23 +325,23 @@ bool link_bind(const struct model *target, const struct route *step, const struc
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     bool ok = true;
-    if (format_is_literal(written) || !is_written_alike(&step->segment, written)) {
+    if (format_is_literal(written) || !link_is_written_alike(&step->segment, written)) {
         format_expand(written, values, &text);
         arena->failed = arena->failed || text.failed;
-        return bind_text(target, step, buf_span(&text), arena, out);
+        return link_bind_text(target, step, buf_span(&text), arena, out);
     }
     for (size_t i = 0; ok && i < written->count; i++) {
         const char *param = step->segment.pieces[i].param;
         const struct span *value = param ? bindings_find(values, written->pieces[i].param) : NULL;
-        ok = !value || bind(target, param, *value, arena, out);
+        ok = !value || link_bind_it(target, param, *value, arena, out);
     }
     return ok;
 }
 
 /* Whether the paths that the map has are those that its links lead to. */
 
-static const struct model *find_model(const struct model *const *models, size_t count,
-                                      const char *name)
+static const struct model *link_find_model(const struct model *const *models, size_t count,
+                                           const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(models[i]->path_name, name) == 0)
@@ -346,7 +349,7 @@ static const struct model *find_model(const struct model *const *models, size_t 
     return NULL;
 }
 
-static bool is_declared(const struct declared_table *tables, const char *name)
+static bool link_is_declared(const struct declared_table *tables, const char *name)
 {
     while (tables && strcmp(tables->path_name, name) != 0)
         tables = tables->next;
@@ -354,8 +357,8 @@ static bool is_declared(const struct declared_table *tables, const char *name)
 }
 
 /* A literal that the target's map refuses would never lead anywhere. */
-static bool check_values(const struct model *target, const struct map_link *link,
-                         const struct bindings *said, struct findings *findings)
+static bool link_check_values(const struct model *target, const struct map_link *link,
+                              const struct bindings *said, struct findings *findings)
 {
     for (size_t i = 0; i < said->count; i++) {
         const struct map_param *param = model_find_param(target, said->items[i].param);
@@ -371,8 +374,8 @@ static bool check_values(const struct model *target, const struct map_link *link
     return true;
 }
 
-static bool say_no_step(const struct map_link *link, const struct route *at,
-                        const struct format *step, struct findings *findings)
+static bool link_describe_no_step(const struct map_link *link, const struct route *at,
+                                  const struct format *step, struct findings *findings)
 {
     CLEAN_UP(buf_clean_up) struct buf written = {0}, names = {0};
     format_write(step, &written);
@@ -387,8 +390,8 @@ static bool say_no_step(const struct map_link *link, const struct route *at,
                         names.size ? buf_text(&names) : "nothing");
 }
 
-static bool check_steps(const struct model *target, const struct map_link *link,
-                        struct findings *findings)
+static bool link_check_steps(const struct model *target, const struct map_link *link,
+                             struct findings *findings)
 {
     CLEAN_UP(arena_discard) struct arena arena = {0};
     const struct route *at = target->root;
@@ -396,11 +399,11 @@ static bool check_steps(const struct model *target, const struct map_link *link,
         struct bindings said = {0}, nothing = {0};
         const struct route *next = link_step(at, &link->steps[i]);
         if (!next)
-            return say_no_step(link, at, &link->steps[i], findings);
+            return link_describe_no_step(link, at, &link->steps[i], findings);
         if (format_is_literal(&link->steps[i]) &&
             !link_bind(target, next, &link->steps[i], &nothing, &arena, &said))
             return findings_no_memory(findings);
-        if (!check_values(target, link, &said, findings))
+        if (!link_check_values(target, link, &said, findings))
             return false;
         at = next;
     }
@@ -417,10 +420,10 @@ void links_check(const struct model *const *models, size_t count,
 {
     for (size_t i = 0; i < count; i++) {
         for (const struct map_link *link = models[i]->links; link; link = link->next) {
-            const struct model *target = find_model(models, count, link->table);
+            const struct model *target = link_find_model(models, count, link->table);
             if (target)
-                check_steps(target, link, findings);
-            else if (!is_declared(tables, link->table))
+                link_check_steps(target, link, findings);
+            else if (!link_is_declared(tables, link->table))
                 findings_add(findings, FINDING_AT(link),
                              "link \"%s\" leads to the table \"%s\", which the map does not have",
                              link->name, link->table);

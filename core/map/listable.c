@@ -1,6 +1,6 @@
 #include "core/map/listable.h"
 
-#include "core/map/groups.h"
+#include "core/map/directory_groups.h"
 
 const struct map_param *listable_values(const struct model *table, const struct route *child)
 {
@@ -17,14 +17,15 @@ const struct map_param *listable_values(const struct model *table, const struct 
 }
 
 /* Whether the values that the map knows of CHILD's parameter are all there are. */
-static bool has_all_values(const struct model *table, const struct route *child)
+static bool listable_has_all_values(const struct model *table, const struct route *child)
 {
     const struct map_param *param = listable_values(table, child);
     return param && param->only;
 }
 
 /* Whether each parameter of A stands in B too, or in the path. */
-static bool is_said_by(const struct format *a, const struct format *b, const struct bindings *path)
+static bool listable_is_stated_by(const struct format *a, const struct format *b,
+                                  const struct bindings *path)
 {
     for (size_t i = 0; i < a->count; i++) {
         const char *param = a->pieces[i].param;
@@ -37,8 +38,8 @@ static bool is_said_by(const struct format *a, const struct format *b, const str
 bool listable_follows(const struct route *child, const struct route *entry,
                       const struct bindings *path)
 {
-    return is_said_by(&entry->segment, &child->segment, path) &&
-           is_said_by(&child->segment, &entry->segment, path);
+    return listable_is_stated_by(&entry->segment, &child->segment, path) &&
+           listable_is_stated_by(&child->segment, &entry->segment, path);
 }
 
 bool listable_follows_some(const struct route *child, const struct bindings *path)
@@ -51,7 +52,7 @@ bool listable_follows_some(const struct route *child, const struct bindings *pat
     return false;
 }
 
-static bool has_kind(const struct map_pattern *list, const struct map_kind *kind)
+static bool listable_has_kind(const struct map_pattern *list, const struct map_kind *kind)
 {
     for (size_t i = 0; i < list->kind_count; i++)
         if (list->kinds[i] == kind || list->kinds[i] == list->table->any)
@@ -59,52 +60,52 @@ static bool has_kind(const struct map_pattern *list, const struct map_kind *kind
     return false;
 }
 
-static bool is_window_on(const struct map_pattern *list, const struct map_pattern *pattern)
+static bool listable_is_window_on(const struct map_pattern *list, const struct map_pattern *pattern)
 {
     for (size_t i = 0; i < pattern->kind_count; i++)
-        if (!has_kind(list, pattern->kinds[i]))
+        if (!listable_has_kind(list, pattern->kinds[i]))
             return false;
     return true;
 }
 
 /* Whether all that is found at STEP and below it are records of LIST's kinds. The path there says
  * at least what LIST's own path says, so these are some of LIST's records. */
-static bool shows_some_of(const struct map_pattern *list, const struct route *step)
+static bool listable_shows_some_of(const struct map_pattern *list, const struct route *step)
 {
-    if ((step->list && !is_window_on(list, step->list)) ||
-        (step->file && !is_window_on(list, step->file)))
+    if ((step->list && !listable_is_window_on(list, step->list)) ||
+        (step->file && !listable_is_window_on(list, step->file)))
         return false;
     for (const struct route *child = step->children; child; child = child->next)
-        if (!child->entry && !shows_some_of(list, child))
+        if (!child->entry && !listable_shows_some_of(list, child))
             return false;
     return true;
 }
 
 /* Whether all that is found at STEP and below it is asked of what LIST asks. */
-static bool asks_as(const struct map_pattern *list, const struct route *step)
+static bool listable_requests_as(const struct map_pattern *list, const struct route *step)
 {
     if ((step->list && step->list->index != list->index) ||
         (step->file && step->file->index != list->index))
         return false;
     for (const struct route *child = step->children; child; child = child->next)
-        if (!child->entry && !child->hidden && !asks_as(list, child))
+        if (!child->entry && !child->hidden && !listable_requests_as(list, child))
             return false;
     return true;
 }
 
 /* Whether the records that LIST, which shows directories alone, reads lead to each CHILD in which
  * there are any. */
-static bool groups_all(const struct map_pattern *list, const struct route *child,
-                       const struct bindings *path)
+static bool listable_groups_all(const struct map_pattern *list, const struct route *child,
+                                const struct bindings *path)
 {
-    return groups_show(child, path) && !list->narrowed && list->filter_count == 0 &&
-           shows_some_of(list, child) && asks_as(list, child);
+    return directory_groups_show(child, path) && !list->narrowed && list->filter_count == 0 &&
+           listable_shows_some_of(list, child) && listable_requests_as(list, child);
 }
 
 bool listable_shows(const struct route *child, const struct map_kind *kind)
 {
-    if ((child->list && has_kind(child->list, kind)) ||
-        (child->file && has_kind(child->file, kind)))
+    if ((child->list && listable_has_kind(child->list, kind)) ||
+        (child->file && listable_has_kind(child->file, kind)))
         return true;
     for (const struct route *each = child->children; each; each = each->next)
         if (!each->entry && listable_shows(each, kind))
@@ -114,7 +115,7 @@ bool listable_shows(const struct route *child, const struct map_kind *kind)
 
 /* Whether the query of LIST, which is of the table itself, gives all records of KIND in its
  * partition, be they of its own kinds or not. */
-static bool reads_all(const struct map_pattern *list, const struct map_kind *kind)
+static bool listable_reads_all(const struct map_pattern *list, const struct map_kind *kind)
 {
     if (list->index || list->limit || list->filter_count || list->kinds[0] == list->table->any ||
         !format_equal(&list->kinds[0]->keys[0], &kind->keys[0]))
@@ -124,27 +125,27 @@ static bool reads_all(const struct map_pattern *list, const struct map_kind *kin
 }
 
 /* Whether LIST has all records of KIND in its partition as entries. */
-static bool lists_all(const struct map_pattern *list, const struct map_kind *kind)
+static bool listable_lists_all(const struct map_pattern *list, const struct map_kind *kind)
 {
     const struct map_index *index = list->index;
-    if (!has_kind(list, kind) || list->limit || list->filter_count)
+    if (!listable_has_kind(list, kind) || list->limit || list->filter_count)
         return false;
     return index ? index->partition_count == 1 && list->where_count == 1 &&
                        strcmp(index->partition[0].attribute, list->table->keys[0].attribute) == 0
-                 : reads_all(list, kind);
+                 : listable_reads_all(list, kind);
 }
 
 /* Whether each record that is found in CHILD or below it has, by the map, an entry of LIST with the
  * same parts: then the directories that come with these are all there are. */
-static bool has_owners(const struct map_pattern *list, const struct route *child,
-                       const struct bindings *path)
+static bool listable_has_owners(const struct map_pattern *list, const struct route *child,
+                                const struct bindings *path)
 {
     for (size_t i = 0; i < child->segment.count; i++) {
         const char *name = child->segment.pieces[i].param;
         const struct map_param *param = name ? model_find_param(list->table, name) : NULL;
         const struct map_kind *owner =
             param && param->owner ? model_find_kind(list->table, param->owner) : NULL;
-        if (name && !bindings_find(path, name) && !(owner && lists_all(list, owner)))
+        if (name && !bindings_find(path, name) && !(owner && listable_lists_all(list, owner)))
             return false;
     }
     return true;
@@ -152,13 +153,13 @@ static bool has_owners(const struct map_pattern *list, const struct route *child
 
 /* Whether the directories CHILD that come with the entries of LIST are all there are. "The latest
  * N" are by their name no more than that, and their directories neither. */
-static bool follow_all(const struct map_pattern *list, const struct route *child,
-                       const struct bindings *path)
+static bool listable_follow_all(const struct map_pattern *list, const struct route *child,
+                                const struct bindings *path)
 {
-    if (list->limit || has_owners(list, child, path))
+    if (list->limit || listable_has_owners(list, child, path))
         return true;
     for (const struct map_kind *kind = list->table->kinds; kind; kind = kind->next)
-        if (listable_shows(child, kind) && !reads_all(list, kind))
+        if (listable_shows(child, kind) && !listable_reads_all(list, kind))
             return false;
     return true;
 }
@@ -168,8 +169,8 @@ bool listable_lacks(const struct model *table, const struct route *child,
 {
     const struct map_pattern *list = child->parent->list;
     return !child->entry && !child->hidden && !format_is_literal(&child->segment) &&
-           !has_all_values(table, child) &&
-           !(listable_follows_some(child, path) && follow_all(list, child, path)) &&
-           !(list && list->whole && shows_some_of(list, child)) &&
-           !(list && groups_all(list, child, path));
+           !listable_has_all_values(table, child) &&
+           !(listable_follows_some(child, path) && listable_follow_all(list, child, path)) &&
+           !(list && list->whole && listable_shows_some_of(list, child)) &&
+           !(list && listable_groups_all(list, child, path));
 }

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "core/map/compile.h"
+#include "core/map/escape.h"
 #include "core/map/link.h"
-#include "core/map/name.h"
-#include "core/map/tables.h"
+#include "core/map/table_members.h"
 
-static bool read_prefix(struct map_reader *reader, struct json value, void *target)
+static bool map_read_prefix(struct map_reader *reader, struct json value, void *target)
 {
     struct map_environment *environment = target;
     if (json_string_is(value, SPAN_LITERAL("")))
@@ -20,19 +20,19 @@ static bool read_prefix(struct map_reader *reader, struct json value, void *targ
     return map_read_format(reader, value, "\"prefix\"", &environment->prefix);
 }
 
-static bool read_profile(struct map_reader *reader, struct json value, void *target)
+static bool map_read_profile(struct map_reader *reader, struct json value, void *target)
 {
     struct map_environment *environment = target;
     return map_read_text(reader, value, "\"profile\"", &environment->profile);
 }
 
-static bool read_region(struct map_reader *reader, struct json value, void *target)
+static bool map_read_region(struct map_reader *reader, struct json value, void *target)
 {
     struct map_environment *environment = target;
     return map_read_text(reader, value, "\"region\"", &environment->region);
 }
 
-static bool read_endpoint(struct map_reader *reader, struct json value, void *target)
+static bool map_read_endpoint(struct map_reader *reader, struct json value, void *target)
 {
     struct map_environment *environment = target;
     return map_read_text(reader, value, "\"endpoint\"", &environment->endpoint_url);
@@ -40,7 +40,7 @@ static bool read_endpoint(struct map_reader *reader, struct json value, void *ta
 
 /* Each parameter of the name stands in the prefix, once, and the other way round: so a table's
  * name tells its environment. */
-static bool same_params(const struct format *name, const struct format *prefix)
+static bool map_same_params(const struct format *name, const struct format *prefix)
 {
     for (size_t i = 0; i < name->count; i++)
         if (name->pieces[i].param && !format_has(prefix, name->pieces[i].param))
@@ -51,10 +51,10 @@ static bool same_params(const struct format *name, const struct format *prefix)
     return true;
 }
 
-static bool check_environment(struct map_reader *reader, struct json at, const struct map *map,
-                              const struct map_environment *new)
+static bool map_check_environment(struct map_reader *reader, struct json at, const struct map *map,
+                                  const struct map_environment *new)
 {
-    if (!same_params(&new->name, &new->prefix))
+    if (!map_same_params(&new->name, &new->prefix))
         return map_fail(reader, at,
                         "an environment's name and its prefix have the same parameters");
     for (const struct map_environment *old = map->environments; old; old = old->next)
@@ -65,14 +65,14 @@ static bool check_environment(struct map_reader *reader, struct json at, const s
     return true;
 }
 
-static bool read_environment(struct map_reader *reader, const char *name, struct json at,
-                             struct json value, void *target)
+static bool map_read_environment(struct map_reader *reader, const char *name, struct json at,
+                                 struct json value, void *target)
 {
     static const struct map_member members[] = {
-        {"prefix", read_prefix},
-        {"profile", read_profile},
-        {"region", read_region},
-        {"endpoint", read_endpoint},
+        {"prefix", map_read_prefix},
+        {"profile", map_read_profile},
+        {"region", map_read_region},
+        {"endpoint", map_read_endpoint},
         {0},
     };
     struct map *map = target;
@@ -92,7 +92,7 @@ static bool read_environment(struct map_reader *reader, const char *name, struct
                         "\": there all tables stand by their own names");
     if (!map_read_format(reader, at, "an environment's name", &environment->name) ||
         !map_read_members(reader, value, "an environment", members, environment) ||
-        !check_environment(reader, at, map, environment))
+        !map_check_environment(reader, at, map, environment))
         return false;
     struct map_environment **last = &map->environments;
     while (*last)
@@ -113,14 +113,14 @@ struct loading {
 
 enum { MAX_PRICE = 1000 };
 
-static bool read_environments(struct map_reader *reader, struct json value, void *target)
+static bool map_read_environments(struct map_reader *reader, struct json value, void *target)
 {
     struct loading *loading = target;
     loading->has_environments = json_count(value) > 0 || !json_is(value, JSON_OBJECT);
-    return map_read_each(reader, value, "\"environments\"", read_environment, loading->map);
+    return map_read_each(reader, value, "\"environments\"", map_read_environment, loading->map);
 }
 
-static bool read_tables(struct map_reader *reader, struct json value, void *target)
+static bool map_read_tables_it(struct map_reader *reader, struct json value, void *target)
 {
     struct loading *loading = target;
     loading->has_tables = json_count(value) > 0 || !json_is(value, JSON_OBJECT);
@@ -131,7 +131,7 @@ static bool read_tables(struct map_reader *reader, struct json value, void *targ
 }
 
 /* An environment may stand behind its price. */
-static bool read_prices(struct map_reader *reader, struct json value, void *target)
+static bool map_read_prices(struct map_reader *reader, struct json value, void *target)
 {
     struct loading *loading = target;
     (void)reader;
@@ -139,7 +139,7 @@ static bool read_prices(struct map_reader *reader, struct json value, void *targ
     return true;
 }
 
-static struct map_environment *find_environment(const struct map *map, struct span written)
+static struct map_environment *map_find_environment(const struct map *map, struct span written)
 {
     for (struct map_environment *each = map->environments; each; each = each->next) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
@@ -151,11 +151,11 @@ static struct map_environment *find_environment(const struct map *map, struct sp
 }
 
 /* By name for one environment, or by "*" for all that have none of their own. */
-static bool read_price(struct map_reader *reader, const char *name, struct json at,
-                       struct json value, void *target)
+static bool map_read_price(struct map_reader *reader, const char *name, struct json at,
+                           struct json value, void *target)
 {
     struct loading *loading = target;
-    struct map_environment *named = find_environment(loading->map, span_text(name));
+    struct map_environment *named = map_find_environment(loading->map, span_text(name));
     bool all = strcmp(name, "*") == 0;
     double price = json_is(value, JSON_NUMBER) ? strtod(json_raw(value).data, NULL) : -1;
     if (!(price >= 0 && price <= MAX_PRICE))
@@ -174,26 +174,26 @@ static bool read_price(struct map_reader *reader, const char *name, struct json 
 }
 
 /* For editors only. */
-static bool skip_schema(struct map_reader *reader, struct json value, void *target)
+static bool map_skip_schema(struct map_reader *reader, struct json value, void *target)
 {
     (void)target;
     const char *ignored;
     return map_read_text(reader, value, "\"$schema\"", &ignored);
 }
 
-static void read_map(struct map_reader *reader, struct loading *loading)
+static void map_read(struct map_reader *reader, struct loading *loading)
 {
     static const struct map_member members[] = {
-        {"$schema", skip_schema},
-        {"environments", read_environments},
-        {"prices", read_prices},
-        {"tables", read_tables},
+        {"$schema", map_skip_schema},
+        {"environments", map_read_environments},
+        {"prices", map_read_prices},
+        {"tables", map_read_tables_it},
         {0},
     };
     struct json root = json_root(&reader->doc);
     map_read_members(reader, root, "a map", members, loading);
     if (json_present(loading->prices))
-        map_read_each(reader, loading->prices, "\"prices\"", read_price, loading);
+        map_read_each(reader, loading->prices, "\"prices\"", map_read_price, loading);
     if (reader->misspelt || !json_is(root, JSON_OBJECT))
         return;
     if (!loading->has_environments)
@@ -204,7 +204,7 @@ static void read_map(struct map_reader *reader, struct loading *loading)
 
 /* Every table is compiled, whatever is wrong with another, so that all is told; one that fails is
  * missing from the models of a map that is thrown away. */
-static void compile_tables(struct loading *loading, struct findings *findings)
+static void map_compile_tables(struct loading *loading, struct findings *findings)
 {
     struct map *map = loading->map;
     const struct declared_table *table;
@@ -222,7 +222,7 @@ static void compile_tables(struct loading *loading, struct findings *findings)
     }
 }
 
-static bool has_environment(const struct map *map, const char *name)
+static bool map_has_environment(const struct map *map, const char *name)
 {
     struct bindings values = {0};
     const struct map_environment *each = map->environments;
@@ -232,12 +232,12 @@ static bool has_environment(const struct map *map, const char *name)
 }
 
 /* Where links lead is looked at when all tables are there. */
-static void check_links(const struct loading *loading, struct findings *findings)
+static void map_check_links(const struct loading *loading, struct findings *findings)
 {
     const struct map *map = loading->map;
     for (size_t i = 0; i < map->model_count; i++)
         for (const struct map_link *link = map->models[i]->links; link; link = link->next)
-            if (link->environment && !has_environment(map, link->environment))
+            if (link->environment && !map_has_environment(map, link->environment))
                 findings_add(findings, FINDING_AT(link),
                              "link \"%s\" leads to the environment \"%s\", which the map does not "
                              "have",
@@ -245,15 +245,15 @@ static void check_links(const struct loading *loading, struct findings *findings
     links_check(map->models, map->model_count, loading->tables, findings);
 }
 
-static void parse_into(struct map *map, struct span text, struct findings *findings)
+static void map_parse_into(struct map *map, struct span text, struct findings *findings)
 {
     struct loading loading = {.map = map};
     struct map_reader reader = {.arena = &map->arena, .findings = findings};
     struct json_fault fault;
     if (json_parse(&reader.doc, text, JSON_COMMENTS, &fault)) {
-        read_map(&reader, &loading);
-        compile_tables(&loading, findings);
-        check_links(&loading, findings);
+        map_read(&reader, &loading);
+        map_compile_tables(&loading, findings);
+        map_check_links(&loading, findings);
     } else if (strcmp(fault.what, "out of memory") == 0) {
         findings_no_memory(findings);
     } else {
@@ -270,7 +270,7 @@ static void parse_into(struct map *map, struct span text, struct findings *findi
 /* A number for the curious: what a map is, and when it goes, does not depend on it. */
 static size_t live_maps;
 
-static struct map *new_map(const char *file, struct span text)
+static struct map *map_new(const char *file, struct span text)
 {
     struct map *map = calloc(1, sizeof *map);
     if (!map)
@@ -285,7 +285,7 @@ static struct map *new_map(const char *file, struct span text)
 
 const struct map *map_none(void)
 {
-    struct map *map = new_map("", span_text(""));
+    struct map *map = map_new("", span_text(""));
     if (!map || !map->arena.failed)
         return map;
     map_unref(map);
@@ -302,9 +302,9 @@ const struct map *map_parse(const char *file, struct span text, struct findings 
 {
     CLEAN_UP(findings_clean_up) struct findings own = {0};
     struct findings *found = findings ? findings : &own;
-    struct map *map = new_map(file, text);
+    struct map *map = map_new(file, text);
     if (map && !map->arena.failed)
-        parse_into(map, text, found);
+        map_parse_into(map, text, found);
     else
         findings_no_memory(found);
     if (findings_none(found))
@@ -320,7 +320,7 @@ const struct map *map_parse(const char *file, struct span text, struct findings 
 enum { MAP_MAX_BYTES = 1 << 20 };
 
 /* Closes STREAM. */
-static bool read_stream(const char *file, FILE *stream, struct buf *out, struct error *err)
+static bool map_read_stream(const char *file, FILE *stream, struct buf *out, struct error *err)
 {
     if (!stream)
         return error_set(err, ERROR_INVALID, "can't read the map %s: %s", file, strerror(errno));
@@ -340,7 +340,7 @@ static bool read_stream(const char *file, FILE *stream, struct buf *out, struct 
 const struct map *map_load(const char *file, struct findings *findings, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    if (!read_stream(file, fopen(file, "re"), &text, err))
+    if (!map_read_stream(file, fopen(file, "re"), &text, err))
         return NULL;
     return map_parse(file, buf_span(&text), findings, err);
 }
@@ -359,7 +359,7 @@ const struct map *map_load_again(const char *file, struct error *err)
     FILE *stream = fd >= 0 ? fdopen(fd, "r") : NULL;
     if (fd >= 0 && !stream)
         close(fd);
-    if (!read_stream(file, stream, &text, err))
+    if (!map_read_stream(file, stream, &text, err))
         return NULL;
     return map_parse(file, buf_span(&text), NULL, err);
 }

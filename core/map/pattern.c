@@ -1,15 +1,15 @@
 #include "core/map/pattern.h"
 
-#include "core/map/condition.h"
-#include "core/map/draft.h"
+#include "core/map/condition_template.h"
+#include "core/map/entry_limit.h"
 #include "core/map/entry_names.h"
-#include "core/map/filters.h"
+#include "core/map/filter_template.h"
 #include "core/map/key_conditions.h"
-#include "core/map/limit.h"
+#include "core/map/pattern_draft.h"
 #include "core/map/spelling.h"
 
-static const struct declared_record *declared_record(const struct declared_table *table,
-                                                     const char *name)
+static const struct declared_record *pattern_declared_record(const struct declared_table *table,
+                                                             const char *name)
 {
     const struct declared_record *record = table->records;
     while (record && strcmp(record->name, name) != 0)
@@ -17,8 +17,8 @@ static const struct declared_record *declared_record(const struct declared_table
     return record;
 }
 
-static const struct declared_index *declared_index(const struct declared_table *table,
-                                                   const char *name)
+static const struct declared_index *pattern_declared_index(const struct declared_table *table,
+                                                           const char *name)
 {
     const struct declared_index *index = table->indexes;
     while (index && strcmp(index->name, name) != 0)
@@ -27,20 +27,21 @@ static const struct declared_index *declared_index(const struct declared_table *
 }
 
 /* The kind called NAME. NULL with a finding, or without one when it could not be read. */
-static const struct map_kind *find_kind(struct draft *draft, const struct declared_table *table,
-                                        const struct declared_name *name)
+static const struct map_kind *pattern_find_kind(struct pattern_draft *draft,
+                                                const struct declared_table *table,
+                                                const struct declared_name *name)
 {
     const struct map_kind *kind = model_find_kind(draft->model, name->text);
     if (!kind && draft->path->list && draft->path->kind_count == 1 && strcmp(name->text, "*") == 0)
         return draft->model->any;
-    if (!kind && !declared_record(table, name->text))
+    if (!kind && !pattern_declared_record(table, name->text))
         findings_add(draft->findings, name->at,
                      "no kind of record is called \"%s\"; see \"records\" above", name->text);
     return kind;
 }
 
 /* Which kinds of records the path gives: those that it names, or the table's only one. */
-static bool find_kinds(struct draft *draft, const struct declared_table *table)
+static bool pattern_find_kinds(struct pattern_draft *draft, const struct declared_table *table)
 {
     const struct declared_path *path = draft->path;
     size_t count = path->kind_count ? path->kind_count : 1;
@@ -56,7 +57,7 @@ static bool find_kinds(struct draft *draft, const struct declared_table *table)
     if (path->kind_count == 0)
         pattern->kinds[0] = draft->model->kinds;
     for (size_t i = 0; i < path->kind_count; i++) {
-        pattern->kinds[i] = find_kind(draft, table, &path->kinds[i]);
+        pattern->kinds[i] = pattern_find_kind(draft, table, &path->kinds[i]);
         if (!pattern->kinds[i])
             return false;
         for (size_t before = 0; before < i; before++)
@@ -67,13 +68,13 @@ static bool find_kinds(struct draft *draft, const struct declared_table *table)
     return pattern->kinds[0];
 }
 
-static bool find_index(struct draft *draft, const struct declared_table *table)
+static bool pattern_find_index(struct pattern_draft *draft, const struct declared_table *table)
 {
     const struct declared_name *name = &draft->path->index;
     if (!name->text)
         return true;
     draft->pattern->index = model_find_index(draft->model, name->text);
-    if (!draft->pattern->index && !declared_index(table, name->text))
+    if (!draft->pattern->index && !pattern_declared_index(table, name->text))
         findings_add(draft->findings, name->at, "the table's \"indexes\" have no \"%s\"",
                      name->text);
     return draft->pattern->index;
@@ -81,7 +82,7 @@ static bool find_index(struct draft *draft, const struct declared_table *table)
 
 /* Whether PARAM is a part of the table's own key, for each kind that the path gives. What comes
  * back is compared with such a part, so it selects even where no condition can be made of it. */
-static bool is_part(const struct draft *draft, const char *param)
+static bool pattern_is_part(const struct pattern_draft *draft, const char *param)
 {
     for (size_t i = 0; i < draft->pattern->kind_count; i++) {
         bool found = false;
@@ -93,7 +94,8 @@ static bool is_part(const struct draft *draft, const char *param)
     return true;
 }
 
-static bool is_used(const struct draft *draft, const struct declared_condition *where)
+static bool pattern_is_used(const struct pattern_draft *draft,
+                            const struct declared_condition *where)
 {
     for (size_t i = 0; i < draft->used_count; i++)
         if (draft->used[i] == where)
@@ -102,56 +104,57 @@ static bool is_used(const struct draft *draft, const struct declared_condition *
 }
 
 /* Each "where" became part of the key condition and contradicts nothing. */
-static bool check_wheres(struct draft *draft)
+static bool pattern_check_wheres(struct pattern_draft *draft)
 {
     const struct declared_condition *where;
     for (where = draft->path->wheres; where; where = where->next) {
         bool equality = where->op == COND_EQ;
         const char *whole = format_whole_param(&where->value);
         if (where->typed && where->type != VALUE_N)
-            return draft_fail(draft, "\"where\" on %s: a key is never true, false or null",
-                              where->target);
+            return pattern_draft_fail(draft, "\"where\" on %s: a key is never true, false or null",
+                                      where->target);
         bool itself = whole && strcmp(whole, where->target) == 0;
-        if (where->whole && !is_used(draft, where))
-            return draft_fail(
+        if (where->whole && !pattern_is_used(draft, where))
+            return pattern_draft_fail(
                 draft,
                 "\"where\" on '%s' can't be part of a key condition: in single quotes "
                 "stands a key attribute of what is asked that the path does not say",
                 where->target);
         if (where->whole)
             continue;
-        if (equality && !draft_check_known(draft, where->at, where->target, &where->value))
+        if (equality && !pattern_draft_check_known(draft, where->at, where->target, &where->value))
             return false;
-        if (equality && !itself && draft_path_has(draft->path, where->target))
-            return draft_fail(draft,
-                              "\"where\" says what {%s} is, but so does the path; take one away",
-                              where->target);
-        if (!is_used(draft, where) && !(equality && is_part(draft, where->target)))
-            return draft_fail(draft,
-                              "\"where\" on %s can't be part of a key condition: only the first "
-                              "part that the path does not say can; try \"filter\"",
-                              where->target);
+        if (equality && !itself && pattern_draft_path_has(draft->path, where->target))
+            return pattern_draft_fail(
+                draft, "\"where\" says what {%s} is, but so does the path; take one away",
+                where->target);
+        if (!pattern_is_used(draft, where) && !(equality && pattern_is_part(draft, where->target)))
+            return pattern_draft_fail(
+                draft,
+                "\"where\" on %s can't be part of a key condition: only the first "
+                "part that the path does not say can; try \"filter\"",
+                where->target);
     }
     return true;
 }
 
-static bool is_another(void *arg, const struct map_cond *cond, const char *used)
+static bool pattern_is_another(void *arg, const struct map_cond *cond, const char *used)
 {
     const char *const *param = arg;
     (void)cond;
     return strcmp(used, *param) != 0;
 }
 
-static bool conds_have(const struct map_cond *conds, size_t count, const char *param)
+static bool pattern_conds_have(const struct map_cond *conds, size_t count, const char *param)
 {
     for (size_t i = 0; i < count; i++)
-        if (!condition_each_param(&conds[i], is_another, &param))
+        if (!condition_each_param(&conds[i], pattern_is_another, &param))
             return true;
     return false;
 }
 
 /* Each parameter of the path selects something. */
-static bool check_params(struct draft *draft)
+static bool pattern_check_params(struct pattern_draft *draft)
 {
     const struct map_pattern *pattern = draft->pattern;
     struct format path;
@@ -159,55 +162,59 @@ static bool check_params(struct draft *draft)
     if (draft->scratch.failed)
         return findings_no_memory(draft->findings);
     if (wrong)
-        return draft_fail(draft, "%s", wrong);
+        return pattern_draft_fail(draft, "%s", wrong);
     for (size_t i = 0; i < path.count; i++) {
         const char *param = path.pieces[i].param;
         bool counts = param && pattern->limit_param && strcmp(param, pattern->limit_param) == 0;
-        if (param && !counts && !conds_have(pattern->where, pattern->where_count, param) &&
-            !conds_have(pattern->filter, pattern->filter_count, param) && !is_part(draft, param))
-            return draft_fail(draft,
-                              "{%s} selects nothing: it is no part of a key (of each kind that the "
-                              "path gives) and in no condition",
-                              param);
+        if (param && !counts && !pattern_conds_have(pattern->where, pattern->where_count, param) &&
+            !pattern_conds_have(pattern->filter, pattern->filter_count, param) &&
+            !pattern_is_part(draft, param))
+            return pattern_draft_fail(
+                draft,
+                "{%s} selects nothing: it is no part of a key (of each kind that the "
+                "path gives) and in no condition",
+                param);
     }
     return true;
 }
 
 /* A parameter that says how many is a number of the path's, and nothing else. */
-static bool check_limit(struct draft *draft)
+static bool pattern_check_limit(struct pattern_draft *draft)
 {
     const char *param = draft->pattern->limit_param;
     if (!param)
         return true;
-    if (!draft_path_has(draft->path, param))
-        return draft_fail(draft, "\"newest\" or \"oldest\" is {%s}, which the path does not have",
-                          param);
-    return !(is_part(draft, param) ||
-             conds_have(draft->pattern->where, draft->pattern->where_count, param) ||
-             conds_have(draft->pattern->filter, draft->pattern->filter_count, param)) ||
-           draft_fail(draft, "{%s} says how many, so it can't be part of a key or a condition, too",
-                      param);
+    if (!pattern_draft_path_has(draft->path, param))
+        return pattern_draft_fail(
+            draft, "\"newest\" or \"oldest\" is {%s}, which the path does not have", param);
+    return !(pattern_is_part(draft, param) ||
+             pattern_conds_have(draft->pattern->where, draft->pattern->where_count, param) ||
+             pattern_conds_have(draft->pattern->filter, draft->pattern->filter_count, param)) ||
+           pattern_draft_fail(
+               draft, "{%s} says how many, so it can't be part of a key or a condition, too",
+               param);
 }
 
-static bool check_param(void *arg, const struct map_cond *cond, const char *param)
+static bool pattern_check_param(void *arg, const struct map_cond *cond, const char *param)
 {
-    struct draft *draft = arg;
-    return draft_path_has(draft->path, param) ||
-           draft_fail(draft, "the condition on %s uses {%s}, which the path does not have",
-                      cond->written ? cond->written : cond->attribute, param);
+    struct pattern_draft *draft = arg;
+    return pattern_draft_path_has(draft->path, param) ||
+           pattern_draft_fail(draft, "the condition on %s uses {%s}, which the path does not have",
+                              cond->written ? cond->written : cond->attribute, param);
 }
 
 /* No condition uses what the path does not have. */
-static bool check_conds(struct draft *draft, const struct map_cond *conds, size_t count)
+static bool pattern_check_conds(struct pattern_draft *draft, const struct map_cond *conds,
+                                size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!condition_each_param(&conds[i], check_param, draft))
+        if (!condition_each_param(&conds[i], pattern_check_param, draft))
             return false;
     return true;
 }
 
 /* Whether the path says the full key of one record, so that it is read without a query. */
-static bool is_full_key(const struct draft *draft)
+static bool pattern_is_full_key(const struct pattern_draft *draft)
 {
     const struct map_pattern *pattern = draft->pattern;
     if (pattern->index || pattern->list || pattern->kind_count != 1)
@@ -218,14 +225,14 @@ static bool is_full_key(const struct draft *draft)
     return pattern->where_count == draft->model->key_count;
 }
 
-static bool add_param(struct bindings *all, const char *param)
+static bool pattern_add_param(struct bindings *all, const char *param)
 {
     return !param || bindings_find(all, param) || bindings_add(all, param, span_text(""));
 }
 
 /* A place has room for the values of the path's parameters, and of all parts of the key: one
  * without would never be found. */
-static bool check_room(struct draft *draft)
+static bool pattern_check_room(struct pattern_draft *draft)
 {
     struct format path;
     format_parse(&draft->scratch, span_text(draft->path->path), &path);
@@ -233,25 +240,27 @@ static bool check_room(struct draft *draft)
         struct bindings all = {0};
         bool fits = true;
         for (size_t i = 0; i < path.count; i++)
-            fits = fits && add_param(&all, path.pieces[i].param);
+            fits = fits && pattern_add_param(&all, path.pieces[i].param);
         const struct declared_condition *where;
         for (where = draft->path->wheres; where; where = where->next)
-            fits = fits && (where->whole || where->op != COND_EQ || add_param(&all, where->target));
+            fits = fits &&
+                   (where->whole || where->op != COND_EQ || pattern_add_param(&all, where->target));
         for (size_t k = 0; k < draft->model->key_count; k++) {
             const struct format *key = &draft->pattern->kinds[kind]->keys[k];
             for (size_t i = 0; i < key->count; i++)
-                fits = fits && add_param(&all, key->pieces[i].param);
+                fits = fits && pattern_add_param(&all, key->pieces[i].param);
         }
         for (size_t i = 0; i < draft->path->name.count; i++)
-            fits = fits && add_param(&all, draft->path->name.pieces[i].param);
+            fits = fits && pattern_add_param(&all, draft->path->name.pieces[i].param);
         if (!fits)
-            return draft_fail(draft, "more than %d parameters and parts of the key", BINDINGS_MAX);
+            return pattern_draft_fail(draft, "more than %d parameters and parts of the key",
+                                      BINDINGS_MAX);
     }
     return true;
 }
 
 /* Members that exclude each other; NULL when none do. */
-static const char *contradiction(const struct draft *draft)
+static const char *pattern_contradiction(const struct pattern_draft *draft)
 {
     const struct map_pattern *pattern = draft->pattern;
     if (pattern->consistent && pattern->index && !pattern->index->local)
@@ -279,13 +288,14 @@ static const char *contradiction(const struct draft *draft)
     return NULL;
 }
 
-static const char *keep_text(struct arena *arena, const char *text)
+static const char *pattern_store_text(struct arena *arena, const char *text)
 {
     return text ? arena_text(arena, span_text(text)) : NULL;
 }
 
 /* The conditions once more, in the model's arena. */
-static struct map_cond *keep_conds(struct arena *arena, const struct map_cond *conds, size_t count)
+static struct map_cond *pattern_store_conds(struct arena *arena, const struct map_cond *conds,
+                                            size_t count)
 {
     struct map_cond *kept = arena_array(arena, count, sizeof *kept);
     for (size_t i = 0; kept && i < count; i++)
@@ -294,7 +304,8 @@ static struct map_cond *keep_conds(struct arena *arena, const struct map_cond *c
 }
 
 /* What "where" says of parts with OP, which names and listings go by as well. */
-static struct map_part *keep_parts(struct draft *draft, enum cond_op op, size_t *count)
+static struct map_part *pattern_store_parts(struct pattern_draft *draft, enum cond_op op,
+                                            size_t *count)
 {
     const struct declared_condition *where;
     size_t most = 0;
@@ -304,30 +315,30 @@ static struct map_part *keep_parts(struct draft *draft, enum cond_op op, size_t 
     for (where = draft->path->wheres; parts && where; where = where->next) {
         if (where->op != op || where->whole)
             continue;
-        parts[*count].param = keep_text(draft->arena, where->target);
+        parts[*count].param = pattern_store_text(draft->arena, where->target);
         format_copy(draft->arena, &where->value, &parts[(*count)++].value);
     }
     return parts;
 }
 
 /* Takes what the pattern shares with the declaration and the scratch into the model's arena. */
-static bool keep(struct draft *draft)
+static bool pattern_store(struct pattern_draft *draft)
 {
     struct map_pattern *pattern = draft->pattern;
     struct arena *arena = draft->arena;
-    pattern->path = keep_text(arena, pattern->path);
-    pattern->attribute = keep_text(arena, pattern->attribute);
-    pattern->pick_attribute = keep_text(arena, pattern->pick_attribute);
-    pattern->mtime = keep_text(arena, pattern->mtime);
-    pattern->limit_param = keep_text(arena, pattern->limit_param);
-    pattern->where = keep_conds(arena, pattern->where, pattern->where_count);
-    pattern->filter = keep_conds(arena, pattern->filter, pattern->filter_count);
-    pattern->said = keep_parts(draft, COND_EQ, &pattern->said_count);
-    pattern->excluded = keep_parts(draft, COND_LT, &pattern->excluded_count);
+    pattern->path = pattern_store_text(arena, pattern->path);
+    pattern->attribute = pattern_store_text(arena, pattern->attribute);
+    pattern->pick_attribute = pattern_store_text(arena, pattern->pick_attribute);
+    pattern->mtime = pattern_store_text(arena, pattern->mtime);
+    pattern->limit_param = pattern_store_text(arena, pattern->limit_param);
+    pattern->where = pattern_store_conds(arena, pattern->where, pattern->where_count);
+    pattern->filter = pattern_store_conds(arena, pattern->filter, pattern->filter_count);
+    pattern->said = pattern_store_parts(draft, COND_EQ, &pattern->said_count);
+    pattern->excluded = pattern_store_parts(draft, COND_LT, &pattern->excluded_count);
     for (size_t i = 0; i < pattern->bound_count; i++) {
         struct map_bound *bound = &pattern->bounds[i];
         struct format value = bound->value;
-        bound->param = keep_text(arena, bound->param);
+        bound->param = pattern_store_text(arena, bound->param);
         format_copy(arena, &value, &bound->value);
     }
     for (size_t i = 0; i < pattern->entry_count; i++) {
@@ -341,7 +352,7 @@ static bool keep(struct draft *draft)
     return !(arena->failed || draft->scratch.failed) || findings_no_memory(draft->findings);
 }
 
-static bool compile(struct draft *draft, const struct declared_table *table)
+static bool pattern_compile_it(struct pattern_draft *draft, const struct declared_table *table)
 {
     struct map_pattern *pattern = draft->pattern;
     const struct declared_path *path = draft->path;
@@ -355,7 +366,7 @@ static bool compile(struct draft *draft, const struct declared_table *table)
                  !path->limit_param && !path->wheres && !path->filters,
         .table = draft->model,
         .descending = path->descending,
-        .limit = path->limit_param ? LIMIT_MOST : path->limit,
+        .limit = path->limit_param ? ENTRY_LIMIT_MOST : path->limit,
         .limit_param = path->limit_param,
         .ties = path->ties,
         .groups = path->groups,
@@ -367,36 +378,38 @@ static bool compile(struct draft *draft, const struct declared_table *table)
         .ttl_ms = path->ttl_ms < 0 ? table->ttl_ms : path->ttl_ms,
         .mtime = path->mtime ? path->mtime : table->mtime,
     };
-    if (!find_kinds(draft, table) || !find_index(draft, table) || !key_conditions_compile(draft) ||
-        !filters_compile(draft) || !check_wheres(draft) || !check_params(draft) ||
-        !check_limit(draft) || !check_room(draft) ||
-        !check_conds(draft, pattern->where, pattern->where_count) ||
-        !check_conds(draft, pattern->filter, pattern->filter_count))
+    if (!pattern_find_kinds(draft, table) || !pattern_find_index(draft, table) ||
+        !key_conditions_compile(draft) || !filter_template_compile(draft) ||
+        !pattern_check_wheres(draft) || !pattern_check_params(draft) ||
+        !pattern_check_limit(draft) || !pattern_check_room(draft) ||
+        !pattern_check_conds(draft, pattern->where, pattern->where_count) ||
+        !pattern_check_conds(draft, pattern->filter, pattern->filter_count))
         return false;
-    pattern->by_key = is_full_key(draft);
+    pattern->by_key = pattern_is_full_key(draft);
     pattern->hydrates = pattern->index && !pattern->groups &&
                         (path->hydrate == CHOICE_UNSAID ? pattern->index->projects != PROJECTS_ALL
                                                         : path->hydrate == CHOICE_YES);
-    const char *wrong = contradiction(draft);
+    const char *wrong = pattern_contradiction(draft);
     if (wrong)
-        return draft_fail(draft, "%s", wrong);
+        return pattern_draft_fail(draft, "%s", wrong);
     if (pattern->attribute && !pattern->hydrates &&
-        !draft_check_held(draft, "attribute", pattern->attribute))
+        !pattern_draft_check_held(draft, "attribute", pattern->attribute))
         return false;
-    return (!pattern->list || entry_names_compile(draft)) && keep(draft);
+    return (!pattern->list || entry_names_compile(draft)) && pattern_store(draft);
 }
 
 struct map_pattern *pattern_compile(const struct model *model, struct arena *arena,
                                     const struct declared_table *table,
                                     const struct declared_path *path, struct findings *findings)
 {
-    struct draft draft = {.table = table, .model = model, .arena = arena, .findings = findings};
+    struct pattern_draft draft = {
+        .table = table, .model = model, .arena = arena, .findings = findings};
     struct declared_path spelled;
     draft.path = &spelled;
     draft.pattern = arena_alloc(arena, sizeof *draft.pattern);
     bool ok = draft.pattern || findings_no_memory(findings);
     ok = ok && spelling_of_wheres(model, path, &draft.scratch, findings, &spelled) &&
-         compile(&draft, table);
+         pattern_compile_it(&draft, table);
     arena_discard(&draft.scratch);
     return ok ? draft.pattern : NULL;
 }

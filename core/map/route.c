@@ -1,7 +1,7 @@
 #include "core/map/route.h"
 
-#include "core/map/condition.h"
-#include "core/map/name.h"
+#include "core/map/condition_template.h"
+#include "core/map/escape.h"
 
 struct builder {
     struct arena *arena; /* the model's */
@@ -10,7 +10,7 @@ struct builder {
     struct findings *findings;
 };
 
-static bool is_constrained(const struct model *table, const struct format *segment)
+static bool route_is_constrained(const struct model *table, const struct format *segment)
 {
     for (size_t i = 0; i < segment->count; i++) {
         const char *name = segment->pieces[i].param;
@@ -22,7 +22,7 @@ static bool is_constrained(const struct model *table, const struct format *segme
 }
 
 /* Whether it stands in the listing above and nowhere in the map. */
-static bool is_entry_alone(const struct route *route)
+static bool route_is_entry_alone(const struct route *route)
 {
     return route->entry && (!route->file || route->file == route->parent->list);
 }
@@ -30,19 +30,19 @@ static bool is_entry_alone(const struct route *route)
 /* The order in which siblings are tried: a literal, then the one that says more, then the one
  * whose parameter has a "match". Entries of the listing come behind what the map declares with some
  * text of its own: "{from}..{to}" is meant, were there a comma in an entry's name too. */
-static long precedence(const struct model *table, const struct route *route)
+static long route_precedence(const struct model *table, const struct route *route)
 {
     size_t bytes = format_literal_bytes(&route->segment);
     if (format_is_literal(&route->segment))
         return 1L << 30;
     if (route->entry)
         bytes += route->entry->rank.behind.size;
-    bool first = bytes > 0 && !is_entry_alone(route);
-    return (long)bytes * 2 + is_constrained(table, &route->segment) + (first ? 1L << 20 : 0);
+    bool first = bytes > 0 && !route_is_entry_alone(route);
+    return (long)bytes * 2 + route_is_constrained(table, &route->segment) + (first ? 1L << 20 : 0);
 }
 
 /* ENTRY is NULL but for an entry of PARENT's listing. */
-static struct route *new_route(struct builder *builder, struct route *parent,
+static struct route *route_new(struct builder *builder, struct route *parent,
                                const struct format *segment, const struct map_entry *entry,
                                struct finding_at at)
 {
@@ -59,8 +59,8 @@ static struct route *new_route(struct builder *builder, struct route *parent,
     if (!parent)
         return route;
     struct route **last = &parent->children;
-    long mine = precedence(builder->table, route);
-    while (*last && precedence(builder->table, *last) >= mine)
+    long mine = route_precedence(builder->table, route);
+    while (*last && route_precedence(builder->table, *last) >= mine)
         last = &(*last)->next;
     route->next = *last;
     *last = route;
@@ -68,8 +68,8 @@ static struct route *new_route(struct builder *builder, struct route *parent,
 }
 
 /* Two patterns share the steps that are written alike; others that fit the same names are found by
- * check_ambiguity. */
-static struct route *find_child(struct route *parent, const struct format *segment)
+ * route_check_ambiguity. */
+static struct route *route_find_child(struct route *parent, const struct format *segment)
 {
     for (struct route *child = parent->children; child; child = child->next)
         if (format_equal(&child->segment, segment))
@@ -78,7 +78,7 @@ static struct route *find_child(struct route *parent, const struct format *segme
 }
 
 /* NULL, or what a segment of a path may not be. */
-static const char *wrong_segment(const struct format *segment)
+static const char *route_wrong_segment(const struct format *segment)
 {
     for (size_t i = 0; i < segment->count; i++) {
         struct span literal = segment->pieces[i].literal;
@@ -101,8 +101,8 @@ static const char *wrong_segment(const struct format *segment)
     return NULL;
 }
 
-static bool parse_segment(struct builder *builder, const struct map_pattern *pattern,
-                          struct span text, struct format *out)
+static bool route_parse_segment(struct builder *builder, const struct map_pattern *pattern,
+                                struct span text, struct format *out)
 {
     CLEAN_UP(arena_discard) struct arena scratch = {0};
     struct format segment;
@@ -113,15 +113,15 @@ static bool parse_segment(struct builder *builder, const struct map_pattern *pat
     if (scratch.failed)
         return findings_no_memory(builder->findings);
     if (!wrong)
-        wrong = wrong_segment(&segment);
+        wrong = route_wrong_segment(&segment);
     if (wrong)
         return findings_add(builder->findings, FINDING_AT(pattern), "%s", wrong);
     return format_copy(builder->arena, &segment, out) || findings_no_memory(builder->findings);
 }
 
 /* Whether PARAM is the whole of KEY, which is binary, of records of KIND. */
-static bool is_bytes_of(const struct model *table, const struct map_key *key,
-                        const struct map_kind *kind, const char *param)
+static bool route_is_bytes_of(const struct model *table, const struct map_key *key,
+                              const struct map_kind *kind, const char *param)
 {
     const struct format *format = model_key_format(table, key, kind);
     const char *whole = format ? format_whole_param(format) : NULL;
@@ -129,51 +129,51 @@ static bool is_bytes_of(const struct model *table, const struct map_key *key,
 }
 
 /* Whether PARAM is a binary key of PATTERN's records, in the table or in the index. */
-static bool is_binary_key(const struct map_pattern *pattern, const char *param)
+static bool route_is_binary_key(const struct map_pattern *pattern, const char *param)
 {
     const struct model *table = pattern->table;
     for (size_t kind = 0; kind < pattern->kind_count; kind++) {
         const struct map_key *key;
         for (size_t i = 0; i < table->key_count; i++)
-            if (is_bytes_of(table, &table->keys[i], pattern->kinds[kind], param))
+            if (route_is_bytes_of(table, &table->keys[i], pattern->kinds[kind], param))
                 return true;
         for (size_t i = 0; pattern->index && (key = model_index_key(pattern->index, i)); i++)
-            if (is_bytes_of(table, key, pattern->kinds[kind], param))
+            if (route_is_bytes_of(table, key, pattern->kinds[kind], param))
                 return true;
     }
     return false;
 }
 
-static bool is_not_binary(void *arg, const struct map_cond *cond, const char *used)
+static bool route_is_not_binary(void *arg, const struct map_cond *cond, const char *used)
 {
     const char *const *param = arg;
     return cond->type != VALUE_B || strcmp(used, *param) != 0;
 }
 
 /* Whether PATTERN compares PARAM with bytes. */
-static bool is_binary(const struct map_pattern *pattern, const char *param)
+static bool route_is_binary(const struct map_pattern *pattern, const char *param)
 {
     for (size_t i = 0; i < pattern->where_count; i++)
-        if (!condition_each_param(&pattern->where[i], is_not_binary, &param))
+        if (!condition_each_param(&pattern->where[i], route_is_not_binary, &param))
             return true;
     for (size_t i = 0; i < pattern->filter_count; i++)
-        if (!condition_each_param(&pattern->filter[i], is_not_binary, &param))
+        if (!condition_each_param(&pattern->filter[i], route_is_not_binary, &param))
             return true;
-    return is_binary_key(pattern, param);
+    return route_is_binary_key(pattern, param);
 }
 
 /* Bytes may be typed in base64, so a step knows of its parameters which of them are some. */
-static void note_types(struct format *segment, const struct map_pattern *pattern)
+static void route_note_types(struct format *segment, const struct map_pattern *pattern)
 {
     for (size_t i = 0; i < segment->count; i++) {
         const char *param = segment->pieces[i].param;
-        if (param && is_binary(pattern, param))
+        if (param && route_is_binary(pattern, param))
             segment->pieces[i].type = VALUE_B;
     }
 }
 
 /* The route of PATTERN, made with all that lead there. */
-static struct route *lay_path(struct builder *builder, const struct map_pattern *pattern)
+static struct route *route_lay_path(struct builder *builder, const struct map_pattern *pattern)
 {
     struct route *route = builder->root;
     struct span rest = span_text(pattern->path);
@@ -188,14 +188,14 @@ static struct route *lay_path(struct builder *builder, const struct map_pattern 
         const char *slash = rest.size ? memchr(rest.data, '/', rest.size) : NULL;
         struct span text = slash ? span_of(rest.data, (size_t)(slash - rest.data)) : rest;
         struct format segment;
-        if (!parse_segment(builder, pattern, text, &segment))
+        if (!route_parse_segment(builder, pattern, text, &segment))
             return NULL;
-        struct route *child = find_child(route, &segment);
-        route = child ? child : new_route(builder, route, &segment, NULL, FINDING_AT(pattern));
+        struct route *child = route_find_child(route, &segment);
+        route = child ? child : route_new(builder, route, &segment, NULL, FINDING_AT(pattern));
         if (route && pattern->limit_param && format_has(&segment, pattern->limit_param))
             route->count = pattern->limit_param;
         if (route)
-            note_types(&route->segment, pattern);
+            route_note_types(&route->segment, pattern);
         if (!slash)
             return route;
         rest = span_from(rest, text.size + 1);
@@ -203,9 +203,9 @@ static struct route *lay_path(struct builder *builder, const struct map_pattern 
     return NULL;
 }
 
-static bool place_pattern(struct builder *builder, const struct map_pattern *pattern)
+static bool route_place_pattern(struct builder *builder, const struct map_pattern *pattern)
 {
-    struct route *route = lay_path(builder, pattern);
+    struct route *route = route_lay_path(builder, pattern);
     if (!route)
         return false;
     if (route->list || route->file)
@@ -224,8 +224,8 @@ static bool place_pattern(struct builder *builder, const struct map_pattern *pat
 
 /* An entry's name leads back to its key, so it is a path of its own; or the very one that the map
  * declares for the same record. */
-static bool join_entry(struct builder *builder, struct route *existing,
-                       const struct map_entry *entry, const struct map_pattern *listing)
+static bool route_join_entry(struct builder *builder, struct route *existing,
+                             const struct map_entry *entry, const struct map_pattern *listing)
 {
     if (existing->file && !existing->file->attribute && existing->kind == entry->kind) {
         existing->entry = entry;
@@ -239,45 +239,46 @@ static bool join_entry(struct builder *builder, struct route *existing,
                         buf_text(&segment), listing->path, listing->line);
 }
 
-static bool place_entries(struct builder *builder, struct route *listing)
+static bool route_place_entries(struct builder *builder, struct route *listing)
 {
     const struct map_pattern *pattern = listing->list;
     for (size_t i = 0; !pattern->groups && i < pattern->entry_count; i++) {
         const struct map_entry *entry = &pattern->entries[i];
-        struct route *existing = entry->rank.digits == 0 ? find_child(listing, &entry->name) : NULL;
-        if (existing && !join_entry(builder, existing, entry, pattern))
+        struct route *existing =
+            entry->rank.digits == 0 ? route_find_child(listing, &entry->name) : NULL;
+        if (existing && !route_join_entry(builder, existing, entry, pattern))
             return false;
         if (existing) {
-            note_types(&existing->segment, pattern);
+            route_note_types(&existing->segment, pattern);
             continue;
         }
-        struct route *route = new_route(builder, listing, &entry->name, entry, FINDING_AT(pattern));
+        struct route *route = route_new(builder, listing, &entry->name, entry, FINDING_AT(pattern));
         if (!route)
             return false;
-        note_types(&route->segment, pattern);
+        route_note_types(&route->segment, pattern);
         route->file = pattern;
         route->kind = entry->kind;
     }
     return true;
 }
 
-static bool place_all_entries(struct builder *builder, struct route *route)
+static bool route_place_all_entries(struct builder *builder, struct route *route)
 {
-    if (route->list && !place_entries(builder, route))
+    if (route->list && !route_place_entries(builder, route))
         return false;
     for (struct route *child = route->children; child; child = child->next)
-        if (!child->entry && !place_all_entries(builder, child))
+        if (!child->entry && !route_place_all_entries(builder, child))
             return false;
     return true;
 }
 
 /* Whether ROUTE, or a step below it, is of a path that listings show. An entry is its listing's. */
-static bool mark_hidden(struct route *route)
+static bool route_mark_hidden(struct route *route)
 {
     bool shown = (route->list && !route->list->hidden) || (route->file && !route->file->hidden);
     for (struct route *child = route->children; child; child = child->next)
         if (!child->entry || child->file != route->list)
-            shown = mark_hidden(child) || shown;
+            shown = route_mark_hidden(child) || shown;
     route->hidden = !shown;
     return shown;
 }
@@ -296,9 +297,9 @@ static bool route_overlaps(const struct model *table, const struct route *a, con
            format_overlaps_within(&a->segment, &b->segment, buf_span(&separator));
 }
 
-static bool check_pair(struct builder *builder, const struct route *a, const struct route *b)
+static bool route_check_pair(struct builder *builder, const struct route *a, const struct route *b)
 {
-    if (precedence(builder->table, a) != precedence(builder->table, b) ||
+    if (route_precedence(builder->table, a) != route_precedence(builder->table, b) ||
         !route_overlaps(builder->table, a, b))
         return true;
     CLEAN_UP(buf_clean_up) struct buf left = {0}, right = {0};
@@ -312,7 +313,7 @@ static bool check_pair(struct builder *builder, const struct route *a, const str
                         buf_text(&right), buf_text(&left), first->line);
 }
 
-static bool check_ambiguity(struct builder *builder, const struct route *route)
+static bool route_check_ambiguity(struct builder *builder, const struct route *route)
 {
     if (route->file && !route->entry && route->children)
         return findings_add(builder->findings, FINDING_AT(route),
@@ -320,9 +321,9 @@ static bool check_ambiguity(struct builder *builder, const struct route *route)
                             route->children->line);
     for (const struct route *a = route->children; a; a = a->next) {
         for (const struct route *b = a->next; b; b = b->next)
-            if (!check_pair(builder, a, b))
+            if (!route_check_pair(builder, a, b))
                 return false;
-        if (!check_ambiguity(builder, a))
+        if (!route_check_ambiguity(builder, a))
             return false;
     }
     return true;
@@ -334,13 +335,13 @@ struct route *route_build(const struct model *model, struct arena *arena, bool w
     struct builder builder = {.arena = arena, .table = model, .findings = findings};
     struct format nothing = {0};
     bool ok = true;
-    builder.root = new_route(&builder, NULL, &nothing, NULL, FINDING_AT(model));
+    builder.root = route_new(&builder, NULL, &nothing, NULL, FINDING_AT(model));
     for (const struct map_pattern *each = model->patterns; builder.root && each; each = each->next)
-        ok = place_pattern(&builder, each) && ok;
-    ok = ok && whole && builder.root && place_all_entries(&builder, builder.root) &&
-         check_ambiguity(&builder, builder.root);
+        ok = route_place_pattern(&builder, each) && ok;
+    ok = ok && whole && builder.root && route_place_all_entries(&builder, builder.root) &&
+         route_check_ambiguity(&builder, builder.root);
     if (builder.root)
-        mark_hidden(builder.root);
+        route_mark_hidden(builder.root);
     return ok ? builder.root : NULL;
 }
 

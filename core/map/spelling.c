@@ -9,9 +9,9 @@ struct collecting {
 };
 
 /* Calls FN for each format of a key that is text. */
-static void each_format(struct collecting *collecting,
-                        void (*fn)(struct collecting *, const struct format *,
-                                   struct finding_at at))
+static void spelling_each_format(struct collecting *collecting,
+                                 void (*fn)(struct collecting *, const struct format *,
+                                            struct finding_at at))
 {
     const struct model *model = collecting->model;
     for (const struct map_kind *kind = model->kinds; kind; kind = kind->next)
@@ -31,19 +31,20 @@ static void each_format(struct collecting *collecting,
     }
 }
 
-static bool is_same(const struct format_piece *a, const struct format_piece *b)
+static bool spelling_is_same(const struct format_piece *a, const struct format_piece *b)
 {
     return a->letters == b->letters && a->pad == b->pad;
 }
 
-static void write_spelling(const struct format_piece *spelling, struct buf *out)
+static void spelling_write(const struct format_piece *spelling, struct buf *out)
 {
     struct format_piece piece = *spelling;
     piece.open = false;
     format_write(&(struct format){&piece, 1}, out);
 }
 
-static void count(struct collecting *collecting, const struct format *format, struct finding_at at)
+static void spelling_count(struct collecting *collecting, const struct format *format,
+                           struct finding_at at)
 {
     (void)at;
     for (size_t i = 0; i < format->count; i++)
@@ -51,8 +52,8 @@ static void count(struct collecting *collecting, const struct format *format, st
             format->pieces[i].param && format_is_spelled(&format->pieces[i]);
 }
 
-static void collect(struct collecting *collecting, const struct format *format,
-                    struct finding_at at)
+static void spelling_collect_it(struct collecting *collecting, const struct format *format,
+                                struct finding_at at)
 {
     struct model *model = collecting->model;
     for (size_t i = 0; i < format->count; i++) {
@@ -70,19 +71,19 @@ static void collect(struct collecting *collecting, const struct format *format,
     }
 }
 
-static void compare(struct collecting *collecting, const struct format *format,
-                    struct finding_at at)
+static void spelling_compare(struct collecting *collecting, const struct format *format,
+                             struct finding_at at)
 {
     const struct model *model = collecting->model;
     for (size_t i = 0; i < format->count; i++) {
         const struct format_piece *piece = &format->pieces[i];
         const struct format_piece *spelling =
             piece->param ? model_spelling(model, piece->param) : NULL;
-        if (!spelling || is_same(spelling, piece))
+        if (!spelling || spelling_is_same(spelling, piece))
             continue;
         CLEAN_UP(buf_clean_up) struct buf one = {0}, other = {0};
-        write_spelling(piece, &one);
-        write_spelling(spelling, &other);
+        spelling_write(piece, &one);
+        spelling_write(spelling, &other);
         findings_add(collecting->findings, at,
                      "a part is spelled in one way wherever it stands, but this is %s, and line %u "
                      "has %s; call one of them something else",
@@ -92,7 +93,7 @@ static void compare(struct collecting *collecting, const struct format *format,
 }
 
 /* Of a parameter whose values are known: a misspelt one would be found nowhere. */
-static void check_values(const struct collecting *collecting)
+static void spelling_check_values(const struct collecting *collecting)
 {
     const struct model *model = collecting->model;
     for (const struct map_param *param = model->params; param; param = param->next) {
@@ -116,7 +117,7 @@ static void check_values(const struct collecting *collecting)
 void spelling_collect(struct model *model, struct arena *arena, struct findings *findings)
 {
     struct collecting collecting = {.model = model, .arena = arena, .findings = findings};
-    each_format(&collecting, count);
+    spelling_each_format(&collecting, spelling_count);
     if (model->spelled_count == 0)
         return;
     collecting.spelled = arena_array(arena, model->spelled_count, sizeof *collecting.spelled);
@@ -125,9 +126,9 @@ void spelling_collect(struct model *model, struct arena *arena, struct findings 
     model->spelled = collecting.spelled;
     if (!collecting.spelled || !collecting.lines)
         return;
-    each_format(&collecting, collect);
-    each_format(&collecting, compare);
-    check_values(&collecting);
+    spelling_each_format(&collecting, spelling_collect_it);
+    spelling_each_format(&collecting, spelling_compare);
+    spelling_check_values(&collecting);
 }
 
 bool spelling_refuse(const struct format_piece *spelling, struct span text, struct error *err)
@@ -154,8 +155,8 @@ bool spelling_check(const struct format *format, const struct bindings *path, st
 
 /* VALUE as keys spell it that have the part SPELLING. Of a number it is one whole parameter, or
  * written out. */
-static bool spell(const struct format_piece *spelling, const struct format *value,
-                  struct arena *arena, struct format *out)
+static bool spelling_spell(const struct format_piece *spelling, const struct format *value,
+                           struct arena *arena, struct format *out)
 {
     if (!format_copy(arena, value, out))
         return false;
@@ -174,7 +175,7 @@ static bool spell(const struct format_piece *spelling, const struct format *valu
 }
 
 /* NULL, or why a condition's value can't be compared with a number that has zeros in front. */
-static const char *unfit(const struct format_piece *spelling, const struct format *value)
+static const char *spelling_unfit(const struct format_piece *spelling, const struct format *value)
 {
     CLEAN_UP(buf_clean_up) struct buf plain = {0};
     if (format_whole_param(value))
@@ -186,15 +187,15 @@ static const char *unfit(const struct format_piece *spelling, const struct forma
                : "it is a number with as many digits as the key has, or without the zeros in front";
 }
 
-static const char *unfit_condition(const struct format_piece *spelling,
-                                   const struct declared_condition *where)
+static const char *spelling_unfit_condition(const struct format_piece *spelling,
+                                            const struct declared_condition *where)
 {
     if (spelling->pad == 0)
         return NULL;
     if (where->op == COND_BEGINS)
         return "a number with zeros in front has no beginning (x*)";
-    const char *wrong = unfit(spelling, &where->value);
-    return wrong || where->op != COND_BETWEEN ? wrong : unfit(spelling, &where->upper);
+    const char *wrong = spelling_unfit(spelling, &where->value);
+    return wrong || where->op != COND_BETWEEN ? wrong : spelling_unfit(spelling, &where->upper);
 }
 
 bool spelling_of_wheres(const struct model *model, const struct declared_path *path,
@@ -215,12 +216,12 @@ bool spelling_of_wheres(const struct model *model, const struct declared_path *p
         copy->next = NULL;
         *last = copy;
         last = &copy->next;
-        const char *wrong = spelling ? unfit_condition(spelling, where) : NULL;
+        const char *wrong = spelling ? spelling_unfit_condition(spelling, where) : NULL;
         if (wrong)
             ok = findings_add(findings, where->at, "\"%s\": \"where\" on %s: %s", path->path,
                               where->target, wrong);
-        if (spelling && (!spell(spelling, &where->value, arena, &copy->value) ||
-                         !spell(spelling, &where->upper, arena, &copy->upper)))
+        if (spelling && (!spelling_spell(spelling, &where->value, arena, &copy->value) ||
+                         !spelling_spell(spelling, &where->upper, arena, &copy->upper)))
             return findings_no_memory(findings);
     }
     return ok;

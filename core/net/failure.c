@@ -8,7 +8,7 @@
 enum { MAX_PEER = 300 }; /* a host name and a port */
 
 /* Writes "host:port", with the port even when it is the scheme's own. */
-static void write_peer(const char *url, char out[MAX_PEER])
+static void failure_write_peer(const char *url, char out[MAX_PEER])
 {
     char *host = NULL, *port = NULL;
     CURLU *parts = curl_url();
@@ -95,20 +95,20 @@ static const struct cause bad_proxy_address = {
     "port"};
 
 /* libcurl has several codes for it, and words that quote the address with its password. */
-static bool is_proxy_address_refused(const struct failure *failure)
+static bool failure_is_proxy_address_refused(const struct failure *failure)
 {
     static const char start[] = "Unsupported proxy";
     return failure->proxied && strncmp(failure->reason, start, strlen(start)) == 0;
 }
 
-static const struct cause *connect_cause(const struct failure *failure)
+static const struct cause *failure_connect_cause(const struct failure *failure)
 {
     if (failure->os_error != ECONNREFUSED)
         return &no_route;
     return failure->proxied ? &refused_by_proxy : &refused;
 }
 
-static const struct cause *listed_cause(int code)
+static const struct cause *failure_listed_cause(int code)
 {
     for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++)
         if ((int)causes[i].code == code)
@@ -116,65 +116,65 @@ static const struct cause *listed_cause(int code)
     return &other_cause;
 }
 
-static const struct cause *find_cause(const struct failure *failure)
+static const struct cause *failure_find_cause(const struct failure *failure)
 {
     if (failure->lost)
-        return listed_cause(CURLE_GOT_NOTHING);
+        return failure_listed_cause(CURLE_GOT_NOTHING);
     if (failure->proxy_status >= 300)
         return &bad_proxy;
-    if (is_proxy_address_refused(failure))
+    if (failure_is_proxy_address_refused(failure))
         return &bad_proxy_address;
     if (failure->code == CURLE_COULDNT_CONNECT)
-        return connect_cause(failure);
+        return failure_connect_cause(failure);
     if (failure->code == CURLE_UNSUPPORTED_PROTOCOL && !failure->connected)
         return &bad_scheme;
     if (failure->code == CURLE_OK || (failure->code == CURLE_RECV_ERROR && failure->answered))
         return &cut_short;
-    return listed_cause(failure->code);
+    return failure_listed_cause(failure->code);
 }
 
-bool failure_tell(const struct failure *failure, struct error *err)
+bool failure_report(const struct failure *failure, struct error *err)
 {
     char peer[MAX_PEER];
-    const struct cause *cause = find_cause(failure);
-    write_peer(failure->url, peer);
+    const struct cause *cause = failure_find_cause(failure);
+    failure_write_peer(failure->url, peer);
     bool is_told = failure->reason[0] && !(failure->proxied && strchr(failure->reason, '@'));
     const char *reason = is_told ? failure->reason : curl_easy_strerror((CURLcode)failure->code);
     return error_set(err, cause->kind, "%s%s%s%s%s", cause->before, peer, cause->after,
                      cause->with_reason ? reason : "", cause->advice);
 }
 
-bool failure_tell_late(const char *url, const char *what, int64_t timeout_ms, struct error *err)
+bool failure_report_late(const char *url, const char *what, int64_t timeout_ms, struct error *err)
 {
     char peer[MAX_PEER];
-    write_peer(url, peer);
+    failure_write_peer(url, peer);
     return error_set(err, ERROR_TIMED_OUT,
                      "no %s %s within %.1f s; check the network and try again", what, peer,
                      (double)timeout_ms / 1000);
 }
 
-bool failure_tell_no_descriptors(const char *url, struct error *err)
+bool failure_report_no_descriptors(const char *url, struct error *err)
 {
     char peer[MAX_PEER];
-    write_peer(url, peer);
+    failure_write_peer(url, peer);
     return error_set(err, ERROR_NO_DESCRIPTORS,
                      "too many files are open for a connection to %s; raise the limit (ulimit -n), "
                      "or close some",
                      peer);
 }
 
-bool failure_tell_too_large(const char *url, size_t limit, struct error *err)
+bool failure_report_too_large(const char *url, size_t limit, struct error *err)
 {
     char peer[MAX_PEER];
-    write_peer(url, peer);
+    failure_write_peer(url, peer);
     return error_set(err, ERROR_BAD_ANSWER, "the answer of %s is larger than the %zu bytes allowed",
                      peer, limit);
 }
 
-bool failure_tell_dead(const char *url, struct error *err)
+bool failure_report_dead(const char *url, struct error *err)
 {
     char peer[MAX_PEER];
-    write_peer(url, peer);
+    failure_write_peer(url, peer);
     return error_set(err, ERROR_RESET,
                      "an idle connection to %s was dead: no answer came over it; try again", peer);
 }

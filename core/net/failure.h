@@ -22,14 +22,14 @@ struct failure {
     bool answered;  /* headers had come */
 };
 
-bool failure_tell(const struct failure *failure, struct error *err);
+bool failure_report(const struct failure *failure, struct error *err);
 
 /* No WHAT ("answer from") within the time. */
-bool failure_tell_late(const char *url, const char *what, int64_t timeout_ms, struct error *err);
+bool failure_report_late(const char *url, const char *what, int64_t timeout_ms, struct error *err);
 /* The process, or the system, can open no more files. */
-bool failure_tell_no_descriptors(const char *url, struct error *err);
-bool failure_tell_too_large(const char *url, size_t limit, struct error *err);
+bool failure_report_no_descriptors(const char *url, struct error *err);
+bool failure_report_too_large(const char *url, size_t limit, struct error *err);
 /* Nothing came over a connection that had long been idle. */
-bool failure_tell_dead(const char *url, struct error *err);
+bool failure_report_dead(const char *url, struct error *err);
 
 #endif

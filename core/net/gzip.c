@@ -18,13 +18,13 @@ uint32_t gzip_crc32(struct span data)
     return (uint32_t)crc32_z(0, (const unsigned char *)data.data, data.size);
 }
 
-static void end_stream(z_stream *stream)
+static void gzip_end_stream(z_stream *stream)
 {
     inflateEnd(stream);
 }
 
 /* The length at the stream's end, modulo 4 GB: a peer's word, good for taking the room at once. */
-static size_t told_size(struct span data)
+static size_t gzip_reported_size(struct span data)
 {
     size_t size = 0;
     for (size_t i = 1; i <= 4 && data.size >= 4; i++)
@@ -33,7 +33,7 @@ static size_t told_size(struct span data)
 }
 
 /* Straight into OUT, a chunk's room at a time, until the stream ends. */
-static enum gzip_result inflate_all(z_stream *stream, size_t max, struct buf *out)
+static enum gzip_result gzip_inflate_all(z_stream *stream, size_t max, struct buf *out)
 {
     for (;;) {
         /* One byte beyond the bound tells a stream that ends there from one that goes on. */
@@ -61,10 +61,10 @@ static enum gzip_result inflate_all(z_stream *stream, size_t max, struct buf *ou
 
 enum gzip_result gzip_inflate(struct span data, size_t max, struct buf *out)
 {
-    size_t told = told_size(data);
+    size_t told = gzip_reported_size(data);
     if (data.size > UINT_MAX)
         return GZIP_TOO_LARGE;
-    CLEAN_UP(end_stream) z_stream stream = {0};
+    CLEAN_UP(gzip_end_stream) z_stream stream = {0};
     stream.next_in = (const unsigned char *)data.data;
     stream.avail_in = (uInt)data.size;
     if (inflateInit2(&stream, GZIP_ONLY) != Z_OK)
@@ -72,7 +72,7 @@ enum gzip_result gzip_inflate(struct span data, size_t max, struct buf *out)
     /* No stream grows by more than that, so a short one cannot make us take much. */
     if (told <= max && told / MOST_GROWTH <= data.size)
         buf_reserve_within(out, told + 1, max + 1);
-    enum gzip_result result = out->failed ? GZIP_NO_MEMORY : inflate_all(&stream, max, out);
+    enum gzip_result result = out->failed ? GZIP_NO_MEMORY : gzip_inflate_all(&stream, max, out);
     if (result != GZIP_WHOLE)
         buf_clean_up_secret(out);
     return result;

@@ -9,7 +9,7 @@ void head_clean_up(struct head *head)
     *head = (struct head){0};
 }
 
-static struct span trimmed(struct span text)
+static struct span head_trimmed(struct span text)
 {
     while (text.size > 0 && strchr(" \t\r\n", text.data[text.size - 1]))
         text.size--;
@@ -18,26 +18,26 @@ static struct span trimmed(struct span text)
     return text;
 }
 
-static void add_text(struct buf *out, struct span text)
+static void head_add_text(struct buf *out, struct span text)
 {
     buf_add_span(out, text);
     buf_add_char(out, '\0');
 }
 
-static void add_header(struct head *head, struct span line)
+static void head_add_header(struct head *head, struct span line)
 {
     const char *colon = memchr(line.data, ':', line.size);
     if (!colon)
         return;
     size_t name = (size_t)(colon - line.data);
-    add_text(&head->text, trimmed(span_of(line.data, name)));
-    add_text(&head->text, trimmed(span_from(line, name + 1)));
+    head_add_text(&head->text, head_trimmed(span_of(line.data, name)));
+    head_add_text(&head->text, head_trimmed(span_from(line, name + 1)));
     head->count++;
 }
 
 void head_add(struct head *head, struct span line)
 {
-    line = trimmed(line);
+    line = head_trimmed(line);
     if (span_starts(line, SPAN_LITERAL("HTTP/"))) {
         buf_truncate(&head->text, 0);
         head->count = 0;
@@ -45,7 +45,7 @@ void head_add(struct head *head, struct span line)
     } else if (line.size == 0) {
         head->complete = true;
     } else {
-        add_header(head, line);
+        head_add_header(head, line);
     }
 }
 

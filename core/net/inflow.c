@@ -9,12 +9,12 @@ void inflow_init(struct inflow *inflow, size_t most)
     inflow->end = &inflow->first;
 }
 
-static bool goes(const struct incoming *incoming)
+static bool inflow_goes(const struct incoming *incoming)
 {
     return incoming->bytes > 0 && !incoming->waits;
 }
 
-static void add_to_queue(struct inflow *inflow, struct incoming *incoming)
+static void inflow_add_to_queue(struct inflow *inflow, struct incoming *incoming)
 {
     incoming->waits = true;
     incoming->next = NULL;
@@ -23,7 +23,7 @@ static void add_to_queue(struct inflow *inflow, struct incoming *incoming)
     inflow->end = &incoming->next;
 }
 
-static void take_from_queue(struct inflow *inflow, struct incoming *incoming)
+static void inflow_take_from_queue(struct inflow *inflow, struct incoming *incoming)
 {
     *incoming->link = incoming->next;
     if (incoming->next)
@@ -35,24 +35,24 @@ static void take_from_queue(struct inflow *inflow, struct incoming *incoming)
 
 bool inflow_take(struct inflow *inflow, struct incoming *incoming, size_t size)
 {
-    inflow->going -= goes(incoming);
+    inflow->going -= inflow_goes(incoming);
     bool fits = inflow->bytes + size <= inflow->most;
     if (!fits && inflow->going > 0) {
-        add_to_queue(inflow, incoming);
+        inflow_add_to_queue(inflow, incoming);
         return false;
     }
     incoming->bytes += size;
     inflow->bytes += size;
-    inflow->going += goes(incoming);
+    inflow->going += inflow_goes(incoming);
     return true;
 }
 
 void inflow_leave(struct inflow *inflow, struct incoming *incoming)
 {
-    inflow->going -= goes(incoming);
+    inflow->going -= inflow_goes(incoming);
     inflow->bytes -= incoming->bytes;
     if (incoming->waits)
-        take_from_queue(inflow, incoming);
+        inflow_take_from_queue(inflow, incoming);
     *incoming = (struct incoming){0};
 }
 
@@ -62,7 +62,7 @@ struct incoming *inflow_next(struct inflow *inflow)
     bool has_room = inflow->bytes + ROOM <= inflow->most;
     if (!next || (!has_room && inflow->going > 0))
         return NULL;
-    take_from_queue(inflow, next);
-    inflow->going += goes(next);
+    inflow_take_from_queue(inflow, next);
+    inflow->going += inflow_goes(next);
     return next;
 }

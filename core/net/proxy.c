@@ -11,7 +11,7 @@ static const char suffix[] = "_proxy";
 
 /* The value of LINE, "NAME=value", if NAME is SCHEME_proxy; its last part in lower case, if EXACT
  * is set, and in any case otherwise. */
-static const char *value_in(const char *line, struct span scheme, bool exact)
+static const char *proxy_value_in(const char *line, struct span scheme, bool exact)
 {
     size_t size = scheme.size + sizeof suffix - 1;
     if (strncasecmp(line, scheme.data, scheme.size) != 0 ||
@@ -23,22 +23,22 @@ static const char *value_in(const char *line, struct span scheme, bool exact)
 
 /* What the environment says of SCHEME ("http", "https", "no"); NULL for nothing. A name in lower
  * case goes before all others, and takes their word back where it is empty. */
-static const char *find(struct span scheme)
+static const char *proxy_find(struct span scheme)
 {
     const char *found = NULL, *value;
     for (char **line = environ; *line; line++)
-        if ((value = value_in(*line, scheme, false)) && *value)
+        if ((value = proxy_value_in(*line, scheme, false)) && *value)
             found = value;
     /* In a CGI program HTTP_PROXY is what some stranger's request says in its "Proxy:". */
     if (getenv("REQUEST_METHOD") && span_is(scheme, "http"))
         found = NULL;
     for (char **line = environ; *line; line++)
-        if ((value = value_in(*line, scheme, true)))
+        if ((value = proxy_value_in(*line, scheme, true)))
             found = *value ? value : NULL;
     return found;
 }
 
-static struct span trimmed(struct span text)
+static struct span proxy_trimmed(struct span text)
 {
     while (text.size > 0 && isspace((unsigned char)text.data[text.size - 1]))
         text.size--;
@@ -48,7 +48,7 @@ static struct span trimmed(struct span text)
 }
 
 /* Whether HOST is NAME, or below it as a domain. */
-static bool is_within(struct span host, struct span name)
+static bool proxy_is_within(struct span host, struct span name)
 {
     if (host.size < name.size ||
         strncasecmp(host.data + host.size - name.size, name.data, name.size) != 0)
@@ -57,7 +57,7 @@ static bool is_within(struct span host, struct span name)
 }
 
 /* The host without its port. */
-static struct span without_port(struct span host)
+static struct span proxy_without_port(struct span host)
 {
     size_t size = host.size;
     while (size > 0 && isdigit((unsigned char)host.data[size - 1]))
@@ -66,17 +66,18 @@ static struct span without_port(struct span host)
 }
 
 /* Whether no_proxy names the host: all of them ("*"), or domains with or without a port. */
-static bool is_left_out(struct span host)
+static bool proxy_is_left_out(struct span host)
 {
-    const char *list = find(span_text("no"));
+    const char *list = proxy_find(span_text("no"));
     if (list && strcmp(list, "*") == 0)
         return true;
     while (list && *list) {
         size_t size = strcspn(list, ",");
-        struct span name = trimmed(span_of(list, size));
+        struct span name = proxy_trimmed(span_of(list, size));
         while (name.size > 0 && name.data[0] == '.')
             name = span_from(name, 1);
-        if (name.size > 0 && (is_within(host, name) || is_within(without_port(host), name)))
+        if (name.size > 0 &&
+            (proxy_is_within(host, name) || proxy_is_within(proxy_without_port(host), name)))
             return true;
         list += size + (list[size] == ',');
     }
@@ -88,9 +89,9 @@ void proxy_for(const char *url, struct buf *out)
     const char *end = strstr(url, "://");
     if (!end)
         return;
-    const char *proxy = find(span_of(url, (size_t)(end - url)));
+    const char *proxy = proxy_find(span_of(url, (size_t)(end - url)));
     struct span host = span_of(end + 3, strcspn(end + 3, "/?#"));
-    if (!proxy || is_left_out(host))
+    if (!proxy || proxy_is_left_out(host))
         return;
     if (!strstr(proxy, "://"))
         buf_add_text(out, strncmp(proxy, "//", 2) == 0 ? "http:" : "http://");

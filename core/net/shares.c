@@ -26,7 +26,7 @@ void shares_clean_up(struct shares *shares)
     dict_clean_up(&shares->keys);
 }
 
-static struct share *find_share(struct shares *shares, const char *key)
+static struct share *shares_find_share(struct shares *shares, const char *key)
 {
     size_t size = strlen(key);
     struct dict_node *node = dict_find(&shares->keys, span_of(key, size));
@@ -42,7 +42,7 @@ static struct share *find_share(struct shares *shares, const char *key)
     return share;
 }
 
-static void queue_share(struct shares *shares, struct share *share)
+static void shares_queue(struct shares *shares, struct share *share)
 {
     share->next = NULL;
     share->link = shares->end;
@@ -50,7 +50,7 @@ static void queue_share(struct shares *shares, struct share *share)
     shares->end = &share->next;
 }
 
-static void unqueue_share(struct shares *shares, struct share *share)
+static void shares_unqueue(struct shares *shares, struct share *share)
 {
     *share->link = share->next;
     *(share->next ? &share->next->link : &shares->end) = share->link;
@@ -60,12 +60,12 @@ static void unqueue_share(struct shares *shares, struct share *share)
 /* A key has at most its own share, and at most as many turns as are still free for all: so each key
  * that comes finds some, even when those before it hang with all of theirs. (With shares of 16 in a
  * whole of 64, the first three that hang take 16 each, the next ones 8, 4, 2, 1 and 1.) */
-static bool may_go(const struct shares *shares, const struct share *share)
+static bool shares_may_go(const struct shares *shares, const struct share *share)
 {
     return share->granted < shares->each && share->granted < shares->whole - shares->granted;
 }
 
-static void grant(struct shares *shares, struct turn *turn)
+static void shares_grant(struct shares *shares, struct turn *turn)
 {
     turn->granted = true;
     turn->share->granted++;
@@ -74,17 +74,17 @@ static void grant(struct shares *shares, struct turn *turn)
 
 bool shares_enter(struct shares *shares, struct turn *turn, const char *key)
 {
-    struct share *share = find_share(shares, key);
+    struct share *share = shares_find_share(shares, key);
     if (!share)
         return false;
     *turn = (struct turn){.share = share};
     share->members++;
-    if (!share->first && may_go(shares, share)) {
-        grant(shares, turn);
+    if (!share->first && shares_may_go(shares, share)) {
+        shares_grant(shares, turn);
         return true;
     }
     if (!share->first)
-        queue_share(shares, share);
+        shares_queue(shares, share);
     turn->link = share->end;
     *share->end = turn;
     share->end = &turn->next;
@@ -92,7 +92,7 @@ bool shares_enter(struct shares *shares, struct turn *turn, const char *key)
 }
 
 /* Takes it from those who wait. */
-static void unqueue(struct shares *shares, struct turn *turn)
+static void shares_unqueue_it(struct shares *shares, struct turn *turn)
 {
     struct share *share = turn->share;
     *turn->link = turn->next;
@@ -100,7 +100,7 @@ static void unqueue(struct shares *shares, struct turn *turn)
     turn->next = NULL;
     turn->link = NULL;
     if (!share->first)
-        unqueue_share(shares, share);
+        shares_unqueue(shares, share);
 }
 
 void shares_leave(struct shares *shares, struct turn *turn)
@@ -112,7 +112,7 @@ void shares_leave(struct shares *shares, struct turn *turn)
         share->granted--;
         shares->granted--;
     } else {
-        unqueue(shares, turn);
+        shares_unqueue_it(shares, turn);
     }
     *turn = (struct turn){0};
     if (--share->members == 0) {
@@ -124,14 +124,14 @@ void shares_leave(struct shares *shares, struct turn *turn)
 struct turn *shares_next(struct shares *shares)
 {
     for (struct share *share = shares->first; share; share = share->next) {
-        if (!may_go(shares, share))
+        if (!shares_may_go(shares, share))
             continue;
         struct turn *turn = share->first;
-        unqueue(shares, turn);
-        grant(shares, turn);
+        shares_unqueue_it(shares, turn);
+        shares_grant(shares, turn);
         if (share->first) { /* others have their turn before it has another */
-            unqueue_share(shares, share);
-            queue_share(shares, share);
+            shares_unqueue(shares, share);
+            shares_queue(shares, share);
         }
         return turn;
     }

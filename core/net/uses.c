@@ -21,7 +21,7 @@ void uses_clean_up(struct uses *uses)
 }
 
 /* The connection's own entry, else a free one, else that of the one which was used longest ago. */
-static struct use *use_of(struct uses *uses, int local_port)
+static struct use *uses_use_of(struct uses *uses, int local_port)
 {
     struct use *best = &uses->items[0];
     for (size_t i = 0; i < uses->count; i++) {
@@ -36,7 +36,7 @@ static struct use *use_of(struct uses *uses, int local_port)
 
 int64_t uses_note(struct uses *uses, int local_port, int64_t now_ms)
 {
-    struct use *use = use_of(uses, local_port);
+    struct use *use = uses_use_of(uses, local_port);
     int64_t before_ms = use->at_ms;
     use->at_ms = now_ms;
     return before_ms;

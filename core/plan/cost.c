@@ -1,7 +1,7 @@
 #include "core/plan/cost.h"
 
 #include "core/base/decimal.h"
-#include "core/plan/units.h"
+#include "core/plan/capacity_bounds.h"
 
 bool cost_index_alone(const struct map_pattern *pattern)
 {
@@ -11,16 +11,18 @@ bool cost_index_alone(const struct map_pattern *pattern)
 /* One item by its key, then. */
 static void cost_of_key(const struct map_pattern *pattern, struct cost *out)
 {
-    double least = units_of_item(0, pattern->consistent);
-    double most = units_of_item(units_item_bytes(pattern->table, NULL), pattern->consistent);
+    double least = capacity_bounds_of_item(0, pattern->consistent);
+    double most = capacity_bounds_of_item(capacity_bounds_item_bytes(pattern->table, NULL),
+                                          pattern->consistent);
     out->requests = 1;
     out->units = (struct cost_units){.least = least, .most = most};
 }
 
 /* What follows a query of an index whose records are read again, by their keys. */
-static void add_hydration(const struct map_pattern *pattern, struct cost *out)
+static void cost_add_hydration(const struct map_pattern *pattern, struct cost *out)
 {
-    double item = units_of_item(units_item_bytes(pattern->table, NULL), pattern->consistent);
+    double item = capacity_bounds_of_item(capacity_bounds_item_bytes(pattern->table, NULL),
+                                          pattern->consistent);
     out->batches = pattern->list;
     if (pattern->list) {
         out->units.record = item;
@@ -34,7 +36,7 @@ static void add_hydration(const struct map_pattern *pattern, struct cost *out)
 static void cost_of_query(const struct map_pattern *pattern, uint32_t limit, bool ties,
                           bool first_page_does, struct cost *out)
 {
-    uint64_t item = units_item_bytes(pattern->table, pattern->index);
+    uint64_t item = capacity_bounds_item_bytes(pattern->table, pattern->index);
     *out = (struct cost){.consistent = pattern->consistent};
     out->requests = first_page_does;
     out->passes_over = first_page_does;
@@ -42,13 +44,14 @@ static void cost_of_query(const struct map_pattern *pattern, uint32_t limit, boo
     out->ties = first_page_does && ties;
     out->pages = !first_page_does;
     out->units = (struct cost_units){
-        .least = units_of_item(0, pattern->consistent),
-        .most =
-            first_page_does ? units_of_page((uint64_t)limit + ties, item, pattern->consistent) : 0,
-        .page = units_of_page(0, item, pattern->consistent),
+        .least = capacity_bounds_of_item(0, pattern->consistent),
+        .most = first_page_does
+                    ? capacity_bounds_of_page((uint64_t)limit + ties, item, pattern->consistent)
+                    : 0,
+        .page = capacity_bounds_of_page(0, item, pattern->consistent),
     };
     if (pattern->hydrates)
-        add_hydration(pattern, out);
+        cost_add_hydration(pattern, out);
 }
 
 void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *entry,
@@ -67,8 +70,8 @@ void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *
     out->filters = entry || pattern->filter_count;
 }
 
-void cost_of_asked(const struct map_pattern *pattern, uint32_t limit, bool ties, bool filtered,
-                   struct cost *out)
+void cost_of_selection(const struct map_pattern *pattern, uint32_t limit, bool ties, bool filtered,
+                       struct cost *out)
 {
     cost_of_query(pattern, limit, ties, limit > 0 && !filtered, out);
     out->filters = filtered;
@@ -82,21 +85,21 @@ void cost_of_index_alone(struct cost *cost)
 
 void cost_of_search(const struct map_pattern *pattern, struct cost *out)
 {
-    uint64_t item = units_item_bytes(pattern->table, pattern->index);
+    uint64_t item = capacity_bounds_item_bytes(pattern->table, pattern->index);
     *out = (struct cost){.pages = 1, .consistent = pattern->consistent};
     out->filters = pattern->filter_count > 0;
     out->units = (struct cost_units){
-        .least = units_of_item(0, pattern->consistent),
-        .page = units_of_page(0, item, pattern->consistent),
+        .least = capacity_bounds_of_item(0, pattern->consistent),
+        .page = capacity_bounds_of_page(0, item, pattern->consistent),
     };
     if (cost_index_alone(pattern))
         return;
     out->requests = 1;
-    item = units_item_bytes(pattern->table, NULL);
-    out->units.most = units_of_item(item, pattern->consistent);
+    item = capacity_bounds_item_bytes(pattern->table, NULL);
+    out->units.most = capacity_bounds_of_item(item, pattern->consistent);
 }
 
-static double larger(double a, double b)
+static double cost_larger(double a, double b)
 {
     return a > b ? a : b;
 }
@@ -118,8 +121,8 @@ void cost_add(struct cost *cost, const struct cost *more)
     cost->units.least += more->units.least;
     cost->units.most += more->units.most;
     cost->units.scan += more->units.scan;
-    cost->units.page = larger(cost->units.page, more->units.page);
-    cost->units.record = larger(cost->units.record, more->units.record);
+    cost->units.page = cost_larger(cost->units.page, more->units.page);
+    cost->units.record = cost_larger(cost->units.record, more->units.record);
 }
 
 void cost_write(const struct cost *cost, struct buf *out)
@@ -192,8 +195,8 @@ struct amounts {
     size_t count;
 };
 
-static void add_amount(struct amounts *amounts, double units, const char *behind,
-                       const char *member)
+static void cost_add_amount(struct amounts *amounts, double units, const char *behind,
+                            const char *member)
 {
     if (units <= 0)
         return;
@@ -202,18 +205,18 @@ static void add_amount(struct amounts *amounts, double units, const char *behind
     amounts->items[amounts->count++].member = member;
 }
 
-static struct amounts amounts_of(const struct cost *cost)
+static struct amounts cost_amounts_of(const struct cost *cost)
 {
     struct amounts amounts = {0};
     const struct cost_units *units = &cost->units;
-    add_amount(&amounts, units->scan, "", "most_of_scan");
-    add_amount(&amounts, cost->pages ? units->page : 0, " a page", "most_a_page");
-    add_amount(&amounts, units->most, amounts.count ? " more" : "", "most");
-    add_amount(&amounts, units->record, " a record", "most_a_record");
+    cost_add_amount(&amounts, units->scan, "", "most_of_scan");
+    cost_add_amount(&amounts, cost->pages ? units->page : 0, " a page", "most_a_page");
+    cost_add_amount(&amounts, units->most, amounts.count ? " more" : "", "most");
+    cost_add_amount(&amounts, units->record, " a record", "most_a_record");
     return amounts;
 }
 
-static void write_most(const struct amounts *amounts, const char *unit, struct buf *out)
+static void cost_write_most_it(const struct amounts *amounts, const char *unit, struct buf *out)
 {
     for (size_t i = 0; i < amounts->count; i++) {
         buf_add_text(out, i == 0 ? "at most " : i + 1 < amounts->count ? ", " : " and ");
@@ -224,42 +227,42 @@ static void write_most(const struct amounts *amounts, const char *unit, struct b
 
 void cost_write_most(const struct cost *cost, struct buf *out)
 {
-    struct amounts amounts = amounts_of(cost);
-    write_most(&amounts, " units", out);
+    struct amounts amounts = cost_amounts_of(cost);
+    cost_write_most_it(&amounts, " units", out);
 }
 
 void cost_write_units(const struct cost *cost, double price, struct buf *out)
 {
-    struct amounts amounts = amounts_of(cost);
+    struct amounts amounts = cost_amounts_of(cost);
     if (amounts.count == 0)
         return;
     decimal_write(cost->units.least, out);
     buf_add_text(out, " units if nothing is there, ");
-    write_most(&amounts, "", out);
+    cost_write_most_it(&amounts, "", out);
     buf_add_text(out, ": about ");
-    units_write_dollars(amounts.items[0].units, price, out);
+    capacity_bounds_write_dollars(amounts.items[0].units, price, out);
     buf_printf(out, "%s on demand", amounts.items[0].behind);
 }
 
 /* Dollars are rounded to a millionth of a millionth, which no price of a unit goes below. */
-static void write_amount(const char *member, double units, double price, struct buf *out)
+static void cost_write_amount(const char *member, double units, double price, struct buf *out)
 {
     buf_printf(out, "\"%s\": ", member);
     decimal_write(price > 0 ? (double)(uint64_t)(units * price * 1e6 + 0.5) / 1e12 : units, out);
 }
 
 /* In dollars at PRICE a million; in units where PRICE is 0. */
-static void write_amounts(const struct cost *cost, double price, struct buf *out)
+static void cost_write_amounts(const struct cost *cost, double price, struct buf *out)
 {
-    struct amounts amounts = amounts_of(cost);
-    write_amount("least", cost->units.least, price, out);
+    struct amounts amounts = cost_amounts_of(cost);
+    cost_write_amount("least", cost->units.least, price, out);
     for (size_t i = 0; i < amounts.count; i++) {
         buf_add_text(out, ", ");
-        write_amount(amounts.items[i].member, amounts.items[i].units, price, out);
+        cost_write_amount(amounts.items[i].member, amounts.items[i].units, price, out);
     }
     if (!cost->pages && cost->units.page > 0) {
         buf_add_text(out, ", ");
-        write_amount("most_a_page", cost->units.page, price, out);
+        cost_write_amount("most_a_page", cost->units.page, price, out);
     }
     buf_add_char(out, '}');
 }
@@ -267,7 +270,7 @@ static void write_amounts(const struct cost *cost, double price, struct buf *out
 void cost_write_units_json(const struct cost *cost, struct buf *out)
 {
     buf_add_char(out, '{');
-    write_amounts(cost, 0, out);
+    cost_write_amounts(cost, 0, out);
 }
 
 void cost_write_dollars_json(const struct cost *cost, double price, struct buf *out)
@@ -275,5 +278,5 @@ void cost_write_dollars_json(const struct cost *cost, double price, struct buf *
     buf_add_text(out, "{\"a_million_units\": ");
     decimal_write(price, out);
     buf_add_text(out, ", ");
-    write_amounts(cost, price, out);
+    cost_write_amounts(cost, price, out);
 }

@@ -45,8 +45,8 @@ void cost_of_pattern(const struct map_pattern *pattern, const struct map_entry *
                      uint32_t limit, struct cost *out);
 /* The same of a listing of which something is asked beside its path: LIMIT as there, TIES if it
  * goes on behind the last of these, FILTERED if the source is told which records. */
-void cost_of_asked(const struct map_pattern *pattern, uint32_t limit, bool ties, bool filtered,
-                   struct cost *out);
+void cost_of_selection(const struct map_pattern *pattern, uint32_t limit, bool ties, bool filtered,
+                       struct cost *out);
 /* Takes off what the second step of a listing costs, which is not taken. */
 void cost_of_index_alone(struct cost *cost);
 /* Of an entry whose name is shortened. */

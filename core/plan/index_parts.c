@@ -15,8 +15,8 @@ bool index_parts_value(const struct map_key *key, struct json item, struct arena
 }
 
 /* Whether a part of FORMAT stands in WANTED and is not in PARTS. */
-static bool adds_parts(const struct format *format, const struct format *wanted,
-                       const struct bindings *parts)
+static bool index_parts_adds_parts(const struct format *format, const struct format *wanted,
+                                   const struct bindings *parts)
 {
     for (size_t i = 0; i < format->count; i++) {
         const char *param = format->pieces[i].param;
@@ -37,7 +37,7 @@ bool index_parts_take(const struct model *table, const struct map_index *index,
         const struct format *format = model_key_format(table, key, kind);
         if (!index_parts_value(key, item, arena, &value) || !format)
             return false;
-        if (!adds_parts(format, wanted, parts))
+        if (!index_parts_adds_parts(format, wanted, parts))
             continue;
         if (!format_match_key(format, value.bytes, table->separator, &own) ||
             !bindings_agree(&own, &own))

@@ -3,18 +3,20 @@
 #include <stdlib.h>
 
 #include "core/base/utf8.h"
+#include "core/condition/operand.h"
 #include "core/item/item.h"
-#include "core/map/condition.h"
-#include "core/map/limit.h"
-#include "core/map/name.h"
+#include "core/map/condition_template.h"
+#include "core/map/entry_limit.h"
+#include "core/map/escape.h"
 #include "core/map/spelling.h"
+#include "core/plan/implied.h"
 #include "core/plan/index_parts.h"
-#include "core/plan/unseen.h"
 
 enum { MAX_SORT_BYTES = 1024, MAX_EXPRESSION = 4096 }; /* as the service has it */
 
 /* The value of one attribute of the key that the path says in full. */
-static bool expand_key(struct plan *plan, size_t i, struct key_attribute *out, struct error *err)
+static bool plan_expand_key(struct plan *plan, size_t i, struct key_attribute *out,
+                            struct error *err)
 {
     const struct model *table = plan->table;
     const struct map_key *key = &table->keys[i];
@@ -28,7 +30,7 @@ static bool expand_key(struct plan *plan, size_t i, struct key_attribute *out, s
         return error_set(err, ERROR_INVALID, "the path does not say the whole key");
     if (text.failed)
         return error_no_memory(err);
-    if (!condition_check_key(key->attribute, key->type, buf_span(&text), err))
+    if (!operand_check_key(key->attribute, key->type, buf_span(&text), err))
         return false;
     if (!format_match_key(format, buf_span(&text), table->separator, &parts))
         return error_set(err, ERROR_INVALID,
@@ -37,24 +39,24 @@ static bool expand_key(struct plan *plan, size_t i, struct key_attribute *out, s
                          text.size > 200 ? 200 : (int)text.size, buf_text(&text), table->separator);
     if (i == 1 && text.size > MAX_SORT_BYTES)
         return error_set(err, ERROR_INVALID, "no sort key is longer than %d bytes", MAX_SORT_BYTES);
-    *out = (struct key_attribute){
-        span_text(key->attribute),
-        {key->type, condition_keep_value(&plan->arena, key->type, buf_span(&text))}};
+    *out =
+        (struct key_attribute){span_text(key->attribute),
+                               {key->type, operand_copy(&plan->arena, key->type, buf_span(&text))}};
     return !plan->arena.failed || error_no_memory(err);
 }
 
 /* The full key, of PLAN_KEY or of an entry. */
-static bool expand_keys(struct plan *plan, struct key *out, struct error *err)
+static bool plan_expand_keys(struct plan *plan, struct key *out, struct error *err)
 {
     *out = (struct key){.count = plan->table->key_count};
     for (size_t i = 0; i < out->count; i++)
-        if (!expand_key(plan, i, &out->attributes[i], err))
+        if (!plan_expand_key(plan, i, &out->attributes[i], err))
             return false;
     return true;
 }
 
-static bool add_conds(const struct plan *plan, const struct map_cond *conds, size_t count,
-                      void (*add)(struct read *, const struct cond *), struct error *err)
+static bool plan_add_conds(const struct plan *plan, const struct map_cond *conds, size_t count,
+                           void (*add)(struct read *, const struct cond *), struct error *err)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     for (size_t i = 0; i < count; i++) {
@@ -67,7 +69,7 @@ static bool add_conds(const struct plan *plan, const struct map_cond *conds, siz
 }
 
 /* A range that the service would understand in another way than the map is refused. */
-static bool check_bounds(const struct plan *plan, struct error *err)
+static bool plan_check_bounds(const struct plan *plan, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
     for (size_t i = 0; i < pattern->bound_count; i++) {
@@ -82,7 +84,7 @@ static bool check_bounds(const struct plan *plan, struct error *err)
 }
 
 /* Where directories alone are shown, the keys are all that need travel. */
-static void project_keys(const struct plan *plan)
+static void plan_project_keys(const struct plan *plan)
 {
     const struct map_index *index = plan->pattern->index;
     const struct map_key *key;
@@ -93,22 +95,22 @@ static void project_keys(const struct plan *plan)
             read_add_attribute(plan->query, span_text(key->attribute));
 }
 
-static bool project_asked(void *arg, struct span attribute)
+static bool plan_project_requested(void *arg, struct span attribute)
 {
     read_add_attribute(arg, attribute);
     return true;
 }
 
 /* With a bare value wanted, only what leads to it need travel, and what dates it. */
-static void project_query(const struct plan *plan)
+static void plan_project_query(const struct plan *plan)
 {
     const struct map_pattern *pattern = plan->pattern;
     if (pattern->groups)
-        project_keys(plan);
+        plan_project_keys(plan);
     if (!pattern->attribute || plan->reads_again)
         return;
     if (plan->asked && plan->asked->filter)
-        cond_each_attribute(plan->asked->filter, project_asked, plan->query);
+        cond_each_attribute(plan->asked->filter, plan_project_requested, plan->query);
     for (size_t i = 0; i < plan->table->key_count; i++)
         read_add_attribute(plan->query, span_text(plan->table->keys[i].attribute));
     read_add_attribute(plan->query, span_text(pattern->attribute));
@@ -120,7 +122,7 @@ static void project_query(const struct plan *plan)
 }
 
 /* By what the answer is in order, and what tells its items apart. */
-static void add_sort(const struct plan *plan)
+static void plan_add_sort(const struct plan *plan)
 {
     const struct map_index *index = plan->pattern->index;
     for (size_t i = 0; index && i < plan->table->key_count; i++)
@@ -132,24 +134,24 @@ static void add_sort(const struct plan *plan)
 }
 
 /* What is asked beside the path. */
-static bool add_asked(struct plan *plan, struct error *err)
+static bool plan_add_requested(struct plan *plan, struct error *err)
 {
     const struct cond *filter = plan->asked ? plan->asked->filter : NULL;
     size_t used = 0;
     if (!filter)
         return true;
     for (size_t i = 0; i < plan->query->filter_count; i++)
-        used += asked_expression_bytes(&plan->query->filter[i]);
+        used += selection_expression_bytes(&plan->query->filter[i]);
     size_t room = used < MAX_EXPRESSION ? MAX_EXPRESSION - used : 0;
-    if (!asked_split(filter, plan->pattern, plan->reads_again, room, &plan->arena, &plan->parts,
-                     err))
+    if (!selection_split(filter, plan->pattern, plan->reads_again, room, &plan->arena, &plan->parts,
+                         err))
         return false;
     if (plan->parts.sent.child_count > 0)
         read_add_filter(plan->query, &plan->parts.sent);
     return true;
 }
 
-static bool make_query(struct plan *plan, struct error *err)
+static bool plan_make_query(struct plan *plan, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
     plan->query =
@@ -157,19 +159,19 @@ static bool make_query(struct plan *plan, struct error *err)
     if (!plan->query)
         return error_no_memory(err);
     read_set_pattern(plan->query, plan->table->path_name, pattern->path);
-    add_sort(plan);
+    plan_add_sort(plan);
     plan->query->descending = pattern->descending;
     plan->query->consistent = pattern->consistent;
-    project_query(plan);
-    return add_conds(plan, pattern->where, pattern->where_count, read_add_where, err) &&
-           add_conds(plan, pattern->filter, pattern->filter_count, read_add_filter, err) &&
-           add_asked(plan, err) && (!read_failed(plan->query) || error_no_memory(err));
+    plan_project_query(plan);
+    return plan_add_conds(plan, pattern->where, pattern->where_count, read_add_where, err) &&
+           plan_add_conds(plan, pattern->filter, pattern->filter_count, read_add_filter, err) &&
+           plan_add_requested(plan, err) && (!read_failed(plan->query) || error_no_memory(err));
 }
 
 /* The beginning of the sort key of ENTRY that BEGINS, a beginning of its name, tells; false when it
  * tells none. */
-static bool told_prefix(const struct plan *plan, const struct map_entry *entry, struct span begins,
-                        struct buf *out)
+static bool plan_reported_prefix(const struct plan *plan, const struct map_entry *entry,
+                                 struct span begins, struct buf *out)
 {
     return entry->has_sort_prefix && plan->table->key_count == 2 &&
            plan->table->keys[1].type == VALUE_S &&
@@ -177,7 +179,7 @@ static bool told_prefix(const struct plan *plan, const struct map_entry *entry, 
            utf8_valid(buf_span(out)) && out->size > 0;
 }
 
-static void narrow_to(const struct plan *plan, const struct buf *prefix)
+static void plan_narrow_to(const struct plan *plan, const struct buf *prefix)
 {
     struct cond cond = {.attribute = span_text(plan->table->keys[1].attribute),
                         .op = COND_BEGINS,
@@ -187,7 +189,7 @@ static void narrow_to(const struct plan *plan, const struct buf *prefix)
 }
 
 /* Shortens PREFIX to what it shares with OTHER, in whole characters. */
-static void keep_common(struct buf *prefix, struct span other)
+static void plan_store_common(struct buf *prefix, struct span other)
 {
     size_t size = 0;
     while (size < prefix->size && size < other.size && prefix->data[size] == other.data[size])
@@ -199,25 +201,25 @@ static void keep_common(struct buf *prefix, struct span other)
 
 /* The beginning of the sort key of each record that can have a name that begins with SHOWN, of
  * whichever of the listing's kinds it is; false when they share none. */
-static bool prefix_of_all(const struct plan *plan, struct span shown, struct buf *out)
+static bool plan_prefix_of_all(const struct plan *plan, struct span shown, struct buf *out)
 {
     const struct map_pattern *pattern = plan->pattern;
     for (size_t i = 0; i < pattern->entry_count; i++) {
         CLEAN_UP(buf_clean_up) struct buf prefix = {0};
-        bool told = told_prefix(plan, &pattern->entries[i], shown, &prefix);
+        bool told = plan_reported_prefix(plan, &pattern->entries[i], shown, &prefix);
         out->failed = out->failed || prefix.failed;
         if (!told)
             return false;
         if (i == 0)
             buf_add_span(out, buf_span(&prefix));
         else
-            keep_common(out, buf_span(&prefix));
+            plan_store_common(out, buf_span(&prefix));
     }
     return out->size > 0;
 }
 
 /* Whether the query's own condition on the sort key lets no more through than PREFIX. */
-static bool is_narrower(const struct read *query, struct span prefix)
+static bool plan_is_narrower(const struct read *query, struct span prefix)
 {
     const struct cond *sort = query->where_count > 1 ? &query->where[1] : NULL;
     return sort && sort->op == COND_BEGINS && span_starts(sort->value.bytes, prefix);
@@ -225,44 +227,45 @@ static bool is_narrower(const struct read *query, struct span prefix)
 
 /* The listing's query, narrowed to what the name still shows where that is a beginning of the sort
  * key. */
-static bool make_search(struct plan *plan, struct error *err)
+static bool plan_make_search(struct plan *plan, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
     struct span shown;
     enum name_mark mark;
-    if (!make_query(plan, err))
+    if (!plan_make_query(plan, err))
         return false;
-    if (name_is_shortened(plan->shortened, &mark, &shown) && prefix_of_all(plan, shown, &prefix) &&
-        !is_narrower(plan->query, buf_span(&prefix)))
-        narrow_to(plan, &prefix);
+    if (name_is_shortened(plan->shortened, &mark, &shown) &&
+        plan_prefix_of_all(plan, shown, &prefix) &&
+        !plan_is_narrower(plan->query, buf_span(&prefix)))
+        plan_narrow_to(plan, &prefix);
     return (!read_failed(plan->query) && !prefix.failed) || error_no_memory(err);
 }
 
 /* Whether a beginning of names may narrow the query of PATTERN. Which records are the newest
  * hundred, or the third, does not depend on it. */
-static bool may_narrow(const struct map_pattern *pattern)
+static bool plan_may_narrow(const struct map_pattern *pattern)
 {
     return !pattern->limit && !pattern->limit_param && !pattern->index &&
            pattern->entry_count == 1 && pattern->entries[0].rank.digits == 0;
 }
 
 /* The same for the beginning of names that is asked for. */
-static bool narrow_to_asked(struct plan *plan, struct error *err)
+static bool plan_narrow_to_requested(struct plan *plan, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
     const struct map_pattern *pattern = plan->pattern;
     const struct cond *sort = plan->query->where_count > 1 ? &plan->query->where[1] : NULL;
-    if (plan->asked && plan->asked->begins.size > 0 && may_narrow(pattern) &&
-        told_prefix(plan, pattern->entries, plan->asked->begins, &prefix) &&
+    if (plan->asked && plan->asked->begins.size > 0 && plan_may_narrow(pattern) &&
+        plan_reported_prefix(plan, pattern->entries, plan->asked->begins, &prefix) &&
         (!sort || (sort->op == COND_BEGINS && span_starts(buf_span(&prefix), sort->value.bytes))))
-        narrow_to(plan, &prefix);
+        plan_narrow_to(plan, &prefix);
     return (!read_failed(plan->query) && !prefix.failed) || error_no_memory(err);
 }
 
 /* What the entry's name and the path say of the whole of KEY, a sort attribute of the index; false
  * when they say less. */
-static bool said_of_sort(struct plan *plan, const struct map_key *key, const struct key *base,
-                         struct value *out)
+static bool plan_stated_of_sort(struct plan *plan, const struct map_key *key,
+                                const struct key *base, struct value *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     for (size_t i = 0; i < base->count; i++) {
@@ -275,15 +278,15 @@ static bool said_of_sort(struct plan *plan, const struct map_key *key, const str
     if (plan->entry->indexed.count == 0 || !format || !format_expand(format, &plan->path, &text))
         return false;
     out->type = key->type;
-    out->bytes = condition_keep_value(&plan->arena, key->type, buf_span(&text));
+    out->bytes = operand_copy(&plan->arena, key->type, buf_span(&text));
     plan->arena.failed = plan->arena.failed || text.failed;
     struct error ignored;
-    return condition_check_key(key->attribute, key->type, buf_span(&text), &ignored);
+    return operand_check_key(key->attribute, key->type, buf_span(&text), &ignored);
 }
 
 /* Sort attributes of the index that are said whole become equalities, as far as they follow each
  * other. False with ERR filled when the listing's own condition does not let the value through. */
-static bool narrow_sort(struct plan *plan, const struct key *base, struct error *err)
+static bool plan_narrow_sort(struct plan *plan, const struct key *base, struct error *err)
 {
     const struct map_index *index = plan->pattern->index;
     struct read *query = plan->query;
@@ -293,7 +296,7 @@ static bool narrow_sort(struct plan *plan, const struct key *base, struct error 
         bool has = at < query->where_count;
         if (has && query->where[at].op == COND_EQ)
             continue;
-        if (!said_of_sort(plan, &index->sort[i], base, &same.value))
+        if (!plan_stated_of_sort(plan, &index->sort[i], base, &same.value))
             break;
         if (has && !cond_admits(&query->where[at], same.value))
             return error_set(err, ERROR_NOT_FOUND,
@@ -308,11 +311,12 @@ static bool narrow_sort(struct plan *plan, const struct key *base, struct error 
 /* One entry of a listing that shows what its index holds: the listing's query, narrowed to the
  * entry's key. The service filters by no attribute of the index's own key; there it is a condition.
  */
-static bool make_entry_query(struct plan *plan, struct error *err)
+static bool plan_make_entry_query(struct plan *plan, struct error *err)
 {
     struct key key;
     const struct map_index *index = plan->pattern->index;
-    if (!make_query(plan, err) || !expand_keys(plan, &key, err) || !narrow_sort(plan, &key, err))
+    if (!plan_make_query(plan, err) || !plan_expand_keys(plan, &key, err) ||
+        !plan_narrow_sort(plan, &key, err))
         return false;
     for (size_t i = 0; i < key.count; i++) {
         struct cond cond = {
@@ -324,7 +328,7 @@ static bool make_entry_query(struct plan *plan, struct error *err)
 }
 
 /* Where the source alone tests what is asked, the first of those that come are the ones. */
-static void set_asked_limit(const struct plan *plan)
+static void plan_set_requested_limit(const struct plan *plan)
 {
     uint32_t most = plan->asked ? plan->asked->limit : 0;
     uint32_t *limit = &plan->query->limit;
@@ -337,7 +341,7 @@ static void set_asked_limit(const struct plan *plan)
 
 /* How many records the first page is asked for; 0 for all. A file is one record: two are asked for
  * where one is expected, so that a second is noticed. */
-static bool set_first_page(struct plan *plan, struct error *err)
+static bool plan_set_first_page(struct plan *plan, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
     const char *param = pattern->limit_param;
@@ -347,16 +351,16 @@ static bool set_first_page(struct plan *plan, struct error *err)
     plan->query->ties = pattern->ties;
     *limit = plan->kind == PLAN_LIST || pattern->limit ? pattern->limit : pattern->pick ? 0 : 2;
     const struct span *said = param ? bindings_find(&plan->path, param) : NULL;
-    if (param && !limit_parse(param, said ? *said : span_text(""), limit, err))
+    if (param && !entry_limit_parse(param, said ? *said : span_text(""), limit, err))
         return false;
-    set_asked_limit(plan);
+    plan_set_requested_limit(plan);
     return true;
 }
 
 /* Where no more is wanted than how many records there are, the source counts them, if whatever it
  * lets through counts; else no more of them travels than it takes to tell. With a limit the first
  * page has all of them, and what counts against it is for the listing to say. */
-static void set_counting(struct plan *plan)
+static void plan_set_counting(struct plan *plan)
 {
     struct read *query = plan->query;
     plan->counts = true;
@@ -364,15 +368,15 @@ static void set_counting(struct plan *plan)
         return;
     bool tested = plan->parts.early.child_count > 0 || plan->parts.late;
     query->counts =
-        !plan->reads_again && !tested && unseen_all_count(plan->pattern, query, &plan->path);
+        !plan->reads_again && !tested && implied_all_count(plan->pattern, query, &plan->path);
     if (query->counts)
         return;
-    project_keys(plan);
+    plan_project_keys(plan);
     if (plan->parts.early.child_count > 0)
-        cond_each_attribute(&plan->parts.early, project_asked, query);
+        cond_each_attribute(&plan->parts.early, plan_project_requested, query);
 }
 
-static bool index_holds_columns(struct plan *plan, const struct question *question)
+static bool plan_index_holds_columns(struct plan *plan, const struct question *question)
 {
     const struct map_index *index = plan->pattern->index;
     if (index->projects == PROJECTS_ALL) /* the map wants these read again all the same */
@@ -388,10 +392,10 @@ static bool index_holds_columns(struct plan *plan, const struct question *questi
 
 /* Whether the index holds what is wanted of the records and what is tested of them. A name is made
  * of keys, which each index holds: so a count is that of the names. */
-static bool index_suffices(struct plan *plan, const struct question *question)
+static bool plan_index_suffices(struct plan *plan, const struct question *question)
 {
     return plan->kind == PLAN_LIST && plan->reads_again && !plan->parts.late &&
-           (question->counts || index_holds_columns(plan, question));
+           (question->counts || plan_index_holds_columns(plan, question));
 }
 
 /* WHOLE: the steps could be made. */
@@ -404,8 +408,8 @@ static void plan_price_steps(struct plan *plan, const struct question *question,
         cost_of_pattern(pattern, question->entry, plan->query ? plan->query->limit : 0,
                         &plan->cost);
     if (whole && plan->asked)
-        cost_of_asked(pattern, plan->query->limit, plan->query->ties, plan->query->filter_count > 0,
-                      &plan->cost);
+        cost_of_selection(pattern, plan->query->limit, plan->query->ties,
+                          plan->query->filter_count > 0, &plan->cost);
     if (plan->index_suffices)
         cost_of_index_alone(&plan->cost);
     plan->cost.filters |= plan->asked && plan->asked->filter;
@@ -413,41 +417,41 @@ static void plan_price_steps(struct plan *plan, const struct question *question,
                            !(plan->asked && plan->asked->limit > 0);
 }
 
-static bool make_steps(struct plan *plan, const struct question *question, struct error *err)
+static bool plan_make_steps(struct plan *plan, const struct question *question, struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
     plan->reads_again = plan->kind == PLAN_SEARCH ? !cost_index_alone(pattern) : pattern->hydrates;
     bool ok = false;
-    if (!check_bounds(plan, err))
+    if (!plan_check_bounds(plan, err))
         return false;
     switch (plan->kind) {
     case PLAN_KEY:
         plan->reads_again = false;
-        ok = expand_keys(plan, &plan->key, err);
+        ok = plan_expand_keys(plan, &plan->key, err);
         break;
     case PLAN_FIND:
-        ok = plan->entry ? make_entry_query(plan, err) : make_query(plan, err);
+        ok = plan->entry ? plan_make_entry_query(plan, err) : plan_make_query(plan, err);
         break;
     case PLAN_SEARCH:
-        ok = make_search(plan, err);
+        ok = plan_make_search(plan, err);
         break;
     case PLAN_LIST:
-        ok = make_query(plan, err) && narrow_to_asked(plan, err);
+        ok = plan_make_query(plan, err) && plan_narrow_to_requested(plan, err);
         break;
     }
-    plan->index_suffices = ok && index_suffices(plan, question);
+    plan->index_suffices = ok && plan_index_suffices(plan, question);
     if (plan->index_suffices)
         plan->reads_again = false;
-    ok = ok && (!plan->query || set_first_page(plan, err));
+    ok = ok && (!plan->query || plan_set_first_page(plan, err));
     if (ok && question->counts && plan->kind == PLAN_LIST)
-        set_counting(plan);
+        plan_set_counting(plan);
     if (ok && ((plan->query && read_failed(plan->query)) || plan->arena.failed))
         ok = error_no_memory(err);
     plan_price_steps(plan, question, ok);
     return ok;
 }
 
-static enum plan_kind kind_for(const struct question *question)
+static enum plan_kind plan_kind_for(const struct question *question)
 {
     const struct map_pattern *pattern = question->pattern;
     if (!question->kind)
@@ -467,7 +471,7 @@ struct plan *plan_new(const struct question *question, struct error *err)
         return NULL;
     }
     *plan = (struct plan){
-        .kind = kind_for(question),
+        .kind = plan_kind_for(question),
         .table = model_ref(question->table),
         .pattern = question->pattern,
         .entry = question->entry,
@@ -476,7 +480,7 @@ struct plan *plan_new(const struct question *question, struct error *err)
         .references = 1,
     };
     if (plan->kind == PLAN_LIST)
-        plan->asked = asked_copy(question->asked, &plan->arena);
+        plan->asked = selection_copy(question->asked, &plan->arena);
     plan->table_name = arena_text(&plan->arena, span_text(question->table_name));
     plan->attribute = arena_copy(&plan->arena, question->attribute);
     plan->shortened = arena_copy(&plan->arena, question->shortened);
@@ -484,7 +488,7 @@ struct plan *plan_new(const struct question *question, struct error *err)
         plan->path.items[i].value = arena_copy(&plan->arena, plan->path.items[i].value);
     if (plan->arena.failed)
         error_no_memory(err);
-    else if (make_steps(plan, question, err))
+    else if (plan_make_steps(plan, question, err))
         return plan;
     plan_unref(plan);
     return NULL;
@@ -508,40 +512,40 @@ void plan_unref(struct plan *plan)
 
 /* What plan_holds looks at, and what dates the file, must come with the one attribute that is
  * wanted. */
-struct look {
+struct plan_lookup {
     const struct plan *plan;
     struct read *read;
 };
 
-static bool project_attribute(void *arg, const char *attribute)
+static bool plan_project_attribute(void *arg, const char *attribute)
 {
-    struct look *look = arg;
+    struct plan_lookup *look = arg;
     if (!model_is_key(look->plan->table, attribute) && !span_is(look->plan->attribute, attribute))
         read_add_attribute(look->read, span_text(attribute));
     return true;
 }
 
 /* Where a name tells of the index's key, a record must have that key still. */
-static void project_index_key(const struct plan *plan, struct read *read)
+static void plan_project_index_key(const struct plan *plan, struct read *read)
 {
-    struct look look = {plan, read};
+    struct plan_lookup look = {plan, read};
     const struct map_key *key;
     if (plan->entry && plan->entry->indexed.count > 0)
         for (size_t i = 0; (key = model_index_key(plan->pattern->index, i)); i++)
-            project_attribute(&look, key->attribute);
+            plan_project_attribute(&look, key->attribute);
 }
 
-static void project_conds(const struct plan *plan, struct read *read, const struct map_cond *conds,
-                          size_t count)
+static void plan_project_conds(const struct plan *plan, struct read *read,
+                               const struct map_cond *conds, size_t count)
 {
-    struct look look = {plan, read};
+    struct plan_lookup look = {plan, read};
     for (size_t i = 0; i < count; i++)
-        condition_each_attribute(&conds[i], project_attribute, &look);
+        condition_each_attribute(&conds[i], plan_project_attribute, &look);
 }
 
 /* What a listing looks at of a record that it reads again, and no more: whether it is still what
  * the query gave, whether it is still called so, and whether it is asked for. */
-static void project_counted(const struct plan *plan, struct read *read)
+static void plan_project_counted(const struct plan *plan, struct read *read)
 {
     const struct map_index *index = plan->pattern->index;
     const struct map_key *key;
@@ -551,11 +555,11 @@ static void project_counted(const struct plan *plan, struct read *read)
     for (size_t i = 0; named && (key = model_index_key(index, i)); i++)
         read_add_attribute(read, span_text(key->attribute));
     for (size_t i = 0; i < plan->query->where_count; i++)
-        cond_each_attribute(&plan->query->where[i], project_asked, read);
+        cond_each_attribute(&plan->query->where[i], plan_project_requested, read);
     for (size_t i = 0; i < plan->query->filter_count; i++)
-        cond_each_attribute(&plan->query->filter[i], project_asked, read);
+        cond_each_attribute(&plan->query->filter[i], plan_project_requested, read);
     if (plan->asked && plan->asked->filter)
-        cond_each_attribute(plan->asked->filter, project_asked, read);
+        cond_each_attribute(plan->asked->filter, plan_project_requested, read);
 }
 
 struct read *plan_items(const struct plan *plan, const struct key *keys, size_t count,
@@ -569,14 +573,14 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
         read_add_key(read, &keys[i]);
     if (read && plan->attribute.size) {
         read_add_attribute(read, plan->attribute);
-        project_conds(plan, read, pattern->where, pattern->where_count);
-        project_conds(plan, read, pattern->filter, pattern->filter_count);
-        project_index_key(plan, read);
+        plan_project_conds(plan, read, pattern->where, pattern->where_count);
+        plan_project_conds(plan, read, pattern->filter, pattern->filter_count);
+        plan_project_index_key(plan, read);
         if (pattern->mtime)
-            project_attribute(&(struct look){plan, read}, pattern->mtime);
+            plan_project_attribute(&(struct plan_lookup){plan, read}, pattern->mtime);
     }
     if (read && plan->counts && plan->query->limit == 0)
-        project_counted(plan, read);
+        plan_project_counted(plan, read);
     if (read)
         read->consistent = pattern->consistent;
     if (read && !read_failed(read))
@@ -587,7 +591,8 @@ struct read *plan_items(const struct plan *plan, const struct key *keys, size_t 
 }
 
 /* A key attribute is looked up in KEY: the item may hold no more than what was asked for. */
-static bool holds(const struct cond *cond, const struct key *key, struct json item, bool *failed)
+static bool plan_holds_it(const struct cond *cond, const struct key *key, struct json item,
+                          bool *failed)
 {
     for (size_t i = 0; i < key->count; i++)
         if (span_equal(key->attributes[i].name, cond->attribute))
@@ -595,8 +600,8 @@ static bool holds(const struct cond *cond, const struct key *key, struct json it
     return cond_holds(cond, item, failed);
 }
 
-static bool all_hold(const struct plan *plan, const struct map_cond *conds, size_t count,
-                     const struct key *key, struct json item, struct error *err)
+static bool plan_all_hold(const struct plan *plan, const struct map_cond *conds, size_t count,
+                          const struct key *key, struct json item, struct error *err)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     for (size_t i = 0; i < count; i++) {
@@ -604,7 +609,7 @@ static bool all_hold(const struct plan *plan, const struct map_cond *conds, size
         bool failed = false;
         if (!condition_expand(&conds[i], &plan->path, &arena, &cond, err))
             return false;
-        if (!holds(&cond, key, item, &failed))
+        if (!plan_holds_it(&cond, key, item, &failed))
             return failed ? error_no_memory(err)
                           : error_set(err, ERROR_NOT_FOUND,
                                       "the record is there, but it is not (or no longer) one of "
@@ -615,7 +620,7 @@ static bool all_hold(const struct plan *plan, const struct map_cond *conds, size
 
 /* Whether the record has the parts of the index's key that its name tells. A shortened name tells
  * none; who knows it writes it anew. */
-static bool index_holds(const struct plan *plan, struct json item, struct error *err)
+static bool plan_index_holds(const struct plan *plan, struct json item, struct error *err)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct bindings parts = {0};
@@ -653,13 +658,13 @@ bool plan_holds(const struct plan *plan, const struct key *key, struct json item
     const struct map_pattern *pattern = plan->pattern;
     if (plan_excludes(pattern, &plan->path, &plan->path))
         return error_set(err, ERROR_NOT_FOUND, "the record is there, but not in this directory");
-    return all_hold(plan, pattern->where, pattern->where_count, key, item, err) &&
-           all_hold(plan, pattern->filter, pattern->filter_count, key, item, err) &&
-           index_holds(plan, item, err);
+    return plan_all_hold(plan, pattern->where, pattern->where_count, key, item, err) &&
+           plan_all_hold(plan, pattern->filter, pattern->filter_count, key, item, err) &&
+           plan_index_holds(plan, item, err);
 }
 
 /* The condition of a query of the table itself on its key attribute I; NULL when there is none. */
-static const struct cond *cond_on_key(const struct plan *plan, size_t i)
+static const struct cond *plan_cond_on_key(const struct plan *plan, size_t i)
 {
     struct span name = span_text(plan->table->keys[i].attribute);
     for (size_t w = 0; w < plan->query->where_count; w++)
@@ -669,13 +674,13 @@ static const struct cond *cond_on_key(const struct plan *plan, size_t i)
 }
 
 /* The value that FILE's first step asks for of key attribute I, or all whose keys begin with it. */
-static bool asked_prefix(const struct plan *file, size_t i, struct value *out)
+static bool plan_requested_prefix(const struct plan *file, size_t i, struct value *out)
 {
     if (file->kind == PLAN_KEY) {
         *out = file->key.attributes[i].value;
         return true;
     }
-    const struct cond *cond = cond_on_key(file, i);
+    const struct cond *cond = plan_cond_on_key(file, i);
     if (!cond || (cond->op != COND_EQ && cond->op != COND_BEGINS))
         return false;
     *out = cond->value;
@@ -692,12 +697,12 @@ bool plan_covers(const struct plan *list, const struct plan *file)
         list->query->limit || list->query->attribute_count || list->reads_again ||
         list->query->consistent != file->pattern->consistent)
         return false;
-    const struct cond *partition = cond_on_key(list, 0);
-    if (!partition || partition->op != COND_EQ || !asked_prefix(file, 0, &asked) ||
+    const struct cond *partition = plan_cond_on_key(list, 0);
+    if (!partition || partition->op != COND_EQ || !plan_requested_prefix(file, 0, &asked) ||
         value_compare(partition->value, asked) != 0)
         return false;
-    const struct cond *sort = list->table->key_count == 2 ? cond_on_key(list, 1) : NULL;
-    return !sort || (sort->op == COND_BEGINS && asked_prefix(file, 1, &asked) &&
+    const struct cond *sort = list->table->key_count == 2 ? plan_cond_on_key(list, 1) : NULL;
+    return !sort || (sort->op == COND_BEGINS && plan_requested_prefix(file, 1, &asked) &&
                      span_starts(asked.bytes, sort->value.bytes));
 }
 
@@ -706,25 +711,25 @@ bool plan_admits(const struct plan *plan, const struct key *key, struct json ite
     if (plan->kind == PLAN_KEY)
         return key_compare(&plan->key, key) == 0;
     for (size_t i = 0; i < plan->query->where_count; i++)
-        if (!holds(&plan->query->where[i], key, item, failed))
+        if (!plan_holds_it(&plan->query->where[i], key, item, failed))
             return false;
     for (size_t i = 0; i < plan->query->filter_count; i++)
-        if (!holds(&plan->query->filter[i], key, item, failed))
+        if (!plan_holds_it(&plan->query->filter[i], key, item, failed))
             return false;
     return true;
 }
 
-bool plan_may_ask(const struct plan *plan, struct json item, bool *failed)
+bool plan_may_request(const struct plan *plan, struct json item, bool *failed)
 {
     return plan->parts.early.child_count == 0 || cond_holds(&plan->parts.early, item, failed);
 }
 
-bool plan_asks(const struct plan *plan, struct json item, bool *failed)
+bool plan_requests(const struct plan *plan, struct json item, bool *failed)
 {
     return !plan->asked || !plan->asked->filter || cond_holds(plan->asked->filter, item, failed);
 }
 
-static void add_sized(struct buf *out, struct span text)
+static void plan_add_sized(struct buf *out, struct span text)
 {
     buf_printf(out, " %zu:", text.size);
     buf_add_span(out, text);
@@ -732,59 +737,59 @@ static void add_sized(struct buf *out, struct span text)
 
 /* How the kind's records are known, whatever the map calls it: two tables of a map may be one of
  * the service's, each with a kind of that name. */
-static void add_kind(const struct plan *plan, const struct map_kind *kind, struct buf *out)
+static void plan_add_kind(const struct plan *plan, const struct map_kind *kind, struct buf *out)
 {
     for (size_t i = 0; i < plan->table->key_count; i++) {
         CLEAN_UP(buf_clean_up) struct buf format = {0};
-        add_sized(out, span_text(plan->table->keys[i].attribute));
+        plan_add_sized(out, span_text(plan->table->keys[i].attribute));
         buf_printf(out, " %d", (int)plan->table->keys[i].type);
         format_write(&kind->keys[i], &format);
-        add_sized(out, buf_span(&format));
+        plan_add_sized(out, buf_span(&format));
         out->failed = out->failed || format.failed;
     }
 }
 
 /* How names tell of the index's key, of which the sieve makes the same use. */
-static void add_index(const struct plan *plan, const struct map_entry *entry, struct buf *out)
+static void plan_add_index(const struct plan *plan, const struct map_entry *entry, struct buf *out)
 {
     const struct map_key *key;
     for (size_t i = 0; entry->indexed.count && (key = model_index_key(plan->pattern->index, i));
          i++) {
         CLEAN_UP(buf_clean_up) struct buf format = {0};
-        add_sized(out, span_text(key->attribute));
+        plan_add_sized(out, span_text(key->attribute));
         buf_printf(out, " %d", (int)key->type);
         const struct format *written = model_key_format(plan->table, key, entry->kind);
         if (written)
             format_write(written, &format);
-        add_sized(out, buf_span(&format));
+        plan_add_sized(out, buf_span(&format));
         out->failed = out->failed || format.failed;
     }
 }
 
-static void add_kinds(const struct plan *plan, struct buf *out)
+static void plan_add_kinds(const struct plan *plan, struct buf *out)
 {
     const struct map_pattern *pattern = plan->pattern;
     if (plan->kind_of)
-        add_kind(plan, plan->kind_of, out);
+        plan_add_kind(plan, plan->kind_of, out);
     for (size_t i = 0; (plan->kind == PLAN_SEARCH || !plan->kind_of) && i < pattern->entry_count;
          i++)
-        add_kind(plan, pattern->entries[i].kind, out);
+        plan_add_kind(plan, pattern->entries[i].kind, out);
 }
 
 /* A search compares names; else the index alone may tell of the entry's. */
-static void add_names(const struct plan *plan, struct buf *out)
+static void plan_add_names(const struct plan *plan, struct buf *out)
 {
     const struct map_pattern *pattern = plan->pattern;
     bool by_name = plan->kind == PLAN_SEARCH;
     for (size_t i = 0; by_name && i < pattern->entry_count; i++) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
         format_write(&pattern->entries[i].name, &name);
-        add_sized(out, buf_span(&name));
-        add_index(plan, &pattern->entries[i], out);
+        plan_add_sized(out, buf_span(&name));
+        plan_add_index(plan, &pattern->entries[i], out);
         out->failed = out->failed || name.failed;
     }
     if (!by_name && plan->entry)
-        add_index(plan, plan->entry, out);
+        plan_add_index(plan, plan->entry, out);
 }
 
 /* Which records count is said by the formats of their keys and by the path's values. */
@@ -794,13 +799,13 @@ void plan_identity(const struct plan *plan, struct buf *out)
     if (plan->kind == PLAN_KEY)
         return; /* what a key asks, its Read says */
     buf_printf(out, " %d %c %d", (int)plan->kind, plan->table->separator, (int)pattern->pick);
-    add_sized(out, span_text(pattern->pick ? pattern->pick_attribute : ""));
-    add_kinds(plan, out);
-    add_names(plan, out);
-    add_sized(out, plan->shortened);
+    plan_add_sized(out, span_text(pattern->pick ? pattern->pick_attribute : ""));
+    plan_add_kinds(plan, out);
+    plan_add_names(plan, out);
+    plan_add_sized(out, plan->shortened);
     for (size_t i = 0; i < plan->path.count; i++) {
-        add_sized(out, span_text(plan->path.items[i].param));
-        add_sized(out, plan->path.items[i].value);
+        plan_add_sized(out, span_text(plan->path.items[i].param));
+        plan_add_sized(out, plan->path.items[i].value);
     }
     buf_add_char(out, ' ');
     if (plan->asked && plan->asked->filter)

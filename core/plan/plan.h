@@ -5,8 +5,8 @@
 #define DDBFS_CORE_PLAN_PLAN_H
 
 #include "core/map/model.h"
-#include "core/plan/asked.h"
 #include "core/plan/cost.h"
+#include "core/plan/selection.h"
 #include "core/source/read.h"
 
 /* What is to be read: one of a table's patterns, with the values that the path gives. Borrowed by
@@ -18,11 +18,12 @@ struct question {
     const struct map_entry *entry; /* the record is an entry of PATTERN's listing; else NULL */
     const struct map_kind *kind;   /* of the record; NULL for a listing */
     const struct bindings *path;
-    struct span attribute;     /* the only one that is wanted; empty for all */
-    struct span shortened;     /* the record's name, where only its digest is known; else empty */
-    const struct asked *asked; /* of a listing: which of its records; NULL: all, and not these alone
-                                */
-    bool counts;               /* of a listing: no more is wanted than how many they are */
+    struct span attribute; /* the only one that is wanted; empty for all */
+    struct span shortened; /* the record's name, where only its digest is known; else empty */
+    const struct selection
+        *asked;  /* of a listing: which of its records; NULL: all, and not these alone
+                  */
+    bool counts; /* of a listing: no more is wanted than how many they are */
     const struct span *columns; /* likewise: only these attributes, COLUMN_COUNT; none: all */
     size_t column_count;
 };
@@ -48,9 +49,9 @@ struct plan {
     struct read *query;               /* owned; NULL for PLAN_KEY */
     struct key key;                   /* of PLAN_KEY; values in the arena */
     bool reads_again;                 /* what the query tells are keys: records are read by them */
-    const struct asked *asked; /* of PLAN_LIST, in the arena; NULL: nothing beside the path */
-    struct asked_parts parts;  /* of ASKED's filter, in the arena */
-    bool counts;               /* of PLAN_LIST: no more is wanted than how many they are */
+    const struct selection *asked; /* of PLAN_LIST, in the arena; NULL: nothing beside the path */
+    struct selection_parts parts;  /* of ASKED's filter, in the arena */
+    bool counts;                   /* of PLAN_LIST: no more is wanted than how many they are */
     bool index_suffices; /* of PLAN_LIST: its records are not read again, since the index holds the
                           * little that is wanted of them */
     struct cost cost;
@@ -88,11 +89,11 @@ bool plan_admits(const struct plan *plan, const struct key *key, struct json ite
 
 /* Whether an item of the plan's query can be one of those that were asked for: what is tested here,
  * and needs no more than the query gives, holds. FAILED as above. */
-bool plan_may_ask(const struct plan *plan, struct json item, bool *failed);
+bool plan_may_request(const struct plan *plan, struct json item, bool *failed);
 
 /* Whether a record is one of those that were asked for. ITEM is all of it, or as much as a listing
  * shows that reads no record again. */
-bool plan_asks(const struct plan *plan, struct json item, bool *failed);
+bool plan_requests(const struct plan *plan, struct json item, bool *failed);
 
 /* Appends a text that two plans share if and only if their first steps ask the same and the same of
  * the answer counts. */

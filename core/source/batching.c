@@ -90,7 +90,7 @@ struct source_call {
     double doubted;              /* and of what they may have taken beside */
 };
 
-static int64_t now_ms(const struct batching *batching)
+static int64_t batching_now_ms(const struct batching *batching)
 {
     return loop_now_ms(batching->loop);
 }
@@ -98,7 +98,7 @@ static int64_t now_ms(const struct batching *batching)
 /* Lanes. */
 
 /* Those whose Reads differ in their keys alone share it. */
-static void write_lane(const struct read *read, struct buf *out)
+static void batching_write_lane(const struct read *read, struct buf *out)
 {
     const struct key *key = &read->keys[0];
     buf_printf(out, "%s%c%zu", read->table, read->consistent ? '!' : ' ', key->count);
@@ -112,10 +112,10 @@ static void write_lane(const struct read *read, struct buf *out)
     }
 }
 
-static struct lane *lane_of(struct batching *batching, const struct read *read)
+static struct lane *batching_lane_of(struct batching *batching, const struct read *read)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
-    write_lane(read, &key);
+    batching_write_lane(read, &key);
     if (key.failed)
         return NULL;
     struct dict_node *node = dict_find(&batching->lanes, buf_span(&key));
@@ -132,7 +132,7 @@ static struct lane *lane_of(struct batching *batching, const struct read *read)
     return lane;
 }
 
-static void destroy_lane(struct lane *lane)
+static void batching_destroy_lane(struct lane *lane)
 {
     loop_remove_timer(lane->timer);
     dict_remove(&lane->batching->lanes, &lane->node);
@@ -140,7 +140,7 @@ static void destroy_lane(struct lane *lane)
 }
 
 /* AT is a link of the lane's list: its end for a call that waits behind all others. */
-static void enqueue(struct lane *lane, struct source_call **at, struct source_call *call)
+static void batching_enqueue(struct lane *lane, struct source_call **at, struct source_call *call)
 {
     call->lane = lane;
     call->next = *at;
@@ -154,7 +154,7 @@ static void enqueue(struct lane *lane, struct source_call **at, struct source_ca
 }
 
 /* Out of its lane's queue, or of its batch. */
-static void detach(struct source_call *call)
+static void batching_detach(struct source_call *call)
 {
     *call->link = call->next;
     if (call->next)
@@ -169,50 +169,51 @@ static void detach(struct source_call *call)
     call->batch = NULL;
 }
 
-static bool may_depart(const struct lane *lane)
+static bool batching_may_depart(const struct lane *lane)
 {
     const struct batching *batching = lane->batching;
     if (lane->probe)
         return false;
     if (lane->under_way < FEW)
         return true;
-    return lane->under_way < MANY && now_ms(batching) - lane->first->since_ms >= PATIENCE_MS;
+    return lane->under_way < MANY &&
+           batching_now_ms(batching) - lane->first->since_ms >= PATIENCE_MS;
 }
 
-static void depart(void *arg);
+static void batching_depart(void *arg);
 
 /* Sees to it that those who wait leave when it is time. Who leaves now does so in the loop's next
  * round: others who ask in this one come along. False when memory ran out. */
-static bool arrange(struct lane *lane)
+static bool batching_arrange(struct lane *lane)
 {
     loop_remove_timer(lane->timer);
     lane->timer = NULL;
     if (!lane->first || lane->under_way >= MANY || lane->probe)
         return true;
     int64_t delay_ms = 0;
-    if (!may_depart(lane))
-        delay_ms = lane->first->since_ms + PATIENCE_MS - now_ms(lane->batching);
-    lane->timer = loop_add_timer(lane->batching->loop, delay_ms, depart, lane);
+    if (!batching_may_depart(lane))
+        delay_ms = lane->first->since_ms + PATIENCE_MS - batching_now_ms(lane->batching);
+    lane->timer = loop_add_timer(lane->batching->loop, delay_ms, batching_depart, lane);
     return lane->timer;
 }
 
 /* LANE has one batch or one who waits less. It stays while it has something to remember. Without
  * memory for a timer who may leave does so now, and the others when the next batch is back. */
-static void relieve(struct lane *lane)
+static void batching_relieve(struct lane *lane)
 {
-    bool remembers = lane->apart_until_ms > now_ms(lane->batching);
+    bool remembers = lane->apart_until_ms > batching_now_ms(lane->batching);
     if (lane->departing)
         return;
     if (!lane->first && lane->batches == 0 && !remembers)
-        destroy_lane(lane);
-    else if (!arrange(lane) && may_depart(lane))
-        depart(lane);
+        batching_destroy_lane(lane);
+    else if (!batching_arrange(lane) && batching_may_depart(lane))
+        batching_depart(lane);
 }
 
 /* Batches. */
 
 /* Each bears the same part of what a request took; the first one has the request itself. */
-static void charge(struct payer *payer, const struct expense *expense)
+static void batching_charge(struct payer *payer, const struct expense *expense)
 {
     const struct batch *batch = (const struct batch *)payer;
     struct expense part = *expense;
@@ -231,16 +232,16 @@ static void charge(struct payer *payer, const struct expense *expense)
     }
 }
 
-static void advance_destroy(struct batch_advance *advance)
+static void batching_advance_destroy(struct batch_advance *advance)
 {
     for (unsigned i = 0; i < advance->count; i++) {
-        payer_give_back(advance->parts[i].payer, advance->parts[i].units);
+        payer_refund(advance->parts[i].payer, advance->parts[i].units);
         payer_unref(advance->parts[i].payer);
     }
     free(advance);
 }
 
-static void give_back(struct payer *payer, double units)
+static void batching_refund(struct payer *payer, double units)
 {
     struct batch *batch = (struct batch *)payer;
     struct batch_advance **link = &batch->advances;
@@ -250,11 +251,12 @@ static void give_back(struct payer *payer, double units)
     if (!advance)
         return;
     *link = advance->next;
-    advance_destroy(advance);
+    batching_advance_destroy(advance);
 }
 
-static enum payer_word advance_add(struct batch_advance *advance, struct payer *payer, double least,
-                                   double part, struct payer_turn *turn, struct error *err)
+static enum payer_word batching_advance_add(struct batch_advance *advance, struct payer *payer,
+                                            double least, double part, struct payer_turn *turn,
+                                            struct error *err)
 {
     enum payer_word word = payer_set_aside(payer, least, part, turn, err);
     if (word != PAYER_AGREES)
@@ -267,8 +269,8 @@ static enum payer_word advance_add(struct batch_advance *advance, struct payer *
 
 /* All have to be able to pay their part; else each member that can is asked for alone. The batch is
  * held with its first member, before anything of it is set aside. */
-static enum payer_word set_aside(struct payer *payer, double least, double most,
-                                 struct payer_turn *turn, struct error *err)
+static enum payer_word batching_set_aside(struct payer *payer, double least, double most,
+                                          struct payer_turn *turn, struct error *err)
 {
     struct batch *batch = (struct batch *)payer;
     unsigned count = 0;
@@ -282,8 +284,8 @@ static enum payer_word set_aside(struct payer *payer, double least, double most,
     }
     for (const struct source_call *each = batch->members; each && word == PAYER_AGREES;
          each = each->next)
-        word = advance_add(advance, each->payer, least / count, most / count,
-                           each == batch->members ? turn : NULL, err);
+        word = batching_advance_add(advance, each->payer, least / count, most / count,
+                                    each == batch->members ? turn : NULL, err);
     if (word == PAYER_AGREES) {
         advance->most = most;
         advance->next = batch->advances;
@@ -294,12 +296,12 @@ static enum payer_word set_aside(struct payer *payer, double least, double most,
         error_set(err, ERROR_TOO_FAST, "several records are not paid for together");
         word = PAYER_REFUSES;
     }
-    advance_destroy(advance);
+    batching_advance_destroy(advance);
     return word;
 }
 
 /* As if the member that has least left paid for all. */
-static double left(const struct payer *payer)
+static double batching_left(const struct payer *payer)
 {
     double least = INFINITY;
     const struct batch *batch = (const struct batch *)payer;
@@ -310,36 +312,37 @@ static double left(const struct payer *payer)
     return least;
 }
 
-static void release(struct payer *payer)
+static void batching_release(struct payer *payer)
 {
     struct batch *batch = (struct batch *)payer;
     payer_unref(batch->heir);
     free(batch);
 }
 
-static void end_request(struct batch *batch)
+static void batching_end_request(struct batch *batch)
 {
     if (batch->inner)
         batch->lane->batching->inner->ops->end(batch->inner);
     batch->inner = NULL;
 }
 
-static void close_batch(struct batch *batch)
+static void batching_close_batch(struct batch *batch)
 {
     struct lane *lane = batch->lane;
-    end_request(batch);
+    batching_end_request(batch);
     read_destroy(batch->read);
     lane->batches--;
     lane->under_way -= !batch->apart;
     if (lane->probe == batch)
         lane->probe = NULL;
     payer_unref(&batch->payer);
-    relieve(lane);
+    batching_relieve(lane);
 }
 
-static struct batch *new_batch(struct lane *lane, bool apart)
+static struct batch *batching_new_batch(struct lane *lane, bool apart)
 {
-    static const struct payer_ops ops = {charge, release, left, set_aside, give_back};
+    static const struct payer_ops ops = {batching_charge, batching_release, batching_left,
+                                         batching_set_aside, batching_refund};
     struct batch *batch = calloc(1, sizeof *batch);
     if (!batch)
         return NULL;
@@ -352,7 +355,7 @@ static struct batch *new_batch(struct lane *lane, bool apart)
     return batch;
 }
 
-static void board(struct batch *batch, struct source_call *call)
+static void batching_board(struct batch *batch, struct source_call *call)
 {
     call->batch = batch;
     call->link = batch->end;
@@ -363,25 +366,26 @@ static void board(struct batch *batch, struct source_call *call)
 }
 
 /* From here on CALL is told, and its owner may end it. */
-static void tell(struct source_call *call, const struct page *page, const struct error *err)
+static void batching_report(struct source_call *call, const struct page *page,
+                            const struct error *err)
 {
     loop_remove_timer(call->deadline);
     call->deadline = NULL;
     call->fn(call->arg, page, err);
 }
 
-static void tell_all(struct batch *batch, const struct error *err)
+static void batching_report_all(struct batch *batch, const struct error *err)
 {
     while (batch->members) {
         struct source_call *call = batch->members;
-        detach(call);
-        tell(call, NULL, err);
+        batching_detach(call);
+        batching_report(call, NULL, err);
     }
 }
 
 /* Finds the members that asked for ITEM, a record, or with IS_LEFT its key. False when memory ran
  * out. */
-static bool assign(struct batch *batch, const struct json *item, bool is_left)
+static bool batching_assign(struct batch *batch, const struct json *item, bool is_left)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     const struct key *names = &batch->members->read->keys[0];
@@ -400,21 +404,21 @@ static bool assign(struct batch *batch, const struct json *item, bool is_left)
 
 /* Finds the members that PAGE answers: with a record, or by a key that is not left. False when
  * memory ran out. */
-static bool assign_page(struct batch *batch, const struct page *page)
+static bool batching_assign_page(struct batch *batch, const struct page *page)
 {
     bool ok = true;
     for (struct source_call *each = batch->members; each; each = each->next)
         each->is_left = page->more && !json_present(page->position);
     for (size_t i = 0; ok && i < page->item_count; i++)
-        ok = assign(batch, &page->items[i], false);
+        ok = batching_assign(batch, &page->items[i], false);
     if (page->more)
         for (struct json key = json_first(page->position); ok && json_present(key);
              key = json_next(key))
-            ok = assign(batch, &key, true);
+            ok = batching_assign(batch, &key, true);
     return ok;
 }
 
-static struct source_call *next_answered(const struct batch *batch)
+static struct source_call *batching_next_answered(const struct batch *batch)
 {
     struct source_call *each = batch->members;
     while (each && each->is_left)
@@ -423,7 +427,7 @@ static struct source_call *next_answered(const struct batch *batch)
 }
 
 /* The service says what all together took, also those whose records are not there. */
-static void share_out(struct batch *batch, const struct page *page)
+static void batching_share_out(struct batch *batch, const struct page *page)
 {
     double capacity = page->capacity;
     unsigned count = 0;
@@ -436,132 +440,132 @@ static void share_out(struct batch *batch, const struct page *page)
     }
 }
 
-static bool start_batch(struct batch *batch);
+static bool batching_start_batch(struct batch *batch);
 
 /* CALL, which is nowhere, is asked by itself. NULL when memory ran out. */
-static struct batch *go_alone(struct lane *lane, struct source_call *call)
+static struct batch *batching_go_alone(struct lane *lane, struct source_call *call)
 {
-    struct batch *batch = new_batch(lane, true);
+    struct batch *batch = batching_new_batch(lane, true);
     if (!batch)
         return NULL;
-    board(batch, call);
-    if (start_batch(batch))
+    batching_board(batch, call);
+    if (batching_start_batch(batch))
         return batch;
-    detach(call);
-    close_batch(batch);
+    batching_detach(call);
+    batching_close_batch(batch);
     return NULL;
 }
 
-static void on_deadline(void *arg);
+static void batching_on_deadline(void *arg);
 
 /* False when memory ran out. */
-static bool add_deadline(struct source_call *call)
+static bool batching_add_deadline(struct source_call *call)
 {
     struct batching *batching = call->batching;
-    int64_t left_ms = call->since_ms + batching->deadline_ms - now_ms(batching);
+    int64_t left_ms = call->since_ms + batching->deadline_ms - batching_now_ms(batching);
     if (!call->deadline)
         call->deadline =
-            loop_add_timer(batching->loop, left_ms > 0 ? left_ms : 0, on_deadline, call);
+            loop_add_timer(batching->loop, left_ms > 0 ? left_ms : 0, batching_on_deadline, call);
     return call->deadline;
 }
 
 /* The service has left some keys of BATCH: the longest waiter's is asked for by itself, so that it
  * gets on, and the other members wait before all others of the lane until that is answered. */
-static void probe(struct batch *batch)
+static void batching_probe(struct batch *batch)
 {
     struct lane *lane = batch->lane;
     struct source_call *longest = batch->members, **at = &lane->first;
     struct error no_memory;
     error_no_memory(&no_memory);
-    detach(longest);
+    batching_detach(longest);
     while (batch->members) {
         struct source_call *call = batch->members;
-        detach(call);
-        enqueue(lane, at, call);
+        batching_detach(call);
+        batching_enqueue(lane, at, call);
         at = &call->next;
     }
-    lane->probe = add_deadline(longest) ? go_alone(lane, longest) : NULL;
+    lane->probe = batching_add_deadline(longest) ? batching_go_alone(lane, longest) : NULL;
     if (lane->probe)
         lane->probe->requests = batch->requests;
     else
-        tell(longest, NULL, &no_memory);
+        batching_report(longest, NULL, &no_memory);
     for (struct source_call *call = lane->first, *next; call; call = next) {
         next = call->next;
-        if (add_deadline(call))
+        if (batching_add_deadline(call))
             continue;
-        detach(call);
-        tell(call, NULL, &no_memory);
+        batching_detach(call);
+        batching_report(call, NULL, &no_memory);
         break; /* its owner may have ended the next one */
     }
 }
 
 /* Calls back the members that PAGE answers: with their records, or with none. */
-static void tell_page(struct batch *batch, const struct page *page)
+static void batching_report_page(struct batch *batch, const struct page *page)
 {
     struct source_call *call;
     struct page own = {.request_id = page->request_id};
-    if (!assign_page(batch, page)) {
+    if (!batching_assign_page(batch, page)) {
         struct error err;
         error_no_memory(&err);
-        tell_all(batch, &err);
+        batching_report_all(batch, &err);
         return;
     }
-    share_out(batch, page);
+    batching_share_out(batch, page);
     batch->requests += page->requests;
-    while ((call = next_answered(batch))) {
+    while ((call = batching_next_answered(batch))) {
         own.items = call->item;
         own.item_count = call->item != NULL;
         own.capacity = call->capacity;
         own.doubted = call->doubted;
         own.requests = batch->requests;
         batch->requests = 0;
-        detach(call);
-        tell(call, &own, NULL);
+        batching_detach(call);
+        batching_report(call, &own, NULL);
     }
     if (batch->members)
-        probe(batch);
+        batching_probe(batch);
 }
 
 /* Whether ERR may be the fault of one of the keys, of one who asks, or of asking for several: asked
  * one by one, others would have their records. */
-static bool is_of_company(const struct error *err)
+static bool batching_is_of_company(const struct error *err)
 {
-    return error_is_of_asker(err) || err->kind == ERROR_BAD_ANSWER || err->kind == ERROR_INVALID ||
+    return error_is_of_caller(err) || err->kind == ERROR_BAD_ANSWER || err->kind == ERROR_INVALID ||
            (err->kind == ERROR_DENIED && err->authenticated);
 }
 
 /* A policy that grants one record at a time, or a server that knows nothing else, will not grant
  * more a moment later. */
-static void remember(struct lane *lane, const struct read *read, const struct error *err)
+static void batching_remember(struct lane *lane, const struct read *read, const struct error *err)
 {
     char table[288];
     if (err->kind != ERROR_DENIED && strcmp(err->code, "UnknownOperationException") != 0)
         return;
     printable_copy(table, sizeof table, span_text(read->table), PRINTABLE_WORD);
-    if (lane->apart_until_ms <= now_ms(lane->batching))
+    if (lane->apart_until_ms <= batching_now_ms(lane->batching))
         log_line(lane->batching->log, LOG_LEVEL_WARNING,
                  "records of %s are asked for one by one for the next %d minutes, since together "
                  "they are refused: %s",
                  table, APART_MS / 60000, err->text);
-    lane->apart_until_ms = now_ms(lane->batching) + APART_MS;
+    lane->apart_until_ms = batching_now_ms(lane->batching) + APART_MS;
 }
 
-static void separate(struct batch *batch, const struct error *err)
+static void batching_separate(struct batch *batch, const struct error *err)
 {
     struct error no_memory;
-    remember(batch->lane, batch->read, err);
+    batching_remember(batch->lane, batch->read, err);
     error_no_memory(&no_memory);
     while (batch->members) {
         struct source_call *call = batch->members;
-        detach(call);
-        if (!go_alone(batch->lane, call))
-            tell(call, NULL, &no_memory);
+        batching_detach(call);
+        if (!batching_go_alone(batch->lane, call))
+            batching_report(call, NULL, &no_memory);
     }
 }
 
 /* The only member's, with its part of a batch that left it. It asks for further pages itself, and
  * whose Read the inner source has: when it ends within, so does that call. */
-static void pass_on(struct batch *batch, const struct page *page, const struct error *err)
+static void batching_pass_on(struct batch *batch, const struct page *page, const struct error *err)
 {
     bool is_last = err || !page->more;
     struct source_call *call = batch->members;
@@ -573,12 +577,12 @@ static void pass_on(struct batch *batch, const struct page *page, const struct e
     batch->requests = 0;
     call->capacity = -1;
     call->doubted = 0;
-    tell(call, page ? &own : NULL, err);
+    batching_report(call, page ? &own : NULL, err);
     if (batch->members && is_last)
-        detach(batch->members);
+        batching_detach(batch->members);
 }
 
-static void take_page(void *arg, const struct page *page, const struct error *err)
+static void batching_take_page(void *arg, const struct page *page, const struct error *err)
 {
     struct batch *batch = arg;
     const struct source_ops *ops = batch->lane->batching->inner->ops;
@@ -586,33 +590,34 @@ static void take_page(void *arg, const struct page *page, const struct error *er
     bool is_one = !batch->read;
     batch->telling = true;
     if (is_one)
-        pass_on(batch, page, err ? &copy : NULL);
-    else if (err && is_of_company(err))
-        separate(batch, &copy);
+        batching_pass_on(batch, page, err ? &copy : NULL);
+    else if (err && batching_is_of_company(err))
+        batching_separate(batch, &copy);
     else if (err)
-        tell_all(batch, &copy);
+        batching_report_all(batch, &copy);
     else
-        tell_page(batch, page);
+        batching_report_page(batch, page);
     batch->telling = false;
     if (!batch->members) {
-        close_batch(batch);
+        batching_close_batch(batch);
     } else if (batch->wants_more) {
         batch->wants_more = false;
         ops->more(batch->inner);
     }
 }
 
-static bool start_batch(struct batch *batch)
+static bool batching_start_batch(struct batch *batch)
 {
     const struct source_call *first = batch->members;
     const struct read *read = batch->read ? batch->read : first->read;
     struct payer *payer = batch->read ? &batch->payer : first->payer;
-    batch->inner = source_start(batch->lane->batching->inner, read, payer, take_page, batch);
+    batch->inner =
+        source_start(batch->lane->batching->inner, read, payer, batching_take_page, batch);
     return batch->inner;
 }
 
 /* Two may ask for the same record. */
-static void add_key(struct read *read, const struct key *key)
+static void batching_add_key(struct read *read, const struct key *key)
 {
     for (size_t i = 0; i < read->key_count; i++)
         if (key_compare(&read->keys[i], key) == 0)
@@ -621,7 +626,7 @@ static void add_key(struct read *read, const struct key *key)
 }
 
 /* The Read that asks for all members' records. NULL when memory ran out. */
-static struct read *read_of_all(const struct batch *batch)
+static struct read *batching_read_of_all(const struct batch *batch)
 {
     const struct read *any = batch->members->read;
     struct read *read = read_new(READ_ITEMS, any->table, NULL);
@@ -631,7 +636,7 @@ static struct read *read_of_all(const struct batch *batch)
     for (size_t i = 0; i < any->attribute_count; i++)
         read_add_attribute(read, any->attributes[i]);
     for (const struct source_call *each = batch->members; each; each = each->next)
-        add_key(read, &each->read->keys[0]);
+        batching_add_key(read, &each->read->keys[0]);
     if (!read_failed(read))
         return read;
     read_destroy(read);
@@ -639,46 +644,46 @@ static struct read *read_of_all(const struct batch *batch)
 }
 
 /* Those who have waited longest leave, as many as one request takes. */
-static void depart_one(struct lane *lane)
+static void batching_depart_one(struct lane *lane)
 {
-    struct batch *batch = new_batch(lane, false);
+    struct batch *batch = batching_new_batch(lane, false);
     struct error no_memory;
     error_no_memory(&no_memory);
     if (!batch) { /* who asked first has to do without */
         struct source_call *call = lane->first;
-        detach(call);
-        tell(call, NULL, &no_memory);
+        batching_detach(call);
+        batching_report(call, NULL, &no_memory);
         return;
     }
     for (unsigned count = 0; lane->first && count < READ_MAX_KEYS; count++) {
         struct source_call *call = lane->first;
-        detach(call);
-        board(batch, call);
+        batching_detach(call);
+        batching_board(batch, call);
     }
     bool several = batch->members->next;
     if (several)
-        batch->read = read_of_all(batch);
-    if ((several && !batch->read) || !start_batch(batch)) {
+        batch->read = batching_read_of_all(batch);
+    if ((several && !batch->read) || !batching_start_batch(batch)) {
         batch->telling = true;
-        tell_all(batch, &no_memory);
-        close_batch(batch);
+        batching_report_all(batch, &no_memory);
+        batching_close_batch(batch);
     }
 }
 
-static void depart(void *arg)
+static void batching_depart(void *arg)
 {
     struct lane *lane = arg;
     lane->timer = NULL;
     lane->departing = true;
-    while (lane->first && may_depart(lane))
-        depart_one(lane);
+    while (lane->first && batching_may_depart(lane))
+        batching_depart_one(lane);
     lane->departing = false;
-    relieve(lane);
+    batching_relieve(lane);
 }
 
 /* Calls. */
 
-static void clean_up(struct source_call *call)
+static void batching_clean_up(struct source_call *call)
 {
     struct lane *lane = call->lane;
     struct batch *batch = call->batch;
@@ -687,22 +692,22 @@ static void clean_up(struct source_call *call)
     if (batch && batch->members == call && !call->next) {
         payer_unref(batch->heir); /* the last member pays for the request that is abandoned */
         batch->heir = payer_ref(call->payer);
-        end_request(batch);
+        batching_end_request(batch);
     }
     if (lane || batch)
-        detach(call);
+        batching_detach(call);
     if (lane)
-        relieve(lane);
+        batching_relieve(lane);
     if (batch && !batch->members && !batch->telling)
-        close_batch(batch);
+        batching_close_batch(batch);
 }
 
-static void on_deadline(void *arg)
+static void batching_on_deadline(void *arg)
 {
     struct source_call *call = arg;
     struct error err;
     call->deadline = NULL;
-    clean_up(call);
+    batching_clean_up(call);
     error_set(&err, ERROR_TIMED_OUT,
               "no answer from table %s within %.1f s, the wait for others' answers included; check "
               "the network and try again",
@@ -712,14 +717,14 @@ static void on_deadline(void *arg)
 }
 
 /* Whoever finds few under way leaves in the next round; all others get a deadline of their own. */
-static bool wait(struct lane *lane, struct source_call *call)
+static bool batching_wait(struct lane *lane, struct source_call *call)
 {
     bool at_once = lane->under_way < FEW && lane->waiting < READ_MAX_KEYS && !lane->probe;
-    enqueue(lane, lane->end, call);
-    return (at_once || add_deadline(call)) && (lane->timer || arrange(lane));
+    batching_enqueue(lane, lane->end, call);
+    return (at_once || batching_add_deadline(call)) && (lane->timer || batching_arrange(lane));
 }
 
-static bool begin(struct source_call *call)
+static bool batching_begin(struct source_call *call)
 {
     struct batching *batching = call->batching;
     const struct read *read = call->read;
@@ -727,12 +732,12 @@ static bool begin(struct source_call *call)
         call->inner = source_start(batching->inner, read, call->payer, call->fn, call->arg);
         return call->inner;
     }
-    struct lane *lane = lane_of(batching, read);
+    struct lane *lane = batching_lane_of(batching, read);
     if (!lane)
         return false;
     if (lane->apart_until_ms > call->since_ms)
-        return go_alone(lane, call);
-    return wait(lane, call);
+        return batching_go_alone(lane, call);
+    return batching_wait(lane, call);
 }
 
 static void batching_end(struct source_call *call)
@@ -740,7 +745,7 @@ static void batching_end(struct source_call *call)
     if (call->inner)
         call->batching->inner->ops->end(call->inner);
     struct source *source = &call->batching->source;
-    clean_up(call);
+    batching_clean_up(call);
     payer_unref(call->payer);
     free(call);
     source_unref(source);
@@ -758,8 +763,8 @@ static struct source_call *batching_start(struct source *source, const struct re
                                  .fn = fn,
                                  .arg = arg,
                                  .capacity = -1};
-    call->since_ms = now_ms(call->batching);
-    if (begin(call))
+    call->since_ms = batching_now_ms(call->batching);
+    if (batching_begin(call))
         return call;
     batching_end(call);
     return NULL;
@@ -778,7 +783,7 @@ static void batching_more(struct source_call *call)
 static void batching_want_all(struct source_call *call)
 {
     if (call->inner)
-        source_want_all(call->batching->inner, call->inner);
+        source_read_all(call->batching->inner, call->inner);
 }
 
 /* The source. */
@@ -789,7 +794,7 @@ static void batching_destroy(struct source *source)
     struct dict_node *node;
     size_t from = 0;
     while ((node = dict_any(&batching->lanes, &from)))
-        destroy_lane((struct lane *)node);
+        batching_destroy_lane((struct lane *)node);
     dict_clean_up(&batching->lanes);
     batching->inner->ops->destroy(batching->inner);
     free(batching);
@@ -814,7 +819,7 @@ struct source *batching_new(const struct batching_options *options)
     batching->ops = (struct source_ops){
         .start = batching_start,
         .more = batching_more,
-        .want_all = batching_want_all,
+        .read_all = batching_want_all,
         .end = batching_end,
         .destroy = batching_destroy,
         .add_stats = batching_add_stats,

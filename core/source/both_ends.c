@@ -26,16 +26,16 @@ struct both_ends {
 };
 
 /* How far one end has come: the sort key of the last item that the service looked at. */
-struct reach {
+struct end_reach {
     struct arena arena;
     struct value sort[KEY_MAX_ATTRIBUTES];
     bool known;
 };
 
 /* A page from behind that waits for its turn. */
-struct kept {
-    struct kept *before;      /* owned: the page that came before it, which is told after it */
-    struct page_owner *owner; /* owned: of the items */
+struct both_ends_page {
+    struct both_ends_page *before; /* owned: the page that came before it, which is told after it */
+    struct page_owner *owner;      /* owned: of the items */
     const struct json *items;
     size_t item_count, scanned;
     char request_id[64];
@@ -59,15 +59,15 @@ struct source_call {
     struct source_call *front, *back; /* of the inner source; owned, NULL once they are over */
     struct read *reverse;             /* owned: what BACK asks */
     bool all_wanted;
-    bool asked;       /* whoever asks waits for a page */
-    bool front_asked; /* a page from the front is under way */
-    bool back_asked;  /* a page from behind is under way */
-    bool front_over;  /* of the page that is under way nothing is wanted but what it consumed */
-    bool back_over;   /* likewise */
-    unsigned slow;    /* pages that were, one after the other */
-    struct reach at;  /* the front's: whatever comes before it in the order has been told */
-    struct reach end; /* whatever comes behind it is kept; not known: that is not so yet */
-    struct kept *kept;
+    bool asked;           /* whoever asks waits for a page */
+    bool front_asked;     /* a page from the front is under way */
+    bool back_asked;      /* a page from behind is under way */
+    bool front_over;      /* of the page that is under way nothing is wanted but what it consumed */
+    bool back_over;       /* likewise */
+    unsigned slow;        /* pages that were, one after the other */
+    struct end_reach at;  /* the front's: whatever comes before it in the order has been told */
+    struct end_reach end; /* whatever comes behind it is kept; not known: that is not so yet */
+    struct both_ends_page *kept;
     unsigned requests; /* from behind, of which nobody has been told, and what they consumed */
     struct spent spent;
     size_t scanned;           /* items that were read for pages from behind of which none is told */
@@ -78,8 +78,8 @@ struct source_call {
 /* The order of items. */
 
 /* False when ITEM lacks a part of the sort key, or when memory ran out. */
-static bool read_sort(const struct read *read, struct json item, struct arena *arena,
-                      struct value out[KEY_MAX_ATTRIBUTES])
+static bool both_ends_read_sort(const struct read *read, struct json item, struct arena *arena,
+                                struct value out[KEY_MAX_ATTRIBUTES])
 {
     for (size_t i = 0; i < read->sort_count; i++)
         if (!typed_scalar(item_attribute(item, read->sort[i]), arena, &out[i]))
@@ -87,22 +87,22 @@ static bool read_sort(const struct read *read, struct json item, struct arena *a
     return !arena->failed;
 }
 
-static void reach_clean_up(struct reach *reach)
+static void both_ends_reach_clean_up(struct end_reach *reach)
 {
     arena_clean_up(&reach->arena);
-    *reach = (struct reach){0};
+    *reach = (struct end_reach){0};
 }
 
-static void reach_move(struct reach *to, struct reach *from)
+static void both_ends_reach_move(struct end_reach *to, struct end_reach *from)
 {
     *to = *from;
-    *from = (struct reach){0};
+    *from = (struct end_reach){0};
 }
 
 /* False when memory ran out. */
-static bool reach_copy(struct reach *to, const struct reach *from, size_t count)
+static bool both_ends_reach_copy(struct end_reach *to, const struct end_reach *from, size_t count)
 {
-    *to = (struct reach){.known = true};
+    *to = (struct end_reach){.known = true};
     for (size_t i = 0; i < count; i++) {
         to->sort[i] = from->sort[i];
         to->sort[i].bytes = arena_copy(&to->arena, from->sort[i].bytes);
@@ -111,22 +111,22 @@ static bool reach_copy(struct reach *to, const struct reach *from, size_t count)
 }
 
 /* TO is empty before. False, and TO too, when POSITION is none, or when memory ran out. */
-static bool reach_to(struct reach *to, const struct read *read, struct json position)
+static bool both_ends_reach_to(struct end_reach *to, const struct read *read, struct json position)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    struct reach found = {0}, next;
-    if (!read_sort(read, position, &arena, found.sort))
+    struct end_reach found = {0}, next;
+    if (!both_ends_read_sort(read, position, &arena, found.sort))
         return false;
-    bool ok = reach_copy(&next, &found, read->sort_count);
+    bool ok = both_ends_reach_copy(&next, &found, read->sort_count);
     if (ok)
-        reach_move(to, &next);
+        both_ends_reach_move(to, &next);
     else
-        reach_clean_up(&next);
+        both_ends_reach_clean_up(&next);
     return ok;
 }
 
 /* In the order that was asked for: < 0 when A comes before B. */
-static int compare(const struct read *read, const struct value *a, const struct value *b)
+static int both_ends_compare(const struct read *read, const struct value *a, const struct value *b)
 {
     int order = 0;
     for (size_t i = 0; i < read->sort_count && order == 0; i++)
@@ -136,23 +136,24 @@ static int compare(const struct read *read, const struct value *a, const struct 
 
 /* Where the two ends are divided: the front tells what comes up to here, and what comes behind is
  * told of what was kept. That must be whole behind it, and not yet told up to it. */
-static const struct reach *cut_of(const struct source_call *call)
+static const struct end_reach *both_ends_cut_of(const struct source_call *call)
 {
-    bool met = compare(call->read, call->end.sort, call->at.sort) < 0;
+    bool met = both_ends_compare(call->read, call->end.sort, call->at.sort) < 0;
     return met ? &call->at : &call->end;
 }
 
 /* How many of COUNT items, in order, come up to CUT. False when that can't be told. */
-static bool count_up_to(const struct read *read, const struct reach *cut, const struct json *items,
-                        size_t count, bool backwards, size_t *out)
+static bool both_ends_count_up_to(const struct read *read, const struct end_reach *cut,
+                                  const struct json *items, size_t count, bool backwards,
+                                  size_t *out)
 {
     *out = 0;
     for (size_t i = 0; i < count; i++) {
         CLEAN_UP(arena_clean_up) struct arena arena = {0};
         struct value sort[KEY_MAX_ATTRIBUTES];
-        if (!read_sort(read, items[backwards ? count - 1 - i : i], &arena, sort))
+        if (!both_ends_read_sort(read, items[backwards ? count - 1 - i : i], &arena, sort))
             return false;
-        if (compare(read, sort, cut->sort) > 0)
+        if (both_ends_compare(read, sort, cut->sort) > 0)
             break;
         *out = i + 1;
     }
@@ -161,7 +162,7 @@ static bool count_up_to(const struct read *read, const struct reach *cut, const 
 
 /* What is kept. */
 
-static void kept_destroy(struct kept *kept)
+static void both_ends_kept_destroy(struct both_ends_page *kept)
 {
     if (!kept)
         return;
@@ -169,14 +170,14 @@ static void kept_destroy(struct kept *kept)
     free(kept);
 }
 
-static bool is_full(const struct both_ends *ends)
+static bool both_ends_is_full(const struct both_ends *ends)
 {
     return ends->kept_bytes >= ends->most_kept;
 }
 
-static struct kept *take_kept(struct source_call *call)
+static struct both_ends_page *both_ends_take_kept(struct source_call *call)
 {
-    struct kept *kept = call->kept;
+    struct both_ends_page *kept = call->kept;
     if (!kept)
         return NULL;
     call->kept = kept->before;
@@ -185,12 +186,12 @@ static struct kept *take_kept(struct source_call *call)
     return kept;
 }
 
-static bool keep(struct source_call *call, const struct page *page)
+static bool both_ends_store(struct source_call *call, const struct page *page)
 {
-    struct kept *kept = page->owner && *page->owner ? calloc(1, sizeof *kept) : NULL;
+    struct both_ends_page *kept = page->owner && *page->owner ? calloc(1, sizeof *kept) : NULL;
     if (!kept)
         return false;
-    *kept = (struct kept){
+    *kept = (struct both_ends_page){
         .before = call->kept,
         .owner = *page->owner,
         .items = page->items,
@@ -207,71 +208,71 @@ static bool keep(struct source_call *call, const struct page *page)
 
 /* The two ends. */
 
-static void drop_call(struct source_call *call, struct source_call **end)
+static void both_ends_drop_call(struct source_call *call, struct source_call **end)
 {
     call->ends->inner->ops->end(*end);
     *end = NULL;
 }
 
 /* Whether a response is awaited for what it consumed alone. */
-static bool is_awaited(const struct source_call *call)
+static bool both_ends_is_awaited(const struct source_call *call)
 {
     return (call->front && call->front_over) || (call->back && call->back_over);
 }
 
-static void end_front(struct source_call *call)
+static void both_ends_end_front(struct source_call *call)
 {
     if (call->front && call->front_asked)
         call->front_over = true;
     else if (call->front)
-        drop_call(call, &call->front);
+        both_ends_drop_call(call, &call->front);
 }
 
 /* No more is read from behind; what has been kept is still good, if anything reaches so far. */
-static void end_back(struct source_call *call)
+static void both_ends_end_back(struct source_call *call)
 {
     if (call->back && call->back_asked)
         call->back_over = true;
     else if (call->back)
-        drop_call(call, &call->back);
+        both_ends_drop_call(call, &call->back);
     call->all_wanted = false;
     if (call->state == ENDS_BOTH && !call->end.known)
         call->state = ENDS_ONE;
 }
 
-static void drop_kept(struct source_call *call)
+static void both_ends_drop_kept(struct source_call *call)
 {
-    struct kept *kept;
-    while ((kept = take_kept(call)))
-        kept_destroy(kept);
+    struct both_ends_page *kept;
+    while ((kept = both_ends_take_kept(call)))
+        both_ends_kept_destroy(kept);
 }
 
 /* From here on the front tells all. */
-static void give_up(struct source_call *call)
+static void both_ends_abandon(struct source_call *call)
 {
-    drop_kept(call);
-    reach_clean_up(&call->end);
-    end_back(call);
+    both_ends_drop_kept(call);
+    both_ends_reach_clean_up(&call->end);
+    both_ends_end_back(call);
     call->state = call->state == ENDS_BOTH ? ENDS_ONE : call->state;
 }
 
-static void tell_failure(struct source_call *call, const struct error *err)
+static void both_ends_report_failure(struct source_call *call, const struct error *err)
 {
     struct error copy = *err; /* FN may end the call */
-    give_up(call);
+    both_ends_abandon(call);
     call->asked = false;
     call->fn(call->arg, NULL, &copy);
 }
 
-static void tell_no_memory(struct source_call *call)
+static void both_ends_report_no_memory(struct source_call *call)
 {
     struct error err;
     error_no_memory(&err);
-    tell_failure(call, &err);
+    both_ends_report_failure(call, &err);
 }
 
 /* What was read from behind since the last page is told with this one: in the end all of it is. */
-static void tell(struct source_call *call, struct page *page)
+static void both_ends_report(struct source_call *call, struct page *page)
 {
     page->requests += call->requests;
     if (call->spent.units > 0)
@@ -289,25 +290,26 @@ static void tell(struct source_call *call, struct page *page)
 
 /* Kept pages, when it is their turn. */
 
-static void clean_up_kept(struct kept **kept)
+static void both_ends_clean_up_kept(struct both_ends_page **kept)
 {
-    kept_destroy(*kept);
+    both_ends_kept_destroy(*kept);
 }
 
-static void clean_up_items(struct json **items)
+static void both_ends_clean_up_items(struct json **items)
 {
     free(*items);
 }
 
 /* Tells the items of KEPT, now the callee's, but for the last TOLD_BEFORE, in the order that was
  * asked for. */
-static void tell_items(struct source_call *call, struct kept *kept, size_t told_before)
+static void both_ends_report_items(struct source_call *call, struct both_ends_page *kept,
+                                   size_t told_before)
 {
-    CLEAN_UP(clean_up_kept) struct kept *owned = kept;
+    CLEAN_UP(both_ends_clean_up_kept) struct both_ends_page *owned = kept;
     size_t count = owned->item_count - told_before;
-    CLEAN_UP(clean_up_items) struct json *items = calloc(count, sizeof *items);
+    CLEAN_UP(both_ends_clean_up_items) struct json *items = calloc(count, sizeof *items);
     if (!items) {
-        tell_no_memory(call);
+        both_ends_report_no_memory(call);
         return;
     }
     for (size_t i = 0; i < count; i++)
@@ -316,56 +318,57 @@ static void tell_items(struct source_call *call, struct kept *kept, size_t told_
         .items = items,
         .item_count = count,
         .scanned = call->read->filter_count ? owned->scanned : count,
-        .more = call->kept || is_awaited(call),
+        .more = call->kept || both_ends_is_awaited(call),
         .capacity = -1,
         .request_id = owned->request_id,
         .age_ms = loop_now_ms(call->ends->loop) - owned->came_ms,
     };
-    tell(call, &page);
+    both_ends_report(call, &page);
 }
 
 /* A page of which the front has told all is passed over. The last page is told when each request
  * has its response, so that all that the query consumed is told with it. */
-static void tell_kept(void *arg)
+static void both_ends_report_kept(void *arg)
 {
     struct source_call *call = arg;
     struct page nothing = {.capacity = -1, .request_id = ""};
-    struct kept *kept;
+    struct both_ends_page *kept;
     size_t told;
     call->timer = NULL;
-    while ((kept = take_kept(call))) {
-        if (!count_up_to(call->read, &call->at, kept->items, kept->item_count, true, &told)) {
-            kept_destroy(kept);
-            tell_no_memory(call);
+    while ((kept = both_ends_take_kept(call))) {
+        if (!both_ends_count_up_to(call->read, &call->at, kept->items, kept->item_count, true,
+                                   &told)) {
+            both_ends_kept_destroy(kept);
+            both_ends_report_no_memory(call);
             return;
         }
         if (told < kept->item_count) {
-            tell_items(call, kept, told);
+            both_ends_report_items(call, kept, told);
             return;
         }
         call->scanned += call->read->filter_count ? kept->scanned : 0;
-        kept_destroy(kept);
+        both_ends_kept_destroy(kept);
     }
-    if (!is_awaited(call))
-        tell(call, &nothing);
+    if (!both_ends_is_awaited(call))
+        both_ends_report(call, &nothing);
 }
 
 /* A page of which nothing is wanted but what it consumed. */
-static void take_consumed(struct source_call *call, const struct page *page)
+static void both_ends_take_consumed(struct source_call *call, const struct page *page)
 {
     if (page) {
         call->requests += page->requests;
         source_add_page(&call->spent, page);
     }
     if (call->state == ENDS_KEPT && call->asked && !call->timer)
-        tell_kept(call);
+        both_ends_report_kept(call);
 }
 
 /* The front has told all up to AT, and all behind that is kept. */
-static void finish_front(struct source_call *call)
+static void both_ends_finish_front(struct source_call *call)
 {
-    end_front(call);
-    end_back(call);
+    both_ends_end_front(call);
+    both_ends_end_back(call);
     call->state = ENDS_KEPT;
 }
 
@@ -373,58 +376,59 @@ static void finish_front(struct source_call *call)
 
 /* Takes over a page, and how far it reaches: the last one to the beginning, so that all behind the
  * front is kept. False when that can't be done: then it is as if the page had not come. */
-static bool take_over(struct source_call *call, const struct page *page)
+static bool both_ends_take_over(struct source_call *call, const struct page *page)
 {
-    struct reach reach = {0};
-    bool ok = page->more ? reach_to(&reach, call->read, page->position)
-                         : reach_copy(&reach, &call->at, call->read->sort_count);
-    if (ok && (page->item_count == 0 || keep(call, page))) {
+    struct end_reach reach = {0};
+    bool ok = page->more ? both_ends_reach_to(&reach, call->read, page->position)
+                         : both_ends_reach_copy(&reach, &call->at, call->read->sort_count);
+    if (ok && (page->item_count == 0 || both_ends_store(call, page))) {
         call->scanned += page->item_count == 0 ? page->scanned : 0;
-        reach_clean_up(&call->end);
+        both_ends_reach_clean_up(&call->end);
         call->end = reach;
         return true;
     }
-    reach_clean_up(&reach);
+    both_ends_reach_clean_up(&reach);
     return false;
 }
 
 /* Who reads from the front can do without what comes from behind, and be it an error. */
-static void take_back(void *arg, const struct page *page, const struct error *err)
+static void both_ends_take_back(void *arg, const struct page *page, const struct error *err)
 {
     struct source_call *call = arg;
     const struct read *read = call->read;
     call->back_asked = false;
     if (call->back_over) {
-        drop_call(call, &call->back);
-        take_consumed(call, page);
+        both_ends_drop_call(call, &call->back);
+        both_ends_take_consumed(call, page);
         return;
     }
     if (page) {
         call->requests += page->requests;
         source_add_page(&call->spent, page);
     }
-    if (err || !take_over(call, page)) {
-        end_back(call);
+    if (err || !both_ends_take_over(call, page)) {
+        both_ends_end_back(call);
         return;
     }
-    int order = compare(read, call->end.sort, call->at.sort);
+    int order = both_ends_compare(read, call->end.sort, call->at.sort);
     bool met = order <= 0;
     call->scanned_twice = call->scanned_twice || (order < 0 && read->filter_count > 0);
-    if (met || is_full(call->ends))
-        end_back(call);
+    if (met || both_ends_is_full(call->ends))
+        both_ends_end_back(call);
     if (!met)
         return;
-    finish_front(call);
+    both_ends_finish_front(call);
     if (call->asked)
-        tell_kept(call);
+        both_ends_report_kept(call);
 }
 
 /* Begins to read from behind. Without memory for it the front does it alone. */
-static void begin_back(struct source_call *call)
+static void both_ends_begin_back(struct source_call *call)
 {
     call->reverse = read_reversed(call->read);
     if (call->reverse)
-        call->back = source_start(call->ends->inner, call->reverse, call->payer, take_back, call);
+        call->back =
+            source_start(call->ends->inner, call->reverse, call->payer, both_ends_take_back, call);
     call->all_wanted = false;
     if (!call->back)
         return;
@@ -436,13 +440,13 @@ static void begin_back(struct source_call *call)
 /* Pages from the front. */
 
 /* Leaves in PAGE what the front is to tell of it, and says whether the front is over then. */
-static bool divide(struct source_call *call, struct page *page, struct reach *next)
+static bool both_ends_divide(struct source_call *call, struct page *page, struct end_reach *next)
 {
-    const struct reach *cut = cut_of(call);
-    int order = compare(call->read, next->sort, cut->sort);
+    const struct end_reach *cut = both_ends_cut_of(call);
+    int order = both_ends_compare(call->read, next->sort, cut->sort);
     size_t count = page->item_count;
-    if (order > 0 && !count_up_to(call->read, cut, page->items, count, false, &count)) {
-        give_up(call);
+    if (order > 0 && !both_ends_count_up_to(call->read, cut, page->items, count, false, &count)) {
+        both_ends_abandon(call);
         return false;
     }
     page->item_count = count;
@@ -453,42 +457,42 @@ static bool divide(struct source_call *call, struct page *page, struct reach *ne
     if (order < 0)
         return false;
     if (cut == &call->end) {
-        reach_clean_up(next);
-        reach_move(next, &call->end);
+        both_ends_reach_clean_up(next);
+        both_ends_reach_move(next, &call->end);
     } else {
-        reach_clean_up(next);
-        reach_move(next, &call->at);
+        both_ends_reach_clean_up(next);
+        both_ends_reach_move(next, &call->at);
     }
     return true;
 }
 
-static void go_on_from(struct source_call *call, struct page *page)
+static void both_ends_continue_from(struct source_call *call, struct page *page)
 {
-    struct reach next = {0};
-    if (!reach_to(&next, call->read, page->position)) {
-        give_up(call);
+    struct end_reach next = {0};
+    if (!both_ends_reach_to(&next, call->read, page->position)) {
+        both_ends_abandon(call);
         return;
     }
-    bool over = call->end.known && divide(call, page, &next);
-    reach_clean_up(&call->at);
+    bool over = call->end.known && both_ends_divide(call, page, &next);
+    both_ends_reach_clean_up(&call->at);
     call->at = next;
     if (!over)
         return;
-    finish_front(call);
-    page->more = call->kept || is_awaited(call);
+    both_ends_finish_front(call);
+    page->more = call->kept || both_ends_is_awaited(call);
 }
 
-static void take_front(void *arg, const struct page *page, const struct error *err)
+static void both_ends_take_front(void *arg, const struct page *page, const struct error *err)
 {
     struct source_call *call = arg;
     call->front_asked = false;
     if (call->front_over) {
-        drop_call(call, &call->front);
-        take_consumed(call, page);
+        both_ends_drop_call(call, &call->front);
+        both_ends_take_consumed(call, page);
         return;
     }
     if (err) {
-        tell_failure(call, err);
+        both_ends_report_failure(call, err);
         return;
     }
     struct page own = *page;
@@ -496,16 +500,17 @@ static void take_front(void *arg, const struct page *page, const struct error *e
     bool slow = page->took_ms >= call->ends->slow_ms && page->requests == 1;
     call->slow = slow ? call->slow + 1 : 0;
     if (page->requests > 1 && call->state == ENDS_BOTH)
-        end_back(call); /* a table that is throttled is not asked for more than it has to be */
+        both_ends_end_back(
+            call); /* a table that is throttled is not asked for more than it has to be */
     if (page->more)
-        go_on_from(call, &own);
+        both_ends_continue_from(call, &own);
     else
-        give_up(call);
-    if (!own.more && is_awaited(call)) {
+        both_ends_abandon(call);
+    if (!own.more && both_ends_is_awaited(call)) {
         call->state = ENDS_KEPT;
         own.more = true;
     }
-    tell(call, &own);
+    both_ends_report(call, &own);
 }
 
 /* Calls. */
@@ -513,12 +518,12 @@ static void take_front(void *arg, const struct page *page, const struct error *e
 static void both_ends_end(struct source_call *call)
 {
     loop_remove_timer(call->timer);
-    give_up(call);
+    both_ends_abandon(call);
     if (call->front)
-        drop_call(call, &call->front);
+        both_ends_drop_call(call, &call->front);
     if (call->back)
-        drop_call(call, &call->back);
-    reach_clean_up(&call->at);
+        both_ends_drop_call(call, &call->back);
+    both_ends_reach_clean_up(&call->at);
     read_destroy(call->reverse);
     payer_unref(call->payer);
     struct source *source = &call->ends->source;
@@ -545,7 +550,8 @@ static struct source_call *both_ends_start(struct source *source, const struct r
         .asked = true,
         .front_asked = true,
     };
-    call->front = source_start(ends->inner, read, payer, two ? take_front : fn, two ? call : arg);
+    call->front =
+        source_start(ends->inner, read, payer, two ? both_ends_take_front : fn, two ? call : arg);
     if (call->front)
         return call;
     both_ends_end(call);
@@ -558,20 +564,20 @@ static void both_ends_more(struct source_call *call)
 {
     const struct source_ops *ops = call->ends->inner->ops;
     call->asked = true;
-    if (call->state == ENDS_KEPT && !call->kept && is_awaited(call))
+    if (call->state == ENDS_KEPT && !call->kept && both_ends_is_awaited(call))
         return; /* the response tells the end */
     if (call->state == ENDS_KEPT) {
-        call->timer = loop_add_timer(call->ends->loop, 0, tell_kept, call);
+        call->timer = loop_add_timer(call->ends->loop, 0, both_ends_report_kept, call);
         if (!call->timer)
-            tell_no_memory(call);
+            both_ends_report_no_memory(call);
         return;
     }
     /* Who has begun once does not begin again. What may not be spent at will is left to the front.
      */
-    bool first =
-        !call->reverse && call->at.known && !is_full(call->ends) && isinf(payer_left(call->payer));
+    bool first = !call->reverse && call->at.known && !both_ends_is_full(call->ends) &&
+                 isinf(payer_left(call->payer));
     if (call->state == ENDS_ONE && call->all_wanted && call->slow >= PAGES_BEFORE && first) {
-        begin_back(call);
+        both_ends_begin_back(call);
     } else if (call->back && !call->back_asked && !call->back_over) {
         call->back_asked = true;
         ops->more(call->back);
@@ -610,7 +616,7 @@ struct source *both_ends_new(const struct both_ends_options *options)
     ends->ops = (struct source_ops){
         .start = both_ends_start,
         .more = both_ends_more,
-        .want_all = both_ends_want_all,
+        .read_all = both_ends_want_all,
         .end = both_ends_end,
         .destroy = both_ends_destroy,
         .add_stats = both_ends_add_stats,

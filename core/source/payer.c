@@ -44,7 +44,7 @@ void payer_turn_leave(struct payer_turn *turn)
     turn->next = NULL;
 }
 
-void payer_give_back(struct payer *payer, double units)
+void payer_refund(struct payer *payer, double units)
 {
     if (payer && payer->ops->give_back && units > 0)
         payer->ops->give_back(payer, units);

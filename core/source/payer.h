@@ -61,7 +61,7 @@ struct payer_ops {
     /* Read units that have not been consumed yet; INFINITY: no limit. */
     double (*left)(const struct payer *payer);
     /* Sets MOST aside for a request that takes LEAST whatever comes. ERR is filled
-     * (error_is_of_asker) when the payer refuses. When it holds the request, TURN is put into its
+     * (error_is_of_caller) when the payer refuses. When it holds the request, TURN is put into its
      * queue, unless that is NULL. */
     enum payer_word (*set_aside)(struct payer *payer, double least, double most,
                                  struct payer_turn *turn, struct error *err);
@@ -75,7 +75,7 @@ void payer_charge(struct payer *payer, const struct expense *expense);
 double payer_left(const struct payer *payer);
 enum payer_word payer_set_aside(struct payer *payer, double least, double most,
                                 struct payer_turn *turn, struct error *err);
-void payer_give_back(struct payer *payer, double units);
+void payer_refund(struct payer *payer, double units);
 
 /* Takes TURN out of its queue; fine for one that is in none. */
 void payer_turn_leave(struct payer_turn *turn);

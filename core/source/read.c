@@ -63,7 +63,7 @@ void read_set_pattern(struct read *read, const char *table, const char *path)
 
 /* An array with room for one more than COUNT things. It doubles whenever COUNT is a power of
  * two, so that no capacity need be kept; the outgrown array stays in the arena. */
-static void *with_room(struct arena *arena, void *array, size_t count, size_t size)
+static void *read_with_room(struct arena *arena, void *array, size_t count, size_t size)
 {
     if (count & (count - 1))
         return array;
@@ -74,40 +74,40 @@ static void *with_room(struct arena *arena, void *array, size_t count, size_t si
 }
 
 /* Too many parts are a fault of the builder; the Read must then not be asked. */
-static bool has_room(struct read *read, size_t count, size_t max)
+static bool read_has_room(struct read *read, size_t count, size_t max)
 {
     if (count >= max)
         read->arena.failed = true;
     return !read_failed(read);
 }
 
-static struct value copied_value(struct arena *arena, struct value value)
+static struct value read_copied_value(struct arena *arena, struct value value)
 {
     return (struct value){.type = value.type, .bytes = arena_copy(arena, value.bytes)};
 }
 
 void read_add_key(struct read *read, const struct key *key)
 {
-    if (!has_room(read, read->key_count, READ_MAX_KEYS))
+    if (!read_has_room(read, read->key_count, READ_MAX_KEYS))
         return;
-    struct key *keys = with_room(&read->arena, read->keys, read->key_count, sizeof *keys);
+    struct key *keys = read_with_room(&read->arena, read->keys, read->key_count, sizeof *keys);
     if (!keys)
         return;
     struct key *copy = &keys[read->key_count++];
     copy->count = key->count;
     for (size_t i = 0; i < key->count; i++) {
         copy->attributes[i].name = arena_copy(&read->arena, key->attributes[i].name);
-        copy->attributes[i].value = copied_value(&read->arena, key->attributes[i].value);
+        copy->attributes[i].value = read_copied_value(&read->arena, key->attributes[i].value);
     }
     read->keys = keys;
 }
 
-static void add_cond(struct read *read, struct cond **conds, size_t *count, size_t most,
-                     const struct cond *cond)
+static void read_add_cond(struct read *read, struct cond **conds, size_t *count, size_t most,
+                          const struct cond *cond)
 {
-    if (!has_room(read, *count, most))
+    if (!read_has_room(read, *count, most))
         return;
-    struct cond *grown = with_room(&read->arena, *conds, *count, sizeof *grown);
+    struct cond *grown = read_with_room(&read->arena, *conds, *count, sizeof *grown);
     if (!grown)
         return;
     cond_copy(cond, &read->arena, &grown[(*count)++]);
@@ -116,23 +116,23 @@ static void add_cond(struct read *read, struct cond **conds, size_t *count, size
 
 void read_add_where(struct read *read, const struct cond *cond)
 {
-    add_cond(read, &read->where, &read->where_count, READ_MAX_CONDS, cond);
+    read_add_cond(read, &read->where, &read->where_count, READ_MAX_CONDS, cond);
 }
 
 void read_add_filter(struct read *read, const struct cond *cond)
 {
-    add_cond(read, &read->filter, &read->filter_count, READ_MAX_FILTERS, cond);
+    read_add_cond(read, &read->filter, &read->filter_count, READ_MAX_FILTERS, cond);
 }
 
 void read_add_sort(struct read *read, struct span name)
 {
-    if (has_room(read, read->sort_count, KEY_MAX_ATTRIBUTES))
+    if (read_has_room(read, read->sort_count, KEY_MAX_ATTRIBUTES))
         read->sort[read->sort_count++] = arena_copy(&read->arena, name);
 }
 
 void read_add_own_key(struct read *read, struct span name)
 {
-    if (has_room(read, read->own_key_count, KEY_MAX_BASE_ATTRIBUTES))
+    if (read_has_room(read, read->own_key_count, KEY_MAX_BASE_ATTRIBUTES))
         read->own_key[read->own_key_count++] = arena_copy(&read->arena, name);
 }
 
@@ -141,7 +141,7 @@ void read_add_attribute(struct read *read, struct span name)
     if (read_failed(read))
         return;
     struct span *grown =
-        with_room(&read->arena, read->attributes, read->attribute_count, sizeof *grown);
+        read_with_room(&read->arena, read->attributes, read->attribute_count, sizeof *grown);
     if (!grown)
         return;
     grown[read->attribute_count++] = arena_copy(&read->arena, name);
@@ -149,7 +149,7 @@ void read_add_attribute(struct read *read, struct span name)
 }
 
 /* Texts go into an identity with their length in front, so that no text can pass for two. */
-static bool has_name(const struct span *names, size_t count, struct span name)
+static bool read_has_name(const struct span *names, size_t count, struct span name)
 {
     for (size_t i = 0; i < count; i++)
         if (span_equal(names[i], name))
@@ -157,7 +157,7 @@ static bool has_name(const struct span *names, size_t count, struct span name)
     return false;
 }
 
-static bool is_the_same_for_all(const struct read *read, struct span attribute)
+static bool read_is_the_same_for_all(const struct read *read, struct span attribute)
 {
     for (size_t i = 0; i < read->where_count; i++)
         if (read->where[i].op == COND_EQ && span_equal(read->where[i].attribute, attribute))
@@ -172,11 +172,11 @@ bool read_has_two_ends(const struct read *read)
     if (!read->index)
         return true;
     for (size_t i = 0; i < read->sort_count; i++)
-        if (!has_name(read->own_key, read->own_key_count, read->sort[i]))
+        if (!read_has_name(read->own_key, read->own_key_count, read->sort[i]))
             return false;
     for (size_t i = 0; i < read->own_key_count; i++)
-        if (!has_name(read->sort, read->sort_count, read->own_key[i]) &&
-            !is_the_same_for_all(read, read->own_key[i]))
+        if (!read_has_name(read->sort, read->sort_count, read->own_key[i]) &&
+            !read_is_the_same_for_all(read, read->own_key[i]))
             return false;
     return true;
 }
@@ -207,44 +207,45 @@ struct read *read_reversed(const struct read *read)
     return NULL;
 }
 
-static void add_sized(struct buf *out, struct span text)
+static void read_add_sized(struct buf *out, struct span text)
 {
     buf_printf(out, "%zu:", text.size);
     buf_add_span(out, text);
 }
 
-static void add_key_part(struct buf *out, const struct read *read, size_t i)
+static void read_add_key_part(struct buf *out, const struct read *read, size_t i)
 {
     const struct key *key = &read->keys[i];
     for (size_t k = 0; k < key->count; k++) {
-        add_sized(out, key->attributes[k].name);
+        read_add_sized(out, key->attributes[k].name);
         value_write_identity(key->attributes[k].value, out);
     }
 }
 
-static void add_where_part(struct buf *out, const struct read *read, size_t i)
+static void read_add_where_part(struct buf *out, const struct read *read, size_t i)
 {
     cond_write_identity(&read->where[i], out);
 }
 
-static void add_filter_part(struct buf *out, const struct read *read, size_t i)
+static void read_add_filter_part(struct buf *out, const struct read *read, size_t i)
 {
     cond_write_identity(&read->filter[i], out);
 }
 
-static void add_attribute_part(struct buf *out, const struct read *read, size_t i)
+static void read_add_attribute_part(struct buf *out, const struct read *read, size_t i)
 {
-    add_sized(out, read->attributes[i]);
+    read_add_sized(out, read->attributes[i]);
 }
 
-static int compare_bufs(const void *a, const void *b)
+static int read_compare_bufs(const void *a, const void *b)
 {
     return span_compare(buf_span(a), buf_span(b));
 }
 
 typedef void part_fn(struct buf *out, const struct read *read, size_t i);
 
-static bool write_parts(struct buf *parts, size_t count, const struct read *read, part_fn *add_part)
+static bool read_write_parts(struct buf *parts, size_t count, const struct read *read,
+                             part_fn *add_part)
 {
     bool failed = false;
     for (size_t i = 0; i < count; i++) {
@@ -255,16 +256,17 @@ static bool write_parts(struct buf *parts, size_t count, const struct read *read
 }
 
 /* Appends COUNT parts in byte order: the order in which they were added asks nothing else. */
-static void add_sorted(struct buf *out, size_t count, const struct read *read, part_fn *add_part)
+static void read_add_sorted(struct buf *out, size_t count, const struct read *read,
+                            part_fn *add_part)
 {
     buf_printf(out, "(%zu ", count);
     struct buf *parts = calloc(count ? count : 1, sizeof *parts);
-    if (!parts || !write_parts(parts, count, read, add_part))
+    if (!parts || !read_write_parts(parts, count, read, add_part))
         out->failed = true;
     if (parts && !out->failed)
-        qsort(parts, count, sizeof *parts, compare_bufs);
+        qsort(parts, count, sizeof *parts, read_compare_bufs);
     for (size_t i = 0; parts && i < count; i++) {
-        add_sized(out, buf_span(&parts[i]));
+        read_add_sized(out, buf_span(&parts[i]));
         buf_clean_up(&parts[i]);
     }
     free(parts);
@@ -274,13 +276,13 @@ static void add_sorted(struct buf *out, size_t count, const struct read *read, p
 void read_identity(const struct read *read, struct buf *out)
 {
     buf_printf(out, "%d ", (int)read->kind);
-    add_sized(out, span_text(read->table));
+    read_add_sized(out, span_text(read->table));
     buf_add_text(out, read->index ? " of " : " ");
-    add_sized(out, span_text(read->index));
-    add_sorted(out, read->key_count, read, add_key_part);
-    add_sorted(out, read->where_count, read, add_where_part);
-    add_sorted(out, read->filter_count, read, add_filter_part);
-    add_sorted(out, read->attribute_count, read, add_attribute_part);
+    read_add_sized(out, span_text(read->index));
+    read_add_sorted(out, read->key_count, read, read_add_key_part);
+    read_add_sorted(out, read->where_count, read, read_add_where_part);
+    read_add_sorted(out, read->filter_count, read, read_add_filter_part);
+    read_add_sorted(out, read->attribute_count, read, read_add_attribute_part);
     buf_printf(out, " %d %u%s%s %d %u/%u", read->descending, (unsigned)read->limit,
                read->ties ? "+" : "", read->counts ? "#" : "", read->consistent,
                (unsigned)read->segment, (unsigned)read->segments);

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "core/base/arena.h"
+#include "core/condition/condition.h"
 #include "core/item/value.h"
-#include "core/source/cond.h"
 
 enum read_kind {
     READ_ITEMS,    /* items by their full keys, in any order */

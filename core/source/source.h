@@ -146,7 +146,7 @@ struct source_ops {
     void (*more)(struct source_call *call);
     /* Whoever asks will ask for all pages, so that they may be read before he does. NULL: nothing
      * comes of it. */
-    void (*want_all)(struct source_call *call);
+    void (*read_all)(struct source_call *call);
     /* Ends the call, finished or not; FN never runs again. Every call is ended once. */
     void (*end)(struct source_call *call);
     /* Every call must have ended. */
@@ -200,10 +200,10 @@ static inline struct source_call *source_start(struct source *source, const stru
     return source->ops->start(source, read, payer, fn, arg);
 }
 
-static inline void source_want_all(struct source *source, struct source_call *call)
+static inline void source_read_all(struct source *source, struct source_call *call)
 {
-    if (source->ops->want_all)
-        source->ops->want_all(call);
+    if (source->ops->read_all)
+        source->ops->read_all(call);
 }
 
 #endif

@@ -8,33 +8,34 @@
 
 #include "core/base/digest.h"
 #include "core/base/printable.h"
+#include "core/describe/texts.h"
 #include "core/map/environment.h"
+#include "core/read/resolve.h"
 #include "core/sources.h"
-#include "core/tree/resolve.h"
 #include "fs/cli/code_prompt.h"
 #include "fs/cli/progress.h"
 
-static void write_log(void *app, enum log_level level, const char *line)
+static void app_write_log(void *app, enum log_level level, const char *line)
 {
     app_note(app, level, NULL, line);
 }
 
 /* One that may not be read is there: it is not passed over in silence, with the secrets it names.
  */
-static bool is_there(struct buf *file)
+static bool app_is_there(struct buf *file)
 {
     return !file->failed && access(buf_text(file), F_OK) == 0;
 }
 
 /* FOLDER and REST become OUT; whether there is such a file. */
-static bool try_map(struct buf *out, const char *folder, const char *rest)
+static bool app_try_map(struct buf *out, const char *folder, const char *rest)
 {
     buf_truncate(out, 0);
     if (!folder || folder[0] == '\0')
         return false;
     buf_add_text(out, folder);
     buf_add_text(out, rest);
-    return is_there(out);
+    return app_is_there(out);
 }
 
 bool app_look_for_map(const struct options *options, struct buf *out)
@@ -48,9 +49,9 @@ bool app_look_for_map(const struct options *options, struct buf *out)
     }
     const char *config = getenv("XDG_CONFIG_HOME");
     bool home = !config || config[0] == '\0'; /* an empty variable counts as none */
-    bool found = try_map(out, config, "/ddbfs/map.json") ||
-                 (home && try_map(out, getenv("HOME"), "/.config/ddbfs/map.json")) ||
-                 try_map(out, "/etc/ddbfs", "/map.json");
+    bool found = app_try_map(out, config, "/ddbfs/map.json") ||
+                 (home && app_try_map(out, getenv("HOME"), "/.config/ddbfs/map.json")) ||
+                 app_try_map(out, "/etc/ddbfs", "/map.json");
     if (!found)
         buf_truncate(out, 0);
     return found;
@@ -66,7 +67,7 @@ bool app_find_map(const struct options *options, struct buf *out)
     return false;
 }
 
-static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
+static bool app_open_parts(struct app *app, size_t cache_bytes, struct error *err)
 {
     const struct options *options = app->options;
     app->loop = loop_new(clock_system());
@@ -97,25 +98,25 @@ static bool open_parts(struct app *app, size_t cache_bytes, struct error *err)
     return (app->cache && app->walks && app->catalog) || error_no_memory(err);
 }
 
-void app_complain_of_map(struct app *app, const char *file, const struct findings *findings,
-                         const struct error *why, size_t most)
+void app_report_map(struct app *app, const char *file, const struct findings *findings,
+                    const struct error *why, size_t most)
 {
     struct error each;
     size_t told = findings->count < most ? findings->count : most;
     if (told == 0 || findings->no_memory)
-        app_complain(app, NULL, why);
+        app_report_error(app, NULL, why);
     for (size_t i = 0; i < told && !findings->no_memory; i++) {
         CLEAN_UP(buf_clean_up) struct buf place = {0};
         finding_at_write(findings->items[i].at, file, &place);
         error_set(&each, why->kind, "%s: %s", buf_text(&place), findings->items[i].text);
-        app_complain(app, NULL, &each);
+        app_report_error(app, NULL, &each);
     }
     size_t others = findings->count - told + findings->left_out;
     if (others == 0 || findings->no_memory)
         return;
     error_set(&each, why->kind, "%s: and %zu more%s", file, others,
               findings->count > told ? "; ddbfs check tells all" : "");
-    app_complain(app, NULL, &each);
+    app_report_error(app, NULL, &each);
 }
 
 bool app_init(struct app *app, const struct options *options, const char *map_file,
@@ -126,7 +127,7 @@ bool app_init(struct app *app, const struct options *options, const char *map_fi
     const struct map *map = map_load(map_file, &findings, &why);
     bool ok = app_start(app, options, map, cache_bytes);
     if (!map)
-        app_complain_of_map(app, map_file, &findings, &why, FINDINGS_SHOWN);
+        app_report_map(app, map_file, &findings, &why, FINDINGS_SHOWN);
     return ok;
 }
 
@@ -140,7 +141,7 @@ bool app_init_any(struct app *app, const struct options *options, size_t cache_b
     bool ok = app_start(app, options, none, cache_bytes);
     error_no_memory(&why);
     if (!none)
-        app_complain(app, NULL, &why);
+        app_report_error(app, NULL, &why);
     return ok;
 }
 
@@ -154,11 +155,11 @@ bool app_open(struct app *app, const struct options *options, size_t cache_bytes
     prctl(PR_SET_DUMPABLE, 0);
     *app = (struct app){
         .options = options,
-        .log = {options->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, write_log, app},
+        .log = {options->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING, app_write_log, app},
     };
-    if (open_parts(app, cache_bytes, &why))
+    if (app_open_parts(app, cache_bytes, &why))
         return true;
-    app_complain(app, NULL, &why);
+    app_report_error(app, NULL, &why);
     return false;
 }
 
@@ -177,7 +178,7 @@ bool app_start(struct app *app, const struct options *options, const struct map 
                        "--scan-limit says how much may be scanned, and only --allow-scan that "
                        "anything may be");
     if (!ok) {
-        app_complain(app, NULL, &why);
+        app_report_error(app, NULL, &why);
         return false;
     }
     app->tree = (struct tree){
@@ -186,6 +187,7 @@ bool app_start(struct app *app, const struct options *options, const struct map 
         .cache = app->cache,
         .source = sources_for,
         .source_arg = app->sources,
+        .texts = &describe_texts,
         .describe = sources_describe,
         .log = &app->log,
         .models = catalog_models(app->catalog),
@@ -223,7 +225,7 @@ void app_print_safely(const char *text)
     fputs(buf_text(&safe), stderr);
 }
 
-static void add_member(struct buf *line, const char *name, const char *text)
+static void app_add_member(struct buf *line, const char *name, const char *text)
 {
     char last = line->size > 0 ? line->data[line->size - 1] : '\0';
     buf_printf(line, "%s\"%s\":", last == '{' ? "" : ",", name);
@@ -235,27 +237,27 @@ void app_write_error(struct buf *out, const char *path, const struct error *err)
     const char *name = strerrorname_np(error_errno(err->kind));
     buf_add_char(out, '{');
     if (path)
-        add_member(out, "path", path);
-    add_member(out, "kind", error_word(err->kind));
-    add_member(out, "errno", name ? name : "");
-    add_member(out, "text", err->text);
-    add_member(out, "fixable_by", error_fixable_by(err->kind));
-    add_member(out, "hint", error_hint(err));
+        app_add_member(out, "path", path);
+    app_add_member(out, "kind", error_word(err->kind));
+    app_add_member(out, "errno", name ? name : "");
+    app_add_member(out, "text", err->text);
+    app_add_member(out, "fixable_by", error_fixable_by(err->kind));
+    app_add_member(out, "hint", error_hint(err));
     if (err->operation)
-        add_member(out, "operation", err->operation);
+        app_add_member(out, "operation", err->operation);
     if (err->table[0])
-        add_member(out, "table", err->table);
+        app_add_member(out, "table", err->table);
     if (err->index[0])
-        add_member(out, "index", err->index);
+        app_add_member(out, "index", err->index);
     if (err->code[0])
-        add_member(out, "code", err->code);
+        app_add_member(out, "code", err->code);
     if (err->request_id[0])
-        add_member(out, "request_id", err->request_id);
+        app_add_member(out, "request_id", err->request_id);
     buf_add_char(out, '}');
 }
 
 /* For programs: what a shell's words can't tell apart, member by member. */
-static void complain_in_json(const char *path, const struct error *err)
+static void app_report_error_in_json(const char *path, const struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0}, safe = {0};
     app_write_error(&line, path, err);
@@ -264,7 +266,7 @@ static void complain_in_json(const char *path, const struct error *err)
     fputs(buf_text(&safe), stderr);
 }
 
-static void note_in_json(enum log_level level, const char *path, const char *text)
+static void app_note_in_json(enum log_level level, const char *path, const char *text)
 {
     static const char *const kinds[] = {[LOG_LEVEL_ERROR] = "error",
                                         [LOG_LEVEL_WARNING] = "warning",
@@ -273,9 +275,9 @@ static void note_in_json(enum log_level level, const char *path, const char *tex
     CLEAN_UP(buf_clean_up) struct buf line = {0}, safe = {0};
     buf_add_char(&line, '{');
     if (path)
-        add_member(&line, "path", path);
-    add_member(&line, "kind", kinds[level]);
-    add_member(&line, "message", text);
+        app_add_member(&line, "path", path);
+    app_add_member(&line, "kind", kinds[level]);
+    app_add_member(&line, "message", text);
     buf_add_text(&line, "}\n");
     json_add_printable(&safe, buf_span(&line));
     fputs(buf_text(&safe), stderr);
@@ -285,7 +287,7 @@ void app_note(const struct app *app, enum log_level level, const char *path, con
 {
     fflush(stdout);
     if (app->options->json) {
-        note_in_json(level, path, text);
+        app_note_in_json(level, path, text);
         return;
     }
     fputs(level == LOG_LEVEL_WARNING ? "ddbfs: warning: " : "ddbfs: ", stderr);
@@ -297,7 +299,7 @@ void app_note(const struct app *app, enum log_level level, const char *path, con
     fputc('\n', stderr);
 }
 
-static void complain_in_words(const char *path, const struct error *err)
+static void app_report_error_in_words(const char *path, const struct error *err)
 {
     bool said = strstr(err->text, err->code) != NULL;
     fputs("ddbfs: ", stderr);
@@ -312,19 +314,19 @@ static void complain_in_words(const char *path, const struct error *err)
     fputc('\n', stderr);
 }
 
-void app_complain(struct app *app, const char *path, const struct error *err)
+void app_report_error(struct app *app, const char *path, const struct error *err)
 {
     fflush(stdout);
     if (app->options->json)
-        complain_in_json(path, err);
+        app_report_error_in_json(path, err);
     else
-        complain_in_words(path, err);
+        app_report_error_in_words(path, err);
     bool missing = err->kind == ERROR_NOT_FOUND && app->status != EXIT_FAILURE;
     app->status = missing ? EXIT_MISSING : EXIT_FAILURE;
 }
 
 /* Whether PATH leads into what there is without a map. */
-static bool needs_no_map(const char *path)
+static bool app_needs_no_map(const char *path)
 {
     struct span left = span_text(path), first;
     return place_next_segment(&left, &first) && span_is(first, MAP_TABLES_NAME);
@@ -357,7 +359,7 @@ static void app_hint_of_mount(const struct app *app, const char *path, struct er
 void app_hint(const struct app *app, const char *path, struct error *err)
 {
     app_hint_of_mount(app, path, err);
-    bool forgotten = app->map && map_is_none(app->map) && !needs_no_map(path);
+    bool forgotten = app->map && map_is_none(app->map) && !app_needs_no_map(path);
     if (forgotten && err->kind == ERROR_NOT_FOUND && app->is_drafting)
         error_set(err, ERROR_INVALID,
                   "a draft reads no map but that of --map, not even DDBFS_MAP's, and without one "
@@ -374,7 +376,7 @@ struct resolved {
     bool done;
 };
 
-static void take_place(void *arg, struct place *place, const struct error *err)
+static void app_take_place(void *arg, struct place *place, const struct error *err)
 {
     struct resolved *resolved = arg;
     resolved->place = place;
@@ -384,11 +386,12 @@ static void take_place(void *arg, struct place *place, const struct error *err)
     loop_stop(resolved->loop);
 }
 
-static struct place *resolve(struct app *app, const char *path, bool through, struct error *err)
+static struct place *app_resolve_it(struct app *app, const char *path, bool through,
+                                    struct error *err)
 {
     struct resolved resolved = {.loop = app->loop, .err = err};
     if ((through ? tree_resolve_through : tree_resolve)(&app->tree, NULL, span_text(path),
-                                                        take_place, &resolved))
+                                                        app_take_place, &resolved))
         while (!resolved.done && loop_run(app->loop)) /* who was waited for before may stop it */
             ;
     if (!resolved.done)
@@ -400,12 +403,12 @@ static struct place *resolve(struct app *app, const char *path, bool through, st
 
 struct place *app_resolve(struct app *app, const char *path, struct error *err)
 {
-    return resolve(app, path, false, err);
+    return app_resolve_it(app, path, false, err);
 }
 
 struct place *app_resolve_through(struct app *app, const char *path, struct error *err)
 {
-    return resolve(app, path, true, err);
+    return app_resolve_it(app, path, true, err);
 }
 
 int app_usage(const char *what, const char *command)

@@ -2,8 +2,8 @@
 #ifndef DDBFS_FS_CLI_APP_H
 #define DDBFS_FS_CLI_APP_H
 
-#include "core/tree/catalog.h"
-#include "core/tree/tree.h"
+#include "core/read/catalog.h"
+#include "core/read/tree.h"
 #include "fs/cli/options.h"
 
 struct progress;
@@ -51,8 +51,8 @@ void app_show_progress(struct app *app);
 /* Says what is wrong with the map FILE: a line each, MOST of them; or WHY, where it could not be
  * read at all. */
 enum { FINDINGS_SHOWN = 10 };
-void app_complain_of_map(struct app *app, const char *file, const struct findings *findings,
-                         const struct error *why, size_t most);
+void app_report_map(struct app *app, const char *file, const struct findings *findings,
+                    const struct error *why, size_t most);
 
 /* The map to use: --map, or the first that is there of $DDBFS_MAP, the user's and the system's.
  * OUT gets its name; false after a message. */
@@ -62,7 +62,7 @@ bool app_look_for_map(const struct options *options, struct buf *out);
 
 /* Says on standard error why there is no answer for PATH, and what the service said: "ddbfs: PATH:
  * reason", or with --json an object on one line. The exit status follows. */
-void app_complain(struct app *app, const char *path, const struct error *err);
+void app_report_error(struct app *app, const char *path, const struct error *err);
 
 /* Says on standard error what is no failure, of PATH where that is not NULL: "ddbfs: warning: PATH:
  * TEXT", or with --json an object on one line. */

@@ -23,7 +23,7 @@ static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 enum { ENDS = sizeof ends / sizeof ends[0] };
 
-static void note(int number)
+static void code_prompt_note(int number)
 {
     int error = errno;
     came = number;
@@ -34,9 +34,9 @@ static void note(int number)
 
 /* Signals that end the process end the waiting instead, for a terminal that shows nothing must not
  * be left behind. False when there is no pipe to be had, with nothing changed. */
-static bool catch_ends(struct sigaction old[ENDS])
+static bool code_prompt_catch_ends(struct sigaction old[ENDS])
 {
-    struct sigaction action = {.sa_handler = note};
+    struct sigaction action = {.sa_handler = code_prompt_note};
     came = 0;
     if (pipe2(told, O_CLOEXEC | O_NONBLOCK) != 0)
         return false;
@@ -45,7 +45,7 @@ static bool catch_ends(struct sigaction old[ENDS])
     return true;
 }
 
-static void release_ends(const struct sigaction old[ENDS])
+static void code_prompt_release_ends(const struct sigaction old[ENDS])
 {
     for (int i = 0; i < ENDS; i++)
         sigaction(ends[i], &old[i], NULL);
@@ -56,7 +56,7 @@ static void release_ends(const struct sigaction old[ENDS])
 }
 
 /* Whether something was typed; false when a signal came first. */
-static bool wait_for_typing(int terminal)
+static bool code_prompt_wait_for_typing(int terminal)
 {
     struct pollfd ready[] = {{.fd = terminal, .events = POLLIN}, {.fd = told[0], .events = POLLIN}};
     while (poll(ready, 2, -1) < 0)
@@ -67,11 +67,11 @@ static bool wait_for_typing(int terminal)
 
 /* Up to the line's end, without it; what is beyond LONGEST_CODE is none. False when nothing was
  * typed. */
-static bool read_line(int terminal, struct buf *code)
+static bool code_prompt_read_line(int terminal, struct buf *code)
 {
     char c = '\0';
     buf_reserve(code, LONGEST_CODE);
-    while (c != '\n' && wait_for_typing(terminal)) {
+    while (c != '\n' && code_prompt_wait_for_typing(terminal)) {
         ssize_t size = read(terminal, &c, 1);
         if (size < 0 && errno == EINTR)
             continue;
@@ -84,23 +84,24 @@ static bool read_line(int terminal, struct buf *code)
     return !came && code->size > 0;
 }
 
-static bool ask(int terminal, const char *serial, struct buf *code)
+static bool code_prompt_request(int terminal, const char *serial, struct buf *code)
 {
     struct termios shown, hidden;
     struct sigaction old[ENDS];
     char device[256], prompt[320];
     printable_copy(device, sizeof device, span_text(serial), "");
     int length = snprintf(prompt, sizeof prompt, "Enter MFA code for %s: ", device);
-    if (tcgetattr(terminal, &shown) != 0 || !catch_ends(old))
+    if (tcgetattr(terminal, &shown) != 0 || !code_prompt_catch_ends(old))
         return false;
     hidden = shown;
     hidden.c_lflag &= ~(tcflag_t)ECHO;
     bool typed = tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 &&
-                 write(terminal, prompt, (size_t)length) == length && read_line(terminal, code);
+                 write(terminal, prompt, (size_t)length) == length &&
+                 code_prompt_read_line(terminal, code);
     tcsetattr(terminal, TCSAFLUSH, &shown);
     if (write(terminal, "\n", 1) != 1)
         typed = false;
-    release_ends(old);
+    code_prompt_release_ends(old);
     return typed;
 }
 
@@ -110,7 +111,7 @@ enum mfa_asked code_prompt(void *arg, const char *serial, struct buf *code, stru
     (void)arg;
     if (terminal < 0)
         return MFA_NOBODY;
-    bool typed = ask(terminal, serial, code);
+    bool typed = code_prompt_request(terminal, serial, code);
     close(terminal);
     if (typed)
         return MFA_TYPED;

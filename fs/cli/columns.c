@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "core/form/aligned.h"
-#include "core/form/cell.h"
-#include "core/form/form.h"
-#include "core/tree/file.h"
+#include "core/output/aligned.h"
+#include "core/output/cell.h"
+#include "core/output/form.h"
+#include "core/read/file.h"
 
 struct columns {
     const struct app *app;
@@ -18,13 +18,13 @@ struct columns {
     bool filled; /* a record has come */
 };
 
-static bool start(struct columns *columns)
+static bool columns_start(struct columns *columns)
 {
     struct span typed = span_text(columns->app->options->columns);
     bool ok = names_find_columns(typed, &columns->arena, &columns->names, &columns->count, NULL) &&
               aligned_start(&columns->aligned, &columns->view, false);
     for (size_t i = 0; ok && i < columns->count; i++)
-        ok = grid_give(&columns->aligned.grid, columns->names[i]);
+        ok = grid_emit(&columns->aligned.grid, columns->names[i]);
     return ok && grid_sort(&columns->aligned.grid);
 }
 
@@ -35,7 +35,7 @@ struct columns *columns_new(const struct app *app, const struct place *place)
         return NULL;
     columns->app = app;
     file_view(&app->tree, place->table, columns->first, &columns->view);
-    if (start(columns))
+    if (columns_start(columns))
         return columns;
     columns_destroy(columns);
     return NULL;
@@ -83,7 +83,7 @@ void columns_write_json(const struct columns *columns, struct json item, struct 
     buf_add_char(out, '}');
 }
 
-void columns_say_empty(const struct columns *columns, const char *path)
+void columns_print_empty(const struct columns *columns, const char *path)
 {
     for (size_t i = 0; columns->filled && i < columns->aligned.grid.count; i++) {
         CLEAN_UP(buf_clean_up) struct buf words = {0};

@@ -22,6 +22,6 @@ void columns_write_json(const struct columns *columns, struct json item, struct 
 
 /* Says on standard error which of them no record of PATH had: of a misspelt one nobody else does.
  */
-void columns_say_empty(const struct columns *columns, const char *path);
+void columns_print_empty(const struct columns *columns, const char *path);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-enum consent consent_ask(const char *question)
+enum consent consent_request(const char *question)
 {
     FILE *terminal = fopen("/dev/tty", "r+e");
     if (!terminal)

@@ -10,6 +10,6 @@ enum consent {
 
 /* On the terminal that controls this process, wherever its standard streams go. QUESTION is printed
  * as it is. */
-enum consent consent_ask(const char *question);
+enum consent consent_request(const char *question);
 
 #endif

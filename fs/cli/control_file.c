@@ -13,12 +13,12 @@
 
 #include "core/base/clock.h"
 #include "fs/cli/app.h"
-#include "fs/cli/mounts.h"
+#include "fs/cli/mount_table.h"
 
 /* A daemon that runs responds within milliseconds, also on a busy machine. */
 enum { CONTROL_FILE_DEADLINE_MS = 3000 };
 
-int control_file_complain(const char *path, const char *what)
+int control_file_report(const char *path, const char *what)
 {
     fflush(stdout);
     fputs("ddbfs: ", stderr);
@@ -27,7 +27,7 @@ int control_file_complain(const char *path, const char *what)
     return EXIT_FAILURE;
 }
 
-static void complain_of_choice(const char *command, struct span mounts)
+static void control_file_report_choice(const char *command, struct span mounts)
 {
     fprintf(stderr, "ddbfs: there are several mounts; say of which: ddbfs %s MOUNTPOINT\n",
             command);
@@ -38,15 +38,15 @@ static void complain_of_choice(const char *command, struct span mounts)
     }
 }
 
-static bool find_any(const char *command, struct buf *root)
+static bool control_file_find_any(const char *command, struct buf *root)
 {
     CLEAN_UP(buf_clean_up) struct buf whole = {0}, mounts = {0};
-    if (mounts_resolve(".", &whole, root))
+    if (mount_table_resolve(".", &whole, root))
         return true;
     buf_truncate(root, 0);
-    size_t count = mounts_list(&mounts);
+    size_t count = mount_table_list(&mounts);
     if (count > 1) {
-        complain_of_choice(command, buf_span(&mounts));
+        control_file_report_choice(command, buf_span(&mounts));
         return false;
     }
     buf_add_text(root, buf_text(&mounts));
@@ -60,10 +60,10 @@ bool control_file_find_mount(const char *path, const char *command, struct buf *
 {
     CLEAN_UP(buf_clean_up) struct buf whole = {0};
     if (!path)
-        return find_any(command, root);
-    if (mounts_resolve(path, &whole, root))
+        return control_file_find_any(command, root);
+    if (mount_table_resolve(path, &whole, root))
         return true;
-    control_file_complain(path, "is not in a mount of ddbfs; ddbfs status lists them");
+    control_file_report(path, "is not in a mount of ddbfs; ddbfs status lists them");
     return false;
 }
 
@@ -154,17 +154,17 @@ bool control_file_mount_has_ended(int error, const char *root)
     CLEAN_UP(buf_clean_up) struct buf found = {0};
     if (error == ENOTCONN || error == ECONNABORTED || error == ENODEV)
         return true;
-    return !mounts_find(root, &found) || strcmp(buf_text(&found), root) != 0;
+    return !mount_table_find(root, &found) || strcmp(buf_text(&found), root) != 0;
 }
 
 int control_file_refuse(const char *root, const char *what, int error)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (control_file_mount_has_ended(error, root))
-        return control_file_complain(root, "the mount has ended; ddbfs status says what to do");
+        return control_file_report(root, "the mount has ended; ddbfs status says what to do");
     if (error == ETIMEDOUT)
-        return control_file_complain(root,
-                                     "its daemon does not answer; ddbfs status says what to do");
+        return control_file_report(root,
+                                   "its daemon does not answer; ddbfs status says what to do");
     buf_printf(&text, "only who has mounted it may read its %s", what);
-    return control_file_complain(root, error == EACCES ? buf_text(&text) : strerror(error));
+    return control_file_report(root, error == EACCES ? buf_text(&text) : strerror(error));
 }

@@ -17,7 +17,7 @@ bool control_file_read(const char *file, struct buf *out);
 bool control_file_mount_has_ended(int error, const char *root);
 
 /* Says on standard error what is wrong with PATH, after all that was printed: EXIT_FAILURE. */
-int control_file_complain(const char *path, const char *what);
+int control_file_report(const char *path, const char *what);
 /* The same of ERROR, met at the file WHAT of the mount at ROOT. */
 int control_file_refuse(const char *root, const char *what, int error);
 

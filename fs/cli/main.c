@@ -11,7 +11,7 @@
 #include "core/base/nearest.h"
 #include "fs/cli/command.h"
 
-static command_fn help_command;
+static command_fn main_help_command;
 
 const struct command commands[] = {
     {"mount", "[-f] [-o OPTIONS] MOUNTPOINT", "mount everything that the map names",
@@ -53,8 +53,8 @@ const struct command commands[] = {
      "source <(ddbfs completion bash)", completion_command, WORD_SHELL, WORD_ANY},
     {"skill", "[MAP]", "print a SKILL.md: what an agent has to know of the map, to ask it",
      "ddbfs skill > ~/skills/ddbfs/SKILL.md", skill_command, WORD_FILE, WORD_ANY},
-    {"help", "[COMMAND]", "say how a command is used", "ddbfs help ls", help_command, WORD_COMMAND,
-     WORD_ANY},
+    {"help", "[COMMAND]", "say how a command is used", "ddbfs help ls", main_help_command,
+     WORD_COMMAND, WORD_ANY},
     {.name = NULL},
 };
 
@@ -73,7 +73,7 @@ static const char exit_statuses[] =
 static const char diff_exit_statuses[] =
     "exit status: 0 no differences, 1 some, 2 not all could be compared, or wrong usage\n";
 
-static void print_help(void)
+static void main_print_help(void)
 {
     printf("usage: ddbfs [OPTION…] COMMAND [ARGUMENT…]\n\n"
            "Reads DynamoDB by paths: ddbfs cat /prod/jobs/by-id/1f3c…\n\n"
@@ -85,7 +85,7 @@ static void print_help(void)
     printf("\n%s", exit_statuses);
 }
 
-static void print_help_of(const struct command *command)
+static void main_print_help_of(const struct command *command)
 {
     printf("usage: ddbfs %s %s\n\n%s; for example:\n\n  %s\n", command->name, command->arguments,
            command->help, command->example);
@@ -101,7 +101,7 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
-static int no_such_command(const char *word)
+static int main_no_such_command(const char *word)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     struct nearest nearest = nearest_to(span_text(word));
@@ -113,36 +113,36 @@ static int no_such_command(const char *word)
     return app_usage(buf_text(&text), NULL);
 }
 
-static int help_command(const struct options *options, int argc, char **argv)
+static int main_help_command(const struct options *options, int argc, char **argv)
 {
     (void)options;
     if (argc > 1)
         return app_usage("help takes one command", NULL);
     const struct command *command = argc == 1 ? command_find(argv[0]) : NULL;
     if (argc == 1 && !command)
-        return no_such_command(argv[0]);
+        return main_no_such_command(argv[0]);
     if (command)
-        print_help_of(command);
+        main_print_help_of(command);
     else
-        print_help();
+        main_print_help();
     return EXIT_SUCCESS;
 }
 
-static int run_command(const struct options *options, int count, char **words)
+static int main_run_command(const struct options *options, int count, char **words)
 {
     if (options->version) {
         printf("ddbfs %s\n", DDBFS_VERSION);
         return EXIT_SUCCESS;
     }
     if (options->help) /* of the command, where there is one */
-        return help_command(options, count > 0, words);
+        return main_help_command(options, count > 0, words);
     if (count == 0)
         return app_usage("no command", NULL);
     const struct command *command = command_find(words[0]);
-    return command ? command->run(options, count - 1, words + 1) : no_such_command(words[0]);
+    return command ? command->run(options, count - 1, words + 1) : main_no_such_command(words[0]);
 }
 
-static bool reader_is_gone(void)
+static bool main_reader_is_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO};
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
@@ -150,10 +150,10 @@ static bool reader_is_gone(void)
 
 /* A reader that has gone away (`| head`) has what it wanted; else all that was printed must be
  * where it belongs. */
-static int deliver(int status)
+static int main_deliver(int status)
 {
     bool written = fflush(stdout) == 0 && !ferror(stdout);
-    if (written || reader_is_gone())
+    if (written || main_reader_is_gone())
         return status;
     fprintf(stderr, "ddbfs: standard output: not all could be written; is the disk full?\n");
     return status == EXIT_USAGE ? status : EXIT_FAILURE;
@@ -161,7 +161,7 @@ static int deliver(int status)
 
 /* mount(8) runs a helper as mount.fuse.ddbfs SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS], whatever the
  * fstab says. SOURCE is the map's file, or any other word for the usual one. */
-static int run_as_helper(struct options *options, int argc, char **argv)
+static int main_run_as_helper(struct options *options, int argc, char **argv)
 {
     int option;
     if (argc < 3)
@@ -175,7 +175,7 @@ static int run_as_helper(struct options *options, int argc, char **argv)
     return mount_command(options, 1, argv + 2);
 }
 
-static bool is_helper(const char *program)
+static bool main_is_helper(const char *program)
 {
     const char *slash = strrchr(program, '/');
     return strncmp(slash ? slash + 1 : program, "mount.", 6) == 0;
@@ -183,7 +183,7 @@ static bool is_helper(const char *program)
 
 /* What is opened must never become standard input, output or error because the caller closed one of
  * them. Each is opened the wrong way round, so that using it stays the error that it was. */
-static void fill_closed_streams(void)
+static void main_fill_closed_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 &&
@@ -196,13 +196,13 @@ int main(int argc, char **argv)
     struct options options;
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none); /* a core file would hold credentials, of the environment too */
-    fill_closed_streams();
+    main_fill_closed_streams();
     signal(SIGPIPE, SIG_IGN); /* a pipe or a connection that closes is an error to be seen */
     options_init(&options);
-    if (is_helper(argv[0]))
-        return run_as_helper(&options, argc, argv);
+    if (main_is_helper(argv[0]))
+        return main_run_as_helper(&options, argc, argv);
     int count = options_parse(&options, argc, argv);
     if (count < 0)
         return EXIT_USAGE;
-    return deliver(run_command(&options, count, argv));
+    return main_deliver(main_run_command(&options, count, argv));
 }

@@ -4,17 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/author/environments.h"
-#include "core/author/write.h"
 #include "core/base/printable.h"
-#include "core/import/draft.h"
-#include "core/import/import.h"
-#include "core/map/check.h"
+#include "core/check/table_check.h"
+#include "core/draft/drafted_environments.h"
+#include "core/draft/import.h"
+#include "core/draft/imported_map.h"
+#include "core/draft/map_writer.h"
 #include "core/map/compile.h"
 #include "core/sources.h"
 #include "fs/cli/app.h"
 
-struct drafting {
+struct map_import {
     struct app app;
     struct arena arena; /* of what is declared */
     const char *file;
@@ -27,22 +27,22 @@ struct drafting {
     bool many_prefixes;
 };
 
-static bool fail(struct drafting *drafting, const char *of, const struct error *err)
+static bool map_from_fail(struct map_import *drafting, const char *of, const struct error *err)
 {
-    app_complain(&drafting->app, of, err);
+    app_report_error(&drafting->app, of, err);
     drafting->app.status = EXIT_FAILURE;
     drafting->failed = true;
     return false;
 }
 
-static bool fail_of_memory(struct drafting *drafting)
+static bool map_from_fail_of_memory(struct map_import *drafting)
 {
     struct error why;
     error_no_memory(&why);
-    return fail(drafting, NULL, &why);
+    return map_from_fail(drafting, NULL, &why);
 }
 
-static bool read_stream(FILE *stream, struct buf *text)
+static bool map_from_read_stream(FILE *stream, struct buf *text)
 {
     char bytes[1 << 16];
     size_t count;
@@ -52,29 +52,29 @@ static bool read_stream(FILE *stream, struct buf *text)
     return !ferror(stream) && !text->failed;
 }
 
-static bool import_file(struct drafting *drafting)
+static bool map_from_import_file(struct map_import *drafting)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     struct error why;
     FILE *stream = fopen(drafting->file, "re");
-    bool read = stream && read_stream(stream, &text);
+    bool read = stream && map_from_read_stream(stream, &text);
     int reason = errno;
     if (stream)
         fclose(stream);
     if (text.failed)
-        return fail_of_memory(drafting);
+        return map_from_fail_of_memory(drafting);
     if (!read) {
         error_set(&why, ERROR_INVALID, "the model %s can't be read: %s", drafting->file,
                   strerror(reason));
-        return fail(drafting, NULL, &why);
+        return map_from_fail(drafting, NULL, &why);
     }
     return import_model(&drafting->arena, drafting->file, buf_span(&text), &drafting->imported,
                         &why) ||
-           fail(drafting, NULL, &why);
+           map_from_fail(drafting, NULL, &why);
 }
 
 /* A line on standard error that no terminal acts on. */
-static void tell(struct drafting *drafting, const char *what, const char *text)
+static void map_from_report(struct map_import *drafting, const char *what, const char *text)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
     CLEAN_UP(buf_clean_up) struct buf safe = {0};
@@ -84,32 +84,32 @@ static void tell(struct drafting *drafting, const char *what, const char *text)
     drafting->app.status = EXIT_FAILURE;
 }
 
-static void tell_left_out(struct drafting *drafting)
+static void map_from_report_left_out(struct map_import *drafting)
 {
     for (const struct left_out *each = drafting->imported.left_out; each; each = each->next)
-        tell(drafting, each->where, each->why);
+        map_from_report(drafting, each->where, each->why);
 }
 
-static bool is_boundary(char c)
+static bool map_from_is_boundary(char c)
 {
     return c == '-' || c == '_' || c == '.';
 }
 
 /* Whether the live table LIVE may be what the model calls BASE: perhaps with an environment's
  * beginning. */
-static bool is_called(const char *live, const char *base)
+static bool map_from_is_called(const char *live, const char *base)
 {
     struct span name = span_text(live), end = span_text(base);
     return span_equal(name, end) || (name.size > end.size && end.size > 0 && span_ends(name, end) &&
-                                     is_boundary(name.data[name.size - end.size - 1]));
+                                     map_from_is_boundary(name.data[name.size - end.size - 1]));
 }
 
 /* The model's table that is the live one; a table without a name takes any. */
-static struct declared_table *table_called(struct drafting *drafting, const char *live)
+static struct declared_table *map_from_table_called(struct map_import *drafting, const char *live)
 {
     struct declared_table *table;
     for (table = drafting->imported.tables; table; table = table->next)
-        if (is_called(live, table->base_name))
+        if (map_from_is_called(live, table->base_name))
             return table;
     for (table = drafting->imported.tables; table; table = table->next)
         if (strcmp(table->base_name, IMPORT_NO_TABLE_NAME) == 0)
@@ -117,46 +117,46 @@ static struct declared_table *table_called(struct drafting *drafting, const char
     return NULL;
 }
 
-static void add_difference(void *arg, unsigned line, const char *text)
+static void map_from_add_difference(void *arg, unsigned line, const char *text)
 {
-    struct drafting *drafting = arg;
+    struct map_import *drafting = arg;
     (void)line; /* the sentence names what it is about */
     buf_printf(&drafting->differences, "- %s: %s\n", drafting->live, text);
-    tell(drafting, drafting->live, text);
+    map_from_report(drafting, drafting->live, text);
 }
 
-static void take_description(void *arg, const struct page *page, const struct error *err)
+static void map_from_take_description(void *arg, const struct page *page, const struct error *err)
 {
-    struct drafting *drafting = arg;
+    struct map_import *drafting = arg;
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
     struct declared_table bare = *drafting->asked;
     bare.has_paths = true;
     const struct model *model = err ? NULL : compile_table(&bare, &findings);
     if (err)
-        fail(drafting, drafting->live, err);
+        map_from_fail(drafting, drafting->live, err);
     else if (model)
-        check_table(model, drafting->live, page->table, add_difference, drafting);
+        check_table(model, drafting->live, page->table, map_from_add_difference, drafting);
     for (size_t i = 0; i < findings.count; i++)
-        add_difference(drafting, findings.items[i].at.line, findings.items[i].text);
+        map_from_add_difference(drafting, findings.items[i].at.line, findings.items[i].text);
     model_unref(model);
     loop_stop(drafting->app.loop);
 }
 
 /* Once, of the source that all below /tables is read from. */
-static bool describe(struct drafting *drafting)
+static bool map_from_describe(struct map_import *drafting)
 {
     struct error why;
     struct place *place = app_resolve(&drafting->app, "/tables", &why);
     struct source *source = place ? sources_for(drafting->app.sources, place, &why) : NULL;
-    bool ok = source || fail(drafting, drafting->live, &why);
+    bool ok = source || map_from_fail(drafting, drafting->live, &why);
     struct read *read = ok ? read_new(READ_TABLE, drafting->live, NULL) : NULL;
     struct source_call *call =
-        read ? source_start(source, read, NULL, take_description, drafting) : NULL;
+        read ? source_start(source, read, NULL, map_from_take_description, drafting) : NULL;
     if (call) {
         loop_run(drafting->app.loop);
         source->ops->end(call);
     } else if (ok) {
-        ok = fail_of_memory(drafting);
+        ok = map_from_fail_of_memory(drafting);
     }
     read_destroy(read);
     place_destroy(place);
@@ -164,7 +164,7 @@ static bool describe(struct drafting *drafting)
 }
 
 /* What LIVE has before what the model calls it. */
-static void note_prefix(struct drafting *drafting, const char *live, const char *base)
+static void map_from_note_prefix(struct map_import *drafting, const char *live, const char *base)
 {
     struct span prefix = span_of(live, strlen(live) - strlen(base));
     if (drafting->asked && !span_equal(drafting->prefix, prefix))
@@ -172,26 +172,26 @@ static void note_prefix(struct drafting *drafting, const char *live, const char 
     drafting->prefix = prefix;
 }
 
-static bool compare(struct drafting *drafting, const char *live)
+static bool map_from_compare(struct map_import *drafting, const char *live)
 {
-    struct declared_table *table = table_called(drafting, live);
+    struct declared_table *table = map_from_table_called(drafting, live);
     struct error why;
     if (!table) {
         error_set(&why, ERROR_INVALID, "the model %s describes no table of that name",
                   drafting->file);
-        return fail(drafting, live, &why);
+        return map_from_fail(drafting, live, &why);
     }
     if (strcmp(table->base_name, IMPORT_NO_TABLE_NAME) == 0)
         table->path_name = live;
     else
-        note_prefix(drafting, live, table->base_name);
+        map_from_note_prefix(drafting, live, table->base_name);
     table->base_name = live;
     drafting->live = live;
     drafting->asked = table;
-    return describe(drafting);
+    return map_from_describe(drafting);
 }
 
-static bool is_asked(const struct declared_table *table, char **names, int count)
+static bool map_from_is_requested(const struct declared_table *table, char **names, int count)
 {
     for (int i = 0; i < count; i++)
         if (strcmp(names[i], table->base_name) == 0)
@@ -200,12 +200,13 @@ static bool is_asked(const struct declared_table *table, char **names, int count
 }
 
 /* Tables that nobody asked for begin as those do that somebody asked for. */
-static void name_others(struct drafting *drafting, char **names, int count)
+static void map_from_name_others(struct map_import *drafting, char **names, int count)
 {
     struct declared_table *table = drafting->many_prefixes ? NULL : drafting->imported.tables;
     for (; table && drafting->prefix.size > 0; table = table->next) {
         CLEAN_UP(buf_clean_up) struct buf name = {0};
-        if (is_asked(table, names, count) || strcmp(table->base_name, IMPORT_NO_TABLE_NAME) == 0)
+        if (map_from_is_requested(table, names, count) ||
+            strcmp(table->base_name, IMPORT_NO_TABLE_NAME) == 0)
             continue;
         buf_add_span(&name, drafting->prefix);
         buf_add_text(&name, table->base_name);
@@ -215,7 +216,7 @@ static void name_others(struct drafting *drafting, char **names, int count)
 }
 
 /* As `ddbfs map` lays them out; the tables of a model have no other description. */
-static bool add_environments(struct drafting *drafting, struct declared_map *map)
+static bool map_from_add_environments(struct map_import *drafting, struct declared_map *map)
 {
     const struct options *options = drafting->app.options;
     const struct author_where where = {
@@ -230,19 +231,20 @@ static bool add_environments(struct drafting *drafting, struct declared_map *map
     for (struct declared_table *table = map->tables; described && table; table = table->next)
         described[count++] = table;
     if (!described || !author_add_environments(&drafting->arena, map, described, &where, &left_out))
-        return fail_of_memory(drafting);
+        return map_from_fail_of_memory(drafting);
     for (size_t i = 0; i < left_out.count; i++)
-        tell(drafting, left_out.names[i], "is left out, as a map's tables are in each environment");
+        map_from_report(drafting, left_out.names[i],
+                        "is left out, as a map's tables are in each environment");
     return true;
 }
 
 /* Nobody said where the tables are. */
-static bool add_placeholder(struct drafting *drafting, struct declared_map *map)
+static bool map_from_add_placeholder(struct map_import *drafting, struct declared_map *map)
 {
     const struct options *options = drafting->app.options;
     struct declared_environment *environment = arena_alloc(&drafting->arena, sizeof *environment);
     if (!environment)
-        return fail_of_memory(drafting);
+        return map_from_fail_of_memory(drafting);
     *environment = (struct declared_environment){
         .name = "all",
         .profile = options->profile,
@@ -255,7 +257,7 @@ static bool add_placeholder(struct drafting *drafting, struct declared_map *map)
     return true;
 }
 
-static bool print(struct drafting *drafting, const struct declared_map *map)
+static bool map_from_print(struct map_import *drafting, const struct declared_map *map)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     CLEAN_UP(buf_clean_up) struct buf safe = {0};
@@ -263,37 +265,39 @@ static bool print(struct drafting *drafting, const struct declared_map *map)
     author_write(map, &text);
     json_add_printable(&safe, buf_span(&text));
     if (text.failed || safe.failed)
-        return fail_of_memory(drafting);
+        return map_from_fail_of_memory(drafting);
     fwrite(safe.data, 1, safe.size, stdout);
     const struct map *read = map_parse("the map", buf_span(&text), NULL, &why);
     if (!read)
-        return fail(drafting, NULL, &why);
+        return map_from_fail(drafting, NULL, &why);
     map_unref(read);
     return true;
 }
 
-static bool run(struct drafting *drafting, char **names, int count)
+static bool map_from_run(struct map_import *drafting, char **names, int count)
 {
     struct declared_map map;
-    bool ok = import_file(drafting);
+    bool ok = map_from_import_file(drafting);
     for (int i = 0; ok && i < count; i++)
-        ok = compare(drafting, names[i]);
+        ok = map_from_compare(drafting, names[i]);
     if (!ok)
         return false;
-    name_others(drafting, names, count);
-    tell_left_out(drafting);
+    map_from_name_others(drafting, names, count);
+    map_from_report_left_out(drafting);
     ok = import_draft(&drafting->arena, drafting->file, &drafting->imported,
                       buf_text(&drafting->differences), &map) ||
-         fail_of_memory(drafting);
-    return ok && (count > 0 ? add_environments(drafting, &map) : add_placeholder(drafting, &map)) &&
-           print(drafting, &map);
+         map_from_fail_of_memory(drafting);
+    return ok &&
+           (count > 0 ? map_from_add_environments(drafting, &map)
+                      : map_from_add_placeholder(drafting, &map)) &&
+           map_from_print(drafting, &map);
 }
 
 int map_from(const struct options *options, int argc, char **argv)
 {
-    struct drafting drafting = {.file = options->from};
+    struct map_import drafting = {.file = options->from};
     if (!app_start(&drafting.app, options, map_none(), COMMAND_CACHE_BYTES) ||
-        !run(&drafting, argv, argc))
+        !map_from_run(&drafting, argv, argc))
         drafting.app.status = EXIT_FAILURE;
     int status = drafting.app.status;
     buf_clean_up(&drafting.differences);

@@ -66,6 +66,6 @@ extern const size_t option_count;
 bool option_set(const struct option *option, struct options *options, const char *value);
 
 /* Appends what its value may be. */
-void option_write_takes(const struct option *option, struct buf *out);
+void option_write_values(const struct option *option, struct buf *out);
 
 #endif

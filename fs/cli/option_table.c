@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/map/name.h"
+#include "core/map/escape.h"
 #include "fs/cli/options.h"
 
 #define FLAG(member) .keeps = OPTION_FLAG, .at = offsetof(struct options, member)
@@ -14,20 +14,20 @@
 
 /* A suffix is part of names: nothing that a name would escape, that marks a companion, or that
  * programs try by themselves. */
-static bool set_suffix(struct options *options, const char *value)
+static bool option_set_suffix(struct options *options, const char *value)
 {
     options->suffix = value;
     return strlen(value) <= 16 && !strchr(value, '@') && name_can_hold(span_text(value)) &&
            name_ending(span_text(value)) == strlen(value);
 }
 
-static bool set_format(struct options *options, const char *value)
+static bool option_set_format(struct options *options, const char *value)
 {
     options->compact = strcmp(value, "compact") == 0;
     return options->compact || strcmp(value, "pretty") == 0;
 }
 
-static bool set_timeout(struct options *options, const char *value)
+static bool option_set_timeout(struct options *options, const char *value)
 {
     char *end;
     double seconds = strtod(value, &end);
@@ -37,14 +37,14 @@ static bool set_timeout(struct options *options, const char *value)
     return true;
 }
 
-static bool set_verbose(struct options *options, const char *value)
+static bool option_set_verbose(struct options *options, const char *value)
 {
     (void)value;
     options->verbose++;
     return true;
 }
 
-static bool set_columns(struct options *options, const char *value)
+static bool option_set_columns(struct options *options, const char *value)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct span *names;
@@ -53,13 +53,13 @@ static bool set_columns(struct options *options, const char *value)
     return names_find_columns(span_text(value), &arena, &names, &count, NULL) && count > 0;
 }
 
-static bool set_where(struct options *options, const char *value)
+static bool option_set_where(struct options *options, const char *value)
 {
     options->where = value;
     return value[strspn(value, " \t\r\n")] != '\0';
 }
 
-static bool set_ignore(struct options *options, const char *value)
+static bool option_set_ignore(struct options *options, const char *value)
 {
     unsigned most = sizeof options->ignored / sizeof options->ignored[0];
     if (options->ignored_count == most)
@@ -68,7 +68,7 @@ static bool set_ignore(struct options *options, const char *value)
     return value[0] != '\0';
 }
 
-static bool set_confirm_above(struct options *options, const char *value)
+static bool option_set_confirm_above(struct options *options, const char *value)
 {
     char *end;
     unsigned long number = strtoul(value, &end, 10);
@@ -78,7 +78,7 @@ static bool set_confirm_above(struct options *options, const char *value)
 }
 
 /* NULL: as many as by default. */
-static bool set_sample(struct options *options, const char *value)
+static bool option_set_sample(struct options *options, const char *value)
 {
     char *end = NULL;
     unsigned long number = value ? strtoul(value, &end, 10) : OPTIONS_SAMPLE;
@@ -88,7 +88,7 @@ static bool set_sample(struct options *options, const char *value)
 }
 
 /* A path, or how many records of each table. */
-static bool set_map_sample(struct options *options, const char *value)
+static bool option_set_map_sample(struct options *options, const char *value)
 {
     char *end = NULL;
     unsigned long number = strtoul(value, &end, 10);
@@ -111,7 +111,7 @@ bool options_add_mount(struct options *options, const char *value)
 }
 
 /* A number of bytes, with K, M or G behind it or not. */
-static bool read_bytes(const char *value, uint64_t *out)
+static bool option_read_bytes(const char *value, uint64_t *out)
 {
     char *end;
     unsigned long long number = strtoull(value, &end, 10);
@@ -124,49 +124,50 @@ static bool read_bytes(const char *value, uint64_t *out)
     return true;
 }
 
-static bool set_cache_size(struct options *options, const char *value)
+static bool option_set_cache_size(struct options *options, const char *value)
 {
-    return read_bytes(value, &options->cache_bytes) && options->cache_bytes >= 1 << 20;
+    return option_read_bytes(value, &options->cache_bytes) && options->cache_bytes >= 1 << 20;
 }
 
-static bool set_hedge(struct options *options, const char *value)
+static bool option_set_hedge(struct options *options, const char *value)
 {
     options->hedge = strcmp(value, "yes") == 0;
     return options->hedge || strcmp(value, "no") == 0;
 }
 
 /* A number of items, and the size stays; or both. */
-static bool set_scan_limit(struct options *options, const char *value)
+static bool option_set_scan_limit(struct options *options, const char *value)
 {
     char *end;
     unsigned long number = strtoul(value, &end, 10);
     options->scan_limited = true;
     options->scan_limits.items = number;
     return value[0] >= '1' && value[0] <= '9' && number <= 100000000 &&
-           (*end == '\0' || (*end == ',' && read_bytes(end + 1, &options->scan_limits.bytes) &&
-                             options->scan_limits.bytes > 0));
+           (*end == '\0' ||
+            (*end == ',' && option_read_bytes(end + 1, &options->scan_limits.bytes) &&
+             options->scan_limits.bytes > 0));
 }
 
 /* Read units, which come in halves. */
-static bool read_units(const char *value, double *out)
+static bool option_read_units(const char *value, double *out)
 {
     char *end;
     *out = strtod(value, &end);
     return value[0] >= '0' && value[0] <= '9' && *end == '\0' && *out >= 0.5 && *out <= 1e9;
 }
 
-static bool set_max_rcu(struct options *options, const char *value)
+static bool option_set_max_rcu(struct options *options, const char *value)
 {
-    return read_units(value, &options->max_rcu);
+    return option_read_units(value, &options->max_rcu);
 }
 
-static bool set_max_rcu_per_process(struct options *options, const char *value)
+static bool option_set_max_rcu_per_process(struct options *options, const char *value)
 {
-    return read_units(value, &options->max_rcu_per_process);
+    return option_read_units(value, &options->max_rcu_per_process);
 }
 
 /* Up to a year. */
-static bool set_both_ends(struct options *options, const char *value)
+static bool option_set_both_ends(struct options *options, const char *value)
 {
     char *end;
     unsigned long number = strtoul(value, &end, 10);
@@ -175,7 +176,7 @@ static bool set_both_ends(struct options *options, const char *value)
     return no || (value[0] >= '0' && value[0] <= '9' && *end == '\0' && number <= 60000);
 }
 
-static bool set_stale_if_error(struct options *options, const char *value)
+static bool option_set_stale_if_error(struct options *options, const char *value)
 {
     char *end;
     unsigned long number = strtoul(value, &end, 10);
@@ -221,7 +222,7 @@ const struct option option_table[] = {
      .inherited = true,
      .argument = "TEXT",
      .takes = "at most 16 bytes, without /, %, @, control characters and a ~ at the end",
-     .set = set_suffix,
+     .set = option_set_suffix,
      .initial = "",
      .help = "end every record's name with TEXT, such as .json"},
     {.name = "format",
@@ -229,7 +230,7 @@ const struct option option_table[] = {
      .inherited = true,
      .argument = "HOW",
      .one_of = "pretty compact",
-     .set = set_format,
+     .set = option_set_format,
      .initial = "pretty",
      .help = "records as pretty or compact JSON"},
     {.name = "show-secrets",
@@ -241,13 +242,13 @@ const struct option option_table[] = {
      .asks = true,
      .argument = "SECONDS",
      .takes = "0.1 to 3600",
-     .set = set_timeout,
+     .set = option_set_timeout,
      .initial = "10",
      .help = "how long an answer may take, retries included"},
     {.letter = 'v',
      .name = "verbose",
      .asks = true,
-     .set = set_verbose,
+     .set = option_set_verbose,
      .help = "say each request on standard error"},
     {.letter = 'l', FLAG(list_long), .commands = "ls", .help = "with mode, size and date"},
     {.letter = 'h', FLAG(human), .commands = "ls", .help = "with -l, sizes such as 1.2K and 34M"},
@@ -264,7 +265,7 @@ const struct option option_table[] = {
     {.name = "columns",
      .argument = "NAMES",
      .takes = "attributes with a comma between them (%2C in a name is one of its own)",
-     .set = set_columns,
+     .set = option_set_columns,
      .commands = "ls",
      .help = "beside each record of a listing these attributes of it, aligned"},
     {.name = "count",
@@ -274,7 +275,7 @@ const struct option option_table[] = {
     {.name = "where",
      .argument = "FILTER",
      .takes = "a filter, such as 'status = \"FAILED\" and attempt > 2'",
-     .set = set_where,
+     .set = option_set_where,
      .commands = "ls cat explain",
      .help = "of a listing, only the records that answer FILTER"},
     {.name = "limit",
@@ -285,13 +286,13 @@ const struct option option_table[] = {
     {.name = "ignore",
      .argument = "ATTRIBUTE",
      .takes = "the name of an attribute, or names with dots between them, up to 64 times",
-     .set = set_ignore,
+     .set = option_set_ignore,
      .commands = "diff",
      .help = "of records, not this attribute: updated_at, or config.at in a map"},
     {.name = "confirm-above",
      .argument = "UNITS",
      .takes = "1 to 1000000000",
-     .set = set_confirm_above,
+     .set = option_set_confirm_above,
      .commands = "ls cat",
      .initial = "1000",
      .help = "ask at a terminal before a filter or a count takes more read units"},
@@ -318,14 +319,14 @@ const struct option option_table[] = {
      .argument = "N",
      .optional = true,
      .takes = "1 to 100",
-     .set = set_sample,
+     .set = option_set_sample,
      .commands = "check",
      .help = "compare the map with N records of each path, or 10"},
     {.name = "sample",
      .argument = "PATH|N",
      .takes = "a path, up to 64 times, or how many records of each table, 1 to 1000",
      .kind = WORD_PATH,
-     .set = set_map_sample,
+     .set = option_set_map_sample,
      .commands = "map init",
      .help = "learn key formats from the records of a path, or from N of each table"},
     {.name = "yes",
@@ -370,7 +371,7 @@ const struct option option_table[] = {
     {.name = "cache-size",
      .argument = "BYTES",
      .takes = "1M or more, with K, M or G behind it or not",
-     .set = set_cache_size,
+     .set = option_set_cache_size,
      .commands = "mount diff",
      .initial = "256M",
      .help = "memory for what was read"},
@@ -390,33 +391,33 @@ const struct option option_table[] = {
     {.name = "max-rcu",
      .argument = "N",
      .takes = "0.5 to 1000000000",
-     .set = set_max_rcu,
+     .set = option_set_max_rcu,
      .commands = "mount",
      .help = "read units that may be read in a second; beyond it EDQUOT"},
     {.name = "max-rcu-per-process",
      .argument = "N",
      .takes = "0.5 to 1000000000",
-     .set = set_max_rcu_per_process,
+     .set = option_set_max_rcu_per_process,
      .commands = "mount",
      .help = "read units that a program, with all it starts, may read; beyond it EDQUOT"},
     {.name = "stale-if-error",
      .argument = "SECONDS",
      .takes = "0 to 31622400",
-     .set = set_stale_if_error,
+     .set = option_set_stale_if_error,
      .commands = "mount",
      .initial = "0",
      .help = "in an outage, show what is older than its ttl by so much"},
     {.name = "both-ends",
      .argument = "MS",
      .takes = "no, or 0 to 60000 milliseconds",
-     .set = set_both_ends,
+     .set = option_set_both_ends,
      .commands = "mount ls cat",
      .initial = "3",
      .help = "read whole listings from both ends where a page takes as long; no: never"},
     {.name = "hedge",
      .argument = "HOW",
      .one_of = "yes no",
-     .set = set_hedge,
+     .set = option_set_hedge,
      .commands = "mount",
      .initial = "yes",
      .help = "ask for a record again whose answer is late"},
@@ -429,7 +430,7 @@ const struct option option_table[] = {
      .inherited = true,
      .argument = "LIMIT",
      .takes = "N or N,BYTES: 1 to 100000000 items, and bytes with K, M or G behind them or not",
-     .set = set_scan_limit,
+     .set = option_set_scan_limit,
      .commands = "mount ls cat diff explain",
      .initial = "10000,50M",
      .help = "of how many items, or bytes, a table may be that is scanned"},
@@ -451,7 +452,7 @@ const struct refused_letter refused_letters[] = {
 const size_t option_count = sizeof option_table / sizeof option_table[0];
 _Static_assert(sizeof option_table / sizeof option_table[0] <= OPTIONS_MOST, "struct options");
 
-static bool set_number(uint32_t *out, uint32_t most, const char *value)
+static bool option_set_number(uint32_t *out, uint32_t most, const char *value)
 {
     char *end;
     unsigned long number = strtoul(value, &end, 10);
@@ -473,12 +474,12 @@ bool option_set(const struct option *option, struct options *options, const char
         *(const char **)kept = value;
         return value[0] != '\0';
     case OPTION_NUMBER:
-        return value && set_number(kept, option->most, value);
+        return value && option_set_number(kept, option->most, value);
     }
     return false;
 }
 
-void option_write_takes(const struct option *option, struct buf *out)
+void option_write_values(const struct option *option, struct buf *out)
 {
     for (const char *at = option->one_of; at && *at; at++)
         *at == ' ' ? buf_add_text(out, " or ") : buf_add_char(out, *at);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "core/base/nearest.h"
-#include "core/tree/names.h"
+#include "core/name/names.h"
 #include "fs/cli/option.h"
 
 /* Of each path, for `check --sample` without a number. */

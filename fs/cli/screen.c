@@ -17,7 +17,7 @@
 enum { USUAL_ROWS = 24, USUAL_COLUMNS = 80 };
 
 /* Whatever would end it must leave the terminal as it was. */
-static void fill_signals(sigset_t *set)
+static void screen_fill_signals(sigset_t *set)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
     sigemptyset(set);
@@ -26,7 +26,7 @@ static void fill_signals(sigset_t *set)
 }
 
 /* Keys come one by one and unseen; Ctrl-Z, which would leave the other screen behind, is none. */
-static void take_keys(struct screen *screen)
+static void screen_take_keys(struct screen *screen)
 {
     screen->reads_keys = tcgetattr(STDIN_FILENO, &screen->before) == 0;
     struct termios keys = screen->before;
@@ -42,14 +42,14 @@ static void take_keys(struct screen *screen)
 bool screen_open(struct screen *screen)
 {
     sigset_t set;
-    fill_signals(&set);
+    screen_fill_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
     screen->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (screen->signals < 0) {
         sigprocmask(SIG_UNBLOCK, &set, NULL);
         return false;
     }
-    take_keys(screen);
+    screen_take_keys(screen);
     fputs(TAKE, stdout);
     fflush(stdout);
     return true;
@@ -58,7 +58,7 @@ bool screen_open(struct screen *screen)
 void screen_close(struct screen *screen)
 {
     sigset_t set;
-    fill_signals(&set);
+    screen_fill_signals(&set);
     fputs(GIVE_BACK, stdout);
     fflush(stdout);
     if (screen->reads_keys)
@@ -98,7 +98,7 @@ bool screen_show(struct span text)
     return fflush(stdout) == 0;
 }
 
-static enum screen_event take_signal(const struct screen *screen)
+static enum screen_event screen_take_signal(const struct screen *screen)
 {
     struct signalfd_siginfo info;
     if (read(screen->signals, &info, sizeof info) != sizeof info)
@@ -107,7 +107,7 @@ static enum screen_event take_signal(const struct screen *screen)
 }
 
 /* Other keys say nothing; the end of input is an end. */
-static enum screen_event take_key(void)
+static enum screen_event screen_take_key(void)
 {
     char key;
     ssize_t got = read(STDIN_FILENO, &key, 1);
@@ -124,8 +124,8 @@ enum screen_event screen_wait(const struct screen *screen, int ms)
     if (poll(watched, screen->reads_keys ? 3 : 2, ms) <= 0)
         return SCREEN_TIME;
     if (watched[0].revents)
-        return take_signal(screen);
+        return screen_take_signal(screen);
     if (watched[1].revents & (POLLERR | POLLHUP | POLLNVAL))
         return SCREEN_END;
-    return screen->reads_keys && watched[2].revents ? take_key() : SCREEN_TIME;
+    return screen->reads_keys && watched[2].revents ? screen_take_key() : SCREEN_TIME;
 }

@@ -20,7 +20,7 @@ void sorted_lines_add(struct sorted_lines *sorted, struct span text, struct inst
 }
 
 /* Undated lines come last, and lines of one date as they came. */
-static int youngest_first(const void *one, const void *other)
+static int sorted_lines_youngest_first(const void *one, const void *other)
 {
     const struct sorted_line *a = one, *b = other;
     if (a->date.known != b->date.known)
@@ -36,7 +36,7 @@ bool sorted_lines_sort(struct sorted_lines *sorted, bool by_date, bool reversed)
     if (sorted->failed)
         return false;
     if (by_date && count > 0)
-        qsort(sorted->lines, count, sizeof *sorted->lines, youngest_first);
+        qsort(sorted->lines, count, sizeof *sorted->lines, sorted_lines_youngest_first);
     for (size_t i = 0; reversed && i < count / 2; i++) {
         struct sorted_line line = sorted->lines[i];
         sorted->lines[i] = sorted->lines[count - 1 - i];

@@ -4,15 +4,15 @@
 #include <unistd.h>
 
 #include "core/base/decimal.h"
-#include "core/plan/units.h"
+#include "core/plan/capacity_bounds.h"
 #include "fs/cli/consent.h"
 
-static void charge(struct payer *payer, const struct expense *expense)
+static void spending_charge(struct payer *payer, const struct expense *expense)
 {
     ((struct spending *)payer)->units += expense->spent.units + expense->spent.doubted;
 }
 
-static void release(struct payer *payer)
+static void spending_release(struct payer *payer)
 {
     (void)payer;
 }
@@ -20,7 +20,7 @@ static void release(struct payer *payer)
 /* Whether somebody typed this command and waits for it: it leads what a shell runs in front at the
  * terminal. The commands of a script run in the script's own group, and those in the background
  * would be stopped if they asked. */
-static bool is_typed(void)
+static bool spending_is_typed(void)
 {
     return isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && getpgrp() == getpid() &&
            tcgetpgrp(STDIN_FILENO) == getpgrp();
@@ -28,9 +28,9 @@ static bool is_typed(void)
 
 void spending_init(struct spending *spending, const struct options *options)
 {
-    static const struct payer_ops ops = {.charge = charge, .release = release};
+    static const struct payer_ops ops = {.charge = spending_charge, .release = spending_release};
     *spending = (struct spending){.payer = {&ops, 1}, .options = options};
-    if (is_typed())
+    if (spending_is_typed())
         spending->allowed = options->confirm_above;
 }
 
@@ -45,37 +45,37 @@ bool spending_watches(const struct spending *spending, const struct place *place
 }
 
 /* "930 units (about $0.00012)" */
-static void write_price(double units, const struct place *place, struct buf *out)
+static void spending_write_price(double units, const struct place *place, struct buf *out)
 {
     decimal_write(units, out);
     buf_add_text(out, units == 1 ? " unit" : " units");
     if (!place->environment)
         return;
     buf_add_text(out, " (about ");
-    units_write_dollars(units, place->environment->price, out);
+    capacity_bounds_write_dollars(units, place->environment->price, out);
     buf_add_text(out, " on demand)");
 }
 
 /* Says what was read and what comes, on the terminal, and asks. */
-static bool ask(const struct spending *spending, const struct place *place, const char *path,
-                double next)
+static bool spending_request(const struct spending *spending, const struct place *place,
+                             const char *path, double next)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     buf_printf(&text, "%s: ", path);
     if (spending->units > 0) {
-        write_price(spending->units, place, &text);
+        spending_write_price(spending->units, place, &text);
         buf_add_text(&text, " have been read so far, and there is more; the next page");
     } else {
         buf_add_text(&text, "a page");
     }
     buf_add_text(&text, " takes up to ");
-    write_price(next, place, &text);
+    spending_write_price(next, place, &text);
     if (spending->units == 0)
         buf_add_text(&text, ", and how many pages there are only reading tells");
     fputs("ddbfs: ", stderr);
     app_print_safely(buf_text(&text));
     fputc('\n', stderr);
-    return consent_ask("Go on") != CONSENT_REFUSED;
+    return consent_request("Go on") != CONSENT_REFUSED;
 }
 
 bool spending_agrees(struct spending *spending, const struct place *place, const char *path,
@@ -89,7 +89,7 @@ bool spending_agrees(struct spending *spending, const struct place *place, const
     plan_unref(plan);
     if (!spending->refused && spending->units + next <= spending->allowed)
         return true;
-    spending->refused = spending->refused || !ask(spending, place, path, next);
+    spending->refused = spending->refused || !spending_request(spending, place, path, next);
     if (spending->refused) {
         CLEAN_UP(buf_clean_up) struct buf units_read = {0};
         decimal_write(spending->units, &units_read);

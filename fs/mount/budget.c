@@ -12,7 +12,7 @@ size_t budget_used(const struct budget *budget)
     return sum;
 }
 
-static bool spare(struct budget *budget, enum budget_use use)
+static bool budget_spare(struct budget *budget, enum budget_use use)
 {
     return budget->spare[use] && budget->spare[use](budget->arg[use]);
 }
@@ -21,10 +21,10 @@ void budget_add(struct budget *budget, enum budget_use use, size_t bytes)
 {
     budget->used[use] += bytes;
     while (budget_used(budget) > budget->limit) {
-        if (spare(budget, BUDGET_LISTINGS))
+        if (budget_spare(budget, BUDGET_LISTINGS))
             continue;
         if (budget->used[BUDGET_CONTENTS] <= budget->limit / LEAST_SHARE ||
-            !spare(budget, BUDGET_CONTENTS))
+            !budget_spare(budget, BUDGET_CONTENTS))
             return;
     }
 }

@@ -6,80 +6,80 @@
 #include "core/base/instant.h"
 #include "core/sources.h"
 #include "fs/cli/control_path.h"
-#include "fs/mount/bill.h"
+#include "fs/mount/account.h"
+#include "fs/mount/counters.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"
 #include "fs/mount/limits.h"
 #include "fs/mount/metrics.h"
-#include "fs/mount/numbers.h"
-#include "fs/mount/recent.h"
-#include "fs/mount/tally.h"
+#include "fs/mount/recent_paths.h"
+#include "fs/mount/usage_sums.h"
 
 /* Of what is under way, and of those who may read so much alone, so many are told. */
 enum { MOST_WAITING = 100, MOST_BUDGETS = 100 };
 
-static void write_member(struct buf *out, const char *name, struct span text)
+static void control_write_member(struct buf *out, const char *name, struct span text)
 {
     buf_printf(out, "\"%s\": ", name);
     json_write_string(out, text);
 }
 
-static void write_sum(struct buf *out, const struct tally_sum *sum)
+static void control_write_sum(struct buf *out, const struct usage_sums_sum *sum)
 {
     buf_printf(out, "\"requests\": %llu, \"failed_requests\": %llu, ",
                (unsigned long long)sum->requests, (unsigned long long)sum->failures);
     spent_write_json(&sum->spent, "units", out);
 }
 
-static void write_programs(const struct mount *mount, struct buf *out)
+static void control_write_programs(const struct mount *mount, struct buf *out)
 {
-    struct tally_program program;
+    struct usage_sums_program program;
     buf_add_text(out, ",\n  \"programs\": [");
-    for (size_t i = 0; tally_program(mount->tally, i, &program); i++) {
+    for (size_t i = 0; usage_sums_program(mount->tally, i, &program); i++) {
         buf_add_text(out, i ? ",\n    {" : "\n    {");
-        write_member(out, "program", program.name);
+        control_write_member(out, "program", program.name);
         buf_printf(out, ", \"questions\": %llu, \"cached\": %llu, \"failed\": %llu, ",
                    (unsigned long long)program.questions, (unsigned long long)program.cached,
                    (unsigned long long)program.failed);
-        write_sum(out, &program.sum);
+        control_write_sum(out, &program.sum);
         buf_printf(out, ", \"last_minute\": {\"questions\": %llu, \"cached\": %llu, ",
                    (unsigned long long)program.minute_questions,
                    (unsigned long long)program.minute_cached);
-        write_sum(out, &program.minute);
+        control_write_sum(out, &program.minute);
         buf_add_text(out, "}}");
     }
     buf_add_text(out, "\n  ]");
 }
 
-static void write_uses(const struct mount *mount, struct buf *out)
+static void control_write_uses(const struct mount *mount, struct buf *out)
 {
-    struct tally_use use;
+    struct usage_sums_use use;
     buf_add_text(out, ",\n  \"uses\": [");
-    for (size_t i = 0; tally_use(mount->tally, i, &use); i++) {
+    for (size_t i = 0; usage_sums_use(mount->tally, i, &use); i++) {
         buf_add_text(out, i ? ",\n    {" : "\n    {");
-        write_member(out, "table", use.table);
+        control_write_member(out, "table", use.table);
         buf_add_text(out, ", ");
-        write_member(out, "index", use.index);
+        control_write_member(out, "index", use.index);
         buf_add_text(out, ", ");
-        write_member(out, "pattern", use.pattern);
+        control_write_member(out, "pattern", use.pattern);
         buf_add_text(out, ", ");
-        write_member(out, "program", use.program);
+        control_write_member(out, "program", use.program);
         buf_add_text(out, ", ");
-        write_sum(out, &use.sum);
+        control_write_sum(out, &use.sum);
         buf_add_char(out, '}');
     }
     buf_add_text(out, "\n  ]");
 }
 
 /* Questions that have no answer yet, and listings that are being read; the newest first. */
-static void write_waiting(const struct mount *mount, struct buf *out)
+static void control_write_waiting(const struct mount *mount, struct buf *out)
 {
     unsigned count = 0;
     buf_add_text(out, ",\n  \"waiting\": [");
     for (const struct bill *bill = mount->bills; bill && count < MOST_WAITING; bill = bill->next) {
         buf_printf(out, "%s{\"pid\": %d, ", count++ ? ",\n    " : "\n    ",
                    (int)bill->asker.id.pid);
-        write_member(out, "program", span_text(bill->asker.program));
+        control_write_member(out, "program", span_text(bill->asker.program));
         buf_add_text(out, ", ");
         bill_write_path(bill, out);
         buf_printf(out, ", \"ms\": %lld, \"requests\": %u, ", (long long)bill_took_ms(bill),
@@ -91,14 +91,14 @@ static void write_waiting(const struct mount *mount, struct buf *out)
 }
 
 /* Whoever has a limit of his own, and what he has taken of it; who asked last comes first. */
-static void write_budgets(const struct mount *mount, struct buf *out)
+static void control_write_budgets(const struct mount *mount, struct buf *out)
 {
     struct account_told account;
     double most = limits_stats(mount->limits).a_process;
     buf_add_text(out, ",\n  \"budgets\": [");
     for (size_t i = 0; i < MOST_BUDGETS && limits_account(mount->limits, i, &account); i++) {
         buf_printf(out, "%s{\"group\": %d, ", i ? ",\n    " : "\n    ", (int)account.group);
-        write_member(out, "program", span_text(account.program));
+        control_write_member(out, "program", span_text(account.program));
         buf_add_text(out, ", \"units\": ");
         decimal_write(account.units, out);
         buf_add_text(out, ", \"left\": ");
@@ -108,11 +108,11 @@ static void write_budgets(const struct mount *mount, struct buf *out)
     buf_add_text(out, "\n  ]");
 }
 
-static void write_stats(const struct mount *mount, struct buf *out)
+static void control_write_stats(const struct mount *mount, struct buf *out)
 {
     struct number numbers[NUMBERS];
     struct source_stats source = sources_stats(mount->app->sources);
-    numbers_fill(mount, numbers);
+    counters_fill(mount, numbers);
     buf_printf(out, "{\n  \"version\": \"%s\",\n  \"requests\": {", DDBFS_VERSION);
     for (size_t op = 0; op < source.operation_count; op++)
         buf_printf(out, "%s\"%s\": %llu", op ? ", " : "", source.operations[op].name,
@@ -122,14 +122,14 @@ static void write_stats(const struct mount *mount, struct buf *out)
         buf_printf(out, ",\n  \"%s\": ", numbers[i].name);
         decimal_write(numbers[i].value, out);
     }
-    write_programs(mount, out);
-    write_uses(mount, out);
-    write_waiting(mount, out);
-    write_budgets(mount, out);
+    control_write_programs(mount, out);
+    control_write_uses(mount, out);
+    control_write_waiting(mount, out);
+    control_write_budgets(mount, out);
     buf_add_text(out, "\n}\n");
 }
 
-static void add_option(void *arg, const char *name, const char *value)
+static void control_add_option(void *arg, const char *name, const char *value)
 {
     struct buf *out = arg;
     buf_add_text(out, span_ends(buf_span(out), SPAN_LITERAL("{")) ? "" : ", ");
@@ -142,7 +142,7 @@ static void add_option(void *arg, const char *name, const char *value)
 }
 
 /* What commands go by that get a path below the mount, and `ddbfs status`. */
-static void write_mount(const struct mount *mount, struct buf *out)
+static void control_write_mount(const struct mount *mount, struct buf *out)
 {
     const struct app *app = mount->app;
     buf_add_text(out, "{\n  \"map\": ");
@@ -153,34 +153,34 @@ static void write_mount(const struct mount *mount, struct buf *out)
     buf_add_text(out, ",\n  \"started\": \"");
     instant_write(out, mount->dated_ms);
     buf_printf(out, "\",\n  \"pid\": %d,\n  \"options\": {", (int)getpid());
-    options_each_inherited(app->options, add_option, out);
+    options_each_inherited(app->options, control_add_option, out);
     buf_add_text(out, "}\n}\n");
 }
 
-static void write_ledger(const struct mount *mount, struct buf *out)
+static void control_write_ledger(const struct mount *mount, struct buf *out)
 {
     ledger_show(mount->ledger, out);
 }
 
 /* The map as it was read, comments and all. */
-static void write_map(const struct mount *mount, struct buf *out)
+static void control_write_map(const struct mount *mount, struct buf *out)
 {
     buf_add_span(out, span_text(mount->app->map->text));
 }
 
-static void write_errors(const struct mount *mount, struct buf *out)
+static void control_write_errors(const struct mount *mount, struct buf *out)
 {
     journal_show_errors(mount->journal, out);
 }
 
-static void write_log(const struct mount *mount, struct buf *out)
+static void control_write_log(const struct mount *mount, struct buf *out)
 {
     journal_show_lines(mount->journal, out);
 }
 
-static void write_recent(const struct mount *mount, struct buf *out)
+static void control_write_recent(const struct mount *mount, struct buf *out)
 {
-    recent_write(mount->recent, out);
+    recent_paths_write(mount->recent, out);
 }
 
 const char *const control_names[] = {"errors",   "ledger.jsonl", "log",
@@ -190,8 +190,8 @@ const char *const control_names[] = {"errors",   "ledger.jsonl", "log",
 bool control_write(const struct mount *mount, struct span name, struct buf *out)
 {
     static void (*const writers[])(const struct mount *, struct buf *) = {
-        write_errors,  write_ledger, write_log,    write_map,
-        metrics_write, write_mount,  write_recent, write_stats};
+        control_write_errors, control_write_ledger, control_write_log,    control_write_map,
+        metrics_write,        control_write_mount,  control_write_recent, control_write_stats};
     for (size_t i = 0; control_names[i]; i++) {
         if (!span_is(name, control_names[i]))
             continue;

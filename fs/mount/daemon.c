@@ -12,23 +12,23 @@
 #include <unistd.h>
 
 #include "core/sources.h"
-#include "fs/mount/ahead.h"
-#include "fs/mount/bill.h"
-#include "fs/mount/channel.h"
+#include "fs/mount/account.h"
 #include "fs/mount/control.h"
-#include "fs/mount/courier.h"
 #include "fs/mount/failures.h"
+#include "fs/mount/first_calls.h"
 #include "fs/mount/journal.h"
+#include "fs/mount/kernel_channel.h"
+#include "fs/mount/kernel_refresh.h"
 #include "fs/mount/ledger.h"
-#include "fs/mount/listing.h"
 #include "fs/mount/mount.h"
 #include "fs/mount/mount_options.h"
 #include "fs/mount/mountpoint.h"
+#include "fs/mount/notifier.h"
+#include "fs/mount/open_listing.h"
 #include "fs/mount/ops.h"
 #include "fs/mount/parked.h"
-#include "fs/mount/probe.h"
-#include "fs/mount/recent.h"
-#include "fs/mount/refresh.h"
+#include "fs/mount/read_ahead.h"
+#include "fs/mount/recent_paths.h"
 #include "fs/mount/rooted.h"
 
 /* Of --cache-size, half is for records as they came, and half for files as they are read. */
@@ -63,7 +63,7 @@ struct daemon {
     int ready_fd;            /* to tell who started this that the mount answers; -1 once told */
 };
 
-static void take_requests(void *arg, uint32_t events)
+static void daemon_take_requests(void *arg, uint32_t events)
 {
     struct daemon *daemon = arg;
     struct mount *mount = &daemon->mount;
@@ -80,7 +80,7 @@ static void take_requests(void *arg, uint32_t events)
 }
 
 /* The map, read again from its file. Where there was none, one may have been written since. */
-static const struct map *read_again(const struct app *app, struct error *err)
+static const struct map *daemon_read_again(const struct app *app, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf found = {0};
     if (!map_is_none(app->map))
@@ -93,11 +93,11 @@ static const struct map *read_again(const struct app *app, struct error *err)
 /* Reads the map's file and the settings of profiles again, and drops what is known; the old map
  * stays when the new one is wrong, and goes when the last directory, request or open listing that
  * is of it lets go. */
-static void reload(struct mount *mount)
+static void daemon_reload(struct mount *mount)
 {
     struct error why;
     struct app *app = mount->app;
-    const struct map *map = read_again(app, &why);
+    const struct map *map = daemon_read_again(app, &why);
     sources_reload(app->sources);
     if (map && !names_suit(map, &app->tree.names, &why)) {
         map_unref(map);
@@ -120,7 +120,7 @@ static void reload(struct mount *mount)
     ledger_reopen(mount->ledger);
 }
 
-static void take_signal(void *arg, uint32_t events)
+static void daemon_take_signal(void *arg, uint32_t events)
 {
     struct daemon *daemon = arg;
     struct mount *mount = &daemon->mount;
@@ -129,14 +129,14 @@ static void take_signal(void *arg, uint32_t events)
     if (read(daemon->signal_fd, &info, sizeof info) != sizeof info)
         return;
     if (info.ssi_signo == SIGHUP)
-        reload(mount);
+        daemon_reload(mount);
     else
         loop_stop(mount->app->loop);
 }
 
 /* Whatever signal would end the process ends the mount first, or a dead one would be left behind.
  * Not among them: what tells of a crash, and what is ignored or stops a process. */
-static bool watch_signals(struct daemon *daemon)
+static bool daemon_watch_signals(struct daemon *daemon)
 {
     static const int others[] = {SIGABRT, SIGBUS,  SIGFPE,  SIGILL,  SIGSEGV,
                                  SIGSYS,  SIGTRAP, SIGCHLD, SIGCONT, SIGPIPE,
@@ -148,13 +148,13 @@ static bool watch_signals(struct daemon *daemon)
     sigprocmask(SIG_BLOCK, &set, NULL);
     daemon->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (daemon->signal_fd >= 0)
-        daemon->signals =
-            loop_add_io(daemon->mount.app->loop, daemon->signal_fd, EPOLLIN, take_signal, daemon);
+        daemon->signals = loop_add_io(daemon->mount.app->loop, daemon->signal_fd, EPOLLIN,
+                                      daemon_take_signal, daemon);
     return daemon->signals;
 }
 
 /* Without default_permissions the kernel checks no mode at all. */
-static bool new_session(struct mount *mount, const struct mount_options *options)
+static bool daemon_new_session(struct mount *mount, const struct mount_options *options)
 {
     struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
     bool ok = fuse_opt_add_arg(&args, "ddbfs") == 0 &&
@@ -168,7 +168,7 @@ static bool new_session(struct mount *mount, const struct mount_options *options
     return mount->session;
 }
 
-static bool mount_session(struct mount *mount, const struct start *wanted)
+static bool daemon_mount_session(struct mount *mount, const struct start *wanted)
 {
     if (wanted->mounted)
         return fuse_session_mount(mount->session, wanted->mountpoint) == 0;
@@ -180,23 +180,23 @@ static bool mount_session(struct mount *mount, const struct start *wanted)
     return ok;
 }
 
-static bool watch_kernel(struct daemon *daemon, const struct start *wanted)
+static bool daemon_watch_kernel(struct daemon *daemon, const struct start *wanted)
 {
     struct mount *mount = &daemon->mount;
-    if (!mount_session(mount, wanted) || !channel_open(mount->session))
+    if (!daemon_mount_session(mount, wanted) || !kernel_channel_open(mount->session))
         return false;
     int fd = fuse_session_fd(mount->session);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     daemon->mountpoint = wanted->mountpoint;
-    daemon->connection = wanted->mounted ? 0 : channel_connection(wanted->mountpoint);
-    daemon->kernel = loop_add_io(mount->app->loop, fd, EPOLLIN, take_requests, daemon);
-    mount->courier = courier_new(mount->app->loop);
+    daemon->connection = wanted->mounted ? 0 : kernel_channel_connection(wanted->mountpoint);
+    daemon->kernel = loop_add_io(mount->app->loop, fd, EPOLLIN, daemon_take_requests, daemon);
+    mount->courier = notifier_new(mount->app->loop);
     mount->refresher = refresher_new(mount);
-    mount->ahead = ahead_new(mount);
+    mount->ahead = read_ahead_new(mount);
     return daemon->kernel && mount->courier && mount->refresher && mount->ahead;
 }
 
-static bool start(struct daemon *daemon, const struct start *wanted)
+static bool daemon_start(struct daemon *daemon, const struct start *wanted)
 {
     struct mount *mount = &daemon->mount;
     struct app *app = mount->app;
@@ -206,7 +206,7 @@ static bool start(struct daemon *daemon, const struct start *wanted)
     mount->nodes = root ? nodes_new(root, &mount->budget) : NULL;
     mount->listings = listings_new(mount);
     mount->failures = failures_new();
-    mount->recent = recent_new();
+    mount->recent = recent_paths_new();
     mount->journal = journal_new(clock, app->options->foreground ? NULL : _PATH_LOG);
     mount->started_ms = clock->now_ms(clock);
     mount->dated_ms = clock->wall_ms(clock);
@@ -219,14 +219,14 @@ static bool start(struct daemon *daemon, const struct start *wanted)
     /* Whoever has mounted a device that was handed over may have let others in. */
     app->tree.names.hide_secrets =
         (wanted->mount->allow_other || wanted->mounted) && !app->options->show_secrets;
-    return watch_signals(daemon) && new_session(mount, wanted->mount) &&
-           watch_kernel(daemon, wanted);
+    return daemon_watch_signals(daemon) && daemon_new_session(mount, wanted->mount) &&
+           daemon_watch_kernel(daemon, wanted);
 }
 
 /* The courier may wait in the kernel for look-ups that nobody would answer any more, and
  * the kernel for the thread: so all are answered until the thread is through. Should that not help,
  * the connection is aborted, which lets everybody go. */
-static void drain(struct daemon *daemon)
+static void daemon_drain(struct daemon *daemon)
 {
     struct mount *mount = &daemon->mount;
     if (!mount->courier)
@@ -235,26 +235,26 @@ static void drain(struct daemon *daemon)
     bool aborted = false;
     if (mount->refresher)
         refresher_break_off(mount->refresher);
-    while (courier_is_busy(mount->courier)) {
+    while (notifier_is_busy(mount->courier)) {
         int64_t waited_ms = mount_now_ms(mount) - from_ms;
         if (waited_ms > GIVE_UP_MS)
             return;
         if (waited_ms > ABORT_MS && !aborted) {
-            channel_abort(daemon->connection, daemon->mountpoint);
+            kernel_channel_abort(daemon->connection, daemon->mountpoint);
             aborted = true;
         }
-        take_requests(daemon, 0);
+        daemon_take_requests(daemon, 0);
         parked_end_all(mount, ENOTCONN);
         listings_fail_readers(mount->listings, ENOTCONN);
-        courier_wait(mount->courier, DRAIN_MS);
+        notifier_wait(mount->courier, DRAIN_MS);
     }
 }
 
-static void stop(struct daemon *daemon)
+static void daemon_stop(struct daemon *daemon)
 {
     struct mount *mount = &daemon->mount;
-    drain(daemon);
-    if (mount->courier && courier_is_busy(mount->courier)) {
+    daemon_drain(daemon);
+    if (mount->courier && notifier_is_busy(mount->courier)) {
         fuse_session_unmount(mount->session);
         _exit(EXIT_FAILURE); /* the thread is stuck in the kernel: what it uses can't be freed */
     }
@@ -265,9 +265,9 @@ static void stop(struct daemon *daemon)
     loop_remove_io(daemon->signals);
     if (daemon->signal_fd >= 0)
         close(daemon->signal_fd);
-    courier_destroy(mount->courier); /* it writes to the session's descriptor */
+    notifier_destroy(mount->courier); /* it writes to the session's descriptor */
     refresher_destroy(mount->refresher);
-    ahead_destroy(mount->ahead);
+    read_ahead_destroy(mount->ahead);
     if (mount->session)
         fuse_session_unmount(mount->session);
     if (mount->session)
@@ -275,12 +275,12 @@ static void stop(struct daemon *daemon)
     free(daemon->buf.mem);
     nodes_destroy(mount->nodes);
     failures_destroy(mount->failures);
-    recent_destroy(mount->recent);
+    recent_paths_destroy(mount->recent);
     journal_destroy(mount->journal);
 }
 
 /* In the background nothing holds a terminal, a folder, a session, or somebody else's file. */
-static bool detach(const struct buf *strays)
+static bool daemon_detach(const struct buf *strays)
 {
     int stray;
     for (size_t at = 0; at < strays->size; at += sizeof stray) {
@@ -297,7 +297,7 @@ static bool detach(const struct buf *strays)
 }
 
 /* The kernel has its first answer: from now on the mount answers. */
-static void say_ready(struct mount *mount)
+static void daemon_describe_ready(struct mount *mount)
 {
     struct daemon *daemon = (struct daemon *)mount;
     if (daemon->ready_fd < 0)
@@ -308,18 +308,18 @@ static void say_ready(struct mount *mount)
     daemon->ready_fd = -1;
 }
 
-static bool open_books(struct mount *mount)
+static bool daemon_open_books(struct mount *mount)
 {
     struct error why;
     const char *file = mount->app->options->ledger;
     if (bills_open(mount, file, &why))
         return true;
-    app_complain(mount->app, NULL, &why);
+    app_report_error(mount->app, NULL, &why);
     return false;
 }
 
 /* What is asked before anybody could ask is on the mount's own account. */
-static bool ask_first(struct mount *mount)
+static bool daemon_request_first(struct mount *mount)
 {
     struct bill *bill = bill_new(mount, getpid(), SPAN_LITERAL("/"));
     bool ok = probe(mount->app, bill ? &bill->payer : NULL);
@@ -329,7 +329,7 @@ static bool ask_first(struct mount *mount)
     return ok;
 }
 
-static int serve(const struct start *wanted, int ready_fd)
+static int daemon_serve(const struct start *wanted, int ready_fd)
 {
     struct app app;
     const struct options *options = wanted->options;
@@ -338,7 +338,7 @@ static int serve(const struct start *wanted, int ready_fd)
                   .uid = wanted->mount->uid,
                   .gid = wanted->mount->gid,
                   .umask = wanted->mount->umask,
-                  .on_greeting = say_ready},
+                  .on_greeting = daemon_describe_ready},
         .signal_fd = -1,
         .ready_fd = ready_fd,
     };
@@ -348,21 +348,21 @@ static int serve(const struct start *wanted, int ready_fd)
                                : app_init_any(&app, options, cache_bytes);
     if (has_map && options->hedge)
         sources_hedge(app.sources);
-    if (has_map && open_books(&daemon.mount) && ask_first(&daemon.mount) &&
-        start(&daemon, wanted) && (options->foreground || detach(&wanted->strays))) {
+    if (has_map && daemon_open_books(&daemon.mount) && daemon_request_first(&daemon.mount) &&
+        daemon_start(&daemon, wanted) && (options->foreground || daemon_detach(&wanted->strays))) {
         app.log.write = journal_write;
         app.log.arg = daemon.mount.journal;
         status = loop_run(app.loop) && daemon.mount.greeted ? EXIT_SUCCESS : EXIT_FAILURE;
         app.log.level = LOG_LEVEL_ERROR; /* the journal goes before the sources */
     }
-    stop(&daemon);
+    daemon_stop(&daemon);
     app_clean_up(&app);
     bills_close(&daemon.mount); /* sources may charge until they are gone */
     return status;
 }
 
 /* Waits until the child's mount answers, or the child has failed and said why. */
-static int wait_until_ready(pid_t child, int fd)
+static int daemon_wait_until_ready(pid_t child, int fd)
 {
     char byte;
     int status;
@@ -377,7 +377,7 @@ static int wait_until_ready(pid_t child, int fd)
     return EXIT_FAILURE;
 }
 
-static int serve_in_background(const struct start *wanted)
+static int daemon_serve_in_background(const struct start *wanted)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -390,12 +390,12 @@ static int serve_in_background(const struct start *wanted)
         return EXIT_FAILURE;
     }
     close(ends[child == 0 ? 0 : 1]);
-    return child == 0 ? serve(wanted, ends[1]) : wait_until_ready(child, ends[0]);
+    return child == 0 ? daemon_serve(wanted, ends[1]) : daemon_wait_until_ready(child, ends[0]);
 }
 
 /* Finds the descriptors that whoever started this has left open, but for DEVICE: numbers (int) in
  * OUT. No program that is started from here gets any of them. */
-static void find_strays(int device, struct buf *out)
+static void daemon_find_strays(int device, struct buf *out)
 {
     DIR *folder = opendir("/proc/self/fd");
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
@@ -410,12 +410,12 @@ static void find_strays(int device, struct buf *out)
         closedir(folder);
 }
 
-static int mount_at(const struct options *options, const struct mount_options *mount,
-                    const char *mountpoint)
+static int daemon_mount_at(const struct options *options, const struct mount_options *mount,
+                           const char *mountpoint)
 {
     CLEAN_UP(buf_clean_up) struct buf found = {0}, strays = {0};
     int device = mountpoint_handed_over(mountpoint);
-    find_strays(device, &strays);
+    daemon_find_strays(device, &strays);
     if (!(device >= 0 ? mountpoint_check_device(device)
                       : mountpoint_check(mountpoint, mount->nonempty)))
         return EXIT_FAILURE;
@@ -430,7 +430,8 @@ static int mount_at(const struct options *options, const struct mount_options *m
                            strays};
     if (!options->foreground)
         rooted_variables();
-    int status = options->foreground ? serve(&wanted, -1) : serve_in_background(&wanted);
+    int status =
+        options->foreground ? daemon_serve(&wanted, -1) : daemon_serve_in_background(&wanted);
     free(folder);
     free(map);
     return status;
@@ -446,7 +447,7 @@ int mount_command(const struct options *given, int argc, char **argv)
     if (ok && !options_agree(&options))
         return EXIT_USAGE;
     if (argc == 1 && ok)
-        return mount_at(&options, &mount, argv[0]);
+        return daemon_mount_at(&options, &mount, argv[0]);
     if (ok)
         fprintf(stderr, "ddbfs: mount needs one mountpoint; see ddbfs mount --help\n");
     return EXIT_USAGE;

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/map/name.h"
+#include "core/map/escape.h"
 #include "fs/mount/sleepers.h"
 
 /* For how long somebody may come for whom the kernel asks again. It does so at once, but a busy
@@ -15,7 +15,7 @@ enum { SLOW_MS = 100, LOOK_MS = 50 };
 
 enum { FAILURES_MOST = 128 };
 
-struct failure {
+struct recent_failure {
     uint64_t ino;
     pid_t pid; /* for whom the kernel asks again; 0: for nobody, or it has */
     uint16_t name_size;
@@ -33,7 +33,7 @@ struct restart {
 };
 
 struct failures {
-    struct failure ring[FAILURES_MOST];
+    struct recent_failure ring[FAILURES_MOST];
     size_t next;
     struct restart restarts[FAILURES_MOST]; /* a ring, too */
     size_t next_restart;
@@ -56,14 +56,15 @@ void failures_destroy(struct failures *failures)
     free(failures);
 }
 
-static bool is_same(const struct failure *failure, const struct failures_request *request)
+static bool failures_is_same(const struct recent_failure *failure,
+                             const struct failures_request *request)
 {
     return failure->ino == request->ino && request->now_ms - failure->at_ms < AGAIN_MS &&
            span_equal(span_of(failure->name, failure->name_size), request->name);
 }
 
 /* Who sleeps now; NULL when nobody does. */
-static struct sleepers *look_around(struct failures *failures, int64_t now_ms)
+static struct sleepers *failures_look_around(struct failures *failures, int64_t now_ms)
 {
     if (now_ms - failures->look_ms >= LOOK_MS) {
         sleepers_find(&failures->look);
@@ -76,11 +77,12 @@ static struct sleepers *look_around(struct failures *failures, int64_t now_ms)
 }
 
 /* A slot for a new one: that of a former failure of the same request, or the oldest. */
-static struct failure *free_slot(struct failures *failures, const struct failures_request *request)
+static struct recent_failure *failures_free_slot(struct failures *failures,
+                                                 const struct failures_request *request)
 {
-    struct failure *slot = NULL;
+    struct recent_failure *slot = NULL;
     for (size_t i = 0; !slot && i < FAILURES_MOST; i++)
-        if (failures->ring[i].pid == request->pid && is_same(&failures->ring[i], request))
+        if (failures->ring[i].pid == request->pid && failures_is_same(&failures->ring[i], request))
             slot = &failures->ring[i];
     if (!slot) {
         slot = &failures->ring[failures->next];
@@ -95,13 +97,13 @@ void failures_add(struct failures *failures, const struct failures_request *requ
 {
     bool was_long = request->name.size > 0 && request->now_ms - since_ms >= SLOW_MS;
     bool is_again = is_repeated && error != EINTR && error != ENOMEM; /* these it does not repeat */
-    struct sleepers *queued = was_long ? look_around(failures, request->now_ms) : NULL;
+    struct sleepers *queued = was_long ? failures_look_around(failures, request->now_ms) : NULL;
     if (request->name.size > NAME_MAX_BYTES || (!queued && !is_again)) {
         free(queued);
         return;
     }
-    struct failure *failure = free_slot(failures, request);
-    *failure = (struct failure){
+    struct recent_failure *failure = failures_free_slot(failures, request);
+    *failure = (struct recent_failure){
         .ino = request->ino,
         .pid = is_again ? request->pid : 0,
         .name_size = (uint16_t)request->name.size,
@@ -115,7 +117,7 @@ void failures_add(struct failures *failures, const struct failures_request *requ
 }
 
 /* Whoever queues sleeps once; and once more for each of those who were let in before. */
-static bool has_queued(struct failure *failure, pid_t pid)
+static bool failures_has_queued(struct recent_failure *failure, pid_t pid)
 {
     if (!failure->queued || !sleepers_take(failure->queued, pid, failure->told + 2))
         return false;
@@ -128,14 +130,14 @@ int failures_find(struct failures *failures, const struct failures_request *requ
 {
     *since_ms = request->now_ms;
     for (size_t i = 0; i < FAILURES_MOST; i++) {
-        struct failure *failure = &failures->ring[i];
-        if (!is_same(failure, request))
+        struct recent_failure *failure = &failures->ring[i];
+        if (!failures_is_same(failure, request))
             continue;
         if (failure->pid == request->pid && request->pid) {
             failure->pid = 0;
             return failure->error;
         }
-        if (!has_queued(failure, request->pid))
+        if (!failures_has_queued(failure, request->pid))
             continue;
         if (failure->error != EINTR)
             return failure->error;

@@ -53,7 +53,7 @@ struct journal *journal_new(struct clock *clock, const char *syslog_path)
     return journal;
 }
 
-static void ring_clean_up(struct ring *ring)
+static void journal_ring_clean_up(struct ring *ring)
 {
     for (size_t i = 0; i < KEPT; i++)
         free(ring->lines[i]);
@@ -65,15 +65,15 @@ void journal_destroy(struct journal *journal)
         return;
     if (!journal->foreground)
         syslog_socket_clean_up(&journal->syslog);
-    ring_clean_up(&journal->lines);
-    ring_clean_up(&journal->errors);
+    journal_ring_clean_up(&journal->lines);
+    journal_ring_clean_up(&journal->errors);
     free(journal->reason);
     free(journal->path);
     free(journal->other);
     free(journal);
 }
 
-static void ring_add(struct journal *journal, struct ring *ring, const char *line)
+static void journal_ring_add(struct journal *journal, struct ring *ring, const char *line)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     instant_write(&text, journal->clock->wall_ms(journal->clock));
@@ -83,7 +83,7 @@ static void ring_add(struct journal *journal, struct ring *ring, const char *lin
     ring->next = (ring->next + 1) % KEPT;
 }
 
-static void ring_show(const struct ring *ring, struct buf *out)
+static void journal_ring_show(const struct ring *ring, struct buf *out)
 {
     for (size_t i = 0; i < KEPT; i++) {
         const char *line = ring->lines[(ring->next + i) % KEPT];
@@ -93,7 +93,7 @@ static void ring_show(const struct ring *ring, struct buf *out)
 }
 
 /* A pipe that can be written to takes PIPE_BUF bytes at once. False when it can't. */
-static bool print_line(const char *line)
+static bool journal_print_line(const char *line)
 {
     struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
     CLEAN_UP(buf_clean_up) struct buf text = {0};
@@ -106,38 +106,38 @@ static bool print_line(const char *line)
 }
 
 /* The mount must not wait for whoever reads the log, or does not: false when LINE was not taken. */
-static bool put_out(struct journal *journal, enum log_level level, const char *line)
+static bool journal_put_out(struct journal *journal, enum log_level level, const char *line)
 {
     static const int priorities[] = {[LOG_LEVEL_ERROR] = LOG_ERR,
                                      [LOG_LEVEL_WARNING] = LOG_WARNING,
                                      [LOG_LEVEL_INFO] = LOG_INFO,
                                      [LOG_LEVEL_DEBUG] = LOG_DEBUG};
     if (journal->foreground)
-        return print_line(line);
+        return journal_print_line(line);
     int64_t wall_ms = journal->clock->wall_ms(journal->clock);
     return syslog_socket_send(&journal->syslog, priorities[level], wall_ms, line);
 }
 
 /* Every line is kept. One that the log does not take is counted, and the next that it takes stands
  * behind the count. */
-static void say(struct journal *journal, enum log_level level, const char *line)
+static void journal_describe(struct journal *journal, enum log_level level, const char *line)
 {
     char lost[96];
-    ring_add(journal, &journal->lines, line);
+    journal_ring_add(journal, &journal->lines, line);
     if (journal->dropped_untold > 0) {
         snprintf(lost, sizeof lost, "%llu line%s missing here: nobody read the log",
                  (unsigned long long)journal->dropped_untold,
                  journal->dropped_untold == 1 ? " is" : "s are");
-        if (put_out(journal, LOG_LEVEL_WARNING, lost))
+        if (journal_put_out(journal, LOG_LEVEL_WARNING, lost))
             journal->dropped_untold = 0;
     }
-    if (journal->dropped_untold == 0 && put_out(journal, level, line))
+    if (journal->dropped_untold == 0 && journal_put_out(journal, level, line))
         return;
     journal->dropped++;
     journal->dropped_untold++;
 }
 
-static void say_repeats(struct journal *journal, enum log_level level)
+static void journal_describe_repeats(struct journal *journal, enum log_level level)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
     if (journal->repeats == 0)
@@ -149,12 +149,12 @@ static void say_repeats(struct journal *journal, enum log_level level)
                    journal->other ? journal->other : "");
     journal->repeats = journal->others = 0;
     if (!line.failed)
-        say(journal, level, buf_text(&line));
+        journal_describe(journal, level, buf_text(&line));
 }
 
 /* *TEXT, which is owned, becomes a copy of WITH: NULL without memory for it, and then nothing is a
  * repeat. */
-static void keep(char **text, const char *with)
+static void journal_store(char **text, const char *with)
 {
     free(*text);
     *text = strdup(with);
@@ -162,8 +162,8 @@ static void keep(char **text, const char *with)
 
 /* What is said of the same PATH again within some seconds is counted instead, and so is one REASON
  * for many paths. */
-static void say_once(struct journal *journal, enum log_level level, const char *reason,
-                     const char *path, const char *line)
+static void journal_describe_once(struct journal *journal, enum log_level level, const char *reason,
+                                  const char *path, const char *line)
 {
     int64_t now_ms = journal->clock->now_ms(journal->clock);
     bool alike = journal->reason && strcmp(journal->reason, reason) == 0 &&
@@ -173,18 +173,18 @@ static void say_once(struct journal *journal, enum log_level level, const char *
         journal->repeats++;
         journal->others += !same;
         if (!same)
-            keep(&journal->other, path);
+            journal_store(&journal->other, path);
         return;
     }
-    say_repeats(journal, level);
+    journal_describe_repeats(journal, level);
     if (!alike) {
-        keep(&journal->reason, reason);
+        journal_store(&journal->reason, reason);
         journal->since_ms = now_ms;
         journal->alike = 0;
     }
     journal->alike++;
-    keep(&journal->path, path);
-    say(journal, level, line);
+    journal_store(&journal->path, path);
+    journal_describe(journal, level, line);
 }
 
 void journal_write(void *arg, enum log_level level, const char *line)
@@ -192,12 +192,12 @@ void journal_write(void *arg, enum log_level level, const char *line)
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     printable_add(&text, span_text(line), "");
     if (!text.failed)
-        say_once(arg, level, buf_text(&text), "", buf_text(&text));
+        journal_describe_once(arg, level, buf_text(&text), "", buf_text(&text));
 }
 
 /* REMARK stands before the reason. */
-static void add_error(struct journal *journal, pid_t pid, struct span path, int error,
-                      const char *remark, const struct error *err)
+static void journal_add_error(struct journal *journal, pid_t pid, struct span path, int error,
+                              const char *remark, const struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0}, word = {0};
     printable_add(&word, path, PRINTABLE_WORD);
@@ -226,16 +226,16 @@ static void add_error(struct journal *journal, pid_t pid, struct span path, int 
     journal->error_count++;
     if (line.failed || word.failed)
         return;
-    say_once(journal, LOG_LEVEL_WARNING, err->text, buf_text(&word), buf_text(&line));
+    journal_describe_once(journal, LOG_LEVEL_WARNING, err->text, buf_text(&word), buf_text(&line));
     if (error)
         buf_printf(&line, "; hint: %s", error_hint(err));
-    ring_add(journal, &journal->errors, buf_text(&line));
+    journal_ring_add(journal, &journal->errors, buf_text(&line));
 }
 
 void journal_error(struct journal *journal, pid_t pid, struct span path, int error,
                    const struct error *err)
 {
-    add_error(journal, pid, path, error, "", err);
+    journal_add_error(journal, pid, path, error, "", err);
 }
 
 void journal_stale(struct journal *journal, pid_t pid, struct span path, int64_t read_wall_ms,
@@ -245,18 +245,18 @@ void journal_stale(struct journal *journal, pid_t pid, struct span path, int64_t
     buf_add_text(&remark, "shown as it was at ");
     instant_write(&remark, read_wall_ms);
     buf_add_text(&remark, ", because: ");
-    add_error(journal, pid, path, 0, buf_text(&remark), err);
+    journal_add_error(journal, pid, path, 0, buf_text(&remark), err);
     journal->stale_count++;
 }
 
 void journal_show_lines(const struct journal *journal, struct buf *out)
 {
-    ring_show(&journal->lines, out);
+    journal_ring_show(&journal->lines, out);
 }
 
 void journal_show_errors(const struct journal *journal, struct buf *out)
 {
-    ring_show(&journal->errors, out);
+    journal_ring_show(&journal->errors, out);
 }
 
 uint64_t journal_error_count(const struct journal *journal)

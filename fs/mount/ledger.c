@@ -7,29 +7,29 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "fs/mount/scribe.h"
+#include "fs/mount/ledger_file.h"
 
 /* Whose file it is: a ledger tells who read what. */
 enum { FILE_MODE = 0600 };
 
-struct line {
+struct ledger_line {
     char *bytes; /* owned; NULL: free */
     size_t size;
 };
 
 struct ledger {
     const struct log *log;
-    struct line lines[LEDGER_LINES]; /* a ring: COUNT of them before NEXT */
+    struct ledger_line lines[LEDGER_LINES]; /* a ring: COUNT of them before NEXT */
     size_t next, count, bytes;
-    char *name;            /* of the file, in FOLDER; owned; NULL: there is none */
-    int folder;            /* stays open: a path could lead into this very mount by now */
-    struct scribe *scribe; /* owned; NULL: there is no file */
-    struct loop_io *io;    /* of its news; NULL once the loop may go */
-    bool is_failing;       /* the log has been told */
+    char *name;                 /* of the file, in FOLDER; owned; NULL: there is none */
+    int folder;                 /* stays open: a path could lead into this very mount by now */
+    struct ledger_file *scribe; /* owned; NULL: there is no file */
+    struct loop_io *io;         /* of its news; NULL once the loop may go */
+    bool is_failing;            /* the log has been told */
 };
 
 /* Opens what NAME means now. Never waits, were it a pipe. */
-static int open_file(void *arg)
+static int ledger_open_file(void *arg)
 {
     const struct ledger *ledger = arg;
     return openat(ledger->folder, ledger->name,
@@ -37,12 +37,12 @@ static int open_file(void *arg)
                   FILE_MODE);
 }
 
-static const char *why(int error)
+static const char *ledger_why(int error)
 {
     return error == ELOOP ? "it is a link; name the file itself" : strerror(error);
 }
 
-static bool open_folder(struct ledger *ledger, const char *file)
+static bool ledger_open_folder(struct ledger *ledger, const char *file)
 {
     const char *slash = strrchr(file, '/');
     char *folder = slash == file ? strdup("/")
@@ -60,13 +60,13 @@ static bool open_folder(struct ledger *ledger, const char *file)
 }
 
 /* The log is told what became of lines. */
-static void ledger_tell_news(struct ledger *ledger)
+static void ledger_report_news(struct ledger *ledger)
 {
-    struct scribe_news news = scribe_news(ledger->scribe);
+    struct ledger_file_news news = ledger_file_news(ledger->scribe);
     if (news.reopen_error)
         log_line(ledger->log, LOG_LEVEL_WARNING,
                  "the ledger %s can't be opened again: %s; the old file goes on", ledger->name,
-                 why(news.reopen_error));
+                 ledger_why(news.reopen_error));
     if (ledger->is_failing == (news.error != 0))
         return;
     ledger->is_failing = news.error != 0;
@@ -87,8 +87,8 @@ static void ledger_take_news(void *arg, uint32_t events)
     struct ledger *ledger = arg;
     uint64_t count;
     (void)events;
-    if (read(scribe_fd(ledger->scribe), &count, sizeof count) == sizeof count)
-        ledger_tell_news(ledger);
+    if (read(ledger_file_fd(ledger->scribe), &count, sizeof count) == sizeof count)
+        ledger_report_news(ledger);
 }
 
 struct ledger *ledger_new(struct loop *loop, const char *file, const struct log *log,
@@ -103,18 +103,18 @@ struct ledger *ledger_new(struct loop *loop, const char *file, const struct log 
     ledger->folder = -1;
     if (!file)
         return ledger;
-    if (open_folder(ledger, file))
-        ledger->scribe = scribe_new(open_file, ledger);
+    if (ledger_open_folder(ledger, file))
+        ledger->scribe = ledger_file_new(ledger_open_file, ledger);
     int error = errno;
     if (ledger->scribe)
         ledger->io =
-            loop_add_io(loop, scribe_fd(ledger->scribe), EPOLLIN, ledger_take_news, ledger);
+            loop_add_io(loop, ledger_file_fd(ledger->scribe), EPOLLIN, ledger_take_news, ledger);
     if (ledger->io)
         return ledger;
     if (ledger->scribe)
         error_no_memory(err);
     else
-        error_set(err, ERROR_INVALID, "the ledger %s can't be opened: %s", file, why(error));
+        error_set(err, ERROR_INVALID, "the ledger %s can't be opened: %s", file, ledger_why(error));
     ledger_destroy(ledger);
     return NULL;
 }
@@ -132,7 +132,7 @@ void ledger_destroy(struct ledger *ledger)
     if (!ledger)
         return;
     ledger_leave_loop(ledger);
-    if (!scribe_destroy(ledger->scribe))
+    if (!ledger_file_destroy(ledger->scribe))
         return; /* its thread may still look at the name */
     for (size_t i = 0; i < LEDGER_LINES; i++)
         free(ledger->lines[i].bytes);
@@ -142,27 +142,27 @@ void ledger_destroy(struct ledger *ledger)
     free(ledger);
 }
 
-static void drop_oldest(struct ledger *ledger)
+static void ledger_drop_oldest(struct ledger *ledger)
 {
-    struct line *oldest =
+    struct ledger_line *oldest =
         &ledger->lines[(ledger->next + LEDGER_LINES - ledger->count) % LEDGER_LINES];
     ledger->bytes -= oldest->size;
     ledger->count--;
     free(oldest->bytes);
-    *oldest = (struct line){0};
+    *oldest = (struct ledger_line){0};
 }
 
 /* Without memory the line is not kept. */
-static void keep(struct ledger *ledger, struct span line)
+static void ledger_store(struct ledger *ledger, struct span line)
 {
     while (ledger->count == LEDGER_LINES ||
            (ledger->count > 0 && ledger->bytes + line.size > LEDGER_BYTES))
-        drop_oldest(ledger);
+        ledger_drop_oldest(ledger);
     char *bytes = malloc(line.size);
     if (!bytes)
         return;
     memcpy(bytes, line.data, line.size);
-    ledger->lines[ledger->next] = (struct line){bytes, line.size};
+    ledger->lines[ledger->next] = (struct ledger_line){bytes, line.size};
     ledger->next = (ledger->next + 1) % LEDGER_LINES;
     ledger->count++;
     ledger->bytes += line.size;
@@ -170,29 +170,29 @@ static void keep(struct ledger *ledger, struct span line)
 
 void ledger_add(struct ledger *ledger, struct span line)
 {
-    keep(ledger, line);
+    ledger_store(ledger, line);
     if (!ledger->scribe)
         return;
-    scribe_add(ledger->scribe, line);
-    ledger_tell_news(ledger);
+    ledger_file_add(ledger->scribe, line);
+    ledger_report_news(ledger);
 }
 
 void ledger_reopen(struct ledger *ledger)
 {
     if (ledger->scribe)
-        scribe_reopen(ledger->scribe);
+        ledger_file_reopen(ledger->scribe);
 }
 
 void ledger_show(const struct ledger *ledger, struct buf *out)
 {
     size_t from = (ledger->next + LEDGER_LINES - ledger->count) % LEDGER_LINES;
     for (size_t i = 0; i < ledger->count; i++) {
-        const struct line *line = &ledger->lines[(from + i) % LEDGER_LINES];
+        const struct ledger_line *line = &ledger->lines[(from + i) % LEDGER_LINES];
         buf_add(out, line->bytes, line->size);
     }
 }
 
 uint64_t ledger_lost_count(const struct ledger *ledger)
 {
-    return ledger->scribe ? scribe_lost(ledger->scribe) : 0;
+    return ledger->scribe ? ledger_file_lost(ledger->scribe) : 0;
 }

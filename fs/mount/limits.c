@@ -54,7 +54,7 @@ struct limits *limits_new(struct clock *clock, double a_second, double a_process
     return limits;
 }
 
-static void unlink_account(struct account *account)
+static void limits_unlink_account(struct account *account)
 {
     struct limits *limits = account->limits;
     *(account->previous ? &account->previous->next : &limits->newest) = account->next;
@@ -64,7 +64,7 @@ static void unlink_account(struct account *account)
     limits->count--;
 }
 
-static void link_newest(struct account *account)
+static void limits_link_newest(struct account *account)
 {
     struct limits *limits = account->limits;
     account->next = limits->newest;
@@ -73,9 +73,9 @@ static void link_newest(struct account *account)
     limits->count++;
 }
 
-static void destroy_account(struct account *account)
+static void limits_destroy_account(struct account *account)
 {
-    unlink_account(account);
+    limits_unlink_account(account);
     free(account);
 }
 
@@ -84,37 +84,37 @@ void limits_destroy(struct limits *limits)
     if (!limits)
         return;
     while (limits->newest)
-        destroy_account(limits->newest);
+        limits_destroy_account(limits->newest);
     free(limits);
 }
 
 /* A group outlives its leader, of whom nothing is known then; a number that another leader has is
  * another group's. */
-static bool is_same(const struct process_id *a, const struct process_id *b)
+static bool limits_is_same(const struct process_id *a, const struct process_id *b)
 {
     return a->pid == b->pid && (a->started == b->started || a->started == 0 || b->started == 0);
 }
 
-static struct account *find(const struct limits *limits, const struct process_id *group)
+static struct account *limits_find(const struct limits *limits, const struct process_id *group)
 {
     struct account *found = limits->newest;
-    while (found && !is_same(&found->group, group))
+    while (found && !limits_is_same(&found->group, group))
         found = found->next;
     return found;
 }
 
 /* Those that have anything under way stay. */
-static void forget_oldest(struct limits *limits)
+static void limits_forget_oldest(struct limits *limits)
 {
     struct account *oldest = limits->oldest;
     while (oldest && oldest->references > 0)
         oldest = oldest->previous;
     if (oldest)
-        destroy_account(oldest);
+        limits_destroy_account(oldest);
 }
 
 /* Without memory it counts with those of whom nothing is known. */
-static struct account *account_new(struct limits *limits, const struct process *process)
+static struct account *limits_account_new(struct limits *limits, const struct process *process)
 {
     struct account *account = calloc(1, sizeof *account);
     if (!account)
@@ -122,20 +122,20 @@ static struct account *account_new(struct limits *limits, const struct process *
     *account = (struct account){.limits = limits, .group = process->group};
     memcpy(account->program, process->group_program, sizeof account->program);
     if (limits->count >= LIMITS_MOST_ACCOUNTS)
-        forget_oldest(limits);
-    link_newest(account);
+        limits_forget_oldest(limits);
+    limits_link_newest(account);
     return account;
 }
 
 struct account *account_join(struct limits *limits, const struct process *process)
 {
     bool is_known = process->group.pid > 0 && limits->a_process > 0;
-    struct account *account = is_known ? find(limits, &process->group) : &limits->unknown;
+    struct account *account = is_known ? limits_find(limits, &process->group) : &limits->unknown;
     if (!account) {
-        account = account_new(limits, process);
+        account = limits_account_new(limits, process);
     } else if (is_known) {
-        unlink_account(account);
-        link_newest(account);
+        limits_unlink_account(account);
+        limits_link_newest(account);
         if (account->group.started == 0)
             account->group.started = process->group.started;
     }
@@ -150,7 +150,7 @@ void account_leave(struct account *account)
 
 /* What was read in seconds that are over is forgotten, as far as each of them paid for it. Nothing
  * comes back within a second: who reads page by page would live on ever smaller ones. */
-static void go_on_to_now(struct limits *limits)
+static void limits_continue_to_now(struct limits *limits)
 {
     int64_t seconds = (limits->clock->now_ms(limits->clock) - limits->since_ms) / 1000;
     double paid = limits->a_second * (double)seconds;
@@ -158,15 +158,15 @@ static void go_on_to_now(struct limits *limits)
     limits->units = limits->units > paid ? limits->units - paid : 0;
 }
 
-static double left_of_second(struct limits *limits)
+static double limits_left_of_second(struct limits *limits)
 {
     if (limits->a_second <= 0)
         return INFINITY;
-    go_on_to_now(limits);
+    limits_continue_to_now(limits);
     return limits->a_second - limits->units;
 }
 
-static double left_of_process(const struct account *account)
+static double limits_left_of_process(const struct account *account)
 {
     double most = account->limits->a_process;
     return most > 0 ? most - account->units : INFINITY;
@@ -174,12 +174,12 @@ static double left_of_process(const struct account *account)
 
 double account_left(const struct account *account)
 {
-    double second = left_of_second(account->limits), own = left_of_process(account);
+    double second = limits_left_of_second(account->limits), own = limits_left_of_process(account);
     double left = second < own ? second : own;
     return left > 0 ? left : 0;
 }
 
-static bool refuse_process(struct account *account, double least, struct error *err)
+static bool limits_refuse_process(struct account *account, double least, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf read = {0}, most = {0}, needed = {0};
     decimal_write(account->units, &read);
@@ -195,7 +195,7 @@ static bool refuse_process(struct account *account, double least, struct error *
         buf_text(&needed));
 }
 
-static bool refuse_second(struct account *account, double least, struct error *err)
+static bool limits_refuse_second(struct account *account, double least, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf most = {0}, needed = {0};
     decimal_write(account->limits->a_second, &most);
@@ -209,7 +209,7 @@ static bool refuse_second(struct account *account, double least, struct error *e
                                                        : "ask again after a second");
 }
 
-static void hold(struct account *account, double units)
+static void limits_hold(struct account *account, double units)
 {
     account->set_aside += units;
     account->limits->set_aside += units;
@@ -217,22 +217,22 @@ static void hold(struct account *account, double units)
 
 bool account_has(struct account *account, double least, struct error *err)
 {
-    if (left_of_process(account) < least - ROUNDING)
-        return refuse_process(account, least, err);
-    if (left_of_second(account->limits) < least - ROUNDING)
-        return refuse_second(account, least, err);
+    if (limits_left_of_process(account) < least - ROUNDING)
+        return limits_refuse_process(account, least, err);
+    if (limits_left_of_second(account->limits) < least - ROUNDING)
+        return limits_refuse_second(account, least, err);
     return true;
 }
 
 /* Whether a request that takes MOST fits beside those under way; one that is alone always does. */
-static bool fits(double left, double set_aside, double most)
+static bool limits_fits(double left, double set_aside, double most)
 {
     return set_aside < ROUNDING || set_aside + most <= left + ROUNDING;
 }
 
 /* Whether a request of ACCOUNT would overtake one that is held: of its own, or by the second's
  * limit, which is that of all. */
-static bool overtakes(const struct account *account)
+static bool limits_overtakes(const struct account *account)
 {
     const struct limits *limits = account->limits;
     const struct payer_turn *turn = limits->held.next;
@@ -241,7 +241,7 @@ static bool overtakes(const struct account *account)
     return turn != &limits->held;
 }
 
-static void put_behind(struct limits *limits, struct payer_turn *turn, const void *what)
+static void limits_put_behind(struct limits *limits, struct payer_turn *turn, const void *what)
 {
     turn->behind = what;
     turn->previous = limits->held.previous;
@@ -256,19 +256,20 @@ enum payer_word account_set_aside(struct account *account, double least, double 
     struct limits *limits = account->limits;
     if (!account_has(account, least, err))
         return PAYER_REFUSES;
-    bool is_held = overtakes(account) || !fits(left_of_process(account), account->set_aside, most);
-    bool is_too_fast = !fits(left_of_second(limits), limits->set_aside, most);
+    bool is_held = limits_overtakes(account) ||
+                   !limits_fits(limits_left_of_process(account), account->set_aside, most);
+    bool is_too_fast = !limits_fits(limits_left_of_second(limits), limits->set_aside, most);
     if (!is_held && !is_too_fast) {
-        hold(account, most);
+        limits_hold(account, most);
         return PAYER_AGREES;
     }
     if (turn)
-        put_behind(limits, turn, is_held ? (const void *)account : limits);
+        limits_put_behind(limits, turn, is_held ? (const void *)account : limits);
     return PAYER_HOLDS;
 }
 
 /* Each asks again in a later round, in the order in which they came. */
-static void wake_held(struct limits *limits)
+static void limits_wake_held(struct limits *limits)
 {
     while (limits->held.next != &limits->held) {
         struct payer_turn *turn = limits->held.next;
@@ -284,10 +285,10 @@ void account_note_refusal(struct account *account)
     account->refused++;
 }
 
-void account_give_back(struct account *account, double units)
+void account_refund(struct account *account, double units)
 {
-    hold(account, -units);
-    wake_held(account->limits);
+    limits_hold(account, -units);
+    limits_wake_held(account->limits);
 }
 
 void account_charge(struct account *account, double units)
@@ -295,7 +296,7 @@ void account_charge(struct account *account, double units)
     struct limits *limits = account->limits;
     double most = limits->a_second * (1 + OWED_SECONDS);
     account->units += units;
-    go_on_to_now(limits);
+    limits_continue_to_now(limits);
     limits->units += units;
     if (limits->units > most)
         limits->units = most;
@@ -303,8 +304,8 @@ void account_charge(struct account *account, double units)
 
 void account_pass(struct account *from, struct account *to, double units)
 {
-    hold(from, -units);
-    hold(to, units);
+    limits_hold(from, -units);
+    limits_hold(to, units);
 }
 
 struct limits_stats limits_stats(const struct limits *limits)

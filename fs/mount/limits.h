@@ -39,7 +39,7 @@ enum payer_word account_set_aside(struct account *account, double least, double 
 /* A question is told that; not every request that is refused is one. */
 void account_note_refusal(struct account *account);
 /* Those that are held may ask again then. */
-void account_give_back(struct account *account, double units);
+void account_refund(struct account *account, double units);
 /* It has read so much. */
 void account_charge(struct account *account, double units);
 /* What is set aside for a request of FROM is TO's affair from now on. */

@@ -4,8 +4,8 @@
 
 #include "core/base/decimal.h"
 #include "core/sources.h"
-#include "fs/mount/numbers.h"
-#include "fs/mount/tally.h"
+#include "fs/mount/counters.h"
+#include "fs/mount/usage_sums.h"
 
 /* Where nothing is said: the table itself, or no table at all. */
 struct label {
@@ -13,8 +13,8 @@ struct label {
     struct span value;
 };
 
-static void write_family(struct buf *out, const char *name, const char *type, const char *unit,
-                         const char *help)
+static void metrics_write_family(struct buf *out, const char *name, const char *type,
+                                 const char *unit, const char *help)
 {
     buf_printf(out, "# TYPE ddbfs_%s %s\n", name, type);
     if (unit[0])
@@ -22,7 +22,7 @@ static void write_family(struct buf *out, const char *name, const char *type, co
     buf_printf(out, "# HELP ddbfs_%s %s\n", name, help);
 }
 
-static void write_value(struct buf *out, struct span text)
+static void metrics_write_value(struct buf *out, struct span text)
 {
     for (size_t i = 0; i < text.size; i++) {
         if (text.data[i] == '\n') {
@@ -36,13 +36,13 @@ static void write_value(struct buf *out, struct span text)
 }
 
 /* LABELS end with one that has no name. */
-static void write_sample(struct buf *out, const char *name, const struct label *labels,
-                         double value)
+static void metrics_write_sample(struct buf *out, const char *name, const struct label *labels,
+                                 double value)
 {
     buf_printf(out, "ddbfs_%s", name);
     for (size_t i = 0; labels[i].name; i++) {
         buf_printf(out, "%c%s=\"", i ? ',' : '{', labels[i].name);
-        write_value(out, labels[i].value);
+        metrics_write_value(out, labels[i].value);
         buf_add_char(out, '"');
     }
     buf_add_text(out, labels[0].name ? "} " : " ");
@@ -50,70 +50,71 @@ static void write_sample(struct buf *out, const char *name, const struct label *
     buf_add_char(out, '\n');
 }
 
-static void write_build(struct buf *out)
+static void metrics_write_build(struct buf *out)
 {
     const struct label labels[] = {{"version", SPAN_LITERAL(DDBFS_VERSION)}, {0}};
-    write_family(out, "build", "info", "", "Which ddbfs this is.");
-    write_sample(out, "build_info", labels, 1);
+    metrics_write_family(out, "build", "info", "", "Which ddbfs this is.");
+    metrics_write_sample(out, "build_info", labels, 1);
 }
 
-static void write_numbers(const struct mount *mount, struct buf *out)
+static void metrics_write_numbers(const struct mount *mount, struct buf *out)
 {
     static const struct label none[] = {{0}};
     struct number numbers[NUMBERS];
-    numbers_fill(mount, numbers);
+    counters_fill(mount, numbers);
     for (size_t i = 0; i < NUMBERS; i++) {
         const struct number *number = &numbers[i];
         bool is_counter = number->kind == NUMBER_COUNTER;
         char name[64];
         snprintf(name, sizeof name, "%s%s", number->name, is_counter ? "_total" : "");
-        write_family(out, number->name, is_counter ? "counter" : "gauge", number->unit,
-                     number->help);
-        write_sample(out, name, none, number->value);
+        metrics_write_family(out, number->name, is_counter ? "counter" : "gauge", number->unit,
+                             number->help);
+        metrics_write_sample(out, name, none, number->value);
     }
 }
 
-static void write_requests(const struct mount *mount, struct buf *out)
+static void metrics_write_requests(const struct mount *mount, struct buf *out)
 {
     struct source_stats source = sources_stats(mount->app->sources);
-    write_family(out, "requests", "counter", "", "Requests to the service, retries included.");
+    metrics_write_family(out, "requests", "counter", "",
+                         "Requests to the service, retries included.");
     for (size_t i = 0; i < source.operation_count; i++) {
         const struct label labels[] = {{"operation", span_text(source.operations[i].name)}, {0}};
-        write_sample(out, "requests_total", labels, (double)source.operations[i].count);
+        metrics_write_sample(out, "requests_total", labels, (double)source.operations[i].count);
     }
 }
 
 /* The buckets of a histogram hold those of the ones before, too. */
-static void write_pace(struct buf *out, const struct tally_pace *pace)
+static void metrics_write_pace(struct buf *out, const struct usage_sums_pace *pace)
 {
     uint64_t count = 0;
     struct label labels[] = {
         {"operation", pace->operation}, {"table", pace->table}, {"le", {0}}, {0}};
-    for (size_t i = 0; i < TALLY_BUCKETS; i++) {
+    for (size_t i = 0; i < USAGE_SUMS_BUCKETS; i++) {
         char bound[32] = "+Inf";
-        if (tally_bound_ms(i) >= 0)
-            snprintf(bound, sizeof bound, tally_bound_ms(i) % 1000 ? "%g" : "%.1f",
-                     (double)tally_bound_ms(i) / 1000);
+        if (usage_sums_bound_ms(i) >= 0)
+            snprintf(bound, sizeof bound, usage_sums_bound_ms(i) % 1000 ? "%g" : "%.1f",
+                     (double)usage_sums_bound_ms(i) / 1000);
         count += pace->buckets[i];
         labels[2].value = span_text(bound);
-        write_sample(out, "request_duration_seconds_bucket", labels, (double)count);
+        metrics_write_sample(out, "request_duration_seconds_bucket", labels, (double)count);
     }
     labels[2] = (struct label){0};
-    write_sample(out, "request_duration_seconds_count", labels, (double)count);
-    write_sample(out, "request_duration_seconds_sum", labels, (double)pace->took_ms / 1000);
+    metrics_write_sample(out, "request_duration_seconds_count", labels, (double)count);
+    metrics_write_sample(out, "request_duration_seconds_sum", labels, (double)pace->took_ms / 1000);
 }
 
-static void write_paces(const struct mount *mount, struct buf *out)
+static void metrics_write_paces(const struct mount *mount, struct buf *out)
 {
-    struct tally_pace pace;
-    write_family(out, "request_duration_seconds", "histogram", "seconds",
-                 "How long requests took, by operation and table, failed ones included.");
-    for (size_t i = 0; tally_pace(mount->tally, i, &pace); i++)
-        write_pace(out, &pace);
+    struct usage_sums_pace pace;
+    metrics_write_family(out, "request_duration_seconds", "histogram", "seconds",
+                         "How long requests took, by operation and table, failed ones included.");
+    for (size_t i = 0; usage_sums_pace(mount->tally, i, &pace); i++)
+        metrics_write_pace(out, &pace);
 }
 
 /* Families that tell the same things of each use. */
-static void write_uses(const struct mount *mount, struct buf *out)
+static void metrics_write_uses(const struct mount *mount, struct buf *out)
 {
     static const struct {
         const char *name, *sample, *unit, *help;
@@ -127,11 +128,11 @@ static void write_uses(const struct mount *mount, struct buf *out)
         {"use_read_units_at_most", "use_read_units_at_most_total", "",
          "The same, with the upper bound of requests whose responses state none."},
     };
-    struct tally_use use;
+    struct usage_sums_use use;
     for (size_t family = 0; family < sizeof families / sizeof families[0]; family++) {
-        write_family(out, families[family].name, "counter", families[family].unit,
-                     families[family].help);
-        for (size_t i = 0; tally_use(mount->tally, i, &use); i++) {
+        metrics_write_family(out, families[family].name, "counter", families[family].unit,
+                             families[family].help);
+        for (size_t i = 0; usage_sums_use(mount->tally, i, &use); i++) {
             const struct label labels[] = {{"table", use.table},
                                            {"index", use.index},
                                            {"pattern", use.pattern},
@@ -140,17 +141,18 @@ static void write_uses(const struct mount *mount, struct buf *out)
             const double values[] = {(double)use.sum.requests, (double)use.sum.failures,
                                      use.sum.spent.units,
                                      use.sum.spent.units + use.sum.spent.doubted};
-            write_sample(out, families[family].sample, labels, values[family]);
+            metrics_write_sample(out, families[family].sample, labels, values[family]);
         }
     }
 }
 
-static void write_questions(const struct mount *mount, struct buf *out)
+static void metrics_write_questions(const struct mount *mount, struct buf *out)
 {
-    struct tally_program program;
-    write_family(out, "questions", "counter", "",
-                 "Questions by program: the service was asked, memory sufficed, or it failed.");
-    for (size_t i = 0; tally_program(mount->tally, i, &program); i++) {
+    struct usage_sums_program program;
+    metrics_write_family(
+        out, "questions", "counter", "",
+        "Questions by program: the service was asked, memory sufficed, or it failed.");
+    for (size_t i = 0; usage_sums_program(mount->tally, i, &program); i++) {
         const struct {
             const char *answer;
             uint64_t count;
@@ -162,18 +164,18 @@ static void write_questions(const struct mount *mount, struct buf *out)
         for (size_t k = 0; k < sizeof answers / sizeof answers[0]; k++) {
             const struct label labels[] = {
                 {"program", program.name}, {"answer", span_text(answers[k].answer)}, {0}};
-            write_sample(out, "questions_total", labels, (double)answers[k].count);
+            metrics_write_sample(out, "questions_total", labels, (double)answers[k].count);
         }
     }
 }
 
 void metrics_write(const struct mount *mount, struct buf *out)
 {
-    write_build(out);
-    write_numbers(mount, out);
-    write_requests(mount, out);
-    write_paces(mount, out);
-    write_uses(mount, out);
-    write_questions(mount, out);
+    metrics_write_build(out);
+    metrics_write_numbers(mount, out);
+    metrics_write_requests(mount, out);
+    metrics_write_paces(mount, out);
+    metrics_write_uses(mount, out);
+    metrics_write_questions(mount, out);
     buf_add_text(out, "# EOF\n");
 }

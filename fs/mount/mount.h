@@ -10,9 +10,9 @@
 #include "fs/cli/app.h"
 #include "fs/mount/nodes.h"
 
-struct ahead;
+struct read_ahead;
 struct bill;
-struct courier;
+struct notifier;
 struct failures;
 struct journal;
 struct ledger;
@@ -20,9 +20,9 @@ struct limits;
 struct listings;
 struct parked;
 struct processes;
-struct recent;
+struct recent_paths;
 struct refresher;
-struct tally;
+struct usage_sums;
 
 struct mount {
     struct app *app;             /* borrowed */
@@ -31,14 +31,14 @@ struct mount {
     struct listings *listings;   /* owned */
     struct parked *parked;       /* requests that wait for the tree; owned */
     struct failures *failures;   /* owned */
-    struct recent *recent;       /* owned */
+    struct recent_paths *recent; /* owned */
     struct journal *journal;     /* owned */
-    struct courier *courier;     /* owned */
+    struct notifier *courier;    /* owned */
     struct refresher *refresher; /* owned */
-    struct ahead *ahead;         /* owned */
+    struct read_ahead *ahead;    /* owned */
     struct processes *processes; /* who asks; owned */
     struct limits *limits;       /* what they may read; owned */
-    struct tally *tally;         /* what they read, in sums; owned */
+    struct usage_sums *tally;    /* what they read, in sums; owned */
     struct ledger *ledger;       /* and one by one; owned */
     struct bill *bills;          /* questions that have no answer yet */
     uid_t uid;                   /* whose everything is */

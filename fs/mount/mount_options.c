@@ -18,12 +18,12 @@ static const char *const words_of_fuse[] = {
 };
 
 /* Without the equals sign. */
-static struct span name_of(const char *word)
+static struct span mount_options_name_of(const char *word)
 {
     return span_of(word, strcspn(word, "="));
 }
 
-static bool is_for_fuse(struct span word)
+static bool mount_options_is_for_fuse(struct span word)
 {
     for (size_t i = 0; i < sizeof words_of_fuse / sizeof words_of_fuse[0]; i++) {
         struct span known = span_text(words_of_fuse[i]);
@@ -35,7 +35,7 @@ static bool is_for_fuse(struct span word)
 }
 
 /* Words of mount(8) and of fstab that say nothing to a read-only FUSE mount. */
-static bool is_for_others(struct span word)
+static bool mount_options_is_for_others(struct span word)
 {
     static const char *const words[] = {
         "auto",    "noauto",   "defaults",   "user",   "nouser", "users", "owner",
@@ -49,13 +49,13 @@ static bool is_for_others(struct span word)
     return span_starts(word, SPAN_LITERAL("x-")) || span_starts(word, SPAN_LITERAL("comment="));
 }
 
-static bool complain(struct span word, const char *why)
+static bool mount_options_report_error(struct span word, const char *why)
 {
     fprintf(stderr, "ddbfs: -o %.*s %s\n", (int)word.size, word.data, why);
     return false;
 }
 
-static bool complain_of_unknown(struct span word)
+static bool mount_options_report_unknown(struct span word)
 {
     static const char *const own[] = {"uid", "gid", "umask", "unlistable", "nonempty"};
     CLEAN_UP(buf_clean_up) struct buf why = {0}, safe = {0};
@@ -66,7 +66,7 @@ static bool complain_of_unknown(struct span word)
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         nearest_offer(&nearest, span_text(own[i]));
     for (size_t i = 0; i < sizeof words_of_fuse / sizeof words_of_fuse[0]; i++)
-        nearest_offer(&nearest, name_of(words_of_fuse[i]));
+        nearest_offer(&nearest, mount_options_name_of(words_of_fuse[i]));
     if (span_equal(nearest.best, word)) {
         buf_add_text(&why, "needs a value: NAME=VALUE");
     } else {
@@ -75,31 +75,32 @@ static bool complain_of_unknown(struct span word)
         buf_add_text(&why, "; see ddbfs mount --help");
     }
     printable_add(&safe, word, "");
-    return complain(buf_span(&safe), buf_text(&why));
+    return mount_options_report_error(buf_span(&safe), buf_text(&why));
 }
 
 /* The number behind NAME= in WORD. */
-static bool read_number(struct span word, struct span name, int base, unsigned long *out)
+static bool mount_options_read_number(struct span word, struct span name, int base,
+                                      unsigned long *out)
 {
     char text[16], *end;
     struct span value = span_from(word, name.size);
     if (value.size == 0 || value.size >= sizeof text || value.data[0] < '0' || value.data[0] > '9')
-        return complain(word, "is no number");
+        return mount_options_report_error(word, "is no number");
     memcpy(text, value.data, value.size);
     text[value.size] = '\0';
     *out = strtoul(text, &end, base);
-    return (*end == '\0' && *out < UINT32_MAX) || complain(word, "is no number");
+    return (*end == '\0' && *out < UINT32_MAX) || mount_options_report_error(word, "is no number");
 }
 
-static bool add_fuse(struct mount_options *mount, struct span word)
+static bool mount_options_add_fuse(struct mount_options *mount, struct span word)
 {
     buf_printf(&mount->fuse, "%s%.*s", mount->fuse.size ? "," : "", (int)word.size, word.data);
     return !mount->fuse.failed;
 }
 
 /* An option of ddbfs, as on the command line but for the dashes. */
-static bool set_own(struct mount_options *mount, struct options *options, struct span word,
-                    bool *known)
+static bool mount_options_set_own(struct mount_options *mount, struct options *options,
+                                  struct span word, bool *known)
 {
     const char *equals = memchr(word.data, '=', word.size);
     struct span name = equals ? span_of(word.data, (size_t)(equals - word.data)) : word;
@@ -114,24 +115,29 @@ static bool set_own(struct mount_options *mount, struct options *options, struct
     else
         free(text);
     if (outcome == OPTIONS_WRONG && !equals)
-        return complain(word, "needs a value: NAME=VALUE");
-    return outcome != OPTIONS_WRONG || complain(word, "has a value that it can't have");
+        return mount_options_report_error(word, "needs a value: NAME=VALUE");
+    return outcome != OPTIONS_WRONG ||
+           mount_options_report_error(word, "has a value that it can't have");
 }
 
-static bool is_about_modes(struct span word)
+static bool mount_options_is_about_modes(struct span word)
 {
     return span_starts(word, SPAN_LITERAL("uid=")) || span_starts(word, SPAN_LITERAL("gid=")) ||
            span_starts(word, SPAN_LITERAL("umask="));
 }
 
 /* Whose files are, and what others may do with them. */
-static bool take_modes(struct mount_options *mount, struct span word)
+static bool mount_options_take_modes(struct mount_options *mount, struct span word)
 {
     struct span uid = SPAN_LITERAL("uid="), gid = SPAN_LITERAL("gid="),
                 umask = SPAN_LITERAL("umask=");
     bool is_uid = span_starts(word, uid), is_gid = span_starts(word, gid);
     unsigned long number;
-    if (!read_number(word, is_uid ? uid : is_gid ? gid : umask, is_uid || is_gid ? 10 : 8, &number))
+    if (!mount_options_read_number(word,
+                                   is_uid   ? uid
+                                   : is_gid ? gid
+                                            : umask,
+                                   is_uid || is_gid ? 10 : 8, &number))
         return false;
     if (is_uid)
         mount->uid = (uid_t)number;
@@ -142,35 +148,39 @@ static bool take_modes(struct mount_options *mount, struct span word)
     return true;
 }
 
-static bool take_word(struct mount_options *mount, struct options *options, struct span word)
+static bool mount_options_take_word(struct mount_options *mount, struct options *options,
+                                    struct span word)
 {
     bool own = false;
-    if (word.size == 0 || is_for_others(word))
+    if (word.size == 0 || mount_options_is_for_others(word))
         return true;
     if (span_is(word, "unlistable=quiet"))
         return mount->unlistable_quiet = true;
     if (span_is(word, "nonempty"))
         return mount->nonempty = true;
-    if (is_about_modes(word))
-        return take_modes(mount, word);
+    if (mount_options_is_about_modes(word))
+        return mount_options_take_modes(mount, word);
     if (span_starts(word, SPAN_LITERAL("max_read=")))
-        return complain(word, "does not go with ddbfs"); /* libfuse would end at the greeting */
+        return mount_options_report_error(
+            word, "does not go with ddbfs"); /* libfuse would end at the greeting */
     /* ddbfs refresh and umount know its mounts by their type; with blkdev it is fuseblk's. */
     if ((span_starts(word, SPAN_LITERAL("subtype=")) && !span_is(word, "subtype=ddbfs")) ||
         span_is(word, "blkdev"))
-        return complain(word, "does not go with ddbfs, whose mounts are known by their type");
+        return mount_options_report_error(
+            word, "does not go with ddbfs, whose mounts are known by their type");
     /* libfuse keeps it by looking at who asks; what the kernel has cached it gives to everybody. */
     if (span_is(word, "allow_root"))
-        return complain(word, "would let in everybody, not only root; take allow_other if that is "
-                              "meant");
-    if (!set_own(mount, options, word, &own))
+        return mount_options_report_error(
+            word, "would let in everybody, not only root; take allow_other if that is "
+                  "meant");
+    if (!mount_options_set_own(mount, options, word, &own))
         return false;
     if (own)
         return true;
-    if (!is_for_fuse(word))
-        return complain_of_unknown(word);
+    if (!mount_options_is_for_fuse(word))
+        return mount_options_report_unknown(word);
     mount->allow_other = mount->allow_other || span_is(word, "allow_other");
-    return add_fuse(mount, word);
+    return mount_options_add_fuse(mount, word);
 }
 
 bool mount_options_init(struct mount_options *mount, struct options *options)
@@ -181,7 +191,7 @@ bool mount_options_init(struct mount_options *mount, struct options *options)
         while (rest.size > 0) {
             const char *comma = memchr(rest.data, ',', rest.size);
             struct span word = comma ? span_of(rest.data, (size_t)(comma - rest.data)) : rest;
-            if (!take_word(mount, options, word))
+            if (!mount_options_take_word(mount, options, word))
                 return false;
             rest = span_from(rest, word.size + (comma ? 1 : 0));
         }

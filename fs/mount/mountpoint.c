@@ -15,7 +15,7 @@
 
 #include "core/base/buf.h"
 #include "core/base/shell.h"
-#include "fs/cli/mounts.h"
+#include "fs/cli/mount_table.h"
 #include "fs/mount/control.h"
 
 /* For how long another's lock on the mountpoint is waited for: somebody who mounts there too is
@@ -26,11 +26,11 @@ enum { LOCK_MS = 10000, LOCK_STEP_MS = 20 };
 enum { FUSE_MAJOR = 10, FUSE_MINOR = 229 };
 
 /* Whether the kernel has a mount of ours there: whoever may not look into it can't ask it. */
-static bool is_in_table(const char *mountpoint)
+static bool mountpoint_is_in_table(const char *mountpoint)
 {
     CLEAN_UP(buf_clean_up) struct buf root = {0};
     char *whole = realpath(mountpoint, NULL);
-    bool found = whole && mounts_find(whole, &root) && strcmp(buf_text(&root), whole) == 0;
+    bool found = whole && mount_table_find(whole, &root) && strcmp(buf_text(&root), whole) == 0;
     free(whole);
     return found;
 }
@@ -59,9 +59,10 @@ bool mountpoint_is_free(const char *mountpoint, bool nonempty)
                 mountpoint, mountpoint);
         return false;
     }
-    bool taken = answers || is_in_table(mountpoint);
+    bool taken = answers || mountpoint_is_in_table(mountpoint);
     bool filled = !taken && !nonempty && mountpoint_has_entries(mountpoint);
-    if (taken || (filled && is_in_table(mountpoint))) { /* another may have mounted meanwhile */
+    if (taken ||
+        (filled && mountpoint_is_in_table(mountpoint))) { /* another may have mounted meanwhile */
         fprintf(stderr, "ddbfs: %s is a live mount already; take it away first: ddbfs umount %s\n",
                 mountpoint, mountpoint);
         return false;
@@ -90,7 +91,7 @@ int mountpoint_lock(const char *mountpoint)
     return fd;
 }
 
-static void complain_missing(const char *mountpoint, int error)
+static void mountpoint_report_error_missing(const char *mountpoint, int error)
 {
     CLEAN_UP(buf_clean_up) struct buf word = {0};
     shell_word(&word, span_text(mountpoint));
@@ -104,7 +105,7 @@ bool mountpoint_check(const char *mountpoint, bool nonempty)
 {
     struct stat stat_buf = {0};
     if (stat(mountpoint, &stat_buf) != 0 && errno != ENOTCONN) {
-        complain_missing(mountpoint, errno);
+        mountpoint_report_error_missing(mountpoint, errno);
         return false;
     }
     if (!mountpoint_is_free(mountpoint, nonempty))

@@ -54,25 +54,25 @@ bool node_is_directory(const struct node *node)
     return node->kind != NODE_FILE && node->kind != NODE_LINK && node->kind != NODE_CONTROL_FILE;
 }
 
-static struct inode *inode_of(struct node *node)
+static struct inode *nodes_inode_of(struct node *node)
 {
     return (struct inode *)node;
 }
 
-static struct inode *from_link(struct dict_node *link)
+static struct inode *nodes_from_link(struct dict_node *link)
 {
     return link ? (struct inode *)((char *)link - offsetof(struct inode, by_name)) : NULL;
 }
 
 /* What a node costs, in bytes, without those of its file and of its place. */
-static size_t memory_of(const struct inode *inode)
+static size_t nodes_memory_of(const struct inode *inode)
 {
     return sizeof *inode + inode->node.name.size + 1 + 2 * sizeof(void *);
 }
 
 /* Takes PLACE, which may be NULL. Nothing is spared for it yet: whoever goes through all nodes may
  * not lose one. */
-static void set_place(struct nodes *nodes, struct inode *inode, struct place *place)
+static void nodes_set_place(struct nodes *nodes, struct inode *inode, struct place *place)
 {
     budget_remove(nodes->budget, BUDGET_NODES, place_memory(inode->node.place));
     place_destroy(inode->node.place);
@@ -80,7 +80,7 @@ static void set_place(struct nodes *nodes, struct inode *inode, struct place *pl
     nodes->budget->used[BUDGET_NODES] += place_memory(place);
 }
 
-static void unlink_content(struct nodes *nodes, struct inode *inode)
+static void nodes_unlink_content(struct nodes *nodes, struct inode *inode)
 {
     *(inode->newer ? &inode->newer->older : &nodes->newest) = inode->older;
     *(inode->older ? &inode->older->newer : &nodes->oldest) = inode->newer;
@@ -88,19 +88,19 @@ static void unlink_content(struct nodes *nodes, struct inode *inode)
     inode->older = NULL;
 }
 
-static void link_newest(struct nodes *nodes, struct inode *inode)
+static void nodes_link_newest(struct nodes *nodes, struct inode *inode)
 {
     inode->older = nodes->newest;
     *(nodes->newest ? &nodes->newest->newer : &nodes->oldest) = inode;
     nodes->newest = inode;
 }
 
-static void drop_content(struct nodes *nodes, struct inode *inode)
+static void nodes_drop_content(struct nodes *nodes, struct inode *inode)
 {
     if (!inode->bytes)
         return;
     if (!inode->keep)
-        unlink_content(nodes, inode);
+        nodes_unlink_content(nodes, inode);
     budget_remove(nodes->budget, inode->keep ? BUDGET_NODES : BUDGET_CONTENTS, inode->node.size);
     if (inode->node.secret)
         explicit_bzero(inode->bytes, inode->node.size);
@@ -108,18 +108,18 @@ static void drop_content(struct nodes *nodes, struct inode *inode)
     inode->bytes = NULL;
 }
 
-static bool drop_oldest(void *arg)
+static bool nodes_drop_oldest(void *arg)
 {
     struct nodes *nodes = arg;
     if (!nodes->oldest)
         return false;
-    drop_content(nodes, nodes->oldest);
+    nodes_drop_content(nodes, nodes->oldest);
     return true;
 }
 
 /* Room is made before the bytes are there. Without memory for them they are read again when asked
  * for. */
-static void keep_content(struct nodes *nodes, struct inode *inode, struct span bytes)
+static void nodes_store_content(struct nodes *nodes, struct inode *inode, struct span bytes)
 {
     enum budget_use use = inode->keep ? BUDGET_NODES : BUDGET_CONTENTS;
     budget_add(nodes->budget, use, bytes.size);
@@ -131,11 +131,11 @@ static void keep_content(struct nodes *nodes, struct inode *inode, struct span b
     if (bytes.size)
         memcpy(inode->bytes, bytes.data, bytes.size);
     if (!inode->keep)
-        link_newest(nodes, inode);
+        nodes_link_newest(nodes, inode);
 }
 
 /* False when the library for digests failed. */
-static bool identify_file(const struct node_file *file, struct identity *out)
+static bool nodes_identify_file(const struct node_file *file, struct identity *out)
 {
     uint8_t digest[DIGEST_SIZE];
     if (!digest_sha256(file->bytes, digest))
@@ -149,8 +149,8 @@ static bool identify_file(const struct node_file *file, struct identity *out)
 }
 
 /* The first of those that have that name; NULL when there is none. */
-static struct inode *find_name(const struct nodes *nodes, const struct node *parent,
-                               struct span name)
+static struct inode *nodes_find_name(const struct nodes *nodes, const struct node *parent,
+                                     struct span name)
 {
     char key[sizeof parent->ino + NAME_MAX_BYTES];
     if (name.size > NAME_MAX_BYTES)
@@ -158,24 +158,25 @@ static struct inode *find_name(const struct nodes *nodes, const struct node *par
     memcpy(key, &parent->ino, sizeof parent->ino);
     if (name.size)
         memcpy(key + sizeof parent->ino, name.data, name.size);
-    return from_link(dict_find(&nodes->by_name, span_of(key, sizeof parent->ino + name.size)));
+    return nodes_from_link(
+        dict_find(&nodes->by_name, span_of(key, sizeof parent->ino + name.size)));
 }
 
-static struct inode *find_inode(const struct nodes *nodes, const struct node *parent,
-                                const struct identity *identity, struct span name)
+static struct inode *nodes_find_inode(const struct nodes *nodes, const struct node *parent,
+                                      const struct identity *identity, struct span name)
 {
-    struct inode *inode = find_name(nodes, parent, name);
+    struct inode *inode = nodes_find_name(nodes, parent, name);
     while (inode && memcmp(&inode->identity, identity, sizeof *identity) != 0)
         inode = inode->next_version;
     return inode;
 }
 
-static void add_by_name(struct nodes *nodes, struct inode *inode)
+static void nodes_add_by_name(struct nodes *nodes, struct inode *inode)
 {
     struct span key = span_of((const char *)&inode->parent, offsetof(struct inode, name) -
                                                                 offsetof(struct inode, parent) +
                                                                 inode->node.name.size);
-    struct inode *first = from_link(dict_find(&nodes->by_name, key));
+    struct inode *first = nodes_from_link(dict_find(&nodes->by_name, key));
     inode->by_name.key = key;
     if (first) {
         inode->next_version = first->next_version;
@@ -185,9 +186,9 @@ static void add_by_name(struct nodes *nodes, struct inode *inode)
     }
 }
 
-static void remove_by_name(struct nodes *nodes, struct inode *inode)
+static void nodes_remove_by_name(struct nodes *nodes, struct inode *inode)
 {
-    struct inode *at = from_link(dict_find(&nodes->by_name, inode->by_name.key));
+    struct inode *at = nodes_from_link(dict_find(&nodes->by_name, inode->by_name.key));
     if (at == inode) {
         dict_remove(&nodes->by_name, &inode->by_name);
         if (inode->next_version)
@@ -199,13 +200,13 @@ static void remove_by_name(struct nodes *nodes, struct inode *inode)
     at->next_version = inode->next_version;
 }
 
-static struct inode **chain_of(const struct nodes *nodes, uint64_t ino)
+static struct inode **nodes_chain_of(const struct nodes *nodes, uint64_t ino)
 {
     return &nodes->by_ino[ino & (nodes->chain_count - 1)];
 }
 
 /* Without memory for more chains, those that there are grow longer. */
-static void double_chains(struct nodes *nodes)
+static void nodes_double_chains(struct nodes *nodes)
 {
     size_t old_count = nodes->chain_count;
     struct inode **old = nodes->by_ino, **grown = calloc(old_count * 2, sizeof(struct inode *));
@@ -215,7 +216,7 @@ static void double_chains(struct nodes *nodes)
     nodes->chain_count = old_count * 2;
     for (size_t i = 0; i < old_count; i++) {
         for (struct inode *inode = old[i], *next; inode; inode = next) {
-            struct inode **chain = chain_of(nodes, inode->node.ino);
+            struct inode **chain = nodes_chain_of(nodes, inode->node.ino);
             next = inode->next_by_ino;
             inode->next_by_ino = *chain;
             *chain = inode;
@@ -224,25 +225,25 @@ static void double_chains(struct nodes *nodes)
     free(old);
 }
 
-static void add_by_ino(struct nodes *nodes, struct inode *inode)
+static void nodes_add_by_ino(struct nodes *nodes, struct inode *inode)
 {
     if (nodes->stats.directories + nodes->stats.files > nodes->chain_count)
-        double_chains(nodes);
-    struct inode **chain = chain_of(nodes, inode->node.ino);
+        nodes_double_chains(nodes);
+    struct inode **chain = nodes_chain_of(nodes, inode->node.ino);
     inode->next_by_ino = *chain;
     *chain = inode;
 }
 
-static void remove_by_ino(struct nodes *nodes, struct inode *inode)
+static void nodes_remove_by_ino(struct nodes *nodes, struct inode *inode)
 {
-    struct inode **at = chain_of(nodes, inode->node.ino);
+    struct inode **at = nodes_chain_of(nodes, inode->node.ino);
     while (*at != inode)
         at = &(*at)->next_by_ino;
     *at = inode->next_by_ino;
 }
 
-static struct inode *add_inode(struct nodes *nodes, struct node *parent,
-                               const struct identity *identity, struct span name)
+static struct inode *nodes_add_inode(struct nodes *nodes, struct node *parent,
+                                     const struct identity *identity, struct span name)
 {
     struct inode *inode = calloc(1, sizeof *inode + name.size + 1);
     if (!inode)
@@ -260,35 +261,35 @@ static struct inode *add_inode(struct nodes *nodes, struct node *parent,
         .dated = identity->dated,
     };
     inode->parent = parent ? parent->ino : 0;
-    add_by_name(nodes, inode);
-    add_by_ino(nodes, inode);
+    nodes_add_by_name(nodes, inode);
+    nodes_add_by_ino(nodes, inode);
     if (parent)
         nodes_pin(parent);
     nodes_pin(&inode->node);
     *(node_is_directory(&inode->node) ? &nodes->stats.directories : &nodes->stats.files) += 1;
-    budget_add(nodes->budget, BUDGET_NODES, memory_of(inode));
+    budget_add(nodes->budget, BUDGET_NODES, nodes_memory_of(inode));
     return inode;
 }
 
-static void free_inode(struct nodes *nodes, struct inode *inode)
+static void nodes_free_inode(struct nodes *nodes, struct inode *inode)
 {
     *(node_is_directory(&inode->node) ? &nodes->stats.directories : &nodes->stats.files) -= 1;
-    drop_content(nodes, inode);
-    budget_remove(nodes->budget, BUDGET_NODES, memory_of(inode));
-    remove_by_ino(nodes, inode);
-    remove_by_name(nodes, inode);
-    set_place(nodes, inode, NULL);
+    nodes_drop_content(nodes, inode);
+    budget_remove(nodes->budget, BUDGET_NODES, nodes_memory_of(inode));
+    nodes_remove_by_ino(nodes, inode);
+    nodes_remove_by_name(nodes, inode);
+    nodes_set_place(nodes, inode, NULL);
     free(inode);
 }
 
 /* Frees NODE when nobody knows it, and then its parents likewise. */
-static void release(struct nodes *nodes, struct node *node)
+static void nodes_release(struct nodes *nodes, struct node *node)
 {
-    while (node && inode_of(node)->lookups == 0 && inode_of(node)->pins == 0) {
+    while (node && nodes_inode_of(node)->lookups == 0 && nodes_inode_of(node)->pins == 0) {
         struct node *parent = node->parent;
-        free_inode(nodes, inode_of(node));
+        nodes_free_inode(nodes, nodes_inode_of(node));
         if (parent)
-            inode_of(parent)->pins--;
+            nodes_inode_of(parent)->pins--;
         node = parent;
     }
 }
@@ -304,15 +305,15 @@ struct nodes *nodes_new(struct place *root_place, struct budget *budget)
         nodes->by_ino = calloc(FIRST_CHAINS, sizeof(struct inode *));
         nodes->chain_count = nodes->by_ino ? FIRST_CHAINS : 0;
         if (nodes->by_ino && dict_init(&nodes->by_name))
-            nodes->root = add_inode(nodes, NULL, &identity, span_text(""));
+            nodes->root = nodes_add_inode(nodes, NULL, &identity, span_text(""));
     }
     if (!nodes || !nodes->root) {
         place_destroy(root_place);
         nodes_destroy(nodes);
         return NULL;
     }
-    set_place(nodes, nodes->root, root_place);
-    budget->spare[BUDGET_CONTENTS] = drop_oldest;
+    nodes_set_place(nodes, nodes->root, root_place);
+    budget->spare[BUDGET_CONTENTS] = nodes_drop_oldest;
     budget->arg[BUDGET_CONTENTS] = nodes;
     return nodes;
 }
@@ -323,7 +324,7 @@ void nodes_destroy(struct nodes *nodes)
         return;
     for (size_t i = 0; i < nodes->chain_count; i++)
         while (nodes->by_ino[i])
-            free_inode(nodes, nodes->by_ino[i]);
+            nodes_free_inode(nodes, nodes->by_ino[i]);
     nodes->budget->spare[BUDGET_CONTENTS] = NULL;
     free(nodes->by_ino);
     dict_clean_up(&nodes->by_name);
@@ -337,7 +338,7 @@ struct node *nodes_root(struct nodes *nodes)
 
 struct node *nodes_find(struct nodes *nodes, uint64_t ino)
 {
-    struct inode *inode = *chain_of(nodes, ino);
+    struct inode *inode = *nodes_chain_of(nodes, ino);
     while (inode && inode->node.ino != ino)
         inode = inode->next_by_ino;
     return inode ? &inode->node : NULL;
@@ -345,7 +346,7 @@ struct node *nodes_find(struct nodes *nodes, uint64_t ino)
 
 /* A table that is known by its name may have been described anew since the directory was looked up
  * before. Of another map than the directory's is only what was asked for before that was read. */
-static bool place_is_newer(const struct inode *inode, const struct place *place)
+static bool nodes_place_is_newer(const struct inode *inode, const struct place *place)
 {
     const struct place *old = inode->node.place;
     return !old || (place && place->map == old->map && place->table != old->table);
@@ -355,16 +356,16 @@ struct node *nodes_directory(struct nodes *nodes, struct node *parent, struct sp
                              enum node_kind kind, struct place *place)
 {
     struct identity identity = {.kind = (uint8_t)kind};
-    struct inode *inode = find_inode(nodes, parent, &identity, name);
+    struct inode *inode = nodes_find_inode(nodes, parent, &identity, name);
     if (inode)
         nodes_pin(&inode->node);
     else
-        inode = add_inode(nodes, parent, &identity, name);
-    if (!inode || !place_is_newer(inode, place)) {
+        inode = nodes_add_inode(nodes, parent, &identity, name);
+    if (!inode || !nodes_place_is_newer(inode, place)) {
         place_destroy(place);
         return inode ? &inode->node : NULL;
     }
-    set_place(nodes, inode, place);
+    nodes_set_place(nodes, inode, place);
     budget_add(nodes->budget, BUDGET_NODES, 0); /* which spares what must be */
     return &inode->node;
 }
@@ -373,27 +374,28 @@ struct node *nodes_file(struct nodes *nodes, struct node *parent, struct span na
                         const struct node_file *file)
 {
     struct identity identity;
-    if (!identify_file(file, &identity))
+    if (!nodes_identify_file(file, &identity))
         return NULL;
-    struct inode *inode = find_inode(nodes, parent, &identity, name);
+    struct inode *inode = nodes_find_inode(nodes, parent, &identity, name);
     if (inode) {
         nodes_pin(&inode->node);
     } else {
-        inode = add_inode(nodes, parent, &identity, name);
+        inode = nodes_add_inode(nodes, parent, &identity, name);
         if (!inode)
             return NULL;
         inode->node.size = file->bytes.size;
         inode->keep = file->keep;
     }
     if (!inode->bytes)
-        keep_content(nodes, inode, file->bytes);
+        nodes_store_content(nodes, inode, file->bytes);
     return &inode->node;
 }
 
 bool nodes_lose_name(struct nodes *nodes, const struct node *parent, struct span name)
 {
     bool had = false;
-    for (struct inode *inode = find_name(nodes, parent, name); inode; inode = inode->next_version) {
+    for (struct inode *inode = nodes_find_name(nodes, parent, name); inode;
+         inode = inode->next_version) {
         had = had || inode->named_in == nodes->epoch;
         inode->named_in = 0;
     }
@@ -407,21 +409,21 @@ void nodes_lose_all_names(struct nodes *nodes)
 
 void nodes_pin(struct node *node)
 {
-    inode_of(node)->pins++;
+    nodes_inode_of(node)->pins++;
 }
 
 void nodes_unpin(struct nodes *nodes, struct node *node)
 {
     if (!node)
         return;
-    inode_of(node)->pins--;
-    release(nodes, node);
+    nodes_inode_of(node)->pins--;
+    nodes_release(nodes, node);
 }
 
 void nodes_look_up(struct nodes *nodes, struct node *node)
 {
-    inode_of(node)->lookups++;
-    inode_of(node)->named_in = nodes->epoch;
+    nodes_inode_of(node)->lookups++;
+    nodes_inode_of(node)->named_in = nodes->epoch;
 }
 
 void nodes_forget(struct nodes *nodes, uint64_t ino, uint64_t lookups)
@@ -429,26 +431,26 @@ void nodes_forget(struct nodes *nodes, uint64_t ino, uint64_t lookups)
     struct node *node = nodes_find(nodes, ino);
     if (!node)
         return;
-    struct inode *inode = inode_of(node);
+    struct inode *inode = nodes_inode_of(node);
     inode->lookups -= lookups < inode->lookups ? lookups : inode->lookups;
     if (inode->lookups == 0)
         inode->named_in = 0;
-    release(nodes, node);
+    nodes_release(nodes, node);
 }
 
-void nodes_set_listing(struct node *node, struct listing *listing)
+void nodes_set_listing(struct node *node, struct open_listing *listing)
 {
     node->listing = listing;
 }
 
 bool nodes_content(struct nodes *nodes, struct node *node, struct span *out)
 {
-    struct inode *inode = inode_of(node);
+    struct inode *inode = nodes_inode_of(node);
     if (!inode->bytes)
         return false;
     if (!inode->keep) {
-        unlink_content(nodes, inode);
-        link_newest(nodes, inode);
+        nodes_unlink_content(nodes, inode);
+        nodes_link_newest(nodes, inode);
     }
     *out = span_of(inode->bytes, node->size);
     return true;
@@ -458,12 +460,12 @@ bool nodes_content(struct nodes *nodes, struct node *node, struct span *out)
 bool nodes_restore(struct nodes *nodes, struct node *node, const struct node_file *file)
 {
     struct identity identity;
-    struct inode *inode = inode_of(node);
-    if (!identify_file(file, &identity) ||
+    struct inode *inode = nodes_inode_of(node);
+    if (!nodes_identify_file(file, &identity) ||
         memcmp(&identity, &inode->identity, sizeof identity) != 0)
         return false;
     if (!inode->bytes)
-        keep_content(nodes, inode, file->bytes);
+        nodes_store_content(nodes, inode, file->bytes);
     return true;
 }
 
@@ -503,13 +505,13 @@ void nodes_each(struct nodes *nodes, void (*fn)(void *arg, struct node *node), v
 }
 
 /* NODE's place by way of its parents' new ones; NULL when the map has none. */
-static struct place *place_anew(const struct node *node, const struct place *root,
-                                const struct place_options *names)
+static struct place *nodes_place_anew(const struct node *node, const struct place *root,
+                                      const struct place_options *names)
 {
     struct error ignored;
     if (!node->parent->parent)
         return place_child(root, node->name, names, &ignored);
-    struct place *parent = place_anew(node->parent, root, names);
+    struct place *parent = nodes_place_anew(node->parent, root, names);
     if (parent && parent->kind == PLACE_TABLE && node->place && node->place->table) {
         struct place *described = place_table(parent, node->place->table);
         place_destroy(parent);
@@ -528,14 +530,14 @@ struct relocation {
     const struct place_options *names;
 };
 
-static void relocate(void *arg, struct node *node)
+static void nodes_relocate_it(void *arg, struct node *node)
 {
     const struct relocation *relocation = arg;
     if (!node->place)
         return;
-    struct place *place = place_anew(node, relocation->root, relocation->names);
+    struct place *place = nodes_place_anew(node, relocation->root, relocation->names);
     if (place && place_is_directory(place))
-        set_place(relocation->nodes, inode_of(node), place);
+        nodes_set_place(relocation->nodes, nodes_inode_of(node), place);
     else
         place_destroy(place);
 }
@@ -544,8 +546,8 @@ void nodes_relocate(struct nodes *nodes, struct place *root_place,
                     const struct place_options *names)
 {
     struct relocation relocation = {nodes, root_place, names};
-    nodes_each(nodes, relocate, &relocation);
-    set_place(nodes, nodes->root, root_place);
+    nodes_each(nodes, nodes_relocate_it, &relocation);
+    nodes_set_place(nodes, nodes->root, root_place);
 }
 
 struct nodes_stats nodes_stats(const struct nodes *nodes)

@@ -4,10 +4,10 @@
 #define DDBFS_FS_MOUNT_NODES_H
 
 #include "core/base/instant.h"
-#include "core/tree/place.h"
+#include "core/read/place.h"
 #include "fs/mount/budget.h"
 
-struct listing;
+struct open_listing;
 struct nodes;
 
 enum node_kind {
@@ -25,12 +25,13 @@ struct node {
     struct node *parent; /* NULL for the root; kept alive by this */
     struct span name;    /* in the parent; ended by a NUL */
     enum node_kind kind;
-    struct place *place;     /* of a NODE_DIRECTORY; owned */
-    struct listing *listing; /* of a directory: the one that who opens it next may share, or NULL */
-    bool secret;             /* of a file: for the owner alone */
-    uint64_t size;           /* of a file */
-    bool dated;              /* of a file: the map dates it */
-    int64_t mtime_ms;        /* of a file that is dated, else 0 */
+    struct place *place; /* of a NODE_DIRECTORY; owned */
+    struct open_listing
+        *listing;     /* of a directory: the one that who opens it next may share, or NULL */
+    bool secret;      /* of a file: for the owner alone */
+    uint64_t size;    /* of a file */
+    bool dated;       /* of a file: the map dates it */
+    int64_t mtime_ms; /* of a file that is dated, else 0 */
 };
 
 bool node_is_directory(const struct node *node);
@@ -77,7 +78,7 @@ void nodes_look_up(struct nodes *nodes, struct node *node);
 void nodes_forget(struct nodes *nodes, uint64_t ino, uint64_t lookups);
 
 /* LISTING (NULL: none) is what the next to open the directory may share. */
-void nodes_set_listing(struct node *node, struct listing *listing);
+void nodes_set_listing(struct node *node, struct open_listing *listing);
 
 /* The file's bytes, valid until the next call that adds some; false when they were dropped. */
 bool nodes_content(struct nodes *nodes, struct node *node, struct span *out);

@@ -4,29 +4,29 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "core/tree/resolve.h"
-#include "core/tree/unlisted.h"
-#include "fs/mount/ahead.h"
-#include "fs/mount/bill.h"
+#include "core/read/resolve.h"
+#include "core/read/unlisted.h"
+#include "fs/mount/account.h"
 #include "fs/mount/control.h"
 #include "fs/mount/journal.h"
-#include "fs/mount/listing.h"
+#include "fs/mount/kernel_refresh.h"
+#include "fs/mount/open_listing.h"
 #include "fs/mount/parked.h"
-#include "fs/mount/recent.h"
-#include "fs/mount/refresh.h"
+#include "fs/mount/read_ahead.h"
+#include "fs/mount/recent_paths.h"
 
-static struct mount *mount_of(fuse_req_t req)
+static struct mount *ops_mount_of(fuse_req_t req)
 {
     return fuse_req_userdata(req);
 }
 
-static struct listing *listing_of(const struct fuse_file_info *info)
+static struct open_listing *ops_listing_of(const struct fuse_file_info *info)
 {
-    return (struct listing *)(uintptr_t)info->fh;
+    return (struct open_listing *)(uintptr_t)info->fh;
 }
 
 /* Whole listings come with attributes, always; the rest is what the kernel does by itself. */
-static void op_init(void *arg, struct fuse_conn_info *connection)
+static void ops_op_init(void *arg, struct fuse_conn_info *connection)
 {
     (void)arg;
     connection->want |= connection->capable & (FUSE_CAP_READDIRPLUS | FUSE_CAP_PARALLEL_DIROPS);
@@ -36,7 +36,7 @@ static void op_init(void *arg, struct fuse_conn_info *connection)
 }
 
 /* What was opened in a directory that can't be listed stands in /.ddbfs/recent. */
-static void remember(const struct mount *mount, const struct node *directory, struct span name)
+static void ops_remember(const struct mount *mount, const struct node *directory, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     if (!directory || !directory->place ||
@@ -44,13 +44,13 @@ static void remember(const struct mount *mount, const struct node *directory, st
         return;
     nodes_path(directory, name, &path);
     if (!path.failed)
-        recent_add(mount->recent, buf_span(&path));
+        recent_paths_add(mount->recent, buf_span(&path));
 }
 
 /* The kernel learns of NODE, pinned by the caller; NULL when there was no memory for it. */
-static void give_node(fuse_req_t req, struct node *node, int64_t ttl_ms)
+static void ops_deliver_node(fuse_req_t req, struct node *node, int64_t ttl_ms)
 {
-    struct mount *mount = mount_of(req);
+    struct mount *mount = ops_mount_of(req);
     if (node)
         reply_entry(req, mount, node, ttl_ms);
     else
@@ -60,7 +60,7 @@ static void give_node(fuse_req_t req, struct node *node, int64_t ttl_ms)
 
 /* A file of the place that the tree has read. What `@info` says belongs to one answer, and could
  * not be said again; where a link leads is said without asking anybody. */
-static struct node_file file_of(const struct place *place, const struct tree_file *file)
+static struct node_file ops_file_of(const struct place *place, const struct tree_file *file)
 {
     return (struct node_file){
         .kind = place->kind == PLACE_LINK ? NODE_LINK : NODE_FILE,
@@ -72,20 +72,20 @@ static struct node_file file_of(const struct place *place, const struct tree_fil
     };
 }
 
-static void answer_lookup(struct parked *parked, fuse_req_t req, const struct tree_file *file)
+static void ops_answer_lookup(struct parked *parked, fuse_req_t req, const struct tree_file *file)
 {
     struct mount *mount = parked->mount;
     struct node *parent = parked->node;
-    struct node_file made = file_of(parked->place, file);
+    struct node_file made = ops_file_of(parked->place, file);
     if (parked->place->kind != PLACE_README) /* which is listed where nothing else is */
-        remember(mount, parent, parked->name);
-    remember(mount, parent->parent, parent->name);
-    give_node(req, nodes_file(mount->nodes, parent, parked->name, &made), file->ttl_left_ms);
+        ops_remember(mount, parent, parked->name);
+    ops_remember(mount, parent->parent, parent->name);
+    ops_deliver_node(req, nodes_file(mount->nodes, parent, parked->name, &made), file->ttl_left_ms);
 }
 
-static void look_up_control_file(fuse_req_t req, struct node *parent, struct span name)
+static void ops_look_up_control_file(fuse_req_t req, struct node *parent, struct span name)
 {
-    struct mount *mount = mount_of(req);
+    struct mount *mount = ops_mount_of(req);
     CLEAN_UP(buf_clean_up) struct buf bytes = {0};
     if (!control_write(mount, name, &bytes)) {
         fuse_reply_err(req, ENOENT);
@@ -93,14 +93,14 @@ static void look_up_control_file(fuse_req_t req, struct node *parent, struct spa
     }
     struct node_file made = {
         .kind = NODE_CONTROL_FILE, .bytes = buf_span(&bytes), .keep = true, .secret = true};
-    give_node(req, nodes_file(mount->nodes, parent, name, &made), 0);
+    ops_deliver_node(req, nodes_file(mount->nodes, parent, name, &made), 0);
 }
 
 /* Below /.ddbfs/refresh stands the whole tree once more; looking up "@now" in one of its
  * directories drops what is known of the path. */
-static void look_up_refresh(fuse_req_t req, struct node *parent, struct span name)
+static void ops_look_up_refresh(fuse_req_t req, struct node *parent, struct span name)
 {
-    struct mount *mount = mount_of(req);
+    struct mount *mount = ops_mount_of(req);
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     nodes_path(parent, span_text(""), &path);
     if (path.failed || path.size + name.size > PATH_MAX) { /* nobody needs it, and it could grow */
@@ -108,52 +108,54 @@ static void look_up_refresh(fuse_req_t req, struct node *parent, struct span nam
         return;
     }
     if (!span_is(name, CONTROL_NOW)) {
-        give_node(req, nodes_directory(mount->nodes, parent, name, NODE_REFRESH, NULL), 0);
+        ops_deliver_node(req, nodes_directory(mount->nodes, parent, name, NODE_REFRESH, NULL), 0);
         return;
     }
     struct span rest = span_from(buf_span(&path), sizeof("/" CONTROL_NAME "/" CONTROL_REFRESH) - 1);
     refresher_drop(mount->refresher, rest.size ? rest : span_text("/"), req);
 }
 
-static void give_directory(fuse_req_t req, struct node *parent, struct span name,
-                           struct place *place)
+static void ops_deliver_directory(fuse_req_t req, struct node *parent, struct span name,
+                                  struct place *place)
 {
-    struct mount *mount = mount_of(req);
+    struct mount *mount = ops_mount_of(req);
     int64_t ttl_ms = tree_structure_ttl_ms(&mount->app->tree, place);
-    give_node(req, nodes_directory(mount->nodes, parent, name, NODE_DIRECTORY, place), ttl_ms);
+    ops_deliver_node(req, nodes_directory(mount->nodes, parent, name, NODE_DIRECTORY, place),
+                     ttl_ms);
 }
 
-static void answer_directory(struct parked *parked, fuse_req_t req, struct place *place)
+static void ops_answer_directory(struct parked *parked, fuse_req_t req, struct place *place)
 {
-    give_directory(req, parked->node, parked->name, place);
+    ops_deliver_directory(req, parked->node, parked->name, place);
 }
 
 /* What a listing knows needs nobody. */
-static void note_listed(fuse_req_t req, const struct node *parent, struct span name)
+static void ops_note_listed(fuse_req_t req, const struct node *parent, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     nodes_path(parent, name, &path);
     if (!path.failed)
-        bill_cached(mount_of(req), fuse_req_ctx(req)->pid, buf_span(&path), parent->place);
+        bill_cached(ops_mount_of(req), fuse_req_ctx(req)->pid, buf_span(&path), parent->place);
 }
 
 /* A listing that is fresh knows its records whole. The kernel may have let go of them before. */
-static bool look_up_listed(fuse_req_t req, struct node *parent, struct span name)
+static bool ops_look_up_listed(fuse_req_t req, struct node *parent, struct span name)
 {
     int64_t ttl_left_ms;
-    struct node *node = listing_find(parent, name, &ttl_left_ms);
+    struct node *node = open_listing_find(parent, name, &ttl_left_ms);
     if (!node)
         return false;
-    note_listed(req, parent, name);
+    ops_note_listed(req, parent, name);
     nodes_pin(node);
-    give_node(req, node, ttl_left_ms);
+    ops_deliver_node(req, node, ttl_left_ms);
     return true;
 }
 
 /* What the map alone says: it may be read again, and a secret that is withheld needs a reason. */
-static void refuse_lookup(fuse_req_t req, struct node *parent, struct span name, struct error *why)
+static void ops_refuse_lookup(fuse_req_t req, struct node *parent, struct span name,
+                              struct error *why)
 {
-    struct mount *mount = mount_of(req);
+    struct mount *mount = ops_mount_of(req);
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     why->ttl_left_ms = MAP_MISSING_TTL_MS;
     if (why->kind != ERROR_NOT_FOUND) {
@@ -165,41 +167,41 @@ static void refuse_lookup(fuse_req_t req, struct node *parent, struct span name,
 }
 
 /* What the name means is known at once, but for tables that the service must describe first. */
-static void look_up_in_map(fuse_req_t req, struct node *parent, struct span name)
+static void ops_look_up_in_map(fuse_req_t req, struct node *parent, struct span name)
 {
     struct error why;
-    struct mount *mount = mount_of(req);
+    struct mount *mount = ops_mount_of(req);
     struct place *place = NULL;
-    if (look_up_listed(req, parent, name))
+    if (ops_look_up_listed(req, parent, name))
         return;
     bool is_known = tree_resolve_now(&mount->app->tree, parent->place, name, &place, &why);
     if (is_known && !place) {
-        refuse_lookup(req, parent, name, &why);
+        ops_refuse_lookup(req, parent, name, &why);
         return;
     }
     if (is_known && place_is_directory(place)) {
-        give_directory(req, parent, name, place);
+        ops_deliver_directory(req, parent, name, place);
         return;
     }
     struct parked wanted = {.node = parent,
                             .place = place,
                             .name = name,
-                            .answer = answer_lookup,
-                            .directory = answer_directory,
+                            .answer = ops_answer_lookup,
+                            .directory = ops_answer_directory,
                             .fail = reply_lookup_error};
     parked_start(mount, req, &wanted);
 }
 
 /* Modes say so too; but a mount that was handed over may be one whose modes nobody checks. */
-static bool may_control(fuse_req_t req)
+static bool ops_may_control(fuse_req_t req)
 {
     uid_t caller = fuse_req_ctx(req)->uid;
-    return caller == 0 || caller == getuid() || caller == mount_of(req)->uid;
+    return caller == 0 || caller == getuid() || caller == ops_mount_of(req)->uid;
 }
 
-static void op_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
+static void ops_op_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
 {
-    struct nodes *nodes = mount_of(req)->nodes;
+    struct nodes *nodes = ops_mount_of(req)->nodes;
     struct span name = span_text(text);
     struct node *parent = nodes_find(nodes, ino);
     if (!parent) {
@@ -210,26 +212,26 @@ static void op_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
         fuse_reply_err(req, ENAMETOOLONG);
         return;
     }
-    if ((parent->kind == NODE_CONTROL || parent->kind == NODE_REFRESH) && !may_control(req)) {
+    if ((parent->kind == NODE_CONTROL || parent->kind == NODE_REFRESH) && !ops_may_control(req)) {
         fuse_reply_err(req, EACCES);
         return;
     }
     switch (parent->kind) {
     case NODE_DIRECTORY:
         if (!parent->parent && span_is(name, CONTROL_NAME))
-            give_node(req, nodes_directory(nodes, parent, name, NODE_CONTROL, NULL),
-                      MAP_STRUCTURE_TTL_MS);
+            ops_deliver_node(req, nodes_directory(nodes, parent, name, NODE_CONTROL, NULL),
+                             MAP_STRUCTURE_TTL_MS);
         else
-            look_up_in_map(req, parent, name);
+            ops_look_up_in_map(req, parent, name);
         break;
     case NODE_CONTROL:
         if (span_is(name, CONTROL_REFRESH))
-            give_node(req, nodes_directory(nodes, parent, name, NODE_REFRESH, NULL), 0);
+            ops_deliver_node(req, nodes_directory(nodes, parent, name, NODE_REFRESH, NULL), 0);
         else
-            look_up_control_file(req, parent, name);
+            ops_look_up_control_file(req, parent, name);
         break;
     case NODE_REFRESH:
-        look_up_refresh(req, parent, name);
+        ops_look_up_refresh(req, parent, name);
         break;
     case NODE_FILE:
     case NODE_LINK:
@@ -239,24 +241,24 @@ static void op_lookup(fuse_req_t req, fuse_ino_t ino, const char *text)
     }
 }
 
-static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups)
+static void ops_op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t lookups)
 {
-    nodes_forget(mount_of(req)->nodes, ino, lookups);
+    nodes_forget(ops_mount_of(req)->nodes, ino, lookups);
     fuse_reply_none(req);
 }
 
-static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+static void ops_op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
 {
     for (size_t i = 0; i < count; i++)
-        nodes_forget(mount_of(req)->nodes, forgets[i].ino, forgets[i].nlookup);
+        nodes_forget(ops_mount_of(req)->nodes, forgets[i].ino, forgets[i].nlookup);
     fuse_reply_none(req);
 }
 
-static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
+static void ops_op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 {
     (void)info;
     struct stat stat;
-    struct mount *mount = mount_of(req);
+    struct mount *mount = ops_mount_of(req);
     const struct node *node = nodes_find(mount->nodes, ino);
     if (!node) {
         fuse_reply_err(req, ESTALE);
@@ -269,7 +271,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *in
 }
 
 /* Inodes never change, so the kernel needs nobody to open them: asked once, never again. */
-static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
+static void ops_op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 {
     (void)ino;
     (void)info;
@@ -277,9 +279,9 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 }
 
 /* The bytes had been dropped. If the record has changed since, its old version is gone. */
-static void answer_read(struct parked *parked, fuse_req_t req, const struct tree_file *file)
+static void ops_answer_read(struct parked *parked, fuse_req_t req, const struct tree_file *file)
 {
-    struct node_file read = file_of(parked->place, file);
+    struct node_file read = ops_file_of(parked->place, file);
     if (nodes_restore(parked->mount->nodes, parked->node, &read))
         reply_bytes(req, file->bytes, parked->size, parked->offset);
     else
@@ -287,25 +289,25 @@ static void answer_read(struct parked *parked, fuse_req_t req, const struct tree
 }
 
 /* Another map has been read since. */
-static void refuse_directory(struct parked *parked, fuse_req_t req, struct place *place)
+static void ops_refuse_directory(struct parked *parked, fuse_req_t req, struct place *place)
 {
     (void)parked;
     place_destroy(place);
     fuse_reply_err(req, ESTALE);
 }
 
-static void fail_read(fuse_req_t req, const struct error *err)
+static void ops_fail_read(fuse_req_t req, const struct error *err)
 {
     fuse_reply_err(req, err->kind == ERROR_NOT_FOUND ? ESTALE : reply_errno(err->kind));
 }
 
-static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
-                    struct fuse_file_info *info)
+static void ops_op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+                        struct fuse_file_info *info)
 {
     (void)info;
     struct span bytes;
     struct error why;
-    struct mount *mount = mount_of(req);
+    struct mount *mount = ops_mount_of(req);
     struct node *node = nodes_find(mount->nodes, ino);
     if (!node || node_is_directory(node)) {
         fuse_reply_err(req, node ? EISDIR : ESTALE);
@@ -313,7 +315,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
     }
     if (nodes_content(mount->nodes, node, &bytes)) {
         reply_bytes(req, bytes, size, offset);
-        ahead_note(mount->ahead, node);
+        read_ahead_note(mount->ahead, node);
         return;
     }
     struct place *place = NULL;
@@ -329,17 +331,17 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
                             .place = place,
                             .size = size,
                             .offset = offset,
-                            .answer = answer_read,
-                            .directory = refuse_directory,
-                            .fail = fail_read};
+                            .answer = ops_answer_read,
+                            .directory = ops_refuse_directory,
+                            .fail = ops_fail_read};
     parked_start(mount, req, &wanted);
 }
 
 /* A link's bytes stay as long as it does; unless there was no memory for them. */
-static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+static void ops_op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
     struct span bytes;
-    struct mount *mount = mount_of(req);
+    struct mount *mount = ops_mount_of(req);
     struct node *node = nodes_find(mount->nodes, ino);
     if (!node || node->kind != NODE_LINK) {
         fuse_reply_err(req, node ? EINVAL : ESTALE);
@@ -358,7 +360,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
  * listed. */
 static void ops_refuse_opendir(fuse_req_t req, const struct node *node)
 {
-    struct mount *mount = mount_of(req);
+    struct mount *mount = ops_mount_of(req);
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     unlisted_refuse(&mount->app->tree, node->place, &why);
@@ -368,9 +370,9 @@ static void ops_refuse_opendir(fuse_req_t req, const struct node *node)
     fuse_reply_err(req, reply_errno(why.kind));
 }
 
-static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
+static void ops_op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 {
-    struct mount *mount = mount_of(req);
+    struct mount *mount = ops_mount_of(req);
     struct node *node = nodes_find(mount->nodes, ino);
     if (!node || !node_is_directory(node)) {
         fuse_reply_err(req, node ? ENOTDIR : ESTALE);
@@ -380,35 +382,35 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *in
         ops_refuse_opendir(req, node);
         return;
     }
-    struct listing *listing = listing_open(mount->listings, node, fuse_req_ctx(req)->pid);
+    struct open_listing *listing = open_listing_open(mount->listings, node, fuse_req_ctx(req)->pid);
     if (!listing) {
         fuse_reply_err(req, ENOMEM);
         return;
     }
     if (node->kind == NODE_DIRECTORY)
-        remember(mount, node->parent, node->name);
+        ops_remember(mount, node->parent, node->name);
     info->fh = (uintptr_t)listing;
     if (fuse_reply_open(req, info) != 0)
-        listing_close(listing);
+        open_listing_close(listing);
 }
 
-static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
-                           struct fuse_file_info *info)
+static void ops_op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+                               struct fuse_file_info *info)
 {
     (void)ino;
-    listing_read(listing_of(info), req, size, offset);
+    open_listing_read(ops_listing_of(info), req, size, offset);
 }
 
-static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
+static void ops_op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *info)
 {
     (void)ino;
-    listing_close(listing_of(info));
+    open_listing_close(ops_listing_of(info));
     fuse_reply_err(req, 0);
 }
 
 /* Some programs take a file system of no size at all for a broken one, and who watches disks raises
  * an alarm when one is full: made-up numbers, all of them free. */
-static void op_statfs(fuse_req_t req, fuse_ino_t ino)
+static void ops_op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
     (void)ino;
     enum { BLOCKS = 1 << 20 };
@@ -428,16 +430,16 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 }
 
 const struct fuse_lowlevel_ops ops = {
-    .init = op_init,
-    .lookup = op_lookup,
-    .forget = op_forget,
-    .forget_multi = op_forget_multi,
-    .getattr = op_getattr,
-    .readlink = op_readlink,
-    .open = op_open,
-    .read = op_read,
-    .opendir = op_opendir,
-    .readdirplus = op_readdirplus,
-    .releasedir = op_releasedir,
-    .statfs = op_statfs,
+    .init = ops_op_init,
+    .lookup = ops_op_lookup,
+    .forget = ops_op_forget,
+    .forget_multi = ops_op_forget_multi,
+    .getattr = ops_op_getattr,
+    .readlink = ops_op_readlink,
+    .open = ops_op_open,
+    .read = ops_op_read,
+    .opendir = ops_op_opendir,
+    .readdirplus = ops_op_readdirplus,
+    .releasedir = ops_op_releasedir,
+    .statfs = ops_op_statfs,
 };

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "core/base/printable.h"
-#include "fs/mount/bill.h"
+#include "fs/mount/account.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
-#include "fs/mount/listing.h"
+#include "fs/mount/open_listing.h"
 
 /* How long a question goes on that nobody waits for: long enough for the kernel to let in who has
  * queued behind its caller. It may be one of a thousand pages. */
@@ -29,7 +29,7 @@ static void parked_free(struct parked *parked)
     free(parked);
 }
 
-static void end_with(struct parked *parked, int error)
+static void parked_end_with(struct parked *parked, int error)
 {
     bill_answer(parked->bill, error);
     waiting_fail(&parked->waiting, error);
@@ -37,7 +37,7 @@ static void end_with(struct parked *parked, int error)
 }
 
 /* "table=prod-Jobs index=by-id ", as far as the path leads to one. */
-static void write_target(const struct place *place, struct buf *out)
+static void parked_write_target(const struct place *place, struct buf *out)
 {
     if (!place || !place->table)
         return;
@@ -54,14 +54,15 @@ static void write_target(const struct place *place, struct buf *out)
 
 /* One line for each request that had to ask somebody: who asked for what, what was read for it, how
  * long that took, and which request of the service brought it. */
-static void note(const struct parked *parked, const struct tree_file *file, const struct error *err)
+static void parked_note(const struct parked *parked, const struct tree_file *file,
+                        const struct error *err)
 {
     struct mount *mount = parked->mount;
     CLEAN_UP(buf_clean_up) struct buf path = {0}, word = {0}, target = {0};
     const char *request_id = err ? err->request_id : file->origin ? file->origin->request_id : "";
     nodes_path(parked->node, parked->name, &path);
     printable_add(&word, buf_span(&path), PRINTABLE_WORD);
-    write_target(parked->place, &target);
+    parked_write_target(parked->place, &target);
     if (file && file->stale)
         journal_stale(mount->journal, parked->waiting.pid, buf_span(&path),
                       file->origin->fetched_wall_ms, file->stale);
@@ -77,7 +78,7 @@ static void note(const struct parked *parked, const struct tree_file *file, cons
              request_id[0] ? " request=" : "", request_id);
 }
 
-static struct failures_request as_request(const struct parked *parked, pid_t pid)
+static struct failures_request parked_as_request(const struct parked *parked, pid_t pid)
 {
     return (struct failures_request){.ino = parked->node->ino,
                                      .name = parked->name,
@@ -88,10 +89,10 @@ static struct failures_request as_request(const struct parked *parked, pid_t pid
 /* Before a request gets ERROR: who asks for the same next may be told, too. The kernel repeats a
  * look-up only of a name that it knew, and of a read the page that it failed to fill. What its
  * caller may not read is nothing to those who have queued behind him. */
-static void tell_failure(const struct parked *parked, int error)
+static void parked_report_failure(const struct parked *parked, int error)
 {
     struct mount *mount = parked->mount;
-    struct failures_request request = as_request(parked, parked->waiting.pid);
+    struct failures_request request = parked_as_request(parked, parked->waiting.pid);
     if (error == EINTR || error == ENOMEM) { /* the kernel keeps the name, and asks no more */
         failures_add(mount->failures, &request, error, parked->waiting.since_ms, false);
         return;
@@ -103,7 +104,7 @@ static void tell_failure(const struct parked *parked, int error)
         failures_add(mount->failures, &request, error, since_ms, is_repeated);
 }
 
-static void on_abandoned(void *arg)
+static void parked_on_abandoned(void *arg)
 {
     struct parked *parked = arg;
     parked->abandoned = NULL;
@@ -112,34 +113,34 @@ static void on_abandoned(void *arg)
 
 /* After an interrupt the answer may still come, for those whom the kernel lets ask for the same
  * name one by one: the next of them joins the question that is under way. */
-static void give_up(void *arg, int error)
+static void parked_abandon(void *arg, int error)
 {
     struct parked *parked = arg;
     struct error why;
     bill_answer(parked->bill, error);
-    tell_failure(parked, error);
+    parked_report_failure(parked, error);
     if (error == EINTR) {
         parked->abandoned =
-            loop_add_timer(parked->mount->app->loop, ABANDONED_MS, on_abandoned, parked);
+            loop_add_timer(parked->mount->app->loop, ABANDONED_MS, parked_on_abandoned, parked);
         if (!parked->abandoned)
             parked_free(parked);
         return;
     }
     error_set(&why, ERROR_TIMED_OUT, "no answer in time");
-    note(parked, NULL, &why);
+    parked_note(parked, NULL, &why);
     parked_free(parked);
 }
 
 /* In an outage a look-up is answered with what a listing has told of the name, if that is not too
  * old even for this. */
-static bool stand_in(struct parked *parked, const struct error *err)
+static bool parked_substitute(struct parked *parked, const struct error *err)
 {
     struct mount *mount = parked->mount;
     struct clock *clock = loop_clock(mount->app->loop);
     int64_t ttl_ms, read_ms;
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     struct node *node = parked->name.size > 0 && error_is_outage(err)
-                            ? listing_find_stale(parked->node, parked->name, &ttl_ms, &read_ms)
+                            ? open_listing_find_stale(parked->node, parked->name, &ttl_ms, &read_ms)
                             : NULL;
     fuse_req_t req = node ? waiting_take(&parked->waiting) : NULL;
     if (!req)
@@ -153,17 +154,17 @@ static bool stand_in(struct parked *parked, const struct error *err)
     return true;
 }
 
-static void take_file(void *arg, const struct tree_file *file, const struct error *err)
+static void parked_take_file(void *arg, const struct tree_file *file, const struct error *err)
 {
     struct parked *parked = arg;
     parked->call = NULL;
-    if (err && stand_in(parked, err))
+    if (err && parked_substitute(parked, err))
         return;
-    note(parked, file, err);
+    parked_note(parked, file, err);
     bill_answer(parked->bill, err ? reply_errno(err->kind) : 0);
     fuse_req_t req = waiting_take(&parked->waiting);
     if (req && err) {
-        tell_failure(parked, reply_errno(err->kind));
+        parked_report_failure(parked, reply_errno(err->kind));
         parked->fail(req, err);
     } else if (req) {
         parked->answer(parked, req, file);
@@ -172,20 +173,20 @@ static void take_file(void *arg, const struct tree_file *file, const struct erro
 }
 
 /* What the path means is known. */
-static void take_place(void *arg, struct place *place, const struct error *err)
+static void parked_take_place(void *arg, struct place *place, const struct error *err)
 {
     struct parked *parked = arg;
     parked->resolution = NULL;
     if (err) {
-        take_file(parked, NULL, err);
+        parked_take_file(parked, NULL, err);
         return;
     }
     if (!place_is_directory(place)) {
         parked->place = place;
         bill_read(parked->bill, place);
-        parked->call = tree_read(&parked->bill->tree, place, take_file, parked);
+        parked->call = tree_read(&parked->bill->tree, place, parked_take_file, parked);
         if (!parked->call)
-            end_with(parked, ENOMEM);
+            parked_end_with(parked, ENOMEM);
         return;
     }
     bill_answer(parked->bill, 0);
@@ -197,23 +198,24 @@ static void take_place(void *arg, struct place *place, const struct error *err)
     parked_free(parked);
 }
 
-static bool ask(struct parked *parked)
+static bool parked_request(struct parked *parked)
 {
     const struct tree *tree = &parked->bill->tree;
     const struct node *node = parked->node;
     if (parked->place)
         bill_read(parked->bill, parked->place);
     if (parked->place)
-        parked->call = tree_read(tree, parked->place, take_file, parked);
+        parked->call = tree_read(tree, parked->place, parked_take_file, parked);
     else if (parked->name.size)
-        parked->resolution = tree_resolve(tree, node->place, parked->name, take_place, parked);
+        parked->resolution =
+            tree_resolve(tree, node->place, parked->name, parked_take_place, parked);
     else
         parked->resolution =
-            tree_resolve(tree, node->parent->place, node->name, take_place, parked);
+            tree_resolve(tree, node->parent->place, node->name, parked_take_place, parked);
     return parked->call || parked->resolution;
 }
 
-static bool open_bill(struct parked *parked, fuse_req_t req)
+static bool parked_open_bill(struct parked *parked, fuse_req_t req)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     nodes_path(parked->node, parked->name, &path);
@@ -246,9 +248,9 @@ static struct parked *parked_new(struct mount *mount, const struct parked *wante
 
 /* What just failed for the caller itself, or for one behind whom it has queued, is its answer. An
  * interrupted caller left a question: who queued behind that one has waited since it was asked. */
-static bool answer_at_once(const struct parked *parked, fuse_req_t req, int64_t *since_ms)
+static bool parked_answer_at_once(const struct parked *parked, fuse_req_t req, int64_t *since_ms)
 {
-    struct failures_request request = as_request(parked, fuse_req_ctx(req)->pid);
+    struct failures_request request = parked_as_request(parked, fuse_req_ctx(req)->pid);
     int error = failures_find(parked->mount->failures, &request, since_ms);
     if (error)
         fuse_reply_err(req, error);
@@ -264,20 +266,20 @@ void parked_start(struct mount *mount, fuse_req_t req, const struct parked *want
         fuse_reply_err(req, ENOMEM);
         return;
     }
-    if (answer_at_once(parked, req, &since_ms)) {
+    if (parked_answer_at_once(parked, req, &since_ms)) {
         parked_free(parked);
         return;
     }
-    if (!open_bill(parked, req) || !ask(parked)) {
+    if (!parked_open_bill(parked, req) || !parked_request(parked)) {
         fuse_reply_err(req, ENOMEM);
         parked_free(parked);
         return;
     }
-    if (!waiting_start(&parked->waiting, mount, req, since_ms, give_up, parked))
+    if (!waiting_start(&parked->waiting, mount, req, since_ms, parked_abandon, parked))
         parked_free(parked);
 }
 
-static bool is_lookup_in(const struct parked *parked, uint64_t ino)
+static bool parked_is_lookup_in(const struct parked *parked, uint64_t ino)
 {
     return parked->waiting.req && parked->name.size > 0 && parked->node->ino == ino;
 }
@@ -285,7 +287,7 @@ static bool is_lookup_in(const struct parked *parked, uint64_t ino)
 bool parked_waits_in(const struct mount *mount, const struct node *directory)
 {
     for (const struct parked *each = mount->parked; each; each = each->next)
-        if (is_lookup_in(each, directory->ino))
+        if (parked_is_lookup_in(each, directory->ino))
             return true;
     return false;
 }
@@ -295,14 +297,14 @@ void parked_send_back(struct mount *mount, uint64_t ino)
     struct parked *next;
     for (struct parked *each = mount->parked; each; each = next) {
         next = each->next;
-        if (is_lookup_in(each, ino) &&
+        if (parked_is_lookup_in(each, ino) &&
             failures_may_restart(mount->failures, each->waiting.pid, mount_now_ms(mount)))
-            end_with(each, ESTALE);
+            parked_end_with(each, ESTALE);
     }
 }
 
 void parked_end_all(struct mount *mount, int error)
 {
     while (mount->parked)
-        end_with(mount->parked, error);
+        parked_end_with(mount->parked, error);
 }

@@ -5,7 +5,7 @@
 #ifndef DDBFS_FS_MOUNT_PARKED_H
 #define DDBFS_FS_MOUNT_PARKED_H
 
-#include "core/tree/resolve.h"
+#include "core/read/resolve.h"
 #include "fs/mount/waiting.h"
 
 struct parked;

@@ -13,14 +13,14 @@
 #include "core/base/printable.h"
 
 /* What "stat" tells of a task. */
-struct task {
+struct process_task {
     uint64_t started;
     pid_t group;
     char program[PROCESS_NAME_SIZE];
 };
 
 /* One that has been seen. */
-struct seen {
+struct process_seen {
     pid_t task;       /* 0: free */
     uint64_t started; /* the task, which tells it from a later one of that number */
     uint64_t used;    /* when it was found last, as a count */
@@ -30,7 +30,7 @@ struct seen {
 struct processes {
     const char *proc;
     uint64_t finds;
-    struct seen seen[PROCESSES_MOST];
+    struct process_seen seen[PROCESSES_MOST];
 };
 
 struct processes *processes_new(const char *proc)
@@ -47,8 +47,8 @@ void processes_destroy(struct processes *processes)
 }
 
 /* False when the file is gone, or hidden. */
-static bool read_file(const struct processes *processes, pid_t task, const char *name, char *out,
-                      size_t size)
+static bool process_read_file(const struct processes *processes, pid_t task, const char *name,
+                              char *out, size_t size)
 {
     char path[256];
     snprintf(path, sizeof path, "%s/%d/%s", processes->proc, (int)task, name);
@@ -61,11 +61,12 @@ static bool read_file(const struct processes *processes, pid_t task, const char 
 }
 
 /* The name stands in brackets, and may hold some itself, spaces and line ends too. */
-static bool read_task(const struct processes *processes, pid_t task, struct task *out)
+static bool process_read_task(const struct processes *processes, pid_t task,
+                              struct process_task *out)
 {
     char text[1024];
     int group;
-    if (!read_file(processes, task, "stat", text, sizeof text))
+    if (!process_read_file(processes, task, "stat", text, sizeof text))
         return false;
     const char *name = strchr(text, '('), *end = strrchr(text, ')');
     if (!name || !end || end < name ||
@@ -87,12 +88,13 @@ static pid_t process_of(const struct processes *processes, pid_t task)
 {
     char text[4096];
     int pid = 0;
-    const char *line =
-        read_file(processes, task, "status", text, sizeof text) ? strstr(text, "\nTgid:") : NULL;
+    const char *line = process_read_file(processes, task, "status", text, sizeof text)
+                           ? strstr(text, "\nTgid:")
+                           : NULL;
     return line && sscanf(line, "\nTgid: %d", &pid) == 1 ? pid : 0;
 }
 
-static void set_unknown(pid_t task, struct process *out)
+static void process_set_unknown(pid_t task, struct process *out)
 {
     *out = (struct process){.id = {.pid = task},
                             .program = PROCESS_UNKNOWN,
@@ -100,37 +102,37 @@ static void set_unknown(pid_t task, struct process *out)
                             .group_program = PROCESS_UNKNOWN};
 }
 
-static void find_group(const struct processes *processes, const struct task *task,
-                       struct process *out)
+static void process_find_group(const struct processes *processes, const struct process_task *task,
+                               struct process *out)
 {
-    struct task leader;
-    bool is_there = read_task(processes, task->group, &leader);
+    struct process_task leader;
+    bool is_there = process_read_task(processes, task->group, &leader);
     out->group = (struct process_id){task->group, is_there ? leader.started : 0};
     memcpy(out->group_program, is_there ? leader.program : task->program,
            sizeof out->group_program);
 }
 
 /* Reads all there is to know of the process of TASK, which is FIRST. */
-static void look(const struct processes *processes, pid_t task, const struct task *first,
-                 struct process *out)
+static void process_look(const struct processes *processes, pid_t task,
+                         const struct process_task *first, struct process *out)
 {
-    struct task leader = *first;
+    struct process_task leader = *first;
     pid_t pid = process_of(processes, task);
-    if (pid == 0 || (pid != task && !read_task(processes, pid, &leader))) {
-        set_unknown(task, out);
+    if (pid == 0 || (pid != task && !process_read_task(processes, pid, &leader))) {
+        process_set_unknown(task, out);
         return;
     }
     *out = (struct process){.id = {pid, leader.started}};
     memcpy(out->program, leader.program, sizeof out->program);
-    find_group(processes, &leader, out);
+    process_find_group(processes, &leader, out);
 }
 
 /* What is known of the task, or the place that it may take: the one that was used longest ago. */
-static struct seen *seen_for(struct processes *processes, pid_t task)
+static struct process_seen *process_seen_for(struct processes *processes, pid_t task)
 {
-    struct seen *oldest = &processes->seen[0];
+    struct process_seen *oldest = &processes->seen[0];
     for (size_t i = 0; i < PROCESSES_MOST; i++) {
-        struct seen *each = &processes->seen[i];
+        struct process_seen *each = &processes->seen[i];
         if (each->task == task)
             return each;
         if (each->used < oldest->used)
@@ -141,21 +143,21 @@ static struct seen *seen_for(struct processes *processes, pid_t task)
 
 void processes_find(struct processes *processes, pid_t task, struct process *out)
 {
-    struct task now;
-    if (task <= 0 || !read_task(processes, task, &now)) {
-        set_unknown(task, out);
+    struct process_task now;
+    if (task <= 0 || !process_read_task(processes, task, &now)) {
+        process_set_unknown(task, out);
         return;
     }
-    struct seen *seen = seen_for(processes, task);
+    struct process_seen *seen = process_seen_for(processes, task);
     seen->used = ++processes->finds;
     if (seen->task != task || seen->started != now.started) {
         seen->task = task;
         seen->started = now.started;
-        look(processes, task, &now, &seen->process);
+        process_look(processes, task, &now, &seen->process);
     } else if (seen->process.id.pid == task) {
         memcpy(seen->process.program, now.program, sizeof now.program);
     }
     if (seen->process.id.started && seen->process.group.pid != now.group)
-        find_group(processes, &now, &seen->process);
+        process_find_group(processes, &now, &seen->process);
     *out = seen->process;
 }

@@ -11,7 +11,7 @@ int reply_errno(enum error_kind kind)
 
 /* What records say is for all whom the kernel lets in; secrets, and what the mount tells of itself
  * (who read what), for the owner alone. */
-static mode_t permissions(const struct node *node)
+static mode_t reply_permissions(const struct node *node)
 {
     bool owners = node->secret || node->kind == NODE_CONTROL || node->kind == NODE_REFRESH;
     mode_t readable = owners ? S_IRUSR : S_IRUSR | S_IRGRP | S_IROTH;
@@ -26,7 +26,8 @@ void reply_fill_stat(const struct mount *mount, const struct node *node, struct 
     struct timespec date = instant_timespec(node->dated ? node->mtime_ms : mount->dated_ms);
     *out = (struct stat){
         .st_ino = node->ino,
-        .st_mode = node->kind == NODE_LINK ? permissions(node) : permissions(node) & ~mount->umask,
+        .st_mode = node->kind == NODE_LINK ? reply_permissions(node)
+                                           : reply_permissions(node) & ~mount->umask,
         .st_nlink = 1, /* no find may take a directory for a leaf */
         .st_uid = mount->uid,
         .st_gid = mount->gid,

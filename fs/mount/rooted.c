@@ -19,7 +19,7 @@ char *rooted(const char *file)
 }
 
 /* What begins with ~ or $ is put in later, and an empty value means something of its own. */
-static bool is_relative(const char *value)
+static bool rooted_is_relative(const char *value)
 {
     return value && *value && !strchr("/~$", *value);
 }
@@ -37,7 +37,7 @@ void rooted_variables(void)
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *value = getenv(names[i]);
-        char *path = is_relative(value) ? rooted(value) : NULL;
+        char *path = rooted_is_relative(value) ? rooted(value) : NULL;
         if (path)
             setenv(names[i], path, 1);
         free(path);

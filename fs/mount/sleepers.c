@@ -12,7 +12,7 @@
 enum { LOOKED_AT_MOST = 2000 };
 
 /* Reads the file PATH below the folder AT as a text; false when it is gone. */
-static bool read_text(int at, const char *path, char *out, size_t size)
+static bool sleepers_read_text(int at, const char *path, char *out, size_t size)
 {
     int fd = openat(at, path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd >= 0 ? read(fd, out, size - 1) : -1;
@@ -24,10 +24,10 @@ static bool read_text(int at, const char *path, char *out, size_t size)
 
 /* The state of a task, as its "stat" has it behind the name, which may hold anything; and how many
  * tasks its process has. */
-static char state_of(int at, const char *stat, long *tasks)
+static char sleepers_state_of(int at, const char *stat, long *tasks)
 {
     char text[512], state = '?';
-    const char *end = read_text(at, stat, text, sizeof text) ? strrchr(text, ')') : NULL;
+    const char *end = sleepers_read_text(at, stat, text, sizeof text) ? strrchr(text, ')') : NULL;
     if (!end ||
         sscanf(end, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
                &state, tasks) != 2)
@@ -36,32 +36,32 @@ static char state_of(int at, const char *stat, long *tasks)
 }
 
 /* How often the task has gone to sleep; -1 when it is gone. */
-static int64_t switches_of(int at, const char *status)
+static int64_t sleepers_switches_of(int at, const char *status)
 {
     char text[4096];
-    const char *line = read_text(at, status, text, sizeof text)
+    const char *line = sleepers_read_text(at, status, text, sizeof text)
                            ? strstr(text, "\nvoluntary_ctxt_switches:")
                            : NULL;
     return line ? strtoll(strchr(line, ':') + 1, NULL, 10) : -1;
 }
 
-static void add(struct sleepers *sleepers, int proc, const char *task)
+static void sleepers_add(struct sleepers *sleepers, int proc, const char *task)
 {
     char path[64];
     snprintf(path, sizeof path, "%.20s/status", task);
-    int64_t switches = switches_of(proc, path);
+    int64_t switches = sleepers_switches_of(proc, path);
     if (switches >= 0 && sleepers->count < SLEEPERS_MOST)
         sleepers->tasks[sleepers->count++] =
             (struct sleeper){(pid_t)strtol(task, NULL, 10), (uint64_t)switches};
 }
 
-static bool is_number(const char *name)
+static bool sleepers_is_number(const char *name)
 {
     return name[0] >= '1' && name[0] <= '9';
 }
 
 /* How many tasks have been looked at. */
-static unsigned add_tasks_of(struct sleepers *sleepers, int proc, const char *process)
+static unsigned sleepers_add_tasks_of(struct sleepers *sleepers, int proc, const char *process)
 {
     unsigned seen = 0;
     char path[64];
@@ -75,12 +75,12 @@ static unsigned add_tasks_of(struct sleepers *sleepers, int proc, const char *pr
         return 0;
     }
     for (struct dirent *task; (task = readdir(folder));) {
-        if (!is_number(task->d_name))
+        if (!sleepers_is_number(task->d_name))
             continue;
         seen++;
         snprintf(path, sizeof path, "%.20s/stat", task->d_name);
-        if (state_of(fd, path, &tasks) == 'D')
-            add(sleepers, fd, task->d_name);
+        if (sleepers_state_of(fd, path, &tasks) == 'D')
+            sleepers_add(sleepers, fd, task->d_name);
     }
     closedir(folder);
     return seen;
@@ -96,15 +96,15 @@ void sleepers_find(struct sleepers *out)
     for (struct dirent *process; seen < LOOKED_AT_MOST && (process = readdir(proc));) {
         char path[64];
         long tasks = 0;
-        if (!is_number(process->d_name))
+        if (!sleepers_is_number(process->d_name))
             continue;
         seen++;
         snprintf(path, sizeof path, "%.20s/stat", process->d_name);
-        char state = state_of(dirfd(proc), path, &tasks);
+        char state = sleepers_state_of(dirfd(proc), path, &tasks);
         if (tasks > 1)
-            seen += add_tasks_of(out, dirfd(proc), process->d_name);
+            seen += sleepers_add_tasks_of(out, dirfd(proc), process->d_name);
         else if (state == 'D')
-            add(out, dirfd(proc), process->d_name);
+            sleepers_add(out, dirfd(proc), process->d_name);
     }
     closedir(proc);
 }
@@ -118,7 +118,7 @@ bool sleepers_take(struct sleepers *sleepers, pid_t pid, uint64_t most)
             continue;
         sleeper->pid = 0;
         snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-        int64_t switches = switches_of(AT_FDCWD, path);
+        int64_t switches = sleepers_switches_of(AT_FDCWD, path);
         return switches >= 0 && (uint64_t)switches - sleeper->switches <= most;
     }
     return false;

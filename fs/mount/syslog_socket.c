@@ -17,7 +17,7 @@ void syslog_socket_init(struct syslog_socket *log, const char *path)
     snprintf(log->address.sun_path, sizeof log->address.sun_path, "%s", path);
 }
 
-static void disconnect(struct syslog_socket *log)
+static void syslog_disconnect(struct syslog_socket *log)
 {
     if (log->fd >= 0)
         close(log->fd);
@@ -26,43 +26,44 @@ static void disconnect(struct syslog_socket *log)
 
 void syslog_socket_clean_up(struct syslog_socket *log)
 {
-    disconnect(log);
+    syslog_disconnect(log);
 }
 
 /* A daemon that listens to streams alone says so when it is addressed by datagrams. */
-static bool connect_once(struct syslog_socket *log)
+static bool syslog_connect_once(struct syslog_socket *log)
 {
     log->fd = socket(AF_UNIX, log->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (log->fd >= 0 &&
         connect(log->fd, (const struct sockaddr *)&log->address, sizeof log->address) == 0)
         return true;
     int error = errno;
-    disconnect(log);
+    syslog_disconnect(log);
     errno = error;
     return false;
 }
 
-static bool connected(struct syslog_socket *log)
+static bool syslog_connected(struct syslog_socket *log)
 {
-    if (log->fd >= 0 || connect_once(log))
+    if (log->fd >= 0 || syslog_connect_once(log))
         return true;
     if (errno != EPROTOTYPE)
         return false;
     log->type = log->type == SOCK_DGRAM ? SOCK_STREAM : SOCK_DGRAM;
-    return connect_once(log);
+    return syslog_connect_once(log);
 }
 
 /* Of a stream a NUL ends each line. Half a line would spoil the next: the connection ends with it.
  */
-static bool send_once(struct syslog_socket *log, const char *text, size_t size)
+static bool syslog_send_once(struct syslog_socket *log, const char *text, size_t size)
 {
     size_t whole = size + (log->type == SOCK_STREAM);
-    ssize_t sent = connected(log) ? send(log->fd, text, whole, MSG_DONTWAIT | MSG_NOSIGNAL) : -1;
+    ssize_t sent =
+        syslog_connected(log) ? send(log->fd, text, whole, MSG_DONTWAIT | MSG_NOSIGNAL) : -1;
     if (sent >= 0 && (size_t)sent == whole)
         return true;
     bool busy = sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS);
     if (!busy)
-        disconnect(log);
+        syslog_disconnect(log);
     return false;
 }
 
@@ -79,6 +80,6 @@ bool syslog_socket_send(struct syslog_socket *log, int priority, int64_t wall_ms
     size_t used = size < 0 ? 0 : (size_t)size < sizeof text ? (size_t)size : sizeof text - 1;
     /* The daemon may have been started anew since the last line: that shows only now. */
     bool was_connected = log->fd >= 0;
-    return used > 0 && (send_once(log, text, used) ||
-                        (was_connected && log->fd < 0 && send_once(log, text, used)));
+    return used > 0 && (syslog_send_once(log, text, used) ||
+                        (was_connected && log->fd < 0 && syslog_send_once(log, text, used)));
 }

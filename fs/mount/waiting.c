@@ -4,23 +4,23 @@
 
 /* OVER may free WAITING, so the request is taken out before; it may also look at what waits in the
  * kernel behind the request, so the reply comes after. */
-static void end_by_itself(struct waiting *waiting, int error)
+static void waiting_end_by_itself(struct waiting *waiting, int error)
 {
     fuse_req_t req = waiting_take(waiting);
     waiting->over(waiting->arg, error);
     fuse_reply_err(req, error);
 }
 
-static void on_deadline(void *arg)
+static void waiting_on_deadline(void *arg)
 {
     struct waiting *waiting = arg;
     waiting->deadline = NULL;
-    end_by_itself(waiting, ETIMEDOUT);
+    waiting_end_by_itself(waiting, ETIMEDOUT);
 }
 
-static void on_interrupt(void *arg)
+static void waiting_on_interrupt(void *arg)
 {
-    end_by_itself(arg, EINTR);
+    waiting_end_by_itself(arg, EINTR);
 }
 
 bool waiting_start(struct waiting *waiting, struct mount *mount, fuse_req_t req, int64_t since_ms,
@@ -32,7 +32,7 @@ bool waiting_start(struct waiting *waiting, struct mount *mount, fuse_req_t req,
         .req = req,
         .pid = fuse_req_ctx(req)->pid,
         .since_ms = since_ms,
-        .deadline = loop_add_timer(mount->app->loop, left_ms, on_deadline, waiting),
+        .deadline = loop_add_timer(mount->app->loop, left_ms, waiting_on_deadline, waiting),
         .over = over,
         .arg = arg,
     };
@@ -40,7 +40,7 @@ bool waiting_start(struct waiting *waiting, struct mount *mount, fuse_req_t req,
         waiting_fail(waiting, ENOMEM);
         return false;
     }
-    interrupt_watch(&waiting->interrupt, mount->app->loop, req, on_interrupt, waiting);
+    interrupt_watch(&waiting->interrupt, mount->app->loop, req, waiting_on_interrupt, waiting);
     return true;
 }
 

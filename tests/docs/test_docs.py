@@ -83,9 +83,9 @@ def test_manual_has_every_variable():
 def messages_of_the_mount():
     """What `mount`, `refresh` and `log` print before there is a mount: of each the longest piece of its
     own words, up to the cure."""
-    sources = [*REPO.glob("fs/mount/*.c"), REPO / "fs/cli/refresh.c", REPO / "fs/cli/log.c"]
+    sources = [*REPO.glob("fs/mount/*.c"), REPO / "fs/cli/refresh_command.c", REPO / "fs/cli/log_command.c"]
     text = re.sub(r'"\s*\n\s*"', "", "".join(path.read_text() for path in sources))
-    printed = re.findall(r'(?:fprintf\(stderr,|complain\((?:word|path|root|argv\[0\]),)\s*"([^"]*)"', text)
+    printed = re.findall(r'(?:fprintf\(stderr,|report_error\((?:word|path|root|argv\[0\]),)\s*"([^"]*)"', text)
     said = [each.removeprefix("ddbfs: ").split("; ")[0] for each in printed]
     longest = {max(re.split(r"%\.?\*?[sd]|\\n", each), key=len).strip(": ") for each in said}
     return sorted(longest - {"", "-o", "out of memory"})

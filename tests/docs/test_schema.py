@@ -378,7 +378,7 @@ def members_of_reference():
 
 
 def operators_of_code():
-    code = (REPO / "core/map/conditions.c").read_text()
+    code = (REPO / "core/map/condition_members.c").read_text()
     table = re.search(r"\} ops\[\] = \{(.*?)\n\};", code, re.S)
     return set(re.findall(r'\{"([^"]+)", COND_', table[1]))
 

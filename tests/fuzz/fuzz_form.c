@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/form/form.h"
+#include "core/output/form.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

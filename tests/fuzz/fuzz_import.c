@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/import/import.h"
+#include "core/draft/import.h"
 #include "core/map/compile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

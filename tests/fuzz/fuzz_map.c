@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/plan/plan.h"
-#include "core/tree/place.h"
+#include "core/read/place.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 
 #include "core/base/printable.h"
 #include "core/base/utf8.h"
-#include "core/map/name.h"
+#include "core/map/escape.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

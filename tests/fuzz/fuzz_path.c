@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "core/describe/explain.h"
 #include "core/dynamo/dynamo.h"
-#include "core/tree/explain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

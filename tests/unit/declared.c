@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "core/map/tables.h"
+#include "core/map/table_members.h"
 
 static const char *text_of(struct arena *arena, struct json value)
 {

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/author/infer.h"
+#include "core/draft/infer.h"
 #include "core/map/compile.h"
-#include "core/map/tables.h"
+#include "core/map/table_members.h"
 
 static void free_line(char **line)
 {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/dynamo/command.h"
-#include "core/dynamo/words.h"
+#include "core/dynamo/cli_command.h"
+#include "core/dynamo/request_words.h"
 
 enum { MOST_ITEMS = 2048 };
 
@@ -326,7 +326,7 @@ static void set_aside(struct source_call *call)
 
 static void give_back(struct source_call *call)
 {
-    payer_give_back(call->payer, call->set_aside);
+    payer_refund(call->payer, call->set_aside);
     call->set_aside = 0;
 }
 

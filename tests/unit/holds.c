@@ -2,7 +2,7 @@
  * a list of conditions, which hold together, and typed items; a line out has a 1 or a 0 an item,
  * then the body of a Query that asks the same, or is the line "error". A condition: {"op":
  * "between", "path": ["a", "b", 0], "values": [{"N": "1"}, …]}, where "op" is the word of
- * core/source/cond.h, or {"op": "or", "children": [ … ]}. */
+ * core/condition/condition.h, or {"op": "or", "children": [ … ]}. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -3,14 +3,14 @@
 
 #include <errno.h>
 
-#include "fs/mount/ahead.h"
-#include "fs/mount/bill.h"
+#include "fs/mount/account.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
-#include "fs/mount/listing.h"
+#include "fs/mount/open_listing.h"
 #include "fs/mount/ops.h"
 #include "fs/mount/parked.h"
-#include "fs/mount/recent.h"
+#include "fs/mount/read_ahead.h"
+#include "fs/mount/recent_paths.h"
 #include "tests/unit/check.h"
 
 static struct kernel *the_kernel;
@@ -102,11 +102,11 @@ void kernel_mount(struct kernel *kernel, struct scene *scene)
     mount->nodes = nodes_new(place_root(scene->map), &mount->budget);
     mount->listings = listings_new(mount);
     mount->failures = failures_new();
-    mount->recent = recent_new();
+    mount->recent = recent_paths_new();
     mount->journal = journal_new(&scene->clock.clock, "/nowhere");
     struct error why;
     CHECK(bills_open(mount, NULL, &why));
-    mount->ahead = ahead_new(mount);
+    mount->ahead = read_ahead_new(mount);
     CHECK(mount->nodes && mount->listings && mount->failures && mount->recent && mount->journal &&
           mount->ahead);
     the_kernel = kernel;
@@ -117,10 +117,10 @@ void kernel_unmount(struct kernel *kernel)
     struct mount *mount = &kernel->mount;
     parked_end_all(mount, ENOTCONN);
     listings_destroy(mount->listings, ENOTCONN);
-    ahead_destroy(mount->ahead);
+    read_ahead_destroy(mount->ahead);
     nodes_destroy(mount->nodes);
     failures_destroy(mount->failures);
-    recent_destroy(mount->recent);
+    recent_paths_destroy(mount->recent);
     journal_destroy(mount->journal);
     CHECK(!mount->bills);
     bills_close(mount);

@@ -2,7 +2,7 @@
 #ifndef DDBFS_TESTS_UNIT_LOADED_H
 #define DDBFS_TESTS_UNIT_LOADED_H
 
-#include "core/tree/place.h"
+#include "core/read/place.h"
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
 

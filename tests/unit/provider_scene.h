@@ -24,7 +24,7 @@ struct scene {
     struct credentials_context context;
     provider_new_fn *make;
     struct credentials_provider *provider;
-    struct credentials_get *get; /* while a question is under way */
+    struct credentials_request *get; /* while a question is under way */
     int answers;
     enum credentials_found found;
     char key[64], secret[64], token[64], account[64], method[64], origin[128];

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/author/declare.h"
-#include "core/author/describe.h"
+#include "core/draft/declare.h"
+#include "core/draft/from_description.h"
 
 /* Knuth's MMIX: the same numbers everywhere. */
 size_t random_below(struct random *random, size_t limit)

@@ -1,6 +1,8 @@
 /* A whole tree for tests. */
 #include "tests/unit/scene.h"
 
+#include "core/describe/texts.h"
+
 #define JOBS "prod-EcomIndexerJobsTable"
 #define SETTINGS "prod-EcomIndexSettingsTable"
 #define SHOPS "prod-ShopifyEntitiesTable"
@@ -82,6 +84,7 @@ bool scene_open(struct scene *scene, const struct map *map, const struct fake_it
         .cache = scene->cache,
         .source = source_for,
         .source_arg = scene,
+        .texts = &describe_texts,
         .describe = describe,
         .names = {.suffix = ""},
     };

@@ -3,7 +3,7 @@
 #ifndef DDBFS_TESTS_UNIT_SCENE_H
 #define DDBFS_TESTS_UNIT_SCENE_H
 
-#include "core/tree/tree.h"
+#include "core/read/tree.h"
 #include "tests/unit/fake_source.h"
 #include "tests/unit/virtual_clock.h"
 

@@ -9,7 +9,7 @@
 struct models_call {
     struct slow_models *slow;
     struct loop_timer *timer;
-    models_fn *fn;
+    model_provider_fn *fn;
     void *arg;
 };
 
@@ -23,8 +23,8 @@ static void arrive(void *arg)
     call.fn(call.arg, call.slow->model, call.slow->model ? NULL : &none);
 }
 
-static const struct model *known(struct models *models, const struct place *place, struct span name,
-                                 int64_t *ttl_left_ms)
+static const struct model *known(struct model_provider *models, const struct place *place,
+                                 struct span name, int64_t *ttl_left_ms)
 {
     struct slow_models *slow = (struct slow_models *)models;
     (void)place;
@@ -35,8 +35,9 @@ static const struct model *known(struct models *models, const struct place *plac
     return slow->model;
 }
 
-static struct models_call *find(struct models *models, const struct place *place, struct span name,
-                                struct payer *payer, models_fn *fn, void *arg)
+static struct models_call *find(struct model_provider *models, const struct place *place,
+                                struct span name, struct payer *payer, model_provider_fn *fn,
+                                void *arg)
 {
     struct slow_models *slow = (struct slow_models *)models;
     struct models_call *call = calloc(1, sizeof *call);
@@ -56,13 +57,14 @@ static void cancel(struct models_call *call)
     free(call);
 }
 
-static bool told(struct models *models, const struct place *place, struct models_told *out)
+static bool told(struct model_provider *models, const struct place *place,
+                 struct model_provider_told *out)
 {
     (void)models, (void)place, (void)out;
     return false;
 }
 
-static const struct models_ops slow_ops = {known, find, cancel, told};
+static const struct model_provider_ops slow_ops = {known, find, cancel, told};
 
 void slow_models_init(struct slow_models *slow, struct loop *loop, const struct model *model)
 {

@@ -4,10 +4,10 @@
 #define DDBFS_TESTS_UNIT_SLOW_MODELS_H
 
 #include "core/base/loop.h"
-#include "core/tree/models.h"
+#include "core/read/model_provider.h"
 
 struct slow_models {
-    struct models models; /* first: a pointer to it is a pointer to this */
+    struct model_provider models; /* first: a pointer to it is a pointer to this */
     struct loop *loop;
     const struct model *model; /* what there is, borrowed; NULL: no such table */
     bool is_known;             /* MODEL has arrived, and is believed from then on */

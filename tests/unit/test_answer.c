@@ -5,7 +5,7 @@
 
 #include "core/aws/retry.h"
 #include "core/aws/skew.h"
-#include "core/dynamo/fault.h"
+#include "core/dynamo/refusal.h"
 #include "core/net/gzip.h"
 #include "tests/unit/check.h"
 

@@ -1,7 +1,7 @@
 /* Paths for a table whose records have formats. */
-#include "core/author/paths.h"
+#include "core/draft/drafted_paths.h"
 
-#include "core/author/write.h"
+#include "core/draft/map_writer.h"
 #include "core/map/compile.h"
 #include "core/map/map.h"
 #include "tests/unit/check.h"

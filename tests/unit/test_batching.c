@@ -468,14 +468,14 @@ static void that_all_is_wanted_reaches_the_inner_call(void)
     struct scene scene;
     open_scene(&scene);
     struct source_ops ops = *scene.fake.source.ops;
-    ops.want_all = note_all_wanted;
+    ops.read_all = note_all_wanted;
     scene.fake.source.ops = &ops;
     struct read *read = read_new(READ_TABLES, "", NULL);
     struct source_call *call = source_start(scene.source, read, NULL, take_any, NULL);
-    source_want_all(scene.source, call);
+    source_read_all(scene.source, call);
     CHECK(call && all_wanted_of && all_wanted_of != call);
     all_wanted_of = NULL;
-    source_want_all(scene.source, ask(&scene, 0, "k0", NULL, false)->call);
+    source_read_all(scene.source, ask(&scene, 0, "k0", NULL, false)->call);
     CHECK(!all_wanted_of);
     scene.source->ops->end(call);
     read_destroy(read);

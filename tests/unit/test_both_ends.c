@@ -144,7 +144,7 @@ static void read_all(struct scene *scene, bool all_wanted)
     CHECK(scene->call);
     scene->began_ms = scene->clock.now_ms;
     if (all_wanted)
-        source_want_all(scene->source, scene->call);
+        source_read_all(scene->source, scene->call);
     CHECK(loop_run(scene->loop));
 }
 

@@ -1,5 +1,5 @@
 /* The cache on a virtual clock: answers, flights, expiry, and the limit on bytes. */
-#include "core/tree/cache.h"
+#include "core/read/cache.h"
 
 #include "core/base/dict.h"
 #include "tests/unit/check.h"
@@ -108,7 +108,7 @@ static struct cache_question question_of(struct scene *scene, const char *key)
 static void ask(struct scene *scene, const char *key, struct asker *asker)
 {
     struct cache_question question = question_of(scene, key);
-    asker->wait = cache_ask(scene->cache, &question, done, asker);
+    asker->wait = cache_request(scene->cache, &question, done, asker);
     CHECK(asker->wait && asker->calls == 0);
 }
 
@@ -125,7 +125,7 @@ static void put_bytes(struct scene *scene, struct span key, struct thing *thing,
     question.key = key;
     question.max_age_ms = 0;
     question.max_missing_age_ms = 0;
-    asker.wait = cache_ask(scene->cache, &question, done, &asker);
+    asker.wait = cache_request(scene->cache, &question, done, &asker);
     struct cache_value value = value_of(thing, memory);
     cache_land(scene->flight, thing ? &value : &(struct cache_value){0});
     CHECK_INT(asker.calls, 1);
@@ -776,10 +776,10 @@ static void what_is_kept_is_found_however_old(void)
     struct cache_value values[] = {value_of(&old, 1), value_of(&young, 1)};
     open_scene(&scene, MEGABYTE);
     CHECK(!cache_find(scene.cache, SPAN_LITERAL("k")));
-    cache_keep(scene.cache, SPAN_LITERAL("k"), &values[0]);
+    cache_store(scene.cache, SPAN_LITERAL("k"), &values[0]);
     virtual_clock_pass(&scene.clock, 1000000);
     CHECK(cache_find(scene.cache, SPAN_LITERAL("k")) == &old);
-    cache_keep(scene.cache, SPAN_LITERAL("k"), &values[1]);
+    cache_store(scene.cache, SPAN_LITERAL("k"), &values[1]);
     CHECK(cache_find(scene.cache, SPAN_LITERAL("k")) == &young && old.refs == 1);
     cache_forget(scene.cache, SPAN_LITERAL("k"));
     cache_forget(scene.cache, SPAN_LITERAL("k"));
@@ -870,7 +870,7 @@ static void an_answer_may_change_everything(void)
     open_scene(&scene, MEGABYTE);
     struct restless restless = {&scene, &other, &again, 0};
     struct cache_question question = question_of(&scene, "k");
-    CHECK(cache_ask(scene.cache, &question, done_restless, &restless));
+    CHECK(cache_request(scene.cache, &question, done_restless, &restless));
     ask(&scene, "k", &other);
     land(&scene, &thing);
     CHECK(restless.calls == 1 && other.calls == 0);

@@ -17,7 +17,7 @@ struct slow_provider {
     struct scene *scene;
 };
 
-struct credentials_get {
+struct credentials_request {
     struct scene *scene;
     struct loop_timer *timer;
     credentials_fn *fn;
@@ -44,7 +44,7 @@ struct scene {
 
 static void tell(void *arg)
 {
-    struct credentials_get get = *(struct credentials_get *)arg;
+    struct credentials_request get = *(struct credentials_request *)arg;
     char id[] = "AKID", secret[] = "SECRET", token[] = "TOKEN";
     struct credentials_answer answer = {.found = get.scene->fails ? CREDENTIALS_FAILED
                                                                   : CREDENTIALS_FOUND};
@@ -57,18 +57,18 @@ static void tell(void *arg)
     get.fn(get.arg, &answer);
 }
 
-static struct credentials_get *slow_get(struct credentials_provider *provider, credentials_fn *fn,
-                                        void *arg)
+static struct credentials_request *slow_get(struct credentials_provider *provider,
+                                            credentials_fn *fn, void *arg)
 {
     struct scene *scene = ((struct slow_provider *)provider)->scene;
-    struct credentials_get *get = calloc(1, sizeof *get);
-    *get = (struct credentials_get){.scene = scene, .fn = fn, .arg = arg};
+    struct credentials_request *get = calloc(1, sizeof *get);
+    *get = (struct credentials_request){.scene = scene, .fn = fn, .arg = arg};
     get->timer = loop_add_timer(scene->loop, scene->slow_ms, tell, get);
     scene->questions++;
     return get;
 }
 
-static void slow_cancel(struct credentials_get *get)
+static void slow_cancel(struct credentials_request *get)
 {
     loop_remove_timer(get->timer);
     free(get);

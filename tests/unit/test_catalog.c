@@ -1,9 +1,9 @@
 /* Models of tables that the service describes: asked for once, believed for a while. */
-#include "core/tree/catalog.h"
+#include "core/read/catalog.h"
 
 #include <stdio.h>
 
-#include "core/tree/resolve.h"
+#include "core/read/resolve.h"
 #include "tests/unit/check.h"
 #include "tests/unit/scene.h"
 
@@ -74,7 +74,7 @@ static void close_catalog(void)
 
 static struct models_call *ask(const char *name)
 {
-    struct models *models = catalog_models(catalog);
+    struct model_provider *models = catalog_models(catalog);
     struct models_call *call = models->ops->find(models, tables, span_text(name), NULL, take, NULL);
     CHECK(call);
     return call;
@@ -82,7 +82,7 @@ static struct models_call *ask(const char *name)
 
 static const struct model *known(const char *name, int64_t *left_ms)
 {
-    struct models *models = catalog_models(catalog);
+    struct model_provider *models = catalog_models(catalog);
     return models->ops->known(models, tables, span_text(name), left_ms);
 }
 
@@ -155,7 +155,7 @@ static void test_those_who_ask_at_once_share_a_request(void)
     ask("Users");
     struct models_call *second = ask("Users");
     ask("Users");
-    struct models *models = catalog_models(catalog);
+    struct model_provider *models = catalog_models(catalog);
     models->ops->cancel(second);
     loop_run(scene.loop);
     CHECK_INT(scene.fake.started, 1);
@@ -168,7 +168,7 @@ static void test_the_last_to_leave_breaks_the_question_off(void)
 {
     open_catalog(0);
     scene.fake.delay_ms = 100;
-    struct models *models = catalog_models(catalog);
+    struct model_provider *models = catalog_models(catalog);
     struct models_call *first = ask("Users"), *second = ask("Users");
     models->ops->cancel(first);
     CHECK_INT(scene.fake.ended, 0);
@@ -290,7 +290,7 @@ static void test_asking_from_within(void)
 {
     char name[] = "Users";
     open_catalog(0);
-    struct models *models = catalog_models(catalog);
+    struct model_provider *models = catalog_models(catalog);
     scene.fake.info = NULL;
     CHECK(models->ops->find(models, tables, span_text(name), NULL, ask_again, name));
     CHECK(models->ops->find(models, tables, span_text(name), NULL, ask_again, name));

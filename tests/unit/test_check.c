@@ -1,6 +1,6 @@
 /* A map against the description of a live table: each difference that would make an answer wrong
  * is told, and nothing else. */
-#include "core/map/check.h"
+#include "core/check/table_check.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"

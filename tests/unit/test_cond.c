@@ -1,5 +1,5 @@
 /* Conditions: when they hold, how they are said, and what tells them apart. */
-#include "core/source/cond.h"
+#include "core/condition/condition.h"
 
 #include "tests/unit/check.h"
 

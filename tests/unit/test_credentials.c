@@ -15,7 +15,7 @@ struct played {
     struct scene *scene;
 };
 
-struct credentials_get {
+struct credentials_request {
     struct scene *scene;
     credentials_fn *fn;
     void *arg;
@@ -26,31 +26,31 @@ struct scene {
     struct loop *loop;
     struct credentials_provider *cache;
     struct played played;
-    struct credentials_get *asked; /* the question under way */
-    const char *method;            /* of what it gives */
+    struct credentials_request *asked; /* the question under way */
+    const char *method;                /* of what it gives */
     int questions, cancelled, destroyed;
 };
 
 /* Somebody who asks the cache. */
 struct asker {
-    struct credentials_get *get;
+    struct credentials_request *get;
     int answers;
     char key[32]; /* "" after a failure */
     struct error err;
 };
 
-static struct credentials_get *played_get(struct credentials_provider *provider, credentials_fn *fn,
-                                          void *arg)
+static struct credentials_request *played_get(struct credentials_provider *provider,
+                                              credentials_fn *fn, void *arg)
 {
     struct scene *scene = ((struct played *)provider)->scene;
     CHECK(!scene->asked);
     scene->asked = calloc(1, sizeof *scene->asked);
-    *scene->asked = (struct credentials_get){scene, fn, arg};
+    *scene->asked = (struct credentials_request){scene, fn, arg};
     scene->questions++;
     return scene->asked;
 }
 
-static void played_cancel(struct credentials_get *get)
+static void played_cancel(struct credentials_request *get)
 {
     get->scene->cancelled++;
     get->scene->asked = NULL;
@@ -97,7 +97,7 @@ static void ask(struct scene *scene, struct asker *asker)
 
 static void answer(struct scene *scene, struct credentials_answer *given)
 {
-    struct credentials_get get = *scene->asked;
+    struct credentials_request get = *scene->asked;
     free(scene->asked);
     scene->asked = NULL;
     get.fn(get.arg, given);

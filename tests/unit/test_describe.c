@@ -1,5 +1,5 @@
 /* From a table's description to the declaration of its generic view. */
-#include "core/author/describe.h"
+#include "core/draft/from_description.h"
 
 #include "core/map/compile.h"
 #include "tests/unit/check.h"

@@ -1,5 +1,5 @@
 /* Pages of a directory: what the map itself puts there, and what can't be listed. */
-#include "core/tree/entries.h"
+#include "core/read/entries.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"

@@ -1,8 +1,8 @@
 /* Environments of a draft, by the names of its tables and what is said of them. */
-#include "core/author/environments.h"
+#include "core/draft/drafted_environments.h"
 
-#include "core/author/describe.h"
 #include "core/base/buf.h"
+#include "core/draft/from_description.h"
 #include "tests/unit/check.h"
 
 static struct arena arena;

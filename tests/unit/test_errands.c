@@ -2,10 +2,10 @@
  * played here; so is a kernel that knows how to forget all names at once, or does not. */
 #include <errno.h>
 
-#include "fs/mount/ahead.h"
-#include "fs/mount/channel.h"
-#include "fs/mount/courier.h"
-#include "fs/mount/refresh.h"
+#include "fs/mount/kernel_channel.h"
+#include "fs/mount/kernel_refresh.h"
+#include "fs/mount/notifier.h"
+#include "fs/mount/read_ahead.h"
 #include "tests/unit/check.h"
 #include "tests/unit/kernel.h"
 #include "tests/unit/sample.h"
@@ -27,7 +27,7 @@ static unsigned forgotten_count;
 static uint64_t given[2 * MANY];
 static unsigned given_count;
 
-bool channel_forget_all(struct fuse_session *session)
+bool kernel_channel_forget_all(struct fuse_session *session)
 {
     (void)session;
     asked_to_forget_all++;
@@ -59,17 +59,17 @@ int fuse_lowlevel_notify_store(struct fuse_session *session, fuse_ino_t ino, off
 
 /* The courier: on his way for COURIER_MS, or for ever. */
 static int64_t courier_ms;
-static struct errand *on_the_way;
+static struct notice *on_the_way;
 
 static void come_back(void *arg)
 {
-    struct errand *errand = arg;
+    struct notice *errand = arg;
     on_the_way = NULL;
     errand->run(errand);
     errand->done(errand);
 }
 
-bool courier_send(struct courier *courier, struct errand *errand)
+bool notifier_send(struct notifier *courier, struct notice *errand)
 {
     (void)courier;
     on_the_way = errand;
@@ -264,7 +264,7 @@ static void after_four_in_a_row_the_next_are_given(void)
     CHECK_INT(given_count, 0);
     read_file(3);
     CHECK_INT(given_count, 32);
-    CHECK_INT(ahead_given(kernel.mount.ahead), 32);
+    CHECK_INT(read_ahead_delivered(kernel.mount.ahead), 32);
     for (unsigned i = 0; i < 32; i++)
         CHECK_INT(given[i], ino_of(4 + i));
     close_mount();

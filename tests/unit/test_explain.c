@@ -1,5 +1,5 @@
 /* What a path reads, in words, in JSON, and as commands. Nobody is asked for it. */
-#include "core/tree/explain.h"
+#include "core/describe/explain.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"

@@ -1,5 +1,5 @@
 /* Forms of a listing: records go in one by one, one file comes out. */
-#include "core/form/form.h"
+#include "core/output/form.h"
 
 #include "tests/unit/check.h"
 

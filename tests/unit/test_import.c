@@ -2,17 +2,17 @@
  * what can't be imported. */
 #include "tests/unit/check.h"
 
-#include "core/import/import.h"
-#include "core/import/template.h"
+#include "core/draft/import.h"
+#include "core/draft/key_template.h"
 
-static void parse_template(enum template_notation notation, const char *text, const char *want)
+static void parse_template(enum key_template_notation notation, const char *text, const char *want)
 {
     struct arena arena = {0};
     struct attribute_parts names;
     CHECK(attribute_parts_init(&names, &arena));
     struct format format;
-    struct template_parts parts = {.names = &names, .notation = notation};
-    const char *wrong = template_parse(&parts, span_text(text), &format);
+    struct key_template_parts parts = {.names = &names, .notation = notation};
+    const char *wrong = key_template_parse(&parts, span_text(text), &format);
     CLEAN_UP(buf_clean_up) struct buf written = {0};
     if (!wrong)
         format_write(&format, &written);
@@ -23,32 +23,33 @@ static void parse_template(enum template_notation notation, const char *text, co
 
 static void test_templates_become_formats(void)
 {
-    parse_template(TEMPLATE_DOLLAR, "USER#${id}", "USER#{id}");
-    parse_template(TEMPLATE_DOLLAR, "${shop}#ORDER#${order}#", "{shop}#ORDER#{order}#");
-    parse_template(TEMPLATE_DOLLAR, "PROFILE", "PROFILE");
-    parse_template(TEMPLATE_DOLLAR, "${user name}|$5", "{user_name}|$5");
-    parse_template(TEMPLATE_BRACES, "MENU#{category}#{product_id}", "MENU#{category}#{product_id}");
-    parse_template(TEMPLATE_BRACES, "{2nd}$x", "{_2nd}$x");
+    parse_template(KEY_TEMPLATE_DOLLAR, "USER#${id}", "USER#{id}");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${shop}#ORDER#${order}#", "{shop}#ORDER#{order}#");
+    parse_template(KEY_TEMPLATE_DOLLAR, "PROFILE", "PROFILE");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${user name}|$5", "{user_name}|$5");
+    parse_template(KEY_TEMPLATE_BRACES, "MENU#{category}#{product_id}",
+                   "MENU#{category}#{product_id}");
+    parse_template(KEY_TEMPLATE_BRACES, "{2nd}$x", "{_2nd}$x");
 }
 
 static void test_templates_that_no_format_can_say(void)
 {
-    parse_template(TEMPLATE_DOLLAR, "", "it is empty");
-    parse_template(TEMPLATE_DOLLAR, "USER#${id", "a { without its }");
-    parse_template(TEMPLATE_DOLLAR, "USER#${}", "a part has no name");
-    parse_template(TEMPLATE_DOLLAR, "{x}${id}", "a format's text can't hold { or }");
-    parse_template(TEMPLATE_DOLLAR, "${a}#${a}", "a part stands twice in it");
-    parse_template(TEMPLATE_DOLLAR, "${a:5}",
+    parse_template(KEY_TEMPLATE_DOLLAR, "", "it is empty");
+    parse_template(KEY_TEMPLATE_DOLLAR, "USER#${id", "a { without its }");
+    parse_template(KEY_TEMPLATE_DOLLAR, "USER#${}", "a part has no name");
+    parse_template(KEY_TEMPLATE_DOLLAR, "{x}${id}", "a format's text can't hold { or }");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${a}#${a}", "a part stands twice in it");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${a:5}",
                    "a part is padded and no number, so that its zeros could be its own");
-    parse_template(TEMPLATE_DOLLAR, "${a:5:x}", "a part is padded with something else than 0");
-    parse_template(TEMPLATE_DOLLAR, "${a:x}", "a part is padded to a size that is no number");
-    parse_template(TEMPLATE_DOLLAR, "${a:}", "a part is padded to a size that no number has");
-    parse_template(TEMPLATE_DOLLAR, "${a:99}", "a part is padded to a size that no number has");
-    parse_template(TEMPLATE_DOLLAR, "${address.city}",
+    parse_template(KEY_TEMPLATE_DOLLAR, "${a:5:x}", "a part is padded with something else than 0");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${a:x}", "a part is padded to a size that is no number");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${a:}", "a part is padded to a size that no number has");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${a:99}", "a part is padded to a size that no number has");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${address.city}",
                    "a part comes from within another attribute");
-    parse_template(TEMPLATE_BRACES, "{a}{b}",
+    parse_template(KEY_TEMPLATE_BRACES, "{a}{b}",
                    "two parts have no text between them, so that no key could be taken apart");
-    parse_template(TEMPLATE_BRACES, "{a}#{b}#{c}#{d}#{e}#{f}#{g}#{h}#{i}#{j}#{k}#{l}#{m}",
+    parse_template(KEY_TEMPLATE_BRACES, "{a}#{b}#{c}#{d}#{e}#{f}#{g}#{h}#{i}#{j}#{k}#{l}#{m}",
                    "a format has at most 24 pieces");
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/import/import.h"
+#include "core/draft/import.h"
 #include "core/map/compile.h"
 
 static void tell_format(const struct format *format, struct buf *out)

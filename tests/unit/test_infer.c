@@ -1,10 +1,10 @@
 /* From sampled records to key formats. */
-#include "core/author/infer.h"
+#include "core/draft/infer.h"
 
-#include "core/author/clues.h"
+#include "core/draft/attribute_clues.h"
 #include "core/item/secret_clues.h"
 #include "core/map/compile.h"
-#include "core/map/tables.h"
+#include "core/map/table_members.h"
 #include "tests/unit/check.h"
 
 /* A table and its records. */

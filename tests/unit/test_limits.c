@@ -38,7 +38,7 @@ static bool take(struct account *account, double units)
     struct error err;
     bool ok = account_set_aside(account, units, units, NULL, &err) == PAYER_AGREES;
     if (ok) {
-        account_give_back(account, units);
+        account_refund(account, units);
         account_charge(account, units);
     }
     return ok;
@@ -109,14 +109,14 @@ static void a_request_is_held_while_others_may_take_what_is_left(void)
     payer_turn_leave(&gone);
     account_charge(one, 0.5);
     CHECK_INT(woken, 0);
-    account_give_back(one, 50);
+    account_refund(one, 50);
     CHECK_INT(woken, 1);
     check_left(one, 1.5);
     account_pass(other, one, 50); /* the request that goes on for another is that one's */
     check_word(one, 0.5, PAYER_HOLDS);
     check_word(other, 0.5, PAYER_AGREES);
-    account_give_back(one, 50);
-    account_give_back(other, 0.5);
+    account_refund(one, 50);
+    account_refund(other, 0.5);
     account_leave(one);
     account_leave(other);
     close_scene(&scene);
@@ -135,11 +135,11 @@ static void what_fits_is_not_held_but_overtakes_nothing(void)
     CHECK_INT(account_set_aside(one, 0.5, 178, &turn, &err), PAYER_HOLDS);
     check_word(one, 50, PAYER_HOLDS);
     check_word(other, 50, PAYER_AGREES);
-    account_give_back(one, 50);
+    account_refund(one, 50);
     CHECK_INT(woken, 1);
     check_word(one, 50, PAYER_AGREES);
-    account_give_back(one, 100);
-    account_give_back(other, 50);
+    account_refund(one, 100);
+    account_refund(other, 50);
     account_leave(one);
     account_leave(other);
     close_scene(&scene);
@@ -173,7 +173,7 @@ static void what_was_read_beyond_is_owed_to_the_seconds_that_follow(void)
     struct account *one = join(&scene, 7, 1);
     CHECK_INT(account_set_aside(one, 0.5, 50, NULL, &err), PAYER_AGREES);
     account_charge(one, 5); /* an item that is larger than what is left */
-    account_give_back(one, 50);
+    account_refund(one, 50);
     for (int second = 1; second <= 2; second++) {
         check_left(one, 0);
         virtual_clock_pass(&scene.clock, 1000);
@@ -239,7 +239,7 @@ static void take_response(void *arg)
     crowd->seconds[second] += reader->took;
     crowd->largest = reader->took > crowd->largest ? reader->took : crowd->largest;
     account_charge(reader->account, reader->took);
-    account_give_back(reader->account, reader->most);
+    account_refund(reader->account, reader->most);
     CHECK(loop_add_timer(crowd->loop, 0, go_on, reader));
 }
 

@@ -1,6 +1,6 @@
 /* Listings of a mount: what is told of entries, when more of them are asked for, and how one ends.
  */
-#include "fs/mount/listing.h"
+#include "fs/mount/open_listing.h"
 
 #include <errno.h>
 

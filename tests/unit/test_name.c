@@ -1,6 +1,6 @@
 /* Names: cases one by one, then properties that hold for any byte string. The generator's seed is
  * printed; DDBFS_TEST_SEED repeats a run. */
-#include "core/map/name.h"
+#include "core/map/escape.h"
 
 #include <inttypes.h>
 #include <time.h>

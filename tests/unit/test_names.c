@@ -4,14 +4,14 @@
  *
  * DDBFS_TEST_NAMES=all takes all strings of two bytes, and of three bytes of the nasty alphabet, to
  * every map (minutes instead of seconds); DDBFS_TEST_SEED repeats a run's random strings. */
-#include "core/tree/names.h"
+#include "core/name/names.h"
 
 #include <dirent.h>
 #include <inttypes.h>
 #include <time.h>
 
 #include "core/base/printable.h"
-#include "core/tree/place.h"
+#include "core/read/place.h"
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
 

@@ -1,16 +1,16 @@
 /* Memory that runs out, at every point: the n-th allocation fails, for every n, while a map is
  * parsed, a record read, a directory listed, a path explained. Nothing crashes, nothing leaks, and
  * the answer is "out of memory" or the right one. */
-#include "core/author/declare.h"
-#include "core/author/infer.h"
 #include "core/base/unified.h"
-#include "core/form/form.h"
+#include "core/describe/explain.h"
+#include "core/describe/readme.h"
+#include "core/describe/skill.h"
+#include "core/draft/declare.h"
+#include "core/draft/infer.h"
 #include "core/item/difference.h"
 #include "core/item/without.h"
-#include "core/skill/skill.h"
-#include "core/tree/explain.h"
-#include "core/tree/readme.h"
-#include "core/tree/resolve.h"
+#include "core/output/form.h"
+#include "core/read/resolve.h"
 #include "tests/unit/check.h"
 #include "tests/unit/oom.h"
 #include "tests/unit/sample.h"
@@ -315,8 +315,9 @@ static void test_asking_again(void)
     int asker_calls = 0, joined_calls = 0;
     struct scene scene;
     open_scene(&scene);
-    refused_wait = cache_ask(scene.cache, &question, count_call, &asker_calls);
-    CHECK(refused_wait && cache_ask(scene.cache, &question, leave_for_the_asker, &joined_calls));
+    refused_wait = cache_request(scene.cache, &question, count_call, &asker_calls);
+    CHECK(refused_wait &&
+          cache_request(scene.cache, &question, leave_for_the_asker, &joined_calls));
     arm(1, false);
     cache_fail(flight, &spent);
     CHECK(disarm());

@@ -1,5 +1,5 @@
 /* Patterns settled: which conditions a path's words become, and how entries are named. */
-#include "core/map/draft.h"
+#include "core/map/pattern_draft.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
@@ -440,11 +440,11 @@ static void test_a_slash_in_a_key_is_escaped_in_names(void)
 static void test_path_has_finds_whole_names(void)
 {
     struct declared_path path = {.path = "x/{shop_id}/{query*}/"};
-    CHECK(draft_path_has(&path, "shop_id"));
-    CHECK(draft_path_has(&path, "query"));
-    CHECK(!draft_path_has(&path, "shop"));
-    CHECK(!draft_path_has(&path, "x"));
-    CHECK(!draft_path_has(&path, "hop_id"));
+    CHECK(pattern_draft_path_has(&path, "shop_id"));
+    CHECK(pattern_draft_path_has(&path, "query"));
+    CHECK(!pattern_draft_path_has(&path, "shop"));
+    CHECK(!pattern_draft_path_has(&path, "x"));
+    CHECK(!pattern_draft_path_has(&path, "hop_id"));
 }
 
 static void test_an_open_part_may_stand_in_a_path(void)

@@ -1,6 +1,6 @@
 /* Places: what a path means by the map alone, in which order siblings are tried, and the names
  * that lead back. */
-#include "core/tree/place.h"
+#include "core/read/place.h"
 
 #include "tests/unit/loaded.h"
 

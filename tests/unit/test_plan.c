@@ -3,7 +3,7 @@
 #include "core/plan/plan.h"
 
 #include "core/plan/index_parts.h"
-#include "core/plan/sieve.h"
+#include "core/plan/item_match.h"
 
 #include "tests/unit/loaded.h"
 
@@ -284,7 +284,7 @@ static bool item_has_key(const char *text)
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct key key;
     parse_item(text, &doc);
-    return sieve_key(map->models[0], json_root(&doc), &arena, &key);
+    return item_match_key(map->models[0], json_root(&doc), &arena, &key);
 }
 
 static void test_the_key_of_an_item(void)
@@ -304,7 +304,7 @@ static void check_entry(const char *directory, const char *pk, const char *sk, c
     struct key key = text_key(pk, sk);
     struct place *place = resolve(directory, &plain);
     const struct map_entry *entry =
-        sieve_entry(place->table, place->route->list, &key, &place->bindings, &parts);
+        item_match_entry(place->table, place->route->list, &key, &place->bindings, &parts);
     const char *got = entry ? entry->kind->name : "none";
     place_destroy(place);
     CHECK_TEXT(got, want);
@@ -394,18 +394,18 @@ static void test_the_parts_of_an_index_come_from_the_item(void)
     close_map();
 }
 
-static enum sieve_verdict verdict_on(const char *path, const char *item)
+static enum item_match_verdict verdict_on(const char *path, const char *item)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    struct sifted sifted;
+    struct matched_item sifted;
     struct error err = {0};
     parse_item(item, &doc);
     struct place *place = resolve(path, &plain);
     struct plan *plan = place_plan(place, &err);
     if (!plan)
         CHECK_FAIL("%s", err.text);
-    enum sieve_verdict verdict = sieve_item(plan, json_root(&doc), &arena, &sifted);
+    enum item_match_verdict verdict = item_match_item(plan, json_root(&doc), &arena, &sifted);
     plan_unref(plan);
     place_destroy(place);
     return verdict;
@@ -417,12 +417,13 @@ static void test_what_counts_of_a_listing(void)
 {
     load_example();
     const char *path = "/prod/index-settings/kl7/products.d";
-    CHECK_INT(verdict_on(path, ITEM("{\"S\":\"INDEX#products#AGENTIC_CONFIG\"}")), SIEVE_COUNTS);
-    CHECK_INT(verdict_on(path, ITEM("{\"S\":\"INDEX#products\"}")), SIEVE_OTHER);
-    CHECK_INT(verdict_on(path, ITEM("{\"S\":\"INDEX#shoes#AGENTIC_CONFIG\"}")), SIEVE_OTHER);
-    CHECK_INT(verdict_on(path, ITEM("{\"S\":\"INDEX#products#NEW\"}")), SIEVE_UNDECLARED);
-    CHECK_INT(verdict_on(path, ITEM("{\"N\":\"1\"}")), SIEVE_UNREADABLE);
-    CHECK_INT(verdict_on(path, "{\"pk\":{\"S\":\"kl7\"}}"), SIEVE_UNREADABLE);
+    CHECK_INT(verdict_on(path, ITEM("{\"S\":\"INDEX#products#AGENTIC_CONFIG\"}")),
+              ITEM_MATCH_COUNTS);
+    CHECK_INT(verdict_on(path, ITEM("{\"S\":\"INDEX#products\"}")), ITEM_MATCH_OTHER);
+    CHECK_INT(verdict_on(path, ITEM("{\"S\":\"INDEX#shoes#AGENTIC_CONFIG\"}")), ITEM_MATCH_OTHER);
+    CHECK_INT(verdict_on(path, ITEM("{\"S\":\"INDEX#products#NEW\"}")), ITEM_MATCH_UNDECLARED);
+    CHECK_INT(verdict_on(path, ITEM("{\"N\":\"1\"}")), ITEM_MATCH_UNREADABLE);
+    CHECK_INT(verdict_on(path, "{\"pk\":{\"S\":\"kl7\"}}"), ITEM_MATCH_UNREADABLE);
     close_map();
 }
 
@@ -435,7 +436,7 @@ static bool holds(const char *path, const char *item)
     struct key key;
     parse_item(item, &doc);
     struct place *place = resolve(path, &plain);
-    CHECK(sieve_key(place->table, json_root(&doc), &arena, &key));
+    CHECK(item_match_key(place->table, json_root(&doc), &arena, &key));
     struct error err = {0};
     struct plan *plan = place_plan(place, &err);
     bool ok = plan_holds(plan, &key, json_root(&doc), &err);
@@ -532,11 +533,11 @@ static void test_names_that_tell_of_the_index(void)
     check_query("/prod/t/x/of/NEW/05,7,b",
                 "prod-T/K: p = x and s = NEW and n = N:5; filter pk = U#7 and sk = b");
     check_query("/prod/t/x/up/B/A,7,b", "prod-T/K: p = x and s = A; filter pk = U#7 and sk = b");
-    CHECK_INT(verdict_on("/prod/t/x", item), SIEVE_COUNTS);
+    CHECK_INT(verdict_on("/prod/t/x", item), ITEM_MATCH_COUNTS);
     CHECK_INT(verdict_on("/prod/t/x", IN_INDEX("\"s\":{\"S\":\"2026\"}", "\"n\":{\"N\":\"5\"}")),
-              SIEVE_UNDECLARED);
-    CHECK_INT(verdict_on("/prod/t/x/k/NEW,7,b", item), SIEVE_OTHER);
-    CHECK_INT(verdict_on("/prod/t/x/k/NEW%232026,7,b", item), SIEVE_COUNTS);
+              ITEM_MATCH_UNDECLARED);
+    CHECK_INT(verdict_on("/prod/t/x/k/NEW,7,b", item), ITEM_MATCH_OTHER);
+    CHECK_INT(verdict_on("/prod/t/x/k/NEW%232026,7,b", item), ITEM_MATCH_COUNTS);
     close_map();
 }
 

@@ -1,5 +1,5 @@
 /* What a path means, when the map knows it at once and when somebody has to be asked. */
-#include "core/tree/resolve.h"
+#include "core/read/resolve.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"

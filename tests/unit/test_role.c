@@ -481,7 +481,7 @@ static void a_code_that_was_typed(void)
     struct typist typist = {MFA_TYPED, 0};
     open_scene(&scene, credentials_role_new, with_mfa);
     scene.context.mfa_codes = &codes;
-    CHECK(mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
     script_answer(scene.script, 503, "", "<html>");
     script_answer(scene.script, 200, "", ROLE("ASIA1"));
     check_found(&scene, "ASIA1");
@@ -489,7 +489,7 @@ static void a_code_that_was_typed(void)
                   "&SerialNumber=arn%3Aaws%3Aiam%3A%3A1%3Amfa%2Fme"
                   "&TokenCode=000001");
     /* It is good once; what it gave is kept. */
-    CHECK(mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
     CHECK_INT(typist.times, 1);
     virtual_clock_pass(&scene.clock, 4 * 60 * MINUTE_MS);
     check_failed(&scene, ERROR_EXPIRED, "needs a code of the MFA device");
@@ -504,7 +504,7 @@ static void nobody_is_asked_for_a_role_that_makes_no_sense(void)
     struct typist typist = {MFA_TYPED, 0};
     open_scene(&scene, credentials_role_new,
                P "role_arn = r\nsource_profile = p\nmfa_serial = arn:aws:iam::1:mfa/me\n");
-    CHECK(mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
     CHECK_INT(typist.times, 0);
     check_failed(&scene, ERROR_DENIED, "goes in a circle");
 }
@@ -516,18 +516,18 @@ static void who_is_asked_for_a_code(void)
     CLEAN_UP(buf_clean_up_secret) struct buf code = {0};
     struct typist typist = {MFA_NOBODY, 0};
     open_scene(&scene, credentials_role_new, with_mfa);
-    CHECK(mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
     CHECK(!codes.first);
     typist.asked = MFA_FAILED;
-    CHECK(!mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(!mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
     CHECK_TEXT(scene.err.text, "nothing was typed");
     CHECK(!codes.first);
     setenv("AWS_ACCESS_KEY_ID", "ENV", 1);
-    CHECK(mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
     CHECK_INT(typist.times, 2);
     scene.context.asked_for = true; /* which turns the environment off */
     typist.asked = MFA_TYPED;
-    CHECK(mfa_codes_ask(&codes, &scene.context, type, &typist, &scene.err));
+    CHECK(mfa_codes_request(&codes, &scene.context, type, &typist, &scene.err));
     unsetenv("AWS_ACCESS_KEY_ID");
     CHECK(!mfa_codes_take(&codes, "another", &code));
     CHECK(mfa_codes_take(&codes, "arn:aws:iam::1:mfa/me", &code));

@@ -286,7 +286,7 @@ static void an_expired_token_without_a_network(void)
 /* Another environment's question at the same time. */
 struct other {
     struct credentials_provider *provider;
-    struct credentials_get *get;
+    struct credentials_request *get;
     enum credentials_found found;
 };
 

@@ -1,6 +1,6 @@
 /* Files and listings through the cache, from a fake source: what is read for them, what comes of
  * it, what is kept, and that a question can be given up at any time. */
-#include "core/tree/tree.h"
+#include "core/read/tree.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"

@@ -1,6 +1,6 @@
 /* Filters as people type them: what they come to, that what is printed can be typed, and what is
  * said of those that are wrong. */
-#include "core/plan/where.h"
+#include "core/condition/where.h"
 
 #include "tests/unit/check.h"
 

@@ -1,8 +1,8 @@
 /* A map's text, written. */
-#include "core/author/write.h"
+#include "core/draft/map_writer.h"
 
-#include "core/author/describe.h"
-#include "core/author/layout.h"
+#include "core/draft/from_description.h"
+#include "core/draft/json_layout.h"
 #include "core/map/compile.h"
 #include "core/map/map.h"
 #include "tests/unit/check.h"
@@ -288,13 +288,13 @@ static void test_notes(void)
 {
     CLEAN_UP(arena_discard) struct arena arena = {0};
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    struct layout *root = layout_add(&arena, NULL, NULL, LAYOUT_OBJECT);
-    layout_add_raw(&arena, root, "a", "1");
+    struct json_layout *root = json_layout_add(&arena, NULL, NULL, JSON_LAYOUT_OBJECT);
+    json_layout_add_raw(&arena, root, "a", "1");
     root->children->note =
         "A key with \x1b[31m and \xe2\x80\xa8 in it.\n\n  an example\nWords that go on and on "
         "until "
         "there is no room left for them on the line, so that another one begins where they end.";
-    layout_write(root, &text);
+    json_layout_write(root, &text);
     CHECK_TEXT(buf_text(&text),
                "{\n"
                "  // A key with %1B[31m and %E2%80%A8 in it.\n"

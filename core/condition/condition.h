@@ -1,0 +1,96 @@
+/* Conditions: what an item has to be like to count. The same tree is sent to a source, which tests
+ * it after reading, and tested here on items that came another way; both must agree, so the tests
+ * below decide as the service documents it. */
+#ifndef DDBFS_CORE_CONDITION_CONDITION_H
+#define DDBFS_CORE_CONDITION_CONDITION_H
+
+#include <stdint.h>
+
+#include "core/base/arena.h"
+#include "core/item/value.h"
+#include "core/json/json.h"
+
+enum cond_op {
+    /* The five that the condition on a key may be made of, too; they take one value, or two. */
+    COND_EQ,
+    COND_BEGINS,
+    COND_BETWEEN, /* both ends included */
+    COND_LT,
+    COND_LE,
+    COND_GT,
+    COND_GE,
+
+    /* Of filters alone. */
+    COND_NE,       /* true of a missing attribute, and of one of another type */
+    COND_CONTAINS, /* a substring, a member of a set, an element of a list */
+    COND_IN,       /* equal to one of the list's values */
+    COND_EXISTS,
+    COND_MISSING, /* does not exist; a NULL does exist */
+
+    /* Of conditions; ATTRIBUTE is then empty. */
+    COND_AND,
+    COND_OR,
+    COND_NOT, /* of one child */
+};
+
+/* Sorts after every other text: where a range of all texts that begin alike ends. */
+#define COND_LAST_CHARACTER "\xF4\x8F\xBF\xBF"
+
+/* One step below an attribute: the member of a map, or the element of a list. */
+struct cond_step {
+    bool is_index;
+    struct span name;
+    uint32_t index;
+};
+
+/* The service's own bounds, and one of ours (the depth of and, or and not), which keeps every walk
+ * over a condition shallow. */
+enum { COND_MAX_LIST = 99, COND_MAX_STEPS = 31, COND_MAX_DEPTH = 8 };
+
+/* All in it is borrowed, mostly from the arena that it was built in. */
+struct cond {
+    struct span attribute; /* top-level */
+    enum cond_op op;
+    struct value value;            /* what is compared with; the lower end of COND_BETWEEN */
+    struct value upper;            /* of COND_BETWEEN */
+    const struct cond_step *steps; /* below the attribute: .city, [0] */
+    size_t step_count;
+    const struct value *list; /* of COND_IN */
+    size_t list_count;
+    const struct cond *children; /* of COND_AND, COND_OR and COND_NOT */
+    size_t child_count;
+};
+
+/* Copies FROM with all that it borrows into ARENA. False when memory ran out. */
+bool cond_copy(const struct cond *from, struct arena *arena, struct cond *out);
+
+/* Whether a scalar answers a comparison; one of another type never does, but for COND_NE. */
+bool cond_admits(const struct cond *cond, struct value value);
+
+/* Whether a typed item answers the condition. A missing attribute answers COND_NE and COND_MISSING
+ * and nothing else. FAILED is set, and the answer means nothing, when memory ran out. */
+bool cond_holds(const struct cond *cond, struct json item, bool *failed);
+
+/* Calls FN for the top-level attribute of each comparison in it, until FN says false, which is then
+ * the result. */
+bool cond_each_attribute(const struct cond *cond, bool (*fn)(void *arg, struct span attribute),
+                         void *arg);
+
+/* "=", "begins with", "between", … */
+const char *cond_word(enum cond_op op);
+
+/* Appends where the condition looks, as a map writes it: address.city, tags[0], 'a.b'. */
+void cond_write_path(const struct cond *cond, struct buf *out);
+
+/* Appends the condition in words for people: attempts > 5 and (done = true or tags contains "x").
+ * Long texts are cut. */
+void cond_write_words(const struct cond *cond, struct buf *out);
+
+/* The same for COUNT conditions that hold together. */
+void conds_write_words(const struct cond *conds, size_t count, struct buf *out);
+
+/* Appends a text that two conditions share only if they ask the same. Numbers that are equal have
+ * one spelling in it. */
+void cond_write_identity(const struct cond *cond, struct buf *out);
+
+#endif

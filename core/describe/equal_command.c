@@ -1,0 +1,557 @@
+/* Plans as commands. jq tells kinds of records apart by regular expressions, which are made of the
+ * same formats as everything else that knows kinds. */
+#include "core/describe/equal_command.h"
+
+#include "core/condition/jq.h"
+#include "core/condition/operand.h"
+#include "core/json/json.h"
+#include "core/map/condition_template.h"
+#include "core/plan/implied.h"
+
+/* Appends TEXT so that a regular expression takes it as it stands. */
+static void equal_command_add_literal(struct buf *regex, struct span text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        if (memchr("\\^$.|?*+()[]{}", text.data[i], 14))
+            buf_add_char(regex, '\\');
+        buf_add_char(regex, text.data[i]);
+    }
+}
+
+/* A part reaches to the first occurrence of the literal behind it, the last one to the literal that
+ * ends the text; and it holds no separator unless it is open. One that stands twice has the same
+ * value both times. */
+static void equal_command_add_part(struct buf *regex, const struct model *table,
+                                   const struct map_kind *kind, const struct format *format,
+                                   size_t at, struct bindings *seen)
+{
+    const struct format_piece *piece = &format->pieces[at];
+    const struct format_piece *next = at + 1 < format->count ? piece + 1 : NULL;
+    bool twice = implied_count_param(table, kind, piece->param) > 1;
+    for (size_t i = 0; twice && i < seen->count; i++) {
+        if (strcmp(seen->items[i].param, piece->param) == 0) {
+            buf_printf(regex, "\\k<g%zu>", i);
+            return;
+        }
+    }
+    if (twice) {
+        buf_printf(regex, "(?<g%zu>", seen->count);
+        bindings_add(seen, piece->param, SPAN_LITERAL(""));
+    }
+    if (piece->pad > 0) {
+        buf_printf(regex, "[0-9]{%u}%s", piece->pad, twice ? ")" : "");
+        return;
+    }
+    static const char *const others[] = {
+        [FORMAT_ANY_CASE] = "", [FORMAT_LOWER] = "A-Z", [FORMAT_UPPER] = "a-z"};
+    bool last = at + 2 >= format->count;
+    bool ahead =
+        !last && next->literal.size && (piece->open || next->literal.data[0] != table->separator);
+    if (ahead) {
+        buf_add_text(regex, "(?:(?!");
+        equal_command_add_literal(regex, next->literal);
+        buf_add_char(regex, ')');
+    }
+    if (piece->open && !piece->letters) {
+        buf_add_text(regex, "[\\s\\S]");
+    } else {
+        buf_add_text(regex, "[^");
+        if (!piece->open)
+            equal_command_add_literal(regex, span_of(&table->separator, 1));
+        buf_printf(regex, "%s]", others[piece->letters]);
+    }
+    buf_add_text(regex, ahead ? ")*" : "*");
+    buf_add_text(regex, twice ? ")" : "");
+}
+
+static void equal_command_add_format(struct buf *regex, const struct model *table,
+                                     const struct map_kind *kind, const struct format *format,
+                                     const struct bindings *path, struct bindings *seen)
+{
+    for (size_t i = 0; i < format->count; i++) {
+        const struct format_piece *piece = &format->pieces[i];
+        const struct span *value =
+            piece->param ? bindings_find(path, piece->param) : &piece->literal;
+        CLEAN_UP(buf_clean_up) struct buf text = {0};
+        if (value && piece->param)
+            format_write_part(piece, *value, &text);
+        regex->failed = regex->failed || text.failed;
+        if (value)
+            equal_command_add_literal(regex, piece->param ? buf_span(&text) : *value);
+        else
+            equal_command_add_part(regex, table, kind, format, i, seen);
+    }
+}
+
+static void equal_command_add_test(struct buf *out, const struct buf *value,
+                                   const struct buf *regex)
+{
+    CLEAN_UP(buf_clean_up) struct buf whole = {0};
+    buf_printf(&whole, "\\A%s\\z", buf_text(regex));
+    buf_printf(out, "(%s | test(", buf_text(value));
+    json_write_ascii(out, buf_span(&whole));
+    buf_add_text(out, "))");
+    out->failed = out->failed || whole.failed || regex->failed || value->failed;
+}
+
+/* Appends a jq condition: an item is of KIND, and no part contradicts PATH. Nothing when every item
+ * of the query is. */
+static void equal_command_write_kind(struct buf *out, const struct plan *plan,
+                                     const struct map_kind *kind, const struct bindings *path)
+{
+    const struct model *table = plan->table;
+    CLEAN_UP(buf_clean_up) struct buf value = {0}, regex = {0};
+    struct bindings seen = {0};
+    bool together = implied_repeats_parts(table, kind, path);
+    bool first = true;
+    for (size_t i = 0; i < table->key_count; i++) {
+        if (!together && implied_by_key(plan->table, plan->query, kind, i, path))
+            continue;
+        buf_add_text(&value, value.size ? " + \"\\n\" + " : "");
+        buf_add_text(&regex, regex.size ? "\\n" : "");
+        buf_add_char(&value, '.');
+        json_write_ascii(&value, span_text(table->keys[i].attribute));
+        buf_printf(&value, ".%s", value_type_name(table->keys[i].type));
+        equal_command_add_format(&regex, table, kind, &kind->keys[i], path, &seen);
+        if (together && i + 1 < table->key_count)
+            continue;
+        buf_add_text(out, first ? "" : " and ");
+        equal_command_add_test(out, &value, &regex);
+        first = false;
+        buf_truncate(&value, 0);
+        buf_truncate(&regex, 0);
+    }
+}
+
+/* What the path's range leaves out at its end, though the service gives it. */
+static void equal_command_write_exclusions(struct buf *out, const struct plan *plan,
+                                           const struct map_kind *kind)
+{
+    for (size_t i = 0; i < plan->pattern->excluded_count; i++) {
+        const struct map_part *part = &plan->pattern->excluded[i];
+        CLEAN_UP(buf_clean_up) struct buf end = {0}, value = {0}, same = {0};
+        struct bindings path = plan->path;
+        if (!format_expand(&part->value, &plan->path, &end) ||
+            !model_read_part(plan->table, part->param, buf_span(&end), &value) ||
+            !bindings_add(&path, part->param, buf_span(&value)))
+            continue;
+        equal_command_write_kind(&same, plan, kind, &path);
+        out->failed = out->failed || end.failed || value.failed || same.failed;
+        if (same.size)
+            buf_printf(out, "%s((%s) | not)", out->size ? " and " : "", buf_text(&same));
+    }
+}
+
+static bool equal_command_has_parts_of(const struct format *format, const struct format *wanted)
+{
+    for (size_t i = 0; i < format->count; i++)
+        if (format->pieces[i].param && format_has(wanted, format->pieces[i].param))
+            return true;
+    return false;
+}
+
+/* Appends a jq condition: an item has KEY, of the index, as a name of ENTRY tells it; or, where
+ * names tell nothing of KEY, it has it at all. */
+static void equal_command_write_index_key(struct buf *out, const struct plan *plan,
+                                          const struct map_entry *entry, const struct map_key *key)
+{
+    CLEAN_UP(buf_clean_up) struct buf regex = {0}, whole = {0};
+    struct bindings seen = {0};
+    const struct format *format = model_key_format(plan->table, key, entry->kind);
+    bool told = format && equal_command_has_parts_of(format, &entry->indexed);
+    const char *param = told ? format_whole_param(format) : NULL;
+    const struct span *value = param ? bindings_find(&plan->path, param) : NULL;
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    if (value && format_expand(format, &plan->path, &whole)) {
+        struct span text = operand_copy(&arena, key->type, buf_span(&whole));
+        struct cond same = {
+            .attribute = span_text(key->attribute), .op = COND_EQ, .value = {key->type, text}};
+        jq_write_cond(&same, out);
+        out->failed = out->failed || arena.failed || whole.failed;
+        return;
+    }
+    buf_add_text(out, "(.");
+    json_write_ascii(out, span_text(key->attribute));
+    buf_printf(out, ".%s | . != null", value_type_name(key->type));
+    if (told && key->type == VALUE_S) {
+        equal_command_add_format(&regex, plan->table, entry->kind, format, &plan->path, &seen);
+        buf_printf(&whole, "\\A%s\\z", buf_text(&regex));
+        buf_add_text(out, " and test(");
+        json_write_ascii(out, buf_span(&whole));
+        buf_add_char(out, ')');
+        out->failed = out->failed || regex.failed || whole.failed;
+    }
+    buf_add_char(out, ')');
+}
+
+static bool equal_command_is_conditioned(const struct map_pattern *pattern,
+                                         const struct map_key *key)
+{
+    for (size_t i = 0; i < pattern->where_count; i++)
+        if (strcmp(pattern->where[i].attribute, key->attribute) == 0)
+            return true;
+    return false;
+}
+
+/* Appends a jq condition: an item has the index's key as a name of ENTRY tells it, or, in a
+ * listing, so that it can be named. A record that was read by its own key may have left the index.
+ */
+static void equal_command_write_index_keys(struct buf *out, const struct plan *plan,
+                                           const struct map_entry *entry)
+{
+    const struct map_key *key;
+    for (size_t i = 0; entry->indexed.count > 0 && (key = model_index_key(plan->pattern->index, i));
+         i++) {
+        const struct format *format = model_key_format(plan->table, key, entry->kind);
+        bool told = format && equal_command_has_parts_of(format, &entry->indexed);
+        if (model_is_key(plan->table, key->attribute) ||
+            (!told && (plan->kind != PLAN_KEY || equal_command_is_conditioned(plan->pattern, key))))
+            continue;
+        buf_add_text(out, out->size ? " and " : "");
+        equal_command_write_index_key(out, plan, entry, key);
+    }
+}
+
+/* Which of the listing's entries the plan is of; NULL when it is of none. */
+static const struct map_entry *equal_command_entry_at(const struct plan *plan, size_t i)
+{
+    if (plan->entry)
+        return plan->kind == PLAN_SEARCH ? NULL : plan->entry;
+    return plan->kind_of ? NULL : &plan->pattern->entries[i];
+}
+
+static size_t equal_command_kind_count(const struct plan *plan)
+{
+    return plan->kind_of ? 1 : plan->pattern->entry_count;
+}
+
+static const struct map_kind *equal_command_kind_at(const struct plan *plan, size_t i)
+{
+    return plan->kind_of ? plan->kind_of : plan->pattern->entries[i].kind;
+}
+
+/* The value that the plan's own key has for ATTRIBUTE; NULL when it is none of the key's. */
+static const struct value *equal_command_value_in_key(const struct plan *plan,
+                                                      struct span attribute)
+{
+    for (size_t i = 0; i < plan->key.count; i++)
+        if (span_equal(plan->key.attributes[i].name, attribute))
+            return &plan->key.attributes[i].value;
+    return NULL;
+}
+
+/* Adds those of CONDS to the jq condition ALL that the key alone does not decide. False when the
+ * key alone says no. */
+static bool equal_command_add_conds(const struct plan *plan, const struct map_cond *conds,
+                                    size_t count, struct buf *all)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    for (size_t i = 0; i < count; i++) {
+        struct cond cond;
+        struct error ignored;
+        bool ok = condition_expand(&conds[i], &plan->path, &arena, &cond, &ignored);
+        all->failed = all->failed || !ok;
+        const struct value *own = ok ? equal_command_value_in_key(plan, cond.attribute) : NULL;
+        if (own && !cond_admits(&cond, *own))
+            return false;
+        if (ok && !own) {
+            buf_add_text(all, all->size ? " and " : "");
+            jq_write_cond(&cond, all);
+        }
+    }
+    return true;
+}
+
+/* Appends a jq condition: an item is of a kind that counts. Nothing when all are. */
+static void equal_command_write_kinds(struct buf *out, const struct plan *plan)
+{
+    CLEAN_UP(buf_clean_up) struct buf any = {0};
+    size_t count = equal_command_kind_count(plan);
+    for (size_t i = 0; i < count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf one = {0};
+        equal_command_write_kind(&one, plan, equal_command_kind_at(plan, i), &plan->path);
+        equal_command_write_exclusions(&one, plan, equal_command_kind_at(plan, i));
+        if (equal_command_entry_at(plan, i))
+            equal_command_write_index_keys(&one, plan, equal_command_entry_at(plan, i));
+        out->failed = out->failed || one.failed;
+        if (one.size == 0)
+            return;
+        buf_printf(&any, "%s%s%s%s", i ? " or " : "", count > 1 ? "(" : "", buf_text(&one),
+                   count > 1 ? ")" : "");
+    }
+    buf_add_span(out, buf_span(&any));
+    out->failed = out->failed || any.failed;
+}
+
+/* Appends a jq condition: an item is not the record of OWN, which has a name of its own. */
+static void equal_command_write_not_own(struct buf *out, const struct plan *own)
+{
+    CLEAN_UP(buf_clean_up) struct buf all = {0};
+    for (size_t i = 0; i < own->key.count; i++) {
+        struct cond same = {.attribute = own->key.attributes[i].name,
+                            .op = COND_EQ,
+                            .value = own->key.attributes[i].value};
+        buf_add_text(&all, i ? " and " : "");
+        jq_write_cond(&same, &all);
+    }
+    if (equal_command_add_conds(own, own->pattern->filter, own->pattern->filter_count, &all))
+        buf_printf(out, "%s((%s) | not)", out->size ? " and " : "", buf_text(&all));
+    out->failed = out->failed || all.failed;
+}
+
+/* Appends a jq filter from all items to those that count; nothing when all do. */
+static void equal_command_write_sift(struct buf *out, const struct command_of *command)
+{
+    CLEAN_UP(buf_clean_up) struct buf all = {0};
+    equal_command_write_kinds(&all, command->plan);
+    if (all.size && command->own_count) {
+        CLEAN_UP(buf_clean_up) struct buf kinds = {0};
+        buf_printf(&kinds, "(%s)", buf_text(&all));
+        buf_truncate(&all, 0);
+        buf_add_span(&all, buf_span(&kinds));
+        all.failed = all.failed || kinds.failed;
+    }
+    for (size_t i = 0; i < command->own_count; i++)
+        equal_command_write_not_own(&all, command->own[i]);
+    if (all.size)
+        jq_write_select(buf_span(&all), out);
+    out->failed = out->failed || all.failed;
+}
+
+/* Whether the map knows records that the query may give and that don't count: then no number of
+ * items is known to be enough. */
+static bool equal_command_others_may_come(const struct plan *plan)
+{
+    const struct model *table = plan->table;
+    for (const struct map_kind *other = table->kinds; other; other = other->next) {
+        bool wanted = false, overlaps = false;
+        for (size_t i = 0; i < equal_command_kind_count(plan); i++) {
+            const struct map_kind *kind = equal_command_kind_at(plan, i);
+            wanted = wanted || kind == other || kind == table->any;
+            bool same = true;
+            for (size_t k = 0; k < table->key_count; k++)
+                same = same && format_overlaps(&kind->keys[k], &other->keys[k]);
+            overlaps = overlaps || same;
+        }
+        if (!wanted && overlaps)
+            return true;
+    }
+    return false;
+}
+
+/* Appends a jq filter from those that count to the one that is the file. */
+static void equal_command_write_choice(struct buf *out, const struct plan *plan)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    const struct map_pattern *pattern = plan->pattern;
+    if (pattern->pick == PICK_NONE) {
+        buf_add_text(out, plan->query->limit == 1
+                              ? ".[0] // empty"
+                              : "if length > 1 then error(\"several records answer\") "
+                                "else .[0] // empty end");
+        return;
+    }
+    json_write_ascii(&name, span_text(pattern->pick_attribute));
+    /* Among equals the first one is meant; max_by takes the last. Of a text and a number neither is
+     * greater. */
+    jq_write_decimal(out);
+    buf_printf(out,
+               "if (map(.%s | keys) | unique | length) > 1 then error(\"of several types\") else "
+               "%s(.%s.S // (.%s.N | decimal)) // empty end",
+               buf_text(&name), pattern->pick == PICK_GREATEST ? "reverse | max_by" : "min_by",
+               buf_text(&name), buf_text(&name));
+    out->failed = out->failed || name.failed;
+}
+
+/* Appends a jq filter from an item to one attribute: scalars bare, others typed. */
+static void equal_command_write_bare(struct buf *out, struct span attribute)
+{
+    buf_add_text(out, " | .");
+    json_write_ascii(out, attribute);
+    buf_add_text(out, " // empty | .S // .N // .B // (if has(\"BOOL\") then .BOOL elif "
+                      "has(\"NULL\") then null else . end)");
+}
+
+static void equal_command_write_sort_of(struct buf *out, const char *item, const struct read *query)
+{
+    for (size_t i = 0; i < query->sort_count; i++) {
+        buf_printf(out, "%s%s[", i ? ", " : "[", item);
+        json_write_ascii(out, query->sort[i]);
+        buf_add_char(out, ']');
+    }
+    buf_add_text(out, query->sort_count ? "]" : "[]");
+}
+
+/* Appends a jq filter from those that count to the first of them, and those that share the sort key
+ * of the last of these. */
+static void equal_command_write_with_ties(struct buf *out, const struct read *query)
+{
+    unsigned long limit = query->limit;
+    buf_printf(out, ".[%lu] as $last | to_entries[] | select(.key < %lu or ", limit - 1, limit);
+    equal_command_write_sort_of(out, ".value", query);
+    buf_add_text(out, " == ");
+    equal_command_write_sort_of(out, "$last", query);
+    buf_add_text(out, ") | .value");
+}
+
+/* Appends a jq filter from an item to its key. */
+static void equal_command_write_key(struct buf *out, const struct model *table)
+{
+    for (size_t i = 0; i < table->key_count; i++) {
+        buf_add_text(out, i ? ", " : " | {");
+        json_write_ascii(out, span_text(table->keys[i].attribute));
+    }
+    buf_add_char(out, '}');
+}
+
+/* Whether what is asked beside the path is tested of records that are read again, rather than of
+ * what the query gives. */
+static bool equal_command_requests_again(const struct plan *plan)
+{
+    bool here = plan->parts.late || plan->parts.early.child_count > 0;
+    return plan->reads_again && here && (plan->parts.late || plan->query->limit > 0);
+}
+
+static void equal_command_write_select(const struct cond *cond, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf condition = {0};
+    jq_write_cond(cond, &condition);
+    jq_write_select(buf_span(&condition), out);
+    out->failed = out->failed || condition.failed;
+}
+
+/* How many of those that are asked for; 0 when the query's own limit says it. */
+static uint32_t equal_command_requested_limit(const struct plan *plan)
+{
+    bool said = !plan->asked || (plan->query->limit == plan->asked->limit && !plan->query->ties &&
+                                 plan->parts.early.child_count == 0 && !plan->parts.late);
+    return said ? 0 : plan->asked->limit;
+}
+
+/* Appends a jq filter from those that count to those that are asked for, one after another. */
+static void equal_command_write_listed(const struct plan *plan, struct buf *out)
+{
+    const struct read *query = plan->query;
+    bool early = plan->parts.early.child_count > 0 && !equal_command_requests_again(plan);
+    uint32_t most = equal_command_requests_again(plan) ? 0 : equal_command_requested_limit(plan);
+    bool more = early || most > 0;
+    buf_add_text(out, query->ties && more ? "[" : "");
+    if (query->ties)
+        equal_command_write_with_ties(out, query);
+    else if (query->limit)
+        buf_printf(out, ".[:%lu]", (unsigned long)query->limit);
+    buf_add_text(out, !more ? "" : query->ties ? "] | " : query->limit ? " | " : "");
+    if (early)
+        equal_command_write_select(&plan->parts.early, out);
+    if (most)
+        buf_printf(out, "%s.[:%lu]", early ? " | " : "", (unsigned long)most);
+    if (more)
+        buf_add_text(out, " | .[]");
+    else if (!query->ties)
+        buf_add_text(out, query->limit ? "[]" : ".[]");
+}
+
+/* Of what CHOOSE gives one after another no more than how many they are. */
+static void equal_command_write_length(struct buf *choose)
+{
+    CLEAN_UP(buf_clean_up) struct buf listed = {0};
+    buf_move(&listed, choose);
+    buf_printf(choose, "[%s] | length", buf_text(&listed));
+    choose->failed = choose->failed || listed.failed;
+}
+
+/* The plan's query, and of its answer what counts, as keys when these are read again. */
+static void equal_command_write_query(const struct command_of *command, struct buf *out)
+{
+    const struct plan *plan = command->plan;
+    CLEAN_UP(buf_clean_up) struct buf sift = {0}, choose = {0};
+    bool keys = plan->reads_again && plan->kind != PLAN_SEARCH;
+    equal_command_write_sift(&sift, command);
+    if (plan->kind == PLAN_FIND)
+        equal_command_write_choice(&choose, plan);
+    else
+        equal_command_write_listed(plan, &choose);
+    if (keys)
+        equal_command_write_key(&choose, plan->table);
+    else if (plan->counts)
+        equal_command_write_length(&choose);
+    else if (plan->kind == PLAN_FIND && plan->attribute.size)
+        equal_command_write_bare(&choose, plan->attribute);
+    struct source_command how = {
+        .options = command->options,
+        .sift = sift.size ? buf_text(&sift) : NULL,
+        .choose = plan->query->counts ? NULL : buf_text(&choose),
+        .flags = keys                                              ? "-ac"
+                 : plan->kind == PLAN_FIND && plan->attribute.size ? "-r"
+                                                                   : "-c",
+        .first_suffice = !equal_command_others_may_come(plan) && command->own_count == 0 &&
+                         (plan->kind == PLAN_LIST || plan->query->limit == 1),
+    };
+    command->source->write_command(plan->query, &how, out);
+    out->failed = out->failed || sift.failed || choose.failed;
+}
+
+/* Appends a jq filter from the record of the plan's own key to those that are the path's: it may be
+ * there, and not (or no longer) be what the path says. Nothing when it always is. */
+static void equal_command_write_doubts(const struct plan *plan, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf all = {0};
+    const struct map_pattern *pattern = plan->pattern;
+    if (plan_excludes(pattern, &plan->path, &plan->path) ||
+        !equal_command_add_conds(plan, pattern->where, pattern->where_count, &all) ||
+        !equal_command_add_conds(plan, pattern->filter, pattern->filter_count, &all))
+        buf_add_text(out, "map(empty)");
+    else {
+        if (plan->entry)
+            equal_command_write_index_keys(&all, plan, plan->entry);
+        if (all.size)
+            jq_write_select(buf_span(&all), out);
+    }
+    out->failed = out->failed || all.failed;
+}
+
+/* The record that is read by its key: KEY is a shell's word, or NULL when the Read says it. */
+static void equal_command_write_get(const struct command_of *command, const char *key,
+                                    struct buf *out)
+{
+    const struct plan *plan = command->plan;
+    CLEAN_UP(buf_clean_up) struct buf sift = {0}, choose = {0};
+    struct source_command how = {.options = command->options, .key = key, .flags = "-c"};
+    if (plan->kind == PLAN_KEY)
+        equal_command_write_doubts(plan, &sift);
+    if (equal_command_requests_again(plan))
+        equal_command_write_select(plan->asked->filter, &sift);
+    if (sift.size)
+        how.sift = buf_text(&sift);
+    if (plan->kind == PLAN_LIST) {
+        how.choose = ".[]";
+    } else if (plan->attribute.size || sift.size) {
+        buf_add_text(&choose, ".[0] // empty");
+        if (plan->attribute.size)
+            equal_command_write_bare(&choose, plan->attribute);
+        how.choose = buf_text(&choose);
+        how.flags = plan->attribute.size ? "-r" : "-c";
+    }
+    command->source->write_command(command->items, &how, out);
+    out->failed = out->failed || sift.failed || choose.failed;
+}
+
+void command_write(const struct command_of *command, struct buf *out)
+{
+    const struct plan *plan = command->plan;
+    if (plan->kind == PLAN_KEY) {
+        equal_command_write_get(command, NULL, out);
+        return;
+    }
+    equal_command_write_query(command, out);
+    if (plan->kind == PLAN_SEARCH || !plan->reads_again)
+        return;
+    /* Where the query finds nothing, nothing more is asked. */
+    buf_add_text(out, " | while IFS= read -r key; do ");
+    equal_command_write_get(command, "\"$key\"", out);
+    buf_add_text(out, "; done");
+    if (equal_command_requests_again(plan) && plan->asked->limit > 0)
+        buf_printf(out, " | head -n %lu", (unsigned long)plan->asked->limit);
+    if (plan->counts)
+        buf_add_text(out, " | wc -l");
+}

@@ -1,0 +1,62 @@
+#include "core/describe/markdown.h"
+
+#include "core/base/printable.h"
+#include "core/json/json.h"
+
+static size_t markdown_longest_run(struct span text, char c)
+{
+    size_t longest = 0, run = 0;
+    for (size_t i = 0; i < text.size; i++) {
+        run = text.data[i] == c ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+/* By whole characters. */
+static void markdown_cut(struct buf *text)
+{
+    if (text->size <= MARKDOWN_MOST_BYTES)
+        return;
+    size_t size = MARKDOWN_MOST_BYTES;
+    while (size > 0 && ((unsigned char)text->data[size] & 0xC0) == 0x80)
+        size--;
+    buf_truncate(text, size);
+    buf_add_text(text, "…");
+}
+
+/* A code span ends at as many backticks as it began with; the blank that may stand behind the first
+ * and before the last of them is no part of it. */
+void markdown_add_code(struct buf *out, struct span text)
+{
+    CLEAN_UP(buf_clean_up) struct buf safe = {0};
+    printable_add(&safe, text, "");
+    markdown_cut(&safe);
+    out->failed = out->failed || safe.failed;
+    size_t ticks = markdown_longest_run(buf_span(&safe), '`') + 1;
+    bool blank = ticks > 1 || (safe.size > 0 && safe.data[0] == ' ') || safe.size == 0;
+    buf_add_repeated(out, '`', ticks);
+    buf_add_text(out, blank ? " " : "");
+    buf_add_span(out, buf_span(&safe));
+    buf_add_text(out, blank ? " " : "");
+    buf_add_repeated(out, '`', ticks);
+}
+
+/* JSON's strings are YAML's, too. */
+void markdown_add_yaml(struct buf *out, struct span text)
+{
+    CLEAN_UP(buf_clean_up) struct buf plain = {0}, json = {0};
+    for (size_t i = 0; i < text.size; i++)
+        buf_add_char(&plain, text.data[i] == '<' || text.data[i] == '>' ? ' ' : text.data[i]);
+    json_write_string(&json, buf_span(&plain));
+    json_add_printable(out, buf_span(&json));
+    out->failed = out->failed || plain.failed || json.failed;
+}
+
+size_t markdown_lines(const struct buf *text)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < text->size; i++)
+        lines += text->data[i] == '\n';
+    return lines;
+}

@@ -1,0 +1,65 @@
+#include "core/describe/price.h"
+
+#include "core/plan/capacity_bounds.h"
+#include "core/read/fact.h"
+#include "core/read/key_scan.h"
+#include "core/read/links.h"
+
+void price_clean_up(struct price *price)
+{
+    proofs_clean_up(&price->proofs);
+    plan_unref(price->plan);
+    *price = (struct price){0};
+}
+
+/* What reading what the link leads to costs, were it there. */
+static bool price_add_target(struct price *price, const struct place *place,
+                             const struct place_options *names)
+{
+    struct error err = {0};
+    struct place *target = links_example(place, names);
+    struct plan *plan = target && place_is_read(target) ? place_plan(target, &err) : NULL;
+    if (plan)
+        cost_add(&price->target, &plan->cost);
+    price->target_is_entry = plan && plan->entry && place_is_read(place);
+    plan_unref(plan);
+    bool known = target && err.kind != ERROR_NO_MEMORY;
+    place_destroy(target);
+    return known;
+}
+
+bool price_init(struct price *price, const struct place *place, const struct place_options *names,
+                struct error *err)
+{
+    *price = (struct price){0};
+    if (place_is_read(place)) {
+        price->plan = place_plan(place, err);
+        if (!price->plan)
+            return false;
+        price->cost = price->plan->cost;
+    }
+    cost_add(&price->cost, &place->way);
+    if (place->kind == PLACE_LINK && !price_add_target(price, place, names))
+        return error_no_memory(err);
+    cost_add(&price->cost, &price->target);
+    if (place->kind == PLACE_ROOT)
+        for (const struct map_environment *each = place->map->environments; each; each = each->next)
+            price->cost.tables |= !format_is_literal(&each->name);
+    price->cost.tables |= place->kind == PLACE_TABLES;
+    price->cost.described = place->table_name != NULL;
+    /* The description tells the schema. */
+    if (place->kind == PLACE_FACT && place->fact != FACT_SCHEMA)
+        price->cost.requests = (unsigned)fact_read_count(place->fact);
+    bool scans = place->kind == PLACE_DIRECTORY && names->scan && place_key_step(place);
+    if (scans) {
+        price->cost.scans = KEY_SCAN_SEGMENTS;
+        price->cost.units.scan = capacity_bounds_of_scan(names->scan->bytes, KEY_SCAN_SEGMENTS);
+        price->cost.units.least = KEY_SCAN_SEGMENTS * capacity_bounds_of_item(0, false);
+    }
+    if (place->asked) /* of the records alone */
+        return true;
+    if (!proofs_init(&price->proofs, place, names, price->plan, err))
+        return false;
+    proofs_add_cost(&price->proofs, &price->cost);
+    return true;
+}

@@ -1,0 +1,162 @@
+#include "core/describe/route_words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/describe/price.h"
+#include "core/draft/attribute_clues.h"
+
+void route_words_path(const struct route *route, struct buf *out)
+{
+    if (!route->parent)
+        return;
+    route_words_path(route->parent, out);
+    if (route->parent->parent)
+        buf_add_char(out, '/');
+    format_write(&route->segment, out);
+}
+
+bool route_words_cost(const struct place *directory, const struct route *route,
+                      const struct map_pattern *pattern, const struct place_options *names,
+                      struct cost *out)
+{
+    CLEAN_UP(price_clean_up) struct price price = {0};
+    struct error why = {0};
+    struct place *place = place_example(directory, route);
+    bool found = place && price_init(&price, place, names, &why);
+    place_destroy(place);
+    if (found)
+        *out = price.cost;
+    if (found && pattern->limit_param) { /* what stands in for the number is a small one */
+        struct cost widest;
+        cost_of_pattern(pattern, NULL, pattern->limit, &widest);
+        out->units.most += widest.units.most - price.plan->cost.units.most;
+    }
+    if (!found) /* nothing that could stand in for what is typed suits it */
+        cost_of_pattern(pattern, NULL, pattern->limit, out);
+    out->described = false; /* that is the same for all */
+    return place && why.kind != ERROR_NO_MEMORY;
+}
+
+/* The parameter of ROUTE's own step that VALUE goes up to; NULL where the step says nothing of it.
+ */
+static const char *route_words_stated_last(const struct route *route, const struct format *value)
+{
+    for (size_t i = value->count; i-- > 0;)
+        if (value->pieces[i].param)
+            return format_has(&route->segment, value->pieces[i].param) ? value->pieces[i].param
+                                                                       : NULL;
+    return NULL;
+}
+
+static bool route_words_ends_with(const struct format *format, struct span literal)
+{
+    return format->count > 0 && span_ends(format->pieces[format->count - 1].literal, literal);
+}
+
+/* Which part of what is in order the step shows by its condition. */
+static void route_words_write_range(const struct route *route, const struct map_pattern *pattern,
+                                    struct buf *out)
+{
+    if (pattern->where_count == 0)
+        return;
+    const struct map_cond *cond = &pattern->where[pattern->where_count - 1];
+    const char *value = route_words_stated_last(route, &cond->value);
+    const char *upper =
+        cond->op == COND_BETWEEN ? route_words_stated_last(route, &cond->upper) : NULL;
+    bool open = cond->value.count > 0 && cond->value.pieces[cond->value.count - 1].param;
+    if (value && cond->op == COND_BEGINS && open) { /* no separator ends what is typed */
+        buf_printf(out, "all that begins with {%s}", value);
+        if (route_words_ends_with(&route->segment, span_text("*")))
+            buf_add_text(out, "; quote the * in a shell");
+    } else if (value && upper && strcmp(value, upper) != 0) {
+        buf_add_text(out, "both ends included");
+        if (route_words_ends_with(&cond->upper, span_text(COND_LAST_CHARACTER)))
+            buf_printf(out, ", and all that begins with {%s}", upper);
+    }
+}
+
+/* How many of them: what a listing leaves out is told, as an entry less is no error. */
+static void route_words_write_limit(const struct route *route, const struct map_pattern *pattern,
+                                    struct buf *out)
+{
+    if (pattern->limit == 0)
+        return;
+    const struct map_cond *cond =
+        pattern->where_count ? &pattern->where[pattern->where_count - 1] : NULL;
+    const char *behind = cond && cond->op == COND_GT && !pattern->descending
+                             ? route_words_stated_last(route, &cond->value)
+                             : NULL;
+    const char *which = behind ? "next" : pattern->descending ? "last" : "first";
+    buf_add_text(out, out->size ? "; " : "");
+    if (pattern->limit_param)
+        buf_printf(out, "the %s {%s}", which, pattern->limit_param);
+    else
+        buf_printf(out, "the %s %" PRIu32, which, pattern->limit);
+    if (behind)
+        buf_printf(out, " behind {%s}", behind);
+    if (pattern->ties)
+        buf_add_text(out, ", and what shares its key with the last of them");
+    if (behind && pattern->index) /* whose names have other keys, too */
+        buf_add_text(out, "; go on with the index's sort key of the last");
+    else if (behind)
+        buf_add_text(out, "; go on with the last name");
+}
+
+void route_words_window(const struct route *route, const struct map_pattern *pattern,
+                        struct buf *out)
+{
+    route_words_write_range(route, pattern, out);
+    route_words_write_limit(route, pattern, out);
+}
+
+/* Whether the path of PATTERN, or the pattern itself, says the part PARAM. */
+static bool route_words_is_stated(const struct map_pattern *pattern, const char *param)
+{
+    size_t size = strlen(param);
+    for (const char *at = pattern->path; (at = strchr(at, '{')); at++)
+        if (strncmp(at + 1, param, size) == 0 && strchr("}*:", at[1 + size]))
+            return true;
+    for (size_t i = 0; i < pattern->said_count; i++)
+        if (strcmp(pattern->said[i].param, param) == 0)
+            return true;
+    return false;
+}
+
+/* The first part of KEY that the path does not say; NULL for none. */
+static const char *route_words_first_unsaid(const struct map_pattern *pattern,
+                                            const struct map_key *key)
+{
+    const struct map_kind *kind = pattern->entries[0].kind;
+    const struct format *format =
+        pattern->index ? model_key_format(pattern->table, key, kind) : &kind->keys[1];
+    for (size_t i = 0; format && i < format->count; i++)
+        if (format->pieces[i].param && !route_words_is_stated(pattern, format->pieces[i].param))
+            return format->pieces[i].param;
+    return NULL;
+}
+
+bool route_words_is_dated(const struct map_pattern *pattern)
+{
+    const struct map_index *index = pattern->index;
+    const char *param = NULL;
+    size_t count = index ? index->sort_count : pattern->table->key_count - 1;
+    for (size_t i = 0; i < count && !param; i++)
+        param =
+            route_words_first_unsaid(pattern, index ? &index->sort[i] : &pattern->table->keys[1]);
+    return param && (clue_names_a_date(span_text(param)) ||
+                     (pattern->mtime && strcmp(pattern->mtime, param) == 0));
+}
+
+void route_words_order(const struct map_pattern *pattern, struct buf *out)
+{
+    if (pattern->entries[0].rank.digits)
+        buf_printf(out, "names begin with their place in it: the %s first, also in a mount's ls",
+                   !route_words_is_dated(pattern) ? pattern->descending ? "last key" : "first key"
+                   : pattern->descending          ? "newest"
+                                                  : "oldest");
+    else if (pattern->descending)
+        buf_printf(out, "%s first; in a mount ls sorts by name: ls -U keeps the order%s",
+                   route_words_is_dated(pattern) ? "newest" : "last key",
+                   pattern->mtime ? ", ls -t sorts by date" : "");
+}

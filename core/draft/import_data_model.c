@@ -1,0 +1,317 @@
+#include "core/draft/import_data_model.h"
+
+#include "core/draft/access_pattern.h"
+#include "core/draft/imported_kinds.h"
+#include "core/draft/imported_secrets.h"
+
+/* One table while it is read. */
+struct data_model_table {
+    struct import_reader *reading;
+    struct attribute_parts names;
+    struct declared_table *table;
+    const char *keys[2]; /* the table's own key attributes; the second may be NULL */
+    struct json entity;  /* whose templates are read */
+};
+
+static bool data_model_recognises(struct json root)
+{
+    struct json tables = json_member(root, "tables");
+    if (!json_is(tables, JSON_ARRAY))
+        return false;
+    for (struct json each = json_first(tables); json_present(each); each = json_next(each))
+        if (json_is(json_member(each, "table_config"), JSON_OBJECT))
+            return true;
+    return false;
+}
+
+/* A text that has to be there, or NULL with a note. */
+static const char *data_model_needed_text(struct import_reader *reading, struct json owner,
+                                          const char *name)
+{
+    struct json value = json_member(owner, name);
+    const char *text = import_reader_text(reading, value);
+    if (!text)
+        import_reader_leave_out(reading, json_present(value) ? value : owner, "\"%s\" needs a text",
+                                name);
+    return text;
+}
+
+/* The type of an entity's field as a key attribute has it. */
+static enum value_type data_model_field_type(struct json entity, struct span name)
+{
+    static const char *const numbers[] = {"integer", "decimal", "float", "number"};
+    struct json field = json_first(json_member(entity, "fields"));
+    while (json_present(field) && !json_string_is(json_member(field, "name"), name))
+        field = json_next(field);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (json_string_is(json_member(field, "type"), span_text(numbers[i])))
+            return VALUE_N;
+    return VALUE_S;
+}
+
+/* The type of the key that TEMPLATE makes: a field that stands alone keeps its own, and all else is
+ * put together to a text. */
+static enum value_type data_model_template_type(struct json entity, struct span template)
+{
+    bool alone = template.size > 2 && template.data[0] == '{' &&
+                 memchr(template.data, '}', template.size) == template.data + template.size - 1;
+    return alone ? data_model_field_type(entity, span_of(template.data + 1, template.size - 2))
+                 : VALUE_S;
+}
+
+/* Reads the template VALUE of a key attribute. */
+static enum kind_key data_model_read_template(struct data_model_table *reader, struct json value,
+                                              struct format *format, enum value_type *type)
+{
+    const struct key_template_parts parts = {.names = &reader->names,
+                                             .notation = KEY_TEMPLATE_BRACES};
+    const char *text = import_reader_text(reader->reading, value);
+    if (!json_present(value) || json_is(value, JSON_NULL))
+        return KIND_KEY_ABSENT;
+    const char *wrong =
+        text ? key_template_parse(&parts, span_text(text), format) : "it is no text";
+    if (wrong) {
+        import_reader_leave_out(reader->reading, value, "this template: %s", wrong);
+        return KIND_KEY_LEFT_OUT;
+    }
+    *type = data_model_template_type(reader->entity, span_text(text));
+    return KIND_KEY_FOUND;
+}
+
+/* One attribute's name, or a list of them where a key has several. */
+static void data_model_read_index_side(struct data_model_table *reader, struct json owner,
+                                       const char *name, bool sort, struct declared_index *index)
+{
+    struct json value = json_member(owner, name);
+    bool list = json_is(value, JSON_ARRAY);
+    for (struct json each = list ? json_first(value) : value; json_present(each);
+         each = list ? json_next(each) : (struct json){0}) {
+        const char *attribute = import_reader_text(reader->reading, each);
+        if (attribute)
+            import_reader_add_index_key(reader->reading, each, index, sort, attribute);
+        else
+            import_reader_leave_out(reader->reading, each, "\"%s\" needs the name of an attribute",
+                                    name);
+    }
+}
+
+static void data_model_read_projection(struct data_model_table *reader, struct json owner,
+                                       struct declared_index *index)
+{
+    struct json projection = json_member(owner, "projection");
+    if (json_string_is(projection, SPAN_LITERAL("ALL")))
+        index->projects = PROJECTS_ALL;
+    if (json_string_is(projection, SPAN_LITERAL("KEYS_ONLY")))
+        index->projects = PROJECTS_KEYS;
+    if (!json_string_is(projection, SPAN_LITERAL("INCLUDE")))
+        return;
+    import_reader_add_includes(reader->reading, index, json_member(owner, "included_attributes"));
+}
+
+static void data_model_read_indexes(struct data_model_table *reader, struct json list)
+{
+    for (struct json each = json_first(list); json_present(each); each = json_next(each)) {
+        const char *name = data_model_needed_text(reader->reading, each, "name");
+        struct declared_index *index =
+            name ? import_reader_add_index(reader->reading, each, reader->table, name) : NULL;
+        if (!index)
+            continue;
+        data_model_read_index_side(reader, each, "partition_key", false, index);
+        data_model_read_index_side(reader, each, "sort_key", true, index);
+        data_model_read_projection(reader, each, index);
+    }
+}
+
+/* The template of the key attribute number I of a side that has COUNT of them. */
+static struct json data_model_template_at(struct json mapping, const char *name, size_t i)
+{
+    struct json value = json_member(mapping, name);
+    if (!json_is(value, JSON_ARRAY))
+        return i == 0 ? value : (struct json){0};
+    struct json each = json_first(value);
+    while (i-- > 0)
+        each = json_next(each);
+    return each;
+}
+
+/* The template by which a mapping says ATTRIBUTE, if it does. */
+static struct json data_model_find_template(struct data_model_table *reader, struct json mapping,
+                                            const char *attribute)
+{
+    const char *name = import_reader_text(reader->reading, json_member(mapping, "name"));
+    const struct declared_index *index =
+        name ? import_reader_find_index(reader->table, name) : NULL;
+    for (size_t i = 0; index && i < index->partition_count; i++)
+        if (strcmp(index->partition[i].attribute, attribute) == 0)
+            return data_model_template_at(mapping, "pk_template", i);
+    for (size_t i = 0; index && i < index->sort_count; i++)
+        if (strcmp(index->sort[i].attribute, attribute) == 0)
+            return data_model_template_at(mapping, "sk_template", i);
+    return (struct json){0};
+}
+
+/* How the entity writes a key attribute: of the table, or of an index that it has a mapping for. */
+static enum kind_key data_model_find_key(void *context, const char *attribute,
+                                         struct format *format, enum value_type *type)
+{
+    struct data_model_table *reader = context;
+    struct json template = {0};
+    if (strcmp(attribute, reader->keys[0]) == 0)
+        template = json_member(reader->entity, "pk_template");
+    else if (reader->keys[1] && strcmp(attribute, reader->keys[1]) == 0)
+        template = json_member(reader->entity, "sk_template");
+    struct json each = json_first(json_member(reader->entity, "gsi_mappings"));
+    for (; json_present(each) && !json_present(template); each = json_next(each))
+        template = data_model_find_template(reader, each, attribute);
+    return data_model_read_template(reader, template, format, type);
+}
+
+/* Mappings to what is no index; and those that write a key of the table in another way than the
+ * entity does, which is then what counts. */
+static void data_model_check_mappings(struct data_model_table *reader)
+{
+    struct json mappings = json_member(reader->entity, "gsi_mappings");
+    for (struct json each = json_first(mappings); json_present(each); each = json_next(each)) {
+        const char *name = data_model_needed_text(reader->reading, each, "name");
+        if (name && !import_reader_find_index(reader->table, name))
+            import_reader_leave_out(reader->reading, each, "\"gsi_list\" has no index \"%s\"",
+                                    name);
+        for (size_t i = 0; i < 2 && reader->keys[i]; i++) {
+            struct json own = json_member(reader->entity, i ? "sk_template" : "pk_template");
+            struct json other = data_model_find_template(reader, each, reader->keys[i]);
+            if (json_present(other) && !span_equal(json_raw(own), json_raw(other)))
+                import_reader_leave_out(reader->reading, other,
+                                        "%s is a key of the table, which has another template",
+                                        reader->keys[i]);
+        }
+    }
+}
+
+static void data_model_read_entity(struct data_model_table *reader, struct json name,
+                                   struct json entity)
+{
+    reader->entity = entity;
+    const struct kind kind = {.name = import_reader_text(reader->reading, name),
+                              .at = entity,
+                              .keys = {reader->keys[0], reader->keys[1]},
+                              .key = data_model_find_key,
+                              .context = reader};
+    if (!kind.name)
+        return;
+    data_model_check_mappings(reader);
+    imported_kinds_add(reader->reading, reader->table, &kind);
+    struct json field = json_first(json_member(entity, "fields"));
+    for (; json_present(field); field = json_next(field))
+        imported_secrets_look_at(reader->reading, reader->table, json_member(field, "name"), field);
+}
+
+static const struct declared_record *data_model_find_record(const struct declared_table *table,
+                                                            const char *name)
+{
+    const struct declared_record *record = table->records;
+    while (record && strcmp(record->name, name) != 0)
+        record = record->next;
+    return record;
+}
+
+static void data_model_open_whole(const struct declared_table *table, struct format *format,
+                                  const char *attribute)
+{
+    const struct declared_type *type = table->types;
+    while (type && strcmp(type->attribute, attribute) != 0)
+        type = type->next;
+    if (format->count == 1 && format->pieces[0].param && !type)
+        format->pieces[0].open = true;
+}
+
+/* A template says nothing of what a field holds. Where all records are of one kind, a field that is
+ * a whole key may hold separators: there is nothing to be told from. */
+static void data_model_open_only_kind(struct declared_table *table)
+{
+    struct declared_record *record = table->records;
+    for (size_t i = 0; i < record->key_count && !record->next; i++)
+        data_model_open_whole(table, &record->keys[i].format, record->keys[i].attribute);
+    for (struct declared_index *index = table->indexes; index && !record->next; index = index->next)
+        for (size_t i = 0; i < KEY_MAX_ATTRIBUTES; i++) {
+            if (index->partition[i].by_kind)
+                data_model_open_whole(table, &index->partition[i].by_kind->format,
+                                      index->partition[i].attribute);
+            if (index->sort[i].by_kind)
+                data_model_open_whole(table, &index->sort[i].by_kind->format,
+                                      index->sort[i].attribute);
+        }
+}
+
+/* Those of the entities that became records. */
+static void data_model_read_patterns(struct data_model_table *reader, struct json entities)
+{
+    for (struct json name = json_first(entities); json_present(name);
+         name = json_next(json_next(name))) {
+        struct json patterns = json_member(json_next(name), "access_patterns");
+        const char *kind = import_reader_text(reader->reading, name);
+        const struct declared_record *record =
+            kind ? data_model_find_record(reader->table, kind) : NULL;
+        for (struct json each = json_first(patterns); record && json_present(each);
+             each = json_next(each))
+            access_pattern_read(reader->reading, reader->table, record, &reader->names, each);
+    }
+}
+
+static void data_model_read_content(struct data_model_table *reader, struct json table)
+{
+    struct json entities = json_member(table, "entities");
+    struct json list = json_member(table, "gsi_list");
+    if (!json_present(list)) /* where older versions have it */
+        list = json_member(json_member(table, "table_config"), "gsi_list");
+    data_model_read_indexes(reader, list);
+    for (struct json name = json_first(entities); json_present(name);
+         name = json_next(json_next(name)))
+        data_model_read_entity(reader, name, json_next(name));
+    if (!reader->table->records)
+        import_reader_leave_out(reader->reading, table,
+                                "this table has no entity that can be imported");
+    imported_kinds_finish(reader->reading, &reader->names, table, reader->table, reader->keys);
+    data_model_open_only_kind(reader->table);
+    data_model_read_patterns(reader, entities);
+    if (!access_patterns_try(reader->reading, reader->table, table))
+        import_reader_drop_table(reader->reading, reader->table);
+}
+
+static void data_model_read_table(struct import_reader *reading, struct json table)
+{
+    struct data_model_table reader = {.reading = reading};
+    struct json config = json_member(table, "table_config");
+    const char *name = data_model_needed_text(reading, config, "table_name");
+    const char *partition = data_model_needed_text(reading, config, "partition_key");
+    const char *sort = import_reader_text(reading, json_member(config, "sort_key"));
+    if (!name || !partition)
+        return;
+    if (sort && strcmp(partition, sort) == 0) {
+        import_reader_leave_out(reading, config, "one attribute can't be both keys of a table");
+        return;
+    }
+    reader.keys[0] = partition;
+    reader.keys[1] = sort;
+    reader.table = import_reader_add_table(reading, table, name, name);
+    if (reader.table && attribute_parts_init(&reader.names, reading->arena))
+        data_model_read_content(&reader, table);
+    attribute_parts_clean_up(&reader.names);
+}
+
+static void data_model_read(struct import_reader *reading, struct json root)
+{
+    struct json tables = json_member(root, "tables");
+    for (struct json each = json_first(tables); json_present(each); each = json_next(each))
+        data_model_read_table(reading, each);
+    struct json across = json_member(root, "cross_table_access_patterns");
+    for (struct json each = json_first(across); json_present(each); each = json_next(each))
+        import_reader_leave_out(reading, each,
+                                "it reads or writes several tables, and a path reads one");
+}
+
+const struct import_format data_model_format = {
+    .name = "schema.json of AWS's dynamodb-mcp-server",
+    .looks_for = "\"tables\" with \"table_config\" and \"entities\"",
+    .recognises = data_model_recognises,
+    .read = data_model_read,
+};

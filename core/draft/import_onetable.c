@@ -1,0 +1,298 @@
+#include "core/draft/import_onetable.h"
+
+#include <strings.h>
+
+#include "core/draft/imported_kinds.h"
+#include "core/draft/imported_secrets.h"
+
+/* A schema while it is read. */
+struct schema {
+    struct import_reader *reading;
+    struct attribute_parts names;
+    struct declared_table *table;
+    const char *keys[2];    /* the table's key attributes */
+    const char *type_field; /* the attribute that holds a model's name */
+    bool iso_dates;         /* dates are texts unless their attribute says otherwise */
+};
+
+/* One of its models. */
+struct model_kind {
+    struct schema *schema;
+    struct json attributes;
+    const char *name;
+};
+
+static bool onetable_recognises(struct json root)
+{
+    struct span format;
+    struct json said = json_member(root, "format");
+    struct json primary = json_member(json_member(root, "indexes"), "primary");
+    bool named = json_present(said) ? json_plain_string(said, &format) &&
+                                          span_starts(format, SPAN_LITERAL("onetable:"))
+                                    : json_is(json_member(primary, "hash"), JSON_STRING);
+    return named && json_is(json_member(root, "models"), JSON_OBJECT);
+}
+
+/* Whether the attribute NAME has the name STORED in the database: its own unless it is mapped. */
+static bool onetable_is_stored_as(struct json name, struct json attribute, const char *stored)
+{
+    struct json map = json_member(attribute, "map");
+    return json_string_is(json_present(map) ? map : name, span_text(stored));
+}
+
+static bool onetable_is_type(struct json attribute, const char *wanted)
+{
+    struct span type;
+    return json_plain_string(json_member(attribute, "type"), &type) &&
+           type.size == strlen(wanted) && strncasecmp(type.data, wanted, type.size) == 0;
+}
+
+static bool onetable_is_true(struct json value)
+{
+    return json_is(value, JSON_TRUE);
+}
+
+/* What an attribute is in the database; false for what can be no part of any key. Where all dates
+ * are texts none says otherwise, but for those that the service deletes by. */
+static bool onetable_find_type(const struct schema *schema, struct json attribute,
+                               enum value_type *type)
+{
+    bool text =
+        onetable_is_type(attribute, "string") || !json_present(json_member(attribute, "type"));
+    if (onetable_is_type(attribute, "date"))
+        text = (schema->iso_dates || onetable_is_true(json_member(attribute, "isoDates"))) &&
+               !onetable_is_true(json_member(attribute, "ttl"));
+    *type = text ? VALUE_S : VALUE_N;
+    return text || onetable_is_type(attribute, "number") || onetable_is_type(attribute, "date");
+}
+
+static bool onetable_leave_out(struct schema *schema, struct json at, const char *why)
+{
+    import_reader_leave_out(schema->reading, at, "%s", why);
+    return false;
+}
+
+/* The values that an attribute may have, for the part that it is. */
+static void onetable_add_values(struct schema *schema, struct json attribute, const char *part)
+{
+    struct json values = json_member(attribute, "enum");
+    if (json_count(values) > 0 && json_is(values, JSON_ARRAY))
+        import_reader_add_values(schema->reading, schema->table, part, values);
+}
+
+/* A part of a template: ${name}, where the model's own name has one text in all its records. */
+static const char *onetable_add_part(void *context, struct span name, unsigned pad,
+                                     struct format *format)
+{
+    struct model_kind *model = context;
+    struct schema *schema = model->schema;
+    if (span_is(name, schema->type_field))
+        return key_template_add_literal(schema->reading->arena, format, span_text(model->name));
+    struct json attribute = json_member_span(model->attributes, name);
+    if (json_present(json_member(attribute, "value")))
+        return "a part comes from another template";
+    if (onetable_is_true(json_member(attribute, "crypt")))
+        return "a part is encrypted";
+    const char *wrong =
+        key_template_add_spelled(&schema->names, format, name, FORMAT_ANY_CASE, pad);
+    if (!wrong)
+        onetable_add_values(schema, attribute, format->pieces[format->count - 1].param);
+    return wrong;
+}
+
+static bool onetable_is_number(void *context, struct span name)
+{
+    const struct model_kind *model = context;
+    return onetable_is_type(json_member_span(model->attributes, name), "number");
+}
+
+static bool onetable_read_value(struct model_kind *model, struct json value, struct format *format)
+{
+    struct schema *schema = model->schema;
+    if (!json_is(value, JSON_STRING))
+        return onetable_leave_out(schema, value, "its value is computed by a function");
+    const char *text = import_reader_text(schema->reading, value);
+    struct key_template_parts parts = {.names = &schema->names,
+                                       .notation = KEY_TEMPLATE_DOLLAR,
+                                       .part = onetable_add_part,
+                                       .is_number = onetable_is_number,
+                                       .context = model};
+    const char *wrong = text ? key_template_parse(&parts, span_text(text), format) : "it is empty";
+    return !wrong || onetable_leave_out(schema, value, wrong);
+}
+
+static bool onetable_read_plain(struct model_kind *model, struct json name, struct json attribute,
+                                struct format *format, enum value_type *type)
+{
+    struct schema *schema = model->schema;
+    const char *text = import_reader_text(schema->reading, name);
+    if (!onetable_find_type(schema, attribute, type))
+        return onetable_leave_out(schema, name, "a key is a string, a number or a date");
+    if (onetable_is_true(json_member(attribute, "crypt")))
+        return onetable_leave_out(schema, name, "it is encrypted");
+    const char *wrong = text ? onetable_add_part(model, span_text(text), 0, format) : "it is empty";
+    return !wrong || onetable_leave_out(schema, name, wrong);
+}
+
+static enum kind_key onetable_find_key(void *context, const char *attribute, struct format *format,
+                                       enum value_type *type)
+{
+    struct model_kind *model = context;
+    for (struct json name = json_first(model->attributes), each; json_present(name);
+         name = json_next(each)) {
+        each = json_next(name);
+        if (!onetable_is_stored_as(name, each, attribute))
+            continue;
+        struct json value = json_member(each, "value");
+        bool read = json_present(value) ? onetable_read_value(model, value, format)
+                                        : onetable_read_plain(model, name, each, format, type);
+        return read ? KIND_KEY_FOUND : KIND_KEY_LEFT_OUT;
+    }
+    if (strcmp(attribute, model->schema->type_field) == 0)
+        return key_template_add_literal(model->schema->reading->arena, format,
+                                        span_text(model->name))
+                   ? KIND_KEY_LEFT_OUT
+                   : KIND_KEY_FOUND;
+    return KIND_KEY_ABSENT;
+}
+
+/* Unique attributes are kept unique by records of their own. */
+static void onetable_note_unique(struct schema *schema, struct json attributes)
+{
+    for (struct json name = json_first(attributes), each; json_present(name);
+         name = json_next(each)) {
+        each = json_next(name);
+        if (onetable_is_true(json_member(each, "unique")))
+            onetable_leave_out(
+                schema, name,
+                json_present(json_member(each, "scope"))
+                    ? "the records that keep it unique in its scope are no kind of the map"
+                    : "the records that keep it unique are no kind of the map");
+    }
+}
+
+static void onetable_read_models(struct schema *schema, struct json models)
+{
+    for (struct json name = json_first(models), each; json_present(name); name = json_next(each)) {
+        each = json_next(name);
+        struct model_kind model = {schema, each, import_reader_text(schema->reading, name)};
+        struct kind kind = {
+            model.name, name, {schema->keys[0], schema->keys[1]}, onetable_find_key, &model};
+        if (!model.name || !json_is(each, JSON_OBJECT)) {
+            onetable_leave_out(schema, name, "a model is an object of attributes, and has a name");
+            continue;
+        }
+        imported_kinds_add(schema->reading, schema->table, &kind);
+        onetable_note_unique(schema, each);
+        imported_secrets_look_at_all(schema->reading, schema->table, each, "map");
+    }
+}
+
+static void onetable_read_projection(struct schema *schema, struct json project,
+                                     struct declared_index *index)
+{
+    if (json_string_is(project, SPAN_LITERAL("all")))
+        index->projects = PROJECTS_ALL;
+    else if (json_string_is(project, SPAN_LITERAL("keys")))
+        index->projects = PROJECTS_KEYS;
+    else if (json_is(project, JSON_ARRAY))
+        import_reader_add_includes(schema->reading, index, project);
+    else if (json_present(project))
+        onetable_leave_out(schema, project,
+                           "an index projects \"all\", \"keys\", or a list of attributes");
+}
+
+static void onetable_read_index(struct schema *schema, struct json name, struct json value)
+{
+    struct import_reader *reading = schema->reading;
+    bool local = json_string_is(json_member(value, "type"), SPAN_LITERAL("local"));
+    const char *text = import_reader_text(reading, name);
+    const char *hash =
+        local ? schema->keys[0] : import_reader_text(reading, json_member(value, "hash"));
+    const char *sort = import_reader_text(reading, json_member(value, "sort"));
+    if (!text || !hash || (json_present(json_member(value, "sort")) && !sort) || (local && !sort)) {
+        onetable_leave_out(schema, name,
+                           "an index has a name, a \"hash\" and perhaps a \"sort\" attribute");
+        return;
+    }
+    struct declared_index *index = import_reader_add_index(reading, name, schema->table, text);
+    if (!index)
+        return;
+    index->local = local;
+    import_reader_add_index_key(reading, name, index, false, hash);
+    if (sort)
+        import_reader_add_index_key(reading, name, index, true, sort);
+    onetable_read_projection(schema, json_member(value, "project"), index);
+}
+
+static void onetable_read_indexes(struct schema *schema, struct json indexes)
+{
+    for (struct json name = json_first(indexes), each; json_present(name); name = json_next(each)) {
+        each = json_next(name);
+        if (!json_string_is(name, SPAN_LITERAL("primary")))
+            onetable_read_index(schema, name, each);
+    }
+}
+
+/* Records have a time of change when the schema says so. */
+static void onetable_read_params(struct schema *schema, struct json params)
+{
+    struct json timestamps = json_member(params, "timestamps");
+    bool updated =
+        onetable_is_true(timestamps) || json_string_is(timestamps, SPAN_LITERAL("update"));
+    struct json name = json_member(params, updated ? "updatedField" : "createdField");
+    if (updated || json_string_is(timestamps, SPAN_LITERAL("create")))
+        schema->table->mtime = json_present(name) ? import_reader_text(schema->reading, name)
+                               : updated          ? "updated"
+                                                  : "created";
+    struct json type_field = json_member(params, "typeField");
+    schema->iso_dates = onetable_is_true(json_member(params, "isoDates"));
+    schema->type_field =
+        json_present(type_field) ? import_reader_text(schema->reading, type_field) : "_type";
+    if (!schema->type_field)
+        schema->type_field = "_type";
+}
+
+static void onetable_read_schema(struct schema *schema, struct json root)
+{
+    struct json primary = json_member(json_member(root, "indexes"), "primary");
+    struct json sort = json_member(primary, "sort"), queries = json_member(root, "queries");
+    schema->keys[0] = import_reader_text(schema->reading, json_member(primary, "hash"));
+    schema->keys[1] = import_reader_text(schema->reading, sort);
+    if (!schema->keys[0] || (json_present(sort) && !schema->keys[1])) {
+        onetable_leave_out(
+            schema, json_present(primary) ? primary : root,
+            "\"indexes\" has a \"primary\" with the table's \"hash\" and \"sort\" attribute");
+        return;
+    }
+    schema->table = import_reader_add_table(schema->reading, root, "table", IMPORT_NO_TABLE_NAME);
+    if (!schema->table)
+        return;
+    onetable_read_params(schema, json_member(root, "params"));
+    onetable_read_indexes(schema, json_member(root, "indexes"));
+    onetable_read_models(schema, json_member(root, "models"));
+    if (json_count(queries) > 0)
+        onetable_leave_out(schema, queries,
+                           "saved queries are not imported: paths are made of the keys");
+    imported_kinds_finish(schema->reading, &schema->names, root, schema->table, schema->keys);
+}
+
+static void onetable_read(struct import_reader *reading, struct json root)
+{
+    struct schema schema = {.reading = reading};
+    struct span format;
+    struct json said = json_member(root, "format");
+    if (json_present(said) &&
+        (!json_plain_string(said, &format) || !span_starts(format, SPAN_LITERAL("onetable:1."))))
+        onetable_leave_out(&schema, said, "only versions 1.x of schemas are known");
+    else if (attribute_parts_init(&schema.names, reading->arena))
+        onetable_read_schema(&schema, root);
+    attribute_parts_clean_up(&schema.names);
+}
+
+const struct import_format onetable_format = {
+    .name = "OneTable schema",
+    .looks_for = "\"format\": \"onetable:…\" or \"indexes\" with \"primary\", beside \"models\"",
+    .recognises = onetable_recognises,
+    .read = onetable_read,
+};

@@ -1,0 +1,215 @@
+#include "core/draft/json_layout.h"
+
+#include "core/base/printable.h"
+#include "core/json/json.h"
+
+/* A line of a map has so many columns; of a name so many are waited for by its neighbours. */
+enum { COLUMNS = 110, MOST_ALIGNED = 72, STEP = 2 };
+
+struct json_layout *json_layout_add(struct arena *arena, struct json_layout *parent,
+                                    const char *name, enum json_layout_kind kind)
+{
+    struct json_layout *child = arena_alloc(arena, sizeof *child);
+    if (!child)
+        return NULL;
+    *child = (struct json_layout){.kind = kind, .name = name};
+    struct json_layout **last = parent ? &parent->children : NULL;
+    while (last && *last)
+        last = &(*last)->next;
+    if (last)
+        *last = child;
+    return child;
+}
+
+void json_layout_add_text(struct arena *arena, struct json_layout *parent, const char *name,
+                          struct span text)
+{
+    CLEAN_UP(buf_clean_up) struct buf quoted = {0};
+    struct json_layout *child = json_layout_add(arena, parent, name, JSON_LAYOUT_SCALAR);
+    json_write_string(&quoted, text);
+    arena->failed = arena->failed || quoted.failed;
+    if (child)
+        child->json = arena_copy(arena, buf_span(&quoted));
+}
+
+void json_layout_add_raw(struct arena *arena, struct json_layout *parent, const char *name,
+                         const char *json)
+{
+    struct json_layout *child = json_layout_add(arena, parent, name, JSON_LAYOUT_SCALAR);
+    if (child)
+        child->json = arena_copy(arena, span_text(json));
+}
+
+/* Characters, as far as bytes tell. */
+static size_t json_layout_columns_of(struct span text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.size; i++)
+        count += ((unsigned char)text.data[i] & 0xc0) != 0x80;
+    return count;
+}
+
+static void json_layout_write_name(const struct json_layout *node, struct buf *out)
+{
+    if (!node->name)
+        return;
+    json_write_string(out, span_text(node->name));
+    buf_add_char(out, ':');
+}
+
+static size_t json_layout_name_columns(const struct json_layout *node)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    json_layout_write_name(node, &name);
+    return json_layout_columns_of(buf_span(&name));
+}
+
+/* Whether it may stand on one line, if there is room. */
+static bool json_layout_is_plain(const struct json_layout *node)
+{
+    if (node->open && node->children)
+        return false;
+    for (const struct json_layout *child = node->children; child; child = child->next)
+        if (child->note || !json_layout_is_plain(child))
+            return false;
+    return true;
+}
+
+/* The value on one line. */
+static void json_layout_write_flat(const struct json_layout *node, struct buf *out)
+{
+    if (node->kind == JSON_LAYOUT_SCALAR) {
+        buf_add_span(out, node->json);
+        return;
+    }
+    bool object = node->kind == JSON_LAYOUT_OBJECT;
+    buf_add_text(out, object ? "{" : "[");
+    for (const struct json_layout *child = node->children; child; child = child->next) {
+        buf_add_text(out, child != node->children ? ", " : object ? " " : "");
+        json_layout_write_name(child, out);
+        buf_add_text(out, child->name ? " " : "");
+        json_layout_write_flat(child, out);
+    }
+    buf_add_text(out, object && node->children ? " }" : object ? "}" : "]");
+}
+
+static size_t json_layout_flat_columns(const struct json_layout *node)
+{
+    CLEAN_UP(buf_clean_up) struct buf flat = {0};
+    json_layout_write_flat(node, &flat);
+    return json_layout_columns_of(buf_span(&flat));
+}
+
+/* Whether the member stands on one line that begins at column INDENT, when its value begins
+ * VALUE columns behind that. A comma follows. */
+static bool json_layout_fits(const struct json_layout *node, size_t indent, size_t value)
+{
+    return json_layout_is_plain(node) &&
+           indent + value + json_layout_flat_columns(node) + 1 <= COLUMNS;
+}
+
+/* How far the names of NODE's children reach, of those that take one line each. */
+static size_t json_layout_column_of(const struct json_layout *node, size_t indent)
+{
+    size_t column = 0;
+    if (!node->aligned)
+        return 0;
+    for (const struct json_layout *child = node->children; child; child = child->next) {
+        size_t width = json_layout_name_columns(child);
+        if (width > column && width <= MOST_ALIGNED && json_layout_fits(child, indent, width + 1))
+            column = width;
+    }
+    return column;
+}
+
+/* One line of a note, broken between words. */
+static void json_layout_write_note_line(struct span line, size_t indent, struct buf *out)
+{
+    size_t at = COLUMNS;
+    while (line.size > 0 && line.data[line.size - 1] == ' ')
+        line.size--;
+    if (line.size == 0)
+        buf_printf(out, "%*s//\n", (int)indent, "");
+    bool first = true;
+    while (line.size > 0) {
+        size_t blanks = 0, word = 0;
+        while (blanks < line.size && line.data[blanks] == ' ')
+            blanks++;
+        while (blanks + word < line.size && line.data[blanks + word] != ' ')
+            word++;
+        struct span text = span_of(line.data + blanks, word);
+        if (at + blanks + json_layout_columns_of(text) > COLUMNS) {
+            buf_printf(out, "%s%*s// ", first ? "" : "\n", (int)indent, "");
+            at = indent + 3;
+            blanks = first ? blanks : 0; /* what a line begins with is meant */
+        }
+        buf_add_repeated(out, ' ', blanks);
+        buf_add_span(out, text);
+        at += blanks + json_layout_columns_of(text);
+        line = span_of(text.data + word, line.size - (size_t)(text.data + word - line.data));
+        first = false;
+    }
+    buf_add_text(out, first ? "" : "\n");
+}
+
+/* A note may quote what nobody chose with care: no character of it ends the comment. */
+static void json_layout_write_note(const char *note, size_t indent, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf safe = {0};
+    if (!note)
+        return;
+    printable_add_lines(&safe, span_text(note));
+    struct span rest = buf_span(&safe);
+    while (rest.size > 0) {
+        const char *end = memchr(rest.data, '\n', rest.size);
+        size_t size = end ? (size_t)(end - rest.data) : rest.size;
+        json_layout_write_note_line(span_of(rest.data, size), indent, out);
+        rest = span_from(rest, end ? size + 1 : size);
+    }
+    out->failed = out->failed || safe.failed;
+}
+
+static void json_layout_write_value(const struct json_layout *node, size_t indent, struct buf *out);
+
+/* A member or an element on lines of its own; its value begins in COLUMN, unless that leaves no
+ * room for it. */
+static void json_layout_write_member(const struct json_layout *node, size_t indent, size_t column,
+                                     struct buf *out)
+{
+    size_t width = json_layout_name_columns(node);
+    json_layout_write_note(node->note, indent, out);
+    buf_add_repeated(out, ' ', indent);
+    json_layout_write_name(node, out);
+    if (node->name)
+        buf_add_char(out, ' ');
+    if (width < column && json_layout_fits(node, indent, column + 1))
+        buf_add_repeated(out, ' ', column - width);
+    if (json_layout_fits(node, indent, node->name ? width + 1 : 0))
+        json_layout_write_flat(node, out);
+    else
+        json_layout_write_value(node, indent, out);
+}
+
+/* The value over several lines, if it has more than one. */
+static void json_layout_write_value(const struct json_layout *node, size_t indent, struct buf *out)
+{
+    if (node->kind == JSON_LAYOUT_SCALAR || !node->children) {
+        json_layout_write_flat(node, out);
+        return;
+    }
+    size_t column = json_layout_column_of(node, indent + STEP);
+    buf_add_text(out, node->kind == JSON_LAYOUT_OBJECT ? "{\n" : "[\n");
+    for (const struct json_layout *child = node->children; child; child = child->next) {
+        json_layout_write_member(child, indent + STEP, column, out);
+        buf_add_text(out, !child->next ? "\n" : node->spaced ? ",\n\n" : ",\n");
+    }
+    buf_add_repeated(out, ' ', indent);
+    buf_add_char(out, node->kind == JSON_LAYOUT_OBJECT ? '}' : ']');
+}
+
+void json_layout_write(const struct json_layout *root, struct buf *out)
+{
+    json_layout_write_note(root->note, 0, out);
+    json_layout_write_value(root, 0, out);
+    buf_add_char(out, '\n');
+}

@@ -1,0 +1,802 @@
+#include "core/name/names.h"
+
+#include "core/base/nearest.h"
+#include "core/base/printable.h"
+#include "core/map/entry_limit.h"
+#include "core/map/listable.h"
+#include "core/name/companion_words.h"
+#include "core/name/name_candidates.h"
+#include "core/name/name_parts.h"
+#include "core/name/placeholder.h"
+#include "core/name/probed_names.h"
+
+size_t names_limit(const struct place_options *options)
+{
+    return NAME_LIMIT - strlen(options->suffix);
+}
+
+bool names_withhold(const struct route *route, const struct place_options *options)
+{
+    const struct map_pattern *file = route->file;
+    return options->hide_secrets && file && file->attribute &&
+           model_is_secret(file->table, span_text(file->attribute));
+}
+
+static bool names_is_record(const struct route *route)
+{
+    return route->file && !route->file->attribute;
+}
+
+bool names_have_readme(const struct route *route)
+{
+    for (const struct route *child = route->children; child; child = child->next)
+        if (format_is_literal(&child->segment) &&
+            span_is(child->segment.pieces[0].literal, README_NAME))
+            return false;
+    return true;
+}
+
+bool names_list_readme(const struct model *table, const struct route *route,
+                       const struct bindings *path)
+{
+    bool lacks = !route->parent;
+    for (const struct route *child = route->children; child && !lacks; child = child->next)
+        lacks = listable_lacks(table, child, path);
+    return lacks && names_have_readme(route);
+}
+
+const struct route *names_next_unlisted(const struct names_directory *directory,
+                                        const struct route *after)
+{
+    const struct route *step = after ? after->next : directory->route->children;
+    while (step &&
+           (step == directory->scanned || !listable_lacks(directory->table, step, directory->path)))
+        step = step->next;
+    return step;
+}
+
+bool names_skip_rank(const struct route *child, struct span *name)
+{
+    return !child->entry || rank_skip(&child->entry->rank, name);
+}
+
+/* Reading a name. */
+
+/* The name of a record without the suffix; false when it has none. */
+static bool names_strip_suffix(struct span *name, const struct place_options *options)
+{
+    struct span suffix = span_text(options->suffix);
+    if (!span_ends(*name, suffix) || name->size <= suffix.size)
+        return false;
+    name->size -= suffix.size;
+    return true;
+}
+
+/* Whether a part of a key would hold the separator, which ends it: no record of that kind is so. */
+static bool names_holds_separator(const struct names_directory *directory,
+                                  const struct route *child, const struct bindings *values)
+{
+    for (size_t i = 0; child->entry && i < child->segment.count; i++) {
+        const struct format_piece *piece = &child->segment.pieces[i];
+        const struct span *value = piece->param ? bindings_find(values, piece->param) : NULL;
+        if (value && !piece->open && piece->type == VALUE_S && value->size > 0 &&
+            memchr(value->data, directory->table->separator, value->size))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the number of entries that CHILD may ask for is one. What is none is left to other steps,
+ * as a key may begin so, too; a number that no listing has is not. */
+static bool names_is_count(const struct route *child, const struct bindings *values,
+                           struct refusal *refusal)
+{
+    uint32_t limit;
+    const struct span *value = child->count ? bindings_find(values, child->count) : NULL;
+    if (!value || entry_limit_parse(child->count, *value, &limit, NULL))
+        return true;
+    if (entry_limit_is(*value))
+        *refusal = (struct refusal){.kind = WRONG_COUNT, .param = child->count};
+    else
+        refusal_note(refusal, NO_COUNT, child->count);
+    return false;
+}
+
+/* What CHILD makes of NAME: TAKEN and UNSUITED only where nothing else speaks against it. FOUND
+ * gets it in both cases. */
+static enum taken names_try_step(const struct names_directory *directory, const struct route *child,
+                                 struct span name, struct arena *arena, struct names_found *found,
+                                 struct refusal *refusal)
+{
+    if (!names_skip_rank(child, &name))
+        return NOT_ITS_FORM;
+    found->kind = NAMES_CHILD;
+    found->route = child;
+    found->companion = COMPANION_NONE;
+    found->columns = span_text("");
+    enum taken taken = name_take_apart(&child->segment, name, directory->path, directory->table,
+                                       arena, &found->values, refusal);
+    if ((taken == TAKEN || taken == UNSUITED) && names_withhold(child, directory->options)) {
+        /* That it is another pattern's record is no way around. */
+        *refusal = (struct refusal){.kind = A_SECRET};
+        return REFUSED;
+    }
+    if (taken == TAKEN && !names_is_count(child, &found->values, refusal))
+        return REFUSED;
+    if (taken == TAKEN && names_holds_separator(directory, child, &found->values))
+        return UNSUITED;
+    return taken;
+}
+
+/* Whether NAME ends in a companion's ending where CHILD wants a value. One that is really called so
+ * is typed with its @ escaped. */
+static bool names_lacks_value(const struct route *child, struct span name,
+                              const struct bindings *values, struct refusal *refusal)
+{
+    const struct format *segment = &child->segment;
+    const char *param = segment->pieces[segment->count - 1].param;
+    const struct span *value = param ? bindings_find(values, param) : NULL;
+    enum companion bare =
+        value && span_ends(name, *value) ? name_bare_companion(*value) : COMPANION_NONE;
+    if (bare == COMPANION_NONE)
+        return false;
+    if (refusal->kind == REFUSED_NOT || refusal->kind == NO_MATCH)
+        *refusal = (struct refusal){.kind = NO_VALUE, .param = name_companion_ending(bare)};
+    return true;
+}
+
+/* Steps are tried the more specific first. "match" is a word to who types: a key that the service
+ * has opens even if it does not match, by a name with an escape in it, unless another step takes
+ * that. */
+static bool names_find_step(const struct names_directory *directory, struct span name,
+                            bool no_records, struct arena *arena, struct names_found *found,
+                            struct refusal *refusal)
+{
+    struct names_found unsuited;
+    unsuited.route = NULL;
+    bool readme = span_is(name, README_NAME) && names_have_readme(directory->route);
+    for (const struct route *child = directory->route->children; child; child = child->next) {
+        struct span text = name;
+        if (readme && !format_is_literal(&child->segment))
+            break;
+        if (names_is_record(child) &&
+            (no_records || !names_strip_suffix(&text, directory->options)))
+            continue;
+        if (probed_names_is_for(&child->segment, name))
+            continue;
+        enum taken taken = names_try_step(directory, child, text, arena, found, refusal);
+        if (taken != NOT_ITS_FORM && names_lacks_value(child, name, &found->values, refusal))
+            taken = REFUSED;
+        if (taken == TAKEN)
+            return true;
+        if (taken == REFUSED && (refusal->kind == A_SECRET || refusal->kind == WRONG_COUNT))
+            return false;
+        if (taken == UNSUITED && !unsuited.route &&
+            (child->entry || listable_follows_some(child, directory->path)))
+            unsuited = *found;
+    }
+    if (readme)
+        *found = (struct names_found){.kind = NAMES_README};
+    else if (unsuited.route)
+        *found = unsuited;
+    return readme || unsuited.route;
+}
+
+static bool names_is_written_as(const struct names_directory *directory, const struct route *child,
+                                const struct bindings *value, struct span name)
+{
+    CLEAN_UP(buf_clean_up) struct buf written = {0};
+    return names_write(directory, child, value, 0, &written, NULL) &&
+           span_equal(buf_span(&written), name);
+}
+
+/* A shortened name of a value that the map knows. */
+static bool names_find_known(const struct names_directory *directory, struct span name,
+                             enum name_mark mark, struct names_found *found)
+{
+    for (const struct route *child = directory->route->children; child; child = child->next) {
+        const struct map_param *param =
+            child->entry ? NULL : listable_values(directory->table, child);
+        if (!param || (mark == NAME_MARK_FILE) != (child->file != NULL))
+            continue;
+        for (size_t i = 0; i < param->value_count; i++) {
+            struct bindings value = {.items = {{.param = param->name, .value = param->values[i]}},
+                                     .count = 1};
+            if (!names_is_written_as(directory, child, &value, name))
+                continue;
+            *found = (struct names_found){.kind = NAMES_CHILD, .route = child, .values = value};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* NAME, without companion, is a shortened one. */
+static bool names_find_shortened(const struct names_directory *directory, struct span name,
+                                 struct names_found *found)
+{
+    struct span bare = name, prefix;
+    enum name_mark mark;
+    bool suffixed = names_strip_suffix(&bare, directory->options);
+    if (name_is_shortened(name, &mark, &prefix) && names_find_known(directory, name, mark, found))
+        return true;
+    if (!suffixed || !name_is_shortened(bare, &mark, &prefix) || mark != NAME_MARK_FILE)
+        return false;
+    if (names_find_known(directory, name, mark, found))
+        return true;
+    if (!directory->route->list)
+        return false;
+    for (const struct route *child = directory->route->children; child; child = child->next) {
+        if (child->entry && names_skip_rank(child, &bare)) {
+            *found = (struct names_found){.kind = NAMES_SHORTENED, .route = child, .bare = bare};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The step whose placeholder is called NAME; NULL for none. A placeholder's name holds a '{', or it
+ * is shortened and holds a '%'. */
+static const struct route *names_find_placeholder(const struct names_directory *directory,
+                                                  struct span name, struct arena *arena)
+{
+    const struct route *step = NULL;
+    if (name.size == 0 ||
+        (!memchr(name.data, '{', name.size) && !memchr(name.data, '%', name.size)))
+        return NULL;
+    while ((step = names_next_unlisted(directory, step))) {
+        CLEAN_UP(buf_clean_up) struct buf written = {0};
+        placeholder_write_name(step, &written);
+        arena->failed = arena->failed || written.failed;
+        if (span_equal(buf_span(&written), name))
+            return step;
+    }
+    return NULL;
+}
+
+/* What lists directories alone has no records to tell. */
+static bool names_has_companion(const struct route *route, enum companion companion)
+{
+    if (name_companion_is_of_listing(companion))
+        return route->list && !route->list->groups;
+    return names_is_record(route) || (route->list && companion == COMPANION_INFO);
+}
+
+/* That what ROUTE leads to has not COMPANION, which other things have. */
+static void names_note_foreign(const struct route *route, enum companion companion,
+                               struct refusal *refusal)
+{
+    bool lists = route->list && !route->list->groups;
+    enum refusal_kind kind = names_is_record(route) ? OF_RECORD
+                             : route->file          ? NO_COMPANION
+                             : lists                ? OF_LISTING
+                                                    : OF_DIRECTORY;
+    if (refusal->kind != REFUSED_NOT)
+        return;
+    refusal_note(refusal, kind, name_companion_ending(companion));
+    refusal->why = name_companion_is_of_listing(companion) ? "listing of records"
+                   : companion == COMPANION_INFO           ? "listing or a record"
+                                                           : "record";
+}
+
+/* Takes BASE for what COMPANION is of. False, with a refusal noted, when that has none such. */
+static bool names_take_companion(struct names_found *found, enum companion companion,
+                                 struct span columns, struct arena *arena, struct refusal *refusal)
+{
+    struct span *names;
+    size_t count;
+    if (!names_has_companion(found->route, companion)) {
+        names_note_foreign(found->route, companion, refusal);
+        return false;
+    }
+    if (!names_find_columns(columns, arena, &names, &count, NULL)) {
+        refusal_note(refusal, NO_COLUMN, NULL);
+        return false;
+    }
+    found->companion = companion;
+    found->columns = columns;
+    return true;
+}
+
+/* NAME@info is the companion of what NAME is, if that is a record or a listing; else it is looked
+ * up like other names, but by no record, whose names do not end so. */
+static bool names_find_any(const struct names_directory *directory, struct span name,
+                           struct arena *arena, struct names_found *found, struct refusal *refusal)
+{
+    struct span base = name, columns;
+    enum companion companion = name_split_companion(&base, &columns);
+    const struct route *unlisted = names_find_placeholder(directory, base, arena);
+    if (unlisted && companion != COMPANION_NONE) {
+        *refusal = (struct refusal){.kind = OF_PLACEHOLDER};
+        return false;
+    }
+    if (unlisted) {
+        *found = (struct names_found){.kind = NAMES_PLACEHOLDER, .route = unlisted};
+        return true;
+    }
+    if (companion == COMPANION_NONE)
+        return names_find_shortened(directory, name, found) ||
+               names_find_step(directory, name, false, arena, found, refusal);
+    struct refusal of_base = {0};
+    if (names_find_shortened(directory, base, found) ||
+        names_find_step(directory, base, false, arena, found, &of_base)) {
+        if (found->kind != NAMES_README &&
+            names_take_companion(found, companion, columns, arena, refusal))
+            return true;
+        if (found->kind != NAMES_README &&
+            (found->route->file || name_companion_is_of_listing(companion)))
+            return false;
+    }
+    if (of_base.kind != A_SECRET && names_find_step(directory, name, true, arena, found, refusal))
+        return true;
+    if (refusal->kind == REFUSED_NOT)
+        *refusal = of_base;
+    return false;
+}
+
+/* Whether NAME is that of something here and an ending that is none of its companions'; ERR says
+ * so then. */
+static bool names_describe_no_companion(const struct names_directory *directory, struct span name,
+                                        struct error *err)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    struct refusal refusal = {0};
+    struct names_found found;
+    size_t at = companion_words_at(name);
+    struct span base = span_of(name.data, at), wrong = span_from(name, at);
+    if (at == 0 || !names_find_any(directory, base, &arena, &found, &refusal) ||
+        found.kind != NAMES_CHILD || found.companion != COMPANION_NONE)
+        return false;
+    bool record = names_is_record(found.route);
+    if (!record && (!found.route->list || found.route->list->groups))
+        return false;
+    companion_words_hint(!record, wrong, &hint);
+    companion_words_names(!record, &names);
+    error_set(err, ERROR_NOT_FOUND, "\"%.*s\" has no \"%.*s\"%s; %s has %s", (int)base.size,
+              base.data, (int)wrong.size, wrong.data, buf_text(&hint),
+              record ? "a record" : "a listing of records", buf_text(&names));
+    return true;
+}
+
+/* That only others have the companion, and which ones this has. */
+static bool names_describe_foreign(const struct refusal *refusal, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf names = {0};
+    bool listing = refusal->kind == OF_LISTING;
+    if (refusal->kind == OF_DIRECTORY)
+        return error_set(err, ERROR_NOT_FOUND, "only a %s has %s; this is a plain directory",
+                         refusal->why, refusal->param);
+    companion_words_names(listing, &names);
+    return error_set(err, ERROR_NOT_FOUND, "only a %s has %s; this is a %s, which has %s",
+                     refusal->why, refusal->param, listing ? "listing of records" : "record",
+                     buf_text(&names));
+}
+
+/* All that the directory has; and, when one of the literals is near to NAME, which one was meant.
+ */
+static bool names_describe_missing(const struct names_directory *directory, struct span name,
+                                   struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    struct nearest nearest = nearest_to(name);
+    const char *suffix = directory->options->suffix;
+    for (const struct route *child = directory->route->children; child; child = child->next) {
+        buf_add_text(&names, names.size ? ", " : "");
+        route_write_segment(child, &names);
+        buf_add_text(&names, child->file ? "" : "/");
+        if (format_is_literal(&child->segment))
+            nearest_offer(&nearest, child->segment.pieces[0].literal);
+    }
+    nearest_write(&nearest, &hint);
+    return error_set(err, ERROR_NOT_FOUND, "nothing here is called \"%.*s\"%s; there is %s%s%s",
+                     (int)name.size, name.data, buf_text(&hint), buf_text(&names),
+                     suffix[0] ? ", and records end in " : "", suffix);
+}
+
+static bool names_describe_unmatched(const struct names_directory *directory, struct span name,
+                                     const char *param_name, struct error *err)
+{
+    const struct map_param *param = model_find_param(directory->table, param_name);
+    if (param->hint)
+        return error_set(err, ERROR_INVALID, "{%s} does not match in \"%.*s\"; %s", param->name,
+                         (int)name.size, name.data, param->hint);
+    return error_set(err, ERROR_INVALID, "{%s} does not match %s in \"%.*s\"", param->name,
+                     param->match, (int)name.size, name.data);
+}
+
+static bool names_describe_bad_escape(struct span name, struct error *err)
+{
+    enum name_mark mark;
+    struct span prefix;
+    if (name_is_shortened(name, &mark, &prefix))
+        return error_set(err, ERROR_INVALID,
+                         "a shortened name opens in the listing that shows it, and nowhere else");
+    return error_set(err, ERROR_INVALID,
+                     "in \"%.*s\" two hexadecimal digits must follow each %%; a %% itself is "
+                     "written %%25",
+                     (int)name.size, name.data);
+}
+
+/* NAME is a placeholder's with the ending of a companion. */
+static bool names_refuse_companion(struct span name, struct error *err)
+{
+    struct span base = name, columns;
+    name_split_companion(&base, &columns);
+    return error_set(err, ERROR_NOT_LISTABLE,
+                     "\"%.*s\" stands for names that can't be listed; type one of them before %.*s",
+                     (int)base.size, base.data, (int)(name.size - base.size),
+                     name.data + base.size);
+}
+
+static bool names_describe_refusal(const struct names_directory *directory, struct span name,
+                                   const struct refusal *refusal, struct error *err)
+{
+    switch (refusal->kind) {
+    case REFUSED_NOT:
+        return !names_describe_no_companion(directory, name, err) &&
+               names_describe_missing(directory, name, err);
+    case BAD_ESCAPE:
+        return names_describe_bad_escape(name, err);
+    case NOT_PADDED:
+        return error_set(
+            err, ERROR_INVALID,
+            "{%s} in \"%.*s\" is no such number: the key has a number of %u digits; it is "
+            "typed with all of them, or without the zeros in front",
+            refusal->param, (int)name.size, name.data,
+            model_spelling(directory->table, refusal->param)->pad);
+    case BAD_BASE64:
+        return error_set(
+            err, ERROR_INVALID,
+            "{%s} in \"%.*s\" is no base64: %s; what really begins with \"base64:\" is "
+            "written %%62ase64:",
+            refusal->param, (int)name.size, name.data, refusal->why);
+    case SAID_TWICE:
+        return error_set(err, ERROR_INVALID, "{%s} in \"%.*s\" is not what the path says before",
+                         refusal->param, (int)name.size, name.data);
+    case NO_MATCH:
+        return names_describe_unmatched(directory, name, refusal->param, err);
+    case NO_COUNT:
+    case WRONG_COUNT:
+        return error_set(err, ERROR_INVALID,
+                         "{%s} in \"%.*s\" says how many entries are shown: a number from 1 to %d",
+                         refusal->param, (int)name.size, name.data, ENTRY_LIMIT_MOST);
+    case A_SECRET:
+        return error_set(err, ERROR_DENIED,
+                         "this is a secret, and others may read here; --show-secrets allows it");
+    case NO_COMPANION:
+        return error_set(err, ERROR_NOT_FOUND,
+                         "a file of a bare value has no companions; its record has");
+    case OF_PLACEHOLDER:
+        return names_refuse_companion(name, err);
+    case OF_DIRECTORY:
+    case OF_LISTING:
+    case OF_RECORD:
+        return names_describe_foreign(refusal, err);
+    case NO_VALUE:
+        return error_set(err, ERROR_INVALID,
+                         "a value is missing before %s; a value that is called so is typed %%40%s",
+                         refusal->param, refusal->param + 1);
+    case NO_COLUMN:
+        return error_set(err, ERROR_INVALID,
+                         "\"%.*s\" names no columns: write attributes with a comma between them, "
+                         "as in @csv:status,created_at, and a comma in a name as %%2C",
+                         (int)name.size, name.data);
+    case TOO_MANY:
+        return error_set(err, ERROR_INVALID, "a path has at most %d parameters", BINDINGS_MAX);
+    }
+    return false;
+}
+
+bool names_find(const struct names_directory *directory, struct span name, struct arena *arena,
+                struct names_found *found, struct error *err)
+{
+    struct refusal refusal = {0};
+    if (names_find_any(directory, name, arena, found, &refusal))
+        return !arena->failed || error_no_memory(err);
+    if (arena->failed)
+        return error_no_memory(err);
+    return err && names_describe_refusal(directory, name, &refusal, err);
+}
+
+/* Writing one. */
+
+/* What a draft is of. */
+struct names_child {
+    const struct names_directory *directory;
+    const struct route *route;
+};
+
+static bool names_is_child(struct name_candidates *draft, struct span name)
+{
+    const struct names_child *child = draft->of;
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct names_found found;
+    if (span_is(name, README_NAME) && !format_is_literal(draft->format))
+        return false; /* nobody should take a record for one, where there is none either */
+    bool opens = names_find(child->directory, name, &arena, &found, NULL);
+    draft->no_memory = arena.failed;
+    return opens && found.kind == NAMES_CHILD && found.route == child->route &&
+           found.companion == COMPANION_NONE && name_candidates_state(draft, &found.values);
+}
+
+bool names_write(const struct names_directory *directory, const struct route *child,
+                 const struct bindings *parts, uint64_t rank, struct buf *out, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf prefix = {0};
+    bool fits = !child->entry || rank_write(&child->entry->rank, rank, &prefix);
+    if (prefix.failed)
+        return error_no_memory(err);
+    if (!fits)
+        return rank_refuse(&child->entry->rank, err);
+    struct name_candidates draft = {
+        .prefix = buf_span(&prefix),
+        .format = &child->segment,
+        .path = directory->path,
+        .parts = parts,
+        .suffix = names_is_record(child) ? directory->options->suffix : "",
+        .mark = child->file ? NAME_MARK_FILE : NAME_MARK_DIRECTORY,
+        .limit = names_limit(directory->options),
+        .leads_back = names_is_child,
+        .of = &(struct names_child){directory, child},
+    };
+    return name_candidates_write(&draft, out, err);
+}
+
+/* Adds a plain value for each parameter of SEGMENT. */
+static void names_describe_all(const struct model *table, const struct format *segment,
+                               struct bindings *values)
+{
+    for (size_t i = 0; i < segment->count; i++) {
+        const char *param = segment->pieces[i].param;
+        const struct format_piece *spelling = param ? model_spelling(table, param) : NULL;
+        const char *plain = !spelling                           ? "v"
+                            : spelling->pad                     ? "7"
+                            : spelling->letters == FORMAT_UPPER ? "V"
+                                                                : "v";
+        if (param && !bindings_find(values, param))
+            bindings_add(values, param, span_text(plain));
+    }
+}
+
+/* What takes the name of one plain record of a kind takes those of all. */
+static bool names_suits_below(const struct names_directory *directory, struct error *err)
+{
+    const char *suffix = directory->options->suffix;
+    for (const struct route *child = directory->route->children; child; child = child->next) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0}, segment = {0};
+        struct bindings values = *directory->path;
+        struct names_directory below = *directory;
+        names_describe_all(directory->table, &child->segment, &values);
+        below.route = child;
+        below.path = &values;
+        if (!names_is_record(child)) {
+            if (!names_suits_below(&below, err))
+                return false;
+        } else if ((child->entry || format_is_literal(&child->segment)) &&
+                   !names_write(directory, child, &values, 1, &name, err)) {
+            if (err->kind == ERROR_NO_MEMORY)
+                return false;
+            route_write_segment(child, &segment);
+            return error_set(err, ERROR_INVALID,
+                             "--suffix %s does not go with the map: with it \"%s%s\" (line %u) is "
+                             "the name of something else, too",
+                             suffix, buf_text(&segment), suffix, child->line);
+        }
+    }
+    return true;
+}
+
+bool names_suit(const struct map *map, const struct place_options *options, struct error *err)
+{
+    struct bindings nothing = {0};
+    for (size_t i = 0; options->suffix[0] && i < map->model_count; i++) {
+        const struct model *table = map->models[i];
+        struct names_directory root = {table, table->root, &nothing, options, NULL};
+        if (!names_suits_below(&root, err))
+            return false;
+    }
+    return true;
+}
+
+static struct format_piece attribute_piece = {.param = "attribute"};
+static const struct format attribute_format = {.pieces = &attribute_piece, .count = 1};
+
+bool names_find_attribute(struct span name, struct buf *out, struct error *err)
+{
+    if (probed_names_is(name))
+        return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
+                         (int)name.size, name.data);
+    if (name_decode(name, out))
+        return !out->failed || error_no_memory(err);
+    return error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an attribute", (int)name.size,
+                     name.data);
+}
+
+bool names_find_columns(struct span columns, struct arena *arena, struct span **out, size_t *count,
+                        struct error *err)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < columns.size; i++)
+        most += i == 0 || columns.data[i] == ',';
+    *count = 0;
+    *out = arena_array(arena, most + 1, sizeof **out);
+    while (*out && *count < most) {
+        CLEAN_UP(buf_clean_up) struct buf attribute = {0};
+        const char *comma = columns.size ? memchr(columns.data, ',', columns.size) : NULL;
+        struct span one = comma ? span_of(columns.data, (size_t)(comma - columns.data)) : columns;
+        if (one.size == 0 || !name_decode(one, &attribute) || attribute.size == 0)
+            return attribute.failed
+                       ? error_no_memory(err)
+                       : error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an attribute",
+                                   (int)one.size, one.data);
+        (*out)[(*count)++] = arena_copy(arena, buf_span(&attribute));
+        columns = span_from(columns, comma ? one.size + 1 : one.size);
+    }
+    return !arena->failed || error_no_memory(err);
+}
+
+static bool names_is_attribute(struct name_candidates *draft, struct span name)
+{
+    CLEAN_UP(buf_clean_up) struct buf attribute = {0};
+    bool opens = names_find_attribute(name, &attribute, NULL);
+    draft->no_memory = attribute.failed;
+    return opens && span_equal(buf_span(&attribute), draft->parts->items[0].value);
+}
+
+bool names_write_attribute(struct span attribute, struct buf *out)
+{
+    struct bindings value = {.items = {{.param = attribute_piece.param, .value = attribute}},
+                             .count = 1};
+    struct name_candidates draft = {
+        .format = &attribute_format,
+        .parts = &value,
+        .suffix = "",
+        .mark = NAME_MARK_FILE,
+        .limit = NAME_LIMIT,
+        .leads_back = names_is_attribute,
+    };
+    return name_candidates_write(&draft, out, NULL);
+}
+
+/* DynamoDB's own rule. Whatever else the service might take for a table, such as its ARN, would be
+ * a second way to it. */
+static bool names_can_be_table(struct span name)
+{
+    bool ok = name.size >= 3 && name.size <= 255;
+    for (size_t i = 0; ok && i < name.size; i++) {
+        unsigned char c = (unsigned char)name.data[i];
+        bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+        ok = letter || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+    }
+    return ok;
+}
+
+bool names_find_table(struct span name, struct buf *out, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
+    if (probed_names_is(name))
+        return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
+                         (int)name.size, name.data);
+    bool is_name = name_decode(name, &table);
+    if (table.failed)
+        return error_no_memory(err);
+    if (!is_name || !names_can_be_table(buf_span(&table)))
+        return error_set(err, ERROR_NOT_FOUND,
+                         "no table is called \"%.*s\": names have 3 to 255 letters, digits, dots, "
+                         "hyphens and underscores",
+                         (int)name.size, name.data);
+    buf_add_span(out, buf_span(&table));
+    return !out->failed || error_no_memory(err);
+}
+
+static struct format_piece table_piece = {.param = "table"};
+static const struct format table_format = {.pieces = &table_piece, .count = 1};
+
+static bool names_is_table(struct name_candidates *draft, struct span name)
+{
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
+    struct error ignored;
+    bool opens = names_find_table(name, &table, &ignored);
+    draft->no_memory = !opens && ignored.kind == ERROR_NO_MEMORY;
+    return opens && span_equal(buf_span(&table), draft->parts->items[0].value);
+}
+
+bool names_check_table(struct span name, struct error *err)
+{
+    char shown[120];
+    if (names_can_be_table(name))
+        return true;
+    printable_copy(shown, sizeof shown, name, "");
+    return error_set(err, ERROR_BAD_ANSWER,
+                     "the list of tables has \"%s\", which is left out: no table can be called so; "
+                     "see what stands between here and the service",
+                     shown);
+}
+
+bool names_write_table(struct span table, struct buf *out, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    struct bindings value = {.items = {{.param = table_piece.param, .value = table}}, .count = 1};
+    struct name_candidates draft = {
+        .format = &table_format,
+        .parts = &value,
+        .suffix = "",
+        .limit = SIZE_MAX,
+        .leads_back = names_is_table,
+    };
+    if (!names_check_table(table, err) || !name_candidates_write(&draft, &name, err))
+        return false;
+    if (name.size > NAME_MAX_BYTES)
+        return error_set(err, ERROR_LONG_NAME,
+                         "the table %.*s can't be listed: what must be escaped makes its name "
+                         "longer than one of a directory can be",
+                         (int)table.size, table.data);
+    buf_add_span(out, buf_span(&name));
+    return !out->failed || error_no_memory(err);
+}
+
+/* Whether ENVIRONMENT takes NAME. */
+static enum taken names_enter(const struct map_environment *environment, struct span name,
+                              struct arena *arena, struct bindings *values, struct refusal *refusal)
+{
+    struct bindings nothing = {0};
+    if (probed_names_is_for(&environment->name, name))
+        return NOT_ITS_FORM;
+    return name_take_apart(&environment->name, name, &nothing, NULL, arena, values, refusal);
+}
+
+const struct map_environment *names_find_environment(const struct map *map, struct span name,
+                                                     struct arena *arena, struct bindings *values,
+                                                     struct error *err)
+{
+    struct refusal refusal = {0};
+    const struct map_environment *each;
+    for (int literal = 1; literal >= 0; literal--)
+        for (each = map->environments; each; each = each->next)
+            if (format_is_literal(&each->name) == literal &&
+                names_enter(each, name, arena, values, &refusal) == TAKEN)
+                return each;
+    if (refusal.kind != REFUSED_NOT) {
+        error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an environment", (int)name.size,
+                  name.data);
+        return NULL;
+    }
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    struct nearest nearest = nearest_to(name);
+    for (each = map->environments; each; each = each->next) {
+        buf_add_text(&names, each == map->environments ? "" : ", ");
+        format_write(&each->name, &names);
+        if (format_is_literal(&each->name))
+            nearest_offer(&nearest, each->name.pieces[0].literal);
+    }
+    nearest_write(&nearest, &hint);
+    error_set(err, ERROR_NOT_FOUND, "the map has no environment \"%.*s\"%s; it has %s",
+              (int)name.size, name.data, buf_text(&hint), buf_text(&names));
+    return NULL;
+}
+
+static bool names_is_environment(struct name_candidates *draft, struct span name)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct bindings values;
+    struct refusal refusal = {0};
+    enum taken taken = names_enter(draft->of, name, &arena, &values, &refusal);
+    draft->no_memory = arena.failed;
+    return taken == TAKEN && name_candidates_state(draft, &values);
+}
+
+bool names_write_environment(const struct map_environment *environment,
+                             const struct bindings *values, struct buf *out)
+{
+    struct name_candidates draft = {
+        .format = &environment->name,
+        .parts = values,
+        .suffix = "",
+        .mark = NAME_MARK_DIRECTORY,
+        .limit = NAME_LIMIT,
+        .leads_back = names_is_environment,
+        .of = environment,
+    };
+    return name_candidates_write(&draft, out, NULL);
+}

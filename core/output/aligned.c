@@ -1,0 +1,198 @@
+#include "core/output/aligned.h"
+
+#include <wchar.h>
+
+#include "core/base/printable.h"
+#include "core/base/utf8.h"
+
+enum { MOST_WIDTH = 60 };
+
+static const char GAP[] = "  ";
+static const struct span CUT = {"\u2026", 3}, MISSING = {"-", 1};
+
+/* The code point of a valid character. */
+static wchar_t aligned_point_of(struct span character)
+{
+    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    unsigned char first = (unsigned char)character.data[0];
+    unsigned point = first & masks[character.size];
+    for (size_t i = 1; i < character.size; i++)
+        point = point << 6 | ((unsigned char)character.data[i] & 0x3f);
+    return (wchar_t)point;
+}
+
+/* How many cells of a terminal a character takes. One that the system does not know is taken to be
+ * like most. */
+static size_t aligned_width_of(locale_t locale, struct span character)
+{
+    if (!locale || character.size == 1)
+        return 1;
+    locale_t before = uselocale(locale);
+    int width = wcwidth(aligned_point_of(character));
+    uselocale(before);
+    return width < 0 ? 1 : (size_t)width;
+}
+
+static size_t aligned_measure(locale_t locale, struct span text)
+{
+    size_t width = 0;
+    while (text.size > 0) {
+        struct span character = span_of(text.data, utf8_length(text));
+        width += aligned_width_of(locale, character);
+        text = span_from(text, character.size);
+    }
+    return width;
+}
+
+/* Cuts TEXT, which is printable, where it is too wide. */
+static void aligned_cut(locale_t locale, struct buf *text)
+{
+    size_t width = 0, kept = 0; /* KEPT: bytes that leave room for the sign of a cut */
+    struct span left = buf_span(text);
+    while (left.size > 0) {
+        struct span character = span_of(left.data, utf8_length(left));
+        width += aligned_width_of(locale, character);
+        if (width > MOST_WIDTH)
+            break;
+        left = span_from(left, character.size);
+        if (width < MOST_WIDTH)
+            kept = text->size - left.size;
+    }
+    if (left.size > 0) {
+        buf_truncate(text, kept);
+        buf_add_span(text, CUT);
+    }
+}
+
+/* Makes TEXT what is shown of it. */
+static void aligned_show(locale_t locale, struct buf *text)
+{
+    struct buf shown = {0};
+    printable_add(&shown, buf_span(text), "");
+    if (!shown.failed)
+        aligned_cut(locale, &shown);
+    shown.failed |= text->failed;
+    buf_clean_up_secret(text);
+    buf_move(text, &shown);
+}
+
+static void aligned_widen(struct grid_column *column, size_t width)
+{
+    if (width > column->width)
+        column->width = width;
+}
+
+static void aligned_fit_it(void *arg, struct grid_column *column, enum typed_tag tag,
+                           struct buf *text)
+{
+    const struct aligned *aligned = arg;
+    aligned_show(aligned->locale, text);
+    aligned_widen(column, aligned_measure(aligned->locale, buf_span(text)));
+    column->words |= tag != TYPED_N;
+}
+
+bool aligned_start(struct aligned *aligned, const struct record_view *view, bool all)
+{
+    struct grid *grid = &aligned->grid;
+    *aligned = (struct aligned){.locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0)};
+    grid->view = view;
+    grid->fit = aligned_fit_it;
+    grid->fit_arg = aligned;
+    grid->closed = !all;
+    return grid_init(grid);
+}
+
+void aligned_end(struct aligned *aligned)
+{
+    if (aligned->locale)
+        freelocale(aligned->locale);
+    grid_clean_up(&aligned->grid);
+    *aligned = (struct aligned){0};
+}
+
+bool aligned_add(struct aligned *aligned, struct json item, struct error *err)
+{
+    return grid_add(&aligned->grid, item, err);
+}
+
+static size_t aligned_shown(const struct aligned *aligned)
+{
+    return aligned->grid.count - aligned->left_out;
+}
+
+static void aligned_write_cell(const struct aligned *aligned, size_t place, struct span text,
+                               bool ends, struct buf *out)
+{
+    const struct grid_column *column = aligned->grid.columns[place];
+    size_t blanks = column->width - aligned_measure(aligned->locale, text);
+    buf_add_text(out, place ? GAP : "");
+    if (!column->words)
+        buf_add_repeated(out, ' ', blanks);
+    buf_add_span(out, text);
+    if (column->words && (!ends || place + 1 < aligned_shown(aligned)))
+        buf_add_repeated(out, ' ', blanks);
+}
+
+/* Makes NAME the column's name as it is shown. False when memory ran out. */
+static bool aligned_show_name(struct aligned *aligned, struct grid_column *column, struct buf *name)
+{
+    buf_add_span(name, column->node.key);
+    aligned_show(aligned->locale, name);
+    if (!name->failed)
+        aligned_widen(column, aligned_measure(aligned->locale, buf_span(name)));
+    return !name->failed;
+}
+
+bool aligned_fit(struct aligned *aligned, size_t width, size_t *left_out)
+{
+    const struct grid *grid = &aligned->grid;
+    size_t used = 0, fitting = 0;
+    for (size_t i = 0; i < grid->count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        struct grid_column *column = grid->columns[i];
+        if (!aligned_show_name(aligned, column, &name))
+            return false;
+        size_t more = (fitting ? sizeof GAP - 1 : 0) + column->width;
+        if (fitting > 0 && used + more > width)
+            continue;
+        used += more;
+        memmove(grid->columns + fitting + 1, grid->columns + fitting,
+                (i - fitting) * sizeof *grid->columns); /* those left out stay behind */
+        grid->columns[fitting++] = column;
+    }
+    *left_out = aligned->left_out = grid->count - fitting;
+    return true;
+}
+
+bool aligned_write_names(struct aligned *aligned, struct buf *out)
+{
+    for (size_t i = 0; i < aligned_shown(aligned); i++) {
+        CLEAN_UP(buf_clean_up) struct buf name = {0};
+        if (!aligned_show_name(aligned, aligned->grid.columns[i], &name))
+            return false;
+        aligned_write_cell(aligned, i, buf_span(&name), true, out);
+    }
+    buf_add_char(out, '\n');
+    return true;
+}
+
+bool aligned_write_next(struct aligned *aligned, bool ends, struct buf *out)
+{
+    const struct grid_cell *cells = grid_next(&aligned->grid, &aligned->at);
+    if (!cells)
+        return false;
+    for (size_t i = 0; i < aligned_shown(aligned); i++) {
+        const struct grid_cell *cell = &cells[aligned->grid.columns[i]->number];
+        struct span text = cell->tag == TYPED_NONE ? MISSING : cell->text;
+        aligned_widen(aligned->grid.columns[i], MISSING.size);
+        aligned_write_cell(aligned, i, text, ends, out);
+    }
+    buf_add_text(out, ends ? "\n" : GAP);
+    return true;
+}
+
+void aligned_forget(struct aligned *aligned)
+{
+    grid_forget(&aligned->grid);
+    aligned->at = 0;
+}

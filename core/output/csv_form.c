@@ -1,0 +1,198 @@
+/* CSV as RFC 4180 has it, but for lines that end in LF alone. Columns that were asked for are told
+ * row by row. Otherwise all attributes that any record has are columns, which only the last record
+ * tells: rows are kept until then. */
+#include "core/item/record.h"
+#include "core/item/value.h"
+#include "core/output/cell.h"
+#include "core/output/form_ops.h"
+#include "core/output/grid.h"
+
+struct csv {
+    struct form form;
+    struct grid grid; /* without columns that were asked for */
+    struct buf cell;  /* the last one's text */
+    bool begun;       /* the header is told */
+    size_t at;        /* of the rows that were kept, where the next one stands, and */
+    size_t told;      /* how much has been told of them */
+};
+
+static bool csv_start(struct form *form)
+{
+    struct csv *csv = (struct csv *)form;
+    csv->grid.view = &form->view;
+    if (!grid_init(&csv->grid))
+        return false;
+    for (size_t i = 0; i < form->view.first_count; i++)
+        if (!grid_emit(&csv->grid, span_text(form->view.first[i])))
+            return false;
+    return true;
+}
+
+static void csv_clean_up(struct form *form)
+{
+    struct csv *csv = (struct csv *)form;
+    grid_clean_up(&csv->grid);
+    buf_clean_up_secret(&csv->cell);
+}
+
+static size_t csv_memory(const struct form *form)
+{
+    const struct csv *csv = (const struct csv *)form;
+    return grid_memory(&csv->grid) + csv->cell.capacity;
+}
+
+static void csv_add_quoted(struct buf *out, struct span text)
+{
+    buf_add_char(out, '"');
+    for (const char *quote; (quote = memchr(text.data, '"', text.size));) {
+        size_t size = (size_t)(quote - text.data) + 1;
+        buf_add(out, text.data, size);
+        buf_add_char(out, '"');
+        text = span_from(text, size);
+    }
+    buf_add_span(out, text);
+    buf_add_char(out, '"');
+}
+
+/* Whether TEXT would end its field, or lose something, outside of quotes: some readers trim blanks,
+ * and some take a # in front for a comment. */
+static bool csv_must_be_quoted(struct span text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (strchr(",\"\r\n", text.data[i])) /* NUL is found, too */
+            return true;
+    return text.size > 0 &&
+           (strchr(" \t#", text.data[0]) || strchr(" \t", text.data[text.size - 1]));
+}
+
+/* Whether a text (a string, or base64) looks like what stands outside of quotes for something else:
+ * nothing, null, a truth value, a number. */
+static bool csv_looks_bare(struct span text)
+{
+    return text.size == 0 || span_is(text, "null") || span_is(text, "true") ||
+           span_is(text, "false") || number_is(text);
+}
+
+static void csv_add_field(struct buf *out, enum typed_tag tag, struct span text)
+{
+    if (tag == TYPED_NONE)
+        return;
+    bool is_text = tag == TYPED_S || tag == TYPED_B;
+    if (csv_must_be_quoted(text) || (is_text && csv_looks_bare(text)))
+        csv_add_quoted(out, text);
+    else
+        buf_add_span(out, text);
+}
+
+static void csv_add_name(struct buf *out, size_t column, struct span name)
+{
+    buf_add_text(out, column ? "," : "");
+    if (name.size == 0 || csv_must_be_quoted(name))
+        csv_add_quoted(out, name);
+    else
+        buf_add_span(out, name);
+}
+
+/* An empty line is no row for many readers. */
+static void csv_end_line(struct buf *out, size_t columns, size_t row)
+{
+    if (columns == 1 && out->size == row)
+        buf_add_text(out, "\"\"");
+    buf_add_char(out, '\n');
+}
+
+static void csv_report_requested_names(struct csv *csv, struct buf *out)
+{
+    const struct form *form = &csv->form;
+    if (csv->begun)
+        return;
+    for (size_t i = 0; i < form->column_count; i++)
+        csv_add_name(out, i, form->columns[i]);
+    buf_add_char(out, '\n');
+    csv->begun = true;
+}
+
+/* Appends what ITEM has in the column NAME: nothing when it has nothing there. */
+static bool csv_report_requested(struct csv *csv, struct json item, struct span name,
+                                 struct buf *out)
+{
+    enum typed_tag tag;
+    struct json value = item_attribute(item, name);
+    if (!json_present(value))
+        return true;
+    buf_truncate(&csv->cell, 0);
+    if (!cell_write(value, cell_is_masked(&csv->form.view, name), &csv->cell, &tag))
+        return false;
+    csv_add_field(out, tag, buf_span(&csv->cell));
+    return true;
+}
+
+static bool csv_report_row(struct csv *csv, struct json item, struct buf *out)
+{
+    const struct form *form = &csv->form;
+    size_t row = out->size;
+    if (!json_is(item, JSON_OBJECT))
+        return false;
+    for (size_t i = 0; i < form->column_count; i++) {
+        buf_add_text(out, i ? "," : "");
+        if (!csv_report_requested(csv, item, form->columns[i], out))
+            return false;
+    }
+    csv_end_line(out, form->column_count, row);
+    return true;
+}
+
+static bool csv_add(struct form *form, struct json item, struct buf *out, struct error *err)
+{
+    struct csv *csv = (struct csv *)form;
+    if (form->column_count == 0)
+        return grid_add(&csv->grid, item, err) && form_allows(form, grid_size(&csv->grid), err);
+    csv_report_requested_names(csv, out);
+    if (csv_report_row(csv, item, out))
+        return true;
+    return csv->cell.failed || out->failed ? error_no_memory(err) : record_refuse(item, "", err);
+}
+
+static void csv_report_names(const struct grid *grid, struct buf *out)
+{
+    for (size_t i = 0; i < grid->count; i++)
+        csv_add_name(out, i, grid->columns[i]->node.key);
+    buf_add_char(out, '\n');
+}
+
+static void csv_report_kept(const struct grid *grid, const struct grid_cell *cells, struct buf *out)
+{
+    size_t row = out->size;
+    for (size_t i = 0; i < grid->count; i++) {
+        const struct grid_cell *cell = &cells[grid->columns[i]->number];
+        buf_add_text(out, i ? "," : "");
+        csv_add_field(out, cell->tag, cell->text);
+    }
+    csv_end_line(out, grid->count, row);
+}
+
+/* The names, or the next of the rows that were kept. */
+static bool csv_end(struct form *form, struct buf *out, bool *more, struct error *err)
+{
+    struct csv *csv = (struct csv *)form;
+    struct grid *grid = &csv->grid;
+    size_t before = out->size;
+    if (form->column_count > 0) {
+        csv_report_requested_names(csv, out);
+        return true;
+    }
+    if (!csv->begun && !grid_sort(grid))
+        return error_no_memory(err);
+    const struct grid_cell *cells = csv->begun ? grid_next(grid, &csv->at) : NULL;
+    if (cells)
+        csv_report_kept(grid, cells, out);
+    else if (!csv->begun)
+        csv_report_names(grid, out);
+    *more = cells || !csv->begun;
+    csv->begun = true;
+    csv->told += out->size - before;
+    return form_allows(form, csv->told, err);
+}
+
+const struct form_ops form_csv = {sizeof(struct csv), csv_start, csv_add, csv_end,
+                                  csv_clean_up,       csv_memory};

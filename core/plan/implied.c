@@ -1,0 +1,85 @@
+#include "core/plan/implied.h"
+
+/* Whether every key that begins with PREFIX is as FORMAT has it: PREFIX says all of it but its end,
+ * which may hold anything. */
+static bool implied_begins_whole(const struct format *format, struct span prefix, char separator,
+                                 const struct bindings *path)
+{
+    const struct format_piece *last = &format->pieces[format->count - 1];
+    struct bindings parts = {0};
+    return last->param && last->open && !last->letters && !bindings_find(path, last->param) &&
+           format_match_key(format, prefix, separator, &parts) &&
+           parts.items[parts.count - 1].value.size == 0 && bindings_agree(path, &parts);
+}
+
+static bool implied_cond_states(const struct cond *cond, const struct format *format,
+                                char separator, const struct bindings *path)
+{
+    struct bindings parts = {0};
+    if (cond->op == COND_BEGINS)
+        return implied_begins_whole(format, cond->value.bytes, separator, path);
+    return cond->op == COND_EQ && format_match_key(format, cond->value.bytes, separator, &parts) &&
+           bindings_agree(path, &parts);
+}
+
+bool implied_by_key(const struct model *table, const struct read *query,
+                    const struct map_kind *kind, size_t i, const struct bindings *path)
+{
+    const struct map_key *key = &table->keys[i];
+    const struct format *format = &kind->keys[i];
+    for (size_t w = 0; w < query->where_count; w++)
+        if (span_is(query->where[w].attribute, key->attribute) &&
+            implied_cond_states(&query->where[w], format, table->separator, path))
+            return true;
+    /* A part that nobody says, and that may hold anything; numbers and binaries are one part. */
+    const char *param = format_whole_param(format);
+    bool anything = key->type != VALUE_S || (param && format->pieces[0].open);
+    return anything && param && !format->pieces[0].letters && !bindings_find(path, param);
+}
+
+size_t implied_count_param(const struct model *table, const struct map_kind *kind,
+                           const char *param)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->key_count; i++)
+        for (size_t k = 0; k < kind->keys[i].count; k++)
+            count += kind->keys[i].pieces[k].param && !strcmp(kind->keys[i].pieces[k].param, param);
+    return count;
+}
+
+bool implied_repeats_parts(const struct model *table, const struct map_kind *kind,
+                           const struct bindings *path)
+{
+    for (size_t i = 0; i < table->key_count; i++)
+        for (size_t k = 0; k < kind->keys[i].count; k++) {
+            const char *param = kind->keys[i].pieces[k].param;
+            if (param && !bindings_find(path, param) && implied_count_param(table, kind, param) > 1)
+                return true;
+        }
+    return false;
+}
+
+static bool implied_is_stated(const struct model *table, const struct read *query,
+                              const struct map_kind *kind, const struct bindings *path)
+{
+    bool said = !implied_repeats_parts(table, kind, path);
+    for (size_t i = 0; i < table->key_count && said; i++)
+        said = implied_by_key(table, query, kind, i, path);
+    return said;
+}
+
+/* An item may be of several kinds, of which the one that says most of its key has the last word: so
+ * no name may tell of the index's key, which the item has or has not. */
+bool implied_all_count(const struct map_pattern *pattern, const struct read *query,
+                       const struct bindings *path)
+{
+    bool all = false;
+    if (pattern->excluded_count > 0)
+        return false;
+    for (size_t i = 0; i < pattern->entry_count; i++) {
+        if (pattern->entries[i].indexed.count > 0)
+            return false;
+        all = all || implied_is_stated(pattern->table, query, pattern->entries[i].kind, path);
+    }
+    return all;
+}

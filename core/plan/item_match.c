@@ -1,0 +1,154 @@
+#include "core/plan/item_match.h"
+
+#include "core/item/item.h"
+#include "core/plan/index_parts.h"
+
+bool item_match_key(const struct model *table, struct json item, struct arena *arena,
+                    struct key *out)
+{
+    *out = (struct key){.count = table->key_count};
+    for (size_t i = 0; i < table->key_count; i++) {
+        out->attributes[i].name = span_text(table->keys[i].attribute);
+        if (!index_parts_value(&table->keys[i], item, arena, &out->attributes[i].value))
+            return false;
+    }
+    return true;
+}
+
+/* A part that stands twice says the same both times. */
+static bool item_match_is_of_kind(const struct model *table, const struct map_kind *kind,
+                                  const struct key *key, struct bindings *parts)
+{
+    parts->count = 0;
+    for (size_t i = 0; i < key->count; i++)
+        if (!format_match_key(&kind->keys[i], key->attributes[i].value.bytes, table->separator,
+                              parts))
+            return false;
+    return bindings_agree(parts, parts);
+}
+
+bool item_match_is_kind(const struct model *table, const struct map_kind *kind,
+                        const struct key *key, const struct bindings *path, struct bindings *parts)
+{
+    return item_match_is_of_kind(table, kind, key, parts) && bindings_agree(path, parts);
+}
+
+static bool item_match_is_declared(const struct model *table, const struct key *key)
+{
+    struct bindings parts = {0};
+    for (const struct map_kind *kind = table->kinds; kind; kind = kind->next)
+        if (item_match_is_of_kind(table, kind, key, &parts))
+            return true;
+    return false;
+}
+
+/* How much of its keys the kind says itself. */
+static size_t item_match_literal_bytes(const struct model *table, const struct map_kind *kind)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < table->key_count; i++)
+        bytes += format_literal_bytes(&kind->keys[i]);
+    return bytes;
+}
+
+const struct map_kind *item_match_kind(const struct model *table, const struct key *key,
+                                       struct bindings *parts)
+{
+    const struct map_kind *best = NULL;
+    for (const struct map_kind *kind = table->kinds; kind; kind = kind->next) {
+        struct bindings taken = {0};
+        if (!item_match_is_of_kind(table, kind, key, &taken) ||
+            (best &&
+             item_match_literal_bytes(table, kind) <= item_match_literal_bytes(table, best)))
+            continue;
+        best = kind;
+        *parts = taken;
+    }
+    return best;
+}
+
+/* Where several kinds fit ("INDEX#DEFAULT_CONFIGS" is an "INDEX#{index_name}" too), it is the one
+ * that says most. */
+const struct map_entry *item_match_entry(const struct model *table,
+                                         const struct map_pattern *pattern, const struct key *key,
+                                         const struct bindings *path, struct bindings *parts)
+{
+    const struct map_entry *best = NULL;
+    size_t best_bytes = 0;
+    for (size_t i = 0; i < pattern->entry_count; i++) {
+        const struct map_entry *entry = &pattern->entries[i];
+        struct bindings taken = {0};
+        size_t bytes = item_match_literal_bytes(table, entry->kind);
+        if ((best && bytes <= best_bytes) ||
+            !item_match_is_kind(table, entry->kind, key, path, &taken))
+            continue;
+        best = entry;
+        best_bytes = bytes;
+        *parts = taken;
+    }
+    return best && plan_excludes(pattern, path, parts) ? NULL : best;
+}
+
+/* What an entry's name tells of the index's key is added to PARTS. */
+static enum item_match_verdict item_match_sift_index(const struct plan *plan,
+                                                     const struct map_entry *entry,
+                                                     struct json item, struct arena *arena,
+                                                     struct bindings *parts)
+{
+    if (!entry || entry->indexed.count == 0)
+        return ITEM_MATCH_COUNTS;
+    if (!index_parts_take(plan->table, plan->pattern->index, entry->kind, &entry->indexed, item,
+                          arena, parts))
+        return arena->failed ? ITEM_MATCH_NO_MEMORY : ITEM_MATCH_UNDECLARED;
+    return bindings_agree(&plan->path, parts) ? ITEM_MATCH_COUNTS : ITEM_MATCH_OTHER;
+}
+
+enum item_match_verdict item_match_item(const struct plan *plan, struct json item,
+                                        struct arena *arena, struct matched_item *out)
+{
+    *out = (struct matched_item){0};
+    if (!item_match_key(plan->table, item, arena, &out->key))
+        return arena->failed ? ITEM_MATCH_NO_MEMORY : ITEM_MATCH_UNREADABLE;
+    bool counts;
+    if (plan->kind_of) {
+        counts =
+            item_match_is_kind(plan->table, plan->kind_of, &out->key, &plan->path, &out->parts);
+    } else {
+        out->entry =
+            item_match_entry(plan->table, plan->pattern, &out->key, &plan->path, &out->parts);
+        counts = out->entry;
+    }
+    if (counts)
+        return item_match_sift_index(plan, plan->kind_of ? plan->entry : out->entry, item, arena,
+                                     &out->parts);
+    return item_match_is_declared(plan->table, &out->key) ? ITEM_MATCH_OTHER
+                                                          : ITEM_MATCH_UNDECLARED;
+}
+
+bool item_match_report(const struct plan *plan, struct json item, struct error *err)
+{
+    for (size_t i = 0; i < plan->table->key_count; i++) {
+        const struct map_key *key = &plan->table->keys[i];
+        CLEAN_UP(buf_clean_up) struct buf bytes = {0};
+        struct value value;
+        struct json typed = item_attribute(item, span_text(key->attribute));
+        bool read = value_read(typed, &bytes, &value);
+        if (bytes.failed)
+            return error_no_memory(err);
+        if (!json_present(typed))
+            return error_set(
+                err, ERROR_INVALID,
+                "an item of %s has no %s, which the map calls a key of it; ddbfs check "
+                "tells what the keys are",
+                plan->table_name, key->attribute);
+        if (!read || value.type != key->type)
+            return error_set(err, ERROR_INVALID,
+                             "%s of %s is of type %s, but the map says %s; write \"types\": "
+                             "{ \"%s\": \"%s\" }, as ddbfs check tells",
+                             key->attribute, plan->table_name,
+                             read ? value_type_name(value.type) : "another",
+                             value_type_name(key->type), key->attribute,
+                             read ? value_type_name(value.type) : "…");
+    }
+    return error_set(err, ERROR_BAD_ANSWER, "an item of %s is not understood", plan->table_name);
+}

@@ -1,0 +1,121 @@
+#include "core/read/near_miss.h"
+
+#include <ctype.h>
+
+#include "core/base/nearest.h"
+#include "core/json/json.h"
+#include "core/name/companion_words.h"
+
+static bool near_miss_is_known(const struct map_param *param, struct span value)
+{
+    for (size_t i = 0; param && i < param->value_count; i++)
+        if (span_equal(param->values[i], value))
+            return true;
+    return false;
+}
+
+/* Whether VALUE of STEP is near to a literal that could stand there; HINT says which. */
+static bool near_miss_is_near_literal(const struct route *step, struct span value, struct buf *hint)
+{
+    struct nearest nearest = nearest_to(value);
+    for (const struct route *other = step->parent->children; other; other = other->next) {
+        if (other->hidden || !format_is_literal(&other->segment))
+            continue;
+        if (span_equal(format_literal(&other->segment), value))
+            return false; /* escaped, and so no slip */
+        nearest_offer(&nearest, format_literal(&other->segment));
+    }
+    nearest_write(&nearest, hint);
+    return hint->size > 0;
+}
+
+/* A literal step that is misspelt becomes a value. The last is looked at first. */
+static void near_miss_steps(const struct place *place, struct buf *out)
+{
+    for (const struct route *step = place->route; step && step->parent; step = step->parent) {
+        CLEAN_UP(buf_clean_up) struct buf hint = {0};
+        const char *param = format_whole_param(&step->segment);
+        const struct span *value = param ? bindings_find(&place->bindings, param) : NULL;
+        if (!value || near_miss_is_known(model_find_param(place->table, param), *value) ||
+            !near_miss_is_near_literal(step, *value, &hint))
+            continue;
+        json_write_string(out, *value);
+        buf_printf(out, " is taken for {%s}%s", param, buf_text(&hint));
+        out->failed = out->failed || hint.failed;
+        return;
+    }
+}
+
+static void near_miss_values(const struct place *place, struct buf *out)
+{
+    for (size_t i = 0; i < place->bindings.count; i++) {
+        const struct binding *given = &place->bindings.items[i];
+        const struct map_param *param = model_find_param(place->table, given->param);
+        struct nearest nearest = nearest_to(given->value);
+        CLEAN_UP(buf_clean_up) struct buf known = {0}, hint = {0};
+        if (!param || param->value_count == 0 || near_miss_is_known(param, given->value))
+            continue;
+        for (size_t v = 0; v < param->value_count; v++) {
+            nearest_offer(&nearest, param->values[v]);
+            buf_add_text(&known, v ? ", " : "");
+            json_write_string(&known, param->values[v]);
+        }
+        json_write_string(out, given->value);
+        nearest_write(&nearest, &hint);
+        buf_printf(out, " is none of the values that the map knows of {%s}%s: %s", given->param,
+                   buf_text(&hint), buf_text(&known));
+        out->failed = out->failed || known.failed || hint.failed;
+        return; /* one is enough to look at */
+    }
+}
+
+/* Whether ENDING is an @ and a word as attributes are called; not the end of an address. */
+static bool near_miss_is_at_word(struct span ending)
+{
+    for (size_t i = 1; i < ending.size; i++)
+        if (!isalnum((unsigned char)ending.data[i]) && ending.data[i] != '_')
+            return false;
+    return ending.size > 1;
+}
+
+/* What stands for the parameter that STEP ends in; nothing when it ends in none. */
+static struct span near_miss_last_value(const struct place *place, const struct route *step)
+{
+    size_t count = step->segment.count;
+    const char *param = count ? step->segment.pieces[count - 1].param : NULL;
+    const struct span *value = param ? bindings_find(&place->bindings, param) : NULL;
+    return value ? *value : span_text("");
+}
+
+/* RECORD@status was meant to be an attribute, and LIST@jsnl to be a file. */
+static void near_miss_ending(const struct place *place, struct buf *out)
+{
+    CLEAN_UP(buf_clean_up) struct buf hint = {0}, names = {0};
+    bool listing = place->kind == PLACE_DIRECTORY;
+    if (!listing && place->kind != PLACE_RECORD)
+        return;
+    struct span value = near_miss_last_value(place, place->route);
+    size_t at = companion_words_at(value);
+    struct span ending = span_from(value, at);
+    if (at == 0 || !near_miss_is_at_word(ending))
+        return;
+    companion_words_hint(listing, ending, &hint);
+    companion_words_names(listing, &names);
+    if (listing && hint.size == 0)
+        return;
+    json_write_string(out, ending);
+    buf_printf(out, " is taken for a part of the name%s; ", buf_text(&hint));
+    if (!listing)
+        buf_printf(out, "an attribute is typed @/%.*s, ", (int)ending.size - 1, ending.data + 1);
+    buf_printf(out, "companions are %s", buf_text(&names));
+    out->failed = out->failed || hint.failed || names.failed;
+}
+
+void near_miss_write(const struct place *place, struct buf *out)
+{
+    static void (*const doubts[])(const struct place *, struct buf *) = {
+        near_miss_steps, near_miss_values, near_miss_ending};
+    size_t size = out->size;
+    for (size_t i = 0; i < sizeof doubts / sizeof doubts[0] && out->size == size; i++)
+        doubts[i](place, out);
+}

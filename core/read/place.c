@@ -1,0 +1,720 @@
+#include "core/read/place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/nearest.h"
+#include "core/name/placeholder.h"
+#include "core/name/probed_names.h"
+
+/* Makes TEXT, which is another place's, PLACE's own. */
+static void place_copy_text(struct place *place, struct span *text)
+{
+    if (text->size > 0)
+        *text = arena_copy(&place->arena, *text);
+    else
+        *text = span_text("");
+}
+
+static struct place *place_new(const struct place *parent)
+{
+    struct place *place = calloc(1, sizeof *place);
+    if (!place)
+        return NULL;
+    struct arena own = {0};
+    *place = *parent;
+    place->arena = own;
+    map_ref(place->map);
+    model_ref(place->table);
+    place_copy_text(place, &place->environment_name);
+    place_copy_text(place, &place->attribute);
+    place_copy_text(place, &place->link_ending);
+    place_copy_text(place, &place->shortened);
+    place_copy_text(place, &place->columns);
+    place_copy_text(place, &place->below);
+    if (parent->table_prefix)
+        place->table_prefix = arena_text(&place->arena, span_text(parent->table_prefix));
+    if (parent->table_name)
+        place->table_name = arena_text(&place->arena, span_text(parent->table_name));
+    place->asked = selection_copy(parent->asked, &place->arena);
+    for (size_t i = 0; i < place->bindings.count; i++)
+        place->bindings.items[i].value = arena_copy(&place->arena, parent->bindings.items[i].value);
+    return place;
+}
+
+struct place *place_copy(const struct place *place)
+{
+    struct place *copy = place_new(place);
+    if (!copy || !copy->arena.failed)
+        return copy;
+    place_destroy(copy);
+    return NULL;
+}
+
+struct place *place_root(const struct map *map)
+{
+    struct place *place = calloc(1, sizeof *place);
+    if (place)
+        *place = (struct place){.kind = PLACE_ROOT, .map = map_ref(map)};
+    return place;
+}
+
+void place_destroy(struct place *place)
+{
+    if (!place)
+        return;
+    arena_clean_up(&place->arena);
+    model_unref(place->table);
+    map_unref(place->map);
+    free(place);
+}
+
+size_t place_memory(const struct place *place)
+{
+    return place ? sizeof *place + arena_memory(&place->arena) : 0;
+}
+
+bool place_is_directory(const struct place *place)
+{
+    return place->kind <= PLACE_COLUMNS || place->kind == PLACE_ATTRS || place->kind == PLACE_LINKS;
+}
+
+bool place_has_facts(const struct place *place)
+{
+    return place->kind == PLACE_DIRECTORY && place->table_name && !place->route->parent;
+}
+
+char *place_table_name(const struct place *place)
+{
+    struct buf name = {0};
+    buf_add_text(&name, place->table_prefix);
+    buf_add_text(&name, place->table->base_name);
+    return buf_steal(&name, NULL);
+}
+
+struct linked place_linked(const struct place *place)
+{
+    return (struct linked){place->table, place->route, &place->bindings, place->shortened.size > 0};
+}
+
+bool place_is_listing(const struct place *place)
+{
+    return (place->kind == PLACE_DIRECTORY || place->kind == PLACE_LIST_INFO ||
+            place->kind == PLACE_LIST_FILE) &&
+           place->route->list;
+}
+
+bool place_is_read(const struct place *place)
+{
+    if (place->kind == PLACE_LINKS || place->kind == PLACE_LINK) {
+        struct linked record = place_linked(place);
+        return !link_values_known(&record, place->link);
+    }
+    return place->kind >= PLACE_LIST_INFO || (place->kind == PLACE_DIRECTORY && place->route->list);
+}
+
+struct plan *place_plan(const struct place *place, struct error *err)
+{
+    const struct route *route = place->route;
+    bool listing = place_is_listing(place);
+    bool one = place->kind == PLACE_ATTR && !place->attribute_shortened;
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct span *columns = NULL;
+    size_t column_count = 0;
+    char *table = place_table_name(place);
+    if (listing && place->columns.size > 0)
+        names_find_columns(place->columns, &arena, &columns, &column_count, NULL);
+    if (!table || arena.failed) {
+        free(table);
+        error_no_memory(err);
+        return NULL;
+    }
+    struct question question = {
+        .table = place->table,
+        .table_name = table,
+        .pattern = listing ? route->list : route->file,
+        .entry = listing ? NULL : route->entry,
+        .kind = listing ? NULL : route->kind,
+        .path = &place->bindings,
+        .attribute = one                          ? place->attribute
+                     : place->kind == PLACE_VALUE ? span_text(route->file->attribute)
+                                                  : span_text(""),
+        .shortened = place->shortened,
+        .asked = listing ? place->asked : NULL,
+        .counts = place->kind == PLACE_LIST_FILE && place->companion == COMPANION_COUNT,
+        .columns = columns,
+        .column_count = column_count,
+    };
+    struct plan *plan = plan_new(&question, err);
+    free(table);
+    return plan;
+}
+
+/* Appends the directories below DIRECTORY that list records, with a comma between, as far as ROOM
+ * goes, which the last takes for an ellipsis. PATH leads from where the first began to this one. */
+static void place_add_listings_below(const struct route *directory, struct buf *path, size_t *room,
+                                     struct buf *out)
+{
+    size_t size = path->size;
+    for (const struct route *child = directory->children; child; child = child->next) {
+        if (child->file || child->hidden)
+            continue;
+        route_write_segment(child, path);
+        buf_add_char(path, '/');
+        if (child->list && !child->list->groups && *room > 0)
+            buf_printf(out, "%s%s", out->size ? ", " : "", --*room ? buf_text(path) : "…");
+        place_add_listings_below(child, path, room, out);
+        buf_truncate(path, size);
+    }
+}
+
+/* What PLACE is, and where there are listings. */
+static bool place_describe_no_listing(const struct place *place, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0}, below = {0};
+    size_t room = 9;
+    if (!place_is_directory(place))
+        return error_set(err, ERROR_INVALID,
+                         "is no listing of records, but one file; counts, limits and filters are "
+                         "of a directory that lists records");
+    if (place->kind != PLACE_DIRECTORY)
+        return error_set(err, ERROR_INVALID,
+                         "is no listing of records; directories of its tables are");
+    place_add_listings_below(place->route, &path, &room, &below);
+    if (path.failed || below.failed)
+        return error_no_memory(err);
+    if (below.size == 0)
+        return error_set(err, ERROR_INVALID,
+                         "is no listing of records, nor is anything below it: a record opens here "
+                         "by its key");
+    return error_set(err, ERROR_INVALID, "is no listing of records; directories below it are: %s",
+                     buf_text(&below));
+}
+
+bool place_has_records(const struct place *place, struct error *err)
+{
+    if (!place_is_listing(place))
+        return place_describe_no_listing(place, err);
+    return !place->route->list->groups ||
+           error_set(err, ERROR_INVALID,
+                     "lists directories that records lead to, and not these records; ask one of "
+                     "them");
+}
+
+void place_count(struct place *place)
+{
+    place->kind = PLACE_LIST_FILE;
+    place->companion = COMPANION_COUNT;
+    place->columns = span_text("");
+}
+
+void place_set_columns(struct place *place, struct span columns)
+{
+    place->columns = arena_copy(&place->arena, columns);
+}
+
+bool place_select(struct place *place, const struct selection *asked, bool show_secrets,
+                  struct error *err)
+{
+    if (!place_has_records(place, err))
+        return false;
+    if (!show_secrets && !selection_hides_secrets(asked, place->table, err))
+        return false;
+    const struct selection *own = selection_copy(asked, &place->arena);
+    if (!own || place->arena.failed)
+        return error_no_memory(err);
+    place->asked = own;
+    struct plan *plan = place_plan(place, err);
+    if (!plan)
+        place->asked = NULL;
+    plan_unref(plan);
+    return plan != NULL;
+}
+
+static bool place_find_environment(struct place *place, struct span name, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf prefix = {0};
+    struct bindings values = {0};
+    const struct map_environment *environment =
+        names_find_environment(place->map, name, &place->arena, &values, err);
+    if (!environment)
+        return false;
+    format_expand(&environment->prefix, &values, &prefix);
+    if (memchr(buf_text(&prefix), '\0', prefix.size)) /* it would pass for what ends there */
+        return error_set(err, ERROR_INVALID, "no table's name holds a NUL");
+    place->arena.failed = place->arena.failed || prefix.failed;
+    place->kind = PLACE_ENVIRONMENT;
+    place->environment = environment;
+    place->environment_name = arena_copy(&place->arena, name);
+    place->table_prefix = arena_text(&place->arena, buf_span(&prefix));
+    return true;
+}
+
+static void place_enter_table(struct place *place, const struct model *model)
+{
+    place->kind = PLACE_DIRECTORY;
+    place->table = model_ref(model);
+    place->route = model->root;
+}
+
+static bool place_find_table(struct place *place, struct span name, struct error *err)
+{
+    const struct map *map = place->map;
+    const struct model *model = map_find_model(map, name);
+    if (model) {
+        place_enter_table(place, model);
+        return true;
+    }
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    struct nearest nearest = nearest_to(name);
+    for (size_t i = 0; i < map->model_count; i++) {
+        buf_printf(&names, "%s%s", names.size ? ", " : "", map->models[i]->path_name);
+        nearest_offer(&nearest, span_text(map->models[i]->path_name));
+    }
+    nearest_write(&nearest, &hint);
+    return error_set(err, ERROR_NOT_FOUND,
+                     "the map has no table \"%.*s\"%s; it has %s; others are in " MAP_TABLES_NAME
+                     "/",
+                     (int)name.size, name.data, buf_text(&hint), buf_text(&names));
+}
+
+/* Nobody has said what is secret in them. */
+static bool place_enter_tables(struct place *place, const struct place_options *options,
+                               struct error *err)
+{
+    if (options->hide_secrets)
+        return error_set(err, ERROR_DENIED,
+                         "others may look into this mount (allow_other), and no map says what of "
+                         "these tables is secret; --show-secrets lets them see all of it");
+    place->kind = PLACE_TABLES;
+    return true;
+}
+
+/* Without a map the root has tables/ alone. */
+static bool place_find_without_map(struct span name, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
+    struct error ignored;
+    error_set(err, ERROR_NOT_FOUND,
+              "without a map there is " MAP_TABLES_NAME "/ alone, and no \"%.*s\"; a map is "
+              "given by --map FILE or DDBFS_MAP, or found in ~/.config/ddbfs/map.json",
+              (int)name.size, name.data);
+    if (names_find_table(name, &table, &ignored))
+        error_add(err, "; if it is a table: /" MAP_TABLES_NAME "/%.*s", (int)name.size, name.data);
+    return false;
+}
+
+static bool place_find_named_table(struct place *place, struct span name, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf table = {0};
+    if (!names_find_table(name, &table, err))
+        return false;
+    place->kind = PLACE_TABLE;
+    place->table_prefix = arena_text(&place->arena, span_text("")); /* the name is whole */
+    place->table_name = arena_text(&place->arena, buf_span(&table));
+    return true;
+}
+
+/* One step further below a table that was found by its name. */
+static void place_go_below(struct place *place, struct span name)
+{
+    CLEAN_UP(buf_clean_up) struct buf path = {0};
+    if (!place->table)
+        return;
+    buf_add_span(&path, place->below);
+    buf_add_char(&path, '/');
+    buf_add_span(&path, name);
+    place->arena.failed = place->arena.failed || path.failed;
+    place->below = arena_copy(&place->arena, buf_span(&path));
+}
+
+/* What the pattern itself says of a part ("where": {"index_name": "x"}) is bound like the rest. */
+static bool place_bind_stated(struct place *place, const struct map_pattern *pattern)
+{
+    for (size_t i = 0; pattern && i < pattern->said_count; i++) {
+        const struct map_part *part = &pattern->said[i];
+        CLEAN_UP(buf_clean_up) struct buf text = {0}, value = {0};
+        if (bindings_find(&place->bindings, part->param))
+            continue;
+        bool known = format_expand(&part->value, &place->bindings, &text);
+        if (!model_read_part(place->table, part->param, buf_span(&text), &value))
+            buf_add_span(&value, buf_span(&text)); /* which the plan refuses */
+        place->arena.failed = place->arena.failed || text.failed || value.failed;
+        if (!known || !bindings_add(&place->bindings, part->param,
+                                    arena_copy(&place->arena, buf_span(&value))))
+            return false;
+    }
+    return true;
+}
+
+static enum place_kind place_file_kind(const struct route *route, enum companion companion)
+{
+    static const enum place_kind kinds[] = {
+        [COMPANION_NONE] = PLACE_RECORD,
+        [COMPANION_TYPED] = PLACE_TYPED,
+        [COMPANION_INFO] = PLACE_INFO,
+        [COMPANION_ATTRS] = PLACE_ATTRS,
+        [COMPANION_LINKS] = PLACE_LINKS,
+        [COMPANION_END] = PLACE_RECORD, /* a record has no others */
+    };
+    return route->file->attribute ? PLACE_VALUE : kinds[companion];
+}
+
+/* DIR@csv is a file. DIR@table is a directory of files, one for each choice of columns, where a
+ * kernel is between; elsewhere it is a file, too. */
+static enum place_kind place_directory_kind(const struct names_found *found,
+                                            const struct place_options *options)
+{
+    switch (found->companion) {
+    case COMPANION_INFO:
+        return PLACE_LIST_INFO;
+    case COMPANION_JSONL:
+    case COMPANION_CSV:
+    case COMPANION_COUNT:
+    case COMPANION_SUMMARY:
+        return PLACE_LIST_FILE;
+    case COMPANION_TABLE:
+        return found->columns.size || options->table_is_file ? PLACE_LIST_FILE : PLACE_COLUMNS;
+    default:
+        return PLACE_DIRECTORY;
+    }
+}
+
+/* Whether what is read at STEP has the whole partition key as its name, and nothing else. */
+static bool place_is_named_by_partition(const struct place *place, const struct route *step)
+{
+    const struct map_pattern *pattern = step->list ? step->list : step->file;
+    const char *param = format_whole_param(&step->segment);
+    const char *key = format_whole_param(&place->table->kinds->keys[0]);
+    return pattern && !pattern->index && !step->entry && param && key && strcmp(param, key) == 0;
+}
+
+const struct route *place_key_step(const struct place *place)
+{
+    if (!place->table_name || !place->route)
+        return NULL;
+    for (const struct route *step = place->route->children; step; step = step->next)
+        if (place_is_named_by_partition(place, step))
+            return step;
+    return NULL;
+}
+
+static struct names_directory place_names_of(const struct place *place,
+                                             const struct place_options *options)
+{
+    const struct route *scanned = options->scan ? place_key_step(place) : NULL;
+    return (struct names_directory){place->table, place->route, &place->bindings, options, scanned};
+}
+
+const struct route *place_next_unlisted(const struct place *place,
+                                        const struct place_options *options,
+                                        const struct route *after)
+{
+    struct names_directory directory = place_names_of(place, options);
+    bool is_of_directory = place->kind == PLACE_DIRECTORY || place->kind == PLACE_README ||
+                           place->kind == PLACE_LIST_INFO || place->kind == PLACE_LIST_FILE;
+    return is_of_directory && place->route ? names_next_unlisted(&directory, after) : NULL;
+}
+
+static bool place_find_in_table(struct place *place, struct span name,
+                                const struct place_options *options, struct error *err)
+{
+    struct names_directory directory = place_names_of(place, options);
+    struct names_found found;
+    if (place_has_facts(place) && fact_find(name, &place->fact)) {
+        place->kind = PLACE_FACT;
+        return true;
+    }
+    if (!names_find(&directory, name, &place->arena, &found, err))
+        return false;
+    if (found.kind == NAMES_README) {
+        place->kind = PLACE_README;
+        return true;
+    }
+    if (found.kind == NAMES_PLACEHOLDER) {
+        place->kind = PLACE_PLACEHOLDER;
+        place->route = found.route;
+        return true;
+    }
+    if (found.companion == COMPANION_LINKS && !place->table->links)
+        return error_set(err, ERROR_NOT_FOUND, "the map says no \"links\" of this table's records");
+    place->route = found.route;
+    place->kind = found.route->file ? place_file_kind(found.route, found.companion)
+                                    : place_directory_kind(&found, options);
+    if (name_companion_is_of_listing(found.companion)) {
+        place->companion = found.companion;
+        place->columns = arena_copy(&place->arena, found.columns);
+    }
+    if (found.kind == NAMES_SHORTENED) {
+        place->shortened = arena_copy(&place->arena, found.bare);
+        return true;
+    }
+    for (size_t i = 0; i < found.values.count; i++)
+        if (!bindings_add(&place->bindings, found.values.items[i].param,
+                          arena_copy(&place->arena, found.values.items[i].value)))
+            return error_no_memory(err);
+    const struct route *route = found.route;
+    return place_bind_stated(place, route->file ? route->file : route->list) ||
+           error_set(err, ERROR_INVALID, "a path has at most %d parameters", BINDINGS_MAX);
+}
+
+/* DIR@table/status,created_at, and where no kernel is between, DIR@csv/status,created_at. */
+static bool place_find_columns(struct place *place, struct span name, struct error *err)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct span *columns;
+    size_t count;
+    if (place->companion == COMPANION_TABLE && span_is(name, README_NAME)) {
+        place->kind = PLACE_README;
+        return true;
+    }
+    if (place->kind == PLACE_COLUMNS && span_is(name, PLACEHOLDER_COLUMNS)) {
+        place->kind = PLACE_PLACEHOLDER;
+        return true;
+    }
+    if (probed_names_is(name))
+        return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
+                         (int)name.size, name.data);
+    if (!names_find_columns(name, &arena, &columns, &count, err))
+        return false;
+    place->kind = PLACE_LIST_FILE;
+    place->columns = arena_copy(&place->arena, name);
+    return true;
+}
+
+static bool place_find_attribute(struct place *place, struct span name, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf attribute = {0};
+    struct span prefix;
+    enum name_mark mark;
+    place->kind = PLACE_ATTR;
+    place->attribute_shortened = name_is_shortened(name, &mark, &prefix) && mark == NAME_MARK_FILE;
+    if (place->attribute_shortened) {
+        place->attribute = arena_copy(&place->arena, name);
+        return true;
+    }
+    if (!names_find_attribute(name, &attribute, err))
+        return false;
+    place->attribute = arena_copy(&place->arena, buf_span(&attribute));
+    return true;
+}
+
+/* NAME@info in a record's links is the companion of what NAME leads to. */
+static bool place_find_link(struct place *place, struct span name, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf names = {0}, hint = {0};
+    struct nearest nearest = nearest_to(name);
+    const char *at = memchr(name.data, '@', name.size);
+    size_t size = at ? (size_t)(at - name.data) : name.size;
+    place->link = model_find_link(place->table, span_of(name.data, size));
+    if (place->link) {
+        place->kind = PLACE_LINK;
+        place->link_ending = arena_copy(&place->arena, span_from(name, size));
+        return true;
+    }
+    for (const struct map_link *each = place->table->links; each; each = each->next) {
+        buf_printf(&names, "%s%s", names.size ? ", " : "", each->name);
+        nearest_offer(&nearest, span_text(each->name));
+    }
+    nearest_write(&nearest, &hint);
+    return error_set(err, ERROR_NOT_FOUND, "the map says no link \"%.*s\"%s; it says %s",
+                     (int)name.size, name.data, buf_text(&hint), buf_text(&names));
+}
+
+/* The README of a directory above the tables; whatever the map calls so comes before. */
+static bool place_find_readme(struct place *place, struct span name)
+{
+    if (span_is(name, README_NAME))
+        place->kind = PLACE_README;
+    return place->kind == PLACE_README;
+}
+
+/* What would be there is not known, so it is not proven that it is not there. */
+static bool place_refuse_below(const struct place *place, struct span name, struct error *err)
+{
+    if (probed_names_is(name))
+        return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
+                         (int)name.size, name.data);
+    return place->companion == COMPANION_TABLE
+               ? placeholder_refuse_columns(err)
+               : placeholder_refuse(place->table, place->route, &place->bindings, err);
+}
+
+static bool place_find_child(struct place *place, struct span name,
+                             const struct place_options *options, struct error *err)
+{
+    switch (place->kind) {
+    case PLACE_ROOT:
+        if (span_is(name, MAP_TABLES_NAME))
+            return place_enter_tables(place, options, err);
+        return (map_is_none(place->map) ? place_find_without_map(name, err)
+                                        : place_find_environment(place, name, err)) ||
+               place_find_readme(place, name);
+    case PLACE_ENVIRONMENT:
+        if (span_is(name, MAP_TABLES_NAME))
+            return place_enter_tables(place, options, err);
+        return place_find_table(place, name, err) || place_find_readme(place, name);
+    case PLACE_TABLES:
+        return place_find_named_table(place, name, err);
+    case PLACE_TABLE:
+        return error_set(err, ERROR_NOT_FOUND, "the table %s has not been described yet",
+                         place->table_name);
+    case PLACE_DIRECTORY:
+        return place_find_in_table(place, name, options, err);
+    case PLACE_PLACEHOLDER:
+        return place_refuse_below(place, name, err);
+    case PLACE_COLUMNS:
+        return place_find_columns(place, name, err);
+    case PLACE_ATTRS:
+        return place_find_attribute(place, name, err);
+    case PLACE_LINKS:
+        return place_find_link(place, name, err);
+    case PLACE_LIST_FILE:
+        if (place->columns.size == 0 &&
+            (place->companion == COMPANION_CSV || place->companion == COMPANION_TABLE))
+            return place_find_columns(place, name, err);
+        return error_set(err, ERROR_NOT_DIRECTORY, "a file; nothing is below it");
+    default:
+        return error_set(err, ERROR_NOT_DIRECTORY, "a record is a file; nothing is below it");
+    }
+}
+
+struct place *place_child(const struct place *place, struct span name,
+                          const struct place_options *options, struct error *err)
+{
+    struct place *child = place_new(place);
+    bool found = child && place_find_child(child, name, options, err);
+    if (found && child->table_name)
+        place_go_below(child, name);
+    if (found && !child->arena.failed)
+        return child;
+    if (!child || child->arena.failed)
+        error_no_memory(err);
+    place_destroy(child);
+    return NULL;
+}
+
+struct place *place_table(const struct place *place, const struct model *model)
+{
+    struct place *table = place_copy(place);
+    if (!table)
+        return NULL;
+    place_enter_table(table, model);
+    return table;
+}
+
+struct place *place_undescribed(const struct place *place)
+{
+    struct place *table = place_copy(place);
+    if (!table)
+        return NULL;
+    model_unref(table->table);
+    table->kind = PLACE_TABLE;
+    table->table = NULL;
+    table->route = NULL;
+    table->bindings = (struct bindings){0};
+    table->below = span_text("");
+    table->attribute = span_text("");
+    table->companion = COMPANION_NONE;
+    table->columns = span_text("");
+    table->attribute_shortened = false;
+    table->shortened = span_text("");
+    return table;
+}
+
+/* A number, which a text and a binary may be too; no two are the same, and each is greater than the
+ * one before, so that a range ends behind its beginning. */
+static void place_substitute(struct place *place, const struct format *segment)
+{
+    for (size_t i = 0; i < segment->count; i++) {
+        char value[16];
+        const char *param = segment->pieces[i].param;
+        if (!param || bindings_find(&place->bindings, param))
+            continue;
+        size_t number = place->bindings.count + 1; /* few digits, as some keys have room for few */
+        snprintf(value, sizeof value, number < 9 ? "%zu" : "9%02zu", number);
+        bindings_add(&place->bindings, param, arena_copy(&place->arena, span_text(value)));
+    }
+}
+
+static void place_enter_step(struct place *place, const struct route *directory,
+                             const struct route *step)
+{
+    if (step != directory)
+        place_enter_step(place, directory, step->parent);
+    place->kind = step->file ? place_file_kind(step, COMPANION_NONE) : PLACE_DIRECTORY;
+    place->route = step;
+    place_substitute(place, &step->segment);
+    place_bind_stated(place, step->file ? step->file : step->list);
+}
+
+struct place *place_example(const struct place *directory, const struct route *step)
+{
+    struct place *place = place_new(directory);
+    if (!place)
+        return NULL;
+    place_enter_step(place, directory->route, step);
+    if (!place->arena.failed)
+        return place;
+    place_destroy(place);
+    return NULL;
+}
+
+bool place_next_segment(struct span *path, struct span *segment)
+{
+    while (path->size > 0 && path->data[0] == '/')
+        *path = span_from(*path, 1);
+    const char *slash = path->size ? memchr(path->data, '/', path->size) : NULL;
+    *segment = slash ? span_of(path->data, (size_t)(slash - path->data)) : *path;
+    *path = span_from(*path, segment->size);
+    return segment->size > 0;
+}
+
+bool place_suits_slash(const struct place *place, struct error *err)
+{
+    if (place_is_directory(place))
+        return true;
+    bool has_columns = place->kind == PLACE_LIST_FILE && place->columns.size == 0 &&
+                       (place->companion == COMPANION_CSV || place->companion == COMPANION_TABLE);
+    return error_set(err, ERROR_NOT_DIRECTORY, "%s",
+                     has_columns ? "one file with all records of the listing; take the final / "
+                                   "away, or type columns behind it: status,created_at"
+                     : place->kind == PLACE_RECORD ? "a record is a file; take the final / away"
+                                                   : "one file; take the final / away");
+}
+
+struct place *place_resolve(const struct map *map, struct span path,
+                            const struct place_options *options, struct error *err)
+{
+    bool slash = span_ends(path, SPAN_LITERAL("/"));
+    struct place *place = place_root(map);
+    struct span segment;
+    if (!place)
+        error_no_memory(err);
+    while (place && place_next_segment(&path, &segment)) {
+        struct place *child = place_child(place, segment, options, err);
+        place_destroy(place);
+        place = child;
+    }
+    if (place && slash && !place_suits_slash(place, err)) {
+        place_destroy(place);
+        return NULL;
+    }
+    return place;
+}
+
+void place_add_way(struct place *place, const struct place *from)
+{
+    struct plan *plan = place_plan(from, NULL);
+    if (plan)
+        cost_add(&place->way, &plan->cost);
+    plan_unref(plan);
+}
+
+bool place_write_name(const struct place *place, const struct route *child,
+                      const struct bindings *parts, uint64_t rank,
+                      const struct place_options *options, struct buf *out, struct error *err)
+{
+    struct names_directory directory = place_names_of(place, options);
+    return names_write(&directory, child, parts, rank, out, err);
+}
