@@ -304,11 +304,11 @@ def sample_reads_records(bench):
 
 @effect_of("--from")
 def from_imports_a_model(bench):
-    template = {"Resources": {"Notes": {"Type": "AWS::DynamoDB::Table", "Properties": {
-        "TableName": "Notes", "KeySchema": [{"AttributeName": "noteId", "KeyType": "HASH"}],
-        "AttributeDefinitions": [{"AttributeName": "noteId", "AttributeType": "S"}]}}}}  # fmt: skip
-    file = bench.folder / "template.json"
-    file.write_text(json.dumps(template))
+    model = {"table": {"tableName": "Notes", "partitionKey": {"name": "noteId", "type": "string"}},
+             "entityName": "Note",
+             "schema": {"type": "schema", "attributes": {"noteId": {"type": "string", "key": True}}}}  # fmt: skip
+    file = bench.folder / "model.json"
+    file.write_text(json.dumps(model))
     assert "items/{noteId}" in bench.text("map", "--from", file)
 
 
