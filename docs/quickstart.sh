@@ -1,11 +1,11 @@
 #!/bin/sh
-# From a clone to the first record: builds ddbfs, starts a demo server with sample data, mounts it.
+# Builds ddbfs, starts a demo server with sample data, mounts it and shows a session.
 #
-#   sh docs/quickstart.sh          leaves mount and server there and says how to go on
+#   sh docs/quickstart.sh          leaves the mount and the server running, and prints next steps
 #   sh docs/quickstart.sh --once   unmounts and stops the server at the end
-#   sh docs/quickstart.sh --stop   only unmounts and stops the server
+#   sh docs/quickstart.sh --stop   unmounts and stops the server
 #
-# On Debian 12, as root, it installs what is missing; else it says what to install.
+# On Debian 12, as root, it installs missing packages; otherwise it prints their names.
 set -eu
 
 REPO=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,7 +14,7 @@ JOB=1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90
 INDEX=kl7a9h55-shopify-e513a8-4
 NEEDS="gcc libc6-dev meson ninja-build pkg-config libcurl4-openssl-dev libfuse3-dev libssl-dev
     zlib1g-dev libcjson-dev fuse3"
-# Outside of the checkout, so that no indexer and no grep -r there walks into it; found again by its name.
+# Outside of the checkout, so that no indexer and no grep -r enters it. The name is the same in each run.
 MOUNT=/tmp/ddbfs-demo-$(id -u)-$(printf %s "$REPO" | cksum | cut -d' ' -f1)
 SHOWN_LINES=12
 
@@ -28,17 +28,17 @@ is_mounted() {
     findmnt -n --mountpoint "$MOUNT" >/dev/null
 }
 
-# The mountpoint comes by standard input, so that grep does not find itself.
+# grep reads the mountpoint from standard input; in its arguments it would find itself.
 # shellcheck disable=SC2062
 daemon_lives() {
     echo "$MOUNT" | grep -qsF -f - /proc/[0-9]*/cmdline
 }
 
-# Also a mount whose daemon has died. The daemon ends by itself, a moment later.
+# Also unmounts a mount whose daemon has died. A live daemon ends a moment later.
 unmount() {
     is_mounted || return 0
     fusermount3 -u "$MOUNT" || {
-        echo "quickstart: leave $MOUNT first (cd), and close what is open in it" >&2
+        echo "quickstart: $MOUNT is in use; leave it (cd) and close its files, then repeat this command" >&2
         return 1
     }
     tries=50
@@ -54,7 +54,7 @@ stop_all() {
     sh docs/examples/load_demo.sh --stop && [ "${stopped:-yes}" = yes ]
 }
 
-# npm only fetches the demo server, and only when nobody has done so before.
+# npm only fetches the demo server, and only if it is not in the cache.
 needs() {
     echo "$NEEDS"
     sh docs/examples/load_demo.sh --is-here || echo "npm:npm ca-certificates"
@@ -66,17 +66,17 @@ build() {
         [ -f build/build.ninja ] || meson setup build --buildtype=release
     } >build/quickstart.log 2>&1 && ninja -C build fs/ddbfs >>build/quickstart.log 2>&1 && return 0
     tail -n 40 build/quickstart.log >&2
-    echo "quickstart: the build failed; the whole log is build/quickstart.log" >&2
+    echo "quickstart: the build failed; the complete log is build/quickstart.log" >&2
     return 1
 }
 
 start_server() {
     sh docs/examples/load_demo.sh --background >build/quickstart.log && return 0
-    echo "quickstart: ddbfs itself is built (build/fs/ddbfs --help); only the demo is missing" >&2
+    echo "quickstart: ddbfs is built (build/fs/ddbfs --help), but the demo server did not start" >&2
     return 1
 }
 
-# show WHY COMMAND: the command as one would type it, and the beginning of what it prints.
+# show WHY COMMAND: prints the command and the beginning of its output.
 show() {
     echo "# $1"
     echo "\$ $2"
@@ -87,84 +87,84 @@ show() {
     echo
 }
 
-# In /tmp somebody else may have made a folder of this name, or a link.
+# In /tmp, another user may have made a folder or a link of this name.
 make_mountpoint() {
     mkdir -m 700 "$MOUNT" 2>/dev/null && return 0
     [ ! -L "$MOUNT" ] && [ "$(stat -c '%u %a %F' "$MOUNT")" = "$(id -u) 700 directory" ] && return 0
-    echo "   $MOUNT is not a folder of yours alone; remove it, and start again." >&2
+    echo "   $MOUNT belongs to another user or is open to others; remove it and start again." >&2
     return 1
 }
 
-# False, after the reason, where this machine does not let us mount (in most containers).
+# Prints the reason and fails if this machine allows no mounts, as in most containers.
 mount_demo() {
     unmount && make_mountpoint || return 1
     [ -c /dev/fuse ] || {
-        echo "   There is no /dev/fuse here, so nothing is mounted: ddbfs cat and ls must do."
+        echo "   /dev/fuse was not found, so nothing is mounted: use ddbfs cat and ddbfs ls."
         return 1
     }
     ddbfs mount "$MOUNT" && return 0
-    echo "   It could not be mounted, for the reason above: ddbfs cat and ls must do."
+    echo "   The mount failed for the reason above: use ddbfs cat and ddbfs ls."
     return 1
 }
 
 mount_session() {
-    show "A record is a file. The directories above it cost nothing; this is 1 request." \
+    show "An item is a file. The directories above it send no request; this is 1 request." \
         "cat $MOUNT/prod/shops/cool-store.myshopify.com/SETTINGS"
-    show "Which of the latest jobs have failed? The listing brings the records: 1 request." \
+    show "Which of the latest jobs failed? The listing contains the items: 1 request." \
         "grep -rl '\"status\": \"FAILED\"' $MOUNT/prod/jobs/by-index/shopify/$INDEX/latest"
-    show "What is in progress, the latest first. Sizes and dates are real." \
+    show "The jobs in progress, latest first, with their sizes and dates." \
         "ls -lt $MOUNT/prod/jobs/by-status/$INDEX/IN_PROGRESS"
-    show "A directory that can't be listed says so, and what to type." \
+    show "The README of a directory that cannot list its names." \
         "cat $MOUNT/prod/jobs/by-id/README"
-    show "What all of this has cost so far." \
+    show "The requests and the cost so far." \
         "cat $MOUNT/.ddbfs/stats.json"
 }
 
 session() {
-    show "A job by its id. An index knows where the row is: 2 requests." \
+    show "A job by its id. An index has its key: 2 requests." \
         "ddbfs cat /prod/jobs/by-id/$JOB"
     show "The latest jobs of a search index, newest first: 1 request." \
         "ddbfs ls /prod/jobs/by-index/shopify/$INDEX/latest | head -5"
-    show "One attribute of a record." \
+    show "One attribute of an item." \
         "ddbfs cat /prod/index-settings/kl7a9h55/shopify-e513a8-4@/add_docs_config"
-    show "A value alone, ready for \$(…): the token of the shop's latest session." \
+    show "A value alone, for use in \$(…): the token of the shop's latest session." \
         "ddbfs cat /prod/shops/cool-store.myshopify.com/access-token"
-    show "What a path reads, what it costs, and the same with the aws command. Nobody is asked." \
+    show "The requests and the cost of a path, and an equal aws command. No item is read." \
         "ddbfs explain /prod/jobs/by-id/$JOB"
-    show "Whether the map, which says all of this, fits the tables." \
+    show "Does the map, which defines these paths, fit the tables?" \
         "ddbfs check docs/examples/ecommerce.map.json"
 }
 
 go_on() {
     ! is_mounted || {
-        echo "The mount stays: look around in $MOUNT"
+        echo "The mount is still there: $MOUNT"
         echo
     }
-    echo "The demo server goes on running. To ask it yourself, paste this; then type ddbfs ls / and"
+    echo "The demo server is still running. To use it, paste these lines; then type ddbfs ls / and"
     echo "follow the directories:"
     echo
     echo "    export PATH=\"$REPO/build/fs:\$PATH\""
     echo "    export DDBFS_MAP=\"$DDBFS_MAP\""
     sed 's/^/    /' build/demo/env.sh
     echo
-    echo "Without the map there is tables/, which needs none:"
+    echo "Without the map, all tables are below /tables:"
     echo
     echo "    unset DDBFS_MAP; ddbfs ls /tables"
     echo
 }
 
-# Said by whichever run it was: the demo is only the beginning.
+# Printed at the end of each run.
 own_tables() {
-    echo "Your own tables need no map: ddbfs ls /tables. A map gives them paths of your own:"
-    echo "ddbfs init 'prod-*' drafts one (docs/map.md says how to go on), and ddbfs check proves it."
+    echo "Your own tables need no map: ddbfs ls /tables. A map defines shorter paths:"
+    echo "ddbfs init 'prod-*' drafts it (docs/guides/your-own-table.md), and ddbfs check checks it."
     echo "All commands and options: ddbfs --help"
-    echo "Ask your own account in a fresh shell: one with the exports of the demo asks the demo's server."
+    echo "Use a new shell for your own account: a shell with these exports uses the demo server."
 }
 
 case ${1:-} in
 --stop)
     stop_all || exit 1
-    echo "The demo is unmounted, and its server stopped."
+    echo "The demo is unmounted, and its server has stopped."
     exit 0
     ;;
 --once) trap stop_all EXIT && trap 'exit 1' INT TERM HUP ;;
@@ -187,21 +187,21 @@ DDBFS_MAP=$REPO/docs/examples/ecommerce.map.json
 export PATH DDBFS_MAP
 echo "3. Mounting it at $MOUNT."
 if mount_demo; then
-    echo "   A path is a question; each of these could be typed as it stands."
+    echo "   Each of these commands can be typed."
     echo
     mount_session
-    echo "4. The same without a mount: in scripts, and where there is no FUSE."
+    echo "4. The same without a mount, for scripts and machines without FUSE."
 else
-    echo "4. Asking it. A path is a question; each of these could be typed as it stands."
+    echo "4. Reading without a mount. Each of these commands can be typed."
 fi
 echo
 session
 if [ "${1:-}" = --once ]; then
-    echo "The demo is unmounted now, and its server stops. To keep it and try more:"
+    echo "The demo is unmounted now, and its server stops. To continue with the demo:"
     echo "    sh docs/quickstart.sh"
 else
     go_on
-    echo "Both end with: sh docs/quickstart.sh --stop"
+    echo "To unmount and to stop the server: sh docs/quickstart.sh --stop"
 fi
 echo
 own_tables

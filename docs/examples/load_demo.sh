@@ -2,12 +2,12 @@
 # A DynamoDB-compatible server on this machine, with the sample data of this folder in it.
 #
 #   sh docs/examples/load_demo.sh                 in the foreground, until Ctrl-C
-#   sh docs/examples/load_demo.sh --background    returns when it answers; prints what to export
-#   sh docs/examples/load_demo.sh --stop          stops the one in the background
-#   sh docs/examples/load_demo.sh --is-here       whether the server's binary need not be fetched
+#   sh docs/examples/load_demo.sh --background    returns when it is ready; prints the variables to export
+#   sh docs/examples/load_demo.sh --stop          stops the server in the background
+#   sh docs/examples/load_demo.sh --is-here       succeeds if the server's binary is already here
 #
 #   --port N    try port N first (8000); the next free one is taken
-#   --dir DIR   keep database, log, pid and credentials there (build/demo)
+#   --dir DIR   folder for database, log, pid and credentials (build/demo)
 #
 # $DYNOXIDE names the server's binary; without it, it is fetched once with npm.
 set -eu
@@ -15,7 +15,7 @@ set -eu
 EXAMPLES=$(cd "$(dirname "$0")" && pwd)
 REPO=$(cd "$EXAMPLES/../.." && pwd)
 PACKAGE=@dynoxide/linux-x64@1.2.1
-# Else npm tries for minutes before it says that there is no network.
+# Without these, npm tries for minutes before it reports a missing network.
 PATIENCE="--fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000"
 CACHE=${DDBFS_CACHE:-$REPO/build/cache}
 FETCHED=$CACHE/dynoxide-linux-x64@1.2.1
@@ -58,12 +58,12 @@ is_here() {
     [ -n "${DYNOXIDE:-}" ] || [ -f "$FETCHED/dynoxide" ]
 }
 
-# Unpacked beside its place and then moved, so that a broken download leaves nothing. The options
-# are words of their own on purpose.
+# Unpacked beside its place and then moved, so that a broken download leaves nothing. The unquoted
+# options are several words.
 # shellcheck disable=SC2086
 fetch_server() {
     command -v npm >/dev/null ||
-        fail "npm is needed once to fetch the demo server: install it, or set DYNOXIDE=FILE"
+        fail "npm was not found, and fetches the demo server once: install npm, or set DYNOXIDE=FILE"
     mkdir -p "$CACHE"
     scratch=$(mktemp -d "$CACHE/fetch.XXXXXX")
     (cd "$scratch" && npm pack --loglevel=error $PATIENCE "$PACKAGE" >npm.log 2>&1 &&
@@ -71,7 +71,7 @@ fetch_server() {
         sed 's/^/    /' "$scratch/npm.log" >&2
         rm -rf "$scratch"
         fail "npm could not fetch the demo server, $PACKAGE: check the network and npm's settings," \
-            "or set DYNOXIDE=FILE to a dynoxide that is here"
+            "or set DYNOXIDE=FILE to a local dynoxide"
     }
     rm -rf "$FETCHED"
     mv "$scratch/package" "$FETCHED"
@@ -95,7 +95,7 @@ describe() {
     sed -e '1d' -e '$d' -e "s/\"TableName\": \"/&$1-/" "$EXAMPLES/tables.json"
 }
 
-# The laid-out folder and schema that `dynoxide import` wants.
+# Writes the folders and the schema that `dynoxide import` reads.
 lay_out() {
     rm -rf "$DIR/export"
     comma=
@@ -141,7 +141,7 @@ state_of() {
     sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$1/status" 2>/dev/null
 }
 
-# True when our own server says that it listens; false when it has ended, its port being taken.
+# Succeeds when the server logs that it listens; fails when it has ended because its port is in use.
 listens() {
     tries=0
     while [ $tries -lt 100 ] && kill -0 "$1" 2>/dev/null && [ "$(state_of "$1")" != Z ]; do
@@ -155,7 +155,7 @@ listens() {
 # Its own session, so that Ctrl-C in this terminal does not end it.
 begin() {
     while [ "$PORT" -lt "$LAST_PORT" ]; do
-        : >"$DIR/server.log" # that of an earlier server says that it listens
+        : >"$DIR/server.log" # the log of an earlier server has the same line
         setsid "$DYNOXIDE" serve --port "$PORT" --db-path "$DIR/demo.db" \
             >"$DIR/server.log" 2>&1 </dev/null &
         listens $! && echo $! >"$DIR/server.pid" && echo "$PORT" >"$DIR/server.port" && return 0
@@ -165,7 +165,7 @@ begin() {
     fail "the demo server did not start; see $DIR/server.log"
 }
 
-# Files of the demo's own, so that nobody's real profiles are asked, or sent anywhere.
+# Separate files, so that no real credentials are read or sent.
 write_profiles() {
     for profile in default controller; do
         echo "[$profile]"
