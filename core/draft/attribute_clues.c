@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "core/base/ascii.h"
+
 enum { LONGEST_WORD = 40, LONGEST_NAME = 255 };
 
 static bool clue_is_upper(char c)
@@ -9,22 +11,12 @@ static bool clue_is_upper(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-static bool clue_is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool clue_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool clue_is_tag(struct span text)
 {
     size_t letters = text.size;
     if (text.size < 1 || text.size > LONGEST_WORD || !clue_is_upper(text.data[0]))
         return false;
-    while (clue_is_digit(text.data[letters - 1])) /* the first is a letter */
+    while (ascii_is_digit(text.data[letters - 1])) /* the first is a letter */
         letters--;
     if (text.size - letters > 2)
         return false;
@@ -38,7 +30,7 @@ bool clue_is_tag(struct span text)
 
 bool clue_is_letter(struct span text)
 {
-    return text.size == 1 && (clue_is_upper(text.data[0]) || clue_is_lower(text.data[0]));
+    return text.size == 1 && (clue_is_upper(text.data[0]) || ascii_is_lower(text.data[0]));
 }
 
 bool clue_is_word(struct span text)
@@ -50,7 +42,7 @@ bool clue_is_word(struct span text)
     for (size_t i = 0; i < text.size; i++) {
         char c = text.data[i];
         bool joins = (c == '_' || c == '-' || c == ' ') && i > 0 && i + 1 < text.size;
-        if (!clue_is_upper(c) && !clue_is_lower(c) && !joins)
+        if (!clue_is_upper(c) && !ascii_is_lower(c) && !joins)
             return false;
     }
     return true;
@@ -60,7 +52,7 @@ bool clue_is_word(struct span text)
 static bool clue_has_form(struct span text, const char *form)
 {
     for (size_t i = 0; i < text.size && form[i]; i++)
-        if (form[i] == '0' ? !clue_is_digit(text.data[i]) : text.data[i] != form[i])
+        if (form[i] == '0' ? !ascii_is_digit(text.data[i]) : text.data[i] != form[i])
             return false;
     return true;
 }
@@ -83,7 +75,7 @@ bool clue_is_time(struct span text)
     if (text.size < 16 || !clue_is_date(text) || (text.data[10] != 'T' && text.data[10] != ' '))
         return false;
     for (size_t i = 11; i < text.size; i++)
-        if (!clue_is_digit(text.data[i]) && !strchr(":.+-Z", text.data[i]))
+        if (!ascii_is_digit(text.data[i]) && !strchr(":.+-Z", text.data[i]))
             return false;
     return true;
 }
@@ -164,11 +156,11 @@ bool clue_is_generic_key(struct span name)
         "partitionkey", "primarykey", "partition", "data",     NULL};
     char simple[LONGEST_NAME + 1];
     size_t size = clue_simplify(name, simple);
-    while (size > 0 && clue_is_digit(simple[size - 1]))
+    while (size > 0 && ascii_is_digit(simple[size - 1]))
         simple[--size] = '\0';
     bool key =
         size >= 2 && (strcmp(simple + size - 2, "pk") == 0 || strcmp(simple + size - 2, "sk") == 0);
-    bool numbered = size > 2 && clue_is_digit(simple[size - 3]);
+    bool numbered = size > 2 && ascii_is_digit(simple[size - 3]);
     bool of_index = strncmp(simple, "gsi", 3) == 0 || strncmp(simple, "lsi", 3) == 0;
     return of_index || clue_has_one_of(span_of(simple, size), words, false) ||
            (key && (numbered || strncmp(simple, "index", 5) == 0));
@@ -185,10 +177,10 @@ bool clue_names_an_end(struct span name)
 static struct span clue_last_word(struct span name)
 {
     while (name.size > 0 &&
-           (clue_is_digit(name.data[name.size - 1]) || name.data[name.size - 1] == '_'))
+           (ascii_is_digit(name.data[name.size - 1]) || name.data[name.size - 1] == '_'))
         name.size--;
     size_t from = name.size;
-    while (from > 0 && clue_is_lower(name.data[from - 1]))
+    while (from > 0 && ascii_is_lower(name.data[from - 1]))
         from--;
     if (from > 0 && from < name.size && clue_is_upper(name.data[from - 1]))
         from--;

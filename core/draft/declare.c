@@ -1,5 +1,6 @@
 #include "core/draft/declare.h"
 
+#include "core/base/ascii.h"
 #include "core/base/buf.h"
 
 static const char *declare_store(struct arena *arena, const char *text)
@@ -109,23 +110,13 @@ void declare_where(struct arena *arena, struct declared_path *path, const char *
     *last = condition;
 }
 
-static bool declare_is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool declare_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 const char *declare_param_name(struct arena *arena, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf made = {0};
-    if (name.size == 0 || declare_is_digit(name.data[0]))
+    if (name.size == 0 || ascii_is_digit(name.data[0]))
         buf_add_char(&made, '_');
     for (size_t i = 0; i < name.size; i++)
-        buf_add_char(&made, declare_is_letter(name.data[i]) || declare_is_digit(name.data[i])
+        buf_add_char(&made, ascii_is_letter(name.data[i]) || ascii_is_digit(name.data[i])
                                 ? name.data[i]
                                 : '_');
     arena->failed = arena->failed || made.failed;

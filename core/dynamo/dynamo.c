@@ -436,7 +436,7 @@ static bool dynamo_begin_page(struct source_call *call)
 
 static void dynamo_end(struct source_call *call)
 {
-    payer_turn_leave(&call->turn);
+    list_remove(&call->turn.node);
     hedged_end(call->exchange);
     loop_remove_timer(call->timer);
     inventory_leave(&call->diagnosis);

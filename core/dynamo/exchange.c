@@ -27,7 +27,7 @@ struct exchange {
     double stated; /* by a response that was rejected; < 0: nothing */
     /* Of one that is abandoned, on its link's list: */
     bool is_abandoned;
-    struct exchange *previous, *next;
+    struct list_node node;               /* in the link's list */
     struct loop_timer *timer;            /* until it is given up */
     struct read *named;                  /* owned: the names that an expense has */
     struct answer_question own_question; /* for NAMED */
@@ -182,10 +182,7 @@ static void exchange_free_exchange(struct exchange *exchange)
 {
     payer_refund(exchange->payer, exchange->set_aside);
     if (exchange->is_abandoned) {
-        *(exchange->previous ? &exchange->previous->next : &exchange->link->abandoned) =
-            exchange->next;
-        if (exchange->next)
-            exchange->next->previous = exchange->previous;
+        list_remove(&exchange->node);
         payer_unref(exchange->payer);
     }
     loop_remove_timer(exchange->timer);
@@ -303,10 +300,7 @@ static bool exchange_abandon_it(struct exchange *exchange)
     exchange->question = &exchange->own_question;
     exchange->is_abandoned = true;
     payer_ref(exchange->payer);
-    exchange->next = link->abandoned;
-    if (exchange->next)
-        exchange->next->previous = exchange;
-    link->abandoned = exchange;
+    list_prepend(&link->abandoned, &exchange->node);
     aws_call_retire(exchange->call);
     return true;
 }
@@ -323,8 +317,8 @@ void exchange_end(struct exchange *exchange)
 
 void exchange_link_clean_up(struct exchange_link *link)
 {
-    while (link->abandoned) {
-        loop_remove_timer(link->abandoned->timer);
-        exchange_abandon(link->abandoned);
+    LIST_EACH_SAFE (struct exchange, each, &link->abandoned, node) {
+        loop_remove_timer(each->timer);
+        exchange_abandon(each);
     }
 }

@@ -5,6 +5,7 @@
 
 #include "core/aws/call.h"
 #include "core/aws/session.h"
+#include "core/base/list.h"
 #include "core/dynamo/answer.h"
 
 /* What has been sent since the source was made. */
@@ -27,7 +28,8 @@ struct exchange_link {
     const char *method;                  /* how the credentials were had that signed it */
     char origin[304];                    /* … and where */
     struct dynamo_stats stats;
-    struct exchange *abandoned; /* owned: those that are awaited for their units alone */
+    struct list
+        abandoned; /* of struct exchange, owned: their responses are read for the units alone */
 };
 
 /* Ends what is awaited: it is charged with its upper bound. */

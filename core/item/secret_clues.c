@@ -2,6 +2,8 @@
 
 #include <stddef.h>
 
+#include "core/base/ascii.h"
+
 enum { LONGEST_NAME = 255 };
 
 /* A name's letters and digits in lower case, and where its words begin: "apiKeys" is "apikeys" with
@@ -21,21 +23,6 @@ struct secret_word {
     bool whole; /* it counts as a word alone, not within another one */
 };
 
-static bool secret_clues_is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
-static bool secret_clues_is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool secret_clues_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* What is longer than any sensible name is cut. */
 static void secret_clues_name_words_read(struct span name, struct name_words *out)
 {
@@ -44,16 +31,15 @@ static void secret_clues_name_words_read(struct span name, struct name_words *ou
     for (size_t i = 0; i < name.size && out->size < LONGEST_NAME; i++) {
         char c = name.data[i], before = i > 0 ? name.data[i - 1] : '_';
         char after = i + 1 < name.size ? name.data[i + 1] : '_';
-        if (!secret_clues_is_upper(c) && !secret_clues_is_lower(c) && !secret_clues_is_digit(c)) {
+        if (!ascii_is_upper(c) && !ascii_is_lower(c) && !ascii_is_digit(c)) {
             begins = true;
             continue;
         }
         begins = begins ||
-                 (secret_clues_is_upper(c) &&
-                  (!secret_clues_is_upper(before) || secret_clues_is_lower(after))) ||
-                 secret_clues_is_digit(c) != secret_clues_is_digit(before);
+                 (ascii_is_upper(c) && (!ascii_is_upper(before) || ascii_is_lower(after))) ||
+                 ascii_is_digit(c) != ascii_is_digit(before);
         out->begins[out->size] = begins;
-        out->text[out->size++] = secret_clues_is_upper(c) ? (char)(c - 'A' + 'a') : c;
+        out->text[out->size++] = ascii_is_upper(c) ? (char)(c - 'A' + 'a') : c;
         begins = false;
     }
     out->text[out->size] = '\0';

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "core/base/ascii.h"
+
 const char *value_type_name(enum value_type type)
 {
     static const char *const names[] = {
@@ -35,11 +37,6 @@ struct decimal {
     int64_t magnitude;  /* the power of ten of the first digit */
 };
 
-static bool value_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Takes a sign from the front of TEXT; true if it was a minus. */
 static bool value_take_sign(struct span *text)
 {
@@ -57,7 +54,7 @@ static bool value_take_mantissa(struct span *text, struct span *mantissa, size_t
     for (; size < text->size; size++) {
         if (text->data[size] == '.' && points++ == 0)
             *point = size;
-        else if (!value_is_digit(text->data[size]))
+        else if (!ascii_is_digit(text->data[size]))
             break;
     }
     if (points == 0)
@@ -78,7 +75,7 @@ static bool value_read_exponent(struct span text, int64_t *exponent)
     text = span_from(text, 1);
     bool minus = value_take_sign(&text);
     for (size_t i = 0; i < text.size; i++) {
-        if (!value_is_digit(text.data[i]))
+        if (!ascii_is_digit(text.data[i]))
             return false;
         if (*exponent < MAX_EXPONENT / 10)
             *exponent = *exponent * 10 + (text.data[i] - '0');
@@ -317,7 +314,7 @@ static unsigned value_sextet(char c)
         return (unsigned)(c - 'A');
     if (c >= 'a' && c <= 'z')
         return (unsigned)(c - 'a') + 26;
-    if (value_is_digit(c))
+    if (ascii_is_digit(c))
         return (unsigned)(c - '0') + 52;
     return c == '+' ? 62 : c == '/' ? 63 : 64;
 }

@@ -182,7 +182,7 @@ static bool paths_read_mtime(struct map_reader *reader, struct json value, void 
 }
 
 /* The list of paths while it grows: by its end, since a table may have many. */
-struct list {
+struct path_list {
     struct declared_path **end;
 };
 
@@ -200,7 +200,7 @@ static bool paths_read(struct map_reader *reader, const char *text, struct json 
         {"hidden", paths_read_hidden},       {"ttl", paths_read_ttl},
         {"mtime", paths_read_mtime},         {0},
     };
-    struct list *list = target;
+    struct path_list *list = target;
     struct declared_path *path = arena_alloc(reader->arena, sizeof *path);
     if (!path)
         return findings_no_memory(reader->findings);
@@ -220,6 +220,6 @@ static bool paths_read(struct map_reader *reader, const char *text, struct json 
 
 bool map_read_paths(struct map_reader *reader, struct json value, void *paths)
 {
-    struct list list = {paths};
+    struct path_list list = {paths};
     return map_read_each(reader, value, "\"paths\"", paths_read, &list);
 }

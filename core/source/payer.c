@@ -34,16 +34,6 @@ enum payer_word payer_set_aside(struct payer *payer, double least, double most,
                                           : PAYER_AGREES;
 }
 
-void payer_turn_leave(struct payer_turn *turn)
-{
-    if (!turn->next)
-        return;
-    turn->previous->next = turn->next;
-    turn->next->previous = turn->previous;
-    turn->previous = NULL;
-    turn->next = NULL;
-}
-
 void payer_refund(struct payer *payer, double units)
 {
     if (payer && payer->ops->give_back && units > 0)

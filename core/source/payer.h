@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/base/error.h"
+#include "core/base/list.h"
 #include "core/source/spent.h"
 
 enum expense_end {
@@ -40,12 +41,13 @@ enum payer_word {
     PAYER_HOLDS,   /* that depends on the requests under way: the payer is to be asked again */
 };
 
-/* The place of a request that is held, in the queue of those that are. {0} is in none. */
+/* The place of a held request in the payer's queue. list_remove takes it out. {0} is in no queue.
+ */
 struct payer_turn {
     void (*again)(void *arg); /* the payer may be asked again, in a later round of the loop */
     void *arg;
-    const void *behind;                 /* the payer's: which others must not overtake it */
-    struct payer_turn *previous, *next; /* in a ring; NULL: in none */
+    const void *behind;    /* the payer's: which others must not overtake it */
+    struct list_node node; /* in the payer's queue, or in none */
 };
 
 struct payer_ops {
@@ -76,8 +78,5 @@ double payer_left(const struct payer *payer);
 enum payer_word payer_set_aside(struct payer *payer, double least, double most,
                                 struct payer_turn *turn, struct error *err);
 void payer_refund(struct payer *payer, double units);
-
-/* Takes TURN out of its queue; fine for one that is in none. */
-void payer_turn_leave(struct payer_turn *turn);
 
 #endif

@@ -32,7 +32,7 @@ struct limits {
     double units;     /* read in it; what is more than it may have is owed to the next */
     double set_aside; /* for requests that are under way */
     struct limits_stats stats;
-    struct payer_turn held;          /* the ring of those that are held; none of them itself */
+    struct list held;                /* of struct payer_turn, borrowed: requests that wait */
     struct account *newest, *oldest; /* owned */
     size_t count;
     struct account unknown; /* of whom nothing is known; in no list */
@@ -49,8 +49,6 @@ struct limits *limits_new(struct clock *clock, double a_second, double a_process
                               .since_ms = clock->now_ms(clock),
                               .stats = {.a_second = a_second, .a_process = a_process},
                               .unknown = {.limits = limits, .program = PROCESS_UNKNOWN}};
-    limits->held.previous = &limits->held;
-    limits->held.next = &limits->held;
     return limits;
 }
 
@@ -235,19 +233,10 @@ static bool limits_fits(double left, double set_aside, double most)
 static bool limits_overtakes(const struct account *account)
 {
     const struct limits *limits = account->limits;
-    const struct payer_turn *turn = limits->held.next;
-    while (turn != &limits->held && turn->behind != account && turn->behind != limits)
-        turn = turn->next;
-    return turn != &limits->held;
-}
-
-static void limits_put_behind(struct limits *limits, struct payer_turn *turn, const void *what)
-{
-    turn->behind = what;
-    turn->previous = limits->held.previous;
-    turn->next = &limits->held;
-    limits->held.previous->next = turn;
-    limits->held.previous = turn;
+    LIST_EACH (struct payer_turn, turn, &limits->held, node)
+        if (turn->behind == account || turn->behind == limits)
+            return true;
+    return false;
 }
 
 enum payer_word account_set_aside(struct account *account, double least, double most,
@@ -263,17 +252,19 @@ enum payer_word account_set_aside(struct account *account, double least, double 
         limits_hold(account, most);
         return PAYER_AGREES;
     }
-    if (turn)
-        limits_put_behind(limits, turn, is_held ? (const void *)account : limits);
+    if (turn) {
+        turn->behind = is_held ? (const void *)account : limits;
+        list_append(&limits->held, &turn->node);
+    }
     return PAYER_HOLDS;
 }
 
 /* Each asks again in a later round, in the order in which they came. */
 static void limits_wake_held(struct limits *limits)
 {
-    while (limits->held.next != &limits->held) {
-        struct payer_turn *turn = limits->held.next;
-        payer_turn_leave(turn);
+    while (!list_is_empty(&limits->held)) {
+        struct payer_turn *turn = LIST_FIRST(&limits->held, struct payer_turn, node);
+        list_remove(&turn->node);
         turn->again(turn->arg);
     }
 }

@@ -106,7 +106,7 @@ static void a_request_is_held_while_others_may_take_what_is_left(void)
     check_word(other, 50, PAYER_AGREES);
     CHECK_INT(account_set_aside(one, 0.5, 50, &turn, &err), PAYER_HOLDS);
     CHECK_INT(account_set_aside(one, 0.5, 50, &gone, &err), PAYER_HOLDS);
-    payer_turn_leave(&gone);
+    list_remove(&gone.node);
     account_charge(one, 0.5);
     CHECK_INT(woken, 0);
     account_refund(one, 50);
