@@ -110,6 +110,32 @@ def test_errors_page_has_every_kind():
     assert of_code and of_page == of_code
 
 
+def array_of(declaration, files="core/**/*.c"):
+    """The first string of each row of a C array, wherever it is."""
+    (text,) = [text for path in REPO.glob(files) if declaration in (text := path.read_text())]
+    body = re.sub(r"/\*.*?\*/", "", text.partition(declaration)[2].partition("};")[0], flags=re.S)
+    rows = re.findall(r'\{"([^"]+)"', body)
+    return set(rows or re.findall(r'"([^"]+)"', body))
+
+
+def test_semantics_lists_the_probed_names():
+    text = (REPO / "docs/semantics.md").read_text().partition("**Probes.**")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`([^`]+)`", text)) == array_of("words[] = {", "core/name/probed_names.c")
+
+
+def test_semantics_lists_the_companions():
+    text = (REPO / "docs/semantics.md").read_text().partition("\n## Companions\n")[2].partition("\n## ")[0]
+    endings = lambda owner: {f"@{word}" for word in re.findall(rf"^\| `{owner}@(\w*)", text, re.M)}
+    of_code = lambda name: {re.match(r"@\w*", row)[0] for row in array_of(f"companion_words {name}[] = {{")}
+    assert endings("LIST") == of_code("of_listing") and endings("NAME") == of_code("of_record")
+
+
+def test_mount_page_lists_the_control_files():
+    text = (REPO / "docs/mount.md").read_text().partition("\n## `/.ddbfs`\n")[2].partition("\n## ")[0]
+    listed = set(re.findall(r"^\| `([\w.]+)` \|", text, re.M))
+    assert listed == array_of("control_names[] = {", "fs/mount/*.c") | {"mount.json"}
+
+
 def links():
     for path in MARKDOWN:
         text = re.sub(r"`[^`\n]*`", "", without_code(path.read_text()))
