@@ -10,28 +10,28 @@
 #include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"
 #include "fs/mount/limits.h"
-#include "fs/mount/usage_sums.h"
+#include "fs/mount/usage.h"
 
 /* What the cheapest request takes. */
 #define LEAST_UNITS 0.5
 
-bool bills_open(struct mount *mount, const char *file, struct error *err)
+bool accounts_open(struct mount *mount, const char *file, struct error *err)
 {
     const struct options *options = mount->app->options;
     struct clock *clock = loop_clock(mount->app->loop);
     mount->processes = processes_new("/proc");
     mount->limits = limits_new(clock, options->max_rcu, options->max_rcu_per_process);
-    mount->tally = usage_sums_new(clock);
+    mount->usage = usage_new(clock);
     mount->ledger = ledger_new(mount->app->loop, file, &mount->app->log, err);
-    return (mount->processes && mount->limits && mount->tally) ? mount->ledger != NULL
+    return (mount->processes && mount->limits && mount->usage) ? mount->ledger != NULL
                                                                : error_no_memory(err);
 }
 
-void bills_close(struct mount *mount)
+void accounts_close(struct mount *mount)
 {
     processes_destroy(mount->processes);
     limits_destroy(mount->limits);
-    usage_sums_destroy(mount->tally);
+    usage_destroy(mount->usage);
     ledger_destroy(mount->ledger);
 }
 
@@ -59,148 +59,150 @@ static void account_write_member(struct buf *out, const char *name, struct span 
     account_write_text(out, text);
 }
 
-void bill_write_path(const struct bill *bill, struct buf *out)
+void account_write_path(const struct account *account, struct buf *out)
 {
     buf_add_text(out, "\"path\": ");
-    account_write_text(out, buf_span(&bill->path));
+    account_write_text(out, buf_span(&account->path));
 }
 
-static void account_write_took(const struct bill *bill, struct buf *out)
+static void account_write_took(const struct account *account, struct buf *out)
 {
-    bool is_cached = bill->requests == 0 && (bill->error == 0 || bill->error == ENOENT);
-    buf_printf(out, ",\"requests\":%u", bill->requests);
-    if (bill->failures)
-        buf_printf(out, ",\"failed_requests\":%u", bill->failures);
+    bool is_cached = account->requests == 0 && (account->error == 0 || account->error == ENOENT);
+    buf_printf(out, ",\"requests\":%u", account->requests);
+    if (account->failures)
+        buf_printf(out, ",\"failed_requests\":%u", account->failures);
     buf_add_char(out, ',');
-    spent_write_json(&bill->spent, "units", out);
-    buf_printf(out, ",\"ms\":%lld,\"cached\":%s", (long long)bill_took_ms(bill),
+    spent_write_json(&account->spent, "units", out);
+    buf_printf(out, ",\"ms\":%lld,\"cached\":%s", (long long)account_took_ms(account),
                is_cached ? "true" : "false");
-    if (bill->error)
-        account_write_member(out, "errno", span_text(strerrorname_np(bill->error)));
+    if (account->error)
+        account_write_member(out, "errno", span_text(strerrorname_np(account->error)));
 }
 
-static void account_write_line(const struct bill *bill, struct buf *out)
+static void account_write_line(const struct account *account, struct buf *out)
 {
-    struct clock *clock = loop_clock(bill->mount->app->loop);
-    int64_t ago_ms = clock->now_ms(clock) - bill->since_ms;
+    struct clock *clock = loop_clock(account->mount->app->loop);
+    int64_t ago_ms = clock->now_ms(clock) - account->since_ms;
     buf_add_text(out, "{\"time\":\"");
     account_write_time(out, clock->wall_ms(clock) - ago_ms);
-    buf_printf(out, "\",\"pid\":%d", (int)bill->asker.id.pid);
-    account_write_member(out, "program", span_text(bill->asker.program));
-    account_write_member(out, "path", buf_span(&bill->path));
-    buf_add_span(out, buf_span(&bill->read));
-    account_write_took(bill, out);
+    buf_printf(out, "\",\"pid\":%d", (int)account->asker.id.pid);
+    account_write_member(out, "program", span_text(account->asker.program));
+    account_write_member(out, "path", buf_span(&account->path));
+    buf_add_span(out, buf_span(&account->read));
+    account_write_took(account, out);
     buf_add_text(out, "}\n");
 }
 
 /* All that the question took is known. */
-static void account_report(struct bill *bill)
+static void account_report(struct account *account)
 {
     CLEAN_UP(buf_clean_up) struct buf line = {0};
-    struct mount *mount = bill->mount;
-    bool is_asked = bill->requests > 0, is_answered = !bill->error || bill->error == ENOENT;
-    if ((bill->read.size == 0 || bill->is_told) && !is_asked && !bill->error)
+    struct mount *mount = account->mount;
+    bool is_asked = account->requests > 0,
+         is_answered = !account->error || account->error == ENOENT;
+    if ((account->read.size == 0 || account->is_told) && !is_asked && !account->error)
         return;
-    usage_sums_question(mount->tally, span_text(bill->asker.program),
-                        !is_answered ? USAGE_SUMS_FAILED
-                        : is_asked   ? USAGE_SUMS_ASKED
-                                     : USAGE_SUMS_CACHED);
-    account_write_line(bill, &line);
+    usage_add_request(mount->usage, span_text(account->asker.program),
+                      !is_answered ? USAGE_FAILED
+                      : is_asked   ? USAGE_FROM_SERVICE
+                                   : USAGE_FROM_MEMORY);
+    account_write_line(account, &line);
     if (!line.failed)
         ledger_add(mount->ledger, buf_span(&line));
 }
 
-static void account_charge_it(struct payer *payer, const struct expense *expense)
+static void account_on_charge(struct payer *payer, const struct expense *expense)
 {
-    struct bill *bill = (struct bill *)payer;
-    bill->requests += expense->requests;
-    bill->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
-    spent_add(&bill->spent, &expense->spent);
-    account_charge(bill->account, expense->spent.units + expense->expected);
-    usage_sums_expense(bill->mount->tally, span_text(bill->asker.program), expense);
+    struct account *account = (struct account *)payer;
+    account->requests += expense->requests;
+    account->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
+    spent_add(&account->spent, &expense->spent);
+    limits_charge(account->group, expense->spent.units + expense->expected);
+    usage_add_expense(account->mount->usage, span_text(account->asker.program), expense);
 }
 
-static double account_left_it(const struct payer *payer)
+static double account_on_left(const struct payer *payer)
 {
-    return account_left(((const struct bill *)payer)->account);
+    return limits_left(((const struct account *)payer)->group);
 }
 
-static enum payer_word account_set_aside_it(struct payer *payer, double least, double most,
-                                            struct payer_turn *turn, struct error *err)
+static enum payer_word account_on_reserve(struct payer *payer, double least, double most,
+                                          struct payer_turn *turn, struct error *err)
 {
-    struct bill *bill = (struct bill *)payer;
-    enum payer_word word = account_set_aside(bill->account, least, most, turn, err);
-    bill->set_aside += word == PAYER_AGREES ? most : 0;
+    struct account *account = (struct account *)payer;
+    enum payer_word word = limits_reserve(account->group, least, most, turn, err);
+    account->set_aside += word == PAYER_AGREES ? most : 0;
     return word;
 }
 
-static void account_give_back(struct payer *payer, double units)
+static void account_on_refund(struct payer *payer, double units)
 {
-    struct bill *bill = (struct bill *)payer;
-    account_refund(bill->account, units);
-    bill->set_aside -= units;
+    struct account *account = (struct account *)payer;
+    limits_refund(account->group, units);
+    account->set_aside -= units;
 }
 
-static void account_close_bill(struct bill *bill)
+static void account_close_bill(struct account *account)
 {
-    if (bill->is_over)
+    if (account->is_over)
         return;
-    bill->took_ms = bill_took_ms(bill);
-    bill->is_over = true;
-    *(bill->previous ? &bill->previous->next : &bill->mount->bills) = bill->next;
-    if (bill->next)
-        bill->next->previous = bill->previous;
-    bill->previous = NULL;
-    bill->next = NULL;
+    account->took_ms = account_took_ms(account);
+    account->is_over = true;
+    *(account->previous ? &account->previous->next : &account->mount->accounts) = account->next;
+    if (account->next)
+        account->next->previous = account->previous;
+    account->previous = NULL;
+    account->next = NULL;
 }
 
-static void account_release(struct payer *payer)
+static void account_on_release(struct payer *payer)
 {
-    struct bill *bill = (struct bill *)payer;
-    account_close_bill(bill);
-    account_report(bill);
-    account_leave(bill->account);
-    buf_clean_up(&bill->path);
-    buf_clean_up(&bill->read);
-    free(bill);
+    struct account *account = (struct account *)payer;
+    account_close_bill(account);
+    account_report(account);
+    limits_leave(account->group);
+    buf_clean_up(&account->path);
+    buf_clean_up(&account->read);
+    free(account);
 }
 
 /* An answer that is whole, but may not be what was meant, says so where failures are told. */
 static void account_note(void *arg, enum log_level level, const char *line)
 {
-    const struct bill *bill = arg;
+    const struct account *account = arg;
     struct error why;
     (void)level;
     error_set(&why, ERROR_INVALID, "%s", line);
-    journal_error(bill->mount->journal, bill->asker.id.pid, buf_span(&bill->path), 0, &why);
+    journal_error(account->mount->journal, account->asker.id.pid, buf_span(&account->path), 0,
+                  &why);
 }
 
-struct bill *bill_new(struct mount *mount, pid_t pid, struct span path)
+struct account *account_new(struct mount *mount, pid_t pid, struct span path)
 {
-    static const struct payer_ops ops = {account_charge_it, account_release, account_left_it,
-                                         account_set_aside_it, account_give_back};
-    struct bill *bill = calloc(1, sizeof *bill);
-    if (!bill)
+    static const struct payer_ops ops = {account_on_charge, account_on_release, account_on_left,
+                                         account_on_reserve, account_on_refund};
+    struct account *account = calloc(1, sizeof *account);
+    if (!account)
         return NULL;
-    buf_add_span(&bill->path, path);
-    if (bill->path.failed) {
-        free(bill);
+    buf_add_span(&account->path, path);
+    if (account->path.failed) {
+        free(account);
         return NULL;
     }
-    bill->payer = (struct payer){&ops, 1};
-    bill->mount = mount;
-    bill->tree = mount->app->tree;
-    bill->tree.payer = &bill->payer;
-    bill->log = (struct log){LOG_LEVEL_WARNING, account_note, bill};
-    bill->tree.log = &bill->log;
-    bill->since_ms = mount_now_ms(mount);
-    processes_find(mount->processes, pid, &bill->asker);
-    bill->account = account_join(mount->limits, &bill->asker);
-    bill->next = mount->bills;
-    if (bill->next)
-        bill->next->previous = bill;
-    mount->bills = bill;
-    return bill;
+    account->payer = (struct payer){&ops, 1};
+    account->mount = mount;
+    account->tree = mount->app->tree;
+    account->tree.payer = &account->payer;
+    account->log = (struct log){LOG_LEVEL_WARNING, account_note, account};
+    account->tree.log = &account->log;
+    account->since_ms = mount_now_ms(mount);
+    processes_find(mount->processes, pid, &account->asker);
+    account->group = limits_join(mount->limits, &account->asker);
+    account->next = mount->accounts;
+    if (account->next)
+        account->next->previous = account;
+    mount->accounts = account;
+    return account;
 }
 
 /* The operations, in the order in which they are sent. */
@@ -219,104 +221,105 @@ static const char *account_words_of(const struct plan *plan)
     return "";
 }
 
-void bill_read(struct bill *bill, const struct place *place)
+void account_note_read(struct account *account, const struct place *place)
 {
     struct error ignored;
     struct plan *plan = place_is_read(place) ? place_plan(place, &ignored) : NULL;
-    if (!plan || bill->read.size) {
+    if (!plan || account->read.size) {
         plan_unref(plan);
         return;
     }
     CLEAN_UP(buf_clean_up) struct buf pattern = {0};
     buf_printf(&pattern, "%s/%s", plan->table->path_name, plan->pattern->path);
-    account_write_member(&bill->read, "table", span_text(plan->table_name));
+    account_write_member(&account->read, "table", span_text(plan->table_name));
     if (plan->query && plan->query->index)
-        account_write_member(&bill->read, "index", span_text(plan->query->index));
-    account_write_member(&bill->read, "pattern", buf_span(&pattern));
-    account_write_member(&bill->read, "plan", span_text(account_words_of(plan)));
+        account_write_member(&account->read, "index", span_text(plan->query->index));
+    account_write_member(&account->read, "pattern", buf_span(&pattern));
+    account_write_member(&account->read, "plan", span_text(account_words_of(plan)));
     plan_unref(plan);
 }
 
-void bill_answer(struct bill *bill, int error)
+void account_finish(struct account *account, int error)
 {
-    if (bill->is_over)
+    if (account->is_over)
         return;
-    bill->error = error;
+    account->error = error;
     if (error == EDQUOT)
-        account_note_refusal(bill->account);
-    account_close_bill(bill);
+        limits_note_refusal(account->group);
+    account_close_bill(account);
 }
 
-void bill_end(struct bill *bill)
+void account_release(struct account *account)
 {
-    if (!bill)
+    if (!account)
         return;
-    bill_answer(bill, EINTR);
-    payer_unref(&bill->payer);
+    account_finish(account, EINTR);
+    payer_unref(&account->payer);
 }
 
-static void account_begin_anew(struct bill *bill)
+static void account_begin_anew(struct account *account)
 {
-    bill->since_ms = mount_now_ms(bill->mount);
-    bill->requests = 0;
-    bill->failures = 0;
-    bill->spent = (struct spent){0};
-    bill->is_told = false;
+    account->since_ms = mount_now_ms(account->mount);
+    account->requests = 0;
+    account->failures = 0;
+    account->spent = (struct spent){0};
+    account->is_told = false;
 }
 
-void bill_pass(struct bill *bill, pid_t pid)
+void account_pass_on(struct account *account, pid_t pid)
 {
     struct process asker;
-    struct mount *mount = bill->mount;
+    struct mount *mount = account->mount;
     processes_find(mount->processes, pid, &asker);
-    if (asker.id.pid == bill->asker.id.pid && asker.id.started == bill->asker.id.started)
+    if (asker.id.pid == account->asker.id.pid && asker.id.started == account->asker.id.started)
         return;
-    account_report(bill);
-    struct account *account = account_join(mount->limits, &asker);
-    account_pass(bill->account, account, bill->set_aside);
-    account_leave(bill->account);
-    bill->account = account;
-    bill->asker = asker;
-    account_begin_anew(bill);
+    account_report(account);
+    struct limits_group *group = limits_join(mount->limits, &asker);
+    limits_pass(account->group, group, account->set_aside);
+    limits_leave(account->group);
+    account->group = group;
+    account->asker = asker;
+    account_begin_anew(account);
 }
 
-void bill_refuse(struct bill *bill, int error)
+void account_refuse(struct account *account, int error)
 {
-    bill->error = error;
-    account_note_refusal(bill->account);
-    account_report(bill);
-    bill->error = 0;
-    account_begin_anew(bill);
-    bill->is_told = true;
+    account->error = error;
+    limits_note_refusal(account->group);
+    account_report(account);
+    account->error = 0;
+    account_begin_anew(account);
+    account->is_told = true;
 }
 
 /* Where there is something left, whoever asks decides whether it is enough. */
-bool bill_may_continue(struct bill *bill, struct error *err)
+bool account_may_continue(struct account *account, struct error *err)
 {
-    return account_has(bill->account, LEAST_UNITS, err);
+    return limits_allow(account->group, LEAST_UNITS, err);
 }
 
-bool bill_is_limited_with(struct bill *bill, pid_t pid)
+bool account_shares_limit(struct account *account, pid_t pid)
 {
     struct process process;
-    processes_find(bill->mount->processes, pid, &process);
-    struct account *account = account_join(bill->mount->limits, &process);
-    account_leave(account);
-    return account == bill->account;
+    processes_find(account->mount->processes, pid, &process);
+    struct limits_group *group = limits_join(account->mount->limits, &process);
+    limits_leave(group);
+    return group == account->group;
 }
 
 /* Without memory for it nothing is told. */
-void bill_cached(struct mount *mount, pid_t pid, struct span path, const struct place *place)
+void account_note_cached(struct mount *mount, pid_t pid, struct span path,
+                         const struct place *place)
 {
-    struct bill *bill = bill_new(mount, pid, path);
-    if (!bill)
+    struct account *account = account_new(mount, pid, path);
+    if (!account)
         return;
-    bill_read(bill, place);
-    bill_answer(bill, 0);
-    bill_end(bill);
+    account_note_read(account, place);
+    account_finish(account, 0);
+    account_release(account);
 }
 
-int64_t bill_took_ms(const struct bill *bill)
+int64_t account_took_ms(const struct account *account)
 {
-    return bill->is_over ? bill->took_ms : mount_now_ms(bill->mount) - bill->since_ms;
+    return account->is_over ? account->took_ms : mount_now_ms(account->mount) - account->since_ms;
 }

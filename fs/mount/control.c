@@ -1,5 +1,6 @@
 #include "fs/mount/control.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "core/base/decimal.h"
@@ -7,13 +8,11 @@
 #include "core/sources.h"
 #include "fs/cli/control_path.h"
 #include "fs/mount/account.h"
-#include "fs/mount/counters.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"
 #include "fs/mount/limits.h"
 #include "fs/mount/metrics.h"
-#include "fs/mount/recent_paths.h"
-#include "fs/mount/usage_sums.h"
+#include "fs/mount/usage.h"
 
 /* Of what is under way, and of those who may read so much alone, so many are told. */
 enum { MOST_WAITING = 100, MOST_BUDGETS = 100 };
@@ -24,7 +23,7 @@ static void control_write_member(struct buf *out, const char *name, struct span 
     json_write_string(out, text);
 }
 
-static void control_write_sum(struct buf *out, const struct usage_sums_sum *sum)
+static void control_write_sum(struct buf *out, const struct usage_sum *sum)
 {
     buf_printf(out, "\"requests\": %llu, \"failed_requests\": %llu, ",
                (unsigned long long)sum->requests, (unsigned long long)sum->failures);
@@ -33,9 +32,9 @@ static void control_write_sum(struct buf *out, const struct usage_sums_sum *sum)
 
 static void control_write_programs(const struct mount *mount, struct buf *out)
 {
-    struct usage_sums_program program;
+    struct usage_program program;
     buf_add_text(out, ",\n  \"programs\": [");
-    for (size_t i = 0; usage_sums_program(mount->tally, i, &program); i++) {
+    for (size_t i = 0; usage_program(mount->usage, i, &program); i++) {
         buf_add_text(out, i ? ",\n    {" : "\n    {");
         control_write_member(out, "program", program.name);
         buf_printf(out, ", \"questions\": %llu, \"cached\": %llu, \"failed\": %llu, ",
@@ -53,9 +52,9 @@ static void control_write_programs(const struct mount *mount, struct buf *out)
 
 static void control_write_uses(const struct mount *mount, struct buf *out)
 {
-    struct usage_sums_use use;
+    struct usage_use use;
     buf_add_text(out, ",\n  \"uses\": [");
-    for (size_t i = 0; usage_sums_use(mount->tally, i, &use); i++) {
+    for (size_t i = 0; usage_use(mount->usage, i, &use); i++) {
         buf_add_text(out, i ? ",\n    {" : "\n    {");
         control_write_member(out, "table", use.table);
         buf_add_text(out, ", ");
@@ -76,15 +75,16 @@ static void control_write_waiting(const struct mount *mount, struct buf *out)
 {
     unsigned count = 0;
     buf_add_text(out, ",\n  \"waiting\": [");
-    for (const struct bill *bill = mount->bills; bill && count < MOST_WAITING; bill = bill->next) {
+    for (const struct account *account = mount->accounts; account && count < MOST_WAITING;
+         account = account->next) {
         buf_printf(out, "%s{\"pid\": %d, ", count++ ? ",\n    " : "\n    ",
-                   (int)bill->asker.id.pid);
-        control_write_member(out, "program", span_text(bill->asker.program));
+                   (int)account->asker.id.pid);
+        control_write_member(out, "program", span_text(account->asker.program));
         buf_add_text(out, ", ");
-        bill_write_path(bill, out);
-        buf_printf(out, ", \"ms\": %lld, \"requests\": %u, ", (long long)bill_took_ms(bill),
-                   bill->requests);
-        spent_write_json(&bill->spent, "units", out);
+        account_write_path(account, out);
+        buf_printf(out, ", \"ms\": %lld, \"requests\": %u, ", (long long)account_took_ms(account),
+                   account->requests);
+        spent_write_json(&account->spent, "units", out);
         buf_add_char(out, '}');
     }
     buf_add_text(out, "\n  ]");
@@ -93,10 +93,10 @@ static void control_write_waiting(const struct mount *mount, struct buf *out)
 /* Whoever has a limit of his own, and what he has taken of it; who asked last comes first. */
 static void control_write_budgets(const struct mount *mount, struct buf *out)
 {
-    struct account_told account;
-    double most = limits_stats(mount->limits).a_process;
+    struct limits_group_sum account;
+    double most = limits_stats(mount->limits).per_process;
     buf_add_text(out, ",\n  \"budgets\": [");
-    for (size_t i = 0; i < MOST_BUDGETS && limits_account(mount->limits, i, &account); i++) {
+    for (size_t i = 0; i < MOST_BUDGETS && limits_group_at(mount->limits, i, &account); i++) {
         buf_printf(out, "%s{\"group\": %d, ", i ? ",\n    " : "\n    ", (int)account.group);
         control_write_member(out, "program", span_text(account.program));
         buf_add_text(out, ", \"units\": ");
@@ -110,15 +110,15 @@ static void control_write_budgets(const struct mount *mount, struct buf *out)
 
 static void control_write_stats(const struct mount *mount, struct buf *out)
 {
-    struct number numbers[NUMBERS];
+    struct counter numbers[COUNTERS];
     struct source_stats source = sources_stats(mount->app->sources);
-    counters_fill(mount, numbers);
+    metrics_fill_counters(mount, numbers);
     buf_printf(out, "{\n  \"version\": \"%s\",\n  \"requests\": {", DDBFS_VERSION);
     for (size_t op = 0; op < source.operation_count; op++)
         buf_printf(out, "%s\"%s\": %llu", op ? ", " : "", source.operations[op].name,
                    (unsigned long long)source.operations[op].count);
     buf_add_char(out, '}');
-    for (size_t i = 0; i < NUMBERS; i++) {
+    for (size_t i = 0; i < COUNTERS; i++) {
         buf_printf(out, ",\n  \"%s\": ", numbers[i].name);
         decimal_write(numbers[i].value, out);
     }
@@ -199,4 +199,62 @@ bool control_write(const struct mount *mount, struct span name, struct buf *out)
         return true;
     }
     return false;
+}
+
+struct path {
+    char *bytes; /* owned */
+    size_t size;
+};
+
+struct recent_paths {
+    size_t count;
+    struct path paths[RECENT_PATHS_MOST]; /* the newest last */
+};
+
+struct recent_paths *recent_paths_new(void)
+{
+    return calloc(1, sizeof(struct recent_paths));
+}
+
+void recent_paths_destroy(struct recent_paths *recent)
+{
+    if (!recent)
+        return;
+    for (size_t i = 0; i < recent->count; i++)
+        free(recent->paths[i].bytes);
+    free(recent);
+}
+
+/* Takes out the path at AT, and moves the newer ones up. */
+static struct path recent_take_out(struct recent_paths *recent, size_t at)
+{
+    struct path taken = recent->paths[at];
+    recent->count--;
+    memmove(&recent->paths[at], &recent->paths[at + 1], (recent->count - at) * sizeof taken);
+    return taken;
+}
+
+void recent_paths_add(struct recent_paths *recent, struct span path)
+{
+    struct path added = {NULL, path.size};
+    for (size_t i = recent->count; i-- > 0 && !added.bytes;)
+        if (span_equal(span_of(recent->paths[i].bytes, recent->paths[i].size), path))
+            added = recent_take_out(recent, i);
+    if (!added.bytes) {
+        added.bytes = malloc(path.size + 1);
+        if (!added.bytes)
+            return;
+        memcpy(added.bytes, path.data, path.size);
+        if (recent->count == RECENT_PATHS_MOST)
+            free(recent_take_out(recent, 0).bytes);
+    }
+    recent->paths[recent->count++] = added;
+}
+
+void recent_paths_write(const struct recent_paths *recent, struct buf *out)
+{
+    for (size_t i = recent->count; i-- > 0;) {
+        buf_add(out, recent->paths[i].bytes, recent->paths[i].size);
+        buf_add_char(out, '\n');
+    }
 }

@@ -15,21 +15,15 @@
 #include "fs/mount/account.h"
 #include "fs/mount/control.h"
 #include "fs/mount/failures.h"
-#include "fs/mount/first_calls.h"
 #include "fs/mount/journal.h"
-#include "fs/mount/kernel_channel.h"
-#include "fs/mount/kernel_refresh.h"
 #include "fs/mount/ledger.h"
 #include "fs/mount/mount.h"
-#include "fs/mount/mount_options.h"
-#include "fs/mount/mountpoint.h"
 #include "fs/mount/notifier.h"
 #include "fs/mount/open_listing.h"
-#include "fs/mount/ops.h"
 #include "fs/mount/parked.h"
 #include "fs/mount/read_ahead.h"
-#include "fs/mount/recent_paths.h"
-#include "fs/mount/rooted.h"
+#include "fs/mount/refresh.h"
+#include "fs/mount/start.h"
 
 /* Of --cache-size, half is for records as they came, and half for files as they are read. */
 enum { CACHE_SHARES = 2 };
@@ -37,7 +31,7 @@ enum { CACHE_SHARES = 2 };
 /* Requests taken in one round, so that answers and timers have their turn. */
 enum { REQUESTS_A_ROUND = 64 };
 
-/* How long the end waits for the courier between two looks at what the kernel asks; after how
+/* How long the end waits for the notifier between two looks at what the kernel asks; after how
  * long it aborts the connection, and after how long it waits no more. */
 enum { DRAIN_MS = 10, ABORT_MS = 3000, GIVE_UP_MS = 6000 };
 
@@ -116,7 +110,7 @@ static void daemon_reload(struct mount *mount)
         log_line(&app->log, LOG_LEVEL_WARNING, "%s",
                  map_is_none(map) ? "there is still no map" : "the map has been read again");
     }
-    refresher_drop(mount->refresher, SPAN_LITERAL("/"), NULL);
+    refresh_path(mount->refresh, SPAN_LITERAL("/"), NULL);
     ledger_reopen(mount->ledger);
 }
 
@@ -163,7 +157,7 @@ static bool daemon_new_session(struct mount *mount, const struct mount_options *
         ok = ok && fuse_opt_add_arg(&args, "-o") == 0 &&
              fuse_opt_add_arg(&args, buf_text(&options->fuse)) == 0;
     if (ok)
-        mount->session = fuse_session_new(&args, &ops, sizeof ops, mount);
+        mount->session = fuse_session_new(&args, &mount_ops, sizeof mount_ops, mount);
     fuse_opt_free_args(&args);
     return mount->session;
 }
@@ -183,17 +177,17 @@ static bool daemon_mount_session(struct mount *mount, const struct start *wanted
 static bool daemon_watch_kernel(struct daemon *daemon, const struct start *wanted)
 {
     struct mount *mount = &daemon->mount;
-    if (!daemon_mount_session(mount, wanted) || !kernel_channel_open(mount->session))
+    if (!daemon_mount_session(mount, wanted) || !notifier_open_session(mount->session))
         return false;
     int fd = fuse_session_fd(mount->session);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     daemon->mountpoint = wanted->mountpoint;
-    daemon->connection = wanted->mounted ? 0 : kernel_channel_connection(wanted->mountpoint);
+    daemon->connection = wanted->mounted ? 0 : notifier_connection(wanted->mountpoint);
     daemon->kernel = loop_add_io(mount->app->loop, fd, EPOLLIN, daemon_take_requests, daemon);
-    mount->courier = notifier_new(mount->app->loop);
-    mount->refresher = refresher_new(mount);
+    mount->notifier = notifier_new(mount->app->loop);
+    mount->refresh = refresh_new(mount);
     mount->ahead = read_ahead_new(mount);
-    return daemon->kernel && mount->courier && mount->refresher && mount->ahead;
+    return daemon->kernel && mount->notifier && mount->refresh && mount->ahead;
 }
 
 static bool daemon_start(struct daemon *daemon, const struct start *wanted)
@@ -223,30 +217,30 @@ static bool daemon_start(struct daemon *daemon, const struct start *wanted)
            daemon_watch_kernel(daemon, wanted);
 }
 
-/* The courier may wait in the kernel for look-ups that nobody would answer any more, and
+/* The notifier may wait in the kernel for look-ups that nobody would answer any more, and
  * the kernel for the thread: so all are answered until the thread is through. Should that not help,
  * the connection is aborted, which lets everybody go. */
 static void daemon_drain(struct daemon *daemon)
 {
     struct mount *mount = &daemon->mount;
-    if (!mount->courier)
+    if (!mount->notifier)
         return;
     int64_t from_ms = mount_now_ms(mount);
     bool aborted = false;
-    if (mount->refresher)
-        refresher_break_off(mount->refresher);
-    while (notifier_is_busy(mount->courier)) {
+    if (mount->refresh)
+        refresh_cancel_all(mount->refresh);
+    while (notifier_is_busy(mount->notifier)) {
         int64_t waited_ms = mount_now_ms(mount) - from_ms;
         if (waited_ms > GIVE_UP_MS)
             return;
         if (waited_ms > ABORT_MS && !aborted) {
-            kernel_channel_abort(daemon->connection, daemon->mountpoint);
+            notifier_abort_connection(daemon->connection, daemon->mountpoint);
             aborted = true;
         }
         daemon_take_requests(daemon, 0);
         parked_end_all(mount, ENOTCONN);
         listings_fail_readers(mount->listings, ENOTCONN);
-        notifier_wait(mount->courier, DRAIN_MS);
+        notifier_wait(mount->notifier, DRAIN_MS);
     }
 }
 
@@ -254,7 +248,7 @@ static void daemon_stop(struct daemon *daemon)
 {
     struct mount *mount = &daemon->mount;
     daemon_drain(daemon);
-    if (mount->courier && notifier_is_busy(mount->courier)) {
+    if (mount->notifier && notifier_is_busy(mount->notifier)) {
         fuse_session_unmount(mount->session);
         _exit(EXIT_FAILURE); /* the thread is stuck in the kernel: what it uses can't be freed */
     }
@@ -265,8 +259,8 @@ static void daemon_stop(struct daemon *daemon)
     loop_remove_io(daemon->signals);
     if (daemon->signal_fd >= 0)
         close(daemon->signal_fd);
-    notifier_destroy(mount->courier); /* it writes to the session's descriptor */
-    refresher_destroy(mount->refresher);
+    notifier_destroy(mount->notifier); /* it writes to the session's descriptor */
+    refresh_destroy(mount->refresh);
     read_ahead_destroy(mount->ahead);
     if (mount->session)
         fuse_session_unmount(mount->session);
@@ -312,7 +306,7 @@ static bool daemon_open_books(struct mount *mount)
 {
     struct error why;
     const char *file = mount->app->options->ledger;
-    if (bills_open(mount, file, &why))
+    if (accounts_open(mount, file, &why))
         return true;
     app_report_error(mount->app, NULL, &why);
     return false;
@@ -321,11 +315,11 @@ static bool daemon_open_books(struct mount *mount)
 /* What is asked before anybody could ask is on the mount's own account. */
 static bool daemon_request_first(struct mount *mount)
 {
-    struct bill *bill = bill_new(mount, getpid(), SPAN_LITERAL("/"));
-    bool ok = probe(mount->app, bill ? &bill->payer : NULL);
-    if (bill)
-        bill_answer(bill, ok ? 0 : EIO);
-    bill_end(bill);
+    struct account *account = account_new(mount, getpid(), SPAN_LITERAL("/"));
+    bool ok = start_check_environments(mount->app, account ? &account->payer : NULL);
+    if (account)
+        account_finish(account, ok ? 0 : EIO);
+    account_release(account);
     return ok;
 }
 
@@ -357,7 +351,7 @@ static int daemon_serve(const struct start *wanted, int ready_fd)
     }
     daemon_stop(&daemon);
     app_clean_up(&app);
-    bills_close(&daemon.mount); /* sources may charge until they are gone */
+    accounts_close(&daemon.mount); /* sources may charge until they are gone */
     return status;
 }
 
@@ -420,7 +414,7 @@ static int daemon_mount_at(const struct options *options, const struct mount_opt
                       : mountpoint_check(mountpoint, mount->nonempty)))
         return EXIT_FAILURE;
     /* The daemon leaves this folder; it reads the map again on SIGHUP, and unmounts at its end. */
-    char *map = app_look_for_map(options, &found) ? rooted(buf_text(&found)) : NULL;
+    char *map = app_look_for_map(options, &found) ? start_absolute_path(buf_text(&found)) : NULL;
     char *folder = device >= 0 ? NULL : realpath(mountpoint, NULL);
     struct start wanted = {options,
                            mount,
@@ -429,7 +423,7 @@ static int daemon_mount_at(const struct options *options, const struct mount_opt
                            device >= 0,
                            strays};
     if (!options->foreground)
-        rooted_variables();
+        start_make_variables_absolute();
     int status =
         options->foreground ? daemon_serve(&wanted, -1) : daemon_serve_in_background(&wanted);
     free(folder);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/map/escape.h"
-#include "fs/mount/sleepers.h"
+#include "fs/mount/waiting.h"
 
 /* For how long somebody may come for whom the kernel asks again. It does so at once, but a busy
  * machine takes its time. */

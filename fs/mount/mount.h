@@ -11,7 +11,7 @@
 #include "fs/mount/nodes.h"
 
 struct read_ahead;
-struct bill;
+struct account;
 struct notifier;
 struct failures;
 struct journal;
@@ -21,8 +21,8 @@ struct listings;
 struct parked;
 struct processes;
 struct recent_paths;
-struct refresher;
-struct usage_sums;
+struct refresh;
+struct usage;
 
 struct mount {
     struct app *app;             /* borrowed */
@@ -33,14 +33,14 @@ struct mount {
     struct failures *failures;   /* owned */
     struct recent_paths *recent; /* owned */
     struct journal *journal;     /* owned */
-    struct notifier *courier;    /* owned */
-    struct refresher *refresher; /* owned */
+    struct notifier *notifier;   /* owned */
+    struct refresh *refresh;     /* owned */
     struct read_ahead *ahead;    /* owned */
     struct processes *processes; /* who asks; owned */
     struct limits *limits;       /* what they may read; owned */
-    struct usage_sums *tally;    /* what they read, in sums; owned */
+    struct usage *usage;         /* what they read, in sums; owned */
     struct ledger *ledger;       /* and one by one; owned */
-    struct bill *bills;          /* questions that have no answer yet */
+    struct account *accounts;    /* questions that have no answer yet */
     uid_t uid;                   /* whose everything is */
     gid_t gid;
     mode_t umask;
@@ -51,11 +51,13 @@ struct mount {
     void (*on_greeting)(struct mount *mount);
 };
 
-/* On the clock that never jumps. */
-int64_t mount_now_ms(const struct mount *mount);
+/* On the monotonic clock. */
+static inline int64_t mount_now_ms(const struct mount *mount)
+{
+    return loop_now_ms(mount->app->loop);
+}
 
-/* So long a caller waits for one request of the kernel's at the most, whatever it joins: it may
- * need several answers of the service in a row, each of which may take --timeout. */
-int64_t mount_longest_wait_ms(const struct mount *mount);
+/* The operations of the file system. The user data of the session is the struct mount. */
+extern const struct fuse_lowlevel_ops mount_ops;
 
 #endif

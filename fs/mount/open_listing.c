@@ -65,7 +65,7 @@ struct open_listing {
     enum open_listing_state state;
     int error;                  /* of LISTING_FAILED */
     struct tree_listing *pages; /* where entries come from; owned */
-    struct bill *bill;          /* who asked for them last, and what they took; NULL: nobody yet */
+    struct account *account;    /* who asked for them last, and what they took; NULL: nobody yet */
     struct arena names;         /* of entries without a node */
     size_t names_bytes;         /* what these take */
     struct open_entry *entries; /* owned, in the order of their offsets */
@@ -142,12 +142,12 @@ static void open_listing_set_before(struct open_listing *listing, struct open_li
 static void open_listing_free(struct open_listing *listing);
 
 /* No page is asked for any more. */
-static void open_listing_end_bill(struct open_listing *listing, int error)
+static void open_listing_release_account(struct open_listing *listing, int error)
 {
-    if (listing->bill)
-        bill_answer(listing->bill, error);
-    bill_end(listing->bill);
-    listing->bill = NULL;
+    if (listing->account)
+        account_finish(listing->account, error);
+    account_release(listing->account);
+    listing->account = NULL;
 }
 
 /* The one place where a listing's state changes. */
@@ -157,7 +157,7 @@ static void open_listing_become(struct open_listing *listing, enum open_listing_
     if (open_listing_is_over(listing)) {
         tree_list_end(listing->pages); /* its last page is no more needed */
         listing->pages = NULL;
-        open_listing_end_bill(listing, listing->error);
+        open_listing_release_account(listing, listing->error);
     }
     struct open_listing *before = open_listing_is_whole(listing) ? listing->before : NULL;
     if (!before)
@@ -211,7 +211,7 @@ static void open_listing_free(struct open_listing *listing)
     loop_remove_timer(listing->timer);
     open_listing_fail_readers(listing, EINTR);
     tree_list_end(listing->pages);
-    open_listing_end_bill(listing, 0);
+    open_listing_release_account(listing, 0);
     for (size_t i = 0; i < listing->count; i++)
         nodes_unpin(mount->nodes, listing->entries[i].node);
     nodes_unpin(mount->nodes, listing->node);
@@ -337,7 +337,7 @@ static void open_listing_note_shared(const struct open_listing *listing, pid_t p
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     nodes_path(listing->node, span_text(""), &path);
     if (listing->place && !path.failed)
-        bill_cached(open_listing_mount_of(listing), pid, buf_span(&path), listing->place);
+        account_note_cached(open_listing_mount_of(listing), pid, buf_span(&path), listing->place);
 }
 
 struct open_listing *open_listing_open(struct listings *listings, struct node *node, pid_t pid)
@@ -814,22 +814,22 @@ static void open_listing_refuse(struct open_listing *listing, pid_t pid, const s
     for (struct reader *reader = listing->readers; reader; reader = next) {
         next = reader->next;
         if (reader->waiting.pid != pid && err->kind != ERROR_TOO_FAST &&
-            !bill_is_limited_with(listing->bill, reader->waiting.pid))
+            !account_shares_limit(listing->account, reader->waiting.pid))
             continue;
         open_listing_note_failure(listing, reader->waiting.pid, error, err);
         waiting_fail(&reader->waiting, error);
         open_listing_reader_free(reader);
     }
-    bill_refuse(listing->bill, error);
+    account_refuse(listing->account, error);
 }
 
 /* A page was refused: where its pages stood is not known any more. */
 static void open_listing_refuse_page(struct open_listing *listing, const struct error *err)
 {
-    open_listing_refuse(listing, listing->bill->asker.id.pid, err);
+    open_listing_refuse(listing, listing->account->asker.id.pid, err);
     tree_list_end(listing->pages);
     listing->pages = NULL;
-    open_listing_end_bill(listing, 0);
+    open_listing_release_account(listing, 0);
 }
 
 static void open_listing_take_entries(void *arg, const struct tree_entry *entries, size_t count,
@@ -857,28 +857,28 @@ static void open_listing_take_entries(void *arg, const struct tree_entry *entrie
 }
 
 /* Whoever wants the next page pays for it. */
-static bool open_listing_open_bill(struct open_listing *listing, pid_t pid)
+static bool open_listing_open_account(struct open_listing *listing, pid_t pid)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    if (listing->bill) {
-        bill_pass(listing->bill, pid);
+    if (listing->account) {
+        account_pass_on(listing->account, pid);
         return true;
     }
     nodes_path(listing->node, span_text(""), &path);
     if (!path.failed)
-        listing->bill = bill_new(open_listing_mount_of(listing), pid, buf_span(&path));
-    if (listing->bill)
-        bill_read(listing->bill, listing->place);
-    return listing->bill;
+        listing->account = account_new(open_listing_mount_of(listing), pid, buf_span(&path));
+    if (listing->account)
+        account_note_read(listing->account, listing->place);
+    return listing->account;
 }
 
-/* Whether the bill's asker may have a further page; where he may not, those who wait and may are
+/* Whether the account's asker may have a further page; where he may not, those who wait and may are
  * served. */
 static bool open_listing_may_continue(struct open_listing *listing, pid_t pid)
 {
     struct error why;
     if (!listing->pages || !place_is_listing(listing->place) ||
-        bill_may_continue(listing->bill, &why))
+        account_may_continue(listing->account, &why))
         return true;
     open_listing_refuse(listing, pid, &why);
     if (listing->readers)
@@ -891,7 +891,7 @@ static void open_listing_request_more(struct open_listing *listing, pid_t pid)
 {
     if (listing->state != LISTING_IDLE)
         return;
-    bool is_paid = open_listing_open_bill(listing, pid);
+    bool is_paid = open_listing_open_account(listing, pid);
     if (is_paid && !open_listing_may_continue(listing, pid))
         return;
     open_listing_become(listing, LISTING_ASKED);
@@ -902,7 +902,7 @@ static void open_listing_request_more(struct open_listing *listing, pid_t pid)
         return;
     }
     if (is_paid)
-        listing->pages = tree_list(&listing->bill->tree, listing->place, true,
+        listing->pages = tree_list(&listing->account->tree, listing->place, true,
                                    open_listing_take_entries, listing);
     if (!listing->pages) {
         open_listing_become(listing, LISTING_IDLE);

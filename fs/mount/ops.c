@@ -1,4 +1,4 @@
-#include "fs/mount/ops.h"
+#include "fs/mount/mount.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,11 +9,10 @@
 #include "fs/mount/account.h"
 #include "fs/mount/control.h"
 #include "fs/mount/journal.h"
-#include "fs/mount/kernel_refresh.h"
 #include "fs/mount/open_listing.h"
 #include "fs/mount/parked.h"
 #include "fs/mount/read_ahead.h"
-#include "fs/mount/recent_paths.h"
+#include "fs/mount/refresh.h"
 
 static struct mount *ops_mount_of(fuse_req_t req)
 {
@@ -112,7 +111,7 @@ static void ops_look_up_refresh(fuse_req_t req, struct node *parent, struct span
         return;
     }
     struct span rest = span_from(buf_span(&path), sizeof("/" CONTROL_NAME "/" CONTROL_REFRESH) - 1);
-    refresher_drop(mount->refresher, rest.size ? rest : span_text("/"), req);
+    refresh_path(mount->refresh, rest.size ? rest : span_text("/"), req);
 }
 
 static void ops_deliver_directory(fuse_req_t req, struct node *parent, struct span name,
@@ -135,7 +134,8 @@ static void ops_note_listed(fuse_req_t req, const struct node *parent, struct sp
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     nodes_path(parent, name, &path);
     if (!path.failed)
-        bill_cached(ops_mount_of(req), fuse_req_ctx(req)->pid, buf_span(&path), parent->place);
+        account_note_cached(ops_mount_of(req), fuse_req_ctx(req)->pid, buf_span(&path),
+                            parent->place);
 }
 
 /* A listing that is fresh knows its records whole. The kernel may have let go of them before. */
@@ -429,7 +429,7 @@ static void ops_op_statfs(fuse_req_t req, fuse_ino_t ino)
     fuse_reply_statfs(req, &stat);
 }
 
-const struct fuse_lowlevel_ops ops = {
+const struct fuse_lowlevel_ops mount_ops = {
     .init = ops_op_init,
     .lookup = ops_op_lookup,
     .forget = ops_op_forget,

@@ -21,7 +21,7 @@ static void parked_free(struct parked *parked)
         parked->next->previous = parked->previous;
     tree_resolve_cancel(parked->resolution);
     tree_cancel(parked->call);
-    bill_end(parked->bill);
+    account_release(parked->account);
     loop_remove_timer(parked->abandoned);
     nodes_unpin(mount->nodes, parked->node);
     place_destroy(parked->place);
@@ -31,7 +31,7 @@ static void parked_free(struct parked *parked)
 
 static void parked_end_with(struct parked *parked, int error)
 {
-    bill_answer(parked->bill, error);
+    account_finish(parked->account, error);
     waiting_fail(&parked->waiting, error);
     parked_free(parked);
 }
@@ -117,7 +117,7 @@ static void parked_abandon(void *arg, int error)
 {
     struct parked *parked = arg;
     struct error why;
-    bill_answer(parked->bill, error);
+    account_finish(parked->account, error);
     parked_report_failure(parked, error);
     if (error == EINTR) {
         parked->abandoned =
@@ -145,7 +145,7 @@ static bool parked_substitute(struct parked *parked, const struct error *err)
     fuse_req_t req = node ? waiting_take(&parked->waiting) : NULL;
     if (!req)
         return false;
-    bill_answer(parked->bill, 0);
+    account_finish(parked->account, 0);
     nodes_path(parked->node, parked->name, &path);
     journal_stale(mount->journal, parked->waiting.pid, buf_span(&path),
                   clock->wall_ms(clock) - (mount_now_ms(mount) - read_ms), err);
@@ -161,7 +161,7 @@ static void parked_take_file(void *arg, const struct tree_file *file, const stru
     if (err && parked_substitute(parked, err))
         return;
     parked_note(parked, file, err);
-    bill_answer(parked->bill, err ? reply_errno(err->kind) : 0);
+    account_finish(parked->account, err ? reply_errno(err->kind) : 0);
     fuse_req_t req = waiting_take(&parked->waiting);
     if (req && err) {
         parked_report_failure(parked, reply_errno(err->kind));
@@ -183,13 +183,13 @@ static void parked_take_place(void *arg, struct place *place, const struct error
     }
     if (!place_is_directory(place)) {
         parked->place = place;
-        bill_read(parked->bill, place);
-        parked->call = tree_read(&parked->bill->tree, place, parked_take_file, parked);
+        account_note_read(parked->account, place);
+        parked->call = tree_read(&parked->account->tree, place, parked_take_file, parked);
         if (!parked->call)
             parked_end_with(parked, ENOMEM);
         return;
     }
-    bill_answer(parked->bill, 0);
+    account_finish(parked->account, 0);
     fuse_req_t req = waiting_take(&parked->waiting);
     if (req)
         parked->directory(parked, req, place);
@@ -200,10 +200,10 @@ static void parked_take_place(void *arg, struct place *place, const struct error
 
 static bool parked_request(struct parked *parked)
 {
-    const struct tree *tree = &parked->bill->tree;
+    const struct tree *tree = &parked->account->tree;
     const struct node *node = parked->node;
     if (parked->place)
-        bill_read(parked->bill, parked->place);
+        account_note_read(parked->account, parked->place);
     if (parked->place)
         parked->call = tree_read(tree, parked->place, parked_take_file, parked);
     else if (parked->name.size)
@@ -215,13 +215,13 @@ static bool parked_request(struct parked *parked)
     return parked->call || parked->resolution;
 }
 
-static bool parked_open_bill(struct parked *parked, fuse_req_t req)
+static bool parked_open_account(struct parked *parked, fuse_req_t req)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
     nodes_path(parked->node, parked->name, &path);
     if (!path.failed)
-        parked->bill = bill_new(parked->mount, fuse_req_ctx(req)->pid, buf_span(&path));
-    return parked->bill;
+        parked->account = account_new(parked->mount, fuse_req_ctx(req)->pid, buf_span(&path));
+    return parked->account;
 }
 
 static struct parked *parked_new(struct mount *mount, const struct parked *wanted)
@@ -270,7 +270,7 @@ void parked_start(struct mount *mount, fuse_req_t req, const struct parked *want
         parked_free(parked);
         return;
     }
-    if (!parked_open_bill(parked, req) || !parked_request(parked)) {
+    if (!parked_open_account(parked, req) || !parked_request(parked)) {
         fuse_reply_err(req, ENOMEM);
         parked_free(parked);
         return;

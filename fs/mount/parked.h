@@ -19,13 +19,13 @@ typedef void parked_error_fn(fuse_req_t req, const struct error *err);
 
 struct parked {
     struct mount *mount;
-    struct waiting waiting; /* the request; idle when its caller has been interrupted */
-    struct node *node;      /* pinned: the parent of a look-up, the file of a read */
-    struct place *place;    /* owned; NULL until it is known what the path means */
-    struct span name;       /* of a look-up; owned */
-    struct bill *bill;      /* what the question takes; the asker's reference */
-    size_t size;            /* of a read */
-    off_t offset;           /* of a read */
+    struct waiting waiting;  /* the request; idle when its caller has been interrupted */
+    struct node *node;       /* pinned: the parent of a look-up, the file of a read */
+    struct place *place;     /* owned; NULL until it is known what the path means */
+    struct span name;        /* of a look-up; owned */
+    struct account *account; /* what the question takes; the asker's reference */
+    size_t size;             /* of a read */
+    off_t offset;            /* of a read */
     parked_answer_fn *answer;
     parked_directory_fn *directory;
     parked_error_fn *fail;

@@ -22,7 +22,7 @@ struct given {
 };
 
 struct delivery {
-    struct notice errand; /* first, so that an errand is a delivery */
+    struct notice notice; /* first, so that an notice is a delivery */
     struct fuse_session *session;
     struct read_ahead *ahead; /* for the loop alone */
     struct given *first;      /* owned */
@@ -53,9 +53,9 @@ void read_ahead_destroy(struct read_ahead *ahead)
     free(ahead);
 }
 
-static void read_ahead_deliver(struct notice *errand)
+static void read_ahead_deliver(struct notice *notice)
 {
-    struct delivery *delivery = (struct delivery *)errand;
+    struct delivery *delivery = (struct delivery *)notice;
     for (struct given *each = delivery->first; each; each = each->next) {
         struct fuse_bufvec bytes = FUSE_BUFVEC_INIT(each->size);
         bytes.buf[0].mem = each->bytes;
@@ -74,9 +74,9 @@ static void read_ahead_delivery_destroy(struct delivery *delivery)
     free(delivery);
 }
 
-static void read_ahead_on_given(struct notice *errand)
+static void read_ahead_on_given(struct notice *notice)
 {
-    struct delivery *delivery = (struct delivery *)errand;
+    struct delivery *delivery = (struct delivery *)notice;
     delivery->ahead->delivering = false;
     read_ahead_delivery_destroy(delivery);
 }
@@ -106,7 +106,7 @@ static void read_ahead_deliver_it(struct read_ahead *ahead)
     struct delivery *delivery = calloc(1, sizeof *delivery);
     if (!delivery)
         return; /* it is a courtesy */
-    *delivery = (struct delivery){.errand = {read_ahead_deliver, read_ahead_on_given},
+    *delivery = (struct delivery){.notice = {read_ahead_deliver, read_ahead_on_given},
                                   .session = ahead->mount->session,
                                   .ahead = ahead};
     struct given **last = &delivery->first;
@@ -120,7 +120,7 @@ static void read_ahead_deliver_it(struct read_ahead *ahead)
     }
     if (ahead->files < MOST_FILES)
         ahead->files *= 2;
-    if (delivery->first && notifier_send(ahead->mount->courier, &delivery->errand)) {
+    if (delivery->first && notifier_send(ahead->mount->notifier, &delivery->notice)) {
         ahead->delivering = true;
         ahead->given += delivery->files;
     } else {

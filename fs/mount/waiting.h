@@ -1,19 +1,20 @@
-/* A request of the kernel's that waits. Whatever happens, it gets exactly one reply: from its
- * owner, ETIMEDOUT at its deadline, or EINTR when its caller has been interrupted. Embedded in what
- * waits for it: a look-up or read (parked), a readdir (listing), a refresh.
+/* A request of the kernel that waits. It gets exactly one reply: from its owner, ETIMEDOUT at its
+ * deadline, or EINTR when its caller has been interrupted. Embedded in the struct that waits: a
+ * look-up or read (parked), a readdir (open_listing), a refresh.
  *
  *   state     REQ    deadline and interrupt   may become
  *   idle      NULL   off                      waiting, by waiting_start
  *   waiting   set    armed                    idle, by waiting_take or waiting_fail of the owner;
  *                                             or by itself, and then OVER is called
- */
+ *
+ * Also here: the tasks that the kernel holds asleep, which it never reports. */
 #ifndef DDBFS_FS_MOUNT_WAITING_H
 #define DDBFS_FS_MOUNT_WAITING_H
 
-#include "fs/mount/interrupt.h"
+#include "fs/mount/reply.h"
 
 /* The wait is over: the request gets ERROR (ETIMEDOUT or EINTR) as soon as this returns. May free
- * what the struct waiting is embedded in. */
+ * the struct in which the struct waiting is embedded. */
 typedef void waiting_over_fn(void *arg, int error);
 
 struct waiting {
@@ -22,24 +23,45 @@ struct waiting {
     pid_t pid;           /* of the caller */
     int64_t since_ms;    /* when the caller began to wait; stays when it is over */
     struct loop_timer *deadline;
-    struct interrupt interrupt;
+    struct loop_timer *signal_check; /* of a caller with a pending signal that is not final */
     waiting_over_fn *over;
     void *arg;
 };
 
-/* REQ waits. Its deadline is mount_longest_wait_ms after SINCE_MS (on the loop's clock): one for
- * all that it waits for, counted from when its caller began to wait, which may be before the kernel
- * let it ask. OVER may be called from within, for a caller who is interrupted already: let it be
- * the last that is done. False when memory ran out; REQ has got ENOMEM then, and OVER is not
- * called. */
+/* The longest wait of a caller for one request of the kernel, whatever request it joins. */
+int64_t waiting_longest_ms(const struct mount *mount);
+
+/* REQ waits. Its deadline is waiting_longest_ms after SINCE_MS (on the loop's clock), the time when
+ * its caller began to wait, which may be before the kernel sent the request. OVER may be called
+ * from within, if the caller has been interrupted already: this must be the last call of its owner.
+ * False when memory ran out; REQ has got ENOMEM then, and OVER is not called. */
 bool waiting_start(struct waiting *waiting, struct mount *mount, fuse_req_t req, int64_t since_ms,
                    waiting_over_fn *over, void *arg);
 
-/* Ends the wait: OVER is never called, and the caller of this replies to what it returns; NULL when
- * it was idle. */
+/* Ends the wait: OVER is never called, and the caller replies to the request that is returned; NULL
+ * when it was idle. */
 fuse_req_t waiting_take(struct waiting *waiting);
 
-/* Ends the wait with ERROR; nothing when it was idle. */
+/* Ends the wait with ERROR; nothing happens when it was idle. */
 void waiting_fail(struct waiting *waiting, int error);
+
+/* The tasks that sleep in the kernel, deaf to signals, at one moment. The callers that the kernel
+ * holds back until another task's look-up is over are among them. */
+enum { SLEEPERS_MOST = 256 };
+
+struct sleepers {
+    size_t count;
+    struct sleeper {
+        pid_t pid;         /* of the task, not of its process; 0: taken out */
+        uint64_t switches; /* how often it had gone to sleep by then */
+    } tasks[SLEEPERS_MOST];
+};
+
+/* Reads /proc. Tasks beyond the first thousands are left out. */
+void sleepers_find(struct sleepers *out);
+
+/* Takes the task PID out of the list. False when it is not in the list, or has since gone to sleep
+ * more than MOST times, which means that it has done something else meanwhile. */
+bool sleepers_take(struct sleepers *sleepers, pid_t pid, uint64_t most);
 
 #endif

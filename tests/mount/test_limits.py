@@ -301,8 +301,8 @@ def test_a_refusal_is_told_with_who_and_how_much_and_what_to_do(mount, proxy):
             one.run(f"cat {miss(m, number)}")
         line = m.errors().splitlines()[-1]
         assert f"path=/{SHOP}/NOBODY-2" in line and "errno=EDQUOT" in line
-        assert f"sh (process group {one.pid}) has read 1 units of the 1" in line
-        assert "--max-rcu-per-process" in line and "this takes at least 0.5" in line
+        assert f"sh (process group {one.pid}) has read 1 RCU of its limit of 1" in line
+        assert "--max-rcu-per-process" in line and "this request takes at least 0.5" in line
         assert "fixable_by=caller" in line and "hint: start the program anew" in line
         assert "--max-rcu-per-process" in m.lines()
         stats = m.stats()

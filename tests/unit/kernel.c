@@ -4,13 +4,12 @@
 #include <errno.h>
 
 #include "fs/mount/account.h"
+#include "fs/mount/control.h"
 #include "fs/mount/failures.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/open_listing.h"
-#include "fs/mount/ops.h"
 #include "fs/mount/parked.h"
 #include "fs/mount/read_ahead.h"
-#include "fs/mount/recent_paths.h"
 #include "tests/unit/check.h"
 
 static struct kernel *the_kernel;
@@ -105,7 +104,7 @@ void kernel_mount(struct kernel *kernel, struct scene *scene)
     mount->recent = recent_paths_new();
     mount->journal = journal_new(&scene->clock.clock, "/nowhere");
     struct error why;
-    CHECK(bills_open(mount, NULL, &why));
+    CHECK(accounts_open(mount, NULL, &why));
     mount->ahead = read_ahead_new(mount);
     CHECK(mount->nodes && mount->listings && mount->failures && mount->recent && mount->journal &&
           mount->ahead);
@@ -122,8 +121,8 @@ void kernel_unmount(struct kernel *kernel)
     failures_destroy(mount->failures);
     recent_paths_destroy(mount->recent);
     journal_destroy(mount->journal);
-    CHECK(!mount->bills);
-    bills_close(mount);
+    CHECK(!mount->accounts);
+    accounts_close(mount);
     while (kernel->newest) {
         struct fuse_req *req = kernel->newest;
         kernel->newest = req->older;
@@ -147,14 +146,14 @@ static struct fuse_req *request(struct kernel *kernel)
 struct fuse_req *kernel_look_up(struct kernel *kernel, uint64_t parent, const char *name)
 {
     struct fuse_req *req = request(kernel);
-    ops.lookup(req, parent, name);
+    mount_ops.lookup(req, parent, name);
     return req;
 }
 
 struct fuse_req *kernel_read(struct kernel *kernel, uint64_t ino)
 {
     struct fuse_req *req = request(kernel);
-    ops.read(req, ino, 1 << 16, 0, NULL);
+    mount_ops.read(req, ino, 1 << 16, 0, NULL);
     return req;
 }
 
@@ -162,7 +161,7 @@ struct fuse_req *kernel_opendir(struct kernel *kernel, uint64_t ino)
 {
     struct fuse_req *req = request(kernel);
     struct fuse_file_info info = {0};
-    ops.opendir(req, ino, &info);
+    mount_ops.opendir(req, ino, &info);
     return req;
 }
 
@@ -171,19 +170,19 @@ struct fuse_req *kernel_readdir(struct kernel *kernel, uint64_t handle, size_t s
     struct fuse_req *req = request(kernel);
     struct fuse_file_info info = {.fh = handle};
     req->next = offset;
-    ops.readdirplus(req, 0, size, offset, &info);
+    mount_ops.readdirplus(req, 0, size, offset, &info);
     return req;
 }
 
 void kernel_releasedir(struct kernel *kernel, uint64_t handle)
 {
     struct fuse_file_info info = {.fh = handle};
-    ops.releasedir(request(kernel), 0, &info);
+    mount_ops.releasedir(request(kernel), 0, &info);
 }
 
 void kernel_forget(struct kernel *kernel, uint64_t ino, uint64_t lookups)
 {
-    ops.forget(request(kernel), ino, lookups);
+    mount_ops.forget(request(kernel), ino, lookups);
 }
 
 void kernel_interrupt(struct fuse_req *req)

@@ -1,11 +1,11 @@
-/* What the kernel is brought: names to forget, and files before they are asked for. The courier is
+/* What the kernel is brought: names to forget, and files before they are asked for. The notifier is
  * played here; so is a kernel that knows how to forget all names at once, or does not. */
 #include <errno.h>
 
-#include "fs/mount/kernel_channel.h"
-#include "fs/mount/kernel_refresh.h"
 #include "fs/mount/notifier.h"
 #include "fs/mount/read_ahead.h"
+#include "fs/mount/refresh.h"
+#include "fs/mount/waiting.h"
 #include "tests/unit/check.h"
 #include "tests/unit/kernel.h"
 #include "tests/unit/sample.h"
@@ -27,7 +27,7 @@ static unsigned forgotten_count;
 static uint64_t given[2 * MANY];
 static unsigned given_count;
 
-bool kernel_channel_forget_all(struct fuse_session *session)
+bool notifier_forget_all_names(struct fuse_session *session)
 {
     (void)session;
     asked_to_forget_all++;
@@ -57,24 +57,24 @@ int fuse_lowlevel_notify_store(struct fuse_session *session, fuse_ino_t ino, off
     return 0;
 }
 
-/* The courier: on his way for COURIER_MS, or for ever. */
+/* The notifier: on his way for COURIER_MS, or for ever. */
 static int64_t courier_ms;
 static struct notice *on_the_way;
 
 static void come_back(void *arg)
 {
-    struct notice *errand = arg;
+    struct notice *notice = arg;
     on_the_way = NULL;
-    errand->run(errand);
-    errand->done(errand);
+    notice->run(notice);
+    notice->done(notice);
 }
 
-bool notifier_send(struct notifier *courier, struct notice *errand)
+bool notifier_send(struct notifier *notifier, struct notice *notice)
 {
-    (void)courier;
-    on_the_way = errand;
+    (void)notifier;
+    on_the_way = notice;
     if (courier_ms >= 0)
-        CHECK(loop_add_timer(scene.loop, courier_ms, come_back, errand));
+        CHECK(loop_add_timer(scene.loop, courier_ms, come_back, notice));
     return true;
 }
 
@@ -99,7 +99,7 @@ static void open_mount(size_t count)
     CHECK(scene_open(&scene, map, items));
     kernel_mount(&kernel, &scene);
     kernel.mount.budget.limit = 16 << 20;
-    kernel.mount.refresher = refresher_new(&kernel.mount);
+    kernel.mount.refresh = refresh_new(&kernel.mount);
     forgets_all_at_once = true;
     forgotten_all = asked_to_forget_all = forgotten_count = given_count = 0;
     courier_ms = 0;
@@ -114,7 +114,7 @@ static void close_mount(void)
 {
     kernel_releasedir(&kernel, handle);
     kernel_unmount(&kernel);
-    refresher_destroy(kernel.mount.refresher);
+    refresh_destroy(kernel.mount.refresh);
     scene_close(&scene);
     buf_clean_up(&forgotten);
 }
@@ -192,7 +192,7 @@ static void a_refresh_that_takes_too_long_is_broken_off(void)
     while (req->replies == 0)
         loop_run(scene.loop);
     CHECK_INT(req->error, ETIMEDOUT);
-    CHECK_INT(scene.clock.now_ms - before, mount_longest_wait_ms(&kernel.mount));
+    CHECK_INT(scene.clock.now_ms - before, waiting_longest_ms(&kernel.mount));
     come_back(on_the_way); /* too late, with nothing told */
     CHECK_INT(forgotten_count, 0);
     close_mount();
@@ -203,7 +203,7 @@ static void the_end_breaks_a_refresh_off(void)
     open_mount(3);
     courier_ms = -1;
     struct fuse_req *req = start_refresh(".ddbfs/refresh/prod/t/b");
-    refresher_break_off(kernel.mount.refresher);
+    refresh_cancel_all(kernel.mount.refresh);
     CHECK_INT(req->error, ENOTCONN);
     come_back(on_the_way);
     CHECK_INT(forgotten_count, 0);

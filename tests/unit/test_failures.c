@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "fs/mount/sleepers.h"
+#include "fs/mount/waiting.h"
 #include "tests/unit/check.h"
 
 enum { CALLER = 100, QUEUED = 200, STRANGER = 300, SLOW_MS = 100, LOOK_MS = 50, AGAIN_MS = 1000 };

@@ -26,40 +26,40 @@ static void close_scene(struct scene *scene)
     limits_destroy(scene->limits);
 }
 
-static struct account *join(struct scene *scene, pid_t group, uint64_t started)
+static struct limits_group *join(struct scene *scene, pid_t group, uint64_t started)
 {
     struct process process = {.id = {group + 1, 9}, .group = {group, started}};
     snprintf(process.group_program, sizeof process.group_program, "sh");
-    return account_join(scene->limits, &process);
+    return limits_join(scene->limits, &process);
 }
 
-static bool take(struct account *account, double units)
+static bool take(struct limits_group *group, double units)
 {
     struct error err;
-    bool ok = account_set_aside(account, units, units, NULL, &err) == PAYER_AGREES;
+    bool ok = limits_reserve(group, units, units, NULL, &err) == PAYER_AGREES;
     if (ok) {
-        account_refund(account, units);
-        account_charge(account, units);
+        limits_refund(group, units);
+        limits_charge(group, units);
     }
     return ok;
 }
 
-static void check_taken(struct account *account, double units)
+static void check_taken(struct limits_group *group, double units)
 {
-    CHECK(take(account, units));
+    CHECK(take(group, units));
 }
 
-static void check_left(const struct account *account, double units)
+static void check_left(const struct limits_group *group, double units)
 {
-    CHECK(account_left(account) == units);
+    CHECK(limits_left(group) == units);
 }
 
-static void check_refused(struct account *account, double units, enum error_kind kind,
+static void check_refused(struct limits_group *group, double units, enum error_kind kind,
                           const char *part)
 {
     struct error err;
-    CHECK_INT(account_set_aside(account, units, units, NULL, &err), PAYER_REFUSES);
-    account_note_refusal(account);
+    CHECK_INT(limits_reserve(group, units, units, NULL, &err), PAYER_REFUSES);
+    limits_note_refusal(group);
     CHECK_INT(err.kind, kind);
     CHECK_HAS(err.text, part);
 }
@@ -68,24 +68,24 @@ static void a_group_may_read_so_much_in_all(void)
 {
     struct scene scene;
     open_scene(&scene, 0, 2);
-    struct account *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
+    struct limits_group *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
     check_taken(one, 1.5);
-    check_refused(one, 1, ERROR_SPENT, "sh (process group 7) has read 1.5 units of the 2 ");
+    check_refused(one, 1, ERROR_SPENT, "sh (process group 7) has read 1.5 RCU of its limit of 2 ");
     check_taken(one, 0.5);
     virtual_clock_pass(&scene.clock, 3600000);
     check_left(one, 0);
     check_refused(one, 0.5, ERROR_SPENT, "takes at least 0.5;");
     check_taken(other, 2);
     CHECK_INT(limits_stats(scene.limits).refused_by_process, 2);
-    account_leave(one);
-    account_leave(other);
+    limits_leave(one);
+    limits_leave(other);
     close_scene(&scene);
 }
 
-static void check_word(struct account *account, double most, enum payer_word word)
+static void check_word(struct limits_group *group, double most, enum payer_word word)
 {
     struct error err;
-    CHECK_INT(account_set_aside(account, 0.5, most, NULL, &err), word);
+    CHECK_INT(limits_reserve(group, 0.5, most, NULL, &err), word);
 }
 
 static void note_turn(void *arg)
@@ -101,24 +101,24 @@ static void a_request_is_held_while_others_may_take_what_is_left(void)
     int woken = 0;
     struct payer_turn turn = {.again = note_turn, .arg = &woken}, gone = turn;
     open_scene(&scene, 0, 2);
-    struct account *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
+    struct limits_group *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
     check_word(one, 50, PAYER_AGREES);
     check_word(other, 50, PAYER_AGREES);
-    CHECK_INT(account_set_aside(one, 0.5, 50, &turn, &err), PAYER_HOLDS);
-    CHECK_INT(account_set_aside(one, 0.5, 50, &gone, &err), PAYER_HOLDS);
+    CHECK_INT(limits_reserve(one, 0.5, 50, &turn, &err), PAYER_HOLDS);
+    CHECK_INT(limits_reserve(one, 0.5, 50, &gone, &err), PAYER_HOLDS);
     list_remove(&gone.node);
-    account_charge(one, 0.5);
+    limits_charge(one, 0.5);
     CHECK_INT(woken, 0);
-    account_refund(one, 50);
+    limits_refund(one, 50);
     CHECK_INT(woken, 1);
     check_left(one, 1.5);
-    account_pass(other, one, 50); /* the request that goes on for another is that one's */
+    limits_pass(other, one, 50); /* the request that goes on for another is that one's */
     check_word(one, 0.5, PAYER_HOLDS);
     check_word(other, 0.5, PAYER_AGREES);
-    account_refund(one, 50);
-    account_refund(other, 0.5);
-    account_leave(one);
-    account_leave(other);
+    limits_refund(one, 50);
+    limits_refund(other, 0.5);
+    limits_leave(one);
+    limits_leave(other);
     close_scene(&scene);
 }
 
@@ -129,19 +129,19 @@ static void what_fits_is_not_held_but_overtakes_nothing(void)
     int woken = 0;
     struct payer_turn turn = {.again = note_turn, .arg = &woken};
     open_scene(&scene, 0, 200);
-    struct account *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
+    struct limits_group *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
     check_word(one, 50, PAYER_AGREES);
     check_word(one, 50, PAYER_AGREES);
-    CHECK_INT(account_set_aside(one, 0.5, 178, &turn, &err), PAYER_HOLDS);
+    CHECK_INT(limits_reserve(one, 0.5, 178, &turn, &err), PAYER_HOLDS);
     check_word(one, 50, PAYER_HOLDS);
     check_word(other, 50, PAYER_AGREES);
-    account_refund(one, 50);
+    limits_refund(one, 50);
     CHECK_INT(woken, 1);
     check_word(one, 50, PAYER_AGREES);
-    account_refund(one, 100);
-    account_refund(other, 50);
-    account_leave(one);
-    account_leave(other);
+    limits_refund(one, 100);
+    limits_refund(other, 50);
+    limits_leave(one);
+    limits_leave(other);
     close_scene(&scene);
 }
 
@@ -149,19 +149,19 @@ static void all_may_read_so_much_in_a_second(void)
 {
     struct scene scene;
     open_scene(&scene, 2, 0);
-    struct account *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
+    struct limits_group *one = join(&scene, 7, 1), *other = join(&scene, 8, 1);
     check_taken(one, 1);
     check_taken(other, 1);
-    check_refused(one, 0.5, ERROR_TOO_FAST, "ask again after a second");
+    check_refused(one, 0.5, ERROR_TOO_FAST, "repeat it after a second");
     virtual_clock_pass(&scene.clock, 999);
-    check_refused(other, 0.5, ERROR_TOO_FAST, "ask again after a second");
+    check_refused(other, 0.5, ERROR_TOO_FAST, "repeat it after a second");
     virtual_clock_pass(&scene.clock, 1);
     check_taken(one, 2);
-    check_refused(one, 3, ERROR_TOO_FAST, "ask for less at once");
+    check_refused(one, 3, ERROR_TOO_FAST, "make a smaller request");
     virtual_clock_pass(&scene.clock, 3600000);
     check_left(one, 2); /* nothing is saved up */
-    account_leave(one);
-    account_leave(other);
+    limits_leave(one);
+    limits_leave(other);
     close_scene(&scene);
 }
 
@@ -170,22 +170,22 @@ static void what_was_read_beyond_is_owed_to_the_seconds_that_follow(void)
     struct scene scene;
     struct error err;
     open_scene(&scene, 2, 0);
-    struct account *one = join(&scene, 7, 1);
-    CHECK_INT(account_set_aside(one, 0.5, 50, NULL, &err), PAYER_AGREES);
-    account_charge(one, 5); /* an item that is larger than what is left */
-    account_refund(one, 50);
+    struct limits_group *one = join(&scene, 7, 1);
+    CHECK_INT(limits_reserve(one, 0.5, 50, NULL, &err), PAYER_AGREES);
+    limits_charge(one, 5); /* an item that is larger than what is left */
+    limits_refund(one, 50);
     for (int second = 1; second <= 2; second++) {
         check_left(one, 0);
         virtual_clock_pass(&scene.clock, 1000);
     }
     check_left(one, 1);
-    account_charge(one, 178); /* is owed to two seconds at the most */
+    limits_charge(one, 178); /* is owed to two seconds at the most */
     for (int second = 0; second <= 2; second++) {
         check_left(one, 0);
         virtual_clock_pass(&scene.clock, 1000);
     }
     check_left(one, 2);
-    account_leave(one);
+    limits_leave(one);
     close_scene(&scene);
 }
 
@@ -206,7 +206,7 @@ struct crowd {
 
 struct reader {
     struct crowd *crowd;
-    struct account *account;
+    struct limits_group *group;
     struct payer_turn turn;
     int kind, tries; /* tries: requests, refused ones included */
     double most, took;
@@ -238,8 +238,8 @@ static void take_response(void *arg)
     crowd->sum += reader->took;
     crowd->seconds[second] += reader->took;
     crowd->largest = reader->took > crowd->largest ? reader->took : crowd->largest;
-    account_charge(reader->account, reader->took);
-    account_refund(reader->account, reader->most);
+    limits_charge(reader->group, reader->took);
+    limits_refund(reader->group, reader->most);
     CHECK(loop_add_timer(crowd->loop, 0, go_on, reader));
 }
 
@@ -254,7 +254,7 @@ static void take_turn(void *arg)
 static unsigned choose_request(struct reader *reader)
 {
     struct crowd *crowd = reader->crowd;
-    double left = account_left(reader->account);
+    double left = limits_left(reader->group);
     unsigned count = 1;
     reader->took = units_of_any_item(crowd);
     reader->most = 50;
@@ -279,7 +279,7 @@ static void go_on(void *arg)
         return;
     unsigned count = choose_request(reader);
     reader->turn = (struct payer_turn){.again = take_turn, .arg = reader};
-    switch (account_set_aside(reader->account, 0.5 * count, reader->most, &reader->turn, &err)) {
+    switch (limits_reserve(reader->group, 0.5 * count, reader->most, &reader->turn, &err)) {
     case PAYER_HOLDS:
         return;
     case PAYER_REFUSES:
@@ -310,7 +310,7 @@ static void let_all_read(struct crowd *crowd, unsigned readers)
     }
     CHECK(loop_run(crowd->loop));
     for (unsigned i = 0; i < readers; i++)
-        account_leave(all[i].account);
+        limits_leave(all[i].group);
     loop_destroy(crowd->loop);
     close_scene(&crowd->scene);
 }
@@ -353,27 +353,27 @@ static void a_group_whose_leader_has_gone_is_the_same(void)
 {
     struct scene scene;
     open_scene(&scene, 0, 2);
-    struct account *one = join(&scene, 7, 1), *orphan = join(&scene, 7, 0);
+    struct limits_group *one = join(&scene, 7, 1), *orphan = join(&scene, 7, 0);
     CHECK(one == orphan);
-    account_leave(orphan);
-    struct account *later = join(&scene, 7, 2); /* the number was used again */
+    limits_leave(orphan);
+    struct limits_group *later = join(&scene, 7, 2); /* the number was used again */
     CHECK(one != later);
-    account_leave(one);
-    account_leave(later);
+    limits_leave(one);
+    limits_leave(later);
     close_scene(&scene);
 }
 
 static void those_of_whom_nothing_is_known_share_one_account(void)
 {
     struct scene scene;
-    struct account_told told;
+    struct limits_group_sum told;
     open_scene(&scene, 0, 2);
-    struct account *one = join(&scene, 0, 0), *other = join(&scene, 0, 0);
+    struct limits_group *one = join(&scene, 0, 0), *other = join(&scene, 0, 0);
     check_taken(one, 2);
     check_refused(other, 0.5, ERROR_SPENT, PROCESS_UNKNOWN);
-    CHECK(limits_account(scene.limits, 0, &told) && !limits_account(scene.limits, 1, &told));
-    account_leave(one);
-    account_leave(other);
+    CHECK(limits_group_at(scene.limits, 0, &told) && !limits_group_at(scene.limits, 1, &told));
+    limits_leave(one);
+    limits_leave(other);
     close_scene(&scene);
 }
 
@@ -382,60 +382,60 @@ static void who_asked_longest_ago_is_forgotten(void)
 {
     struct scene scene;
     open_scene(&scene, 0, 2);
-    struct account *held = join(&scene, 1, 1);
+    struct limits_group *held = join(&scene, 1, 1);
     check_taken(held, 2);
-    for (pid_t group = 2; group < LIMITS_MOST_ACCOUNTS + 10; group++) {
-        struct account *each = join(&scene, group, 1);
+    for (pid_t group = 2; group < LIMITS_MOST_GROUPS + 10; group++) {
+        struct limits_group *each = join(&scene, group, 1);
         check_taken(each, 2);
-        account_leave(each);
+        limits_leave(each);
     }
-    struct account *same = join(&scene, 1, 1), *forgotten = join(&scene, 2, 1);
+    struct limits_group *same = join(&scene, 1, 1), *forgotten = join(&scene, 2, 1);
     check_left(same, 0);
     check_left(forgotten, 2);
-    account_leave(held);
-    account_leave(same);
-    account_leave(forgotten);
+    limits_leave(held);
+    limits_leave(same);
+    limits_leave(forgotten);
     close_scene(&scene);
 }
 
 static void check_told(const struct scene *scene, size_t i, pid_t group, double units,
                        unsigned refused)
 {
-    struct account_told told;
-    CHECK(limits_account(scene->limits, i, &told) && told.group == group);
+    struct limits_group_sum told;
+    CHECK(limits_group_at(scene->limits, i, &told) && told.group == group);
     CHECK(told.units == units && told.refused == refused);
 }
 
 static void accounts_are_told_who_asked_last_first(void)
 {
     struct scene scene;
-    struct account_told none;
+    struct limits_group_sum none;
     open_scene(&scene, 0, 2);
-    struct account *one = join(&scene, 7, 1), *idle = join(&scene, 8, 1),
-                   *last = join(&scene, 9, 1);
+    struct limits_group *one = join(&scene, 7, 1), *idle = join(&scene, 8, 1),
+                        *last = join(&scene, 9, 1);
     check_taken(one, 1);
     check_taken(last, 2);
-    check_refused(last, 1, ERROR_SPENT, "has read 2 units");
+    check_refused(last, 1, ERROR_SPENT, "has read 2 RCU");
     check_told(&scene, 0, 9, 2, 1);
     check_told(&scene, 1, 7, 1, 0);
-    CHECK(!limits_account(scene.limits, 2, &none));
-    account_leave(one);
-    account_leave(idle);
-    account_leave(last);
+    CHECK(!limits_group_at(scene.limits, 2, &none));
+    limits_leave(one);
+    limits_leave(idle);
+    limits_leave(last);
     close_scene(&scene);
 }
 
 static void without_limits_nothing_is_refused_or_told(void)
 {
     struct scene scene;
-    struct account_told told;
+    struct limits_group_sum told;
     open_scene(&scene, 0, 0);
-    struct account *one = join(&scene, 7, 1);
-    CHECK(isinf(account_left(one)));
+    struct limits_group *one = join(&scene, 7, 1);
+    CHECK(isinf(limits_left(one)));
     check_taken(one, 1e9);
     check_taken(one, 1e9);
-    CHECK(!limits_account(scene.limits, 0, &told));
-    account_leave(one);
+    CHECK(!limits_group_at(scene.limits, 0, &told));
+    limits_leave(one);
     close_scene(&scene);
 }
 

@@ -1,5 +1,5 @@
 /* What may stand behind -o, and where each word goes. */
-#include "fs/mount/mount_options.h"
+#include "fs/mount/start.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* Paths that were opened lately. */
-#include "fs/mount/recent_paths.h"
+#include "fs/mount/control.h"
 
 #include "tests/unit/check.h"
 

@@ -1,5 +1,5 @@
 /* Names of files from the root on. */
-#include "fs/mount/rooted.h"
+#include "fs/mount/start.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 static void a_name_gets_its_folder(void)
 {
     CHECK(chdir("/proc") == 0);
-    char *relative = rooted("self/../map.json"), *whole = rooted("/map.json");
+    char *relative = start_absolute_path("self/../map.json"),
+         *whole = start_absolute_path("/map.json");
     CHECK_TEXT(relative, "/proc/self/../map.json");
     CHECK_TEXT(whole, "/map.json");
     free(relative);
@@ -20,7 +21,7 @@ static void a_name_gets_its_folder(void)
 static void check_variable(const char *name, const char *before, const char *after)
 {
     setenv(name, before, 1);
-    rooted_variables();
+    start_make_variables_absolute();
     CHECK_TEXT(getenv(name), after);
     unsetenv(name);
 }
@@ -50,7 +51,7 @@ static void all_else_stays(void)
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         check_variable("AWS_CONFIG_FILE", values[i], values[i]);
     check_variable("AWS_PROFILE", "x", "x");
-    rooted_variables();
+    start_make_variables_absolute();
     CHECK(!getenv("AWS_CONFIG_FILE"));
 }
 
@@ -58,7 +59,7 @@ static void without_a_folder_it_stays(void)
 {
     char folder[] = "/tmp/rooted-XXXXXX";
     CHECK(mkdtemp(folder) && chdir(folder) == 0 && rmdir(folder) == 0);
-    CHECK(!rooted("x"));
+    CHECK(!start_absolute_path("x"));
     check_variable("AWS_CONFIG_FILE", "x", "x");
     CHECK(chdir("/") == 0);
 }

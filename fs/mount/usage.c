@@ -1,5 +1,5 @@
 /* Sums by name, as many as there is room for. */
-#include "fs/mount/usage_sums.h"
+#include "fs/mount/usage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,31 +24,31 @@ struct shelf {
 struct second {
     int64_t at; /* which second it is, on the clock that never jumps */
     uint64_t questions, cached;
-    struct usage_sums_sum sum;
+    struct usage_sum sum;
 };
 
 struct program {
     uint64_t questions, cached, failed;
-    struct usage_sums_sum sum;
-    struct second seconds[USAGE_SUMS_MINUTE];
+    struct usage_sum sum;
+    struct second seconds[USAGE_MINUTE];
 };
 
 struct pace {
     uint64_t requests, failures, took_ms;
-    uint64_t buckets[USAGE_SUMS_BUCKETS];
+    uint64_t buckets[USAGE_BUCKETS];
 };
 
-struct usage_sums {
+struct usage {
     struct clock *clock;
-    struct shelf uses;     /* struct usage_sums_sum: table, index, pattern, program */
+    struct shelf uses;     /* struct usage_sum: table, index, pattern, program */
     struct shelf paces;    /* struct pace: operation, table */
     struct shelf programs; /* struct program */
 };
 
-static const int64_t bounds_ms[USAGE_SUMS_BUCKETS] = {1,   2,   5,    10,   25,   50,    100,
-                                                      250, 500, 1000, 2500, 5000, 10000, -1};
+static const int64_t bounds_ms[USAGE_BUCKETS] = {1,   2,   5,    10,   25,   50,    100,
+                                                 250, 500, 1000, 2500, 5000, 10000, -1};
 
-int64_t usage_sums_bound_ms(size_t bucket)
+int64_t usage_bucket_bound_ms(size_t bucket)
 {
     return bounds_ms[bucket];
 }
@@ -120,8 +120,8 @@ static struct named *usage_shelf_find(struct shelf *shelf, const struct span *wo
 }
 
 /* The same, or else what stands for OTHERS. */
-static void *usage_sums_of(struct shelf *shelf, const struct span *words, const struct span *others,
-                           size_t count)
+static void *usage_sums_for(struct shelf *shelf, const struct span *words,
+                            const struct span *others, size_t count)
 {
     struct named *found = usage_shelf_find(shelf, words, count, shelf->most);
     if (!found)
@@ -129,70 +129,69 @@ static void *usage_sums_of(struct shelf *shelf, const struct span *words, const 
     return found ? found->sums : NULL;
 }
 
-struct usage_sums *usage_sums_new(struct clock *clock)
+struct usage *usage_new(struct clock *clock)
 {
-    struct usage_sums *tally = calloc(1, sizeof *tally);
-    if (!tally)
+    struct usage *usage = calloc(1, sizeof *usage);
+    if (!usage)
         return NULL;
-    tally->clock = clock;
-    bool ok = usage_shelf_init(&tally->uses, USAGE_SUMS_MOST_USES, sizeof(struct usage_sums_sum));
-    ok = usage_shelf_init(&tally->paces, USAGE_SUMS_MOST_PACES, sizeof(struct pace)) && ok;
-    ok = usage_shelf_init(&tally->programs, USAGE_SUMS_MOST_PROGRAMS, sizeof(struct program)) && ok;
+    usage->clock = clock;
+    bool ok = usage_shelf_init(&usage->uses, USAGE_MOST_USES, sizeof(struct usage_sum));
+    ok = usage_shelf_init(&usage->paces, USAGE_MOST_LATENCIES, sizeof(struct pace)) && ok;
+    ok = usage_shelf_init(&usage->programs, USAGE_MOST_PROGRAMS, sizeof(struct program)) && ok;
     if (ok)
-        return tally;
-    usage_sums_destroy(tally);
+        return usage;
+    usage_destroy(usage);
     return NULL;
 }
 
-void usage_sums_destroy(struct usage_sums *tally)
+void usage_destroy(struct usage *usage)
 {
-    if (!tally)
+    if (!usage)
         return;
-    usage_shelf_clean_up(&tally->uses);
-    usage_shelf_clean_up(&tally->paces);
-    usage_shelf_clean_up(&tally->programs);
-    free(tally);
+    usage_shelf_clean_up(&usage->uses);
+    usage_shelf_clean_up(&usage->paces);
+    usage_shelf_clean_up(&usage->programs);
+    free(usage);
 }
 
 /* Counting. */
 
-static const struct span other = {USAGE_SUMS_OTHER, sizeof USAGE_SUMS_OTHER - 1};
+static const struct span other = {USAGE_OTHER, sizeof USAGE_OTHER - 1};
 
-static int64_t usage_this_second(const struct usage_sums *tally)
+static int64_t usage_this_second(const struct usage *usage)
 {
-    return tally->clock->now_ms(tally->clock) / 1000;
+    return usage->clock->now_ms(usage->clock) / 1000;
 }
 
 /* The program's sums of this second. */
-static struct second *usage_second_of(const struct usage_sums *tally, struct program *program)
+static struct second *usage_second_of(const struct usage *usage, struct program *program)
 {
-    int64_t now = usage_this_second(tally);
-    struct second *second = &program->seconds[now % USAGE_SUMS_MINUTE];
+    int64_t now = usage_this_second(usage);
+    struct second *second = &program->seconds[now % USAGE_MINUTE];
     if (second->at != now)
         *second = (struct second){.at = now};
     return second;
 }
 
-static void usage_add(struct usage_sums_sum *sum, const struct expense *expense)
+static void usage_add(struct usage_sum *sum, const struct expense *expense)
 {
     sum->requests += expense->requests;
     sum->failures += expense->end != EXPENSE_ANSWERED ? expense->requests : 0;
     spent_add(&sum->spent, &expense->spent);
 }
 
-static struct named *usage_program_of(struct usage_sums *tally, struct span name)
+static struct named *usage_program_of(struct usage *usage, struct span name)
 {
-    struct named *found = usage_shelf_find(&tally->programs, &name, 1, USAGE_SUMS_MOST_PROGRAMS);
-    return found ? found
-                 : usage_shelf_find(&tally->programs, &other, 1, USAGE_SUMS_MOST_PROGRAMS + 1);
+    struct named *found = usage_shelf_find(&usage->programs, &name, 1, USAGE_MOST_PROGRAMS);
+    return found ? found : usage_shelf_find(&usage->programs, &other, 1, USAGE_MOST_PROGRAMS + 1);
 }
 
 /* A share of a request that another's expense counts took no time of its own. */
-static void usage_add_pace(struct usage_sums *tally, const struct expense *expense)
+static void usage_add_pace(struct usage *usage, const struct expense *expense)
 {
     const struct span words[] = {span_text(expense->operation), span_text(expense->table)},
                       others[] = {words[0], other};
-    struct pace *pace = expense->requests ? usage_sums_of(&tally->paces, words, others, 2) : NULL;
+    struct pace *pace = expense->requests ? usage_sums_for(&usage->paces, words, others, 2) : NULL;
     size_t bucket = 0;
     if (!pace)
         return;
@@ -204,79 +203,79 @@ static void usage_add_pace(struct usage_sums *tally, const struct expense *expen
     pace->buckets[bucket] += expense->requests;
 }
 
-void usage_sums_expense(struct usage_sums *tally, struct span name, const struct expense *expense)
+void usage_add_expense(struct usage *usage, struct span name, const struct expense *expense)
 {
-    struct named *named = usage_program_of(tally, name);
+    struct named *named = usage_program_of(usage, name);
     struct span told = named ? named->words[0] : other;
     const struct span words[] = {span_text(expense->table), span_text(expense->index),
                                  span_text(expense->pattern), told},
                       others[] = {other, span_text(""), other, told};
-    struct usage_sums_sum *use = usage_sums_of(&tally->uses, words, others, 4);
+    struct usage_sum *use = usage_sums_for(&usage->uses, words, others, 4);
     if (use)
         usage_add(use, expense);
     if (named) {
         struct program *program = named->sums;
         usage_add(&program->sum, expense);
-        usage_add(&usage_second_of(tally, program)->sum, expense);
+        usage_add(&usage_second_of(usage, program)->sum, expense);
     }
-    usage_add_pace(tally, expense);
+    usage_add_pace(usage, expense);
 }
 
-void usage_sums_question(struct usage_sums *tally, struct span name, enum usage_sums_answer answer)
+void usage_add_request(struct usage *usage, struct span name, enum usage_outcome answer)
 {
-    struct named *named = usage_program_of(tally, name);
+    struct named *named = usage_program_of(usage, name);
     struct program *program = named ? named->sums : NULL;
     if (!program)
         return;
     program->questions++;
-    program->cached += answer == USAGE_SUMS_CACHED;
-    program->failed += answer == USAGE_SUMS_FAILED;
-    struct second *second = usage_second_of(tally, program);
+    program->cached += answer == USAGE_FROM_MEMORY;
+    program->failed += answer == USAGE_FAILED;
+    struct second *second = usage_second_of(usage, program);
     second->questions++;
-    second->cached += answer == USAGE_SUMS_CACHED;
+    second->cached += answer == USAGE_FROM_MEMORY;
 }
 
 /* Telling. */
 
-bool usage_sums_use(const struct usage_sums *tally, size_t i, struct usage_sums_use *out)
+bool usage_use(const struct usage *usage, size_t i, struct usage_use *out)
 {
-    if (i >= tally->uses.count)
+    if (i >= usage->uses.count)
         return false;
-    const struct named *named = tally->uses.items[i];
-    *out = (struct usage_sums_use){named->words[0], named->words[1], named->words[2],
-                                   named->words[3], *(struct usage_sums_sum *)named->sums};
+    const struct named *named = usage->uses.items[i];
+    *out = (struct usage_use){named->words[0], named->words[1], named->words[2], named->words[3],
+                              *(struct usage_sum *)named->sums};
     return true;
 }
 
-bool usage_sums_pace(const struct usage_sums *tally, size_t i, struct usage_sums_pace *out)
+bool usage_latency(const struct usage *usage, size_t i, struct usage_latency *out)
 {
-    if (i >= tally->paces.count)
+    if (i >= usage->paces.count)
         return false;
-    const struct named *named = tally->paces.items[i];
+    const struct named *named = usage->paces.items[i];
     const struct pace *pace = named->sums;
-    *out = (struct usage_sums_pace){.operation = named->words[0],
-                                    .table = named->words[1],
-                                    .requests = pace->requests,
-                                    .failures = pace->failures,
-                                    .took_ms = pace->took_ms};
+    *out = (struct usage_latency){.operation = named->words[0],
+                                  .table = named->words[1],
+                                  .requests = pace->requests,
+                                  .failures = pace->failures,
+                                  .took_ms = pace->took_ms};
     memcpy(out->buckets, pace->buckets, sizeof out->buckets);
     return true;
 }
 
-bool usage_sums_program(const struct usage_sums *tally, size_t i, struct usage_sums_program *out)
+bool usage_program(const struct usage *usage, size_t i, struct usage_program *out)
 {
-    if (i >= tally->programs.count)
+    if (i >= usage->programs.count)
         return false;
-    const struct named *named = tally->programs.items[i];
+    const struct named *named = usage->programs.items[i];
     const struct program *program = named->sums;
-    *out = (struct usage_sums_program){.name = named->words[0],
-                                       .questions = program->questions,
-                                       .cached = program->cached,
-                                       .failed = program->failed,
-                                       .sum = program->sum};
-    for (size_t k = 0; k < USAGE_SUMS_MINUTE; k++) {
+    *out = (struct usage_program){.name = named->words[0],
+                                  .questions = program->questions,
+                                  .cached = program->cached,
+                                  .failed = program->failed,
+                                  .sum = program->sum};
+    for (size_t k = 0; k < USAGE_MINUTE; k++) {
         const struct second *second = &program->seconds[k];
-        if (second->at <= usage_this_second(tally) - USAGE_SUMS_MINUTE)
+        if (second->at <= usage_this_second(usage) - USAGE_MINUTE)
             continue;
         out->minute_questions += second->questions;
         out->minute_cached += second->cached;
