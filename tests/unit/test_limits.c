@@ -305,7 +305,7 @@ static void let_all_read(struct crowd *crowd, unsigned readers)
     crowd->began_ms = crowd->agreed_ms = crowd->scene.clock.now_ms;
     for (unsigned i = 0; i < readers; i++) {
         all[i] = (struct reader){
-            .crowd = crowd, .account = join(&crowd->scene, 7, 1), .kind = (int)draw(crowd, 3)};
+            .crowd = crowd, .group = join(&crowd->scene, 7, 1), .kind = (int)draw(crowd, 3)};
         CHECK(loop_add_timer(crowd->loop, 0, go_on, &all[i]));
     }
     CHECK(loop_run(crowd->loop));
