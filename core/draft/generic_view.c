@@ -2,7 +2,7 @@
 
 #include "core/draft/declare.h"
 #include "core/draft/declared_views.h"
-#include "core/map/escape.h"
+#include "core/map/companion.h"
 
 /* The generic view while it is declared. */
 struct view_maker {

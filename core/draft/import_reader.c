@@ -3,7 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "core/map/escape.h"
+#include "core/base/escape.h"
+#include "core/map/companion.h"
 
 /* Names and indexes of the way from FROM down to AT, as "models.User.sk". */
 static void import_reader_add_way(struct json from, size_t at, struct buf *out)
@@ -104,8 +105,8 @@ static const char *import_reader_free_path_name(struct import_reader *reading, s
     if (wanted.size > NAME_LIMIT - 8)
         wanted.size = 0;
     buf_add_span(&name, wanted);
-    if (!name_can_hold(buf_span(&name)) || buf_text(&name)[0] == '.' ||
-        name_ending(buf_span(&name)) < name.size || name.size == 0) {
+    if (!escape_is_unneeded(buf_span(&name)) || buf_text(&name)[0] == '.' ||
+        companion_find_ending(buf_span(&name)) < name.size || name.size == 0) {
         buf_truncate(&name, 0);
         buf_add_text(&name, "table");
     }

@@ -1,7 +1,8 @@
 #include "core/map/entry_names.h"
 
+#include "core/base/escape.h"
 #include "core/base/printable.h"
-#include "core/map/escape.h"
+#include "core/map/companion.h"
 
 /* Takes pieces off the end until the text ends after a separator or is empty. FORMAT is
  * pattern_draft_common's. */
@@ -29,7 +30,7 @@ static bool entry_names_append_to_name(struct pattern_draft *draft, struct forma
     if (!piece->param) {
         if (literal.size == 0)
             return true;
-        name_add_value(&escaped, literal, span_text(""), NULL);
+        escape_add_value(&escaped, literal, span_text(""), NULL);
         copy.literal = arena_copy(&draft->scratch, buf_span(&escaped));
         draft->scratch.failed = draft->scratch.failed || escaped.failed;
     }
@@ -124,7 +125,7 @@ static bool entry_names_name_sort_key(struct pattern_draft *draft, const struct 
     }
     /* A separator that names escape could not be told from the same character in a value. */
     struct format_piece joint = {.literal = span_of(&draft->model->separator, 1)};
-    if (!name_can_hold(joint.literal))
+    if (!escape_is_unneeded(joint.literal))
         joint.literal = span_text("#");
     if (name->count > 0 && !entry_names_append_to_name(draft, name, &joint, joint.literal))
         return false;
@@ -145,7 +146,7 @@ static bool entry_names_escape_ends(struct pattern_draft *draft, struct format *
         buf_add_span(&head, span_from(*first, 1));
         *first = arena_copy(arena, buf_span(&head));
     }
-    size_t at = name_ending(*last);
+    size_t at = companion_find_ending(*last);
     if (at < last->size) {
         buf_add_span(&tail, span_of(last->data, at));
         printable_escape(&tail, span_of(last->data + at, 1));
@@ -274,7 +275,7 @@ static bool entry_names_can_be_parsed(const struct format *name)
 static bool entry_names_holds_reserved(const struct format *name)
 {
     for (size_t i = 0; i < name->count; i++)
-        if (!name_can_hold(name->pieces[i].literal))
+        if (!escape_is_unneeded(name->pieces[i].literal))
             return true;
     return false;
 }
@@ -313,7 +314,7 @@ static bool entry_names_check_name(struct pattern_draft *draft, struct map_entry
         return pattern_draft_fail(draft, "\"name\" holds a /, a %% or a control character");
     struct span last =
         entry->name.count ? entry->name.pieces[entry->name.count - 1].literal : span_text("");
-    if (draft->path->has_name && name_ending(last) < last.size)
+    if (draft->path->has_name && companion_find_ending(last) < last.size)
         return pattern_draft_fail(
             draft, "\"name\" ends as a companion does (@, @typed, @info, @links, @jsonl, "
                    "@csv, @table, @count, @summary), or in ~, which programs try by "

@@ -1,7 +1,7 @@
 #include "core/map/link.h"
 
+#include "core/base/escape.h"
 #include "core/base/nearest.h"
-#include "core/map/escape.h"
 
 bool link_is_of(const struct map_link *link, const struct map_kind *kind)
 {
@@ -67,7 +67,7 @@ static bool link_make_step(const struct link_compiling *making, struct span text
             wrong = "a part has no star here";
         else if (step.pieces[i].param && strcmp(step.pieces[i].param, "env") == 0)
             wrong = "{env} is the first step, and no other";
-        else if (!name_can_hold(step.pieces[i].literal))
+        else if (!escape_is_unneeded(step.pieces[i].literal))
             wrong = "its path can't hold % or a control character";
     }
     if (wrong)
@@ -80,7 +80,7 @@ static bool link_make_environment(const struct link_compiling *making, struct sp
 {
     if (span_is(text, LINK_SAME_ENVIRONMENT))
         return true;
-    if (!name_can_hold(text) || memchr(text.data, '{', text.size))
+    if (!escape_is_unneeded(text) || memchr(text.data, '{', text.size))
         return link_report_error(making,
                                  "its path begins with /{env}/, the record's own environment, or "
                                  "with the name of one");

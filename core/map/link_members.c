@@ -1,6 +1,7 @@
 #include "core/map/link_members.h"
 
-#include "core/map/escape.h"
+#include "core/base/escape.h"
+#include "core/map/companion.h"
 
 /* Longer ones would leave no room for a companion's ending. */
 enum { LINK_NAME_MAX = 200 };
@@ -82,8 +83,8 @@ static bool link_members_read_what(struct map_reader *reader, struct json at, st
 /* What stands behind an @ is a companion of what the link leads to. */
 static bool link_members_is_name(const char *name)
 {
-    return name_can_hold(span_text(name)) && name[0] != '.' && !strchr(name, '@') &&
-           name_ending(span_text(name)) == strlen(name) && strlen(name) <= LINK_NAME_MAX;
+    return escape_is_unneeded(span_text(name)) && name[0] != '.' && !strchr(name, '@') &&
+           companion_find_ending(span_text(name)) == strlen(name) && strlen(name) <= LINK_NAME_MAX;
 }
 
 static bool link_members_read_link(struct map_reader *reader, const char *name, struct json at,

@@ -7,8 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/escape.h"
+#include "core/map/companion.h"
 #include "core/map/compile.h"
-#include "core/map/escape.h"
 #include "core/map/link.h"
 #include "core/map/table_members.h"
 
@@ -81,7 +82,7 @@ static bool map_read_environment(struct map_reader *reader, const char *name, st
         return findings_no_memory(reader->findings);
     environment->line = map_at(reader, at).line;
     environment->price = MAP_PRICE;
-    if (!name_can_hold(span_text(name)) || name[0] == '.' || strlen(name) > NAME_LIMIT)
+    if (!escape_is_unneeded(span_text(name)) || name[0] == '.' || strlen(name) > NAME_LIMIT)
         return map_fail(reader, at,
                         "an environment's name is one directory: at most %d bytes, no /, %%, "
                         "control character or leading dot",

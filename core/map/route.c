@@ -1,7 +1,8 @@
 #include "core/map/route.h"
 
+#include "core/base/escape.h"
+#include "core/map/companion.h"
 #include "core/map/condition_template.h"
-#include "core/map/escape.h"
 
 struct builder {
     struct arena *arena; /* the model's */
@@ -84,7 +85,7 @@ static const char *route_wrong_segment(const struct format *segment)
         struct span literal = segment->pieces[i].literal;
         if (literal.size && memchr(literal.data, '%', literal.size))
             return "a path can't hold %, which names use for escapes";
-        if (!name_can_hold(literal))
+        if (!escape_is_unneeded(literal))
             return "a path can't hold a control character";
         if (literal.size > NAME_LIMIT)
             return "a name has at most 249 bytes";
@@ -95,7 +96,7 @@ static const char *route_wrong_segment(const struct format *segment)
         return "no name is longer than 255 bytes";
     struct span last = segment->pieces[segment->count - 1].literal;
     for (enum companion c = COMPANION_TYPED; c < COMPANION_END; c++)
-        if (span_ends(last, span_text(name_companion_ending(c))))
+        if (span_ends(last, span_text(companion_ending(c))))
             return "a path can't end in @, @typed, @info, @links, @jsonl, @csv, @table, @count or "
                    "@summary, which are companions of a record or of a listing";
     return NULL;
@@ -292,7 +293,7 @@ static bool route_overlaps(const struct model *table, const struct route *a, con
         return false;
     if (!a->entry || !b->entry)
         return true;
-    name_add_value(&separator, span_of(&table->separator, 1), span_text(""), NULL);
+    escape_add_value(&separator, span_of(&table->separator, 1), span_text(""), NULL);
     return separator.failed ||
            format_overlaps_within(&a->segment, &b->segment, buf_span(&separator));
 }

@@ -2,7 +2,8 @@
 
 #include <stdio.h>
 
-#include "core/map/escape.h"
+#include "core/base/escape.h"
+#include "core/map/companion.h"
 #include "core/map/link_members.h"
 #include "core/map/path_members.h"
 
@@ -360,11 +361,12 @@ static bool tables_read(struct map_reader *reader, const char *name, struct json
         return findings_no_memory(reader->findings);
     *table = (struct declared_table){
         .path_name = name, .separator = '#', .ttl_ms = MAP_TTL_MS, .at = map_at(reader, at)};
-    bool ok = (name_can_hold(span_text(name)) && name[0] != '.' && strlen(name) <= NAME_LIMIT) ||
-              map_fail(reader, at,
-                       "a table's name is one directory: at most %d bytes, no /, %%, control "
-                       "character or leading dot",
-                       NAME_LIMIT);
+    bool ok =
+        (escape_is_unneeded(span_text(name)) && name[0] != '.' && strlen(name) <= NAME_LIMIT) ||
+        map_fail(reader, at,
+                 "a table's name is one directory: at most %d bytes, no /, %%, control "
+                 "character or leading dot",
+                 NAME_LIMIT);
     ok = map_read_members(reader, value, "a table", members, table) && ok;
     if (!json_is(value, JSON_OBJECT))
         return false;

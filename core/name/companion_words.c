@@ -3,7 +3,7 @@
 #include <ctype.h>
 
 #include "core/base/nearest.h"
-#include "core/map/escape.h"
+#include "core/map/companion.h"
 
 static const struct companion_words of_listing[] = {
     {"@count", "how many records it has"},
@@ -44,9 +44,8 @@ void companion_words_hint(bool listing, struct span wrong, struct buf *out)
         buf_add_char(&typed, (char)tolower((unsigned char)wrong.data[i]));
     struct nearest nearest = nearest_to(buf_span(&typed));
     for (enum companion c = COMPANION_TYPED; c < COMPANION_END; c++)
-        if (c != COMPANION_ATTRS &&
-            (c == COMPANION_INFO || name_companion_is_of_listing(c) == listing))
-            nearest_offer(&nearest, span_text(name_companion_ending(c)));
+        if (c != COMPANION_ATTRS && (c == COMPANION_INFO || companion_is_of_listing(c) == listing))
+            nearest_offer(&nearest, span_text(companion_ending(c)));
     nearest_write(&nearest, out);
     out->failed = out->failed || typed.failed;
 }

@@ -24,7 +24,7 @@ static struct span candidates_stop_after(const struct format *format, size_t i)
 /* Writes the whole of it to OUT, which is emptied before. False when a value is missing, or memory
  * ran out. */
 static bool candidates_write_whole(const struct name_candidates *draft,
-                                   struct name_escapes *escapes, struct buf *out)
+                                   struct escape_extra *escapes, struct buf *out)
 {
     buf_truncate(out, 0);
     buf_add_span(out, draft->prefix);
@@ -36,7 +36,7 @@ static bool candidates_write_whole(const struct name_candidates *draft,
         if (!value)
             return false;
         if (piece->param)
-            name_add_value(out, *value, candidates_stop_after(draft->format, i), escapes);
+            escape_add_value(out, *value, candidates_stop_after(draft->format, i), escapes);
         else
             buf_add_span(out, *value);
     }
@@ -90,14 +90,14 @@ static bool candidates_escape_until_it_leads_back(struct name_candidates *draft,
     size_t count = candidates_find_candidates(draft, candidates);
     for (int with_first = 0; with_first < 2; with_first++) {
         for (size_t i = 0; i < count; i++) {
-            struct name_escapes escapes = {.one = candidates[i],
+            struct escape_extra escapes = {.one = candidates[i],
                                            .other = with_first ? 0 : SIZE_MAX};
             if (!candidates_write_whole(draft, &escapes, name) ||
                 candidates_leads_back(draft, name))
                 return true;
         }
     }
-    struct name_escapes escapes = {.all = true};
+    struct escape_extra escapes = {.all = true};
     return candidates_write_whole(draft, &escapes, name) && candidates_leads_back(draft, name);
 }
 
@@ -106,7 +106,7 @@ static bool candidates_shorten(const struct name_candidates *draft, struct buf *
 {
     CLEAN_UP(buf_clean_up) struct buf rest = {0};
     buf_add_span(&rest, span_from(buf_span(name), draft->prefix.size));
-    if (rest.failed || !name_shorten(&rest, draft->limit - draft->prefix.size, draft->mark))
+    if (rest.failed || !escape_shorten(&rest, draft->limit - draft->prefix.size, draft->mark))
         return false;
     buf_truncate(name, draft->prefix.size);
     buf_add_span(name, buf_span(&rest));
@@ -116,7 +116,7 @@ static bool candidates_shorten(const struct name_candidates *draft, struct buf *
 bool name_candidates_write(struct name_candidates *draft, struct buf *out, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
-    struct name_escapes none = {.one = SIZE_MAX, .other = SIZE_MAX};
+    struct escape_extra none = {.one = SIZE_MAX, .other = SIZE_MAX};
     if (!candidates_write_whole(draft, &none, &name))
         return name.failed ? error_no_memory(err)
                            : error_set(err, ERROR_INVALID, "a name lacks one of its parts");

@@ -4,7 +4,7 @@
 #define DDBFS_CORE_NAME_NAME_CANDIDATES_H
 
 #include "core/base/error.h"
-#include "core/map/escape.h"
+#include "core/base/escape.h"
 #include "core/map/format.h"
 
 /* All borrowed. */
@@ -14,8 +14,8 @@ struct name_candidates {
     const struct bindings *path;  /* the path, which may be NULL */
     struct span prefix; /* the rank, which nothing is escaped in and no digest is made of */
     const char *suffix;
-    enum name_mark mark; /* of a shortened one */
-    size_t limit;        /* without the suffix */
+    enum escape_mark mark; /* of a shortened one */
+    size_t limit;          /* without the suffix */
     /* Whether NAME, suffix and all, means what the draft is of. It sets NO_MEMORY when that could
      * not be found out. */
     bool (*leads_back)(struct name_candidates *draft, struct span name);

@@ -1,6 +1,6 @@
 #include "core/name/name_parts.h"
 
-#include "core/map/escape.h"
+#include "core/base/escape.h"
 
 void refusal_note(struct refusal *refusal, enum refusal_kind kind, const char *param)
 {
@@ -29,7 +29,7 @@ static bool name_parts_suits(const struct model *table, const char *name, struct
 static bool name_parts_decode_piece(struct span *value, struct arena *arena)
 {
     CLEAN_UP(buf_clean_up) struct buf decoded = {0};
-    if (!name_decode(*value, &decoded))
+    if (!escape_decode(*value, &decoded))
         return false;
     arena->failed = arena->failed || decoded.failed;
     *value = arena_copy(arena, buf_span(&decoded));
@@ -40,7 +40,7 @@ static bool name_parts_decode_piece(struct span *value, struct arena *arena)
 static bool name_parts_decode_base64(struct span *value, struct arena *arena, const char **why)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0}, bytes = {0};
-    if (!name_decode(span_from(*value, sizeof NAME_BASE64 - 1), &text))
+    if (!escape_decode(span_from(*value, sizeof NAME_BASE64 - 1), &text))
         return false;
     *why = base64_read_typed(buf_span(&text), &bytes);
     arena->failed = arena->failed || text.failed || bytes.failed;

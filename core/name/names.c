@@ -137,11 +137,11 @@ static bool names_lacks_value(const struct route *child, struct span name,
     const char *param = segment->pieces[segment->count - 1].param;
     const struct span *value = param ? bindings_find(values, param) : NULL;
     enum companion bare =
-        value && span_ends(name, *value) ? name_bare_companion(*value) : COMPANION_NONE;
+        value && span_ends(name, *value) ? companion_parse_ending(*value) : COMPANION_NONE;
     if (bare == COMPANION_NONE)
         return false;
     if (refusal->kind == REFUSED_NOT || refusal->kind == NO_MATCH)
-        *refusal = (struct refusal){.kind = NO_VALUE, .param = name_companion_ending(bare)};
+        *refusal = (struct refusal){.kind = NO_VALUE, .param = companion_ending(bare)};
     return true;
 }
 
@@ -192,12 +192,12 @@ static bool names_is_written_as(const struct names_directory *directory, const s
 
 /* A shortened name of a value that the map knows. */
 static bool names_find_known(const struct names_directory *directory, struct span name,
-                             enum name_mark mark, struct names_found *found)
+                             enum escape_mark mark, struct names_found *found)
 {
     for (const struct route *child = directory->route->children; child; child = child->next) {
         const struct map_param *param =
             child->entry ? NULL : listable_values(directory->table, child);
-        if (!param || (mark == NAME_MARK_FILE) != (child->file != NULL))
+        if (!param || (mark == ESCAPE_MARK_FILE) != (child->file != NULL))
             continue;
         for (size_t i = 0; i < param->value_count; i++) {
             struct bindings value = {.items = {{.param = param->name, .value = param->values[i]}},
@@ -216,11 +216,11 @@ static bool names_find_shortened(const struct names_directory *directory, struct
                                  struct names_found *found)
 {
     struct span bare = name, prefix;
-    enum name_mark mark;
+    enum escape_mark mark;
     bool suffixed = names_strip_suffix(&bare, directory->options);
-    if (name_is_shortened(name, &mark, &prefix) && names_find_known(directory, name, mark, found))
+    if (escape_is_shortened(name, &mark, &prefix) && names_find_known(directory, name, mark, found))
         return true;
-    if (!suffixed || !name_is_shortened(bare, &mark, &prefix) || mark != NAME_MARK_FILE)
+    if (!suffixed || !escape_is_shortened(bare, &mark, &prefix) || mark != ESCAPE_MARK_FILE)
         return false;
     if (names_find_known(directory, name, mark, found))
         return true;
@@ -257,7 +257,7 @@ static const struct route *names_find_placeholder(const struct names_directory *
 /* What lists directories alone has no records to tell. */
 static bool names_has_companion(const struct route *route, enum companion companion)
 {
-    if (name_companion_is_of_listing(companion))
+    if (companion_is_of_listing(companion))
         return route->list && !route->list->groups;
     return names_is_record(route) || (route->list && companion == COMPANION_INFO);
 }
@@ -273,10 +273,10 @@ static void names_note_foreign(const struct route *route, enum companion compani
                                                     : OF_DIRECTORY;
     if (refusal->kind != REFUSED_NOT)
         return;
-    refusal_note(refusal, kind, name_companion_ending(companion));
-    refusal->why = name_companion_is_of_listing(companion) ? "listing of records"
-                   : companion == COMPANION_INFO           ? "listing or a record"
-                                                           : "record";
+    refusal_note(refusal, kind, companion_ending(companion));
+    refusal->why = companion_is_of_listing(companion) ? "listing of records"
+                   : companion == COMPANION_INFO      ? "listing or a record"
+                                                      : "record";
 }
 
 /* Takes BASE for what COMPANION is of. False, with a refusal noted, when that has none such. */
@@ -304,7 +304,7 @@ static bool names_find_any(const struct names_directory *directory, struct span 
                            struct arena *arena, struct names_found *found, struct refusal *refusal)
 {
     struct span base = name, columns;
-    enum companion companion = name_split_companion(&base, &columns);
+    enum companion companion = companion_split(&base, &columns);
     const struct route *unlisted = names_find_placeholder(directory, base, arena);
     if (unlisted && companion != COMPANION_NONE) {
         *refusal = (struct refusal){.kind = OF_PLACEHOLDER};
@@ -324,7 +324,7 @@ static bool names_find_any(const struct names_directory *directory, struct span 
             names_take_companion(found, companion, columns, arena, refusal))
             return true;
         if (found->kind != NAMES_README &&
-            (found->route->file || name_companion_is_of_listing(companion)))
+            (found->route->file || companion_is_of_listing(companion)))
             return false;
     }
     if (of_base.kind != A_SECRET && names_find_step(directory, name, true, arena, found, refusal))
@@ -407,9 +407,9 @@ static bool names_describe_unmatched(const struct names_directory *directory, st
 
 static bool names_describe_bad_escape(struct span name, struct error *err)
 {
-    enum name_mark mark;
+    enum escape_mark mark;
     struct span prefix;
-    if (name_is_shortened(name, &mark, &prefix))
+    if (escape_is_shortened(name, &mark, &prefix))
         return error_set(err, ERROR_INVALID,
                          "a shortened name opens in the listing that shows it, and nowhere else");
     return error_set(err, ERROR_INVALID,
@@ -422,7 +422,7 @@ static bool names_describe_bad_escape(struct span name, struct error *err)
 static bool names_refuse_companion(struct span name, struct error *err)
 {
     struct span base = name, columns;
-    name_split_companion(&base, &columns);
+    companion_split(&base, &columns);
     return error_set(err, ERROR_NOT_LISTABLE,
                      "\"%.*s\" stands for names that can't be listed; type one of them before %.*s",
                      (int)base.size, base.data, (int)(name.size - base.size),
@@ -535,7 +535,7 @@ bool names_write(const struct names_directory *directory, const struct route *ch
         .path = directory->path,
         .parts = parts,
         .suffix = names_is_record(child) ? directory->options->suffix : "",
-        .mark = child->file ? NAME_MARK_FILE : NAME_MARK_DIRECTORY,
+        .mark = child->file ? ESCAPE_MARK_FILE : ESCAPE_MARK_DIRECTORY,
         .limit = names_limit(directory->options),
         .leads_back = names_is_child,
         .of = &(struct names_child){directory, child},
@@ -607,7 +607,7 @@ bool names_find_attribute(struct span name, struct buf *out, struct error *err)
     if (probed_names_is(name))
         return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
                          (int)name.size, name.data);
-    if (name_decode(name, out))
+    if (escape_decode(name, out))
         return !out->failed || error_no_memory(err);
     return error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an attribute", (int)name.size,
                      name.data);
@@ -625,7 +625,7 @@ bool names_find_columns(struct span columns, struct arena *arena, struct span **
         CLEAN_UP(buf_clean_up) struct buf attribute = {0};
         const char *comma = columns.size ? memchr(columns.data, ',', columns.size) : NULL;
         struct span one = comma ? span_of(columns.data, (size_t)(comma - columns.data)) : columns;
-        if (one.size == 0 || !name_decode(one, &attribute) || attribute.size == 0)
+        if (one.size == 0 || !escape_decode(one, &attribute) || attribute.size == 0)
             return attribute.failed
                        ? error_no_memory(err)
                        : error_set(err, ERROR_INVALID, "\"%.*s\" is no name of an attribute",
@@ -652,7 +652,7 @@ bool names_write_attribute(struct span attribute, struct buf *out)
         .format = &attribute_format,
         .parts = &value,
         .suffix = "",
-        .mark = NAME_MARK_FILE,
+        .mark = ESCAPE_MARK_FILE,
         .limit = NAME_LIMIT,
         .leads_back = names_is_attribute,
     };
@@ -678,7 +678,7 @@ bool names_find_table(struct span name, struct buf *out, struct error *err)
     if (probed_names_is(name))
         return error_set(err, ERROR_NOT_FOUND, "programs try \"%.*s\" by themselves; escape it",
                          (int)name.size, name.data);
-    bool is_name = name_decode(name, &table);
+    bool is_name = escape_decode(name, &table);
     if (table.failed)
         return error_no_memory(err);
     if (!is_name || !names_can_be_table(buf_span(&table)))
@@ -793,7 +793,7 @@ bool names_write_environment(const struct map_environment *environment,
         .format = &environment->name,
         .parts = values,
         .suffix = "",
-        .mark = NAME_MARK_DIRECTORY,
+        .mark = ESCAPE_MARK_DIRECTORY,
         .limit = NAME_LIMIT,
         .leads_back = names_is_environment,
         .of = environment,

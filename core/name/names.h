@@ -5,7 +5,7 @@
 #define DDBFS_CORE_NAME_NAMES_H
 
 #include "core/base/error.h"
-#include "core/map/escape.h"
+#include "core/map/companion.h"
 #include "core/map/map.h"
 #include "core/map/route.h"
 #include "core/source/scan_limits.h"

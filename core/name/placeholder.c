@@ -1,14 +1,15 @@
 #include "core/name/placeholder.h"
 
+#include "core/base/escape.h"
+#include "core/map/companion.h"
 #include "core/map/directory_groups.h"
-#include "core/map/escape.h"
 #include "core/map/listable.h"
 
 void placeholder_write_name(const struct route *step, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     format_write(&step->segment, &name);
-    if (name.size > NAME_LIMIT && !name_shorten(&name, NAME_LIMIT, NAME_MARK_DIRECTORY))
+    if (name.size > NAME_LIMIT && !escape_shorten(&name, NAME_LIMIT, ESCAPE_MARK_DIRECTORY))
         out->failed = true;
     buf_add_span(out, buf_span(&name));
     out->failed = out->failed || name.failed;

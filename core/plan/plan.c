@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
+#include "core/base/escape.h"
 #include "core/base/utf8.h"
 #include "core/condition/operand.h"
 #include "core/item/item.h"
 #include "core/map/condition_template.h"
 #include "core/map/entry_limit.h"
-#include "core/map/escape.h"
 #include "core/map/spelling.h"
 #include "core/plan/implied.h"
 #include "core/plan/index_parts.h"
@@ -175,7 +175,7 @@ static bool plan_reported_prefix(const struct plan *plan, const struct map_entry
 {
     return entry->has_sort_prefix && plan->table->key_count == 2 &&
            plan->table->keys[1].type == VALUE_S &&
-           format_expand(&entry->sort_prefix, &plan->path, out) && name_decode(begins, out) &&
+           format_expand(&entry->sort_prefix, &plan->path, out) && escape_decode(begins, out) &&
            utf8_valid(buf_span(out)) && out->size > 0;
 }
 
@@ -231,10 +231,10 @@ static bool plan_make_search(struct plan *plan, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
     struct span shown;
-    enum name_mark mark;
+    enum escape_mark mark;
     if (!plan_make_query(plan, err))
         return false;
-    if (name_is_shortened(plan->shortened, &mark, &shown) &&
+    if (escape_is_shortened(plan->shortened, &mark, &shown) &&
         plan_prefix_of_all(plan, shown, &prefix) &&
         !plan_is_narrower(plan->query, buf_span(&prefix)))
         plan_narrow_to(plan, &prefix);

@@ -49,10 +49,10 @@ static void item_directories_add_child(struct item_directories *followers,
                                        struct error *left_out)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
-    enum name_mark mark;
+    enum escape_mark mark;
     struct span shown;
     bool written = place_write_name(place, child, parts, 0, names, &name, &entries->why);
-    if (written && name_is_shortened(buf_span(&name), &mark, &shown)) {
+    if (written && escape_is_shortened(buf_span(&name), &mark, &shown)) {
         /* Nobody could tell which one it is: it is not listed, which the end says. */
         if (left_out->kind == ERROR_NONE)
             error_set(left_out, ERROR_LONG_NAME,

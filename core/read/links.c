@@ -1,6 +1,6 @@
 #include "core/read/links.h"
 
-#include "core/map/escape.h"
+#include "core/base/escape.h"
 #include "core/map/link.h"
 #include "core/read/link_values.h"
 
@@ -42,7 +42,7 @@ static bool links_refuse(const struct way *way, const struct format *segment,
         const struct format_piece *piece = &segment->pieces[i];
         const struct span *value = piece->param ? bindings_find(parts, piece->param) : NULL;
         if (value)
-            name_add_value(&name, *value, span_text(""), NULL);
+            escape_add_value(&name, *value, span_text(""), NULL);
         else
             buf_add_span(&name, piece->literal);
     }

@@ -441,7 +441,7 @@ static bool place_find_in_table(struct place *place, struct span name,
     place->route = found.route;
     place->kind = found.route->file ? place_file_kind(found.route, found.companion)
                                     : place_directory_kind(&found, options);
-    if (name_companion_is_of_listing(found.companion)) {
+    if (companion_is_of_listing(found.companion)) {
         place->companion = found.companion;
         place->columns = arena_copy(&place->arena, found.columns);
     }
@@ -486,9 +486,10 @@ static bool place_find_attribute(struct place *place, struct span name, struct e
 {
     CLEAN_UP(buf_clean_up) struct buf attribute = {0};
     struct span prefix;
-    enum name_mark mark;
+    enum escape_mark mark;
     place->kind = PLACE_ATTR;
-    place->attribute_shortened = name_is_shortened(name, &mark, &prefix) && mark == NAME_MARK_FILE;
+    place->attribute_shortened =
+        escape_is_shortened(name, &mark, &prefix) && mark == ESCAPE_MARK_FILE;
     if (place->attribute_shortened) {
         place->attribute = arena_copy(&place->arena, name);
         return true;

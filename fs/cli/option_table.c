@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/map/escape.h"
+#include "core/base/escape.h"
+#include "core/map/companion.h"
 #include "fs/cli/options.h"
 
 #define FLAG(member) .keeps = OPTION_FLAG, .at = offsetof(struct options, member)
@@ -17,8 +18,8 @@
 static bool option_set_suffix(struct options *options, const char *value)
 {
     options->suffix = value;
-    return strlen(value) <= 16 && !strchr(value, '@') && name_can_hold(span_text(value)) &&
-           name_ending(span_text(value)) == strlen(value);
+    return strlen(value) <= 16 && !strchr(value, '@') && escape_is_unneeded(span_text(value)) &&
+           companion_find_ending(span_text(value)) == strlen(value);
 }
 
 static bool option_set_format(struct options *options, const char *value)

@@ -158,10 +158,10 @@ static void path_completion_try_companions(struct path_words *words)
     struct span stem = span_of(words->name.data, at), ending = span_from(words->name, at);
     for (enum companion c = COMPANION_TYPED; at > 0 && c < COMPANION_END; c++) {
         CLEAN_UP(buf_clean_up) struct buf name = {0}, path = {0};
-        if (!span_starts(span_text(name_companion_ending(c)), ending))
+        if (!span_starts(span_text(companion_ending(c)), ending))
             continue;
         buf_add_span(&name, stem);
-        buf_add_text(&name, name_companion_ending(c));
+        buf_add_text(&name, companion_ending(c));
         buf_add_span(&path, words->folder);
         buf_add_span(&path, buf_span(&name));
         if (!name.failed && !path.failed && path_completion_find(words, buf_span(&path)))

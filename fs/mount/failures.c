@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "core/map/escape.h"
+#include "core/base/escape.h"
 #include "fs/mount/waiting.h"
 
 /* For how long somebody may come for whom the kernel asks again. It does so at once, but a busy

@@ -30,7 +30,7 @@ def test_it_names_the_companions(ddbfs, path):
     """Those that names.md and the man page have; of what is below, listings and records."""
     told = set(re.findall(r"^  @(\w*)", ddbfs.run_plain("cat", f"{path}/README").text, re.M))
     of_record = {"", "links", "info", "typed"}
-    endings = set(re.findall(r'"@([a-z]*)"', (places.REPO / "core/map/escape.c").read_text()))
+    endings = set(re.findall(r'"@([a-z]*)"', (places.REPO / "core/map/companion.c").read_text()))
     assert of_record < endings
     assert told == (of_record if path == "/prod/jobs/by-id" else endings)
 

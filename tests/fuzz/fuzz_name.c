@@ -3,9 +3,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "core/base/escape.h"
 #include "core/base/printable.h"
 #include "core/base/utf8.h"
-#include "core/map/escape.h"
+#include "core/map/companion.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,8 +31,8 @@ static void require_legal(struct span name, size_t limit)
 
 static void encode(struct span key, size_t limit, struct buf *name)
 {
-    name_add_value(name, key, span_text(""), NULL);
-    require(name->size <= limit || name_shorten(name, limit, NAME_MARK_FILE));
+    escape_add_value(name, key, span_text(""), NULL);
+    require(name->size <= limit || escape_shorten(name, limit, ESCAPE_MARK_FILE));
     require_legal(buf_span(name), limit);
 }
 
@@ -40,11 +41,11 @@ static void require_way_back(struct span key, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf decoded = {0};
     struct span prefix = name;
-    enum name_mark mark;
-    bool shortened = name_is_shortened(name, &mark, &prefix);
+    enum escape_mark mark;
+    bool shortened = escape_is_shortened(name, &mark, &prefix);
     if (shortened && prefix.size == 0)
         return;
-    require(name_decode(prefix, &decoded));
+    require(escape_decode(prefix, &decoded));
     require(shortened ? span_starts(key, buf_span(&decoded)) : span_equal(key, buf_span(&decoded)));
 }
 
@@ -68,10 +69,10 @@ static void use_text(struct span text)
 {
     CLEAN_UP(buf_clean_up) struct buf out = {0};
     struct span prefix, columns, name = text;
-    enum name_mark mark;
-    (void)name_is_shortened(text, &mark, &prefix);
-    (void)name_split_companion(&name, &columns);
-    require(name_decode(text, &out) || out.size == 0);
+    enum escape_mark mark;
+    (void)escape_is_shortened(text, &mark, &prefix);
+    (void)companion_split(&name, &columns);
+    require(escape_decode(text, &out) || out.size == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,7 @@
 /* Names: cases one by one, then properties that hold for any byte string. The generator's seed is
  * printed; DDBFS_TEST_SEED repeats a run. */
-#include "core/map/escape.h"
+#include "core/base/escape.h"
+#include "core/map/companion.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -14,14 +15,14 @@ enum { ROUNDS = 3000, MAX_KEY = 2048 };
  * in test_names.c. */
 static bool write_name(struct span key, size_t limit, struct buf *out)
 {
-    name_add_value(out, key, span_text(""), NULL);
-    return out->size <= limit || name_shorten(out, limit, NAME_MARK_FILE);
+    escape_add_value(out, key, span_text(""), NULL);
+    return out->size <= limit || escape_shorten(out, limit, ESCAPE_MARK_FILE);
 }
 
 static bool is_shortened(struct span name, struct span *prefix)
 {
-    enum name_mark mark;
-    return name_is_shortened(name, &mark, prefix) && mark == NAME_MARK_FILE;
+    enum escape_mark mark;
+    return escape_is_shortened(name, &mark, prefix) && mark == ESCAPE_MARK_FILE;
 }
 
 static void check_name(struct span key, const char *want)
@@ -29,7 +30,7 @@ static void check_name(struct span key, const char *want)
     CLEAN_UP(buf_clean_up) struct buf name = {0}, back = {0};
     CHECK(write_name(key, NAME_LIMIT, &name));
     CHECK_TEXT(buf_text(&name), want);
-    CHECK(name_decode(buf_span(&name), &back));
+    CHECK(escape_decode(buf_span(&name), &back));
     CHECK_SPAN(buf_span(&back), key);
 }
 
@@ -91,19 +92,19 @@ static void test_what_turns_or_breaks_a_line_is_escaped(void)
 static void test_stop_is_escaped_everywhere(void)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0}, accent = {0};
-    name_add_value(&name, span_text("a#b#"), span_text("#"), NULL);
+    escape_add_value(&name, span_text("a#b#"), span_text("#"), NULL);
     CHECK_TEXT(buf_text(&name), "a%23b%23");
-    name_add_value(&accent, span_text("aéè"), span_text("é"), NULL);
+    escape_add_value(&accent, span_text("aéè"), span_text("é"), NULL);
     CHECK_TEXT(buf_text(&accent), "a%C3%A9è");
 }
 
 static void test_more_is_escaped_character_by_character(void)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0}, all = {0};
-    struct name_escapes second = {.one = 1, .other = SIZE_MAX}, every = {.all = true};
-    name_add_value(&name, span_text("aé%b"), span_text(""), &second);
+    struct escape_extra second = {.one = 1, .other = SIZE_MAX}, every = {.all = true};
+    escape_add_value(&name, span_text("aé%b"), span_text(""), &second);
     CHECK_TEXT(buf_text(&name), "a%C3%A9%25b");
-    name_add_value(&all, span_text("é%~"), span_text(""), &every);
+    escape_add_value(&all, span_text("é%~"), span_text(""), &every);
     CHECK_TEXT(buf_text(&all), "%C3%A9%25%7E");
 }
 
@@ -118,7 +119,7 @@ static void test_a_name_at_the_limit_is_whole(void)
     CHECK(write_name(span_of(key, NAME_LIMIT + 1), NAME_LIMIT, &longer));
     CHECK(is_shortened(buf_span(&longer), &prefix));
     CHECK_INT(longer.size, NAME_LIMIT);
-    CHECK_SPAN(prefix, span_of(key, NAME_LIMIT - 2 - NAME_DIGEST_DIGITS));
+    CHECK_SPAN(prefix, span_of(key, NAME_LIMIT - 2 - ESCAPE_DIGEST_DIGITS));
 }
 
 static void test_a_shortened_name_is_no_key(void)
@@ -127,7 +128,7 @@ static void test_a_shortened_name_is_no_key(void)
     CLEAN_UP(buf_clean_up) struct buf name = {0}, back = {0};
     memset(key, 'x', sizeof key);
     CHECK(write_name(span_of(key, sizeof key), NAME_LIMIT, &name));
-    CHECK(!name_decode(buf_span(&name), &back));
+    CHECK(!escape_decode(buf_span(&name), &back));
     CHECK_INT(back.size, 0);
 }
 
@@ -141,7 +142,7 @@ static void test_shortening_cuts_no_character_and_no_escape(void)
             buf_add_text(&key, "\xf0\x9f\x98\x80/\u202E");
         CHECK(write_name(buf_span(&key), NAME_LIMIT, &name));
         CHECK(is_shortened(buf_span(&name), &prefix));
-        CHECK(name_decode(prefix, &back));
+        CHECK(escape_decode(prefix, &back));
         CHECK(span_starts(buf_span(&key), buf_span(&back)));
         CHECK(utf8_valid(buf_span(&back)));
         CHECK(back.size > 90);
@@ -161,9 +162,9 @@ static void test_only_a_mark_and_a_digest_is_shortened(void)
     struct span prefix;
     CHECK(is_shortened(span_text("a%~0123456789abcdef0123456789abcdef"), &prefix));
     CHECK_SPAN(prefix, span_text("a"));
-    enum name_mark mark;
-    CHECK(name_is_shortened(span_text("a%=0123456789abcdef0123456789abcdef"), &mark, &prefix));
-    CHECK_INT(mark, NAME_MARK_DIRECTORY);
+    enum escape_mark mark;
+    CHECK(escape_is_shortened(span_text("a%=0123456789abcdef0123456789abcdef"), &mark, &prefix));
+    CHECK_INT(mark, ESCAPE_MARK_DIRECTORY);
     CHECK(is_shortened(span_text("%~0123456789abcdef0123456789abcdef"), &prefix));
     CHECK_INT(prefix.size, 0);
     CHECK(!is_shortened(span_text("a%~0123456789abcdef0123456789abcdeg"), &prefix));
@@ -177,7 +178,7 @@ static void test_what_is_no_escape_is_no_name(void)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         CLEAN_UP(buf_clean_up) struct buf back = {0};
         buf_add_text(&back, "before");
-        if (name_decode(span_text(wrong[i]), &back))
+        if (escape_decode(span_text(wrong[i]), &back))
             CHECK_FAIL("%s was decoded", wrong[i]);
         CHECK_TEXT(buf_text(&back), "before");
     }
@@ -186,14 +187,14 @@ static void test_what_is_no_escape_is_no_name(void)
 static void test_escapes_may_be_typed_in_lower_case(void)
 {
     CLEAN_UP(buf_clean_up) struct buf back = {0};
-    CHECK(name_decode(span_text("a%2fb"), &back));
+    CHECK(escape_decode(span_text("a%2fb"), &back));
     CHECK_TEXT(buf_text(&back), "a/b");
 }
 
 static void check_split(const char *name, enum companion want, const char *rest)
 {
     struct span left = span_text(name), columns;
-    CHECK_INT(name_split_companion(&left, &columns), want);
+    CHECK_INT(companion_split(&left, &columns), want);
     CHECK_SPAN(left, span_text(rest));
     CHECK_SPAN(columns, span_text(""));
 }
@@ -201,7 +202,7 @@ static void check_split(const char *name, enum companion want, const char *rest)
 static void check_columns(const char *name, enum companion want, const char *rest, const char *says)
 {
     struct span left = span_text(name), columns;
-    CHECK_INT(name_split_companion(&left, &columns), want);
+    CHECK_INT(companion_split(&left, &columns), want);
     CHECK_SPAN(left, span_text(rest));
     CHECK_SPAN(columns, span_text(says));
 }
@@ -311,7 +312,7 @@ static void check_leads_back(struct span key, struct span name)
     CLEAN_UP(buf_clean_up) struct buf back = {0};
     struct span prefix = name;
     bool whole = !is_shortened(name, &prefix);
-    bool ok = name_decode(prefix, &back);
+    bool ok = escape_decode(prefix, &back);
     if (whole ? ok && span_equal(buf_span(&back), key) : ok && span_starts(key, buf_span(&back)))
         return;
     show("key", key);

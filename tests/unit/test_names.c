@@ -91,12 +91,12 @@ static void check_means(struct span name, const char *ending, enum place_kind ki
         show_child(buf_span(&whole));
         CHECK_FAIL("%s", err.text);
     }
-    enum name_mark mark;
+    enum escape_mark mark;
     struct span prefix, bare = name;
     if (child->file && !child->file->attribute)
         bare.size -= strlen(options.suffix);
     REQUIRE(names_skip_rank(child, &bare), name);
-    bool shortened = name_is_shortened(bare, &mark, &prefix);
+    bool shortened = escape_is_shortened(bare, &mark, &prefix);
     bool right =
         place->kind == kind && (shortened ? span_equal(place->shortened, bare)
                                           : place->route == child && says(&place->bindings, parts));
@@ -136,9 +136,9 @@ static void check_name(const struct bindings *parts)
     }
     REQUIRE(is_legal(buf_span(&name)), buf_span(&name));
     checked++;
-    enum name_mark mark;
+    enum escape_mark mark;
     struct span prefix;
-    if (!child->file && name_is_shortened(buf_span(&name), &mark, &prefix))
+    if (!child->file && escape_is_shortened(buf_span(&name), &mark, &prefix))
         return; /* only what lists it knows */
     bool record = child->file && !child->file->attribute;
     enum place_kind kind = record ? PLACE_RECORD : child->file ? PLACE_VALUE : PLACE_DIRECTORY;

@@ -1,0 +1,42 @@
+/* Companions: the hidden files and directories of an item or of a listing, which the ending of a
+ * name selects. */
+#ifndef DDBFS_CORE_MAP_COMPANION_H
+#define DDBFS_CORE_MAP_COMPANION_H
+
+#include "core/base/escape.h"
+#include "core/base/span.h"
+
+/* The longest name that leaves room for the longest endings, "@typed" and "@links". */
+enum { NAME_LIMIT = NAME_MAX_BYTES - 6 };
+
+enum companion {
+    COMPANION_NONE,
+    COMPANION_TYPED,   /* name@typed */
+    COMPANION_INFO,    /* name@info, of an item or a listing */
+    COMPANION_LINKS,   /* name@links, a directory */
+    COMPANION_ATTRS,   /* name@, a directory */
+    COMPANION_JSONL,   /* of a listing, as are those below: name@jsonl */
+    COMPANION_CSV,     /* name@csv, name@csv:columns */
+    COMPANION_TABLE,   /* name@table, a directory; name@table:columns */
+    COMPANION_COUNT,   /* name@count */
+    COMPANION_SUMMARY, /* name@summary */
+    COMPANION_END,     /* their number */
+};
+
+const char *companion_ending(enum companion companion);
+/* Whether only listings have it; COMPANION_INFO is of both. */
+bool companion_is_of_listing(enum companion companion);
+/* Whether its ending may name columns. */
+bool companion_has_columns(enum companion companion);
+
+/* Takes the ending off NAME. COLUMNS gets the text behind the ending's colon, still escaped; empty
+ * for none. */
+enum companion companion_split(struct span *name, struct span *columns);
+/* The companion whose ending, with columns or without, is the whole of TEXT. */
+enum companion companion_parse_ending(struct span text);
+
+/* The position of an ending in TEXT that no name made of it may have: a companion's, or the tilde
+ * of names that programs probe. The size of TEXT if there is none. */
+size_t companion_find_ending(struct span text);
+
+#endif
