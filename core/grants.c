@@ -33,13 +33,13 @@ static void grants_grant(struct granted *granted, enum dynamo_op op, const struc
 
 static void grants_grant_table(struct granted *granted, const struct model *table)
 {
-    struct needed_operations needs;
-    needed_operations_of_table(table, &needs);
-    if (needs.one)
+    struct needed_operations needed;
+    needed_operations_of_table(table, &needed);
+    if (needed.one)
         grants_grant(granted, DYNAMO_GET_ITEM, table, NULL);
-    if (needs.many)
+    if (needed.many)
         grants_grant(granted, DYNAMO_BATCH_GET_ITEM, table, NULL);
-    if (needs.query)
+    if (needed.query)
         grants_grant(granted, DYNAMO_QUERY, table, NULL);
     for (const struct map_index *index = table->indexes; index; index = index->next)
         if (needed_operations_index(table, index))

@@ -423,9 +423,10 @@ static void equal_command_write_select(const struct cond *cond, struct buf *out)
 /* How many of those that are asked for; 0 when the query's own limit says it. */
 static uint32_t equal_command_requested_limit(const struct plan *plan)
 {
-    bool said = !plan->asked || (plan->query->limit == plan->asked->limit && !plan->query->ties &&
-                                 plan->parts.early.child_count == 0 && !plan->parts.late);
-    return said ? 0 : plan->asked->limit;
+    bool said =
+        !plan->selection || (plan->query->limit == plan->selection->limit && !plan->query->ties &&
+                             plan->parts.early.child_count == 0 && !plan->parts.late);
+    return said ? 0 : plan->selection->limit;
 }
 
 /* Appends a jq filter from those that count to those that are asked for, one after another. */
@@ -520,7 +521,7 @@ static void equal_command_write_get(const struct command_of *command, const char
     if (plan->kind == PLAN_KEY)
         equal_command_write_doubts(plan, &sift);
     if (equal_command_requests_again(plan))
-        equal_command_write_select(plan->asked->filter, &sift);
+        equal_command_write_select(plan->selection->filter, &sift);
     if (sift.size)
         how.sift = buf_text(&sift);
     if (plan->kind == PLAN_LIST) {
@@ -550,8 +551,8 @@ void command_write(const struct command_of *command, struct buf *out)
     buf_add_text(out, " | while IFS= read -r key; do ");
     equal_command_write_get(command, "\"$key\"", out);
     buf_add_text(out, "; done");
-    if (equal_command_requests_again(plan) && plan->asked->limit > 0)
-        buf_printf(out, " | head -n %lu", (unsigned long)plan->asked->limit);
+    if (equal_command_requests_again(plan) && plan->selection->limit > 0)
+        buf_printf(out, " | head -n %lu", (unsigned long)plan->selection->limit);
     if (plan->counts)
         buf_add_text(out, " | wc -l");
 }

@@ -80,7 +80,7 @@ struct explain_words {
     struct buf steps[2];
     size_t step_count;
     struct buf cost, exception, bound;
-    struct buf paid, units, dollars; /* in words, and as JSON */
+    struct buf paid, rcu, dollars; /* in words, and as JSON */
     struct buf command;
     struct buf doubt;             /* about the path's values; mostly empty */
     struct buf target;            /* where a link leads */
@@ -96,7 +96,7 @@ static void explain_words_clean_up(struct explain_words *words)
     buf_clean_up(&words->exception);
     buf_clean_up(&words->bound);
     buf_clean_up(&words->paid);
-    buf_clean_up(&words->units);
+    buf_clean_up(&words->rcu);
     buf_clean_up(&words->dollars);
     buf_clean_up(&words->command);
     buf_clean_up(&words->doubt);
@@ -149,8 +149,8 @@ static void explain_find_price(struct explain_words *words, const struct place *
     cost_write(cost, &words->cost);
     cost_write_exception(cost, &words->exception);
     cost_write_json(cost, &words->bound);
-    cost_write_units(cost, price, &words->paid);
-    cost_write_units_json(cost, &words->units);
+    cost_write_rcu(cost, price, &words->paid);
+    cost_write_rcu_json(cost, &words->rcu);
     cost_write_dollars_json(cost, price, &words->dollars);
 }
 
@@ -172,10 +172,10 @@ static void explain_find_words_of_links(struct explain_words *words, const struc
 static void explain_add_requested(struct explain_words *words, const struct plan *plan)
 {
     struct buf *last = &words->steps[words->step_count - 1];
-    if (!plan->asked)
+    if (!plan->selection)
         return;
-    if (plan->asked->filter)
-        cond_write_words(plan->asked->filter, &words->filter);
+    if (plan->selection->filter)
+        cond_write_words(plan->selection->filter, &words->filter);
     if (plan->parts.early.child_count > 0) {
         buf_add_text(&words->steps[0], "; of these only those with ");
         cond_write_words(&plan->parts.early, &words->steps[0]);
@@ -183,8 +183,8 @@ static void explain_add_requested(struct explain_words *words, const struct plan
     if (plan->parts.late)
         buf_printf(last, "; of these only those with %s", buf_text(&words->filter));
     bool here = plan->parts.early.child_count > 0 || plan->parts.late;
-    if (plan->asked->limit > 0 && (here || plan->query->limit != plan->asked->limit))
-        buf_printf(last, ", at most %lu", (unsigned long)plan->asked->limit);
+    if (plan->selection->limit > 0 && (here || plan->query->limit != plan->selection->limit))
+        buf_printf(last, ", at most %lu", (unsigned long)plan->selection->limit);
 }
 
 /* False when memory ran out. */
@@ -230,7 +230,7 @@ static bool explain_find_words(struct explain_words *words, const struct tree *t
     }
     return !words->steps[0].failed && !words->steps[1].failed && !words->cost.failed &&
            !words->exception.failed && !words->bound.failed && !words->command.failed &&
-           !words->paid.failed && !words->units.failed && !words->dollars.failed &&
+           !words->paid.failed && !words->rcu.failed && !words->dollars.failed &&
            !words->doubt.failed && !words->filter.failed && !words->target.failed &&
            !words->of_target.failed && !words->of_way.failed && !options.failed;
 }
@@ -309,7 +309,7 @@ static void explain_write_json(struct buf *out, const struct place *place, struc
     buf_add_text(out, ",\n  \"cost\": ");
     json_write_string(out, buf_span(&words->cost));
     buf_printf(out, ",\n  \"bound\": %s", buf_text(&words->bound));
-    buf_printf(out, ",\n  \"units\": %s", buf_text(&words->units));
+    buf_printf(out, ",\n  \"units\": %s", buf_text(&words->rcu));
     buf_printf(out, ",\n  \"dollars\": %s", buf_text(&words->dollars));
     buf_add_text(out, ",\n  \"aws\": ");
     json_write_string(out, buf_span(&words->command));
@@ -497,13 +497,13 @@ static bool explain_write_forms(struct buf *out, const struct tree *tree, const 
         bool is_names = form.kind == PLACE_DIRECTORY;
         if (is_names) { /* contents are not read for them */
             price.cost.batches = false;
-            price.cost.units.record = 0;
+            price.cost.rcu.record = 0;
         }
         cost_write(&price.cost, &cost);
         buf_printf(out, "%s\n    \"%s\": {\"cost\": ", i ? "," : "", forms[i].name);
         json_write_string(out, buf_span(&cost));
         buf_add_text(out, ", \"units\": ");
-        cost_write_units_json(&price.cost, out);
+        cost_write_rcu_json(&price.cost, out);
         bool again = price.plan && price.plan->reads_again && !is_names;
         bool is_known = form.companion != COMPANION_COUNT && (!again || stats->has_records);
         explain_write_form_read(out, stats, is_known, again);

@@ -53,10 +53,10 @@ bool price_init(struct price *price, const struct place *place, const struct pla
     bool scans = place->kind == PLACE_DIRECTORY && names->scan && place_key_step(place);
     if (scans) {
         price->cost.scans = KEY_SCAN_SEGMENTS;
-        price->cost.units.scan = capacity_bounds_of_scan(names->scan->bytes, KEY_SCAN_SEGMENTS);
-        price->cost.units.least = KEY_SCAN_SEGMENTS * capacity_bounds_of_item(0, false);
+        price->cost.rcu.scan = capacity_bounds_of_scan(names->scan->bytes, KEY_SCAN_SEGMENTS);
+        price->cost.rcu.least = KEY_SCAN_SEGMENTS * capacity_bounds_of_item(0, false);
     }
-    if (place->asked) /* of the records alone */
+    if (place->selection) /* of the records alone */
         return true;
     if (!proofs_init(&price->proofs, place, names, price->plan, err))
         return false;

@@ -30,7 +30,7 @@ bool route_words_cost(const struct place *directory, const struct route *route,
     if (found && pattern->limit_param) { /* what stands in for the number is a small one */
         struct cost widest;
         cost_of_pattern(pattern, NULL, pattern->limit, &widest);
-        out->units.most += widest.units.most - price.plan->cost.units.most;
+        out->rcu.most += widest.rcu.most - price.plan->cost.rcu.most;
     }
     if (!found) /* nothing that could stand in for what is typed suits it */
         cost_of_pattern(pattern, NULL, pattern->limit, out);

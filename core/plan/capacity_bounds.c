@@ -54,9 +54,9 @@ double capacity_bounds_of_scan(uint64_t limit_bytes, unsigned segments)
            segments * (capacity_bounds_of_page(0, ITEM_BYTES, false) + 0.5);
 }
 
-void capacity_bounds_write_dollars(double units, double price, struct buf *out)
+void capacity_bounds_write_dollars(double rcu, double price, struct buf *out)
 {
-    double dollars = units * price / 1e6, rest = dollars;
+    double dollars = rcu * price / 1e6, rest = dollars;
     int decimals = 2;
     while (rest > 0 && rest < 0.1 && decimals < 15) {
         rest *= 10;

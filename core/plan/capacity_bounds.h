@@ -20,7 +20,7 @@ double capacity_bounds_of_page(uint64_t count, uint64_t item_bytes, bool consist
 /* Of a Scan in SEGMENTS that is ended when it has read more than LIMIT_BYTES. */
 double capacity_bounds_of_scan(uint64_t limit_bytes, unsigned segments);
 
-/* Appends what UNITS cost at PRICE dollars a million, to two digits: "$0.0000065". */
-void capacity_bounds_write_dollars(double units, double price, struct buf *out);
+/* Appends what RCU cost at PRICE dollars a million, to two digits: "$0.0000065". */
+void capacity_bounds_write_dollars(double rcu, double price, struct buf *out);
 
 #endif

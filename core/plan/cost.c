@@ -15,7 +15,7 @@ static void cost_of_key(const struct map_pattern *pattern, struct cost *out)
     double most = capacity_bounds_of_item(capacity_bounds_item_bytes(pattern->table, NULL),
                                           pattern->consistent);
     out->requests = 1;
-    out->units = (struct cost_units){.least = least, .most = most};
+    out->rcu = (struct cost_rcu){.least = least, .most = most};
 }
 
 /* What follows a query of an index whose records are read again, by their keys. */
@@ -25,11 +25,11 @@ static void cost_add_hydration(const struct map_pattern *pattern, struct cost *o
                                           pattern->consistent);
     out->batches = pattern->list;
     if (pattern->list) {
-        out->units.record = item;
+        out->rcu.record = item;
         return;
     }
     out->requests++;
-    out->units.most += item;
+    out->rcu.most += item;
 }
 
 /* LIMIT is the query's, TIES likewise; FIRST_PAGE_DOES if that many may be on its first page. */
@@ -43,7 +43,7 @@ static void cost_of_query(const struct map_pattern *pattern, uint32_t limit, boo
     out->fills_pages = first_page_does && pattern->list;
     out->ties = first_page_does && ties;
     out->pages = !first_page_does;
-    out->units = (struct cost_units){
+    out->rcu = (struct cost_rcu){
         .least = capacity_bounds_of_item(0, pattern->consistent),
         .most = first_page_does
                     ? capacity_bounds_of_page((uint64_t)limit + ties, item, pattern->consistent)
@@ -80,7 +80,7 @@ void cost_of_selection(const struct map_pattern *pattern, uint32_t limit, bool t
 void cost_of_index_alone(struct cost *cost)
 {
     cost->batches = false;
-    cost->units.record = 0;
+    cost->rcu.record = 0;
 }
 
 void cost_of_search(const struct map_pattern *pattern, struct cost *out)
@@ -88,7 +88,7 @@ void cost_of_search(const struct map_pattern *pattern, struct cost *out)
     uint64_t item = capacity_bounds_item_bytes(pattern->table, pattern->index);
     *out = (struct cost){.pages = 1, .consistent = pattern->consistent};
     out->filters = pattern->filter_count > 0;
-    out->units = (struct cost_units){
+    out->rcu = (struct cost_rcu){
         .least = capacity_bounds_of_item(0, pattern->consistent),
         .page = capacity_bounds_of_page(0, item, pattern->consistent),
     };
@@ -96,7 +96,7 @@ void cost_of_search(const struct map_pattern *pattern, struct cost *out)
         return;
     out->requests = 1;
     item = capacity_bounds_item_bytes(pattern->table, NULL);
-    out->units.most = capacity_bounds_of_item(item, pattern->consistent);
+    out->rcu.most = capacity_bounds_of_item(item, pattern->consistent);
 }
 
 static double cost_larger(double a, double b)
@@ -118,11 +118,11 @@ void cost_add(struct cost *cost, const struct cost *more)
     cost->consistent |= more->consistent;
     cost->filters |= more->filters;
     cost->both_ends |= more->both_ends;
-    cost->units.least += more->units.least;
-    cost->units.most += more->units.most;
-    cost->units.scan += more->units.scan;
-    cost->units.page = cost_larger(cost->units.page, more->units.page);
-    cost->units.record = cost_larger(cost->units.record, more->units.record);
+    cost->rcu.least += more->rcu.least;
+    cost->rcu.most += more->rcu.most;
+    cost->rcu.scan += more->rcu.scan;
+    cost->rcu.page = cost_larger(cost->rcu.page, more->rcu.page);
+    cost->rcu.record = cost_larger(cost->rcu.record, more->rcu.record);
 }
 
 void cost_write(const struct cost *cost, struct buf *out)
@@ -160,7 +160,7 @@ bool cost_write_exception(const struct cost *cost, struct buf *out)
 {
     if (cost->passes_over) {
         buf_add_text(out, "1 more a page of up to 1 MB (at most ");
-        decimal_write(cost->units.page, out);
+        decimal_write(cost->rcu.page, out);
         buf_add_text(out, " units), only where records that don't count stand in between");
     }
     if (cost->passes_over && cost->fills_pages)
@@ -190,17 +190,17 @@ void cost_write_json(const struct cost *cost, struct buf *out)
 struct amounts {
     struct {
         const char *behind, *member;
-        double units;
+        double rcu;
     } items[4];
     size_t count;
 };
 
-static void cost_add_amount(struct amounts *amounts, double units, const char *behind,
+static void cost_add_amount(struct amounts *amounts, double rcu, const char *behind,
                             const char *member)
 {
-    if (units <= 0)
+    if (rcu <= 0)
         return;
-    amounts->items[amounts->count].units = units;
+    amounts->items[amounts->count].rcu = rcu;
     amounts->items[amounts->count].behind = behind;
     amounts->items[amounts->count++].member = member;
 }
@@ -208,11 +208,11 @@ static void cost_add_amount(struct amounts *amounts, double units, const char *b
 static struct amounts cost_amounts_of(const struct cost *cost)
 {
     struct amounts amounts = {0};
-    const struct cost_units *units = &cost->units;
-    cost_add_amount(&amounts, units->scan, "", "most_of_scan");
-    cost_add_amount(&amounts, cost->pages ? units->page : 0, " a page", "most_a_page");
-    cost_add_amount(&amounts, units->most, amounts.count ? " more" : "", "most");
-    cost_add_amount(&amounts, units->record, " a record", "most_a_record");
+    const struct cost_rcu *rcu = &cost->rcu;
+    cost_add_amount(&amounts, rcu->scan, "", "most_of_scan");
+    cost_add_amount(&amounts, cost->pages ? rcu->page : 0, " a page", "most_a_page");
+    cost_add_amount(&amounts, rcu->most, amounts.count ? " more" : "", "most");
+    cost_add_amount(&amounts, rcu->record, " a record", "most_a_record");
     return amounts;
 }
 
@@ -220,7 +220,7 @@ static void cost_write_most_it(const struct amounts *amounts, const char *unit, 
 {
     for (size_t i = 0; i < amounts->count; i++) {
         buf_add_text(out, i == 0 ? "at most " : i + 1 < amounts->count ? ", " : " and ");
-        decimal_write(amounts->items[i].units, out);
+        decimal_write(amounts->items[i].rcu, out);
         buf_printf(out, "%s%s", i == 0 ? unit : "", amounts->items[i].behind);
     }
 }
@@ -231,43 +231,43 @@ void cost_write_most(const struct cost *cost, struct buf *out)
     cost_write_most_it(&amounts, " units", out);
 }
 
-void cost_write_units(const struct cost *cost, double price, struct buf *out)
+void cost_write_rcu(const struct cost *cost, double price, struct buf *out)
 {
     struct amounts amounts = cost_amounts_of(cost);
     if (amounts.count == 0)
         return;
-    decimal_write(cost->units.least, out);
+    decimal_write(cost->rcu.least, out);
     buf_add_text(out, " units if nothing is there, ");
     cost_write_most_it(&amounts, "", out);
     buf_add_text(out, ": about ");
-    capacity_bounds_write_dollars(amounts.items[0].units, price, out);
+    capacity_bounds_write_dollars(amounts.items[0].rcu, price, out);
     buf_printf(out, "%s on demand", amounts.items[0].behind);
 }
 
 /* Dollars are rounded to a millionth of a millionth, which no price of a unit goes below. */
-static void cost_write_amount(const char *member, double units, double price, struct buf *out)
+static void cost_write_amount(const char *member, double rcu, double price, struct buf *out)
 {
     buf_printf(out, "\"%s\": ", member);
-    decimal_write(price > 0 ? (double)(uint64_t)(units * price * 1e6 + 0.5) / 1e12 : units, out);
+    decimal_write(price > 0 ? (double)(uint64_t)(rcu * price * 1e6 + 0.5) / 1e12 : rcu, out);
 }
 
 /* In dollars at PRICE a million; in units where PRICE is 0. */
 static void cost_write_amounts(const struct cost *cost, double price, struct buf *out)
 {
     struct amounts amounts = cost_amounts_of(cost);
-    cost_write_amount("least", cost->units.least, price, out);
+    cost_write_amount("least", cost->rcu.least, price, out);
     for (size_t i = 0; i < amounts.count; i++) {
         buf_add_text(out, ", ");
-        cost_write_amount(amounts.items[i].member, amounts.items[i].units, price, out);
+        cost_write_amount(amounts.items[i].member, amounts.items[i].rcu, price, out);
     }
-    if (!cost->pages && cost->units.page > 0) {
+    if (!cost->pages && cost->rcu.page > 0) {
         buf_add_text(out, ", ");
-        cost_write_amount("most_a_page", cost->units.page, price, out);
+        cost_write_amount("most_a_page", cost->rcu.page, price, out);
     }
     buf_add_char(out, '}');
 }
 
-void cost_write_units_json(const struct cost *cost, struct buf *out)
+void cost_write_rcu_json(const struct cost *cost, struct buf *out)
 {
     buf_add_char(out, '{');
     cost_write_amounts(cost, 0, out);

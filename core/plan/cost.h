@@ -7,7 +7,7 @@
 #include "core/map/model.h"
 
 /* Read units: what the requests below consume at the least and at the most. */
-struct cost_units {
+struct cost_rcu {
     double least;  /* when nothing is there */
     double most;   /* of REQUESTS */
     double page;   /* of each page of PAGES and PASSES_OVER */
@@ -30,7 +30,7 @@ struct cost {
     bool consistent;  /* read units count double */
     bool both_ends;   /* two pages more at most, where it is read from both ends */
     bool filters;     /* what a filter leaves out is read all the same */
-    struct cost_units units;
+    struct cost_rcu rcu;
 };
 
 /* Whether the pattern shows of each record no more than an index holds ("hydrate": false). An entry
@@ -66,9 +66,9 @@ void cost_write_json(const struct cost *cost, struct buf *out);
 void cost_write_most(const struct cost *cost, struct buf *out);
 /* "0.5 units if nothing is there, at most 52: about $0.0000065 on demand", at PRICE dollars for a
  * million units; nothing likewise. */
-void cost_write_units(const struct cost *cost, double price, struct buf *out);
+void cost_write_rcu(const struct cost *cost, double price, struct buf *out);
 /* Two JSON objects, the bound in units and in dollars: {"least": 0.5, …}. */
-void cost_write_units_json(const struct cost *cost, struct buf *out);
+void cost_write_rcu_json(const struct cost *cost, struct buf *out);
 void cost_write_dollars_json(const struct cost *cost, double price, struct buf *out);
 
 #endif

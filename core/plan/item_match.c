@@ -90,10 +90,10 @@ const struct map_entry *item_match_entry(const struct model *table,
 }
 
 /* What an entry's name tells of the index's key is added to PARTS. */
-static enum item_match_verdict item_match_sift_index(const struct plan *plan,
-                                                     const struct map_entry *entry,
-                                                     struct json item, struct arena *arena,
-                                                     struct bindings *parts)
+static enum item_match_verdict item_match_add_index_parts(const struct plan *plan,
+                                                          const struct map_entry *entry,
+                                                          struct json item, struct arena *arena,
+                                                          struct bindings *parts)
 {
     if (!entry || entry->indexed.count == 0)
         return ITEM_MATCH_COUNTS;
@@ -119,8 +119,8 @@ enum item_match_verdict item_match_item(const struct plan *plan, struct json ite
         counts = out->entry;
     }
     if (counts)
-        return item_match_sift_index(plan, plan->kind_of ? plan->entry : out->entry, item, arena,
-                                     &out->parts);
+        return item_match_add_index_parts(plan, plan->kind_of ? plan->entry : out->entry, item,
+                                          arena, &out->parts);
     return item_match_is_declared(plan->table, &out->key) ? ITEM_MATCH_OTHER
                                                           : ITEM_MATCH_UNDECLARED;
 }

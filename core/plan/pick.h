@@ -15,15 +15,15 @@ struct pick {
                      * first that counts, the last one is meant */
 };
 
-void pick_clean_up(struct pick *finder);
+void pick_clean_up(struct pick *pick);
 
 /* Looks at one more item. False with ERR filled when no further item can make the answer right:
  * several records answer where one is meant, one lacks what the map picks by, or is not understood.
  * An item of another kind is passed over. */
-bool pick_consider(struct pick *finder, struct json item, const struct record_origin *origin,
+bool pick_consider(struct pick *pick, struct json item, const struct record_origin *origin,
                    struct error *err);
 
 /* Whether no further item can change the answer. */
-bool pick_is_done(const struct pick *finder);
+bool pick_is_done(const struct pick *pick);
 
 #endif

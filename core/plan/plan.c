@@ -95,7 +95,7 @@ static void plan_project_keys(const struct plan *plan)
             read_add_attribute(plan->query, span_text(key->attribute));
 }
 
-static bool plan_project_requested(void *arg, struct span attribute)
+static bool plan_project_operand(void *arg, struct span attribute)
 {
     read_add_attribute(arg, attribute);
     return true;
@@ -109,8 +109,8 @@ static void plan_project_query(const struct plan *plan)
         plan_project_keys(plan);
     if (!pattern->attribute || plan->reads_again)
         return;
-    if (plan->asked && plan->asked->filter)
-        cond_each_attribute(plan->asked->filter, plan_project_requested, plan->query);
+    if (plan->selection && plan->selection->filter)
+        cond_each_attribute(plan->selection->filter, plan_project_operand, plan->query);
     for (size_t i = 0; i < plan->table->key_count; i++)
         read_add_attribute(plan->query, span_text(plan->table->keys[i].attribute));
     read_add_attribute(plan->query, span_text(pattern->attribute));
@@ -134,9 +134,9 @@ static void plan_add_sort(const struct plan *plan)
 }
 
 /* What is asked beside the path. */
-static bool plan_add_requested(struct plan *plan, struct error *err)
+static bool plan_add_selection(struct plan *plan, struct error *err)
 {
-    const struct cond *filter = plan->asked ? plan->asked->filter : NULL;
+    const struct cond *filter = plan->selection ? plan->selection->filter : NULL;
     size_t used = 0;
     if (!filter)
         return true;
@@ -165,13 +165,13 @@ static bool plan_make_query(struct plan *plan, struct error *err)
     plan_project_query(plan);
     return plan_add_conds(plan, pattern->where, pattern->where_count, read_add_where, err) &&
            plan_add_conds(plan, pattern->filter, pattern->filter_count, read_add_filter, err) &&
-           plan_add_requested(plan, err) && (!read_failed(plan->query) || error_no_memory(err));
+           plan_add_selection(plan, err) && (!read_failed(plan->query) || error_no_memory(err));
 }
 
 /* The beginning of the sort key of ENTRY that BEGINS, a beginning of its name, tells; false when it
  * tells none. */
-static bool plan_reported_prefix(const struct plan *plan, const struct map_entry *entry,
-                                 struct span begins, struct buf *out)
+static bool plan_expand_prefix(const struct plan *plan, const struct map_entry *entry,
+                               struct span begins, struct buf *out)
 {
     return entry->has_sort_prefix && plan->table->key_count == 2 &&
            plan->table->keys[1].type == VALUE_S &&
@@ -206,7 +206,7 @@ static bool plan_prefix_of_all(const struct plan *plan, struct span shown, struc
     const struct map_pattern *pattern = plan->pattern;
     for (size_t i = 0; i < pattern->entry_count; i++) {
         CLEAN_UP(buf_clean_up) struct buf prefix = {0};
-        bool told = plan_reported_prefix(plan, &pattern->entries[i], shown, &prefix);
+        bool told = plan_expand_prefix(plan, &pattern->entries[i], shown, &prefix);
         out->failed = out->failed || prefix.failed;
         if (!told)
             return false;
@@ -250,13 +250,13 @@ static bool plan_may_narrow(const struct map_pattern *pattern)
 }
 
 /* The same for the beginning of names that is asked for. */
-static bool plan_narrow_to_requested(struct plan *plan, struct error *err)
+static bool plan_narrow_to_begins(struct plan *plan, struct error *err)
 {
     CLEAN_UP(buf_clean_up) struct buf prefix = {0};
     const struct map_pattern *pattern = plan->pattern;
     const struct cond *sort = plan->query->where_count > 1 ? &plan->query->where[1] : NULL;
-    if (plan->asked && plan->asked->begins.size > 0 && plan_may_narrow(pattern) &&
-        plan_reported_prefix(plan, pattern->entries, plan->asked->begins, &prefix) &&
+    if (plan->selection && plan->selection->begins.size > 0 && plan_may_narrow(pattern) &&
+        plan_expand_prefix(plan, pattern->entries, plan->selection->begins, &prefix) &&
         (!sort || (sort->op == COND_BEGINS && span_starts(buf_span(&prefix), sort->value.bytes))))
         plan_narrow_to(plan, &prefix);
     return (!read_failed(plan->query) && !prefix.failed) || error_no_memory(err);
@@ -328,9 +328,9 @@ static bool plan_make_entry_query(struct plan *plan, struct error *err)
 }
 
 /* Where the source alone tests what is asked, the first of those that come are the ones. */
-static void plan_set_requested_limit(const struct plan *plan)
+static void plan_set_selection_limit(const struct plan *plan)
 {
-    uint32_t most = plan->asked ? plan->asked->limit : 0;
+    uint32_t most = plan->selection ? plan->selection->limit : 0;
     uint32_t *limit = &plan->query->limit;
     bool all_count = plan->parts.early.child_count == 0 && !plan->parts.late;
     if (most == 0 || !all_count || (*limit > 0 && *limit < most))
@@ -353,7 +353,7 @@ static bool plan_set_first_page(struct plan *plan, struct error *err)
     const struct span *said = param ? bindings_find(&plan->path, param) : NULL;
     if (param && !entry_limit_parse(param, said ? *said : span_text(""), limit, err))
         return false;
-    plan_set_requested_limit(plan);
+    plan_set_selection_limit(plan);
     return true;
 }
 
@@ -373,51 +373,51 @@ static void plan_set_counting(struct plan *plan)
         return;
     plan_project_keys(plan);
     if (plan->parts.early.child_count > 0)
-        cond_each_attribute(&plan->parts.early, plan_project_requested, query);
+        cond_each_attribute(&plan->parts.early, plan_project_operand, query);
 }
 
-static bool plan_index_holds_columns(struct plan *plan, const struct question *question)
+static bool plan_index_holds_columns(struct plan *plan, const struct plan_subject *subject)
 {
     const struct map_index *index = plan->pattern->index;
     if (index->projects == PROJECTS_ALL) /* the map wants these read again all the same */
         return false;
-    for (size_t i = 0; i < question->column_count; i++) {
-        struct span column = question->columns[i];
+    for (size_t i = 0; i < subject->column_count; i++) {
+        struct span column = subject->columns[i];
         if (memchr(column.data, '\0', column.size) ||
             !model_index_holds(plan->table, index, arena_text(&plan->arena, column)))
             return false;
     }
-    return question->column_count > 0;
+    return subject->column_count > 0;
 }
 
 /* Whether the index holds what is wanted of the records and what is tested of them. A name is made
  * of keys, which each index holds: so a count is that of the names. */
-static bool plan_index_suffices(struct plan *plan, const struct question *question)
+static bool plan_index_suffices(struct plan *plan, const struct plan_subject *subject)
 {
     return plan->kind == PLAN_LIST && plan->reads_again && !plan->parts.late &&
-           (question->counts || plan_index_holds_columns(plan, question));
+           (subject->counts || plan_index_holds_columns(plan, subject));
 }
 
 /* WHOLE: the steps could be made. */
-static void plan_price_steps(struct plan *plan, const struct question *question, bool whole)
+static void plan_price_steps(struct plan *plan, const struct plan_subject *subject, bool whole)
 {
     const struct map_pattern *pattern = plan->pattern;
     if (plan->kind == PLAN_SEARCH)
         cost_of_search(pattern, &plan->cost);
     else
-        cost_of_pattern(pattern, question->entry, plan->query ? plan->query->limit : 0,
-                        &plan->cost);
-    if (whole && plan->asked)
+        cost_of_pattern(pattern, subject->entry, plan->query ? plan->query->limit : 0, &plan->cost);
+    if (whole && plan->selection)
         cost_of_selection(pattern, plan->query->limit, plan->query->ties,
                           plan->query->filter_count > 0, &plan->cost);
     if (plan->index_suffices)
         cost_of_index_alone(&plan->cost);
-    plan->cost.filters |= plan->asked && plan->asked->filter;
+    plan->cost.filters |= plan->selection && plan->selection->filter;
     plan->cost.both_ends = whole && plan->kind == PLAN_LIST && read_has_two_ends(plan->query) &&
-                           !(plan->asked && plan->asked->limit > 0);
+                           !(plan->selection && plan->selection->limit > 0);
 }
 
-static bool plan_make_steps(struct plan *plan, const struct question *question, struct error *err)
+static bool plan_make_steps(struct plan *plan, const struct plan_subject *subject,
+                            struct error *err)
 {
     const struct map_pattern *pattern = plan->pattern;
     plan->reads_again = plan->kind == PLAN_SEARCH ? !cost_index_alone(pattern) : pattern->hydrates;
@@ -436,34 +436,34 @@ static bool plan_make_steps(struct plan *plan, const struct question *question, 
         ok = plan_make_search(plan, err);
         break;
     case PLAN_LIST:
-        ok = plan_make_query(plan, err) && plan_narrow_to_requested(plan, err);
+        ok = plan_make_query(plan, err) && plan_narrow_to_begins(plan, err);
         break;
     }
-    plan->index_suffices = ok && plan_index_suffices(plan, question);
+    plan->index_suffices = ok && plan_index_suffices(plan, subject);
     if (plan->index_suffices)
         plan->reads_again = false;
     ok = ok && (!plan->query || plan_set_first_page(plan, err));
-    if (ok && question->counts && plan->kind == PLAN_LIST)
+    if (ok && subject->counts && plan->kind == PLAN_LIST)
         plan_set_counting(plan);
     if (ok && ((plan->query && read_failed(plan->query)) || plan->arena.failed))
         ok = error_no_memory(err);
-    plan_price_steps(plan, question, ok);
+    plan_price_steps(plan, subject, ok);
     return ok;
 }
 
-static enum plan_kind plan_kind_for(const struct question *question)
+static enum plan_kind plan_kind_for(const struct plan_subject *subject)
 {
-    const struct map_pattern *pattern = question->pattern;
-    if (!question->kind)
+    const struct map_pattern *pattern = subject->pattern;
+    if (!subject->kind)
         return PLAN_LIST;
-    if (question->shortened.size)
+    if (subject->shortened.size)
         return PLAN_SEARCH;
-    if (question->entry)
+    if (subject->entry)
         return cost_index_alone(pattern) ? PLAN_FIND : PLAN_KEY;
     return pattern->by_key ? PLAN_KEY : PLAN_FIND;
 }
 
-struct plan *plan_new(const struct question *question, struct error *err)
+struct plan *plan_new(const struct plan_subject *subject, struct error *err)
 {
     struct plan *plan = calloc(1, sizeof *plan);
     if (!plan) {
@@ -471,24 +471,24 @@ struct plan *plan_new(const struct question *question, struct error *err)
         return NULL;
     }
     *plan = (struct plan){
-        .kind = plan_kind_for(question),
-        .table = model_ref(question->table),
-        .pattern = question->pattern,
-        .entry = question->entry,
-        .kind_of = question->kind,
-        .path = *question->path,
+        .kind = plan_kind_for(subject),
+        .table = model_ref(subject->table),
+        .pattern = subject->pattern,
+        .entry = subject->entry,
+        .kind_of = subject->kind,
+        .path = *subject->path,
         .references = 1,
     };
     if (plan->kind == PLAN_LIST)
-        plan->asked = selection_copy(question->asked, &plan->arena);
-    plan->table_name = arena_text(&plan->arena, span_text(question->table_name));
-    plan->attribute = arena_copy(&plan->arena, question->attribute);
-    plan->shortened = arena_copy(&plan->arena, question->shortened);
+        plan->selection = selection_copy(subject->selection, &plan->arena);
+    plan->table_name = arena_text(&plan->arena, span_text(subject->table_name));
+    plan->attribute = arena_copy(&plan->arena, subject->attribute);
+    plan->shortened = arena_copy(&plan->arena, subject->shortened);
     for (size_t i = 0; i < plan->path.count; i++)
         plan->path.items[i].value = arena_copy(&plan->arena, plan->path.items[i].value);
     if (plan->arena.failed)
         error_no_memory(err);
-    else if (plan_make_steps(plan, question, err))
+    else if (plan_make_steps(plan, subject, err))
         return plan;
     plan_unref(plan);
     return NULL;
@@ -555,11 +555,11 @@ static void plan_project_counted(const struct plan *plan, struct read *read)
     for (size_t i = 0; named && (key = model_index_key(index, i)); i++)
         read_add_attribute(read, span_text(key->attribute));
     for (size_t i = 0; i < plan->query->where_count; i++)
-        cond_each_attribute(&plan->query->where[i], plan_project_requested, read);
+        cond_each_attribute(&plan->query->where[i], plan_project_operand, read);
     for (size_t i = 0; i < plan->query->filter_count; i++)
-        cond_each_attribute(&plan->query->filter[i], plan_project_requested, read);
-    if (plan->asked && plan->asked->filter)
-        cond_each_attribute(plan->asked->filter, plan_project_requested, read);
+        cond_each_attribute(&plan->query->filter[i], plan_project_operand, read);
+    if (plan->selection && plan->selection->filter)
+        cond_each_attribute(plan->selection->filter, plan_project_operand, read);
 }
 
 struct read *plan_items(const struct plan *plan, const struct key *keys, size_t count,
@@ -674,7 +674,7 @@ static const struct cond *plan_cond_on_key(const struct plan *plan, size_t i)
 }
 
 /* The value that FILE's first step asks for of key attribute I, or all whose keys begin with it. */
-static bool plan_requested_prefix(const struct plan *file, size_t i, struct value *out)
+static bool plan_key_prefix(const struct plan *file, size_t i, struct value *out)
 {
     if (file->kind == PLAN_KEY) {
         *out = file->key.attributes[i].value;
@@ -689,7 +689,7 @@ static bool plan_requested_prefix(const struct plan *file, size_t i, struct valu
 
 bool plan_covers(const struct plan *list, const struct plan *file)
 {
-    struct value asked;
+    struct value selection;
     bool of_table_itself =
         list->kind == PLAN_LIST && !list->query->index &&
         (file->kind == PLAN_KEY || (file->kind == PLAN_FIND && !file->query->index));
@@ -698,12 +698,12 @@ bool plan_covers(const struct plan *list, const struct plan *file)
         list->query->consistent != file->pattern->consistent)
         return false;
     const struct cond *partition = plan_cond_on_key(list, 0);
-    if (!partition || partition->op != COND_EQ || !plan_requested_prefix(file, 0, &asked) ||
-        value_compare(partition->value, asked) != 0)
+    if (!partition || partition->op != COND_EQ || !plan_key_prefix(file, 0, &selection) ||
+        value_compare(partition->value, selection) != 0)
         return false;
     const struct cond *sort = list->table->key_count == 2 ? plan_cond_on_key(list, 1) : NULL;
-    return !sort || (sort->op == COND_BEGINS && plan_requested_prefix(file, 1, &asked) &&
-                     span_starts(asked.bytes, sort->value.bytes));
+    return !sort || (sort->op == COND_BEGINS && plan_key_prefix(file, 1, &selection) &&
+                     span_starts(selection.bytes, sort->value.bytes));
 }
 
 bool plan_admits(const struct plan *plan, const struct key *key, struct json item, bool *failed)
@@ -719,14 +719,15 @@ bool plan_admits(const struct plan *plan, const struct key *key, struct json ite
     return true;
 }
 
-bool plan_may_request(const struct plan *plan, struct json item, bool *failed)
+bool plan_may_select(const struct plan *plan, struct json item, bool *failed)
 {
     return plan->parts.early.child_count == 0 || cond_holds(&plan->parts.early, item, failed);
 }
 
-bool plan_requests(const struct plan *plan, struct json item, bool *failed)
+bool plan_selects(const struct plan *plan, struct json item, bool *failed)
 {
-    return !plan->asked || !plan->asked->filter || cond_holds(plan->asked->filter, item, failed);
+    return !plan->selection || !plan->selection->filter ||
+           cond_holds(plan->selection->filter, item, failed);
 }
 
 static void plan_add_sized(struct buf *out, struct span text)
@@ -808,8 +809,8 @@ void plan_identity(const struct plan *plan, struct buf *out)
         plan_add_sized(out, plan->path.items[i].value);
     }
     buf_add_char(out, ' ');
-    if (plan->asked && plan->asked->filter)
-        cond_write_identity(plan->asked->filter, out);
-    if (plan->asked)
-        buf_printf(out, " first %lu ", (unsigned long)plan->asked->limit);
+    if (plan->selection && plan->selection->filter)
+        cond_write_identity(plan->selection->filter, out);
+    if (plan->selection)
+        buf_printf(out, " first %lu ", (unsigned long)plan->selection->limit);
 }

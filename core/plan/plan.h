@@ -11,7 +11,7 @@
 
 /* What is to be read: one of a table's patterns, with the values that the path gives. Borrowed by
  * plan_new, which copies what may go away. */
-struct question {
+struct plan_subject {
     const struct model *table;
     const char *table_name; /* as the service knows it */
     const struct map_pattern *pattern;
@@ -21,9 +21,9 @@ struct question {
     struct span attribute; /* the only one that is wanted; empty for all */
     struct span shortened; /* the record's name, where only its digest is known; else empty */
     const struct selection
-        *asked;  /* of a listing: which of its records; NULL: all, and not these alone
-                  */
-    bool counts; /* of a listing: no more is wanted than how many they are */
+        *selection; /* of a listing: which of its records; NULL: all, and not these alone
+                     */
+    bool counts;    /* of a listing: no more is wanted than how many they are */
     const struct span *columns; /* likewise: only these attributes, COLUMN_COUNT; none: all */
     size_t column_count;
 };
@@ -49,9 +49,10 @@ struct plan {
     struct read *query;               /* owned; NULL for PLAN_KEY */
     struct key key;                   /* of PLAN_KEY; values in the arena */
     bool reads_again;                 /* what the query tells are keys: records are read by them */
-    const struct selection *asked; /* of PLAN_LIST, in the arena; NULL: nothing beside the path */
-    struct selection_parts parts;  /* of ASKED's filter, in the arena */
-    bool counts;                   /* of PLAN_LIST: no more is wanted than how many they are */
+    const struct selection
+        *selection;               /* of PLAN_LIST, in the arena; NULL: nothing beside the path */
+    struct selection_parts parts; /* of SELECTION's filter, in the arena */
+    bool counts;                  /* of PLAN_LIST: no more is wanted than how many they are */
     bool index_suffices; /* of PLAN_LIST: its records are not read again, since the index holds the
                           * little that is wanted of them */
     struct cost cost;
@@ -60,7 +61,7 @@ struct plan {
 };
 
 /* NULL with ERR filled: ERROR_INVALID when nothing can have the values that the path gives. */
-struct plan *plan_new(const struct question *question, struct error *err);
+struct plan *plan_new(const struct plan_subject *subject, struct error *err);
 struct plan *plan_ref(struct plan *plan);
 void plan_unref(struct plan *plan); /* NULL is fine */
 
@@ -89,11 +90,11 @@ bool plan_admits(const struct plan *plan, const struct key *key, struct json ite
 
 /* Whether an item of the plan's query can be one of those that were asked for: what is tested here,
  * and needs no more than the query gives, holds. FAILED as above. */
-bool plan_may_request(const struct plan *plan, struct json item, bool *failed);
+bool plan_may_select(const struct plan *plan, struct json item, bool *failed);
 
 /* Whether a record is one of those that were asked for. ITEM is all of it, or as much as a listing
  * shows that reads no record again. */
-bool plan_requests(const struct plan *plan, struct json item, bool *failed);
+bool plan_selects(const struct plan *plan, struct json item, bool *failed);
 
 /* Appends a text that two plans share if and only if their first steps ask the same and the same of
  * the answer counts. */

@@ -41,12 +41,13 @@ static bool selection_stores_secret(void *arg, const struct cond *leaf)
     return shown || !model_is_secret(look->table, leaf->attribute);
 }
 
-bool selection_hides_secrets(const struct selection *asked, const struct model *table,
+bool selection_hides_secrets(const struct selection *selection, const struct model *table,
                              struct error *err)
 {
     struct selection_lookup look = {.table = table};
     CLEAN_UP(buf_clean_up) struct buf name = {0};
-    if (!asked->filter || selection_each_leaf(asked->filter, selection_stores_secret, &look))
+    if (!selection->filter ||
+        selection_each_leaf(selection->filter, selection_stores_secret, &look))
         return true;
     cond_write_path(look.found, &name);
     return error_set(err, ERROR_DENIED,

@@ -17,7 +17,7 @@ const struct selection *selection_copy(const struct selection *from, struct aren
 
 /* Whether nobody learns from the answers what is masked: a filter on a secret attribute would tell
  * its value, question by question. That it is there is shown anyway. False with ERR filled. */
-bool selection_hides_secrets(const struct selection *asked, const struct model *table,
+bool selection_hides_secrets(const struct selection *selection, const struct model *table,
                              struct error *err);
 
 /* Who tests which part of a filter: what all of it comes to is the same, whoever does. */

@@ -25,7 +25,7 @@ static void declared_files_take_opened(void *arg, const struct tree_file *file,
 /* For how long an item that the listing brought on an earlier page is still good. */
 static int64_t declared_files_ttl_left_ms(const struct tree *tree, const struct file_proof *proof)
 {
-    int64_t age_ms = loop_now_ms(tree->loop) - record_origin(proof->finder.best)->fetched_ms;
+    int64_t age_ms = loop_now_ms(tree->loop) - record_origin(proof->pick.best)->fetched_ms;
     int64_t ttl_ms = proof->plan->pattern->ttl_ms;
     return age_ms < ttl_ms ? ttl_ms - age_ms : 0;
 }
@@ -38,10 +38,10 @@ static void declared_files_judge_covered(struct declared_files *openings, const 
     struct tree_file file;
     struct error why = proof->failed;
     const struct plan *plan = proof->plan;
-    bool there = why.kind == ERROR_NONE && proof->finder.best &&
+    bool there = why.kind == ERROR_NONE && proof->pick.best &&
                  (plan->kind != PLAN_KEY ||
-                  plan_holds(plan, &plan->key, record_item(proof->finder.best), &why)) &&
-                 file_make(tree, proof->place, proof->finder.best, 0, NULL, &bytes, &file, &why);
+                  plan_holds(plan, &plan->key, record_item(proof->pick.best), &why)) &&
+                 file_make(tree, proof->place, proof->pick.best, 0, NULL, &bytes, &file, &why);
     if (there)
         file.ttl_left_ms = declared_files_ttl_left_ms(tree, proof);
     if (there || why.kind != ERROR_NONE)

@@ -4,7 +4,7 @@
 
 static void file_proof_clean_up(struct file_proof *proof)
 {
-    pick_clean_up(&proof->finder);
+    pick_clean_up(&proof->pick);
     plan_unref(proof->plan);
     place_destroy(proof->place);
 }
@@ -34,9 +34,9 @@ static bool file_proof_init(struct file_proof *proof, const struct place *place,
         return err->kind != ERROR_NO_MEMORY;
     }
     proof->covered = list && plan_covers(list, proof->plan);
-    proof->finder.plan = proof->plan;
-    proof->finder.backwards = proof->covered && proof->plan->query &&
-                              proof->plan->query->descending != list->query->descending;
+    proof->pick.plan = proof->plan;
+    proof->pick.backwards = proof->covered && proof->plan->query &&
+                            proof->plan->query->descending != list->query->descending;
     return true;
 }
 
@@ -74,13 +74,13 @@ void proofs_consider(struct proofs *proofs, const struct key *key, struct json i
     for (size_t i = 0; i < proofs->count; i++) {
         struct file_proof *proof = &proofs->items[i];
         bool failed = false;
-        if (!proof->covered || proof->failed.kind != ERROR_NONE || pick_is_done(&proof->finder))
+        if (!proof->covered || proof->failed.kind != ERROR_NONE || pick_is_done(&proof->pick))
             continue;
         bool admitted = plan_admits(proof->plan, key, item, &failed);
         if (failed)
             error_no_memory(&proof->failed);
         else if (admitted)
-            pick_consider(&proof->finder, item, origin, &proof->failed);
+            pick_consider(&proof->pick, item, origin, &proof->failed);
     }
 }
 

@@ -13,7 +13,7 @@ struct file_proof {
     struct plan *plan;   /* owned reference */
     bool listed;         /* its record has been told among those of the directory's listing */
     bool covered;        /* the directory's own listing brings all that is to be looked at */
-    struct pick finder;  /* of a covered one */
+    struct pick pick;    /* of a covered one */
     struct error failed; /* why the finder gave up; kind ERROR_NONE when it did not */
 };
 

@@ -121,7 +121,7 @@ void item_directories_add_finding(struct item_directories *followers, const stru
 }
 
 bool item_directories_add_groups(struct item_directories *followers, const struct place *place,
-                                 const struct matched_item *sifted, struct json item,
+                                 const struct matched_item *matched, struct json item,
                                  const struct place_options *names, struct entries *entries,
                                  struct error *left_out)
 {
@@ -129,10 +129,10 @@ bool item_directories_add_groups(struct item_directories *followers, const struc
     const struct map_index *index = place->route->list->index;
     bool found = true;
     for (const struct route *child = place->route->children; child; child = child->next) {
-        struct bindings parts = sifted->parts;
+        struct bindings parts = matched->parts;
         if (child->hidden || !directory_groups_show(child, &place->bindings))
             continue;
-        bool told = !index || index_parts_take(place->table, index, sifted->entry->kind,
+        bool told = !index || index_parts_take(place->table, index, matched->entry->kind,
                                                &child->segment, item, &arena, &parts);
         if (told)
             item_directories_add_child(followers, place, child, &parts, names, entries, left_out);

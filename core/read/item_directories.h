@@ -29,10 +29,10 @@ void item_directories_add_finding(struct item_directories *followers, const stru
                                   const struct key *key, const struct place_options *names,
                                   struct entries *entries, struct error *left_out);
 
-/* Adds those that ITEM, which is SIFTED of a listing of directories alone ("groups"), brings along.
- * False when it brings none: the index has it in another way than the map says. */
+/* Adds those that ITEM, which is MATCHED of a listing of directories alone ("groups"), brings
+ * along. False when it brings none: the index has it in another way than the map says. */
 bool item_directories_add_groups(struct item_directories *followers, const struct place *place,
-                                 const struct matched_item *sifted, struct json item,
+                                 const struct matched_item *matched, struct json item,
                                  const struct place_options *names, struct entries *entries,
                                  struct error *left_out);
 

@@ -15,7 +15,7 @@ struct item_flight {
     struct read *read; /* owned; NULL when the plan's own query is asked */
     struct cache_flight *cache_flight;
     struct source_call *call; /* NULL before it starts and after it ended */
-    struct pick finder;
+    struct pick pick;
     struct place *place; /* owned; of PLAN_SEARCH, else NULL */
     struct place_options names;
 };
@@ -23,7 +23,7 @@ struct item_flight {
 static void item_read_flight_release(void *arg)
 {
     struct item_flight *flight = arg;
-    pick_clean_up(&flight->finder);
+    pick_clean_up(&flight->pick);
     place_destroy(flight->place);
     read_destroy(flight->read);
     plan_unref(flight->plan);
@@ -52,7 +52,7 @@ static void item_read_unref_record(void *data)
 
 static void item_read_land(struct item_flight *flight)
 {
-    struct record *best = flight->finder.best;
+    struct record *best = flight->pick.best;
     struct cache_value value = {
         .data = best,
         .ref = item_read_ref_record,
@@ -97,8 +97,8 @@ static bool item_read_search(struct item_flight *flight, struct json item,
     if (!keyed)
         return item_match_report(flight->plan, item, err);
     if (meant)
-        flight->finder.best = record_new(item, origin, err);
-    return !meant || flight->finder.best;
+        flight->pick.best = record_new(item, origin, err);
+    return !meant || flight->pick.best;
 }
 
 /* A read by one key gives that one record, or none; of a query, the finder chooses, or the name
@@ -109,10 +109,10 @@ static bool item_read_consider(struct item_flight *flight, struct json item,
     if (flight->place)
         return item_read_search(flight, item, origin, err);
     if (!flight->read)
-        return pick_consider(&flight->finder, item, origin, err);
-    record_unref(flight->finder.best);
-    flight->finder.best = record_new(item, origin, err);
-    return flight->finder.best;
+        return pick_consider(&flight->pick, item, origin, err);
+    record_unref(flight->pick.best);
+    flight->pick.best = record_new(item, origin, err);
+    return flight->pick.best;
 }
 
 static void item_read_take_page(void *arg, const struct page *page, const struct error *err)
@@ -131,9 +131,9 @@ static void item_read_take_page(void *arg, const struct page *page, const struct
             item_read_fail(flight, &why);
             return;
         }
-        done = flight->place  ? flight->finder.best != NULL
+        done = flight->place  ? flight->pick.best != NULL
                : flight->read ? false
-                              : pick_is_done(&flight->finder);
+                              : pick_is_done(&flight->pick);
     }
     if (page->more && !done)
         flight->source->ops->more(flight->call);
@@ -173,7 +173,7 @@ struct cache_wait *item_read_start(const struct item_read *ask, cache_done_fn *d
         .payer = payer_ref(ask->payer),
         .loop = ask->loop,
         .read = ask->read,
-        .finder = {.plan = ask->plan},
+        .pick = {.plan = ask->plan},
     };
     bool searches = !ask->read && ask->plan->kind == PLAN_SEARCH;
     if (searches) {

@@ -58,7 +58,7 @@ void listing_fail(struct tree_listing *listing, const struct error *err)
 
 bool listing_is_alone(const struct tree_listing *listing)
 {
-    return listing->alone || listing->place->asked;
+    return listing->alone || listing->place->selection;
 }
 
 void listing_continue(struct tree_listing *listing)
@@ -116,9 +116,9 @@ static void listing_shorten_ttls(struct tree_listing *listing, size_t from, size
 /* A misspelt name or value finds nothing, and is no error: so it is told how many were asked. */
 static void listing_describe_unmatched(const struct tree_listing *listing)
 {
-    const struct selection *asked = listing->place->asked;
+    const struct selection *selection = listing->place->selection;
     size_t read = listing->stats.read;
-    if (!asked || !asked->filter || listing->matched > 0 || !listing->plan)
+    if (!selection || !selection->filter || listing->matched > 0 || !listing->plan)
         return;
     if (read == 0)
         log_line(listing->tree->log, LOG_LEVEL_WARNING, "there is no record to ask the filter of");

@@ -110,18 +110,18 @@ static bool listing_query_is_requested_for(struct tree_listing *listing, struct 
     const struct plan *plan = listing->plan;
     bool waits = listing->full && plan->reads_again && plan->query->limit > 0;
     bool failed = false;
-    bool asked = waits || plan_may_request(plan, item, &failed);
+    bool selected = waits || plan_may_select(plan, item, &failed);
     listing->entries.failed = listing->entries.failed || failed;
-    return asked;
+    return selected;
 }
 
 /* Of records alone names are needed that tell of an index's key: the record, read again, must still
  * be called so. */
 static bool listing_query_needs_name(const struct tree_listing *listing,
-                                     const struct matched_item *sifted)
+                                     const struct matched_item *matched)
 {
     return !listing->alone || listing->named ||
-           (listing->plan->reads_again && sifted->entry->indexed.count > 0);
+           (listing->plan->reads_again && matched->entry->indexed.count > 0);
 }
 
 /* How long what the query told may be believed, on a page that waited for WAITED_MS to be told. */
@@ -143,13 +143,13 @@ static uint64_t listing_query_first_rank(const struct tree_listing *listing)
 }
 
 /* OWN is the file that the map declares for the record, or NULL. */
-static bool listing_query_add_entry(struct tree_listing *listing, const struct matched_item *sifted,
-                                    struct json item, struct file_proof *own,
-                                    const struct page *page)
+static bool listing_query_add_entry(struct tree_listing *listing,
+                                    const struct matched_item *matched, struct json item,
+                                    struct file_proof *own, const struct page *page)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     const struct place *place = listing->place;
-    const struct route *route = route_of_entry(place->route, sifted->entry);
+    const struct route *route = route_of_entry(place->route, matched->entry);
     if (!listing_query_is_requested_for(listing, item)) {
         listing->stats.entries++;
         return true;
@@ -157,8 +157,8 @@ static bool listing_query_add_entry(struct tree_listing *listing, const struct m
     if (own) {
         buf_add_span(&name, own->name);
         own->listed = true;
-    } else if (listing_query_needs_name(listing, sifted) &&
-               !place_write_name(place, route, &sifted->parts, listing_query_first_rank(listing),
+    } else if (listing_query_needs_name(listing, matched) &&
+               !place_write_name(place, route, &matched->parts, listing_query_first_rank(listing),
                                  &listing->tree->names, &name, &listing->entries.why)) {
         listing->entries.failed = true; /* told when the page is delivered */
         return true;
@@ -170,24 +170,24 @@ static bool listing_query_add_entry(struct tree_listing *listing, const struct m
     added->rank = own ? 0 : listing->stats.entries + 1;
     if (listing->full && !listing->plan->reads_again) {
         listing_query_describe(listing, added, item, page->request_id);
-    } else if (listing->full && !hydrate_slices_add(&listing->slices, &sifted->key,
+    } else if (listing->full && !hydrate_slices_add(&listing->slices, &matched->key,
                                                     listing->entries.count - 1, page->item_count)) {
         return false;
     }
-    listing->stats.entries += !own || place->asked; /* it is beside those that are listed */
+    listing->stats.entries += !own || place->selection; /* it is beside those that are listed */
     listing->matched += !(listing->full && listing->plan->reads_again);
     if (!listing_is_alone(listing) && !own)
-        item_directories_add(&listing->followers, place, route, &sifted->parts,
+        item_directories_add(&listing->followers, place, route, &matched->parts,
                              &listing->tree->names, &listing->entries, &listing->failed);
     return true;
 }
 
 /* Of a listing of directories alone, those that the item brings along. */
 static void listing_query_add_groups(struct tree_listing *listing,
-                                     const struct matched_item *sifted, struct json item)
+                                     const struct matched_item *matched, struct json item)
 {
     bool found =
-        item_directories_add_groups(&listing->followers, listing->place, sifted, item,
+        item_directories_add_groups(&listing->followers, listing->place, matched, item,
                                     &listing->tree->names, &listing->entries, &listing->failed);
     listing->stats.entries += found;
     listing->stats.skipped += !found;
@@ -210,10 +210,10 @@ static void listing_query_note_origin(const struct tree_listing *listing, const 
 static bool listing_query_add_item(struct tree_listing *listing, const struct page *page,
                                    struct json item)
 {
-    struct matched_item sifted;
+    struct matched_item matched;
     struct record_origin origin;
     struct file_proof *own;
-    switch (item_match_item(listing->plan, item, &listing->slices.keys, &sifted)) {
+    switch (item_match_item(listing->plan, item, &listing->slices.keys, &matched)) {
     case ITEM_MATCH_NO_MEMORY:
         return false;
     case ITEM_MATCH_UNREADABLE:
@@ -226,23 +226,23 @@ static bool listing_query_add_item(struct tree_listing *listing, const struct pa
         break;
     case ITEM_MATCH_COUNTS:
         if (listing->plan->pattern->groups) {
-            listing_query_add_groups(listing, &sifted, item);
+            listing_query_add_groups(listing, &matched, item);
             break;
         }
-        own = listing_query_own_file(listing, &sifted.key, item);
+        own = listing_query_own_file(listing, &matched.key, item);
         if ((!own || listing->items || listing_is_alone(listing)) &&
-            !listing_query_add_entry(listing, &sifted, item, own, page))
+            !listing_query_add_entry(listing, &matched, item, own, page))
             return false;
         break;
     }
     if (listing_is_alone(listing))
         return true;
     if (!listing->entries.failed)
-        item_directories_add_finding(&listing->followers, listing->place, &sifted.key,
+        item_directories_add_finding(&listing->followers, listing->place, &matched.key,
                                      &listing->tree->names, &listing->entries, &listing->failed);
     if (listing->proofs.count > 0) {
         listing_query_note_origin(listing, page, &origin);
-        proofs_consider(&listing->proofs, &sifted.key, item, &origin);
+        proofs_consider(&listing->proofs, &matched.key, item, &origin);
     }
     return true;
 }
@@ -267,7 +267,7 @@ static void listing_query_take_record(void *arg, struct json item, const char *r
         shortened_names_is_still(listing->place, &listing->tree->names, &key, item,
                                  listing->entries.items[entry].name, &failed)) {
         walk_note(listing->walk, &key, item);
-        listing->entries.items[entry].passed_over = !plan_requests(listing->plan, item, &failed);
+        listing->entries.items[entry].passed_over = !plan_selects(listing->plan, item, &failed);
         listing_query_describe(listing, &listing->entries.items[entry], item, request_id);
     }
     listing->entries.failed = listing->entries.failed || failed;
@@ -278,10 +278,10 @@ static void listing_query_take_record(void *arg, struct json item, const char *r
 static bool listing_query_is_wanted(const struct tree_listing *listing, uint64_t ties)
 {
     const struct read *query = listing->plan->query;
-    const struct selection *asked = listing->plan->asked;
+    const struct selection *selection = listing->plan->selection;
     bool reads_again = listing->full && listing->plan->reads_again;
     size_t had = reads_again ? listing->found : listing->stats.entries;
-    if (asked && asked->limit > 0 && listing->matched >= asked->limit)
+    if (selection && selection->limit > 0 && listing->matched >= selection->limit)
         return false;
     return query->limit == 0 || had < query->limit || (query->ties && ties == listing->last_tie);
 }
@@ -363,11 +363,12 @@ static void listing_query_take_all_records(void *arg, const struct error *err)
 /* Reads the records of the next slice of the page. */
 bool listing_start_slice(struct tree_listing *listing, struct error *err)
 {
-    const struct selection *asked = listing->plan->asked;
+    const struct selection *selection = listing->plan->selection;
     size_t limit = listing->plan->query->limit;
     size_t wanted = listing->found < limit ? limit - listing->found : 0;
-    if (asked && asked->limit > 0 && (wanted == 0 || asked->limit - listing->matched < wanted))
-        wanted = asked->limit - listing->matched;
+    if (selection && selection->limit > 0 &&
+        (wanted == 0 || selection->limit - listing->matched < wanted))
+        wanted = selection->limit - listing->matched;
     struct hydrate_from from = {.plan = listing->plan,
                                 .source = listing->source,
                                 .payer = listing->tree->payer,
@@ -495,8 +496,8 @@ static void listing_query_take_query_page(void *arg, const struct page *page,
 /* Who asks for no more than so many will not read all of the query. */
 static void listing_query_describe_all_wanted(struct tree_listing *listing)
 {
-    const struct selection *asked = listing->plan ? listing->plan->asked : NULL;
-    if (listing->all_wanted && listing->walk && !(asked && asked->limit > 0))
+    const struct selection *selection = listing->plan ? listing->plan->selection : NULL;
+    if (listing->all_wanted && listing->walk && !(selection && selection->limit > 0))
         walk_read_all(listing->walk);
 }
 

@@ -36,7 +36,7 @@ static struct place *place_new(const struct place *parent)
         place->table_prefix = arena_text(&place->arena, span_text(parent->table_prefix));
     if (parent->table_name)
         place->table_name = arena_text(&place->arena, span_text(parent->table_name));
-    place->asked = selection_copy(parent->asked, &place->arena);
+    place->selection = selection_copy(parent->selection, &place->arena);
     for (size_t i = 0; i < place->bindings.count; i++)
         place->bindings.items[i].value = arena_copy(&place->arena, parent->bindings.items[i].value);
     return place;
@@ -129,7 +129,7 @@ struct plan *place_plan(const struct place *place, struct error *err)
         error_no_memory(err);
         return NULL;
     }
-    struct question question = {
+    struct plan_subject subject = {
         .table = place->table,
         .table_name = table,
         .pattern = listing ? route->list : route->file,
@@ -140,12 +140,12 @@ struct plan *place_plan(const struct place *place, struct error *err)
                      : place->kind == PLACE_VALUE ? span_text(route->file->attribute)
                                                   : span_text(""),
         .shortened = place->shortened,
-        .asked = listing ? place->asked : NULL,
+        .selection = listing ? place->selection : NULL,
         .counts = place->kind == PLACE_LIST_FILE && place->companion == COMPANION_COUNT,
         .columns = columns,
         .column_count = column_count,
     };
-    struct plan *plan = plan_new(&question, err);
+    struct plan *plan = plan_new(&subject, err);
     free(table);
     return plan;
 }
@@ -213,20 +213,20 @@ void place_set_columns(struct place *place, struct span columns)
     place->columns = arena_copy(&place->arena, columns);
 }
 
-bool place_select(struct place *place, const struct selection *asked, bool show_secrets,
+bool place_select(struct place *place, const struct selection *selection, bool show_secrets,
                   struct error *err)
 {
     if (!place_has_records(place, err))
         return false;
-    if (!show_secrets && !selection_hides_secrets(asked, place->table, err))
+    if (!show_secrets && !selection_hides_secrets(selection, place->table, err))
         return false;
-    const struct selection *own = selection_copy(asked, &place->arena);
+    const struct selection *own = selection_copy(selection, &place->arena);
     if (!own || place->arena.failed)
         return error_no_memory(err);
-    place->asked = own;
+    place->selection = own;
     struct plan *plan = place_plan(place, err);
     if (!plan)
-        place->asked = NULL;
+        place->selection = NULL;
     plan_unref(plan);
     return plan != NULL;
 }

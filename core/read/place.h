@@ -62,7 +62,7 @@ struct place {
     struct span
         shortened; /* the name, where it ends in a digest and only a listing knows the key */
     const struct selection
-        *asked; /* in the arena: which of a listing's records; NULL: all it shows */
+        *selection; /* in the arena: which of a listing's records; NULL: all it shows */
 };
 
 struct place *place_root(const struct map *map);
@@ -145,7 +145,7 @@ void place_set_columns(struct place *place, struct span columns);
  * for nothing else that its directory shows. SHOW_SECRETS if a filter may look at secret
  * attributes. False with ERR filled, PLACE being unchanged: it lists no records, what is asked
  * can't be told, or memory ran out. */
-bool place_select(struct place *place, const struct selection *asked, bool show_secrets,
+bool place_select(struct place *place, const struct selection *selection, bool show_secrets,
                   struct error *err);
 
 /* Appends the name of CHILD, a step below PLACE or an entry of its listing, given the values of its

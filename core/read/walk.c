@@ -382,7 +382,7 @@ static bool walk_write_key(struct walk *walk)
 static bool walk_is_shared(const struct walk_from *from)
 {
     const struct plan *plan = from->plan;
-    return from->walks && plan->pattern->ttl_ms > 0 && !plan->asked && !plan->counts;
+    return from->walks && plan->pattern->ttl_ms > 0 && !plan->selection && !plan->counts;
 }
 
 bool walk_is_known(const struct walk_from *from)

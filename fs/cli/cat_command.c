@@ -24,7 +24,7 @@ static void cat_warn_of_placeholders(const struct path_turn *turn)
 {
     struct error why;
     CLEAN_UP(buf_clean_up) struct buf words = {0};
-    if (turn->place->asked || unlisted_is_none(&turn->tree, turn->place, &why))
+    if (turn->place->selection || unlisted_is_none(&turn->tree, turn->place, &why))
         return;
     buf_printf(&words, "the records are not all that the directory has: %s", why.text);
     app_note(turn->app, LOG_LEVEL_WARNING, turn->path, buf_text(&words));

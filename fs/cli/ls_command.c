@@ -153,7 +153,7 @@ static bool ls_print_sorted(struct path_turn *turn)
 static void ls_end_records(struct path_turn *turn, const char *what)
 {
     struct error why, partly;
-    if (turn->place->asked || unlisted_is_none(&turn->tree, turn->place, &why)) {
+    if (turn->place->selection || unlisted_is_none(&turn->tree, turn->place, &why)) {
         turn_end(turn, NULL);
         return;
     }

@@ -101,9 +101,9 @@ static void path_completion_list_records(struct path_words *words)
 {
     struct error ignored;
     bool suffixed = words->app->options->suffix[0];
-    const struct selection asked = {.limit = PATH_COMPLETION_RECORDS,
-                                    .begins = suffixed ? span_text("") : words->name};
-    if (place_select(words->place, &asked, false, &ignored))
+    const struct selection selection = {.limit = PATH_COMPLETION_RECORDS,
+                                        .begins = suffixed ? span_text("") : words->name};
+    if (place_select(words->place, &selection, false, &ignored))
         path_completion_list(words, 1);
     words->cut = words->cut || words->told >= PATH_COMPLETION_RECORDS;
 }

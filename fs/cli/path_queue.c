@@ -75,8 +75,9 @@ static void path_queue_take_place(void *arg, struct place *place, const struct e
     turn->resolution = NULL;
     turn->place = place;
     struct error why;
-    const struct selection *asked = turn->turns->narrowed;
-    if (place && (!asked || place_select(place, asked, turn->app->tree.show_secrets, &why))) {
+    const struct selection *selection = turn->turns->narrowed;
+    if (place &&
+        (!selection || place_select(place, selection, turn->app->tree.show_secrets, &why))) {
         turn->watched = turn->turns->ops->go_on && spending_watches(turn->turns->spending, place);
         if (turn->watched)
             turn_pause(turn); /* before it begins */
@@ -243,15 +244,16 @@ int path_queue_command(const struct options *options, char **paths, int count, i
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     struct cond filter;
     struct spending spending;
-    struct selection asked = {.filter = options->where ? &filter : NULL, .limit = options->limit};
+    struct selection selection = {.filter = options->where ? &filter : NULL,
+                                  .limit = options->limit};
     struct turns turns = {.app = &app,
                           .ops = ops,
                           .paths = paths,
                           .count = count,
                           .side_by_side = side_by_side,
                           .spending = &spending};
-    if (asked.filter || asked.limit > 0)
-        turns.narrowed = &asked;
+    if (selection.filter || selection.limit > 0)
+        turns.narrowed = &selection;
     struct mounted_paths mounted;
     mounted_paths_init(&mounted, options);
     if (!mounted_paths_take(&mounted, paths, count)) {
@@ -268,7 +270,7 @@ int path_queue_command(const struct options *options, char **paths, int count, i
     app.tree.table_width = screen_columns();
     if (!ready)
         app.status = EXIT_FAILURE;
-    else if (!asked.filter || path_queue_read_filter(&app, &arena, &filter))
+    else if (!selection.filter || path_queue_read_filter(&app, &arena, &filter))
         path_queue_run(&turns);
     app_clean_up(&app);
     mounted_paths_clean_up(&mounted);

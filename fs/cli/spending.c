@@ -84,8 +84,8 @@ bool spending_agrees(struct spending *spending, const struct place *place, const
     struct plan *plan = place_plan(place, err);
     if (!plan)
         return false;
-    const struct cost_units *units = &plan->cost.units;
-    double next = plan->cost.pages || spending->units > 0 ? units->page : units->most;
+    const struct cost_rcu *rcu = &plan->cost.rcu;
+    double next = plan->cost.pages || spending->units > 0 ? rcu->page : rcu->most;
     plan_unref(plan);
     if (!spending->refused && spending->units + next <= spending->allowed)
         return true;

@@ -398,14 +398,14 @@ static enum item_match_verdict verdict_on(const char *path, const char *item)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    struct matched_item sifted;
+    struct matched_item matched;
     struct error err = {0};
     parse_item(item, &doc);
     struct place *place = resolve(path, &plain);
     struct plan *plan = place_plan(place, &err);
     if (!plan)
         CHECK_FAIL("%s", err.text);
-    enum item_match_verdict verdict = item_match_item(plan, json_root(&doc), &arena, &sifted);
+    enum item_match_verdict verdict = item_match_item(plan, json_root(&doc), &arena, &matched);
     plan_unref(plan);
     place_destroy(place);
     return verdict;
