@@ -439,13 +439,12 @@ static void explain_write_not_listed(const struct tree *tree, const struct place
 /* Where the listing's @count is made, if no item is read for it. */
 static void explain_write_where_counted(const struct place *place, struct buf *out)
 {
-    struct place counted = *place; /* borrows all that it owns */
-    place_count(&counted);
-    struct plan *plan = place_plan(&counted, NULL);
+    struct place *counted = place_copy_as(place, COMPANION_COUNT);
+    const struct plan *plan = counted ? place_plan(counted, NULL) : NULL;
     if (plan && plan->query->index && !plan->reads_again)
         explain_write_member(out, "count", SPAN_LITERAL("counted in the index"));
     out->failed = out->failed || !plan;
-    plan_unref(plan);
+    place_destroy(counted);
 }
 
 /* What a form took that was read lately: its query, and its records where these are read again. */
@@ -475,26 +474,21 @@ static bool explain_write_forms(struct buf *out, const struct tree *tree, const 
 {
     static const struct {
         const char *name;
-        enum place_kind kind;
         enum companion companion;
     } forms[] = {
-        {"names", PLACE_DIRECTORY, COMPANION_NONE},
-        {"@jsonl", PLACE_LIST_FILE, COMPANION_JSONL},
-        {"@csv", PLACE_LIST_FILE, COMPANION_CSV},
-        {"@table", PLACE_LIST_FILE, COMPANION_TABLE},
-        {"@count", PLACE_LIST_FILE, COMPANION_COUNT},
-        {"@summary", PLACE_LIST_FILE, COMPANION_SUMMARY},
+        {"names", COMPANION_NONE},   {"@jsonl", COMPANION_JSONL}, {"@csv", COMPANION_CSV},
+        {"@table", COMPANION_TABLE}, {"@count", COMPANION_COUNT}, {"@summary", COMPANION_SUMMARY},
     };
     buf_add_text(out, ",\n  \"forms\": {");
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         CLEAN_UP(price_clean_up) struct price price = {0};
         CLEAN_UP(buf_clean_up) struct buf cost = {0};
-        struct place form = *place; /* borrows all that PLACE owns */
-        form.kind = forms[i].kind;
-        form.companion = forms[i].companion;
-        if (!price_init(&price, &form, &tree->names, NULL))
+        struct place *form = place_copy_as(place, forms[i].companion);
+        if (!form || !price_init(&price, form, &tree->names, NULL)) {
+            place_destroy(form);
             return false;
-        bool is_names = form.kind == PLACE_DIRECTORY;
+        }
+        bool is_names = form->kind == PLACE_DIRECTORY;
         if (is_names) { /* contents are not read for them */
             price.cost.batches = false;
             price.cost.rcu.record = 0;
@@ -505,10 +499,11 @@ static bool explain_write_forms(struct buf *out, const struct tree *tree, const 
         buf_add_text(out, ", \"units\": ");
         cost_write_rcu_json(&price.cost, out);
         bool again = price.plan && price.plan->reads_again && !is_names;
-        bool is_known = form.companion != COMPANION_COUNT && (!again || stats->has_records);
+        bool is_known = form->companion != COMPANION_COUNT && (!again || stats->has_records);
         explain_write_form_read(out, stats, is_known, again);
         buf_add_char(out, '}');
         out->failed = out->failed || cost.failed;
+        place_destroy(form);
     }
     buf_add_text(out, "\n  }");
     return true;

@@ -8,7 +8,6 @@
 void price_clean_up(struct price *price)
 {
     proofs_clean_up(&price->proofs);
-    plan_unref(price->plan);
     *price = (struct price){0};
 }
 
@@ -18,11 +17,10 @@ static bool price_add_target(struct price *price, const struct place *place,
 {
     struct error err = {0};
     struct place *target = links_example(place, names);
-    struct plan *plan = target && place_is_read(target) ? place_plan(target, &err) : NULL;
+    const struct plan *plan = target && place_is_read(target) ? place_plan(target, &err) : NULL;
     if (plan)
         cost_add(&price->target, &plan->cost);
     price->target_is_entry = plan && plan->entry && place_is_read(place);
-    plan_unref(plan);
     bool known = target && err.kind != ERROR_NO_MEMORY;
     place_destroy(target);
     return known;

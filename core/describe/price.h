@@ -6,11 +6,11 @@
 #include "core/read/file_proof.h"
 
 struct price {
-    struct plan *plan;    /* owned reference; NULL where the map alone tells what is there */
-    struct proofs proofs; /* of a directory's own files */
-    struct cost target;   /* of what a link leads to */
-    bool target_is_entry; /* of a listing, which is searched where its name is shortened */
-    struct cost cost;     /* of all, and of the way here */
+    const struct plan *plan; /* the place's; NULL where the map alone tells what is there */
+    struct proofs proofs;    /* of a directory's own files */
+    struct cost target;      /* of what a link leads to */
+    bool target_is_entry;    /* of a listing, which is searched where its name is shortened */
+    struct cost cost;        /* of all, and of the way here */
 };
 
 /* False with ERR filled: nothing can have the values that the path gives, or memory ran out. To be

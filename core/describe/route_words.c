@@ -24,7 +24,6 @@ bool route_words_cost(const struct place *directory, const struct route *route,
     struct error why = {0};
     struct place *place = place_example(directory, route);
     bool found = place && price_init(&price, place, names, &why);
-    place_destroy(place);
     if (found)
         *out = price.cost;
     if (found && pattern->limit_param) { /* what stands in for the number is a small one */
@@ -35,7 +34,9 @@ bool route_words_cost(const struct place *directory, const struct route *route,
     if (!found) /* nothing that could stand in for what is typed suits it */
         cost_of_pattern(pattern, NULL, pattern->limit, out);
     out->described = false; /* that is the same for all */
-    return place && why.kind != ERROR_NO_MEMORY;
+    bool known = place && why.kind != ERROR_NO_MEMORY;
+    place_destroy(place);
+    return known;
 }
 
 /* The parameter of ROUTE's own step that VALUE goes up to; NULL where the step says nothing of it.

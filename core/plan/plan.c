@@ -463,6 +463,13 @@ static enum plan_kind plan_kind_for(const struct plan_subject *subject)
     return pattern->by_key ? PLAN_KEY : PLAN_FIND;
 }
 
+static unsigned long plans_made;
+
+unsigned long plan_count_made(void)
+{
+    return plans_made;
+}
+
 struct plan *plan_new(const struct plan_subject *subject, struct error *err)
 {
     struct plan *plan = calloc(1, sizeof *plan);
@@ -478,7 +485,9 @@ struct plan *plan_new(const struct plan_subject *subject, struct error *err)
         .kind_of = subject->kind,
         .path = *subject->path,
         .references = 1,
+        .self = plan,
     };
+    plans_made++;
     if (plan->kind == PLAN_LIST)
         plan->selection = selection_copy(subject->selection, &plan->arena);
     plan->table_name = arena_text(&plan->arena, span_text(subject->table_name));
@@ -494,20 +503,22 @@ struct plan *plan_new(const struct plan_subject *subject, struct error *err)
     return NULL;
 }
 
-struct plan *plan_ref(struct plan *plan)
+const struct plan *plan_ref(const struct plan *plan)
 {
-    plan->references++;
+    if (plan)
+        plan->self->references++;
     return plan;
 }
 
-void plan_unref(struct plan *plan)
+void plan_unref(const struct plan *plan)
 {
-    if (!plan || --plan->references > 0)
+    struct plan *mine = plan ? plan->self : NULL;
+    if (!mine || --mine->references > 0)
         return;
-    read_destroy(plan->query);
-    arena_clean_up(&plan->arena);
-    model_unref(plan->table);
-    free(plan);
+    read_destroy(mine->query);
+    arena_clean_up(&mine->arena);
+    model_unref(mine->table);
+    free(mine);
 }
 
 /* What plan_holds looks at, and what dates the file, must come with the one attribute that is

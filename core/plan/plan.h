@@ -35,8 +35,7 @@ enum plan_kind {
     PLAN_LIST,   /* all records of a query, page by page */
 };
 
-/* Constant once made, and reference-counted: a question that is under way may outlive whoever asked
- * it first. */
+/* Constant and reference-counted: a request under way may outlive the lookup that started it. */
 struct plan {
     enum plan_kind kind;
     const struct model *table;
@@ -58,12 +57,16 @@ struct plan {
     struct cost cost;
     struct arena arena;
     size_t references;
+    struct plan *self; /* itself, to count references: every holder sees it const */
 };
 
 /* NULL with ERR filled: ERROR_INVALID when nothing can have the values that the path gives. */
 struct plan *plan_new(const struct plan_subject *subject, struct error *err);
-struct plan *plan_ref(struct plan *plan);
-void plan_unref(struct plan *plan); /* NULL is fine */
+/* NULL is fine for both. */
+const struct plan *plan_ref(const struct plan *plan);
+void plan_unref(const struct plan *plan);
+/* The number of plans made so far, for tests. */
+unsigned long plan_count_made(void);
 
 /* The Read of COUNT records by their keys: the plan's second step, or its only one. The caller
  * destroys it. NULL with ERR filled when memory ran out. */

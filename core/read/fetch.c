@@ -22,7 +22,7 @@ struct fetch {
     const struct tree *tree;
     const struct place *place;
     enum fetch_state state;
-    struct plan *plan;        /* owned reference; NULL when none could be made */
+    const struct plan *plan;  /* PLACE's; NULL when none could be made */
     struct source *source;    /* holds a reference */
     struct arena arena;       /* of KEY, once a query has told it */
     struct key key;           /* of the record that is read */
@@ -41,7 +41,6 @@ static void fetch_destroy(struct fetch *fetch)
     if (fetch->wait)
         cache_leave(fetch->wait);
     loop_remove_timer(fetch->timer);
-    plan_unref(fetch->plan);
     arena_clean_up(&fetch->arena);
     source_unref(fetch->source);
     free(fetch);

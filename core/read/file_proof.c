@@ -5,7 +5,6 @@
 static void file_proof_clean_up(struct file_proof *proof)
 {
     pick_clean_up(&proof->pick);
-    plan_unref(proof->plan);
     place_destroy(proof->place);
 }
 

@@ -8,13 +8,13 @@
 #include "core/read/entries.h"
 
 struct file_proof {
-    struct span name;    /* in the owner's arena */
-    struct place *place; /* owned */
-    struct plan *plan;   /* owned reference */
-    bool listed;         /* its record has been told among those of the directory's listing */
-    bool covered;        /* the directory's own listing brings all that is to be looked at */
-    struct pick pick;    /* of a covered one */
-    struct error failed; /* why the finder gave up; kind ERROR_NONE when it did not */
+    struct span name;        /* in the owner's arena */
+    struct place *place;     /* owned */
+    const struct plan *plan; /* PLACE's */
+    bool listed;             /* its record has been told among those of the directory's listing */
+    bool covered;            /* the directory's own listing brings all that is to be looked at */
+    struct pick pick;        /* of a covered one */
+    struct error failed;     /* why the finder gave up; kind ERROR_NONE when it did not */
 };
 
 struct proofs {

@@ -8,9 +8,9 @@
 
 /* A question under way: belongs to the cache's flight, and may outlive who asked it first. */
 struct item_flight {
-    struct plan *plan;     /* owned reference */
-    struct source *source; /* holds a reference */
-    struct payer *payer;   /* holds a reference: of who asked first */
+    const struct plan *plan; /* holds a reference */
+    struct source *source;   /* holds a reference */
+    struct payer *payer;     /* holds a reference: of who asked first */
     struct loop *loop;
     struct read *read; /* owned; NULL when the plan's own query is asked */
     struct cache_flight *cache_flight;

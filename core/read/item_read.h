@@ -15,9 +15,9 @@ struct item_read {
     struct payer *payer; /* may be NULL; the question keeps its own reference */
     int64_t stale_ms;    /* by how much older than its ttl an answer may be in an outage */
     bool in_outage;      /* one was just met: what is not too old for it needs no second attempt */
-    struct plan *plan;   /* borrowed; the question keeps its own reference */
-    struct read *read;   /* of one record by its key; handed over, whatever becomes of the question.
-                          * NULL: the plan's query, of which the finder chooses */
+    const struct plan *plan; /* borrowed; the question keeps its own reference */
+    struct read *read; /* of one record by its key; handed over, whatever becomes of the question.
+                        * NULL: the plan's query, of which the finder chooses */
     /* Of PLAN_SEARCH, whose item is the one with the place's shortened name; borrowed and copied.
      */
     const struct place *place;

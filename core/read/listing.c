@@ -204,7 +204,7 @@ static bool listing_prepare(struct tree_listing *listing, struct error *err)
     if (place->kind == PLACE_PLACEHOLDER)
         return unlisted_refuse(listing->tree, place, err);
     if (place_is_listing(place)) {
-        listing->plan = place_plan(place, err);
+        listing->plan = plan_ref(place_plan(place, err));
         if (!listing->plan)
             return false;
         listing->full = listing->full || listing->plan->parts.late;

@@ -50,10 +50,10 @@ struct tree_listing {
     struct entries entries;   /* of the page in hand */
     struct loop_timer *timer; /* until the next page is begun */
 
-    struct plan *plan;     /* of the query; owned reference */
-    struct source *source; /* of the query under way; holds a reference */
-    struct walk *walk;     /* through the query's pages; owned */
-    struct read *tables;   /* of LISTING_TABLES and LISTING_NAMES; owned */
+    const struct plan *plan; /* of the query; holds a reference */
+    struct source *source;   /* of the query under way; holds a reference */
+    struct walk *walk;       /* through the query's pages; owned */
+    struct read *tables;     /* of LISTING_TABLES and LISTING_NAMES; owned */
     struct source_call *call;
     const struct map_environment *environment; /* whose tables are being asked for */
     struct place asking;                       /* for them: a place in that environment */

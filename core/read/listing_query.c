@@ -513,13 +513,14 @@ void tree_list_read_all(struct tree_listing *listing)
 static void listing_query_use_what_is_known(struct tree_listing *listing,
                                             const struct walk_from *from)
 {
-    struct place listed = *listing->place; /* borrows all that it owns */
     struct walk_from plain = *from;
     if (!listing->plan->counts && !listing->plan->index_suffices)
         return;
-    listed.kind = PLACE_DIRECTORY;
-    listed.columns = span_text("");
-    struct plan *plan = place_plan(&listed, NULL);
+    struct place *listed = place_copy_as(listing->place, COMPANION_NONE);
+    if (listed)
+        place_set_columns(listed, span_text(""));
+    const struct plan *plan = listed ? plan_ref(place_plan(listed, NULL)) : NULL;
+    place_destroy(listed);
     plain.plan = plan;
     bool known = plan && walk_is_known(&plain);
     if (!known && plan && listing->plan->counts) {

@@ -24,6 +24,8 @@ static struct place *place_new(const struct place *parent)
     struct arena own = {0};
     *place = *parent;
     place->arena = own;
+    place->self = place;
+    place->plan = NULL;
     map_ref(place->map);
     model_ref(place->table);
     place_copy_text(place, &place->environment_name);
@@ -45,17 +47,40 @@ static struct place *place_new(const struct place *parent)
 struct place *place_copy(const struct place *place)
 {
     struct place *copy = place_new(place);
-    if (!copy || !copy->arena.failed)
-        return copy;
-    place_destroy(copy);
-    return NULL;
+    if (copy && copy->arena.failed) {
+        place_destroy(copy);
+        return NULL;
+    }
+    if (copy)
+        copy->plan = plan_ref(place->self->plan);
+    return copy;
+}
+
+static void place_drop_plan(struct place *place)
+{
+    plan_unref(place->plan);
+    place->plan = NULL;
+}
+
+struct place *place_copy_as(const struct place *place, enum companion companion)
+{
+    struct place *copy = place_copy(place);
+    if (!copy)
+        return NULL;
+    if ((copy->companion == COMPANION_COUNT) != (companion == COMPANION_COUNT))
+        place_drop_plan(copy);
+    copy->kind = companion == COMPANION_NONE   ? PLACE_DIRECTORY
+                 : companion == COMPANION_INFO ? PLACE_LIST_INFO
+                                               : PLACE_LIST_FILE;
+    copy->companion = companion;
+    return copy;
 }
 
 struct place *place_root(const struct map *map)
 {
     struct place *place = calloc(1, sizeof *place);
     if (place)
-        *place = (struct place){.kind = PLACE_ROOT, .map = map_ref(map)};
+        *place = (struct place){.kind = PLACE_ROOT, .map = map_ref(map), .self = place};
     return place;
 }
 
@@ -63,6 +88,7 @@ void place_destroy(struct place *place)
 {
     if (!place)
         return;
+    plan_unref(place->plan);
     arena_clean_up(&place->arena);
     model_unref(place->table);
     map_unref(place->map);
@@ -113,7 +139,7 @@ bool place_is_read(const struct place *place)
     return place->kind >= PLACE_LIST_INFO || (place->kind == PLACE_DIRECTORY && place->route->list);
 }
 
-struct plan *place_plan(const struct place *place, struct error *err)
+struct plan *place_new_plan(const struct place *place, struct error *err)
 {
     const struct route *route = place->route;
     bool listing = place_is_listing(place);
@@ -148,6 +174,13 @@ struct plan *place_plan(const struct place *place, struct error *err)
     struct plan *plan = plan_new(&subject, err);
     free(table);
     return plan;
+}
+
+const struct plan *place_plan(const struct place *place, struct error *err)
+{
+    if (!place->self->plan)
+        place->self->plan = place_new_plan(place, err);
+    return place->self->plan;
 }
 
 /* Appends the directories below DIRECTORY that list records, with a comma between, as far as ROOM
@@ -206,10 +239,12 @@ void place_count(struct place *place)
     place->kind = PLACE_LIST_FILE;
     place->companion = COMPANION_COUNT;
     place->columns = span_text("");
+    place_drop_plan(place);
 }
 
 void place_set_columns(struct place *place, struct span columns)
 {
+    place_drop_plan(place);
     place->columns = arena_copy(&place->arena, columns);
 }
 
@@ -223,12 +258,12 @@ bool place_select(struct place *place, const struct selection *selection, bool s
     const struct selection *own = selection_copy(selection, &place->arena);
     if (!own || place->arena.failed)
         return error_no_memory(err);
+    place_drop_plan(place);
     place->selection = own;
-    struct plan *plan = place_plan(place, err);
-    if (!plan)
-        place->selection = NULL;
-    plan_unref(plan);
-    return plan != NULL;
+    if (place_plan(place, err))
+        return true;
+    place->selection = NULL;
+    return false;
 }
 
 static bool place_find_environment(struct place *place, struct span name, struct error *err)
@@ -600,6 +635,7 @@ struct place *place_table(const struct place *place, const struct model *model)
     struct place *table = place_copy(place);
     if (!table)
         return NULL;
+    place_drop_plan(table);
     place_enter_table(table, model);
     return table;
 }
@@ -609,6 +645,7 @@ struct place *place_undescribed(const struct place *place)
     struct place *table = place_copy(place);
     if (!table)
         return NULL;
+    place_drop_plan(table);
     model_unref(table->table);
     table->kind = PLACE_TABLE;
     table->table = NULL;
@@ -706,10 +743,9 @@ struct place *place_resolve(const struct map *map, struct span path,
 
 void place_add_way(struct place *place, const struct place *from)
 {
-    struct plan *plan = place_plan(from, NULL);
+    const struct plan *plan = place_plan(from, NULL);
     if (plan)
         cost_add(&place->way, &plan->cost);
-    plan_unref(plan);
 }
 
 bool place_write_name(const struct place *place, const struct route *child,

@@ -62,14 +62,16 @@ struct place {
     struct span
         shortened; /* the name, where it ends in a digest and only a listing knows the key */
     const struct selection
-        *selection; /* in the arena: which of a listing's records; NULL: all it shows */
+        *selection;          /* in the arena: which of a listing's records; NULL: all it shows */
+    const struct plan *plan; /* holds a reference; NULL until place_plan makes it */
+    struct place *self; /* itself, for place_plan; of a plain copy: the place it borrows from */
 };
 
 struct place *place_root(const struct map *map);
 /* The same place once more, for who outlives its owner. NULL when memory ran out. */
 struct place *place_copy(const struct place *place);
 void place_destroy(struct place *place); /* NULL is fine */
-/* What it takes alone, in bytes. */
+/* The bytes that it takes alone, without its plan. */
 size_t place_memory(const struct place *place); /* NULL takes none */
 bool place_is_directory(const struct place *place);
 /* Whether it is a directory in which a PLACE_FACT of each kind stands. */
@@ -124,9 +126,13 @@ bool place_is_listing(const struct place *place);
 bool place_is_read(const struct place *place);
 /* The record that PLACE is a companion of. */
 struct linked place_linked(const struct place *place);
-/* How that is read; only for a place of which place_is_read. NULL with ERR filled: ERROR_INVALID
- * when nothing can have the values that the path gives. */
-struct plan *place_plan(const struct place *place, struct error *err);
+/* The plan of PLACE, for which place_is_read holds. The first call makes it; PLACE and its copies
+ * keep it, and each caller that executes, prints, prices or bills PLACE uses this one. Borrowed:
+ * plan_ref it for use beyond PLACE. NULL with ERR filled: ERROR_INVALID if no item can have the
+ * values that the path gives. */
+const struct plan *place_plan(const struct place *place, struct error *err);
+/* Another plan of PLACE, which the caller may change and must plan_unref. */
+struct plan *place_new_plan(const struct place *place, struct error *err);
 
 /* Adds to PLACE's way what reading the record of the link FROM costs, which led to it. */
 void place_add_way(struct place *place, const struct place *from);
@@ -135,6 +141,9 @@ void place_add_way(struct place *place, const struct place *from);
  * ERROR_INVALID.
  */
 bool place_has_records(const struct place *place, struct error *err);
+/* A copy of PLACE, which is a listing of records, as its companion of that form; COMPANION_NONE: as
+ * its directory. NULL when memory ran out. */
+struct place *place_copy_as(const struct place *place, enum companion companion);
 /* Makes PLACE, which has records, the file that counts them. */
 void place_count(struct place *place);
 /* Of the records of PLACE, a listing, no more is wanted than COLUMNS, which are written as in the

@@ -119,7 +119,7 @@ void sample_reader_path(struct peek *peek, const char *path, bool named)
         error_set(&why, ERROR_NOT_LISTABLE, "no record is read for this; name one, or a listing");
     else if (place)
         reading.source = source_ref(sources_for(peek->app->sources, place, &why));
-    reading.plan = reading.source ? place_plan(place, &why) : NULL;
+    reading.plan = reading.source ? place_new_plan(place, &why) : NULL;
     if (reading.plan && reading.plan->kind == PLAN_SEARCH)
         error_set(&why, ERROR_INVALID, "a name that is cut can't be sampled; name its directory");
     else if (reading.plan && (!peek->look || peek->look(peek->arg, path, reading.plan)))

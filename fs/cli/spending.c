@@ -81,12 +81,11 @@ static bool spending_request(const struct spending *spending, const struct place
 bool spending_agrees(struct spending *spending, const struct place *place, const char *path,
                      struct error *err)
 {
-    struct plan *plan = place_plan(place, err);
+    const struct plan *plan = place_plan(place, err);
     if (!plan)
         return false;
     const struct cost_rcu *rcu = &plan->cost.rcu;
     double next = plan->cost.pages || spending->units > 0 ? rcu->page : rcu->most;
-    plan_unref(plan);
     if (!spending->refused && spending->units + next <= spending->allowed)
         return true;
     spending->refused = spending->refused || !spending_request(spending, place, path, next);

@@ -224,11 +224,9 @@ static const char *account_words_of(const struct plan *plan)
 void account_note_read(struct account *account, const struct place *place)
 {
     struct error ignored;
-    struct plan *plan = place_is_read(place) ? place_plan(place, &ignored) : NULL;
-    if (!plan || account->read.size) {
-        plan_unref(plan);
+    const struct plan *plan = place_is_read(place) ? place_plan(place, &ignored) : NULL;
+    if (!plan || account->read.size)
         return;
-    }
     CLEAN_UP(buf_clean_up) struct buf pattern = {0};
     buf_printf(&pattern, "%s/%s", plan->table->path_name, plan->pattern->path);
     account_write_member(&account->read, "table", span_text(plan->table_name));
@@ -236,7 +234,6 @@ void account_note_read(struct account *account, const struct place *place)
         account_write_member(&account->read, "index", span_text(plan->query->index));
     account_write_member(&account->read, "pattern", buf_span(&pattern));
     account_write_member(&account->read, "plan", span_text(account_words_of(plan)));
-    plan_unref(plan);
 }
 
 void account_finish(struct account *account, int error)

@@ -53,11 +53,10 @@ static void check_query(const char *path, const char *want)
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct error err = {0};
     struct place *place = resolve(path, &plain);
-    struct plan *plan = place_plan(place, &err);
+    const struct plan *plan = place_plan(place, &err);
     if (!plan || !plan->query)
         CHECK_FAIL("%s: %s", path, plan ? "no query" : err.text);
     write_read(&got, plan->query);
-    plan_unref(plan);
     place_destroy(place);
     CHECK_TEXT(buf_text(&got), want);
 }
@@ -66,8 +65,7 @@ static void check_no_query(const char *path, const char *want)
 {
     struct error err = {0};
     struct place *place = resolve(path, &plain);
-    struct plan *plan = place_plan(place, &err);
-    plan_unref(plan);
+    const struct plan *plan = place_plan(place, &err);
     place_destroy(place);
     CHECK(!plan);
     CHECK_INT(err.kind, ERROR_INVALID);
@@ -79,7 +77,7 @@ static void check_key(const char *path, const char *want)
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     struct error err = {0};
     struct place *place = resolve(path, &plain);
-    struct plan *plan = place_plan(place, &err);
+    const struct plan *plan = place_plan(place, &err);
     CHECK(!plan || (plan->kind == PLAN_KEY && !plan->query));
     for (size_t i = 0; plan && i < plan->key.count; i++) {
         buf_add_text(&got, i ? " " : "");
@@ -88,7 +86,6 @@ static void check_key(const char *path, const char *want)
         write_value(&got, plan->key.attributes[i].value);
     }
     bool ok = plan;
-    plan_unref(plan);
     place_destroy(place);
     CHECK_TEXT(ok ? buf_text(&got) : err.text, want);
 }
@@ -402,11 +399,10 @@ static enum item_match_verdict verdict_on(const char *path, const char *item)
     struct error err = {0};
     parse_item(item, &doc);
     struct place *place = resolve(path, &plain);
-    struct plan *plan = place_plan(place, &err);
+    const struct plan *plan = place_plan(place, &err);
     if (!plan)
         CHECK_FAIL("%s", err.text);
     enum item_match_verdict verdict = item_match_item(plan, json_root(&doc), &arena, &matched);
-    plan_unref(plan);
     place_destroy(place);
     return verdict;
 }
@@ -438,9 +434,8 @@ static bool holds(const char *path, const char *item)
     struct place *place = resolve(path, &plain);
     CHECK(item_match_key(place->table, json_root(&doc), &arena, &key));
     struct error err = {0};
-    struct plan *plan = place_plan(place, &err);
+    const struct plan *plan = place_plan(place, &err);
     bool ok = plan_holds(plan, &key, json_root(&doc), &err);
-    plan_unref(plan);
     place_destroy(place);
     CHECK_INT(err.kind, ok ? ERROR_NONE : ERROR_NOT_FOUND);
     return ok;
@@ -561,9 +556,8 @@ static void check_items(const char *path, const char *want)
     struct error err = {0};
     struct key key = text_key("a", "b");
     struct place *place = resolve(path, &plain);
-    struct plan *plan = place_plan(place, &err);
+    const struct plan *plan = place_plan(place, &err);
     struct read *read = plan_items(plan, &key, 1, &err);
-    plan_unref(plan);
     CHECK(read && read->kind == READ_ITEMS && read->key_count == 1);
     write_read(&got, read);
     read_destroy(read);
@@ -646,13 +640,12 @@ static void identity_of(const char *path, struct buf *out)
 {
     struct error err = {0};
     struct place *place = resolve(path, &plain);
-    struct plan *plan = place_plan(place, &err);
+    const struct plan *plan = place_plan(place, &err);
     if (!plan)
         CHECK_FAIL("%s", err.text);
     plan_identity(plan, out);
     if (plan->query)
         read_identity(plan->query, out);
-    plan_unref(plan);
     place_destroy(place);
 }
 
@@ -689,11 +682,9 @@ static bool covers(const char *directory, const char *file)
 {
     struct error err = {0};
     struct place *list = resolve(directory, &plain), *one = resolve(file, &plain);
-    struct plan *list_plan = place_plan(list, &err), *file_plan = place_plan(one, &err);
+    const struct plan *list_plan = place_plan(list, &err), *file_plan = place_plan(one, &err);
     CHECK(list_plan && file_plan);
     bool covered = plan_covers(list_plan, file_plan);
-    plan_unref(list_plan);
-    plan_unref(file_plan);
     place_destroy(list);
     place_destroy(one);
     return covered;
@@ -762,6 +753,29 @@ static void test_what_has_to_be_looked_at_is_counted_by_its_keys(void)
     close_map();
 }
 
+static void test_a_place_has_one_plan(void)
+{
+    load_example();
+    struct error err = {0};
+    struct place *place = resolve("/prod/jobs/by-index/shopify/a-b/latest", &plain);
+    unsigned long before = plan_count_made();
+    const struct plan *plan = place_plan(place, &err);
+    struct place *copy = place_copy(place), *csv = place_copy_as(place, COMPANION_CSV);
+    struct place *count = place_copy_as(place, COMPANION_COUNT);
+    CHECK(plan && copy && csv && count);
+    bool shared = place_plan(place, &err) == plan && place_plan(copy, &err) == plan &&
+                  place_plan(csv, &err) == plan;
+    CHECK_INT(plan_count_made() - before, 1);
+    bool counts = place_plan(count, &err)->counts;
+    CHECK_INT(plan_count_made() - before, 2);
+    place_destroy(place);
+    place_destroy(copy);
+    place_destroy(csv);
+    place_destroy(count);
+    close_map();
+    CHECK(shared && counts);
+}
+
 static const struct check_test tests[] = {
     {"the_source_counts_where_whatever_it_gives_counts",
      test_the_source_counts_where_whatever_it_gives_counts},
@@ -809,6 +823,7 @@ static const struct check_test tests[] = {
      test_a_listing_of_the_partition_covers_its_files},
     {"an_entry_of_an_index_that_is_not_read_again_comes_from_it",
      test_an_entry_of_an_index_that_is_not_read_again_comes_from_it},
+    {"a_place_has_one_plan", test_a_place_has_one_plan},
 };
 
 CHECK_MAIN(tests)

@@ -2,6 +2,7 @@
  * it, what is kept, and that a question can be given up at any time. */
 #include "core/read/tree.h"
 
+#include "core/describe/explain.h"
 #include "tests/unit/check.h"
 #include "tests/unit/sample.h"
 #include "tests/unit/scene.h"
@@ -1734,6 +1735,27 @@ static void test_listings_that_the_cache_lets_go_of_leave_nothing(void)
     scene_close(&scene);
 }
 
+static void test_a_place_that_is_billed_read_and_explained_has_one_plan(void)
+{
+    CLEAN_UP(told_clean_up) struct told file = {0}, listing = {0};
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    struct error err;
+    open_example();
+    struct place *place = resolve("/prod/jobs/by-id/j1");
+    unsigned long before = plan_count_made();
+    const struct plan *billed = place_plan(place, &err);
+    CHECK(tree_read(&scene.tree, place, scene_take_file, &file));
+    loop_run(scene.loop);
+    CHECK(explain_write(&scene.tree, place, span_text("/"), false, &text, &err));
+    CHECK(place_plan(place, &err) == billed);
+    place_destroy(place);
+    CHECK_TEXT(buf_text(&file.bytes), J1);
+    CHECK_INT(plan_count_made() - before, 1);
+    CHECK(scene_list(&scene, "/prod/jobs/by-index/shopify/acme/latest", &listing));
+    CHECK_INT(plan_count_made() - before, 2);
+    close_scene();
+}
+
 static const struct check_test tests[] = {
     {"listings_that_the_cache_lets_go_of_leave_nothing",
      test_listings_that_the_cache_lets_go_of_leave_nothing},
@@ -1857,6 +1879,8 @@ static const struct check_test tests[] = {
     {"info_of_a_listing_says_what_was_skipped", test_info_of_a_listing_says_what_was_skipped},
     {"a_key_of_another_type_ends_a_listing", test_a_key_of_another_type_ends_a_listing},
     {"each_path_has_its_own_patience", test_each_path_has_its_own_patience},
+    {"a_place_that_is_billed_read_and_explained_has_one_plan",
+     test_a_place_that_is_billed_read_and_explained_has_one_plan},
 };
 
 CHECK_MAIN(tests)

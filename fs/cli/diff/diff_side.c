@@ -34,7 +34,6 @@ static struct diff_side_entry *diff_side_push_entry(struct diff_side_entries *en
 void diff_side_clean_up(struct diff_side *side)
 {
     tree_list_end(side->listing);
-    plan_unref(side->plan);
     buf_clean_up(&side->prefix);
     diff_side_clean_up_entries(&side->records);
     diff_side_clean_up_entries(&side->others);

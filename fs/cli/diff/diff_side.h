@@ -27,7 +27,7 @@ struct diff_side {
     struct app *app;
     const char *path;          /* borrowed */
     const struct place *place; /* borrowed */
-    struct plan *plan;         /* of its listing; owned reference, or NULL */
+    const struct plan *plan;   /* of its listing: PLACE's, or NULL */
     struct span order; /* the attribute by whose order records come and are named; empty: none */
     struct buf prefix; /* owned: what stands there before all that names say */
     bool all_begin_so; /* and the records of the listing all have that there */
