@@ -1,4 +1,4 @@
-/* A command, as the table of them in main.c has it. */
+/* The table of commands, in main.c. */
 #ifndef DDBFS_FS_CLI_COMMAND_H
 #define DDBFS_FS_CLI_COMMAND_H
 
@@ -7,17 +7,17 @@
 struct command {
     const char *name;
     const char *arguments;
-    const char *help;
-    const char *example; /* a command line, and what it is for */
+    const char *help;    /* ASCII */
+    const char *example; /* a command line */
     command_fn *run;
-    enum word_kind first, others; /* what its words may be that are no options */
+    enum word_kind first, others; /* the kinds of its operands */
 };
 
-/* Ends with one without a name. */
+/* The last one has no name. */
 extern const struct command commands[];
 
-/* Without the mount its commands are not offered, and say so to who tries them. */
+/* False for the commands of the mount, if it was not built. */
 bool command_is_offered(const struct command *command);
-const struct command *command_find(const char *name); /* NULL when there is none */
+const struct command *command_find(const char *name); /* NULL: no such command */
 
 #endif

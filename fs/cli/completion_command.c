@@ -172,7 +172,7 @@ static bool completion_command_holds_control(const char *word)
 static void completion_command_complete(struct completion *line, int argc, char **argv)
 {
     struct options_typed typed;
-    options_look(argc, argv, &typed);
+    options_find_typed(argc, argv, &typed);
     enum word_kind kind = argc > 1 && !completion_command_holds_control(argv[argc - 1])
                               ? completion_command_kind_of(&typed)
                               : WORD_ANY;

@@ -14,46 +14,47 @@
 static command_fn main_help_command;
 
 const struct command commands[] = {
-    {"mount", "[-f] [-o OPTIONS] MOUNTPOINT", "mount everything that the map names",
+    {"mount", "[-f] [-o OPTIONS] MOUNTPOINT", "mount a map's environments as read-only files",
      "ddbfs mount --map my.map.json /mnt", mount_command, WORD_FOLDER, WORD_ANY},
-    {"umount", "MOUNTPOINT", "take a mount away, also one whose daemon has died",
-     "ddbfs umount /mnt", umount_command, WORD_FOLDER, WORD_ANY},
+    {"umount", "MOUNTPOINT", "unmount, also after the daemon died", "ddbfs umount /mnt",
+     umount_command, WORD_FOLDER, WORD_ANY},
     {"cat", "[OPTION…] PATH…", "print files",
      "ddbfs cat /prod/shops/cool-store.myshopify.com/SETTINGS", cat_command, WORD_PATH, WORD_PATH},
     {"ls", "[-l] [OPTION…] [PATH…]", "list directories",
      "ddbfs ls -l /prod/jobs/by-index/shopify/kl7a9h55-shopify-e513a8-4/latest", ls_command,
      WORD_PATH, WORD_PATH},
-    {"diff", "[--ignore NAME]… [--json] A B", "tell in what records or directories differ",
-     "ddbfs diff --ignore updated_at /prod/shops/a.myshopify.com /staging/shops/a.myshopify.com",
-     diff_command, WORD_PATH, WORD_PATH},
-    {"explain", "[--json] PATH…", "what a path reads, its cost, the equal aws command",
+    {"diff", "[--ignore NAME]… [--json] A B",
+     "compare two items, directories, tables or environments",
+     "ddbfs diff /prod/shops/a.myshopify.com /staging/shops/a.myshopify.com", diff_command,
+     WORD_PATH, WORD_PATH},
+    {"explain", "[--json] PATH…", "print the requests of a path, their cost and an aws command",
      "ddbfs explain /prod/jobs/by-id/1f3c9a52-7b1e-4c57-9d0a-2e6f4b8c1d90", explain_command,
      WORD_PATH, WORD_PATH},
-    {"refresh", "PATH…", "make a live mount forget what it knows of paths",
+    {"refresh", "PATH…", "drop the cached results of paths from a live mount",
      "ddbfs refresh /prod/shops", refresh_command, WORD_FILE, WORD_FILE},
     {"status", "[--json]", "list the mounts: map, start, requests and RCU of each", "ddbfs status",
      status_command, WORD_ANY, WORD_ANY},
-    {"log", "[-f] [-n N] [--errors] [MOUNTPOINT]", "show what a mount says of itself",
-     "ddbfs log -f /mnt", log_command, WORD_FOLDER, WORD_ANY},
-    {"top", "[-n N] [MOUNTPOINT]", "show who reads what in a mount now", "ddbfs top /mnt",
-     top_command, WORD_FOLDER, WORD_ANY},
-    {"check", "[OPTION…] [MAP [PATH…]]", "prove a map against tables and records",
+    {"log", "[-f] [-n N] [--errors] [MOUNTPOINT]", "print the log of a mount", "ddbfs log -f /mnt",
+     log_command, WORD_FOLDER, WORD_ANY},
+    {"top", "[-n N] [MOUNTPOINT]", "show the RCU and requests of each program in a mount",
+     "ddbfs top /mnt", top_command, WORD_FOLDER, WORD_ANY},
+    {"check", "[OPTION…] [MAP [PATH…]]", "check a map, and compare it with tables and items",
      "ddbfs check my.map.json /prod/shops/cool-store.myshopify.com", check_command, WORD_FILE,
      WORD_PATH},
     {"map", "[--from FILE|--sample PATH|N] [TABLE…]",
-     "draft a first map of tables, and of how keys are written",
+     "print a first map of tables, with the formats of their keys",
      "ddbfs map --sample /tables/Orders/items/USER#123/ Orders", map_command, WORD_ANY, WORD_ANY},
-    {"init", "[--yes] [--from FILE] TABLE…", "write what map prints to where a map is looked for",
+    {"init", "[--yes] [--from FILE] TABLE…", "write a first map of tables to the default location",
      "ddbfs init 'prod-*'", init_command, WORD_ANY, WORD_ANY},
     {"policy", "[--env NAME] [OPTION…] [MAP]", "print the IAM policy that a map needs",
      "ddbfs policy --env prod my.map.json", policy_command, WORD_FILE, WORD_ANY},
-    {"config", "[--env NAME] [OPTION…] [MAP]", "say whose credentials ask where, and who said so",
+    {"config", "[--env NAME] [OPTION…] [MAP]", "show the effective settings and the origin of each",
      "ddbfs config --env prod", config_command, WORD_FILE, WORD_ANY},
-    {"completion", "bash|zsh|fish", "print what completes ddbfs in a shell",
+    {"completion", "bash|zsh|fish", "print the completion script of a shell",
      "source <(ddbfs completion bash)", completion_command, WORD_SHELL, WORD_ANY},
-    {"skill", "[MAP]", "print a SKILL.md: what an agent has to know of the map, to ask it",
+    {"skill", "[MAP]", "print a SKILL.md for an agent: paths, examples, costs and errors",
      "ddbfs skill > ~/skills/ddbfs/SKILL.md", skill_command, WORD_FILE, WORD_ANY},
-    {"help", "[COMMAND]", "say how a command is used", "ddbfs help ls", main_help_command,
+    {"help", "[COMMAND]", "print the usage of a command", "ddbfs help ls", main_help_command,
      WORD_COMMAND, WORD_ANY},
     {.name = NULL},
 };
@@ -66,21 +67,22 @@ bool command_is_offered(const struct command *command)
 }
 
 static const char exit_statuses[] =
-    "exit status: 0 all was answered, 1 something could not be answered, 2 wrong usage,\n"
-    "3 something is proven not to be there, and nothing worse\n";
+    "exit status: 0 success, 1 an error or incomplete results, 2 wrong usage,\n"
+    "3 not found, and no other error\n";
 
-/* As diff(1) has them. */
+/* Those of diff(1). */
 static const char diff_exit_statuses[] =
-    "exit status: 0 no differences, 1 some, 2 not all could be compared, or wrong usage\n";
+    "exit status: 0 no differences, 1 differences, 2 an incomplete comparison or\nwrong usage\n";
 
 static void main_print_help(void)
 {
+    enum { INDENT = 15 };
     printf("usage: ddbfs [OPTION…] COMMAND [ARGUMENT…]\n\n"
            "Reads DynamoDB by paths: ddbfs cat /prod/jobs/by-id/1f3c…\n\n"
-           "commands; ddbfs help COMMAND says how one is used, with all of its options\n");
+           "commands (ddbfs help COMMAND prints the options of one)\n");
     for (size_t i = 0; i < COMMANDS; i++)
         if (command_is_offered(&commands[i]))
-            printf("  %-11s %s\n", commands[i].name, commands[i].help);
+            options_print_row(stdout, INDENT, commands[i].name, commands[i].help);
     options_print_help(stdout, NULL, mount_is_built ? NULL : "mount");
     printf("\n%s", exit_statuses);
 }
@@ -134,7 +136,7 @@ static int main_run_command(const struct options *options, int count, char **wor
         printf("ddbfs %s\n", DDBFS_VERSION);
         return EXIT_SUCCESS;
     }
-    if (options->help) /* of the command, where there is one */
+    if (options->help)
         return main_help_command(options, count > 0, words);
     if (count == 0)
         return app_usage("no command", NULL);
@@ -142,25 +144,19 @@ static int main_run_command(const struct options *options, int count, char **wor
     return command ? command->run(options, count - 1, words + 1) : main_no_such_command(words[0]);
 }
 
-static bool main_reader_is_gone(void)
+/* A pipe that its reader closed (`| head`) is no error. */
+static int main_flush(int status)
 {
     struct pollfd out = {.fd = STDOUT_FILENO};
-    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
-}
-
-/* A reader that has gone away (`| head`) has what it wanted; else all that was printed must be
- * where it belongs. */
-static int main_deliver(int status)
-{
     bool written = fflush(stdout) == 0 && !ferror(stdout);
-    if (written || main_reader_is_gone())
+    if (written || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR)))
         return status;
     fprintf(stderr, "ddbfs: standard output: not all could be written; is the disk full?\n");
     return status == EXIT_USAGE ? status : EXIT_FAILURE;
 }
 
-/* mount(8) runs a helper as mount.fuse.ddbfs SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS], whatever the
- * fstab says. SOURCE is the map's file, or any other word for the usual one. */
+/* mount(8) runs mount.fuse.ddbfs SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS]. A SOURCE without a slash
+ * means the default map. */
 static int main_run_as_helper(struct options *options, int argc, char **argv)
 {
     int option;
@@ -175,34 +171,29 @@ static int main_run_as_helper(struct options *options, int argc, char **argv)
     return mount_command(options, 1, argv + 2);
 }
 
-static bool main_is_helper(const char *program)
-{
-    const char *slash = strrchr(program, '/');
-    return strncmp(slash ? slash + 1 : program, "mount.", 6) == 0;
-}
-
-/* What is opened must never become standard input, output or error because the caller closed one of
- * them. Each is opened the wrong way round, so that using it stays the error that it was. */
+/* A file that is opened later must not become standard input, output or error. Each stream that
+ * the caller closed is opened in the wrong direction, so that its use remains an error. */
 static void main_fill_closed_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 &&
             open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-            _exit(EXIT_FAILURE); /* there is no /dev/null, and nowhere to say so */
+            _exit(EXIT_FAILURE);
 }
 
 int main(int argc, char **argv)
 {
     struct options options;
     struct rlimit none = {0, 0};
-    setrlimit(RLIMIT_CORE, &none); /* a core file would hold credentials, of the environment too */
+    setrlimit(RLIMIT_CORE, &none); /* a core file would contain credentials */
     main_fill_closed_streams();
-    signal(SIGPIPE, SIG_IGN); /* a pipe or a connection that closes is an error to be seen */
+    signal(SIGPIPE, SIG_IGN);
     options_init(&options);
-    if (main_is_helper(argv[0]))
+    const char *slash = strrchr(argv[0], '/');
+    if (strncmp(slash ? slash + 1 : argv[0], "mount.", 6) == 0)
         return main_run_as_helper(&options, argc, argv);
     int count = options_parse(&options, argc, argv);
     if (count < 0)
         return EXIT_USAGE;
-    return main_deliver(main_run_command(&options, count, argv));
+    return main_flush(main_run_command(&options, count, argv));
 }

@@ -1,4 +1,4 @@
-#include "fs/cli/option.h"
+#include "fs/cli/option_table.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 #include "core/map/companion.h"
 #include "fs/cli/options.h"
 
-#define FLAG(member) .keeps = OPTION_FLAG, .at = offsetof(struct options, member)
-#define TEXT(member) .keeps = OPTION_TEXT, .at = offsetof(struct options, member)
+#define FLAG(member) .type = OPTION_FLAG, .at = offsetof(struct options, member)
+#define TEXT(member) .type = OPTION_TEXT, .at = offsetof(struct options, member)
 #define NUMBER(member, up_to)                                                                      \
-    .keeps = OPTION_NUMBER, .at = offsetof(struct options, member), .most = (up_to)
+    .type = OPTION_NUMBER, .at = offsetof(struct options, member), .most = (up_to)
 
-/* A suffix is part of names: nothing that a name would escape, that marks a companion, or that
- * programs try by themselves. */
+/* A suffix is part of names. It must not contain a character that names escape, "@", or an ending
+ * that programs probe. */
 static bool option_set_suffix(struct options *options, const char *value)
 {
     options->suffix = value;
@@ -78,7 +78,7 @@ static bool option_set_confirm_above(struct options *options, const char *value)
     return value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 1000000000;
 }
 
-/* NULL: as many as by default. */
+/* NULL: the default. */
 static bool option_set_sample(struct options *options, const char *value)
 {
     char *end = NULL;
@@ -88,7 +88,7 @@ static bool option_set_sample(struct options *options, const char *value)
     return !value || (value[0] >= '1' && value[0] <= '9' && *end == '\0' && number <= 100);
 }
 
-/* A path, or how many records of each table. */
+/* A path, or a number of items. */
 static bool option_set_map_sample(struct options *options, const char *value)
 {
     char *end = NULL;
@@ -111,8 +111,8 @@ bool options_add_mount(struct options *options, const char *value)
     return true;
 }
 
-/* A number of bytes, with K, M or G behind it or not. */
-static bool option_read_bytes(const char *value, uint64_t *out)
+/* A number, with or without K, M or G. */
+static bool option_parse_bytes(const char *value, uint64_t *out)
 {
     char *end;
     unsigned long long number = strtoull(value, &end, 10);
@@ -127,7 +127,7 @@ static bool option_read_bytes(const char *value, uint64_t *out)
 
 static bool option_set_cache_size(struct options *options, const char *value)
 {
-    return option_read_bytes(value, &options->cache_bytes) && options->cache_bytes >= 1 << 20;
+    return option_parse_bytes(value, &options->cache_bytes) && options->cache_bytes >= 1 << 20;
 }
 
 static bool option_set_hedge(struct options *options, const char *value)
@@ -136,7 +136,7 @@ static bool option_set_hedge(struct options *options, const char *value)
     return options->hedge || strcmp(value, "no") == 0;
 }
 
-/* A number of items, and the size stays; or both. */
+/* ITEMS, which leaves the bytes at the default, or ITEMS,BYTES. */
 static bool option_set_scan_limit(struct options *options, const char *value)
 {
     char *end;
@@ -145,12 +145,12 @@ static bool option_set_scan_limit(struct options *options, const char *value)
     options->scan_limits.items = number;
     return value[0] >= '1' && value[0] <= '9' && number <= 100000000 &&
            (*end == '\0' ||
-            (*end == ',' && option_read_bytes(end + 1, &options->scan_limits.bytes) &&
+            (*end == ',' && option_parse_bytes(end + 1, &options->scan_limits.bytes) &&
              options->scan_limits.bytes > 0));
 }
 
-/* Read units, which come in halves. */
-static bool option_read_units(const char *value, double *out)
+/* DynamoDB charges halves of an RCU. */
+static bool option_parse_rcu(const char *value, double *out)
 {
     char *end;
     *out = strtod(value, &end);
@@ -159,15 +159,14 @@ static bool option_read_units(const char *value, double *out)
 
 static bool option_set_max_rcu(struct options *options, const char *value)
 {
-    return option_read_units(value, &options->max_rcu);
+    return option_parse_rcu(value, &options->max_rcu);
 }
 
 static bool option_set_max_rcu_per_process(struct options *options, const char *value)
 {
-    return option_read_units(value, &options->max_rcu_per_process);
+    return option_parse_rcu(value, &options->max_rcu_per_process);
 }
 
-/* Up to a year. */
 static bool option_set_both_ends(struct options *options, const char *value)
 {
     char *end;
@@ -187,165 +186,169 @@ static bool option_set_stale_if_error(struct options *options, const char *value
 
 const struct option option_table[] = {
     {.name = "map",
-     .asks = true,
+     .of_requests = true,
      .argument = "FILE",
      .takes = "the name of a file",
      .kind = WORD_FILE,
      TEXT(map),
-     .help = "the map; else $DDBFS_MAP, $XDG_CONFIG_HOME/ddbfs/map.json, /etc/ddbfs/map.json"},
+     .help =
+         "the map file; default: $DDBFS_MAP, $XDG_CONFIG_HOME/ddbfs/map.json, /etc/ddbfs/map.json"},
     {.name = "no-map",
      FLAG(no_map),
      .commands = "mount ls cat diff explain",
-     .help = "use no map: neither $DDBFS_MAP nor one that is found; /tables needs none"},
+     .help = "use no map, only /tables"},
     {.name = "profile",
-     .asks = true,
+     .of_requests = true,
      .inherited = true,
      .argument = "NAME",
      .takes = "the name of a profile",
      TEXT(profile),
-     .help = "the AWS profile, instead of the map's; turns credentials in the environment off"},
+     .help = "the AWS profile, instead of the map's and of credentials in the environment"},
     {.name = "region",
-     .asks = true,
+     .of_requests = true,
      .inherited = true,
      .argument = "NAME",
      .takes = "the name of a region",
      TEXT(region),
      .help = "the AWS region, instead of the map's"},
     {.name = "endpoint-url",
-     .asks = true,
+     .of_requests = true,
      .inherited = true,
      .argument = "URL",
      .takes = "http://… or https://…",
      TEXT(endpoint_url),
-     .help = "ask this server, instead of the region's"},
+     .help = "send requests to this server, instead of the region's"},
     {.name = "suffix",
-     .asks = true,
+     .of_requests = true,
      .inherited = true,
      .argument = "TEXT",
-     .takes = "at most 16 bytes, without /, %, @, control characters and a ~ at the end",
+     .takes = "at most 16 bytes, without /, %, @, control characters, and ~ at the end",
      .set = option_set_suffix,
      .initial = "",
-     .help = "end every record's name with TEXT, such as .json"},
+     .help = "end each item's name with TEXT, such as .json"},
     {.name = "format",
-     .asks = true,
+     .of_requests = true,
      .inherited = true,
      .argument = "HOW",
      .one_of = "pretty compact",
      .set = option_set_format,
      .initial = "pretty",
-     .help = "records as pretty or compact JSON"},
+     .help = "print items as pretty or compact JSON"},
     {.name = "show-secrets",
-     .asks = true,
+     .of_requests = true,
      .inherited = true,
      FLAG(show_secrets),
-     .help = "show attributes that the map calls secret"},
+     .help = "show attributes that the map declares secret"},
     {.name = "timeout",
-     .asks = true,
+     .of_requests = true,
      .argument = "SECONDS",
      .takes = "0.1 to 3600",
      .set = option_set_timeout,
      .initial = "10",
-     .help = "how long an answer may take, retries included"},
+     .help = "the time limit of a response, retries included"},
     {.letter = 'v',
      .name = "verbose",
-     .asks = true,
+     .of_requests = true,
      .set = option_set_verbose,
-     .help = "say each request on standard error"},
-    {.letter = 'l', FLAG(list_long), .commands = "ls", .help = "with mode, size and date"},
-    {.letter = 'h', FLAG(human), .commands = "ls", .help = "with -l, sizes such as 1.2K and 34M"},
+     .help = "print each request on standard error"},
+    {.letter = 'l', FLAG(list_long), .commands = "ls", .help = "print mode, size and date"},
+    {.letter = 'h',
+     FLAG(human),
+     .commands = "ls",
+     .help = "with -l, print sizes such as 1.2K and 34M"},
     {.letter = 't',
      FLAG(by_date),
      .commands = "ls",
-     .help = "the youngest first, once all of the directory has been read"},
-    {.letter = 'r', FLAG(reversed), .commands = "ls", .help = "likewise the last first"},
-    {.letter = 'a',
-     FLAG(list_all),
+     .help = "sort by date, newest first, after the whole directory is read"},
+    {.letter = 'r',
+     FLAG(reversed),
      .commands = "ls",
-     .help = "all entries; without it, too, none is hidden"},
-    {.letter = '1', FLAG(one_a_line), .commands = "ls", .help = "one name a line, as without it"},
+     .help = "reverse the order, after the whole directory is read"},
+    {.letter = 'a', FLAG(list_all), .commands = "ls", .help = "list all entries, as without it"},
+    {.letter = '1', FLAG(one_a_line), .commands = "ls", .help = "one name per line, as without it"},
     {.name = "columns",
      .argument = "NAMES",
-     .takes = "attributes with a comma between them (%2C in a name is one of its own)",
+     .takes = "attributes, separated by commas (%2C is a comma in a name)",
      .set = option_set_columns,
      .commands = "ls",
-     .help = "beside each record of a listing these attributes of it, aligned"},
+     .help = "list the items of a listing with these attributes, in aligned columns"},
     {.name = "count",
      FLAG(count),
      .commands = "ls",
-     .help = "how many records a listing has (of those that answer the filter)"},
+     .help = "print the number of items of a listing (with --where, of those that match)"},
     {.name = "where",
      .argument = "FILTER",
      .takes = "a filter, such as 'status = \"FAILED\" and attempt > 2'",
      .set = option_set_where,
      .commands = "ls cat explain",
-     .help = "of a listing, only the records that answer FILTER"},
+     .help = "only the items of a listing that match FILTER"},
     {.name = "limit",
      .argument = "N",
      NUMBER(limit, 100000000),
      .commands = "ls cat explain",
-     .help = "of a listing, the first N records (of those that answer the filter)"},
+     .help = "only the first N items of a listing (with --where, of those that match)"},
     {.name = "ignore",
      .argument = "ATTRIBUTE",
-     .takes = "the name of an attribute, or names with dots between them, up to 64 times",
+     .takes = "an attribute, or names separated by dots, up to 64 times",
      .set = option_set_ignore,
      .commands = "diff",
-     .help = "of records, not this attribute: updated_at, or config.at in a map"},
+     .help = "do not compare this attribute, such as updated_at, or config.at in a map"},
     {.name = "confirm-above",
      .argument = "UNITS",
      .takes = "1 to 1000000000",
      .set = option_set_confirm_above,
      .commands = "ls cat",
      .initial = "1000",
-     .help = "ask at a terminal before a filter or a count takes more read units"},
+     .help = "require a confirmation at a terminal before a filter or a count consumes more RCU"},
     {.name = "json",
      FLAG(json),
      .commands = "cat ls diff explain check policy config status",
-     .help = "errors, listings, differences and findings as JSON, for programs"},
+     .help = "print results and errors as JSON, for programs"},
     {.name = "env",
      .argument = "NAME",
      .takes = "the name of an environment",
      .kind = WORD_ENVIRONMENT,
      TEXT(environment),
      .commands = "policy config",
-     .help = "of this environment alone"},
+     .help = "only this environment"},
     {.name = "whoami",
      FLAG(whoami),
      .commands = "config",
-     .help = "ask STS, too, whose the credentials are"},
+     .help = "also print the identity of the credentials, from STS"},
     {.name = "offline",
      FLAG(offline),
      .commands = "check",
-     .help = "look at the map alone, not at tables"},
+     .help = "check the map file alone, without requests"},
     {.name = "sample",
      .argument = "N",
      .optional = true,
      .takes = "1 to 100",
      .set = option_set_sample,
      .commands = "check",
-     .help = "compare the map with N records of each path, or 10"},
+     .help = "compare the map with N items of each path; without N, with 10"},
     {.name = "sample",
      .argument = "PATH|N",
-     .takes = "a path, up to 64 times, or how many records of each table, 1 to 1000",
+     .takes = "a path, up to 64 times, or a number of items of each table, 1 to 1000",
      .kind = WORD_PATH,
      .set = option_set_map_sample,
      .commands = "map init",
-     .help = "learn key formats from the records of a path, or from N of each table"},
+     .help = "learn key formats from the items of a path, or from N items of each table"},
     {.name = "yes",
      FLAG(yes),
      .commands = "map init",
-     .help = "do not ask before more than a page is read, or a map is written"},
+     .help = "read more than a page, and write the map, without a confirmation"},
     {.name = "from",
      .argument = "FILE",
      .takes = "a file",
      .kind = WORD_FILE,
      TEXT(from),
      .commands = "map init",
-     .help = "import a model that was written for another tool"},
+     .help = "import a model of another tool"},
     {.letter = 'f',
      .name = "foreground",
      FLAG(foreground),
      .commands = "mount",
-     .help = "stay in front, log to standard error"},
+     .help = "run in the foreground, and log to standard error"},
     {.letter = 'o',
      .argument = "OPTIONS",
      .takes = "at most eight times",
@@ -356,72 +359,72 @@ const struct option option_table[] = {
      .name = "follow",
      FLAG(follow),
      .commands = "log",
-     .help = "go on with what the mount says next"},
+     .help = "print new lines as the mount writes them"},
     {.letter = 'n',
      .name = "lines",
      .argument = "N",
      NUMBER(lines, 100000000),
      .commands = "log",
-     .help = "the last N lines alone"},
+     .help = "only the last N lines"},
     {.letter = 'n',
      .argument = "N",
      NUMBER(times, 100000000),
      .commands = "top",
-     .help = "N times, and end; once where standard output is no terminal"},
-    {.name = "errors", FLAG(errors), .commands = "log", .help = "failures alone"},
+     .help = "print N times, then exit; without a terminal, the default is once"},
+    {.name = "errors", FLAG(errors), .commands = "log", .help = "only failures"},
     {.name = "cache-size",
      .argument = "BYTES",
-     .takes = "1M or more, with K, M or G behind it or not",
+     .takes = "1M or more, with or without K, M or G",
      .set = option_set_cache_size,
      .commands = "mount diff",
      .initial = "256M",
-     .help = "memory for what was read"},
+     .help = "the memory for results"},
     {.name = "ledger",
      .argument = "FILE",
      .takes = "the name of a file",
      .kind = WORD_FILE,
      TEXT(ledger),
      .commands = "mount",
-     .help = "add a line to FILE for each question: who asked for what, and what it took"},
+     .help = "add a line to FILE for each access: its process, path, requests and RCU"},
     {.name = "max-entries",
      .argument = "N",
      NUMBER(max_entries, 100000000),
      .commands = "mount",
      .initial = "1000000",
-     .help = "how many entries a listing may have"},
+     .help = "the most entries that a listing may have"},
     {.name = "max-rcu",
      .argument = "N",
      .takes = "0.5 to 1000000000",
      .set = option_set_max_rcu,
      .commands = "mount",
-     .help = "read units that may be read in a second; beyond it EDQUOT"},
+     .help = "the most RCU in a second; further reads fail with EDQUOT"},
     {.name = "max-rcu-per-process",
      .argument = "N",
      .takes = "0.5 to 1000000000",
      .set = option_set_max_rcu_per_process,
      .commands = "mount",
-     .help = "read units that a program, with all it starts, may read; beyond it EDQUOT"},
+     .help = "the most RCU of a program and its children; further reads fail with EDQUOT"},
     {.name = "stale-if-error",
      .argument = "SECONDS",
      .takes = "0 to 31622400",
      .set = option_set_stale_if_error,
      .commands = "mount",
      .initial = "0",
-     .help = "in an outage, show what is older than its ttl by so much"},
+     .help = "in an outage, show results that are older than their ttl by at most this"},
     {.name = "both-ends",
      .argument = "MS",
      .takes = "no, or 0 to 60000 milliseconds",
      .set = option_set_both_ends,
      .commands = "mount ls cat",
      .initial = "3",
-     .help = "read whole listings from both ends where a page takes as long; no: never"},
+     .help = "read a whole listing from both ends if a page takes this long; no: never"},
     {.name = "hedge",
      .argument = "HOW",
      .one_of = "yes no",
      .set = option_set_hedge,
      .commands = "mount",
      .initial = "yes",
-     .help = "ask for a record again whose answer is late"},
+     .help = "send a second request if the response for an item is late"},
     {.name = "allow-scan",
      .inherited = true,
      FLAG(allow_scan),
@@ -430,23 +433,23 @@ const struct option option_table[] = {
     {.name = "scan-limit",
      .inherited = true,
      .argument = "LIMIT",
-     .takes = "N or N,BYTES: 1 to 100000000 items, and bytes with K, M or G behind them or not",
+     .takes = "N or N,BYTES: 1 to 100000000 items, and bytes with or without K, M or G",
      .set = option_set_scan_limit,
      .commands = "mount ls cat diff explain",
      .initial = "10000,50M",
-     .help = "of how many items, or bytes, a table may be that is scanned"},
+     .help = "the largest table that may be scanned, in items, or in items and bytes"},
     {.name = "tables",
      FLAG(tables),
      .commands = "policy",
-     .help = "with what tables/ needs, for tables that have no map"},
-    {.letter = 'h', .name = "help", FLAG(help), .help = "print this"},
+     .help = "include the permissions that tables/ needs, for tables without a map"},
+    {.letter = 'h', .name = "help", FLAG(help), .help = "print this help"},
     {.name = "version", FLAG(version), .help = "print the version"},
 };
 
 const struct refused_letter refused_letters[] = {
     {'R', "ls",
-     "is no option of ls: each directory below would be a listing to pay for; walk the part that "
-     "is meant in a mount: find MOUNTPOINT/PATH"},
+     "is no option of ls: each directory would cost a listing; to list a part of the tree, mount "
+     "it and run: find MOUNTPOINT/PATH"},
     {0},
 };
 
@@ -467,7 +470,7 @@ bool option_set(const struct option *option, struct options *options, const char
     options->given[option - option_table] = value ? value : "";
     if (option->set)
         return option->set(options, value);
-    switch (option->keeps) {
+    switch (option->type) {
     case OPTION_FLAG:
         *(bool *)kept = true;
         return true;

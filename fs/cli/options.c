@@ -12,12 +12,11 @@ void options_init(struct options *options)
     for (size_t i = 0; i < option_count; i++)
         if (option_table[i].initial)
             option_set(&option_table[i], options, option_table[i].initial);
-    memset(options->given, 0, sizeof options->given); /* defaults are not */
+    memset(options->given, 0, sizeof options->given);
     options->scan_limited = false;
     options->confirm_given = false;
 }
 
-/* Whether WORD, which may be empty, is one of the words of LIST. */
 static bool options_has_word(const char *list, const char *word)
 {
     size_t size = strlen(word);
@@ -27,40 +26,26 @@ static bool options_has_word(const char *list, const char *word)
     return false;
 }
 
-/* The option of that name that goes with COMMAND (NULL: not known); else one of that name. */
-static const struct option *options_find_long(const char *text, size_t size, const char *command)
+/* The option with this long NAME, or, where that is empty, with this LETTER: the one of COMMAND
+ * (NULL: not known), else the one of all commands, else any. */
+static const struct option *options_find(struct span name, char letter, const char *command)
 {
     const struct option *found = NULL;
     for (size_t i = 0; i < option_count; i++) {
-        if (!option_table[i].name || strlen(option_table[i].name) != size ||
-            strncmp(option_table[i].name, text, size) != 0)
+        const struct option *each = &option_table[i];
+        if (name.size > 0 ? !each->name || !span_is(name, each->name)
+                          : !letter || each->letter != letter)
             continue;
-        if (command && option_table[i].commands &&
-            options_has_word(option_table[i].commands, command))
-            return &option_table[i];
-        found = found ? found : &option_table[i];
+        if (command && each->commands && options_has_word(each->commands, command))
+            return each;
+        if (!found || !each->commands)
+            found = each;
     }
     return found;
 }
 
-/* The same for a letter. */
-static const struct option *options_find_letter_it(char letter, const char *command)
-{
-    const struct option *found = NULL;
-    for (size_t i = 0; i < option_count; i++) {
-        if (!option_table[i].letter || option_table[i].letter != letter)
-            continue;
-        if (command && option_table[i].commands &&
-            options_has_word(option_table[i].commands, command))
-            return &option_table[i];
-        if (!found || !option_table[i].commands)
-            found = &option_table[i];
-    }
-    return found;
-}
-
-/* Names the help of COMMAND, if that has options of its own. */
-static bool options_report_error(const char *word, const char *why, const char *command)
+/* Refers to the help of COMMAND, or, if no option is its alone, to that of ddbfs. False. */
+static bool options_fail(const char *word, const char *why, const char *command)
 {
     CLEAN_UP(buf_clean_up) struct buf safe = {0};
     bool known = false;
@@ -77,8 +62,8 @@ struct option_words {
     int argc;
     char **argv;
     int at;
-    int kept;            /* how many are no options, the command among them */
-    const char *command; /* NULL: there is none */
+    int kept;            /* words that are no options, with the command */
+    const char *command; /* or NULL */
     struct options *options;
 };
 
@@ -87,8 +72,7 @@ static bool options_goes_with(const struct option *option, const char *command)
     return !option->commands || (command && options_has_word(option->commands, command));
 }
 
-/* Names the long option of COMMAND that WORD is nearest to. */
-static bool options_unknown(const char *word, const char *command)
+static bool options_fail_unknown(const char *word, const char *command)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
@@ -102,38 +86,34 @@ static bool options_unknown(const char *word, const char *command)
     }
     buf_add_text(&text, "is no option");
     nearest_write(&nearest, &text);
-    return options_report_error(word, buf_text(&text), command);
+    return options_fail(word, buf_text(&text), command);
 }
 
-/* Names the letter alone, which may be one of several behind a dash. */
-static bool options_refuse_letter(const struct option_words *words, char letter)
+/* The message has the letter alone: WORD may have several. */
+static bool options_fail_letter(char letter, const char *command)
 {
     char word[] = {'-', letter, '\0'};
     for (const struct refused_letter *each = refused_letters; each->letter; each++)
-        if (each->letter == letter && words->command && strcmp(each->command, words->command) == 0)
-            return options_report_error(word, each->why, words->command);
-    return options_report_error(word, "is no option", words->command);
-}
-
-static bool options_may_stand(const struct option_words *words, const struct option *option,
-                              const char *word)
-{
-    if (!option)
-        return options_unknown(word, words->command);
-    if (!options_goes_with(option, words->command))
-        return options_report_error(word, "does not go with this command", words->command);
-    return true;
+        if (each->letter == letter && command && strcmp(each->command, command) == 0)
+            return options_fail(word, each->why, command);
+    return options_fail(word, "is no option", command);
 }
 
 static bool options_apply(const struct option_words *words, const struct option *option,
                           const char *word, const char *value)
 {
     CLEAN_UP(buf_clean_up) struct buf takes = {0};
+    if (!options_goes_with(option, words->command))
+        return options_fail(word, "does not go with this command", words->command);
+    if (!option->argument && value)
+        return options_fail(word, "takes no value", words->command);
+    if (option->argument && !option->optional && !value)
+        return options_fail(word, "needs a value", words->command);
     if (option_set(option, words->options, value))
         return true;
     buf_add_text(&takes, "takes ");
     option_write_values(option, &takes);
-    return options_report_error(word, buf_text(&takes), words->command);
+    return options_fail(word, buf_text(&takes), words->command);
 }
 
 /* Whether WORD, NULL for none, has digits alone. */
@@ -142,12 +122,10 @@ static bool options_may_be_number(const char *word)
     return word && word[0] && word[strspn(word, "0123456789")] == '\0';
 }
 
-/* The value of an option that needs one: VALUE, or else the next word. */
-static const char *options_value_of(struct option_words *words, const char *value)
+/* Takes the next word, NULL at the end. */
+static const char *options_take_word(struct option_words *words)
 {
-    if (value || words->at + 1 == words->argc)
-        return value;
-    return words->argv[++words->at];
+    return words->at + 1 == words->argc ? NULL : words->argv[++words->at];
 }
 
 static bool options_parse_long(struct option_words *words)
@@ -155,41 +133,31 @@ static bool options_parse_long(struct option_words *words)
     const char *word = words->argv[words->at];
     const char *equals = strchr(word, '=');
     size_t size = equals ? (size_t)(equals - word) : strlen(word);
-    const struct option *option = options_find_long(word + 2, size - 2, words->command);
+    const struct option *option =
+        size > 2 ? options_find(span_of(word + 2, size - 2), '\0', words->command) : NULL;
     const char *value = equals ? equals + 1 : NULL;
-    if (!options_may_stand(words, option, word))
-        return false;
-    if (!option->argument && equals)
-        return options_report_error(word, "takes no value", words->command);
+    if (!option)
+        return options_fail_unknown(word, words->command);
     const char *next = words->at + 1 < words->argc ? words->argv[words->at + 1] : NULL;
-    if (option->argument && (!option->optional || options_may_be_number(next)))
-        value = options_value_of(words, value);
-    if (option->argument && !option->optional && !value)
-        return options_report_error(word, "needs a value", words->command);
+    if (option->argument && !value && (!option->optional || options_may_be_number(next)))
+        value = options_take_word(words);
     return options_apply(words, option, word, value);
 }
 
-/* Before the command a letter has the meaning that it has for all commands, if it has one. */
-static const struct option *options_find_letter(const struct option_words *words, char letter)
-{
-    const struct option *general = words->kept == 0 ? options_find_letter_it(letter, NULL) : NULL;
-    return general && !general->commands ? general : options_find_letter_it(letter, words->command);
-}
-
 /* Several letters may follow one dash; the rest of the word, or the next, is the value of one that
- * takes a value. */
+ * takes a value. Before the command, the letter of an option of all commands is that option. */
 static bool options_parse_letters(struct option_words *words)
 {
     const char *word = words->argv[words->at];
     for (const char *letter = word + 1; *letter; letter++) {
-        const struct option *option = options_find_letter(words, *letter);
-        const char *value = NULL;
+        const struct option *option = options_find(span_text(""), *letter, NULL);
+        if (words->kept > 0 || !option || option->commands)
+            option = options_find(span_text(""), *letter, words->command);
         if (!option)
-            return options_refuse_letter(words, *letter);
-        if (!options_may_stand(words, option, word))
-            return false;
-        if (option->argument && !(value = options_value_of(words, letter[1] ? letter + 1 : NULL)))
-            return options_report_error(word, "needs a value", words->command);
+            return options_fail_letter(*letter, words->command);
+        const char *value = !option->argument ? NULL
+                            : letter[1]       ? letter + 1
+                                              : options_take_word(words);
         if (!options_apply(words, option, word, value))
             return false;
         if (option->argument)
@@ -203,15 +171,16 @@ static bool options_is_option(const char *word)
     return word[0] == '-' && word[1] != '\0';
 }
 
-/* The option whose value is NEXT, the word after WORD (NULL: there is none), where it goes with
- * COMMAND (NULL: not known). */
-static const struct option *options_awaits(const char *word, const char *next, const char *command)
+/* The option WORD of COMMAND (NULL: not known), if NEXT, the word behind it or NULL, is its value.
+ */
+static const struct option *options_find_awaiting(const char *word, const char *next,
+                                                  const char *command)
 {
     const struct option *option = NULL;
     if (word[1] == '-')
-        option = options_find_long(word + 2, strlen(word) - 2, command);
+        option = word[2] ? options_find(span_text(word + 2), '\0', command) : NULL;
     else if (strlen(word) == 2)
-        option = options_find_letter_it(word[1], command);
+        option = options_find(span_text(""), word[1], command);
     bool takes = option && option->argument && (!option->optional || options_may_be_number(next));
     return takes ? option : NULL;
 }
@@ -224,15 +193,15 @@ static const char *options_find_command(int argc, char **argv)
             return i + 1 < argc ? argv[i + 1] : NULL;
         if (!options_is_option(argv[i]))
             return argv[i];
-        i += options_awaits(argv[i], i + 1 < argc ? argv[i + 1] : NULL, NULL) ? 1 : 0;
+        i += options_find_awaiting(argv[i], i + 1 < argc ? argv[i + 1] : NULL, NULL) ? 1 : 0;
     }
     return NULL;
 }
 
-bool options_agree(const struct options *options)
+bool options_check(const struct options *options)
 {
     return !options->no_map || !options->map ||
-           options_report_error("--no-map", "does not go with a map that is named", NULL);
+           options_fail("--no-map", "does not go with --map", NULL);
 }
 
 int options_parse(struct options *options, int argc, char **argv)
@@ -248,11 +217,11 @@ int options_parse(struct options *options, int argc, char **argv)
         else if (word[1] == '-' ? !options_parse_long(&words) : !options_parse_letters(&words))
             return -1;
     }
-    return options_agree(options) ? words.kept : -1;
+    return options_check(options) ? words.kept : -1;
 }
 
-static void options_look_at_value(const struct option *option, size_t from,
-                                  struct options_typed *out)
+static void options_set_typed_value(const struct option *option, size_t from,
+                                    struct options_typed *out)
 {
     out->kind = option->one_of ? WORD_ONE_OF : option->kind;
     out->list = option->one_of;
@@ -260,21 +229,7 @@ static void options_look_at_value(const struct option *option, size_t from,
     out->from = from;
 }
 
-/* The last word, before which no option has been left without its value. */
-static void options_look_at_last(const char *word, struct options_typed *out)
-{
-    size_t name = strcspn(word, "=");
-    const struct option *option = NULL;
-    if (word[0] != '-')
-        return;
-    if (word[1] == '-' && word[name] == '=')
-        option = options_find_long(word + 2, name - 2, out->command);
-    out->kind = WORD_OPTION;
-    if (option && option->argument)
-        options_look_at_value(option, name + 1, out);
-}
-
-void options_look(int argc, char **argv, struct options_typed *out)
+void options_find_typed(int argc, char **argv, struct options_typed *out)
 {
     *out = (struct options_typed){.command = options_find_command(argc - 1, argv)};
     bool ended = false;
@@ -284,14 +239,22 @@ void options_look(int argc, char **argv, struct options_typed *out)
             words++;
             continue;
         }
-        const struct option *option = options_awaits(argv[i], argv[i + 1], out->command);
+        const struct option *option = options_find_awaiting(argv[i], argv[i + 1], out->command);
         ended = strcmp(argv[i], "--") == 0;
         if (option && ++i == argc - 1)
-            options_look_at_value(option, 0, out);
+            options_set_typed_value(option, 0, out);
     }
     out->operands = words > 0 ? words - 1 : 0;
-    if (!ended && !out->is_value)
-        options_look_at_last(argv[argc - 1], out);
+    const char *last = argv[argc - 1];
+    if (ended || out->is_value || last[0] != '-')
+        return;
+    size_t name = strcspn(last, "=");
+    const struct option *option = NULL;
+    if (last[1] == '-' && last[name] == '=' && name > 2)
+        option = options_find(span_of(last + 2, name - 2), '\0', out->command);
+    out->kind = WORD_OPTION;
+    if (option && option->argument)
+        options_set_typed_value(option, name + 1, out);
 }
 
 void options_each(const char *command, options_word_fn *fn, void *arg)
@@ -299,7 +262,7 @@ void options_each(const char *command, options_word_fn *fn, void *arg)
     for (size_t i = 0; i < option_count; i++) {
         const struct option *option = &option_table[i];
         CLEAN_UP(buf_clean_up) struct buf word = {0};
-        if (option->commands && (!command || !options_has_word(option->commands, command)))
+        if (!options_goes_with(option, command))
             continue;
         if (option->name)
             buf_printf(&word, "--%s", option->name);
@@ -309,15 +272,10 @@ void options_each(const char *command, options_word_fn *fn, void *arg)
     }
 }
 
-static bool options_goes_with_mount(const struct option *option)
-{
-    return option->name && (!option->commands || options_has_word(option->commands, "mount"));
-}
-
 void options_offer(struct nearest *nearest)
 {
     for (size_t i = 0; i < option_count; i++)
-        if (options_goes_with_mount(&option_table[i]))
+        if (option_table[i].name && options_goes_with(&option_table[i], "mount"))
             nearest_offer(nearest, span_text(option_table[i].name));
 }
 
@@ -338,70 +296,73 @@ void options_each_inherited(const struct options *options, options_given_fn *fn,
 
 enum options_outcome options_set(struct options *options, struct span name, const char *value)
 {
-    const struct option *option = options_find_long(name.data, name.size, NULL);
-    if (!option || !options_goes_with_mount(option))
+    const struct option *option = name.size > 0 ? options_find(name, '\0', NULL) : NULL;
+    if (!option || !options_goes_with(option, "mount"))
         return OPTIONS_UNKNOWN;
     if (!option->argument != !value)
         return OPTIONS_WRONG;
     return option_set(option, options, value) ? OPTIONS_SET : OPTIONS_WRONG;
 }
 
-/* COMMAND, NULL for none, may take the letter for another option. */
-static void options_print(FILE *out, const struct option *option, const char *command,
-                          bool tell_commands)
+void options_print_row(FILE *out, int indent, const char *left, const char *text)
 {
-    CLEAN_UP(buf_clean_up) struct buf left = {0};
-    if (option->letter && (!command || options_find_letter_it(option->letter, command) == option))
+    int at = fprintf(out, "  %-*s", indent - 3, left);
+    for (int size; *text; text += size, text += *text == ' ') {
+        size = (int)strcspn(text, " ");
+        if (at + 1 + size > OPTIONS_LINE)
+            at = fprintf(out, "\n%*s", indent - 1, "") - 1;
+        at += fprintf(out, " %.*s", size, text);
+    }
+    fputc('\n', out);
+}
+
+/* Without COMMAND (NULL) its commands are named. COMMAND may use the letter for another option. */
+static void options_print(FILE *out, const struct option *option, const char *command)
+{
+    CLEAN_UP(buf_clean_up) struct buf left = {0}, text = {0};
+    if (option->letter &&
+        (!command || options_find(span_text(""), option->letter, command) == option))
         buf_printf(&left, "-%c%s", option->letter, option->name ? ", " : "");
     if (option->name)
         buf_printf(&left, "--%s", option->name);
     if (option->argument)
         buf_printf(&left, option->optional ? "[=%s]" : " %s", option->argument);
-    fprintf(out, "  %-25s %s", buf_text(&left), option->help);
+    buf_add_text(&text, option->help);
     if (option->initial && option->initial[0])
-        fprintf(out, " (%s)", option->initial);
-    if (option->commands && tell_commands)
-        fprintf(out, " [%s]", option->commands);
-    fputc('\n', out);
+        buf_printf(&text, " (default: %s)", option->initial);
+    if (option->commands && !command)
+        buf_printf(&text, " [%s]", option->commands);
+    options_print_row(out, OPTIONS_INDENT, buf_text(&left), buf_text(&text));
 }
 
-/* The commands that ask nobody, and so have no use for a map, a profile or a time-out. */
-static const char ask_nobody[] = "umount refresh status log top completion help";
-
-/* Whether it goes with COMMAND, or (NULL) with others than WITHOUT alone, and with no others. */
-static bool options_is_own(const struct option *option, const char *command, const char *without)
-{
-    if (!option->commands)
-        return false;
-    return command ? options_has_word(option->commands, command)
-                   : !without || strcmp(option->commands, without) != 0;
-}
-
-static bool options_is_common(const struct option *option, const char *command)
-{
-    return !option->commands && !(command && option->asks && options_has_word(ask_nobody, command));
-}
-
+/* Those of COMMAND, or (NULL) of some commands, except those that only WITHOUT has. */
 static void options_print_own(FILE *out, const char *command, const char *without)
 {
-    const char *title = command ? "\noptions of its own\n" : "\noptions of some commands\n";
+    bool any = false;
     for (size_t i = 0; i < option_count; i++) {
-        if (!options_is_own(&option_table[i], command, without))
+        const struct option *each = &option_table[i];
+        if (!each->commands || (command ? !options_has_word(each->commands, command)
+                                        : without && strcmp(each->commands, without) == 0))
             continue;
-        fputs(title, out);
-        title = "";
-        options_print(out, &option_table[i], command, !command);
+        if (!any)
+            fprintf(out, "\noptions of %s\n", command ? command : "some commands");
+        any = true;
+        options_print(out, each, command);
     }
 }
 
 void options_print_help(FILE *out, const char *command, const char *without)
 {
+    /* These send no request, so they need no map, profile or time limit. */
+    static const char local[] = "umount refresh status log top completion help";
     if (command)
         options_print_own(out, command, NULL);
     fputs("\noptions of all commands\n", out);
-    for (size_t i = 0; i < option_count; i++)
-        if (options_is_common(&option_table[i], command))
-            options_print(out, &option_table[i], command, false);
+    for (size_t i = 0; i < option_count; i++) {
+        const struct option *each = &option_table[i];
+        if (!each->commands && !(command && each->of_requests && options_has_word(local, command)))
+            options_print(out, each, command);
+    }
     if (!command)
         options_print_own(out, NULL, without);
 }

@@ -438,7 +438,7 @@ int mount_command(const struct options *given, int argc, char **argv)
     struct options options = *given;
     CLEAN_UP(mount_options_clean_up) struct mount_options mount;
     bool ok = mount_options_init(&mount, &options);
-    if (ok && !options_agree(&options))
+    if (ok && !options_check(&options))
         return EXIT_USAGE;
     if (argc == 1 && ok)
         return daemon_mount_at(&options, &mount, argv[0]);

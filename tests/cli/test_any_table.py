@@ -81,7 +81,7 @@ def test_no_map_is_none_at_all(ddbfs, things, cost):
     assert ddbfs("--no-map", "ls", "/").text == "tables/\n"
     assert "without a map" in ddbfs("cat", "--no-map", "/prod/jobs/by-id/x", expect=1).stderr
     said = ddbfs("--no-map", "--map", "my.map.json", "ls", "/", expect=2).stderr
-    assert said == "ddbfs: --no-map does not go with a map that is named; see ddbfs --help\n"
+    assert said == "ddbfs: --no-map does not go with --map; see ddbfs --help\n"
     assert cost() == []
 
 

@@ -218,7 +218,7 @@ static void the_help_tells_every_option(void)
     options_print_help(out, NULL, NULL);
     fclose(out);
     CHECK_HAS(text, "--cache-size BYTES");
-    CHECK_HAS(text, "(256M)");
+    CHECK_HAS(text, "(default: 256M)");
     CHECK_HAS(text, "-f, --foreground");
     CHECK_HAS(text, "-o");
 }
