@@ -42,7 +42,7 @@ def test_manual_lints():
 def option_rows():
     """Letter and long name of each row of fs/cli/option_table.c; "" where it has none."""
     table = re.search(r"option option_table\[\] = \{(.*?)\n\};", (REPO / "fs/cli/option_table.c").read_text(), re.S)[1]
-    rows = re.findall(r"\{(\.(?:letter|name) = .*?\.help = )", table, re.S)
+    rows = re.findall(r"\{(\.(?:letter|name) = .*?\.help =\s)", table, re.S)
     letters = [re.search(r"\.letter = '(\w)'", row) for row in rows]
     names = [re.search(r'\.name = "([\w-]+)"', row) for row in rows]
     return [(a[1] if a else "", b[1] if b else "") for a, b in zip(letters, names)]
