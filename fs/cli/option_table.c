@@ -1,4 +1,3 @@
-#include "fs/cli/option_table.h"
 
 #include <stddef.h>
 #include <stdlib.h>
