@@ -1,4 +1,4 @@
-
+/* The table of options, which the command line, the help and `-o` of mounts use. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
