@@ -92,8 +92,7 @@ static void sources_free_all_settled(struct settled *first)
 
 static void sources_close_one(struct opened *opened)
 {
-    if (opened->source)
-        opened->source->ops->destroy(opened->source);
+    source_destroy(opened->source);
     aws_session_destroy(opened->session);
     free(opened);
 }
@@ -218,7 +217,7 @@ static void sources_close_unused(void *arg)
             continue;
         }
         *link = opened->next;
-        opened->source->ops->add_stats(opened->source, &sources->gone);
+        source_add_stats(opened->source, &sources->gone);
         sources_close_one(opened);
     }
     for (struct settled **link = &sources->retired; *link;) {
@@ -338,6 +337,39 @@ static bool sources_open_transport(struct sources *sources, struct error *err)
     return sources->transport;
 }
 
+/* Wraps a new source of DynamoDB, layer by layer (docs/internals/source.md). A failed layer leaves
+ * those below it in OPENED. */
+static bool sources_stack(struct sources *sources, struct opened *opened,
+                          const struct dynamo_options *dynamo, struct error *err)
+{
+    const struct sources_options *options = &sources->options;
+    struct source *source = dynamo_new(dynamo);
+    if (!source)
+        return error_no_memory(err);
+    opened->source = source;
+    source = batching_new(&(struct batching_options){.source = source,
+                                                     .loop = options->loop,
+                                                     .log = options->log,
+                                                     .deadline_ms = options->deadline_ms});
+    if (!source)
+        return error_no_memory(err);
+    opened->source = source;
+    if (options->slow_page_ms >= 0)
+        source = both_ends_new(&(struct both_ends_options){
+            .source = source, .loop = options->loop, .slow_ms = options->slow_page_ms});
+    if (!source)
+        return error_no_memory(err);
+    opened->source = source;
+    if (!source_is_stacked(source))
+        return error_set(err, ERROR_INVALID,
+                         "the layers of a source are in the wrong order; this is a bug of ddbfs; "
+                         "please report it");
+    source->number = ++sources->opened_count;
+    source->unused = sources_sweep_later;
+    source->unused_arg = sources;
+    return true;
+}
+
 /* Every environment's source is DynamoDB so far. Another kind is another branch here and in
  * sources_describe, and a line in KINDS. */
 static bool sources_open(struct sources *sources, struct opened *opened,
@@ -364,26 +396,7 @@ static bool sources_open(struct sources *sources, struct opened *opened,
         .may_scan = sources->options.may_scan,
         .hedges = sources->hedges,
     };
-    opened->source = dynamo_new(&dynamo);
-    struct batching_options batching = {.source = opened->source,
-                                        .loop = sources->options.loop,
-                                        .log = sources->options.log,
-                                        .deadline_ms = sources->options.deadline_ms};
-    struct source *together = opened->source ? batching_new(&batching) : NULL;
-    if (!together)
-        return error_no_memory(err);
-    opened->source = together;
-    struct both_ends_options ends = {.source = together,
-                                     .loop = sources->options.loop,
-                                     .slow_ms = sources->options.slow_page_ms};
-    struct source *both = ends.slow_ms >= 0 ? both_ends_new(&ends) : together;
-    if (!both)
-        return error_no_memory(err);
-    opened->source = both;
-    opened->source->number = ++sources->opened_count;
-    opened->source->unused = sources_sweep_later;
-    opened->source->unused_arg = sources;
-    return true;
+    return sources_stack(sources, opened, &dynamo, err);
 }
 
 /* The one that is open for the same, or a new one. */
@@ -453,7 +466,7 @@ struct source_stats sources_stats(const struct sources *sources)
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         kinds[i]->add_stats(NULL, &sum);
     for (const struct opened *each = sources->opened; each; each = each->next)
-        each->source->ops->add_stats(each->source, &sum);
+        source_add_stats(each->source, &sum);
     return sum;
 }
 

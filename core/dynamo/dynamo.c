@@ -14,6 +14,7 @@
 #include "core/dynamo/request_words.h"
 #include "core/dynamo/verify.h"
 #include "core/dynamo/weights.h"
+#include "core/source/retries.h"
 
 /* A batch of 16 MB ends where it is, and leaves the rest unprocessed. */
 enum { FULL_BATCH_BYTES = 8 << 20 };
@@ -33,12 +34,8 @@ struct dynamo {
     bool may_scan;
 };
 
-struct source_call {
-    struct dynamo *dynamo;
-    const struct read *read;
-    struct payer *payer; /* holds a reference; NULL: nobody in particular */
-    source_page_fn *fn;
-    void *arg;
+struct dynamo_call {
+    struct source_call base; /* first: a pointer to it is a pointer to this */
     struct answer_question question;
     struct request request;
     struct verify verify;
@@ -63,47 +60,52 @@ struct source_call {
     bool is_full;    /* the last answer held as much as one may: what was left was not throttled */
 };
 
-static bool dynamo_request(struct source_call *call);
-
-static int64_t dynamo_now_ms(const struct source_call *call)
+static struct dynamo *dynamo_of(const struct dynamo_call *call)
 {
-    return loop_now_ms(call->dynamo->link.client.loop);
+    return (struct dynamo *)call->base.source;
 }
 
-static void dynamo_drop_answer(struct source_call *call)
+static bool dynamo_request(struct dynamo_call *call);
+
+static int64_t dynamo_now_ms(const struct dynamo_call *call)
+{
+    return loop_now_ms(dynamo_of(call)->link.client.loop);
+}
+
+static void dynamo_drop_answer(struct dynamo_call *call)
 {
     answer_destroy(call->answer);
     call->answer = NULL;
 }
 
-static void dynamo_report_failure(struct source_call *call, const struct error *err)
+static void dynamo_report_failure(struct dynamo_call *call, const struct error *err)
 {
     struct error copy = *err; /* FN may end the call */
     dynamo_drop_answer(call);
-    call->fn(call->arg, NULL, &copy);
+    call->base.fn(call->base.arg, NULL, &copy);
 }
 
 /* Whose inventory has what ERR misses: that of the table where an index is missing, the account's
  * (NULL) where the table is. */
-static const char *dynamo_searched(const struct source_call *call, const struct error *err)
+static const char *dynamo_searched(const struct dynamo_call *call, const struct error *err)
 {
-    return strcmp(err->code, "ResourceNotFoundException") == 0 ? NULL : call->read->table;
+    return strcmp(err->code, "ResourceNotFoundException") == 0 ? NULL : call->base.read->table;
 }
 
 static void dynamo_on_diagnosis(void *arg)
 {
-    struct source_call *call = arg;
+    struct dynamo_call *call = arg;
     const char *table = dynamo_searched(call, &call->why);
-    inventory_report(call->dynamo->inventory, table, table ? call->read->index : call->read->table,
-                     &call->why);
+    inventory_report(dynamo_of(call)->inventory, table,
+                     table ? call->base.read->index : call->base.read->table, &call->why);
     dynamo_report_failure(call, &call->why);
 }
 
 /* The end of a page in ERR, which is told with what was asked, and where a table or an index is
  * missing with those that there are. */
-static void dynamo_fail(struct source_call *call, const struct error *err)
+static void dynamo_fail(struct dynamo_call *call, const struct error *err)
 {
-    const struct read *read = call->read;
+    const struct read *read = call->base.read;
     struct error *why = &call->why;
     *why = *err;
     why->operation = dynamo_op_name(call->question.op);
@@ -114,13 +116,13 @@ static void dynamo_fail(struct source_call *call, const struct error *err)
         dynamo_report_failure(call, why);
         return;
     }
-    if (!inventory_request(call->dynamo->inventory, dynamo_searched(call, why),
-                           call->deadline_at_ms, call->payer, &call->diagnosis, dynamo_on_diagnosis,
-                           call))
+    if (!inventory_request(dynamo_of(call)->inventory, dynamo_searched(call, why),
+                           call->deadline_at_ms, call->base.payer, &call->diagnosis,
+                           dynamo_on_diagnosis, call))
         dynamo_on_diagnosis(call);
 }
 
-static void dynamo_fail_without_memory(struct source_call *call)
+static void dynamo_fail_without_memory(struct dynamo_call *call)
 {
     struct error err;
     error_no_memory(&err);
@@ -143,7 +145,7 @@ static void dynamo_count_items(struct dynamo_stats *stats, enum read_kind kind,
 
 /* Hands the page over. Its memory is no longer the call's: FN may end the call, or ask for more,
  * and still read the page, or keep it. */
-static void dynamo_deliver(struct source_call *call)
+static void dynamo_deliver(struct dynamo_call *call)
 {
     struct answer *answer = call->answer;
     CLEAN_UP(dynamo_clean_up_owner) struct page_owner *owner = &answer->owner;
@@ -168,33 +170,33 @@ static void dynamo_deliver(struct source_call *call)
         .request_id = answer->request_id,
     };
     call->answer = NULL;
-    dynamo_count_items(&call->dynamo->link.stats, call->read->kind, answer);
+    dynamo_count_items(&dynamo_of(call)->link.stats, call->base.read->kind, answer);
     if (call->resume.failed)
         dynamo_fail_without_memory(call);
     else
-        call->fn(call->arg, &page, NULL);
+        call->base.fn(call->base.arg, &page, NULL);
 }
 
 static void dynamo_next_round(void *arg)
 {
-    struct source_call *call = arg;
+    struct dynamo_call *call = arg;
     call->timer = NULL;
     if (!dynamo_request(call))
         dynamo_fail_without_memory(call);
 }
 
-static bool dynamo_wait_for_round(struct source_call *call, int64_t delay_ms)
+static bool dynamo_wait_for_round(struct dynamo_call *call, int64_t delay_ms)
 {
     if (delay_ms < call->deadline_at_ms - dynamo_now_ms(call))
         call->timer =
-            loop_add_timer(call->dynamo->link.client.loop, delay_ms, dynamo_next_round, call);
+            loop_add_timer(dynamo_of(call)->link.client.loop, delay_ms, dynamo_next_round, call);
     return call->timer != NULL;
 }
 
 /* Keys that stay unprocessed are throttling that is not called so. A round that brought nothing is
  * tried again as a request that was throttled is: after as long, as often and at the same price.
  * False when it is not. */
-static bool dynamo_try_round_again(struct source_call *call)
+static bool dynamo_try_round_again(struct dynamo_call *call)
 {
     static const struct error throttled = {.kind = ERROR_THROTTLED,
                                            .code = "ProvisionedThroughputExceededException"};
@@ -207,14 +209,14 @@ static bool dynamo_try_round_again(struct source_call *call)
     return false;
 }
 
-static void dynamo_fail_unprocessed(struct source_call *call)
+static void dynamo_fail_unprocessed(struct dynamo_call *call)
 {
     struct error err;
     error_set(
         &err, ERROR_THROTTLED,
         "table %s is throttled: %zu keys of %zu stayed unprocessed, tried %u time%s; try again "
         "later, or more slowly",
-        call->read->table, call->unasked, call->read->key_count, call->requests,
+        call->base.read->table, call->unasked, call->base.read->key_count, call->requests,
         call->requests == 1 ? "" : "s");
     memcpy(err.request_id, call->answer->request_id, sizeof err.request_id);
     err.http_status = 200;
@@ -223,7 +225,7 @@ static void dynamo_fail_unprocessed(struct source_call *call)
 
 /* Each round of a batch that got on is a page of its own, so that one answer at a time is held. One
  * that did not has nothing to tell; no key is ever taken for absent because of that. */
-static void dynamo_continue_with_batch(struct source_call *call)
+static void dynamo_continue_with_batch(struct dynamo_call *call)
 {
     size_t left = json_count(call->answer->resume) + call->waiting;
     bool got_on = left < call->unasked;
@@ -244,21 +246,21 @@ static void dynamo_continue_with_batch(struct source_call *call)
 }
 
 /* What the answer took tells what the next will. */
-static void dynamo_learn(struct source_call *call, const struct answer *answer)
+static void dynamo_learn(struct dynamo_call *call, const struct answer *answer)
 {
-    struct weights *weights = &call->dynamo->weights;
+    struct weights *weights = &dynamo_of(call)->weights;
     if (answer->capacity <= 0)
         return;
     switch (call->question.op) {
     case DYNAMO_GET_ITEM:
     case DYNAMO_BATCH_GET_ITEM:
-        weights_learn_keys(weights, call->read,
+        weights_learn_keys(weights, call->base.read,
                            call->unasked - call->waiting - json_count(answer->resume),
                            answer->capacity);
         break;
     case DYNAMO_QUERY:
     case DYNAMO_SCAN:
-        weights_learn_page(weights, call->read, answer->read_count, answer->capacity);
+        weights_learn_page(weights, call->base.read, answer->read_count, answer->capacity);
         break;
     default:
         break;
@@ -266,7 +268,7 @@ static void dynamo_learn(struct source_call *call, const struct answer *answer)
 }
 
 /* The answer of the round before, if there was one, had nothing to tell. */
-static void dynamo_store_answer(struct source_call *call, struct answer *answer)
+static void dynamo_store_answer(struct dynamo_call *call, struct answer *answer)
 {
     dynamo_drop_answer(call);
     call->answer = answer;
@@ -283,7 +285,7 @@ static void dynamo_store_answer(struct source_call *call, struct answer *answer)
 static void dynamo_on_answer(void *arg, struct answer *answer, const struct error *err,
                              unsigned tries)
 {
-    struct source_call *call = arg;
+    struct dynamo_call *call = arg;
     struct error why;
     call->exchange = NULL;
     call->requests += tries;
@@ -295,7 +297,7 @@ static void dynamo_on_answer(void *arg, struct answer *answer, const struct erro
     if (!verify_answer(&call->verify, answer, &why)) {
         memcpy(why.request_id, answer->request_id, sizeof why.request_id);
         why.http_status = 200;
-        call->dynamo->link.stats.failures++;
+        dynamo_of(call)->link.stats.failures++;
         dynamo_fail(call, &why);
         return;
     }
@@ -308,30 +310,30 @@ static void dynamo_on_answer(void *arg, struct answer *answer, const struct erro
 
 static void dynamo_on_refusal(void *arg)
 {
-    struct source_call *call = arg;
+    struct dynamo_call *call = arg;
     call->timer = NULL;
     dynamo_fail(call, &call->why);
 }
 
 /* What the next request is expected to consume, and how much of the Read it asks for. */
-static struct outlay dynamo_outlay_of(struct source_call *call)
+static struct outlay dynamo_outlay_of(struct dynamo_call *call)
 {
-    struct weights *weights = &call->dynamo->weights;
-    double left = payer_left(call->payer);
+    struct weights *weights = &dynamo_of(call)->weights;
+    double left = payer_left(call->base.payer);
     switch (call->question.op) {
     case DYNAMO_QUERY:
     case DYNAMO_SCAN:
-        return weights_of_page(weights, call->read, call->wanted, left, call->bold);
+        return weights_of_page(weights, call->base.read, call->wanted, left, call->bold);
     case DYNAMO_GET_ITEM:
     case DYNAMO_BATCH_GET_ITEM:
-        return weights_of_keys(weights, call->read, call->unasked, left);
+        return weights_of_keys(weights, call->base.read, call->unasked, left);
     default:
         return (struct outlay){0}; /* it consumes nothing */
     }
 }
 
 /* The next page has LIMIT entries. What is wanted beyond it is asked for with the page after it. */
-static void dynamo_cut_page(struct source_call *call, uint32_t limit)
+static void dynamo_cut_page(struct dynamo_call *call, uint32_t limit)
 {
     call->bold = call->bold < UINT32_MAX / BOLDER ? call->bold * BOLDER : call->bold;
     call->request.page = limit;
@@ -339,20 +341,20 @@ static void dynamo_cut_page(struct source_call *call, uint32_t limit)
 }
 
 /* Asks for the first COUNT of the keys that have not been read yet; the others wait. */
-static void dynamo_cut_batch(struct source_call *call, size_t count)
+static void dynamo_cut_batch(struct dynamo_call *call, size_t count)
 {
     size_t chosen = 0;
     if (call->waiting == 0 && count == call->unasked)
         return;
     buf_truncate(&call->resume, 0);
-    for (size_t i = 0; i < call->read->key_count; i++) {
+    for (size_t i = 0; i < call->base.read->key_count; i++) {
         enum key_state *state = &call->verify.keys[i];
         if (*state != KEY_ASKED && *state != KEY_WAITS)
             continue;
         *state = chosen < count ? KEY_ASKED : KEY_WAITS;
         if (*state == KEY_ASKED) {
             buf_add_char(&call->resume, chosen ? ',' : '[');
-            request_write_key(&call->read->keys[i], &call->resume);
+            request_write_key(&call->base.read->keys[i], &call->resume);
         }
         chosen++;
     }
@@ -360,20 +362,20 @@ static void dynamo_cut_batch(struct source_call *call, size_t count)
     call->waiting = call->unasked - count;
 }
 
-static bool dynamo_send(struct source_call *call, const struct outlay *outlay)
+static bool dynamo_send(struct dynamo_call *call, const struct outlay *outlay)
 {
     CLEAN_UP(buf_clean_up) struct buf body = {0};
-    struct dynamo *dynamo = call->dynamo;
+    struct dynamo *dynamo = dynamo_of(call);
     if (call->resume.failed || !request_write(&call->request, buf_span(&call->resume), &body))
         return false;
     struct exchange_request request = {
         .question = &call->question,
         .body = buf_span(&body),
         .retry = call->retry,
-        .payer = call->payer,
+        .payer = call->base.payer,
         .set_aside = outlay->most,
         .expected = outlay->units,
-        .most_tries = call->read->once ? 1 : retry_attempts(call->retry) - call->requests,
+        .most_tries = retries_left(call->base.read, retry_attempts(call->retry), call->requests),
         .deadline_at_ms = call->deadline_at_ms,
     };
     call->exchange =
@@ -384,25 +386,25 @@ static bool dynamo_send(struct source_call *call, const struct outlay *outlay)
 /* The payer may be asked again. Time that a request was held is none of its own. */
 static void dynamo_on_turn(void *arg)
 {
-    struct source_call *call = arg;
-    call->deadline_at_ms = dynamo_now_ms(call) + call->dynamo->deadline_ms;
-    call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, dynamo_next_round, call);
+    struct dynamo_call *call = arg;
+    call->deadline_at_ms = dynamo_now_ms(call) + dynamo_of(call)->deadline_ms;
+    call->timer = loop_add_timer(dynamo_of(call)->link.client.loop, 0, dynamo_next_round, call);
     if (!call->timer)
         dynamo_fail_without_memory(call);
 }
 
 /* Sends what the page still needs, as far as that can be paid. False when memory ran out. */
-static bool dynamo_request(struct source_call *call)
+static bool dynamo_request(struct dynamo_call *call)
 {
     struct outlay outlay = dynamo_outlay_of(call);
     call->turn = (struct payer_turn){.again = dynamo_on_turn, .arg = call};
-    switch (outlay.most > 0
-                ? payer_set_aside(call->payer, outlay.least, outlay.most, &call->turn, &call->why)
-                : PAYER_AGREES) {
+    switch (outlay.most > 0 ? payer_set_aside(call->base.payer, outlay.least, outlay.most,
+                                              &call->turn, &call->why)
+                            : PAYER_AGREES) {
     case PAYER_HOLDS:
         return true;
     case PAYER_REFUSES:
-        call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, dynamo_on_refusal, call);
+        call->timer = loop_add_timer(dynamo_of(call)->link.client.loop, 0, dynamo_on_refusal, call);
         return call->timer;
     case PAYER_AGREES:
         break;
@@ -413,13 +415,13 @@ static bool dynamo_request(struct source_call *call)
         dynamo_cut_page(call, outlay.limit);
     if (dynamo_send(call, &outlay))
         return true;
-    payer_refund(call->payer, outlay.most);
+    payer_refund(call->base.payer, outlay.most);
     return false;
 }
 
-static bool dynamo_begin_page(struct source_call *call)
+static bool dynamo_begin_page(struct dynamo_call *call)
 {
-    call->deadline_at_ms = dynamo_now_ms(call) + call->dynamo->deadline_ms;
+    call->deadline_at_ms = dynamo_now_ms(call) + dynamo_of(call)->deadline_ms;
     call->requests = 0;
     call->capacity = -1;
     call->doubted = 0;
@@ -430,78 +432,56 @@ static bool dynamo_begin_page(struct source_call *call)
     if (call->question.op != DYNAMO_BATCH_GET_ITEM || call->resume.size == 0 || call->is_full)
         return dynamo_request(call);
     int64_t delay_ms = retry_backoff_ms(call->retry, true, 1),
-            most_ms = call->dynamo->deadline_ms / 4;
+            most_ms = dynamo_of(call)->deadline_ms / 4;
     return dynamo_wait_for_round(call, delay_ms < most_ms ? delay_ms : most_ms);
 }
 
-static void dynamo_end(struct source_call *call)
+static void dynamo_end(struct source_call *base)
 {
+    struct dynamo_call *call = (struct dynamo_call *)base;
     list_remove(&call->turn.node);
     hedged_end(call->exchange);
     loop_remove_timer(call->timer);
     inventory_leave(&call->diagnosis);
     dynamo_drop_answer(call);
-    quotas_refund(&call->dynamo->quotas, call->retry);
+    quotas_refund(&dynamo_of(call)->quotas, call->retry);
     request_clean_up(&call->request);
     verify_clean_up(&call->verify);
     buf_clean_up(&call->resume);
-    payer_unref(call->payer);
-    free(call);
 }
 
-static struct answer_question dynamo_question_of(const struct dynamo *dynamo,
-                                                 const struct read *read)
+static bool dynamo_start(struct source_call *base)
 {
+    struct dynamo_call *call = (struct dynamo_call *)base;
+    struct dynamo *dynamo = dynamo_of(call);
     const struct aws_settings *settings = aws_session_settings(dynamo->link.session);
-    return (struct answer_question){
-        .op = request_op(read),
-        .read = read,
+    char share[EXCHANGE_SHARE_SIZE];
+    call->question = (struct answer_question){
+        .op = request_op(base->read),
+        .read = base->read,
         .region = "",
         .endpoint = "",
         .profile = aws_settings_profile(settings),
     };
-}
-
-/* The one place that lets a Scan pass. */
-static bool dynamo_begin(struct source_call *call)
-{
+    call->verify.question = &call->question;
+    call->unasked = base->read->key_count;
+    exchange_share(&dynamo->link, &call->question, share);
+    call->retry = quotas_take(&dynamo->quotas, share);
+    if (!call->retry || !request_init(&call->request, base->read))
+        return false;
     call->wanted = call->request.limit;
     call->bold = FIRST_ENTRIES;
-    if (call->question.op != DYNAMO_SCAN || call->dynamo->may_scan)
+    if (call->question.op != DYNAMO_SCAN || dynamo->may_scan) /* the one place that allows a Scan */
         return dynamo_begin_page(call);
     error_set(&call->why, ERROR_INVALID, "%s is not scanned: nobody has allowed it (--allow-scan)",
-              call->read->table);
-    call->timer = loop_add_timer(call->dynamo->link.client.loop, 0, dynamo_on_refusal, call);
+              base->read->table);
+    call->timer = loop_add_timer(dynamo->link.client.loop, 0, dynamo_on_refusal, call);
     return call->timer != NULL;
 }
 
-static struct source_call *dynamo_start(struct source *source, const struct read *read,
-                                        struct payer *payer, source_page_fn *fn, void *arg)
+static void dynamo_more(struct source_call *base)
 {
-    struct source_call *call = calloc(1, sizeof *call);
-    if (!call)
-        return NULL;
-    call->dynamo = (struct dynamo *)source;
-    call->read = read;
-    call->payer = payer_ref(payer);
-    call->fn = fn;
-    call->arg = arg;
-    call->question = dynamo_question_of(call->dynamo, read);
-    call->verify.question = &call->question;
-    call->unasked = read->key_count;
-    char share[EXCHANGE_SHARE_SIZE];
-    exchange_share(&call->dynamo->link, &call->question, share);
-    call->retry = quotas_take(&call->dynamo->quotas, share);
-    if (!call->retry || !request_init(&call->request, read) || !dynamo_begin(call)) {
-        dynamo_end(call);
-        return NULL;
-    }
-    return call;
-}
-
-/* Only a lack of memory makes FN run from within. */
-static void dynamo_more(struct source_call *call)
-{
+    struct dynamo_call *call = (struct dynamo_call *)base;
     if (!dynamo_begin_page(call))
         dynamo_fail_without_memory(call);
 }
@@ -532,6 +512,8 @@ static void dynamo_add_stats(const struct source *source, struct source_stats *s
 }
 
 const struct source_ops dynamo_ops = {
+    .layer = SOURCE_SERVICE,
+    .call_size = sizeof(struct dynamo_call),
     .start = dynamo_start,
     .more = dynamo_more,
     .end = dynamo_end,

@@ -202,7 +202,7 @@ static void catalog_free_inquiry(struct inquiry *inquiry)
     if (inquiry->of)
         inquiry->of->inquiry = NULL;
     if (inquiry->call)
-        inquiry->source->ops->end(inquiry->call);
+        source_end(inquiry->call);
     read_destroy(inquiry->read);
     map_unref(inquiry->map);
     source_unref(inquiry->source);
@@ -267,7 +267,7 @@ static void catalog_take_answer(void *arg, const struct page *page, const struct
     if (inquiry->of)
         inquiry->of->inquiry = NULL; /* who asks from now on does not join this one */
     inquiry->of = NULL;
-    inquiry->source->ops->end(inquiry->call);
+    source_end(inquiry->call);
     inquiry->call = NULL;
     catalog_report_all(inquiry, model, model ? NULL : &why);
     model_unref(model);

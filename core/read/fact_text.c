@@ -37,7 +37,7 @@ static void fact_text_flight_abandon(void *arg)
     struct fact_flight *flight = arg;
     for (size_t i = 0; i < FACT_MOST_READS; i++) {
         if (flight->parts[i].call)
-            flight->source->ops->end(flight->parts[i].call);
+            source_end(flight->parts[i].call);
         flight->parts[i].call = NULL;
     }
 }
@@ -121,7 +121,7 @@ static void fact_text_take_page(void *arg, const struct page *page, const struct
         buf_add_span(&part->text, json_raw(page->items[i]));
     }
     if (page->more)
-        flight->source->ops->more(part->call);
+        source_more(part->call);
     else if (--flight->pending == 0)
         fact_text_land(flight);
 }

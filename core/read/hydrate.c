@@ -27,7 +27,7 @@ void hydrate_cancel(struct hydrate *hydrate)
         return;
     for (size_t i = 0; i < hydrate->chunk_count; i++) {
         if (hydrate->chunks[i].call)
-            hydrate->from.source->ops->end(hydrate->chunks[i].call);
+            source_end(hydrate->chunks[i].call);
         read_destroy(hydrate->chunks[i].read);
     }
     loop_remove_timer(hydrate->timer);
@@ -58,7 +58,7 @@ static void hydrate_take_page(void *arg, const struct page *page, const struct e
     for (size_t i = 0; i < page->item_count; i++)
         hydrate->item(hydrate->arg, page->items[i], page->request_id);
     if (page->more)
-        hydrate->from.source->ops->more(chunk->call);
+        source_more(chunk->call);
     else if (--hydrate->pending == 0)
         hydrate_finish(hydrate, NULL);
 }

@@ -36,7 +36,7 @@ static void item_read_flight_abandon(void *arg)
 {
     struct item_flight *flight = arg;
     if (flight->call)
-        flight->source->ops->end(flight->call);
+        source_end(flight->call);
     flight->call = NULL;
 }
 
@@ -136,7 +136,7 @@ static void item_read_take_page(void *arg, const struct page *page, const struct
                               : pick_is_done(&flight->pick);
     }
     if (page->more && !done)
-        flight->source->ops->more(flight->call);
+        source_more(flight->call);
     else
         item_read_land(flight);
 }

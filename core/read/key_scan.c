@@ -88,19 +88,18 @@ static void key_scan_flight_release(void *arg)
     free(flight);
 }
 
-static void key_scan_end_call(struct key_scan_flight *flight, struct source_call **call)
+static void key_scan_end_call(struct source_call **call)
 {
-    if (*call)
-        flight->source->ops->end(*call);
+    source_end(*call);
     *call = NULL;
 }
 
 static void key_scan_flight_abandon(void *arg)
 {
     struct key_scan_flight *flight = arg;
-    key_scan_end_call(flight, &flight->call);
+    key_scan_end_call(&flight->call);
     for (size_t i = 0; i < KEY_SCAN_SEGMENTS; i++)
-        key_scan_end_call(flight, &flight->segments[i].call);
+        key_scan_end_call(&flight->segments[i].call);
 }
 
 static void key_scan_fail(struct key_scan_flight *flight, const struct error *err)
@@ -222,7 +221,7 @@ static void key_scan_take_keys(void *arg, const struct page *page, const struct 
             return;
         }
     if (page->more)
-        flight->source->ops->more(segment->call);
+        source_more(segment->call);
     else if (--flight->pending == 0)
         key_scan_land(flight);
 }
@@ -261,7 +260,7 @@ static void key_scan_take_size(void *arg, const struct page *page, const struct 
     struct error why;
     flight->item_count = page->table->item_count;
     flight->size_bytes = page->table->size_bytes;
-    key_scan_end_call(flight, &flight->call);
+    key_scan_end_call(&flight->call);
     if (!key_scan_may_start(flight, &why))
         key_scan_fail(flight, &why);
 }

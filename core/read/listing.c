@@ -17,7 +17,7 @@ bool listing_open_source(struct tree_listing *listing, const struct place *place
 void listing_end_call(struct tree_listing *listing)
 {
     if (listing->call)
-        listing->source->ops->end(listing->call);
+        source_end(listing->call);
     listing->call = NULL;
     read_destroy(listing->tables);
     listing->tables = NULL;
@@ -278,7 +278,7 @@ static void listing_conclude(struct tree_listing *listing)
 static bool listing_continue_with(struct tree_listing *listing, struct error *why)
 {
     if (listing->call) {
-        listing->source->ops->more(listing->call);
+        source_more(listing->call);
         return true;
     }
     if (listing->walk) {

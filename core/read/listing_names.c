@@ -42,7 +42,7 @@ static void listing_names_take_names(void *arg, const struct page *page, const s
         }
     }
     if (page->more && listing->entries.count == 0 && !listing->entries.failed) {
-        listing->source->ops->more(listing->call);
+        source_more(listing->call);
         return;
     }
     if (!page->more)
@@ -74,7 +74,7 @@ static void listing_names_take_table_names(void *arg, const struct page *page,
         else if (listing->failed.kind == ERROR_NONE)
             listing->failed = why;
     if (page->more) {
-        listing->source->ops->more(listing->call);
+        source_more(listing->call);
         return;
     }
     listing_end_call(listing);

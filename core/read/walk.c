@@ -259,7 +259,7 @@ static bool walk_request(struct walk *walk, struct error *err)
     walk->since_wall_ms = clock->wall_ms(clock);
     walk->call = source_start(from->source, from->plan->query, from->payer, walk_take_page, walk);
     if (walk->call && walk->all_wanted)
-        source_read_all(from->source, walk->call);
+        source_read_all(walk->call);
     if (walk->call && walk->key.size > 0)
         walk_begin_transcript(walk, walk->since_ms, walk->since_wall_ms);
     return walk->call || error_no_memory(err);
@@ -433,14 +433,14 @@ void walk_read_all(struct walk *walk)
 {
     walk->all_wanted = true;
     if (walk->call)
-        source_read_all(walk->from.source, walk->call);
+        source_read_all(walk->call);
 }
 
 void walk_more(struct walk *walk)
 {
     struct error why;
     if (walk->call) {
-        walk->from.source->ops->more(walk->call);
+        source_more(walk->call);
         return;
     }
     walk->timer = loop_add_timer(walk->from.loop, 0, walk_report_page, walk);
@@ -456,7 +456,7 @@ void walk_end(struct walk *walk)
         return;
     struct walks *walks = walk->from.walks;
     if (walk->call)
-        walk->from.source->ops->end(walk->call);
+        source_end(walk->call);
     walk->call = NULL;
     walk_release(walk);
     if (walks)

@@ -1,4 +1,4 @@
-/* Questions for one record each, gathered and asked together. */
+/* Calls for one item each wait in lanes, and leave in batches. */
 #include "core/source/batching.h"
 
 #include <math.h>
@@ -8,87 +8,98 @@
 #include "core/base/printable.h"
 #include "core/item/item.h"
 #include "core/item/typed.h"
+#include "core/source/retries.h"
 
 enum {
-    FEW = 4,              /* with fewer requests under way nobody waits longer than for its turn */
-    MANY = 16,            /* with so many, all connections that a table has: each further waits */
-    PATIENCE_MS = 10,     /* between the two nobody waits longer */
-    APART_MS = 5 * 60000, /* so long nobody is asked together again who must not be */
+    FEW = 4,          /* with fewer requests under way a call leaves in the next round */
+    MANY = 16,        /* all connections of a table: with as many under way, calls wait */
+    PATIENCE_MS = 10, /* with FEW to MANY under way, the longest wait */
 };
 
 struct batching {
     struct source source; /* first: a pointer to it is a pointer to this */
-    struct source_ops ops;
-    struct source *inner; /* owned */
     struct loop *loop;
     const struct log *log;
     int64_t deadline_ms;
-    struct dict lanes; /* owned, they too */
+    struct dict lanes; /* of struct lane, owned */
 };
 
-/* A table, and what is wanted of its records: whoever asks for the same may leave together. */
+/* A table, and the attributes that are read of its items. The calls of one lane may share a
+ * batch. */
 struct lane {
     struct dict_node node; /* first: a node of the dict is a lane */
     struct batching *batching;
-    struct source_call *first, **end; /* who waits, in the order they came */
+    struct list calls; /* of struct batched_call: they wait, in the order in which they came */
     unsigned waiting;
     unsigned batches;         /* that are not closed yet */
-    unsigned under_way;       /* of these, without those who were sent apart */
-    struct loop_timer *timer; /* to depart; NULL while nobody has a time to */
-    bool departing;           /* it stays until that is over */
-    struct batch *probe;      /* after a batch was served in part: departures wait for it */
-    int64_t apart_until_ms;   /* until then everybody goes alone */
+    unsigned under_way;       /* of these, without the calls that were sent apart */
+    struct loop_timer *timer; /* to depart; NULL if no departure is planned */
+    bool departing;           /* the lane must not be destroyed meanwhile */
+    struct batch *probe;      /* departures wait for its response, after a batch left keys over */
+    int64_t apart_until_ms;   /* until then each call is sent apart */
     char key[];
 };
 
-/* Of a batch's members, for one request of the inner source. It belongs to that request, until its
- * response or its end: a member that has left meanwhile still bears its part. */
+/* The units that a batch's members have set aside for one request of the inner source. It lives
+ * until that request is over: a member that has ended meanwhile still pays its part. */
 struct batch_advance {
     struct batch_advance *next;
     double most; /* the sum of the parts */
     unsigned count;
     struct {
-        struct payer *payer; /* holds a reference */
+        struct payer *payer; /* a reference */
         double units;
     } parts[];
 };
 
-/* One request of the inner source, and whose it is. */
+/* One request of the inner source for several calls. */
 struct batch {
-    struct payer payer; /* first: of its requests, whose cost its members share. It is counted, and
-                         * the batch's memory with it: a request may outlive who asked */
-    struct payer *heir; /* pays when no member is left; holds a reference */
+    struct payer payer; /* first: of its requests, whose cost the members share. It is counted, and
+                         * the batch's memory with it: a request may outlive all members */
+    struct payer *heir; /* pays when no member is left; a reference */
     struct batch_advance *advances; /* owned: of requests that are under way */
     struct lane *lane;
-    struct read *read;           /* owned; NULL: the Read of its only member is asked */
-    struct source_call *inner;   /* owned */
-    struct source_call *members; /* who have not been told yet, in the order they came */
-    struct source_call **end;
-    unsigned requests; /* that nobody has been told of yet */
-    bool apart;        /* its one member was not to be asked together with others */
-    bool telling;      /* its members are being told: it stays until that is over */
-    bool wants_more;   /* its only member has asked for a page meanwhile */
+    struct read *read;         /* owned; NULL: the Read of the only member is sent */
+    struct source_call *inner; /* owned */
+    struct list members;       /* of struct batched_call: without a result yet, in their order */
+    unsigned requests;         /* that no member's page has counted yet */
+    bool apart;                /* its one member must not share a batch */
+    bool delivering;           /* the batch must not be destroyed meanwhile */
+    bool wants_more;           /* its only member has requested a page meanwhile */
 };
 
-/* A question. It waits in a lane, or is a member of a batch, or has been told; INNER alone is set
- * of one that is passed on as it is. */
-struct source_call {
-    struct batching *batching;
-    const struct read *read;
-    struct payer *payer; /* holds a reference */
-    source_page_fn *fn;
-    void *arg;
+/* It waits in a lane, or is a member of a batch, or has its result. A call that is passed on has
+ * only INNER. */
+struct batched_call {
+    struct source_call base; /* first: a pointer to it is a pointer to this */
     struct source_call *inner;
     struct lane *lane;
     struct batch *batch;
-    struct source_call *next, **link; /* among those who wait, or the batch's members */
-    int64_t since_ms;                 /* it has waited */
-    struct loop_timer *deadline; /* of one that had to wait; who leaves at once has its batch's */
-    const struct json *item;     /* its record, while a page is being told */
-    bool is_left;                /* its key has not been processed yet, likewise */
-    double capacity;             /* its part of what the batch's answers took; < 0: not told */
-    double doubted;              /* and of what they may have taken beside */
+    struct list_node node;       /* in the lane's list, or the batch's */
+    int64_t since_ms;            /* the time of its start */
+    struct loop_timer *deadline; /* NULL if it left at once: the inner source has a deadline */
+    const struct json *item;     /* its item, while a page is delivered */
+    bool is_left;                /* its key is unprocessed, likewise */
+    double capacity;             /* its part of the batch's consumption; < 0: not stated */
+    double doubted;              /* and of requests without a stated consumption */
 };
+
+#define EACH_MEMBER(each, batch) LIST_EACH (struct batched_call, each, &(batch)->members, node)
+
+static struct batched_call *batching_first(const struct list *calls)
+{
+    return LIST_FIRST(calls, struct batched_call, node);
+}
+
+static const struct read *batching_read_of(const struct batched_call *call)
+{
+    return call->base.read;
+}
+
+static struct batching *batching_of(const struct batched_call *call)
+{
+    return (struct batching *)call->base.source;
+}
 
 static int64_t batching_now_ms(const struct batching *batching)
 {
@@ -97,37 +108,31 @@ static int64_t batching_now_ms(const struct batching *batching)
 
 /* Lanes. */
 
-/* Those whose Reads differ in their keys alone share it. */
-static void batching_write_lane(const struct read *read, struct buf *out)
+/* Reads that differ in their keys alone share a lane. */
+static struct lane *batching_find_lane(struct batching *batching, const struct read *read)
 {
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
     const struct key *key = &read->keys[0];
-    buf_printf(out, "%s%c%zu", read->table, read->consistent ? '!' : ' ', key->count);
+    buf_printf(&text, "%s%c%zu", read->table, read->consistent ? '!' : ' ', key->count);
     for (size_t i = 0; i < key->count; i++) {
-        buf_printf(out, " %zu:", key->attributes[i].name.size);
-        buf_add_span(out, key->attributes[i].name);
+        buf_printf(&text, " %zu:", key->attributes[i].name.size);
+        buf_add_span(&text, key->attributes[i].name);
     }
     for (size_t i = 0; i < read->attribute_count; i++) {
-        buf_printf(out, " %zu:", read->attributes[i].size);
-        buf_add_span(out, read->attributes[i]);
+        buf_printf(&text, " %zu:", read->attributes[i].size);
+        buf_add_span(&text, read->attributes[i]);
     }
-}
-
-static struct lane *batching_lane_of(struct batching *batching, const struct read *read)
-{
-    CLEAN_UP(buf_clean_up) struct buf key = {0};
-    batching_write_lane(read, &key);
-    if (key.failed)
+    if (text.failed)
         return NULL;
-    struct dict_node *node = dict_find(&batching->lanes, buf_span(&key));
+    struct dict_node *node = dict_find(&batching->lanes, buf_span(&text));
     if (node)
         return (struct lane *)node;
-    struct lane *lane = calloc(1, sizeof *lane + key.size);
+    struct lane *lane = calloc(1, sizeof *lane + text.size);
     if (!lane)
         return NULL;
     lane->batching = batching;
-    lane->end = &lane->first;
-    memcpy(lane->key, key.data, key.size);
-    lane->node.key = span_of(lane->key, key.size);
+    memcpy(lane->key, text.data, text.size);
+    lane->node.key = span_of(lane->key, text.size);
     dict_add(&batching->lanes, &lane->node);
     return lane;
 }
@@ -139,32 +144,20 @@ static void batching_destroy_lane(struct lane *lane)
     free(lane);
 }
 
-/* AT is a link of the lane's list: its end for a call that waits behind all others. */
-static void batching_enqueue(struct lane *lane, struct source_call **at, struct source_call *call)
+/* Puts CALL behind BEFORE in the lane; NULL: in front of all. */
+static void batching_enqueue(struct lane *lane, struct list_node *before, struct batched_call *call)
 {
     call->lane = lane;
-    call->next = *at;
-    call->link = at;
-    if (call->next)
-        call->next->link = &call->next;
-    else
-        lane->end = &call->next;
-    *at = call;
+    list_insert(&lane->calls, before, &call->node);
     lane->waiting++;
 }
 
-/* Out of its lane's queue, or of its batch. */
-static void batching_detach(struct source_call *call)
+/* Takes CALL out of its lane or its batch. */
+static void batching_detach(struct batched_call *call)
 {
-    *call->link = call->next;
-    if (call->next)
-        call->next->link = call->link;
-    else
-        *(call->lane ? &call->lane->end : &call->batch->end) = call->link;
+    list_remove(&call->node);
     if (call->lane)
         call->lane->waiting--;
-    call->next = NULL;
-    call->link = NULL;
     call->lane = NULL;
     call->batch = NULL;
 }
@@ -177,57 +170,66 @@ static bool batching_may_depart(const struct lane *lane)
     if (lane->under_way < FEW)
         return true;
     return lane->under_way < MANY &&
-           batching_now_ms(batching) - lane->first->since_ms >= PATIENCE_MS;
+           batching_now_ms(batching) - batching_first(&lane->calls)->since_ms >= PATIENCE_MS;
 }
 
 static void batching_depart(void *arg);
 
-/* Sees to it that those who wait leave when it is time. Who leaves now does so in the loop's next
- * round: others who ask in this one come along. False when memory ran out. */
-static bool batching_arrange(struct lane *lane)
+/* Plans the next departure. A departure is never now but in the loop's next round: other calls of
+ * this round join it. False when memory ran out. */
+static bool batching_plan_departure(struct lane *lane)
 {
     loop_remove_timer(lane->timer);
     lane->timer = NULL;
-    if (!lane->first || lane->under_way >= MANY || lane->probe)
+    if (list_is_empty(&lane->calls) || lane->under_way >= MANY || lane->probe)
         return true;
     int64_t delay_ms = 0;
     if (!batching_may_depart(lane))
-        delay_ms = lane->first->since_ms + PATIENCE_MS - batching_now_ms(lane->batching);
+        delay_ms =
+            batching_first(&lane->calls)->since_ms + PATIENCE_MS - batching_now_ms(lane->batching);
     lane->timer = loop_add_timer(lane->batching->loop, delay_ms, batching_depart, lane);
     return lane->timer;
 }
 
-/* LANE has one batch or one who waits less. It stays while it has something to remember. Without
- * memory for a timer who may leave does so now, and the others when the next batch is back. */
-static void batching_relieve(struct lane *lane)
+/* LANE has one batch or one call less: destroys it, or plans the next departure. Without memory for
+ * a timer a departure that is due happens now; the others happen after the next batch. */
+static void batching_update_lane(struct lane *lane)
 {
-    bool remembers = lane->apart_until_ms > batching_now_ms(lane->batching);
+    bool is_apart = lane->apart_until_ms > batching_now_ms(lane->batching);
     if (lane->departing)
         return;
-    if (!lane->first && lane->batches == 0 && !remembers)
+    if (list_is_empty(&lane->calls) && lane->batches == 0 && !is_apart)
         batching_destroy_lane(lane);
-    else if (!batching_arrange(lane) && batching_may_depart(lane))
+    else if (!batching_plan_departure(lane) && batching_may_depart(lane))
         batching_depart(lane);
 }
 
-/* Batches. */
+/* The payer of a batch: its members pay equal parts. */
 
-/* Each bears the same part of what a request took; the first one has the request itself. */
+static unsigned batching_count_members(const struct batch *batch)
+{
+    unsigned count = 0;
+    EACH_MEMBER (each, batch)
+        count++;
+    return count;
+}
+
+/* The first member's expense counts the request itself. */
 static void batching_charge(struct payer *payer, const struct expense *expense)
 {
     const struct batch *batch = (const struct batch *)payer;
     struct expense part = *expense;
-    unsigned count = 0;
-    for (const struct source_call *each = batch->members; each; each = each->next)
-        count++;
-    if (count == 0)
+    unsigned count = batching_count_members(batch);
+    if (count == 0) {
         payer_charge(batch->heir, expense);
-    part.spent.units /= count ? count : 1;
-    part.spent.doubted /= count ? count : 1;
-    part.expected /= count ? count : 1;
-    for (const struct source_call *each = batch->members; each; each = each->next) {
-        part.pattern = each->read->pattern;
-        payer_charge(each->payer, &part);
+        return;
+    }
+    part.spent.units /= count;
+    part.spent.doubted /= count;
+    part.expected /= count;
+    EACH_MEMBER (each, batch) {
+        part.pattern = each->base.read->pattern;
+        payer_charge(each->base.payer, &part);
         part.requests = 0;
     }
 }
@@ -254,38 +256,29 @@ static void batching_refund(struct payer *payer, double units)
     batching_advance_destroy(advance);
 }
 
-static enum payer_word batching_advance_add(struct batch_advance *advance, struct payer *payer,
-                                            double least, double part, struct payer_turn *turn,
-                                            struct error *err)
-{
-    enum payer_word word = payer_set_aside(payer, least, part, turn, err);
-    if (word != PAYER_AGREES)
-        return word;
-    advance->parts[advance->count].payer = payer_ref(payer);
-    advance->parts[advance->count].units = part;
-    advance->count++;
-    return word;
-}
-
-/* All have to be able to pay their part; else each member that can is asked for alone. The batch is
- * held with its first member, before anything of it is set aside. */
+/* Each member must be able to pay its part; else the members are sent one by one. Only the first
+ * member's payer may hold the batch: at that point no part of it has been set aside. */
 static enum payer_word batching_set_aside(struct payer *payer, double least, double most,
                                           struct payer_turn *turn, struct error *err)
 {
     struct batch *batch = (struct batch *)payer;
-    unsigned count = 0;
-    for (const struct source_call *each = batch->members; each; each = each->next)
-        count++;
+    unsigned count = batching_count_members(batch);
     struct batch_advance *advance = calloc(1, sizeof *advance + count * sizeof advance->parts[0]);
     enum payer_word word = PAYER_AGREES;
     if (!advance) {
         error_no_memory(err);
         return PAYER_REFUSES;
     }
-    for (const struct source_call *each = batch->members; each && word == PAYER_AGREES;
-         each = each->next)
-        word = batching_advance_add(advance, each->payer, least / count, most / count,
-                                    each == batch->members ? turn : NULL, err);
+    EACH_MEMBER (each, batch) {
+        bool is_first = advance->count == 0;
+        word = payer_set_aside(each->base.payer, least / count, most / count,
+                               is_first ? turn : NULL, err);
+        if (word != PAYER_AGREES)
+            break;
+        advance->parts[advance->count].payer = payer_ref(each->base.payer);
+        advance->parts[advance->count].units = most / count;
+        advance->count++;
+    }
     if (word == PAYER_AGREES) {
         advance->most = most;
         advance->next = batch->advances;
@@ -293,20 +286,19 @@ static enum payer_word batching_set_aside(struct payer *payer, double least, dou
         return word;
     }
     if (word == PAYER_HOLDS && advance->count > 0) {
-        error_set(err, ERROR_TOO_FAST, "several records are not paid for together");
+        error_set(err, ERROR_TOO_FAST, "several items are not paid for together");
         word = PAYER_REFUSES;
     }
     batching_advance_destroy(advance);
     return word;
 }
 
-/* As if the member that has least left paid for all. */
+/* The least that any member has left, as if that member paid for all. */
 static double batching_left(const struct payer *payer)
 {
     double least = INFINITY;
-    const struct batch *batch = (const struct batch *)payer;
-    for (const struct source_call *each = batch->members; each; each = each->next) {
-        double own = payer_left(each->payer);
+    EACH_MEMBER (each, (const struct batch *)payer) {
+        double own = payer_left(each->base.payer);
         least = own < least ? own : least;
     }
     return least;
@@ -319,10 +311,11 @@ static void batching_release(struct payer *payer)
     free(batch);
 }
 
+/* Batches. */
+
 static void batching_end_request(struct batch *batch)
 {
-    if (batch->inner)
-        batch->lane->batching->inner->ops->end(batch->inner);
+    source_end(batch->inner);
     batch->inner = NULL;
 }
 
@@ -336,7 +329,7 @@ static void batching_close_batch(struct batch *batch)
     if (lane->probe == batch)
         lane->probe = NULL;
     payer_unref(&batch->payer);
-    batching_relieve(lane);
+    batching_update_lane(lane);
 }
 
 static struct batch *batching_new_batch(struct lane *lane, bool apart)
@@ -348,66 +341,75 @@ static struct batch *batching_new_batch(struct lane *lane, bool apart)
         return NULL;
     batch->payer = (struct payer){&ops, 1};
     batch->lane = lane;
-    batch->end = &batch->members;
     batch->apart = apart;
     lane->batches++;
     lane->under_way += !apart;
     return batch;
 }
 
-static void batching_board(struct batch *batch, struct source_call *call)
+static void batching_add_member(struct batch *batch, struct batched_call *call)
 {
     call->batch = batch;
-    call->link = batch->end;
-    *batch->end = call;
-    batch->end = &call->next;
+    list_append(&batch->members, &call->node);
     if (!batch->heir)
-        batch->heir = payer_ref(call->payer);
+        batch->heir = payer_ref(call->base.payer);
 }
 
-/* From here on CALL is told, and its owner may end it. */
-static void batching_report(struct source_call *call, const struct page *page,
-                            const struct error *err)
+/* Delivers PAGE or ERR to CALL, which may end within. */
+static void batching_deliver(struct batched_call *call, const struct page *page,
+                             const struct error *err)
 {
     loop_remove_timer(call->deadline);
     call->deadline = NULL;
-    call->fn(call->arg, page, err);
+    call->base.fn(call->base.arg, page, err);
 }
 
-static void batching_report_all(struct batch *batch, const struct error *err)
+static void batching_deliver_no_memory(struct batched_call *call)
 {
-    while (batch->members) {
-        struct source_call *call = batch->members;
+    struct error err;
+    error_no_memory(&err);
+    batching_deliver(call, NULL, &err);
+}
+
+static void batching_fail_all(struct batch *batch, const struct error *err)
+{
+    while (!list_is_empty(&batch->members)) {
+        struct batched_call *call = batching_first(&batch->members);
         batching_detach(call);
-        batching_report(call, NULL, err);
+        batching_deliver(call, NULL, err);
     }
 }
 
-/* Finds the members that asked for ITEM, a record, or with IS_LEFT its key. False when memory ran
- * out. */
+/* Finds the members whose key ITEM has: an item, or if IS_LEFT an unprocessed key. False when
+ * memory ran out. */
 static bool batching_assign(struct batch *batch, const struct json *item, bool is_left)
 {
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
-    const struct key *names = &batch->members->read->keys[0];
+    const struct key *names = &batching_read_of(batching_first(&batch->members))->keys[0];
     struct key key = {.count = names->count};
     bool keyed = true;
     for (size_t i = 0; i < key.count && keyed; i++)
         keyed = typed_scalar(item_attribute(*item, names->attributes[i].name), &arena,
                              &key.attributes[i].value);
-    for (struct source_call *each = batch->members; each && keyed; each = each->next)
-        if (!each->item && key_compare(&each->read->keys[0], &key) == 0) {
+    EACH_MEMBER (each, batch) {
+        if (!keyed)
+            break;
+        if (!each->item && key_compare(&each->base.read->keys[0], &key) == 0) {
             each->item = is_left ? NULL : item;
             each->is_left = is_left;
         }
+    }
     return !arena.failed;
 }
 
-/* Finds the members that PAGE answers: with a record, or by a key that is not left. False when
- * memory ran out. */
+/* Finds each member's result in PAGE: its item, no item, or an unprocessed key. The service states
+ * the consumption of all keys together, those without an item included. False when memory ran
+ * out. */
 static bool batching_assign_page(struct batch *batch, const struct page *page)
 {
     bool ok = true;
-    for (struct source_call *each = batch->members; each; each = each->next)
+    unsigned count = batching_count_members(batch);
+    EACH_MEMBER (each, batch)
         each->is_left = page->more && !json_present(page->position);
     for (size_t i = 0; ok && i < page->item_count; i++)
         ok = batching_assign(batch, &page->items[i], false);
@@ -415,41 +417,24 @@ static bool batching_assign_page(struct batch *batch, const struct page *page)
         for (struct json key = json_first(page->position); ok && json_present(key);
              key = json_next(key))
             ok = batching_assign(batch, &key, true);
+    EACH_MEMBER (each, batch) {
+        if (page->capacity >= 0)
+            each->capacity = page->capacity / count + (each->capacity >= 0 ? each->capacity : 0);
+        each->doubted += page->doubted / count;
+    }
     return ok;
 }
 
-static struct source_call *batching_next_answered(const struct batch *batch)
-{
-    struct source_call *each = batch->members;
-    while (each && each->is_left)
-        each = each->next;
-    return each;
-}
+static bool batching_send(struct batch *batch);
 
-/* The service says what all together took, also those whose records are not there. */
-static void batching_share_out(struct batch *batch, const struct page *page)
-{
-    double capacity = page->capacity;
-    unsigned count = 0;
-    for (struct source_call *each = batch->members; each; each = each->next)
-        count++;
-    for (struct source_call *each = batch->members; each; each = each->next) {
-        if (capacity >= 0)
-            each->capacity = capacity / count + (each->capacity >= 0 ? each->capacity : 0);
-        each->doubted += page->doubted / count;
-    }
-}
-
-static bool batching_start_batch(struct batch *batch);
-
-/* CALL, which is nowhere, is asked by itself. NULL when memory ran out. */
-static struct batch *batching_go_alone(struct lane *lane, struct source_call *call)
+/* Sends CALL, which is in no list, by itself. NULL when memory ran out. */
+static struct batch *batching_send_apart(struct lane *lane, struct batched_call *call)
 {
     struct batch *batch = batching_new_batch(lane, true);
     if (!batch)
         return NULL;
-    batching_board(batch, call);
-    if (batching_start_batch(batch))
+    batching_add_member(batch, call);
+    if (batching_send(batch))
         return batch;
     batching_detach(call);
     batching_close_batch(batch);
@@ -459,9 +444,9 @@ static struct batch *batching_go_alone(struct lane *lane, struct source_call *ca
 static void batching_on_deadline(void *arg);
 
 /* False when memory ran out. */
-static bool batching_add_deadline(struct source_call *call)
+static bool batching_add_deadline(struct batched_call *call)
 {
-    struct batching *batching = call->batching;
+    struct batching *batching = batching_of(call);
     int64_t left_ms = call->since_ms + batching->deadline_ms - batching_now_ms(batching);
     if (!call->deadline)
         call->deadline =
@@ -469,50 +454,56 @@ static bool batching_add_deadline(struct source_call *call)
     return call->deadline;
 }
 
-/* The service has left some keys of BATCH: the longest waiter's is asked for by itself, so that it
- * gets on, and the other members wait before all others of the lane until that is answered. */
+/* The service has left keys of BATCH unprocessed. The key that waited longest is sent apart, so
+ * that each round completes at least one. The others wait in front of the lane for that response.
+ */
 static void batching_probe(struct batch *batch)
 {
     struct lane *lane = batch->lane;
-    struct source_call *longest = batch->members, **at = &lane->first;
-    struct error no_memory;
-    error_no_memory(&no_memory);
+    struct batched_call *longest = batching_first(&batch->members);
+    struct list_node *before = NULL;
     batching_detach(longest);
-    while (batch->members) {
-        struct source_call *call = batch->members;
+    while (!list_is_empty(&batch->members)) {
+        struct batched_call *call = batching_first(&batch->members);
         batching_detach(call);
-        batching_enqueue(lane, at, call);
-        at = &call->next;
+        batching_enqueue(lane, before, call);
+        before = &call->node;
     }
-    lane->probe = batching_add_deadline(longest) ? batching_go_alone(lane, longest) : NULL;
+    lane->probe = batching_add_deadline(longest) ? batching_send_apart(lane, longest) : NULL;
     if (lane->probe)
         lane->probe->requests = batch->requests;
     else
-        batching_report(longest, NULL, &no_memory);
-    for (struct source_call *call = lane->first, *next; call; call = next) {
-        next = call->next;
+        batching_deliver_no_memory(longest);
+    LIST_EACH (struct batched_call, call, &lane->calls, node) {
         if (batching_add_deadline(call))
             continue;
         batching_detach(call);
-        batching_report(call, NULL, &no_memory);
-        break; /* its owner may have ended the next one */
+        batching_deliver_no_memory(call);
+        break; /* the callback may have ended the next call */
     }
 }
 
-/* Calls back the members that PAGE answers: with their records, or with none. */
-static void batching_report_page(struct batch *batch, const struct page *page)
+static struct batched_call *batching_next_processed(const struct batch *batch)
 {
-    struct source_call *call;
+    EACH_MEMBER (each, batch)
+        if (!each->is_left)
+            return each;
+    return NULL;
+}
+
+/* Delivers PAGE to the members whose key is processed, with an item or without. */
+static void batching_deliver_page(struct batch *batch, const struct page *page)
+{
+    struct batched_call *call;
     struct page own = {.request_id = page->request_id};
     if (!batching_assign_page(batch, page)) {
         struct error err;
         error_no_memory(&err);
-        batching_report_all(batch, &err);
+        batching_fail_all(batch, &err);
         return;
     }
-    batching_share_out(batch, page);
     batch->requests += page->requests;
-    while ((call = batching_next_answered(batch))) {
+    while ((call = batching_next_processed(batch))) {
         own.items = call->item;
         own.item_count = call->item != NULL;
         own.capacity = call->capacity;
@@ -520,55 +511,41 @@ static void batching_report_page(struct batch *batch, const struct page *page)
         own.requests = batch->requests;
         batch->requests = 0;
         batching_detach(call);
-        batching_report(call, &own, NULL);
+        batching_deliver(call, &own, NULL);
     }
-    if (batch->members)
+    if (!list_is_empty(&batch->members))
         batching_probe(batch);
 }
 
-/* Whether ERR may be the fault of one of the keys, of one who asks, or of asking for several: asked
- * one by one, others would have their records. */
-static bool batching_is_of_company(const struct error *err)
-{
-    return error_is_of_caller(err) || err->kind == ERROR_BAD_ANSWER || err->kind == ERROR_INVALID ||
-           (err->kind == ERROR_DENIED && err->authenticated);
-}
-
-/* A policy that grants one record at a time, or a server that knows nothing else, will not grant
- * more a moment later. */
-static void batching_remember(struct lane *lane, const struct read *read, const struct error *err)
-{
-    char table[288];
-    if (err->kind != ERROR_DENIED && strcmp(err->code, "UnknownOperationException") != 0)
-        return;
-    printable_copy(table, sizeof table, span_text(read->table), PRINTABLE_WORD);
-    if (lane->apart_until_ms <= batching_now_ms(lane->batching))
-        log_line(lane->batching->log, LOG_LEVEL_WARNING,
-                 "records of %s are asked for one by one for the next %d minutes, since together "
-                 "they are refused: %s",
-                 table, APART_MS / 60000, err->text);
-    lane->apart_until_ms = batching_now_ms(lane->batching) + APART_MS;
-}
-
+/* Sends each member of a refused batch by itself. */
 static void batching_separate(struct batch *batch, const struct error *err)
 {
-    struct error no_memory;
-    batching_remember(batch->lane, batch->read, err);
-    error_no_memory(&no_memory);
-    while (batch->members) {
-        struct source_call *call = batch->members;
+    char table[288];
+    struct lane *lane = batch->lane;
+    int64_t now_ms = batching_now_ms(lane->batching), apart_ms = retries_apart_ms(err);
+    printable_copy(table, sizeof table, span_text(batch->read->table), PRINTABLE_WORD);
+    if (apart_ms > 0 && lane->apart_until_ms <= now_ms)
+        log_line(lane->batching->log, LOG_LEVEL_WARNING,
+                 "items of %s are read one by one for the next %lld minutes, because a request for "
+                 "several is refused: %s",
+                 table, (long long)apart_ms / 60000, err->text);
+    if (apart_ms > 0)
+        lane->apart_until_ms = now_ms + apart_ms;
+    while (!list_is_empty(&batch->members)) {
+        struct batched_call *call = batching_first(&batch->members);
         batching_detach(call);
-        if (!batching_go_alone(batch->lane, call))
-            batching_report(call, NULL, &no_memory);
+        if (!batching_send_apart(lane, call))
+            batching_deliver_no_memory(call);
     }
 }
 
-/* The only member's, with its part of a batch that left it. It asks for further pages itself, and
- * whose Read the inner source has: when it ends within, so does that call. */
+/* Delivers PAGE or ERR to the only member, with its part of an earlier batch that left its key
+ * over. The inner source has the member's own Read: if the member ends within, its request ends
+ * too. */
 static void batching_pass_on(struct batch *batch, const struct page *page, const struct error *err)
 {
     bool is_last = err || !page->more;
-    struct source_call *call = batch->members;
+    struct batched_call *call = batching_first(&batch->members);
     struct page own = page ? *page : (struct page){0};
     own.requests += batch->requests;
     if (call->capacity >= 0)
@@ -577,95 +554,94 @@ static void batching_pass_on(struct batch *batch, const struct page *page, const
     batch->requests = 0;
     call->capacity = -1;
     call->doubted = 0;
-    batching_report(call, page ? &own : NULL, err);
-    if (batch->members && is_last)
-        batching_detach(batch->members);
+    batching_deliver(call, page ? &own : NULL, err);
+    if (!list_is_empty(&batch->members) && is_last)
+        batching_detach(batching_first(&batch->members));
 }
 
 static void batching_take_page(void *arg, const struct page *page, const struct error *err)
 {
     struct batch *batch = arg;
-    const struct source_ops *ops = batch->lane->batching->inner->ops;
     struct error copy = err ? *err : (struct error){0};
     bool is_one = !batch->read;
-    batch->telling = true;
+    batch->delivering = true;
     if (is_one)
         batching_pass_on(batch, page, err ? &copy : NULL);
-    else if (err && batching_is_of_company(err))
+    else if (err && retries_key_by_key(err))
         batching_separate(batch, &copy);
     else if (err)
-        batching_report_all(batch, &copy);
+        batching_fail_all(batch, &copy);
     else
-        batching_report_page(batch, page);
-    batch->telling = false;
-    if (!batch->members) {
+        batching_deliver_page(batch, page);
+    batch->delivering = false;
+    if (list_is_empty(&batch->members)) {
         batching_close_batch(batch);
     } else if (batch->wants_more) {
         batch->wants_more = false;
-        ops->more(batch->inner);
+        source_more(batch->inner);
     }
 }
 
-static bool batching_start_batch(struct batch *batch)
+static bool batching_send(struct batch *batch)
 {
-    const struct source_call *first = batch->members;
-    const struct read *read = batch->read ? batch->read : first->read;
-    struct payer *payer = batch->read ? &batch->payer : first->payer;
+    const struct batched_call *first = batching_first(&batch->members);
+    const struct read *read = batch->read ? batch->read : first->base.read;
+    struct payer *payer = batch->read ? &batch->payer : first->base.payer;
     batch->inner =
-        source_start(batch->lane->batching->inner, read, payer, batching_take_page, batch);
+        source_start(batch->lane->batching->source.inner, read, payer, batching_take_page, batch);
     return batch->inner;
 }
 
-/* Two may ask for the same record. */
-static void batching_add_key(struct read *read, const struct key *key)
+static bool batching_has_key(const struct read *read, const struct key *key)
 {
     for (size_t i = 0; i < read->key_count; i++)
         if (key_compare(&read->keys[i], key) == 0)
-            return;
-    read_add_key(read, key);
+            return true;
+    return false;
 }
 
-/* The Read that asks for all members' records. NULL when memory ran out. */
-static struct read *batching_read_of_all(const struct batch *batch)
+/* The Read of all members' items, each key once. NULL when memory ran out. */
+static struct read *batching_join_reads(const struct batch *batch)
 {
-    const struct read *any = batch->members->read;
+    const struct read *any = batching_read_of(batching_first(&batch->members));
     struct read *read = read_new(READ_ITEMS, any->table, NULL);
     if (!read)
         return NULL;
     read->consistent = any->consistent;
     for (size_t i = 0; i < any->attribute_count; i++)
         read_add_attribute(read, any->attributes[i]);
-    for (const struct source_call *each = batch->members; each; each = each->next)
-        batching_add_key(read, &each->read->keys[0]);
+    EACH_MEMBER (each, batch)
+        if (!batching_has_key(read, &each->base.read->keys[0]))
+            read_add_key(read, &each->base.read->keys[0]);
     if (!read_failed(read))
         return read;
     read_destroy(read);
     return NULL;
 }
 
-/* Those who have waited longest leave, as many as one request takes. */
+/* Sends the calls that waited longest, as many as fit into one request. */
 static void batching_depart_one(struct lane *lane)
 {
     struct batch *batch = batching_new_batch(lane, false);
-    struct error no_memory;
-    error_no_memory(&no_memory);
-    if (!batch) { /* who asked first has to do without */
-        struct source_call *call = lane->first;
+    if (!batch) {
+        struct batched_call *call = batching_first(&lane->calls);
         batching_detach(call);
-        batching_report(call, NULL, &no_memory);
+        batching_deliver_no_memory(call);
         return;
     }
-    for (unsigned count = 0; lane->first && count < READ_MAX_KEYS; count++) {
-        struct source_call *call = lane->first;
+    for (unsigned count = 0; !list_is_empty(&lane->calls) && count < READ_MAX_KEYS; count++) {
+        struct batched_call *call = batching_first(&lane->calls);
         batching_detach(call);
-        batching_board(batch, call);
+        batching_add_member(batch, call);
     }
-    bool several = batch->members->next;
+    bool several = batch->members.first != batch->members.last;
     if (several)
-        batch->read = batching_read_of_all(batch);
-    if ((several && !batch->read) || !batching_start_batch(batch)) {
-        batch->telling = true;
-        batching_report_all(batch, &no_memory);
+        batch->read = batching_join_reads(batch);
+    if ((several && !batch->read) || !batching_send(batch)) {
+        struct error no_memory;
+        error_no_memory(&no_memory);
+        batch->delivering = true;
+        batching_fail_all(batch, &no_memory);
         batching_close_batch(batch);
     }
 }
@@ -675,118 +651,94 @@ static void batching_depart(void *arg)
     struct lane *lane = arg;
     lane->timer = NULL;
     lane->departing = true;
-    while (lane->first && batching_may_depart(lane))
+    while (!list_is_empty(&lane->calls) && batching_may_depart(lane))
         batching_depart_one(lane);
     lane->departing = false;
-    batching_relieve(lane);
+    batching_update_lane(lane);
 }
 
 /* Calls. */
 
-static void batching_clean_up(struct source_call *call)
+static void batching_clean_up(struct batched_call *call)
 {
     struct lane *lane = call->lane;
     struct batch *batch = call->batch;
     loop_remove_timer(call->deadline);
     call->deadline = NULL;
-    if (batch && batch->members == call && !call->next) {
+    if (batch && batch->members.first == &call->node && batch->members.last == &call->node) {
         payer_unref(batch->heir); /* the last member pays for the request that is abandoned */
-        batch->heir = payer_ref(call->payer);
+        batch->heir = payer_ref(call->base.payer);
         batching_end_request(batch);
     }
     if (lane || batch)
         batching_detach(call);
     if (lane)
-        batching_relieve(lane);
-    if (batch && !batch->members && !batch->telling)
+        batching_update_lane(lane);
+    if (batch && list_is_empty(&batch->members) && !batch->delivering)
         batching_close_batch(batch);
 }
 
 static void batching_on_deadline(void *arg)
 {
-    struct source_call *call = arg;
+    struct batched_call *call = arg;
     struct error err;
     call->deadline = NULL;
     batching_clean_up(call);
     error_set(&err, ERROR_TIMED_OUT,
-              "no answer from table %s within %.1f s, the wait for others' answers included; check "
-              "the network and try again",
-              call->read->table, (double)call->batching->deadline_ms / 1000);
-    printable_copy(err.table, sizeof err.table, span_text(call->read->table), "");
-    call->fn(call->arg, NULL, &err);
+              "no response from table %s within %.1f s, the wait for other responses included; "
+              "check the network and try again",
+              call->base.read->table, (double)batching_of(call)->deadline_ms / 1000);
+    printable_copy(err.table, sizeof err.table, span_text(call->base.read->table), "");
+    call->base.fn(call->base.arg, NULL, &err);
 }
 
-/* Whoever finds few under way leaves in the next round; all others get a deadline of their own. */
-static bool batching_wait(struct lane *lane, struct source_call *call)
+/* A call that leaves in the next round needs no deadline of its own. */
+static bool batching_start(struct source_call *base)
 {
-    bool at_once = lane->under_way < FEW && lane->waiting < READ_MAX_KEYS && !lane->probe;
-    batching_enqueue(lane, lane->end, call);
-    return (at_once || batching_add_deadline(call)) && (lane->timer || batching_arrange(lane));
-}
-
-static bool batching_begin(struct source_call *call)
-{
-    struct batching *batching = call->batching;
-    const struct read *read = call->read;
+    struct batched_call *call = (struct batched_call *)base;
+    struct batching *batching = batching_of(call);
+    const struct read *read = base->read;
+    call->capacity = -1;
+    call->since_ms = batching_now_ms(batching);
     if (read->kind != READ_ITEMS || read->key_count != 1) {
-        call->inner = source_start(batching->inner, read, call->payer, call->fn, call->arg);
+        call->inner = source_start(batching->source.inner, read, base->payer, base->fn, base->arg);
         return call->inner;
     }
-    struct lane *lane = batching_lane_of(batching, read);
+    struct lane *lane = batching_find_lane(batching, read);
     if (!lane)
         return false;
     if (lane->apart_until_ms > call->since_ms)
-        return batching_go_alone(lane, call);
-    return batching_wait(lane, call);
+        return batching_send_apart(lane, call);
+    bool at_once = lane->under_way < FEW && lane->waiting < READ_MAX_KEYS && !lane->probe;
+    batching_enqueue(lane, lane->calls.last, call);
+    return (at_once || batching_add_deadline(call)) &&
+           (lane->timer || batching_plan_departure(lane));
 }
 
-static void batching_end(struct source_call *call)
+static void batching_end(struct source_call *base)
 {
-    if (call->inner)
-        call->batching->inner->ops->end(call->inner);
-    struct source *source = &call->batching->source;
+    struct batched_call *call = (struct batched_call *)base;
+    source_end(call->inner);
     batching_clean_up(call);
-    payer_unref(call->payer);
-    free(call);
-    source_unref(source);
 }
 
-static struct source_call *batching_start(struct source *source, const struct read *read,
-                                          struct payer *payer, source_page_fn *fn, void *arg)
+static void batching_more(struct source_call *base)
 {
-    struct source_call *call = calloc(1, sizeof *call);
-    if (!call)
-        return NULL;
-    *call = (struct source_call){.batching = (struct batching *)source_ref(source),
-                                 .read = read,
-                                 .payer = payer_ref(payer),
-                                 .fn = fn,
-                                 .arg = arg,
-                                 .capacity = -1};
-    call->since_ms = batching_now_ms(call->batching);
-    if (batching_begin(call))
-        return call;
-    batching_end(call);
-    return NULL;
-}
-
-static void batching_more(struct source_call *call)
-{
+    struct batched_call *call = (struct batched_call *)base;
     if (call->inner)
-        call->batching->inner->ops->more(call->inner);
-    else if (call->batch->telling)
+        source_more(call->inner);
+    else if (call->batch->delivering)
         call->batch->wants_more = true;
     else
-        call->batching->inner->ops->more(call->batch->inner);
+        source_more(call->batch->inner);
 }
 
-static void batching_want_all(struct source_call *call)
+static void batching_read_all(struct source_call *base)
 {
+    struct batched_call *call = (struct batched_call *)base;
     if (call->inner)
-        source_read_all(call->batching->inner, call->inner);
+        source_read_all(call->inner);
 }
-
-/* The source. */
 
 static void batching_destroy(struct source *source)
 {
@@ -796,40 +748,29 @@ static void batching_destroy(struct source *source)
     while ((node = dict_any(&batching->lanes, &from)))
         batching_destroy_lane((struct lane *)node);
     dict_clean_up(&batching->lanes);
-    batching->inner->ops->destroy(batching->inner);
     free(batching);
-}
-
-static void batching_add_stats(const struct source *source, struct source_stats *sum)
-{
-    const struct source *inner = ((const struct batching *)source)->inner;
-    inner->ops->add_stats(inner, sum);
 }
 
 struct source *batching_new(const struct batching_options *options)
 {
+    static const struct source_ops ops = {
+        .layer = SOURCE_BATCHING,
+        .call_size = sizeof(struct batched_call),
+        .start = batching_start,
+        .more = batching_more,
+        .read_all = batching_read_all,
+        .end = batching_end,
+        .destroy = batching_destroy,
+    };
     struct batching *batching = calloc(1, sizeof *batching);
     if (!batching)
         return NULL;
-    if (!dict_init(&batching->lanes)) {
-        free(batching);
-        return NULL;
-    }
-    const struct source_ops *inner = options->source->ops;
-    batching->ops = (struct source_ops){
-        .start = batching_start,
-        .more = batching_more,
-        .read_all = batching_want_all,
-        .end = batching_end,
-        .destroy = batching_destroy,
-        .add_stats = batching_add_stats,
-        .write_words = inner->write_words,
-        .write_command = inner->write_command,
-    };
-    batching->source.ops = &batching->ops;
-    batching->inner = options->source;
-    batching->loop = options->loop;
-    batching->log = options->log;
-    batching->deadline_ms = options->deadline_ms;
-    return &batching->source;
+    *batching = (struct batching){.source = {.ops = &ops, .inner = options->source},
+                                  .loop = options->loop,
+                                  .log = options->log,
+                                  .deadline_ms = options->deadline_ms};
+    if (dict_init(&batching->lanes))
+        return &batching->source;
+    free(batching);
+    return NULL;
 }

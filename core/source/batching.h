@@ -1,6 +1,5 @@
-/* A source before another: questions for one record each, of one table, leave as one question where
- * they would wait for each other. Whoever asks alone is passed on at once; all other Reads always
- * are. docs/internals/batches.md tells who waits, and for whom. */
+/* A source that wraps another: reads of one item each leave as one request if they would wait for
+ * each other. All other Reads are passed on. See docs/internals/batches.md. */
 #ifndef DDBFS_CORE_SOURCE_BATCHING_H
 #define DDBFS_CORE_SOURCE_BATCHING_H
 
@@ -9,13 +8,13 @@
 #include "core/source/source.h"
 
 struct batching_options {
-    struct source *source; /* whom to ask; from then on the new source's, if one could be made */
+    struct source *source; /* owned by the new source, unless batching_new fails */
     struct loop *loop;     /* borrowed, as LOG is */
     const struct log *log; /* may be NULL */
-    int64_t deadline_ms;   /* of one question, the time included that it waits for others */
+    int64_t deadline_ms;   /* of one call, the wait for other calls included */
 };
 
-/* NULL when memory ran out: the source in OPTIONS is then as it was. */
+/* NULL when memory ran out. */
 struct source *batching_new(const struct batching_options *options);
 
 #endif

@@ -1,7 +1,6 @@
-/* A source before another: who wants all that a query gives has it sooner from a service that is
- * slow, because it is read from both ends at once until they meet. Pages come in the order that was
- * asked for all the same. docs/internals/both-ends.md tells when, and why nothing is lost or told
- * twice. */
+/* A source that wraps another: a long query that is read to its end is read from both ends at once,
+ * until they meet. The pages come in the order of the query all the same. See
+ * docs/internals/both-ends.md. */
 #ifndef DDBFS_CORE_SOURCE_BOTH_ENDS_H
 #define DDBFS_CORE_SOURCE_BOTH_ENDS_H
 
@@ -9,14 +8,13 @@
 #include "core/source/source.h"
 
 struct both_ends_options {
-    struct source *source; /* whom to ask; from then on the new source's, if one could be made */
+    struct source *source; /* owned by the new source, unless both_ends_new fails */
     struct loop *loop;     /* borrowed */
-    int64_t slow_ms;       /* a page that takes as long is worth a second request beside it */
-    size_t most_kept;      /* bytes of pages from behind, of all queries, that wait for their turn;
-                            * 0: as usual */
+    int64_t slow_ms;       /* pages that take as long are worth a second request beside them */
+    size_t most_kept;      /* bytes of stored pages of all queries; 0: the default */
 };
 
-/* NULL when memory ran out: the source in OPTIONS is then as it was. */
+/* NULL when memory ran out. */
 struct source *both_ends_new(const struct both_ends_options *options);
 
 #endif

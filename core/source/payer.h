@@ -1,32 +1,51 @@
-/* Who pays for what a source is asked. Each request that was sent for a Read is told to its payer
- * once, when it is over: with its answer, with a refusal, or because nobody waited for it any more.
- * A request may outlive the question that it was sent for, so payers are counted. */
+/* Payers: a Read's requests are charged to a payer. The source charges each request once, when the
+ * request is over: answered, failed, or abandoned by its caller. A request may outlive the call
+ * that it was sent for, so payers are counted. */
 #ifndef DDBFS_CORE_SOURCE_PAYER_H
 #define DDBFS_CORE_SOURCE_PAYER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/list.h"
-#include "core/source/spent.h"
+#include "core/json/writer.h"
 
-enum expense_end {
-    EXPENSE_ANSWERED,  /* as the service answers, though what it said may be refused afterwards */
-    EXPENSE_FAILED,    /* refused, or not answered; it may be tried again, which is a new expense */
-    EXPENSE_ABANDONED, /* its caller had ended; the response is awaited for its units alone */
+/* RCU that requests have consumed: those that responses state, and an upper bound of those that no
+ * response stated. */
+struct spent {
+    double units;   /* stated */
+    double doubted; /* the most that requests of unknown consumption took beside */
 };
 
-/* What one request took. The texts are borrowed for the time of the call. */
+void spent_add(struct spent *sum, const struct spent *more);
+
+/* Appends "52 capacity units", or "at most 180.5 capacity units" if a part is not known. */
+void spent_write(const struct spent *spent, struct buf *out);
+
+/* Appends the member NAME with the stated units; null if none are known. If a part is not known,
+ * appends the member NAME_at_most with the upper bound of all. */
+void spent_write_members(const struct spent *spent, const char *name, struct json_writer *json);
+/* The same members without a writer, in the style JSON_SPACED. */
+void spent_write_json(const struct spent *spent, const char *name, struct buf *out);
+
+enum expense_end {
+    EXPENSE_ANSWERED,  /* with a response of status 200, even if its checks fail later */
+    EXPENSE_FAILED,    /* refused, or without a response; a retry is another expense */
+    EXPENSE_ABANDONED, /* the caller had ended; the response is read for its units alone */
+};
+
+/* The cost of one request. The texts are borrowed for the time of the call. */
 struct expense {
-    const char *operation; /* as the source calls it: "Query"; static */
-    const char *table;     /* as the service knows it; "" where none is named */
+    const char *operation; /* the service's name of it: "Query"; static */
+    const char *table;     /* the service's name of it; "" for an operation without a table */
     const char *index;     /* "": the table itself */
-    const char *pattern;   /* of the map, that the Read is for: "jobs/by-id/{job_id}"; "": none */
-    unsigned requests;     /* 1; 0 for a share of a request that another's expense counts */
+    const char *pattern;   /* the map's path that the Read is for: "jobs/by-id/{job_id}"; or "" */
+    unsigned requests;     /* 1; 0 for a share of a request that another expense counts */
     enum expense_end end;
-    struct spent spent; /* read units; of a share its part of them */
-    double expected;    /* of the doubted units: so many, by what such requests took so far */
+    struct spent spent; /* RCU; of a share its part of them */
+    double expected;    /* an estimate of the doubted units, from earlier requests */
     int64_t took_ms;
 };
 
@@ -38,39 +57,38 @@ struct payer {
 enum payer_word {
     PAYER_AGREES,  /* the request may be sent */
     PAYER_REFUSES, /* too little is left, whatever the requests under way consume */
-    PAYER_HOLDS,   /* that depends on the requests under way: the payer is to be asked again */
+    PAYER_HOLDS,   /* it depends on the requests under way: the source asks again after its turn */
 };
 
 /* The place of a held request in the payer's queue. list_remove takes it out. {0} is in no queue.
  */
 struct payer_turn {
-    void (*again)(void *arg); /* the payer may be asked again, in a later round of the loop */
+    void (*again)(void *arg); /* the source may ask again, in a later round of the loop */
     void *arg;
-    const void *behind;    /* the payer's: which others must not overtake it */
+    const void *behind;    /* the payer's: other requests of it must not overtake this one */
     struct list_node node; /* in the payer's queue, or in none */
 };
 
 struct payer_ops {
-    /* May neither ask nor end anything. */
+    /* Must neither start nor end a call. */
     void (*charge)(struct payer *payer, const struct expense *expense);
     /* The last reference is gone. */
     void (*release)(struct payer *payer);
 
-    /* Of a payer with a limit; all three, or none. Before a source sends a request, it sets aside
-     * the most that such a request takes, and gives that back when the request is over. What the
-     * request took is charged as ever. docs/internals/limits.md describes the rest. */
+    /* The three functions of a payer with a limit; else NULL. Before a source sends a request, it
+     * sets aside the most that such a request takes. It gives that back when the request is over,
+     * and charges the real cost. See docs/internals/limits.md. */
 
-    /* Read units that have not been consumed yet; INFINITY: no limit. */
+    /* RCU that are left; INFINITY: no limit. */
     double (*left)(const struct payer *payer);
-    /* Sets MOST aside for a request that takes LEAST whatever comes. ERR is filled
-     * (error_is_of_caller) when the payer refuses. When it holds the request, TURN is put into its
-     * queue, unless that is NULL. */
+    /* Sets MOST aside for a request that takes at least LEAST. If the payer refuses, ERR is filled
+     * (error_is_of_caller). If it holds the request, it queues TURN, unless that is NULL. */
     enum payer_word (*set_aside)(struct payer *payer, double least, double most,
                                  struct payer_turn *turn, struct error *err);
     void (*give_back)(struct payer *payer, double units);
 };
 
-/* NULL, nobody in particular, is fine for all of them. */
+/* PAYER may be NULL for all of them: no payer. */
 struct payer *payer_ref(struct payer *payer);
 void payer_unref(struct payer *payer);
 void payer_charge(struct payer *payer, const struct expense *expense);

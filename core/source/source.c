@@ -1,5 +1,65 @@
-/* What all sources share. */
 #include "core/source/source.h"
+
+#include <stdlib.h>
+
+struct source_call *source_start(struct source *source, const struct read *read,
+                                 struct payer *payer, source_page_fn *fn, void *arg)
+{
+    struct source_call *call = calloc(1, source->ops->call_size);
+    if (!call)
+        return NULL;
+    *call = (struct source_call){source_ref(source), read, payer_ref(payer), fn, arg};
+    if (source->ops->start(call))
+        return call;
+    source_end(call);
+    return NULL;
+}
+
+void source_more(struct source_call *call)
+{
+    call->source->ops->more(call);
+}
+
+void source_read_all(struct source_call *call)
+{
+    if (call->source->ops->read_all)
+        call->source->ops->read_all(call);
+}
+
+void source_end(struct source_call *call)
+{
+    if (!call)
+        return;
+    struct source *source = call->source;
+    source->ops->end(call);
+    payer_unref(call->payer);
+    free(call);
+    source_unref(source);
+}
+
+void source_destroy(struct source *source)
+{
+    while (source) {
+        struct source *inner = source->inner;
+        source->ops->destroy(source);
+        source = inner;
+    }
+}
+
+void source_add_stats(const struct source *source, struct source_stats *sum)
+{
+    for (; source; source = source->inner)
+        if (source->ops->add_stats)
+            source->ops->add_stats(source, sum);
+}
+
+bool source_is_stacked(const struct source *source)
+{
+    for (; source->inner; source = source->inner)
+        if (source->ops->layer <= source->inner->ops->layer)
+            return false;
+    return true;
+}
 
 void source_stats_add(struct source_stats *sum, const char *name, uint64_t count)
 {

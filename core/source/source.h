@@ -1,5 +1,5 @@
-/* What executes a Read. The service is one source; an embedded file will be another. Answers
- * come in pages, and no page is fetched before it is asked for. */
+/* The interface of a source, which executes Reads. Responses come in pages; no page is requested
+ * before the caller wants it. See docs/internals/source.md. */
 #ifndef DDBFS_CORE_SOURCE_SOURCE_H
 #define DDBFS_CORE_SOURCE_SOURCE_H
 
@@ -8,7 +8,6 @@
 #include "core/json/json.h"
 #include "core/source/payer.h"
 #include "core/source/read.h"
-#include "core/source/spent.h"
 
 enum projection { PROJECTS_ALL, PROJECTS_SOME, PROJECTS_KEYS };
 
@@ -29,83 +28,94 @@ struct index_info {
     enum projection projection;
     const struct span *included; /* beside the keys, of PROJECTS_SOME */
     size_t included_count;
-    struct span status; /* "ACTIVE", "CREATING", …; empty where none is told, as of local ones */
+    struct span status; /* "ACTIVE", "CREATING", …; empty if not stated, as of local indexes */
 };
 
-/* Counts are some six hours old when they are told. */
+/* The service updates its counts about every six hours. */
 struct table_info {
     struct key_schema keys;
     const struct index_info *indexes;
     size_t index_count;
-    int64_t item_count;       /* -1 when not told */
-    int64_t size_bytes;       /* of all items; -1 when not told */
-    int64_t created_ms;       /* since 1970; 0 when not told */
-    struct span status;       /* "ACTIVE", "CREATING", …; empty when not told */
-    struct span billing_mode; /* "PAY_PER_REQUEST", "PROVISIONED"; empty when not told */
+    int64_t item_count;       /* -1 if not stated */
+    int64_t size_bytes;       /* of all items; -1 if not stated */
+    int64_t created_ms;       /* since 1970; 0 if not stated */
+    struct span status;       /* "ACTIVE", "CREATING", …; empty if not stated */
+    struct span billing_mode; /* "PAY_PER_REQUEST", "PROVISIONED"; empty if not stated */
 };
 
-/* What the memory of a page belongs to. */
+/* The owner of a page's memory. */
 struct page_owner {
     void (*release)(struct page_owner *owner);
-    size_t bytes; /* about so many it takes */
+    size_t bytes; /* about the size of that memory */
 };
 
-/* One page of an answer, borrowed for the time of the callback. */
+/* One page of a response, borrowed for the time of the callback. */
 struct page {
     const struct json *items; /* typed items: READ_ITEMS, READ_QUERY, READ_SCAN; of READ_BACKUPS
                                * objects of the source's own, one a backup */
     size_t item_count;
-    uint64_t counted; /* READ_QUERY that counts: how many items there are, of which none comes */
-    size_t scanned; /* READ_QUERY: how many were read, of which these passed the filter; 0: not told
-                     */
-    bool scanned_twice;       /* some of these may also be among those of another page */
+    uint64_t counted;   /* READ_QUERY that counts: the number of items; no items come */
+    size_t scanned;     /* READ_QUERY: items that were read before the filter; 0: not stated */
+    bool scanned_twice; /* another page may count some of these, too */
     const struct span *names; /* READ_TABLES */
     size_t name_count;
     const struct table_info *table; /* READ_TABLE */
-    struct span description;        /* READ_TABLE, READ_EXPIRY, READ_RECOVERY: the JSON object that
-                                     * the source answered with, byte by byte */
-    bool more;                      /* a further page can be asked for; this one may be empty */
-    struct json position;      /* READ_QUERY with MORE: the key of the item, be it shown or not,
-                                * after which the next page begins. READ_ITEMS with MORE: the array
-                                * of the keys that are left. Absent where it is not told */
-    struct page_owner **owner; /* whoever puts NULL there releases it, and until then has the
-                                * items; NULL: it can't be had */
-    int64_t took_ms;           /* from the last request to the end of its answer */
-    int64_t age_ms;            /* so long the page has waited to be told */
-    unsigned requests;         /* sent for this page, retries included; 0 where others who
-                                * asked together with this one are told of them */
-    double capacity;           /* read capacity units it consumed, of a request that others
-                                * share its part of them; < 0 when not told */
-    double doubted; /* at most so many more, of requests for this page whose responses state none */
-    const char *request_id; /* of the last request; "" when there is none */
+    struct span description;   /* READ_TABLE, READ_EXPIRY, READ_RECOVERY: the JSON object of the
+                                * response, byte by byte */
+    bool more;                 /* a further page can be requested; this one may be empty */
+    struct json position;      /* READ_QUERY with MORE: the key of the last item that was read; the
+                                * next page begins behind it. READ_ITEMS with MORE: the array of the
+                                * keys that are left. Absent if not known */
+    struct page_owner **owner; /* a callback that sets *OWNER to NULL owns the items, and releases
+                                * them; NULL: the items can't be taken over */
+    int64_t took_ms;           /* from the last request to the end of its response */
+    int64_t age_ms;            /* the time that the page waited before it was delivered */
+    unsigned requests;         /* sent for this page, retries included; 0 for a share of a request
+                                * that another caller's page counts */
+    double capacity;           /* RCU it consumed, of a shared request its part; < 0: not stated */
+    double doubted;            /* the most that requests without a stated consumption took beside */
+    const char *request_id;    /* of the last request; "" if there was none */
 };
 
-/* Exactly one of PAGE and ERR is not NULL. After an error, or a page without MORE, none
- * follows. It may end the call from within. */
+/* Exactly one of PAGE and ERR is not NULL. After an error, or a page without MORE, no further page
+ * follows. The callback may end the call. */
 typedef void source_page_fn(void *arg, const struct page *page, const struct error *err);
 
 struct source {
     const struct source_ops *ops;
-    uint64_t number; /* no other source of the process that is opened by sources.h has it; 0 else */
-    unsigned users;  /* those that keep a pointer to it between calls: source_ref */
+    struct source *inner;      /* owned: the source that this one wraps; NULL: none */
+    uint64_t number;           /* unique among the sources that core/sources.h opened; else 0 */
+    unsigned users;            /* source_ref: pointers that are kept between calls, and calls */
     void (*unused)(void *arg); /* called when the last user is gone; may be NULL */
     void *unused_arg;
 };
 
-/* What has been asked of sources so far. */
+/* The order in which core/sources.c stacks sources, from the service outwards. */
+enum source_layer { SOURCE_SERVICE, SOURCE_BATCHING, SOURCE_BOTH_ENDS };
+
+/* One Read under way. Each source embeds it, first, in a struct of its own. */
+struct source_call {
+    struct source *source;   /* a reference */
+    const struct read *read; /* borrowed */
+    struct payer *payer;     /* a reference; may be NULL */
+    source_page_fn *fn;
+    void *arg;
+};
+
+/* Counts of requests so far. */
 enum { SOURCE_MAX_OPERATIONS = 16 };
 struct source_stats {
     struct {
-        const char *name; /* as the source calls it: "Query"; static */
+        const char *name; /* the service's name of it: "Query"; static */
         uint64_t count;   /* requests, retries included */
     } operations[SOURCE_MAX_OPERATIONS];
     size_t operation_count;
-    uint64_t pages;      /* of queries and scans, and */
-    uint64_t items;      /* what they held, or were counted to hold; else what keys led to */
-    uint64_t failures;   /* requests that were not answered with what was asked for */
-    struct spent spent;  /* read units that were consumed */
-    uint64_t hedged;     /* requests that were sent again because their answer was late */
-    uint64_t hedges_won; /* of these, those that were answered first */
+    uint64_t pages;      /* of queries and scans */
+    uint64_t items;      /* in these pages, or counted by them; without pages, items read by key */
+    uint64_t failures;   /* requests without the response that they were sent for */
+    struct spent spent;  /* RCU that were consumed */
+    uint64_t hedged;     /* requests that were sent twice because the response was late */
+    uint64_t hedges_won; /* of these, those whose second response came first */
     uint64_t both_ends;  /* queries that were read from both ends */
 };
 
@@ -113,67 +123,84 @@ struct source_stats {
  * the same, for the names and types of its attributes. */
 enum read_keys {
     KEYS_OF_READ,     /* the Read holds them */
-    KEY_FROM_ANSWER,  /* the one record of another Read's answer */
-    KEYS_FROM_ANSWER, /* every record of another Read's answer */
+    KEY_FROM_ANSWER,  /* the one item of another Read's response */
+    KEYS_FROM_ANSWER, /* every item of another Read's response */
 };
 
-/* What is to stand in a printed command beside the Read. */
+/* The parts of a printed command that the Read does not hold. */
 struct source_command {
-    const char *options; /* where to ask: " --profile x --region y …", or "" */
-    const char *key;     /* of a Read by one key: what the shell puts in its place, "$key" or
-                          * "$(…)"; NULL: the key of the Read */
+    const char *options; /* for the endpoint: " --profile x --region y …", or "" */
+    const char *key;     /* of a Read by one key: the shell's text for it, "$key" or "$(…)"; NULL:
+                          * the key of the Read */
 
-    /* What becomes of the items that come, in the language of jq; with neither, the answer is
-     * printed as it is. */
+    /* Two programs in the language of jq. With neither the response is printed unchanged. */
     const char *sift;   /* from the array of items to that of those that count; NULL: all do */
-    const char *choose; /* from the latter to what is printed, one a line; NULL: nothing is done */
+    const char *choose; /* from the latter to the output, one line a value; NULL: none */
     const char *flags;  /* of jq: "-c", or "-r" for bare texts */
-    bool first_suffice; /* the Read's limit may be told although items are sifted: as far as the map
-                         * knows, none is sifted out. The command fails when it was wrong. */
+    bool first_suffice; /* the command may use the Read's limit although items are sifted: as far as
+                         * the map knows, none is sifted out. The command fails if that is wrong. */
 };
-
-/* One Read under way; every source has its own. */
-struct source_call;
 
 struct source_ops {
-    /* Starts READ, which must stay as it is until the end of the call. FN gets the first page,
-     * later, never from within start. A missing item is missing from the page, a missing table
-     * an error. PAYER (NULL: nobody in particular) is told of each request; the call keeps a
-     * reference. NULL when memory ran out; FN is then never called. */
-    struct source_call *(*start)(struct source *source, const struct read *read,
-                                 struct payer *payer, source_page_fn *fn, void *arg);
-    /* Asks for the next page: once for each page that had MORE, from within FN or later. */
+    enum source_layer layer;
+    size_t call_size; /* of the struct that embeds a source_call */
+
+    /* Starts CALL, whose base is filled. FN gets the first page later, never from within. A missing
+     * item is absent from the page; a missing table is an error. False when memory ran out: FN is
+     * then never called, and the call is ended. */
+    bool (*start)(struct source_call *call);
+    /* Requests the next page. Without memory FN may run from within. */
     void (*more)(struct source_call *call);
-    /* Whoever asks will ask for all pages, so that they may be read before he does. NULL: nothing
-     * comes of it. */
+    /* The caller will request all pages, so that they may be read ahead. May be NULL. */
     void (*read_all)(struct source_call *call);
-    /* Ends the call, finished or not; FN never runs again. Every call is ended once. */
+    /* Ends and cleans up all but the base of CALL. */
     void (*end)(struct source_call *call);
-    /* Every call must have ended. */
+    /* Frees SOURCE, but not the inner one. */
     void (*destroy)(struct source *source);
 
-    /* Adds to SUM what SOURCE has been asked. With NULL only the operations are named, so that
-     * who shows them can show that nobody asked yet. */
+    /* Adds to SUM the counts of SOURCE, without the inner one. With NULL for SOURCE the operations
+     * are added with counts of 0. */
     void (*add_stats)(const struct source *source, struct source_stats *sum);
 
-    /* What a Read asks, told to people. Neither needs a source that is open, or anybody's
-     * credentials: both are made of the request that would be sent. */
+    /* A Read in words. Neither function needs an open source or credentials. A source that wraps
+     * others has NULL for both. */
 
     /* Appends "Query index X of T where …, in descending order, at most N". */
     void (*write_words)(const struct read *read, enum read_keys keys, struct buf *out);
-    /* Appends the one command for a shell that asks the same. */
+    /* Appends the shell command that sends the same request. */
     void (*write_command)(const struct read *read, const struct source_command *how,
                           struct buf *out);
 };
 
-/* Adds what the requests for PAGE have consumed. */
+/* Starts READ, which must stay unchanged until the end of the call. FN gets the first page later,
+ * never from within. PAYER (may be NULL) is charged with each request. NULL when memory ran out; FN
+ * is then never called. */
+struct source_call *source_start(struct source *source, const struct read *read,
+                                 struct payer *payer, source_page_fn *fn, void *arg);
+/* Requests the next page: once for each page that had MORE, from within FN or later. */
+void source_more(struct source_call *call);
+/* The caller will request all pages. */
+void source_read_all(struct source_call *call);
+/* Ends the call, finished or not; FN never runs again. Each call is ended once. NULL is fine. */
+void source_end(struct source_call *call);
+
+/* Destroys SOURCE and those that it wraps. Every call must have ended. */
+void source_destroy(struct source *source);
+
+/* Adds the counts of SOURCE and of those that it wraps. */
+void source_add_stats(const struct source *source, struct source_stats *sum);
+
+/* Whether each source wraps one of a lower layer only. */
+bool source_is_stacked(const struct source *source);
+
+/* Adds the consumption of PAGE. */
 void source_add_page(struct spent *sum, const struct page *page);
 
-/* Adds COUNT requests to what SUM has of the operation NAME (static). */
+/* Adds COUNT requests to the operation NAME (static) of SUM. */
 void source_stats_add(struct source_stats *sum, const char *name, uint64_t count);
 
-/* A user that keeps SOURCE after the settings that lead to it may have changed holds a reference:
- * it may be destroyed, later, when the last user is gone. NULL is fine. */
+/* A user that keeps SOURCE between calls holds a reference. When the settings of an environment
+ * change, its source is destroyed after the last user is gone. NULL is fine. */
 static inline struct source *source_ref(struct source *source)
 {
     if (source)
@@ -181,29 +208,17 @@ static inline struct source *source_ref(struct source *source)
     return source;
 }
 
-/* Its calls must have ended. */
+/* The user's calls must have ended. */
 static inline void source_unref(struct source *source)
 {
     if (source && --source->users == 0 && source->unused)
         source->unused(source->unused_arg);
 }
 
-/* Appends what tells SOURCE from every other, also from one that had its memory before. */
+/* Appends a text that no other source shares, not even an earlier one at the same address. */
 static inline void source_identity(const struct source *source, struct buf *out)
 {
     buf_printf(out, "%p.%llu", (const void *)source, (unsigned long long)source->number);
-}
-
-static inline struct source_call *source_start(struct source *source, const struct read *read,
-                                               struct payer *payer, source_page_fn *fn, void *arg)
-{
-    return source->ops->start(source, read, payer, fn, arg);
-}
-
-static inline void source_read_all(struct source *source, struct source_call *call)
-{
-    if (source->ops->read_all)
-        source->ops->read_all(call);
 }
 
 #endif

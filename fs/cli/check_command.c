@@ -155,7 +155,7 @@ static void check_command_describe(struct check_command *check, struct source *s
     if (call) {
         check->tables++;
         loop_run(check->app.loop);
-        source->ops->end(call);
+        source_end(call);
     } else {
         error_no_memory(&why);
         app_report_error(&check->app, check->table_name, &why);

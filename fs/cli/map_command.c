@@ -143,7 +143,7 @@ static void map_command_take_names(void *arg, const struct page *page, const str
     if (err)
         drafting->matched_wrongly = !map_command_fail(drafting, drafting->pattern, err);
     if (page && page->more)
-        drafting->names_source->ops->more(drafting->names_call);
+        source_more(drafting->names_call);
     else
         loop_stop(drafting->app.loop);
 }
@@ -157,7 +157,7 @@ static bool map_command_list_tables(struct map_drafting *drafting, struct source
     drafting->names_call = read ? source_start(source, read, NULL, fn, drafting) : NULL;
     if (drafting->names_call) {
         loop_run(drafting->app.loop);
-        source->ops->end(drafting->names_call);
+        source_end(drafting->names_call);
     }
     read_destroy(read);
     return drafting->names_call || map_command_fail_of_memory(drafting);
@@ -226,7 +226,7 @@ static bool map_command_describe(struct map_drafting *drafting, struct drafted *
     drafting->asked = table;
     if (call) {
         loop_run(drafting->app.loop);
-        source->ops->end(call);
+        source_end(call);
     } else {
         map_command_fail_of_memory(drafting);
     }
@@ -292,7 +292,7 @@ static void map_command_take_all_names(void *arg, const struct page *page, const
     if (err)
         names->names = NULL;
     if (page && page->more && names->names)
-        drafting->names_source->ops->more(drafting->names_call);
+        source_more(drafting->names_call);
     else
         loop_stop(drafting->app.loop);
 }

@@ -154,7 +154,7 @@ static bool map_from_describe(struct map_import *drafting)
         read ? source_start(source, read, NULL, map_from_take_description, drafting) : NULL;
     if (call) {
         loop_run(drafting->app.loop);
-        source->ops->end(call);
+        source_end(call);
     } else if (ok) {
         ok = map_from_fail_of_memory(drafting);
     }

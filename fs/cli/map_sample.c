@@ -147,7 +147,7 @@ static bool map_sample_scan_page(struct map_sample *learner, struct source *sour
                                  struct segment_scan *segment)
 {
     if (segment->call)
-        source->ops->more(segment->call);
+        source_more(segment->call);
     else if (segment->read && !read_failed(segment->read))
         segment->call = source_start(source, segment->read, NULL, map_sample_take_items, learner);
     if (!segment->call) {
@@ -184,7 +184,7 @@ static void map_sample_scan_segments(struct map_sample *learner, struct source *
     }
     for (uint32_t i = 0; i < segment_count; i++) {
         if (segments[i].call)
-            source->ops->end(segments[i].call);
+            source_end(segments[i].call);
         read_destroy(segments[i].read);
     }
 }

@@ -55,7 +55,7 @@ static void sample_reader_take_page(void *arg, const struct page *page, const st
         peek->records += !keyed;
     }
     if (page->more && reading->is_by_keys)
-        reading->source->ops->more(reading->call);
+        source_more(reading->call);
     else
         loop_stop(peek->app->loop);
 }
@@ -71,7 +71,7 @@ static void sample_reader_request(struct sample_reading *reading, const struct r
         return;
     }
     loop_run(reading->peek->app->loop);
-    reading->source->ops->end(reading->call);
+    source_end(reading->call);
 }
 
 /* The records with the keys that are known now, with all their attributes. */

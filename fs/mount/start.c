@@ -220,7 +220,7 @@ bool start_check_environments(struct app *app, struct payer *payer)
     for (size_t i = 0; i < probe.count; i++) {
         start_report(&probe, &probe.calls[i]);
         if (probe.calls[i].call)
-            probe.calls[i].source->ops->end(probe.calls[i].call);
+            source_end(probe.calls[i].call);
         read_destroy(probe.calls[i].read);
     }
     loop_remove_timer(probe.grace);

@@ -68,7 +68,7 @@ def test_a_policy_that_grants_one_at_a_time_is_remembered(cat, cost, proxy, box)
     assert numbers(told.text) == list(range(COUNT))
     asked = cost()
     assert (asked.count("BatchGetItem"), asked.count("GetItem")) == (1, COUNT)
-    assert told.stderr.count("are asked for one by one for the next 5 minutes") == 1
+    assert told.stderr.count("are read one by one for the next 5 minutes") == 1
     assert '"Action": "dynamodb:BatchGetItem"' in told.stderr, "the statement that would grant it"
 
 

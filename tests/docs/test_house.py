@@ -209,7 +209,7 @@ FUNCTION = re.compile(
 )
 TAG = re.compile(r"^(?:typedef )?((?:struct|enum|union) \w+) \{", re.M)
 # Each implementation of an interface completes its opaque type.
-TAGS_OF_INTERFACES = {"struct credentials_request", "struct source_call"}
+TAGS_OF_INTERFACES = {"struct credentials_request"}
 
 
 def several(found):

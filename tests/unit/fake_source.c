@@ -9,13 +9,10 @@
 
 enum { MOST_ITEMS = 2048 };
 
-struct source_call {
-    struct fake_source *fake;
-    const struct read *read;
-    struct payer *payer; /* holds a reference */
-    source_page_fn *fn;
-    void *arg;
+struct fake_call {
+    struct source_call base; /* first: a pointer to it is a pointer to this */
     struct loop_timer *timer;
+    bool began;
     size_t page_size; /* of the page under way */
     int64_t delay_ms; /* likewise */
     size_t next;      /* the first item of the list that no page has looked at */
@@ -23,6 +20,11 @@ struct source_call {
     double set_aside;
     struct error refused; /* with a kind: what the payer said to the page under way */
 };
+
+static struct fake_source *fake_of(const struct fake_call *call)
+{
+    return (struct fake_source *)call->base.source;
+}
 
 /* One page while it is put together: the texts and what was parsed of them. */
 struct sheet {
@@ -149,62 +151,62 @@ static void add_to_sheet(struct sheet *sheet, const struct read *read, struct js
         sheet->items[i] = json_root(&sheet->docs[i]);
 }
 
-static bool is_full(const struct source_call *call, size_t seen)
+static bool is_full(const struct fake_call *call, size_t seen)
 {
-    size_t page_size = call->page_size, limit = call->read->limit;
+    size_t page_size = call->page_size, limit = call->base.read->limit;
     return (page_size && seen == page_size) || (limit && call->given == limit);
 }
 
 /* Looks at one item of the list; whether it counts for the page. */
-static bool look_at(struct source_call *call, const struct fake_item *item, struct sheet *sheet)
+static bool look_at(struct fake_call *call, const struct fake_item *item, struct sheet *sheet)
 {
     CLEAN_UP(json_clean_up) struct json_doc doc = {0};
-    const bool *gone = call->fake->gone;
-    if (!is_in(call->read, item) || (gone && gone[item - call->fake->items]))
+    const bool *gone = fake_of(call)->gone;
+    if (!is_in(call->base.read, item) || (gone && gone[item - fake_of(call)->items]))
         return false;
     if (!json_parse(&doc, span_text(item->text), JSON_STRICT, NULL)) {
         sheet->failed = true;
         return false;
     }
-    if (!is_asked_for(call->read, json_root(&doc)))
+    if (!is_asked_for(call->base.read, json_root(&doc)))
         return false;
-    if (all_hold(call->read->filter, call->read->filter_count, json_root(&doc))) {
-        add_to_sheet(sheet, call->read, json_root(&doc));
+    if (all_hold(call->base.read->filter, call->base.read->filter_count, json_root(&doc))) {
+        add_to_sheet(sheet, call->base.read, json_root(&doc));
         call->given++;
     }
-    if (call->fake->parts_with_pages) {
+    if (fake_of(call)->parts_with_pages) {
         json_clean_up(&sheet->last);
         sheet->failed |= !json_parse(&sheet->last, span_text(item->text), JSON_STRICT, NULL);
     }
     return true;
 }
 
-static void fill_sheet(struct source_call *call, struct sheet *sheet)
+static void fill_sheet(struct fake_call *call, struct sheet *sheet)
 {
-    const struct read *read = call->read;
-    size_t total = item_total(call->fake), seen = 0;
-    bool by_lot = call->fake->seed && read->kind == READ_QUERY;
+    const struct read *read = call->base.read;
+    size_t total = item_total(fake_of(call)), seen = 0;
+    bool by_lot = fake_of(call)->seed && read->kind == READ_QUERY;
     call->given = 0;
-    call->page_size = call->fake->page_size;
+    call->page_size = fake_of(call)->page_size;
     if (by_lot)
-        call->page_size = 1 + draw(call->fake, (unsigned)call->page_size);
+        call->page_size = 1 + draw(fake_of(call), (unsigned)call->page_size);
     while (call->next < total && !is_full(call, seen) && sheet->count < MOST_ITEMS) {
         size_t at = read->descending ? total - 1 - call->next : call->next;
         if (!read->segments || at % read->segments == read->segment)
-            seen += look_at(call, &call->fake->items[at], sheet);
+            seen += look_at(call, &fake_of(call)->items[at], sheet);
         call->next++;
     }
 }
 
-static void fill_left(const struct source_call *call, struct sheet *sheet)
+static void fill_left(const struct fake_call *call, struct sheet *sheet)
 {
-    const struct fake_item *items = call->fake->items;
+    const struct fake_item *items = fake_of(call)->items;
     buf_add_char(&sheet->left_text, '[');
-    for (size_t i = call->next; i < item_total(call->fake); i++) {
+    for (size_t i = call->next; i < item_total(fake_of(call)); i++) {
         CLEAN_UP(json_clean_up) struct json_doc doc = {0};
-        if (is_in(call->read, &items[i]) &&
+        if (is_in(call->base.read, &items[i]) &&
             json_parse(&doc, span_text(items[i].text), JSON_STRICT, NULL) &&
-            is_asked_for(call->read, json_root(&doc)))
+            is_asked_for(call->base.read, json_root(&doc)))
             buf_printf(&sheet->left_text, "%s%s", sheet->left_text.size > 1 ? "," : "",
                        items[i].text);
     }
@@ -213,12 +215,12 @@ static void fill_left(const struct source_call *call, struct sheet *sheet)
                      !json_parse(&sheet->left, buf_span(&sheet->left_text), JSON_STRICT, NULL);
 }
 
-static void tell_error(struct source_call *call, const struct error *err)
+static void tell_error(struct fake_call *call, const struct error *err)
 {
-    call->fn(call->arg, NULL, err);
+    call->base.fn(call->base.arg, NULL, err);
 }
 
-static void tell_no_memory(struct source_call *call)
+static void tell_no_memory(struct fake_call *call)
 {
     struct error err;
     error_no_memory(&err);
@@ -231,15 +233,15 @@ static void set_busy(const struct fake_source *fake, bool busy)
         *fake->busy = busy;
 }
 
-static void answer_items(struct source_call *call)
+static void answer_items(struct fake_call *call)
 {
-    set_busy(call->fake, true);
+    set_busy(fake_of(call), true);
     struct sheet *sheet = calloc(1, sizeof *sheet);
     if (sheet)
         fill_sheet(call, sheet);
-    if (sheet && call->read->kind == READ_ITEMS)
+    if (sheet && call->base.read->kind == READ_ITEMS)
         fill_left(call, sheet);
-    set_busy(call->fake, false);
+    set_busy(fake_of(call), false);
     if (!sheet) {
         tell_no_memory(call);
         return;
@@ -247,12 +249,12 @@ static void answer_items(struct source_call *call)
     struct page page = {
         .items = sheet->items,
         .item_count = sheet->count,
-        .more = call->next < item_total(call->fake),
+        .more = call->next < item_total(fake_of(call)),
         .requests = 1,
         .capacity = 0.5,
         .request_id = "FAKE-REQUEST",
     };
-    struct fake_source *fake = call->fake;
+    struct fake_source *fake = fake_of(call);
     struct page_owner *owner = &sheet->owner;
     sheet->owner = (struct page_owner){release, 1000};
     sheet->fake = fake;
@@ -262,27 +264,27 @@ static void answer_items(struct source_call *call)
         if (page.more && sheet->last.count)
             page.position = json_root(&sheet->last);
     }
-    if (page.more && call->read->kind == READ_ITEMS && !sheet->failed)
+    if (page.more && call->base.read->kind == READ_ITEMS && !sheet->failed)
         page.position = json_root(&sheet->left);
     if (sheet->failed)
         tell_no_memory(call);
     else
-        call->fn(call->arg, &page, NULL);
+        call->base.fn(call->base.arg, &page, NULL);
     if (owner)
         sheet_destroy(sheet);
     else if (++fake->held > fake->most_held)
         fake->most_held = fake->held;
 }
 
-static void answer_tables(struct source_call *call)
+static void answer_tables(struct fake_call *call)
 {
     struct span names[MOST_ITEMS];
-    const struct fake_source *fake = call->fake;
+    const struct fake_source *fake = fake_of(call);
     struct page page = {.names = names, .requests = 1, .capacity = -1, .request_id = ""};
     while (fake->tables[call->next] && (!fake->page_size || page.name_count < fake->page_size))
         names[page.name_count++] = span_text(fake->tables[call->next++]);
     page.more = fake->tables[call->next] != NULL;
-    call->fn(call->arg, &page, NULL);
+    call->base.fn(call->base.arg, &page, NULL);
 }
 
 static struct span description_of(const struct fake_source *fake)
@@ -290,25 +292,25 @@ static struct span description_of(const struct fake_source *fake)
     return span_text(fake->description ? fake->description : "{}");
 }
 
-static void answer_description(struct source_call *call)
+static void answer_description(struct fake_call *call)
 {
-    struct page page = {.description = description_of(call->fake),
+    struct page page = {.description = description_of(fake_of(call)),
                         .requests = 1,
                         .capacity = -1,
                         .request_id = "FAKE-REQUEST"};
-    call->fn(call->arg, &page, NULL);
+    call->base.fn(call->base.arg, &page, NULL);
 }
 
-static void answer_table(struct source_call *call)
+static void answer_table(struct fake_call *call)
 {
     struct error none;
-    struct page page = {.table = call->fake->info,
-                        .description = description_of(call->fake),
+    struct page page = {.table = fake_of(call)->info,
+                        .description = description_of(fake_of(call)),
                         .requests = 1,
                         .capacity = -1,
                         .request_id = "FAKE-REQUEST"};
-    error_set(&none, ERROR_NO_TABLE, "there is no table %s", call->read->table);
-    call->fn(call->arg, page.table ? &page : NULL, page.table ? NULL : &none);
+    error_set(&none, ERROR_NO_TABLE, "there is no table %s", call->base.read->table);
+    call->base.fn(call->base.arg, page.table ? &page : NULL, page.table ? NULL : &none);
 }
 
 static bool reads_items(const struct read *read)
@@ -317,23 +319,23 @@ static bool reads_items(const struct read *read)
 }
 
 /* Whoever pays for it can. */
-static void set_aside(struct source_call *call)
+static void set_aside(struct fake_call *call)
 {
-    double units = reads_items(call->read) ? 0.5 : 0;
-    if (payer_set_aside(call->payer, units, units, NULL, &call->refused) == PAYER_AGREES)
+    double units = reads_items(call->base.read) ? 0.5 : 0;
+    if (payer_set_aside(call->base.payer, units, units, NULL, &call->refused) == PAYER_AGREES)
         call->set_aside = units;
 }
 
-static void give_back(struct source_call *call)
+static void give_back(struct fake_call *call)
 {
-    payer_refund(call->payer, call->set_aside);
+    payer_refund(call->base.payer, call->set_aside);
     call->set_aside = 0;
 }
 
 /* Every page is one request, and takes half a unit where it holds items. */
-static void charge(struct source_call *call, enum expense_end end)
+static void charge(struct fake_call *call, enum expense_end end)
 {
-    const struct read *read = call->read;
+    const struct read *read = call->base.read;
     struct expense expense = {
         .operation = "Fake",
         .table = read->table,
@@ -344,13 +346,13 @@ static void charge(struct source_call *call, enum expense_end end)
         .spent.units = end == EXPENSE_ANSWERED && reads_items(read) ? 0.5 : 0,
         .took_ms = call->delay_ms,
     };
-    payer_charge(call->payer, &expense);
+    payer_charge(call->base.payer, &expense);
 }
 
 static void answer(void *arg)
 {
-    struct source_call *call = arg;
-    struct fake_source *fake = call->fake;
+    struct fake_call *call = arg;
+    struct fake_source *fake = fake_of(call);
     call->timer = NULL;
     if (call->refused.kind != ERROR_NONE) {
         struct error refused = call->refused; /* FN may end the call */
@@ -358,8 +360,8 @@ static void answer(void *arg)
         return;
     }
     fake->pages++;
-    fake->descending_pages += call->read->descending;
-    bool turned = call->read->descending && fake->fail_descending_at &&
+    fake->descending_pages += call->base.read->descending;
+    bool turned = call->base.read->descending && fake->fail_descending_at &&
                   fake->descending_pages == fake->fail_descending_at;
     bool fails =
         fake->error.kind != ERROR_NONE && (fake->down || fake->pages == fake->fail_at || turned);
@@ -367,11 +369,11 @@ static void answer(void *arg)
     give_back(call);
     if (fails)
         tell_error(call, &fake->error);
-    else if (call->read->kind == READ_TABLES)
+    else if (call->base.read->kind == READ_TABLES)
         answer_tables(call);
-    else if (call->read->kind == READ_TABLE)
+    else if (call->base.read->kind == READ_TABLE)
         answer_table(call);
-    else if (call->read->kind == READ_EXPIRY || call->read->kind == READ_RECOVERY)
+    else if (call->base.read->kind == READ_EXPIRY || call->base.read->kind == READ_RECOVERY)
         answer_description(call);
     else
         answer_items(call);
@@ -393,9 +395,9 @@ static void note(struct fake_source *fake, const struct read *read)
     fake->keys += (unsigned)read->key_count;
 }
 
-static bool ask(struct source_call *call)
+static bool ask(struct fake_call *call)
 {
-    struct fake_source *fake = call->fake;
+    struct fake_source *fake = fake_of(call);
     bool first = fake->started == 0 && fake->slow_first_ms;
     call->delay_ms = first ? fake->slow_first_ms : fake->delay_ms;
     if (fake->seed && call->delay_ms > 1)
@@ -404,49 +406,40 @@ static bool ask(struct source_call *call)
     return call->timer;
 }
 
-static struct source_call *start(struct source *source, const struct read *read,
-                                 struct payer *payer, source_page_fn *fn, void *arg)
+static bool start(struct source_call *base)
 {
-    struct fake_source *fake = (struct fake_source *)source;
-    struct source_call *call = fake->no_memory ? NULL : calloc(1, sizeof *call);
-    if (!call)
-        return NULL;
-    *call = (struct source_call){.fake = fake, .read = read, .fn = fn, .arg = arg};
-    if (!ask(call)) {
-        free(call);
-        return NULL;
-    }
-    call->payer = payer_ref(payer);
+    struct fake_call *call = (struct fake_call *)base;
+    struct fake_source *fake = fake_of(call);
+    if (fake->no_memory || !ask(call))
+        return false;
     set_aside(call);
-    note(fake, read);
+    note(fake, base->read);
     fake->started++;
+    call->began = true;
     if (fake->started - fake->ended > fake->most_open)
         fake->most_open = fake->started - fake->ended;
-    return call;
-}
-
-static void fail_more(void *arg)
-{
-    tell_no_memory(arg);
+    return true;
 }
 
 /* Without memory for a timer the failure is told at once; callers must bear that too. */
-static void more(struct source_call *call)
+static void more(struct source_call *base)
 {
+    struct fake_call *call = (struct fake_call *)base;
     set_aside(call);
     if (!ask(call))
-        fail_more(call);
+        tell_no_memory(call);
 }
 
-static void end(struct source_call *call)
+static void end(struct source_call *base)
 {
+    struct fake_call *call = (struct fake_call *)base;
+    if (!call->began)
+        return;
     if (call->timer && call->refused.kind == ERROR_NONE)
         charge(call, EXPENSE_ABANDONED);
     give_back(call);
     loop_remove_timer(call->timer);
-    call->fake->ended++;
-    payer_unref(call->payer);
-    free(call);
+    fake_of(call)->ended++;
 }
 
 static void destroy(struct source *source)
@@ -462,6 +455,8 @@ static void add_stats(const struct source *source, struct source_stats *sum)
 void fake_source_init(struct fake_source *fake, struct loop *loop, const struct fake_item *items)
 {
     static const struct source_ops ops = {
+        .layer = SOURCE_SERVICE,
+        .call_size = sizeof(struct fake_call),
         .start = start,
         .more = more,
         .end = end,

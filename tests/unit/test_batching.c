@@ -73,7 +73,7 @@ static void open_scene(struct scene *scene)
 static void end(struct asker *asker)
 {
     if (asker->call)
-        asker->scene->source->ops->end(asker->call);
+        source_end(asker->call);
     asker->call = NULL;
     read_destroy(asker->read);
     asker->read = NULL;
@@ -83,7 +83,7 @@ static void close_scene(struct scene *scene)
 {
     for (int i = 0; i < MOST; i++)
         end(&scene->askers[i]);
-    scene->source->ops->destroy(scene->source);
+    source_destroy(scene->source);
     CHECK_INT(scene->fake.ended, scene->fake.started);
     loop_destroy(scene->loop);
     counting_payer_clean_up(&scene->payers[0]);
@@ -472,12 +472,12 @@ static void that_all_is_wanted_reaches_the_inner_call(void)
     scene.fake.source.ops = &ops;
     struct read *read = read_new(READ_TABLES, "", NULL);
     struct source_call *call = source_start(scene.source, read, NULL, take_any, NULL);
-    source_read_all(scene.source, call);
+    source_read_all(call);
     CHECK(call && all_wanted_of && all_wanted_of != call);
     all_wanted_of = NULL;
-    source_read_all(scene.source, ask(&scene, 0, "k0", NULL, false)->call);
+    source_read_all(ask(&scene, 0, "k0", NULL, false)->call);
     CHECK(!all_wanted_of);
-    scene.source->ops->end(call);
+    source_end(call);
     read_destroy(read);
     close_scene(&scene);
 }
@@ -517,8 +517,8 @@ static void what_is_denied_together_is_asked_one_by_one_for_a_while(void)
     loop_run(scene.loop);
     CHECK_INT(scene.fake.started, 6);
     check_told(&scene, 0, 5);
-    CHECK_HAS(scene.logged, "records of T are asked for one by one for the next 5 minutes, since "
-                            "together they are refused: refused together");
+    CHECK_HAS(scene.logged, "items of T are read one by one for the next 5 minutes, because "
+                            "a request for several is refused: refused together");
     ask_some(&scene, 10, 5);
     loop_run(scene.loop);
     CHECK_INT(scene.fake.started, 11);
@@ -579,7 +579,7 @@ static void who_waits_has_a_deadline_of_its_own(void)
         pass(&scene, 10);
     CHECK(loop_now_ms(scene.loop) - began <= 1020);
     CHECK_INT(scene.askers[20].err.kind, ERROR_TIMED_OUT);
-    CHECK_HAS(scene.askers[20].err.text, "no answer from table T within 1.0 s");
+    CHECK_HAS(scene.askers[20].err.text, "no response from table T within 1.0 s");
     CHECK_TEXT(scene.askers[20].err.table, "T");
     CHECK_INT(scene.askers[0].told, 0);
     close_scene(&scene);

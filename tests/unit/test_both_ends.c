@@ -78,7 +78,7 @@ static void open_scene(struct scene *scene, int count, bool in_index, bool desce
 static void end_call(struct scene *scene)
 {
     if (scene->call)
-        scene->source->ops->end(scene->call);
+        source_end(scene->call);
     scene->call = NULL;
 }
 
@@ -86,7 +86,7 @@ static void close_scene(struct scene *scene)
 {
     end_call(scene);
     read_destroy(scene->read);
-    scene->source->ops->destroy(scene->source);
+    source_destroy(scene->source);
     unsigned started = scene->fake.started, ended = scene->fake.ended;
     unsigned held = scene->fake.held;
     loop_destroy(scene->loop);
@@ -135,7 +135,7 @@ static void take(void *arg, const struct page *page, const struct error *err)
     if (scene->pages == scene->stop_at)
         end_call(scene);
     else if (page->more)
-        scene->source->ops->more(scene->call);
+        source_more(scene->call);
 }
 
 static void read_all(struct scene *scene, bool all_wanted)
@@ -144,14 +144,14 @@ static void read_all(struct scene *scene, bool all_wanted)
     CHECK(scene->call);
     scene->began_ms = scene->clock.now_ms;
     if (all_wanted)
-        source_read_all(scene->source, scene->call);
+        source_read_all(scene->call);
     CHECK(loop_run(scene->loop));
 }
 
 static uint64_t begun(const struct scene *scene)
 {
     struct source_stats stats = {0};
-    scene->source->ops->add_stats(scene->source, &stats);
+    source_add_stats(scene->source, &stats);
     return stats.both_ends;
 }
 
@@ -374,7 +374,7 @@ static void what_is_kept_is_bounded(void)
 {
     struct scene scene;
     open_scene(&scene, 200, false, false);
-    scene.source->ops->destroy(scene.source);
+    source_destroy(scene.source);
     struct both_ends_options options = {
         .source = &scene.fake.source, .loop = scene.loop, .slow_ms = SLOW_MS, .most_kept = 3000};
     scene.source = both_ends_new(&options);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/source/spent.h"
+#include "core/source/payer.h"
 #include "tests/unit/check.h"
 
 static void numbers_are_exact_and_short(void)

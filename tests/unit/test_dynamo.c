@@ -100,7 +100,7 @@ static void open_scene(struct scene *scene, struct read *read)
 static void end_call(struct scene *scene)
 {
     if (scene->call)
-        scene->source->ops->end(scene->call);
+        source_end(scene->call);
     scene->call = NULL;
 }
 
@@ -108,7 +108,7 @@ static void end_call(struct scene *scene)
 static void close_scene(struct scene *scene)
 {
     end_call(scene);
-    scene->source->ops->destroy(scene->source);
+    source_destroy(scene->source);
     CHECK_INT(scene->payer.requests, script_sent_count(scene->script));
     counting_payer_clean_up(&scene->payer);
     aws_session_destroy(scene->session);
@@ -146,7 +146,7 @@ static void on_page(void *arg, const struct page *page, const struct error *err)
     if (scene->end)
         end_call(scene);
     if (scene->all && page->more)
-        scene->source->ops->more(scene->call);
+        source_more(scene->call);
     scene->pages[scene->page_count++] = seen_of(page);
 }
 
@@ -300,7 +300,7 @@ static void pages_come_on_demand(void)
     answer(&scene, 200, ONE_ITEM);
     run(&scene);
     CHECK(scene.page_count == 1 && scene.pages[0].more && sent_count(&scene) == 1);
-    scene.source->ops->more(scene.call);
+    source_more(scene.call);
     CHECK_INT(scene.page_count, 1);
     CHECK(loop_run(scene.loop));
     CHECK(scene.page_count == 2 && !scene.pages[1].more);
@@ -413,7 +413,7 @@ static void a_source_that_goes_charges_what_is_under_way(void)
     struct scene scene;
     open_scene(&scene, items(3));
     abandon(&scene, 1000, ONE_ITEM);
-    scene.source->ops->destroy(scene.source);
+    source_destroy(scene.source);
     CHECK(scene.payer.abandoned == 1 && scene.payer.doubted == 150);
     CHECK_INT(script_cancelled(scene.script), 1);
     scene.source = dynamo_new(&scene.options);
@@ -491,7 +491,7 @@ static void each_round_of_a_batch_is_a_page(void)
     CHECK(scene.page_count == 1 && scene.pages[0].items == 1 && scene.pages[0].more);
     CHECK(scene.pages[0].requests == 1 && scene.pages[0].capacity == 1);
     CHECK_INT(sent_count(&scene), 1);
-    scene.source->ops->more(scene.call);
+    source_more(scene.call);
     CHECK(loop_run(scene.loop));
     CHECK(scene.page_count == 2 && scene.pages[1].items == 1 && !scene.pages[1].more);
     CHECK(scene.pages[1].requests == 1 && scene.pages[1].capacity == 2);
@@ -652,7 +652,7 @@ static void an_answer_to_another_question_is_no_page(void)
     CHECK_HAS(scene.err.text, "GetItem of jobs was answered with a record that was not asked for");
     CHECK_TEXT(scene.err.request_id, "R1");
     struct source_stats stats = {0};
-    scene.source->ops->add_stats(scene.source, &stats);
+    source_add_stats(scene.source, &stats);
     CHECK_INT(stats.failures, 1);
     close_scene(&scene);
 }
@@ -723,7 +723,7 @@ static void a_scan_that_was_allowed_comes_page_by_page(void)
 {
     struct scene scene;
     open_scene(&scene, scan());
-    scene.source->ops->destroy(scene.source);
+    source_destroy(scene.source);
     scene.options.may_scan = true;
     scene.source = dynamo_new(&scene.options);
     scene.all = true;
@@ -752,7 +752,7 @@ static void an_item_of_a_scan_has_its_key(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct scene scene;
         open_scene(&scene, scan());
-        scene.source->ops->destroy(scene.source);
+        source_destroy(scene.source);
         scene.options.may_scan = true;
         scene.source = dynamo_new(&scene.options);
         answer(&scene, 200, bad[i]);
@@ -815,7 +815,7 @@ static void a_missing_table_is_an_error_that_names_those_there_are(void)
     CHECK_HAS(sent(&scene, 1)->headers, ".ListTables");
     CHECK(!strstr(scene.err.text, "tried"));
     struct source_stats sum = {0};
-    scene.source->ops->add_stats(scene.source, &sum);
+    source_add_stats(scene.source, &sum);
     CHECK_INT(sum.failures, 1);
     close_scene(&scene);
 }
@@ -917,7 +917,7 @@ static void who_goes_away_waits_no_more_for_what_there_is(void)
     struct source_call *other =
         source_start(scene.source, scene.read, &scene.payer.payer, on_page, &scene);
     CHECK(other);
-    scene.source->ops->end(other);
+    source_end(other);
     end_call(&scene);
     CHECK(loop_run(scene.loop));
     CHECK_INT(scene.error_count, 0);
@@ -941,7 +941,7 @@ static void all_who_miss_the_same_wait_for_one_answer(void)
     CHECK_HAS(scene.err.text, "; there are: ");
     CHECK_INT(sent_count(&scene), 4);
     for (int i = 0; i < 3; i++)
-        scene.source->ops->end(calls[i]);
+        source_end(calls[i]);
     close_scene(&scene);
 }
 
@@ -1449,7 +1449,7 @@ static void members_of_a_batch_that_was_cut_are_not_absent(void)
         CHECK_INT(callers[i].answers, 1);
         CHECK_INT(callers[i].error, ERROR_NONE);
         CHECK_INT(callers[i].items, 1);
-        scene.source->ops->end(callers[i].call);
+        source_end(callers[i].call);
         read_destroy(callers[i].read);
     }
     close_scene(&scene);
@@ -1537,7 +1537,7 @@ static void see_answers(struct scene *scene, int count)
 static struct source_stats stats_of(const struct scene *scene)
 {
     struct source_stats stats = {0};
-    scene->source->ops->add_stats(scene->source, &stats);
+    source_add_stats(scene->source, &stats);
     return stats;
 }
 
@@ -1650,7 +1650,7 @@ static void nothing_is_asked_twice_where_nobody_wants_it(void)
 {
     struct scene scene;
     open_scene(&scene, items(1));
-    scene.source->ops->destroy(scene.source);
+    source_destroy(scene.source);
     scene.options.hedges = false;
     scene.source = dynamo_new(&scene.options);
     see_answers(&scene, 64);

@@ -161,7 +161,7 @@ static void open_scene(struct scene *scene)
 
 static void close_scene(struct scene *scene)
 {
-    scene->source->ops->destroy(scene->source);
+    source_destroy(scene->source);
     aws_session_destroy(scene->session);
     aws_settings_clean_up(&scene->settings);
     scene->transport->ops->destroy(scene->transport);
@@ -199,7 +199,7 @@ static void check_request(bool chunked)
     read_add_sort(read, SPAN_LITERAL("sk"));
     struct source_call *call = source_start(scene.source, read, NULL, print_page, &scene);
     CHECK(call && loop_run(scene.loop));
-    scene.source->ops->end(call);
+    source_end(call);
     read_destroy(read);
     close_scene(&scene);
     watch.armed = false;
