@@ -1,21 +1,22 @@
-/* The plan of one record, executed: by its key; or by a query, and then perhaps by the key that
- * came back; or, for a shortened name, by looking for the name among the listing's entries. */
+/* Executes the plan of one item: read it by its key; or send a query, and then perhaps read by the
+ * key that it returned; or, for a shortened name, look for the name among the listing's entries.
+ * Each step goes through the cache. */
 #include "core/read/fetch.h"
 
 #include <stdlib.h>
 
 #include "core/plan/item_match.h"
-#include "core/read/item_read.h"
+#include "core/plan/pick.h"
 #include "core/read/near_miss.h"
 #include "core/read/shortened_names.h"
 
-/* What is under way. Moves: STARTS → one of FINDS, READS or FAILS; FINDS → READS, where records are
- * read again. Each of them may also be the last. */
+/* STARTS becomes FINDS, READS or FAILS. FINDS becomes READS where items are read again by their
+ * keys. Each of them may be the last. */
 enum fetch_state {
     FETCH_STARTS,
-    FETCH_FINDS, /* the query is asked, through the cache: WAIT */
-    FETCH_READS, /* the record is read by its key, through the cache: WAIT */
-    FETCH_FAILS, /* the reason was found at once and is told in the next round: TIMER */
+    FETCH_FINDS, /* the query is under way: WAIT */
+    FETCH_READS, /* the item is read by its key: WAIT */
+    FETCH_FAILS, /* WHY is reported in the next round of the loop: TIMER */
 };
 
 struct fetch {
@@ -24,17 +25,209 @@ struct fetch {
     enum fetch_state state;
     const struct plan *plan;  /* PLACE's; NULL when none could be made */
     struct source *source;    /* holds a reference */
-    struct arena arena;       /* of KEY, once a query has told it */
-    struct key key;           /* of the record that is read */
-    int64_t ttl_limit_ms;     /* what is left of the index's word for the key */
-    double found_units;       /* what the query took that found the key */
+    struct arena arena;       /* of KEY, once a query has found it */
+    struct key key;           /* of the item that is read */
+    int64_t ttl_limit_ms;     /* the rest of the ttl of the index's entry */
+    double found_units;       /* RCU of the query that found the key */
     struct cache_wait *wait;  /* of FETCH_FINDS and FETCH_READS */
     struct loop_timer *timer; /* of FETCH_FAILS */
     struct error why;
-    struct error outage; /* with a kind: what was told is too old, and why */
+    struct error outage; /* with a kind: the response in hand is too old, and this is why */
     fetch_done_fn *done;
     void *arg;
 };
+
+/* One step under way. It belongs to the cache's flight, and may outlive the fetch that started it.
+ */
+struct fetch_flight {
+    const struct plan *plan; /* holds a reference */
+    struct source *source;   /* holds a reference */
+    struct payer *payer;     /* holds a reference: of the first caller */
+    struct loop *loop;
+    struct read *read; /* owned; of one item by its key. NULL: the plan's query is sent */
+    struct cache_flight *cache_flight;
+    struct source_call *call; /* NULL before it starts and after it ended */
+    struct pick pick;
+    struct place *place; /* owned; of PLAN_SEARCH, else NULL */
+    struct place_options names;
+};
+
+void fetch_fill_origin(struct loop *loop, const struct page *page, struct record_origin *out)
+{
+    struct clock *clock = loop_clock(loop);
+    *out = (struct record_origin){
+        .fetched_ms = clock->now_ms(clock) - page->age_ms,
+        .fetched_wall_ms = clock->wall_ms(clock) - page->age_ms,
+        .capacity = page->capacity,
+        .doubted = page->doubted,
+    };
+    strncpy(out->request_id, page->request_id, sizeof out->request_id - 1);
+}
+
+static void fetch_flight_release(void *arg)
+{
+    struct fetch_flight *flight = arg;
+    pick_clean_up(&flight->pick);
+    place_destroy(flight->place);
+    read_destroy(flight->read);
+    plan_unref(flight->plan);
+    payer_unref(flight->payer);
+    source_unref(flight->source);
+    free(flight);
+}
+
+static void fetch_flight_abandon(void *arg)
+{
+    struct fetch_flight *flight = arg;
+    if (flight->call)
+        source_end(flight->call);
+    flight->call = NULL;
+}
+
+static void fetch_flight_fail(struct fetch_flight *flight, const struct error *err)
+{
+    struct error copy = *err;
+    fetch_flight_abandon(flight);
+    cache_fail(flight->cache_flight, &copy);
+}
+
+static void fetch_record_ref(void *data)
+{
+    record_ref(data);
+}
+
+static void fetch_record_unref(void *data)
+{
+    record_unref(data);
+}
+
+/* Takes ITEM if its name is the shortened one that is looked for. An item whose key can't be read
+ * may be that one: it ends the search in an error, as it ends the listing. */
+static bool fetch_flight_search(struct fetch_flight *flight, struct json item,
+                                const struct record_origin *origin, struct error *err)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    struct key key;
+    bool failed = false;
+    bool keyed = item_match_key(flight->plan->table, item, &arena, &key);
+    bool meant = keyed && shortened_names_match(flight->place, &flight->names, &key, item, &failed);
+    if (failed || arena.failed)
+        return error_no_memory(err);
+    if (!keyed)
+        return item_match_report(flight->plan, item, err);
+    if (meant)
+        flight->pick.best = record_new(item, origin, err);
+    return !meant || flight->pick.best;
+}
+
+/* A read by key returns at most that one item. Of a query's items the pick chooses. */
+static bool fetch_flight_take_item(struct fetch_flight *flight, struct json item,
+                                   const struct record_origin *origin, bool *done,
+                                   struct error *err)
+{
+    bool ok;
+    if (flight->place) {
+        ok = fetch_flight_search(flight, item, origin, err);
+        *done = flight->pick.best;
+    } else if (!flight->read) {
+        ok = pick_consider(&flight->pick, item, origin, err);
+        *done = pick_is_done(&flight->pick);
+    } else {
+        record_unref(flight->pick.best);
+        flight->pick.best = record_new(item, origin, err);
+        ok = flight->pick.best;
+    }
+    return ok;
+}
+
+static void fetch_flight_take_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct fetch_flight *flight = arg;
+    struct record_origin origin;
+    struct error why;
+    bool done = false;
+    if (err) {
+        fetch_flight_fail(flight, err);
+        return;
+    }
+    fetch_fill_origin(flight->loop, page, &origin);
+    for (size_t i = 0; i < page->item_count && !done; i++) {
+        if (!fetch_flight_take_item(flight, page->items[i], &origin, &done, &why)) {
+            fetch_flight_fail(flight, &why);
+            return;
+        }
+    }
+    if (page->more && !done) {
+        source_more(flight->call);
+        return;
+    }
+    struct record *best = flight->pick.best;
+    struct cache_value value = {
+        .data = best,
+        .ref = fetch_record_ref,
+        .unref = fetch_record_unref,
+        .memory = best ? record_memory(best) : 0,
+    };
+    fetch_flight_abandon(flight);
+    cache_land(flight->cache_flight, &value);
+}
+
+static bool fetch_flight_start(void *arg, struct cache_flight *cache_flight, struct error *err)
+{
+    struct fetch_flight *flight = arg;
+    const struct read *read = flight->read ? flight->read : flight->plan->query;
+    flight->cache_flight = cache_flight;
+    flight->call =
+        source_start(flight->source, read, flight->payer, fetch_flight_take_page, flight);
+    return flight->call || error_no_memory(err);
+}
+
+/* Starts a step of the plan through the cache: READ (taken, also on failure), or the plan's query
+ * where READ is NULL. The cache's key identifies the Read, its source, and which items count. */
+static bool fetch_request(struct fetch *fetch, struct read *read, cache_done_fn *done)
+{
+    const struct tree *tree = fetch->tree;
+    const struct plan *plan = fetch->plan;
+    bool searches = !read && plan->kind == PLAN_SEARCH;
+    CLEAN_UP(buf_clean_up) struct buf key = {0};
+    struct fetch_flight *flight = calloc(1, sizeof *flight);
+    if (!flight) {
+        read_destroy(read);
+        return error_no_memory(&fetch->why);
+    }
+    *flight = (struct fetch_flight){
+        .plan = plan_ref(plan),
+        .source = source_ref(fetch->source),
+        .payer = payer_ref(tree->payer),
+        .loop = tree->loop,
+        .read = read,
+        .pick = {.plan = plan},
+        .place = searches ? place_copy(fetch->place) : NULL,
+        .names = tree->names,
+    };
+    source_identity(flight->source, &key);
+    if (!read)
+        plan_identity(plan, &key);
+    read_identity(read ? read : plan->query, &key);
+    if (key.failed || (searches && !flight->place)) {
+        fetch_flight_release(flight);
+        return error_no_memory(&fetch->why);
+    }
+    int64_t ttl_ms = plan->pattern->ttl_ms;
+    bool in_outage = fetch->outage.kind != ERROR_NONE; /* what is good enough needs no request */
+    struct cache_question question = {
+        .key = buf_span(&key),
+        .max_age_ms = in_outage ? ttl_ms + tree->stale_ms : ttl_ms,
+        .max_missing_age_ms = ttl_ms < MAP_MISSING_TTL_MS ? ttl_ms : MAP_MISSING_TTL_MS,
+        .stale_ms = tree->stale_ms,
+        .fetch = fetch_flight_start,
+        .abandon = fetch_flight_abandon,
+        .fetch_arg = flight,
+        .release = fetch_flight_release,
+    };
+    fetch->wait = cache_request(tree->cache, &question, done, fetch);
+    return fetch->wait || error_no_memory(&fetch->why);
+}
 
 static void fetch_destroy(struct fetch *fetch)
 {
@@ -66,48 +259,42 @@ static void fetch_finish(struct fetch *fetch, struct record *record, int64_t ttl
     record_unref(record);
 }
 
-static void fetch_fail(struct fetch *fetch)
-{
-    struct error why = fetch->why;
-    fetch_finish(fetch, NULL, 0, &why);
-}
-
 static int64_t fetch_lesser(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-/* What an answer that is too old leads to proves nothing: then it ends in the outage. */
+/* A response that is too old proves no miss: then the fetch ends in the outage. */
 static void fetch_deny(struct fetch *fetch, int64_t ttl_left_ms, const struct error *why)
 {
     bool is_proven = fetch->outage.kind == ERROR_NONE;
     fetch_finish(fetch, NULL, is_proven ? ttl_left_ms : 0, is_proven ? why : &fetch->outage);
 }
 
-/* A miss, to which the map may have something to add: a value that it does not know. */
 static void fetch_miss(struct fetch *fetch, int64_t ttl_left_ms, const char *text)
 {
     struct error why;
-    CLEAN_UP(buf_clean_up) struct buf doubt = {0};
-    near_miss_write(fetch->place, &doubt);
-    error_set(&why, ERROR_NOT_FOUND, "%s%s%s", text, doubt.size ? "; " : "", buf_text(&doubt));
+    CLEAN_UP(buf_clean_up) struct buf hint = {0};
+    near_miss_write(fetch->place, &hint);
+    error_set(&why, ERROR_NOT_FOUND, "%s%s%s", text, hint.size ? "; " : "", buf_text(&hint));
     fetch_deny(fetch, ttl_left_ms, &why);
 }
 
-/* The query gave no record that counts. Others there may be: of another kind, or filtered out. */
+/* The query returned no item that counts. It may have returned items of other kinds. */
 static void fetch_miss_by_query(struct fetch *fetch, int64_t ttl_left_ms)
 {
     const struct read *read = fetch->plan->query;
+    const struct model *table = fetch->plan->table;
     const struct map_kind *kind = fetch->plan->kind_of;
     CLEAN_UP(buf_clean_up) struct buf text = {0}, where = {0}, filter = {0};
     conds_write_words(read->where, read->where_count, &where);
     conds_write_words(read->filter, read->filter_count, &filter);
     bool of_any_kind = fetch->plan->kind == PLAN_SEARCH && fetch->plan->pattern->entry_count > 1;
-    bool any = of_any_kind || kind == fetch->plan->table->any || !fetch->plan->table->kinds->next;
-    buf_printf(&text, "%s%s%s has no record with %s%s%s%s%s", read->table,
+    bool any = of_any_kind || kind == table->any || !table->kinds->next;
+    buf_printf(&text, "%s%s%s has no item with %s%s%s%s%s", read->table,
                read->index ? "'s index " : "", read->index ? read->index : "", buf_text(&where),
-               any ? "" : " that is of kind ", any ? "" : kind->name,
-               read->filter_count ? ", of which " : "", buf_text(&filter));
+               any ? "" : " of the kind ", any ? "" : kind->name,
+               read->filter_count ? ", and " : "", buf_text(&filter));
     fetch_miss(fetch, ttl_left_ms, buf_text(&text));
 }
 
@@ -120,12 +307,12 @@ static void fetch_miss_by_key(struct fetch *fetch, int64_t ttl_left_ms)
                                 .op = COND_EQ,
                                 .value = fetch->key.attributes[i].value};
     conds_write_words(same, fetch->key.count, &words);
-    buf_printf(&text, "%s has no record with %s", fetch->plan->table_name, buf_text(&words));
+    buf_printf(&text, "%s has no item with %s", fetch->plan->table_name, buf_text(&words));
     fetch_miss(fetch, ttl_left_ms, buf_text(&text));
 }
 
-/* What a query has found by a shortened name must have that name still: it may tell of the index's
- * key, which the record has no more. */
+/* An item that was found by a shortened name must still have that name: the name may contain the
+ * index's key, which the item has no more. */
 static bool fetch_has_its_name(const struct fetch *fetch, struct json item, struct error *err)
 {
     bool failed = false;
@@ -135,11 +322,11 @@ static bool fetch_has_its_name(const struct fetch *fetch, struct json item, stru
         return true;
     return failed ? error_no_memory(err)
                   : error_set(err, ERROR_NOT_FOUND,
-                              "the record is there, but no longer called so in this directory");
+                              "the item exists, but its name in this directory has changed");
 }
 
-/* A record that was read by a key must still be what the path says: the entry of a listing by
- * status has that status. */
+/* The path must still fit an item that was read by its key: the entry of a listing by status has
+ * that status. */
 static void fetch_take_record(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
 {
     struct fetch *fetch = arg;
@@ -160,24 +347,6 @@ static void fetch_take_record(void *arg, void *data, int64_t ttl_left_ms, const 
         fetch_deny(fetch, fetch_lesser(ttl_left_ms, MAP_MISSING_TTL_MS), &why);
 }
 
-static bool fetch_request(struct fetch *fetch, struct read *read, cache_done_fn *done)
-{
-    struct item_read ask = {
-        .cache = fetch->tree->cache,
-        .source = fetch->source,
-        .loop = fetch->tree->loop,
-        .payer = fetch->tree->payer,
-        .stale_ms = fetch->tree->stale_ms,
-        .in_outage = fetch->outage.kind != ERROR_NONE,
-        .plan = fetch->plan,
-        .read = read,
-        .place = fetch->place,
-        .names = &fetch->tree->names,
-    };
-    fetch->wait = item_read_start(&ask, done, fetch);
-    return fetch->wait || error_no_memory(&fetch->why);
-}
-
 static bool fetch_read_by_key(struct fetch *fetch)
 {
     fetch->state = FETCH_READS;
@@ -185,7 +354,6 @@ static bool fetch_read_by_key(struct fetch *fetch)
     return read && fetch_request(fetch, read, fetch_take_record);
 }
 
-/* The query has told which record it is. */
 static void fetch_take_found(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
 {
     struct fetch *fetch = arg;
@@ -202,13 +370,15 @@ static void fetch_take_found(void *arg, void *data, int64_t ttl_left_ms, const s
     } else {
         fetch->ttl_limit_ms = ttl_left_ms;
         fetch->found_units = record_origin(record)->capacity;
-        /* It counted, so it has a key: only memory can be missing. */
+        /* The item counted, so its key can be read: only memory can be missing. */
         bool known =
             item_match_key(fetch->plan->table, record_item(record), &fetch->arena, &fetch->key);
         if (!known)
             error_no_memory(&fetch->why);
-        if (!known || !fetch_read_by_key(fetch))
-            fetch_fail(fetch);
+        if (!known || !fetch_read_by_key(fetch)) {
+            struct error why = fetch->why;
+            fetch_finish(fetch, NULL, 0, &why);
+        }
     }
 }
 
@@ -221,14 +391,9 @@ static bool fetch_begin(struct fetch *fetch)
     fetch->source = source_ref(tree->source(tree->source_arg, fetch->place, &fetch->why));
     if (!fetch->source)
         return false;
-    switch (fetch->plan->kind) {
-    case PLAN_KEY:
+    if (fetch->plan->kind == PLAN_KEY) {
         fetch->key = fetch->plan->key;
         return fetch_read_by_key(fetch);
-    case PLAN_SEARCH:
-    case PLAN_FIND:
-    case PLAN_LIST: /* of directories, which are not fetched */
-        break;
     }
     fetch->state = FETCH_FINDS;
     return fetch_request(fetch, NULL, fetch_take_found);
@@ -237,8 +402,9 @@ static bool fetch_begin(struct fetch *fetch)
 static void fetch_report_failure(void *arg)
 {
     struct fetch *fetch = arg;
+    struct error why = fetch->why;
     fetch->timer = NULL;
-    fetch_fail(fetch);
+    fetch_finish(fetch, NULL, 0, &why);
 }
 
 struct fetch *fetch_start(const struct tree *tree, const struct place *place, fetch_done_fn *done,

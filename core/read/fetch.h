@@ -1,4 +1,4 @@
-/* The one record that a place names, wherever its key has to be found first. */
+/* Reads the one item that a place names. Its key may have to be found by a query first. */
 #ifndef DDBFS_CORE_READ_FETCH_H
 #define DDBFS_CORE_READ_FETCH_H
 
@@ -6,17 +6,20 @@
 
 struct fetch;
 
-/* RECORD is borrowed. FOUND_UNITS is what the query took that found its key; less than 0 when the
- * service did not tell. Misses are ERROR_NOT_FOUND, with a text that says what was looked for. With
- * both RECORD and ERR, the record may be too old, and ERR says why no younger one is to be had. */
+/* RECORD is borrowed. FOUND_UNITS are the RCU of the query that found the key; less than 0 where
+ * the service reported none. A proven miss is ERROR_NOT_FOUND with a text that names the key. With
+ * both RECORD and ERR, the item may be too old, and ERR is the reason why no newer one was read. */
 typedef void fetch_done_fn(void *arg, struct record *record, double found_units,
                            int64_t ttl_left_ms, const struct error *err);
 
-/* PLACE is a record, its companion or its attribute, and must stay until the end. For a bare
- * attribute the record may hold no other one. DONE is called once, later; the fetch is gone
- * before that. NULL when memory ran out. */
+/* PLACE is an item, its companion or its attribute, and must outlive the fetch. For a bare
+ * attribute the item may hold no other one. DONE is called once, later; the fetch is freed before
+ * that. NULL when memory ran out. */
 struct fetch *fetch_start(const struct tree *tree, const struct place *place, fetch_done_fn *done,
                           void *arg);
 void fetch_cancel(struct fetch *fetch); /* before DONE; NULL is fine */
+
+/* Fills in the origin of the items of PAGE. */
+void fetch_fill_origin(struct loop *loop, const struct page *page, struct record_origin *out);
 
 #endif

@@ -2,7 +2,6 @@
  * read again for them. */
 #include "core/plan/item_match.h"
 #include "core/read/file.h"
-#include "core/read/item_read.h"
 #include "core/read/listing.h"
 #include "core/read/near_miss.h"
 #include "core/read/shortened_names.h"
@@ -199,7 +198,7 @@ static void listing_query_note_origin(const struct tree_listing *listing, const 
                                       struct record_origin *out)
 {
     struct walk_age age = walk_age(listing->walk);
-    item_read_origin(listing->tree->loop, page, out);
+    fetch_fill_origin(listing->tree->loop, page, out);
     if (!age.is_told_again)
         return;
     out->fetched_ms = age.since_ms;

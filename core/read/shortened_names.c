@@ -3,11 +3,11 @@
 #include "core/plan/index_parts.h"
 #include "core/plan/item_match.h"
 
-/* Whether an entry of LISTING, which is PLACE or the directory that it stands in, is called NAME,
- * of which the rank and the suffix are taken off, when it is written for ITEM. */
-static bool shortened_is_called(const struct place *place, const struct route *listing,
-                                const struct place_options *names, const struct key *key,
-                                struct json item, struct span wanted, bool *failed)
+/* Whether ITEM's entry of LISTING, PLACE's route or that of its directory, has the name WANTED,
+ * which is without rank and suffix. */
+static bool shortened_names_compare(const struct place *place, const struct route *listing,
+                                    const struct place_options *names, const struct key *key,
+                                    struct json item, struct span wanted, bool *failed)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
@@ -34,8 +34,8 @@ static bool shortened_is_called(const struct place *place, const struct route *l
 bool shortened_names_match(const struct place *place, const struct place_options *names,
                            const struct key *key, struct json item, bool *failed)
 {
-    return shortened_is_called(place, place->route->parent, names, key, item, place->shortened,
-                               failed);
+    return shortened_names_compare(place, place->route->parent, names, key, item, place->shortened,
+                                   failed);
 }
 
 bool shortened_names_is_still(const struct place *listing, const struct place_options *names,
@@ -43,10 +43,10 @@ bool shortened_names_is_still(const struct place *listing, const struct place_op
                               bool *failed)
 {
     const struct map_pattern *list = listing->route->list;
-    const struct map_entry *entry = &list->entries[0]; /* such names are of one kind of record */
+    const struct map_entry *entry = &list->entries[0]; /* such names are of one kind of item */
     if (entry->indexed.count == 0)
         return true;
     name.size -= strlen(names->suffix);
     return names_skip_rank(route_of_entry(listing->route, entry), &name) &&
-           shortened_is_called(listing, listing->route, names, key, item, name, failed);
+           shortened_names_compare(listing, listing->route, names, key, item, name, failed);
 }

@@ -1,17 +1,17 @@
-/* Records whose names are too long to be shown whole: which of a listing's records is meant by a
- * name that shows a beginning and a digest alone. */
+/* Items whose names are too long to be shown whole: which of a listing's items has a name that
+ * shows only its beginning and a digest. */
 #ifndef DDBFS_CORE_READ_SHORTENED_NAMES_H
 #define DDBFS_CORE_READ_SHORTENED_NAMES_H
 
 #include "core/read/place.h"
 
-/* Whether ITEM, which has KEY, is the one whose name was shortened to PLACE's. FAILED is set, and
- * the answer means nothing, when memory ran out. */
+/* Whether PLACE's shortened name is the name of ITEM, which has KEY. If FAILED is set, memory ran
+ * out and the result means nothing. */
 bool shortened_names_match(const struct place *place, const struct place_options *names,
                            const struct key *key, struct json item, bool *failed);
 
-/* Whether NAME, an entry of LISTING whose name tells of an index's key, is still what ITEM, the
- * record of KEY, is called there. FAILED as above. */
+/* Whether NAME, an entry of LISTING, is still the name of ITEM, which has KEY. Only a name that
+ * contains an index's key can change. FAILED as above. */
 bool shortened_names_is_still(const struct place *listing, const struct place_options *names,
                               const struct key *key, struct json item, struct span name,
                               bool *failed);

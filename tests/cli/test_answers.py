@@ -69,7 +69,7 @@ def test_only_dynamodb_proves_a_miss(ddbfs, proxy, kind):
     body, content_type, is_miss = MISSES[kind]
     proxy.fault("raw", op="GetItem", times=None, body=body, content_type=content_type)
     result = ddbfs("cat", SETTINGS, expect=None)
-    assert result.code != 0 and ("has no record" in result.stderr) == is_miss
+    assert result.code != 0 and ("has no item" in result.stderr) == is_miss
 
 
 # Queries

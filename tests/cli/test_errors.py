@@ -194,7 +194,7 @@ MISSING = {
 @rows("kind", MISSING)
 def test_record_that_is_not_there(fails, kind):
     why = fails(path=MISSING[kind], expect=3)
-    assert "has no record" in why or "has no attribute" in why
+    assert "has no item" in why or "has no attribute" in why
 
 
 def test_one_wrong_path_stops_no_other(ddbfs, oracle):

@@ -54,7 +54,7 @@ def test_for_programs_the_lines_of_verbose_are_json(ddbfs):
 
 def test_a_miss_says_so_too(ddbfs):
     told = ddbfs("cat", f"{WRONG}/all/2026-04-16T09:41:07.318Z#1f3c", expect=3).stderr
-    assert "has no record with" in told and TOLD in told
+    assert "has no item with" in told and TOLD in told
 
 
 def test_explain_and_list_info_say_it(ddbfs):

@@ -230,7 +230,7 @@ def test_what_a_link_leads_to_may_not_be_there(ddbfs, box):
     things = box({"next": "/{env}/things/box/{next}"})
     things.put("a", next={"S": "gone"})
     told = ddbfs("cat", "/any/things/box/a@links/next", env=things.env, expect=3).stderr
-    assert 'any-Things has no record with pk = "box" and sk = "gone"' in told
+    assert 'any-Things has no item with pk = "box" and sk = "gone"' in told
 
 
 def test_links_of_a_record_that_is_not_there(ddbfs, box):

@@ -240,7 +240,7 @@ def test_a_file_is_listed_as_itself(ddbfs):
 
 def test_a_missing_file_is_no_listing(ddbfs):
     result = ddbfs("ls", "/prod/jobs/by-id/none", expect=3)
-    assert result.stdout == b"" and "has no record" in result.stderr
+    assert result.stdout == b"" and "has no item" in result.stderr
 
 
 def test_slash_at_the_end_makes_no_difference(ls):

@@ -243,7 +243,7 @@ def test_shortened_name_with_another_digest_is_a_miss(ddbfs, things, ls):
     (name,) = listed(ls, things)
     other = name[:-1] + ("0" if name[-1] != "0" else "1")
     result = ddbfs("cat", f"/any/things/box/{other}", env=things.env, expect=3)
-    assert result.stdout == b"" and "has no record" in result.stderr
+    assert result.stdout == b"" and "has no item" in result.stderr
 
 
 def test_shortened_names_of_several_kinds_open(ddbfs, ls, boto, table, write_map, plain_map):

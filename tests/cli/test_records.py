@@ -268,7 +268,7 @@ def test_missing_attribute_says_so(ddbfs):
 
 def test_attribute_of_a_missing_record_says_so(ddbfs):
     result = ddbfs("cat", f"{SHOP}/nope@/plan", expect=3)
-    assert result.stdout == b"" and "has no record" in result.stderr
+    assert result.stdout == b"" and "has no item" in result.stderr
 
 
 def test_attribute_of_an_attribute_is_no_path(ddbfs):

@@ -130,7 +130,7 @@ def fixer_of(row):
 
 ROWS = {
     "no such item": Row(
-        "not-found", errno.ENOENT, "has no record with", "", path=f"{SHOP}X", asked=False, status=3,
+        "not-found", errno.ENOENT, "has no item with", "", path=f"{SHOP}X", asked=False, status=3,
     ),
     "no permission": Row(
         "denied", errno.EACCES, f"needs dynamodb:GetItem on {TABLE} in us-east-1",

@@ -395,7 +395,7 @@ def test_the_attributes_of_a_record_that_is_not_there_are_an_error(mount):
     m = mount()
     with pytest.raises(OSError) as caught:
         os.listdir(m / "prod/shops/cool-store.myshopify.com/NOPE@")
-    assert caught.value.errno == errno.ESTALE and "has no record" in m.errors()
+    assert caught.value.errno == errno.ESTALE and "has no item" in m.errors()
 
 
 def test_names_that_tell_of_the_index(mount, branch, make_map):

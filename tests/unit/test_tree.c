@@ -118,7 +118,7 @@ static void test_a_miss_of_an_index_says_what_was_looked_for(void)
 {
     open_example();
     check_file_fails("/prod/jobs/by-id/none", ERROR_NOT_FOUND,
-                     "prod-EcomIndexerJobsTable's index GSI_JobLookup_v2 has no record with job_id "
+                     "prod-EcomIndexerJobsTable's index GSI_JobLookup_v2 has no item with job_id "
                      "= \"none\"");
     CHECK_INT(scene.fake.started, 1);
     close_scene();
@@ -128,7 +128,7 @@ static void test_a_miss_by_key_says_what_was_looked_for(void)
 {
     open_example();
     check_file_fails("/prod/index-settings/kl7/none", ERROR_NOT_FOUND,
-                     "prod-EcomIndexSettingsTable has no record with pk = \"kl7\" and sk = "
+                     "prod-EcomIndexSettingsTable has no item with pk = \"kl7\" and sk = "
                      "\"INDEX#none\"");
     close_scene();
 }
@@ -155,7 +155,7 @@ static void test_an_index_that_tells_of_a_vanished_record(void)
     open_example();
     scene.fake.items = stale;
     check_file_fails("/prod/jobs/by-id/gone", ERROR_NOT_FOUND,
-                     "prod-EcomIndexerJobsTable has no record with pk = \"PLATFORM#x#SHOP#y\" and "
+                     "prod-EcomIndexerJobsTable has no item with pk = \"PLATFORM#x#SHOP#y\" and "
                      "sk = \"JOB#d#gone\"");
     close_scene();
 }
@@ -185,7 +185,7 @@ static void test_a_record_of_another_kind_is_a_miss(void)
     open_example();
     scene.fake.items = odd;
     check_file_fails("/prod/jobs/by-id/j", ERROR_NOT_FOUND,
-                     "prod-EcomIndexerJobsTable's index GSI_JobLookup_v2 has no record with job_id "
+                     "prod-EcomIndexerJobsTable's index GSI_JobLookup_v2 has no item with job_id "
                      "= \"j\"");
     close_scene();
 }
@@ -342,7 +342,7 @@ static void test_a_missing_record_is_not_a_missing_attribute(void)
 {
     open_example();
     check_file_fails("/prod/index-settings/kl7/none@/zz", ERROR_NOT_FOUND,
-                     "prod-EcomIndexSettingsTable has no record with pk = \"kl7\" and sk = "
+                     "prod-EcomIndexSettingsTable has no item with pk = \"kl7\" and sk = "
                      "\"INDEX#none\"");
     close_scene();
 }
@@ -1220,7 +1220,7 @@ static void test_the_attributes_of_a_record_that_is_not_there(void)
 {
     open_example();
     check_list_fails("/prod/index-settings/kl7/none@", "", ERROR_NOT_FOUND,
-                     "prod-EcomIndexSettingsTable has no record with pk = \"kl7\" and sk = "
+                     "prod-EcomIndexSettingsTable has no item with pk = \"kl7\" and sk = "
                      "\"INDEX#none\"");
     close_scene();
 }
@@ -1525,7 +1525,7 @@ static void test_a_shortened_name_of_nothing(void)
     open_example();
     check_file_fails(
         "/prod/shops/s.example/U%~0123456789abcdef0123456789abcdef", ERROR_NOT_FOUND,
-        "prod-ShopifyEntitiesTable has no record with pk = \"SHOP#s.example\" and sk begins "
+        "prod-ShopifyEntitiesTable has no item with pk = \"SHOP#s.example\" and sk begins "
         "with \"U\"");
     close_scene();
 }
