@@ -126,7 +126,7 @@ static void readme_write_hints(const struct place *place, struct buf *out)
 }
 
 /* By which option a table's own keys would be listed, and what that reads. */
-static void readme_write_scan_option(const struct model_provider_told *told, struct buf *out)
+static void readme_write_scan_option(const struct model_provider_description *told, struct buf *out)
 {
     buf_add_text(out, "--allow-scan lists them by reading the whole table");
     if (told && told->item_count >= 0)
@@ -138,7 +138,7 @@ static void readme_write_scan_option(const struct model_provider_told *told, str
 /* Which names of CHILD the directory does not list, and the placeholder that stands for them. */
 static void readme_write_unlisted(const struct place *directory, const struct route *child,
                                   const struct place_options *names,
-                                  const struct model_provider_told *told, struct buf *out)
+                                  const struct model_provider_description *told, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf segment = {0}, name = {0};
     format_write(&child->segment, &segment);
@@ -176,7 +176,8 @@ static void readme_write_scanned(const struct scan_limits *limits, struct buf *o
 
 static void readme_write_all_unlisted(const struct place *directory,
                                       const struct place_options *names,
-                                      const struct model_provider_told *told, struct buf *out)
+                                      const struct model_provider_description *told,
+                                      struct buf *out)
 {
     const struct route *step = NULL;
     size_t size = out->size;
@@ -190,7 +191,7 @@ static void readme_write_all_unlisted(const struct place *directory,
 
 /* How many, of how much: counts of the service's, which it renews every six hours or so. */
 static void readme_write_counts(const struct place *directory,
-                                const struct model_provider_told *told, struct buf *out)
+                                const struct model_provider_description *told, struct buf *out)
 {
     if (!told || told->item_count < 0 || told->size_bytes < 0)
         return;
@@ -221,7 +222,7 @@ static void readme_write_projection(const struct map_index *index, struct buf *o
 
 /* Keys and indexes in words, and what stands beside the items. */
 static void readme_write_table(const struct place *directory,
-                               const struct model_provider_told *told, struct buf *out)
+                               const struct model_provider_description *told, struct buf *out)
 {
     const struct model *table = directory->table;
     readme_write_counts(directory, told, out);
@@ -306,7 +307,8 @@ static void readme_write_above_tables(const struct place *directory, struct buf 
 
 static void readme_write_within_table(const struct place *directory,
                                       const struct place_options *names,
-                                      const struct model_provider_told *told, struct buf *out)
+                                      const struct model_provider_description *told,
+                                      struct buf *out)
 {
     struct window_sets sets = {0};
     readme_write_all_unlisted(directory, names, told, out);
@@ -324,7 +326,7 @@ static void readme_write_within_table(const struct place *directory,
 }
 
 bool readme_write(const struct place *directory, const struct place_options *names,
-                  const struct model_provider_told *told, struct buf *out)
+                  const struct model_provider_description *told, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     if (directory->companion != COMPANION_NONE)

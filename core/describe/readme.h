@@ -8,6 +8,6 @@
 /* Appends it: what things are called by NAMES. TOLD is what the service said of a table that was
  * found by its name, as far as that is known; else NULL. False when memory ran out. */
 bool readme_write(const struct place *directory, const struct place_options *names,
-                  const struct model_provider_told *told, struct buf *out);
+                  const struct model_provider_description *told, struct buf *out);
 
 #endif

@@ -3,45 +3,50 @@
 #include <stdlib.h>
 
 #include "core/base/dict.h"
-#include "core/read/described_model.h"
+#include "core/base/list.h"
+#include "core/draft/from_description.h"
+#include "core/draft/generic_view.h"
+#include "core/map/compile.h"
+#include "core/map/environment.h"
 
-/* For so long a description that is too old stands in for one that could not be had. */
+/* A stale description is used for this long if the request for a new one fails. */
 enum { STAND_IN_MS = 2000 };
 
-/* Texts of descriptions are kept up to that size: most have a few KB. */
+/* Texts of descriptions are stored up to this size: most have a few KB. */
 enum { MOST_TEXT_BYTES = 64 << 10 };
 
-/* What there is to know of one table. */
-struct description {
+/* A table's description and its model. */
+struct catalog_table {
     struct dict_node by_key;
-    struct description *newer, *older; /* by their last use */
-    struct described_model described;  /* owned; without a model: nobody has been told yet */
-    struct buf text;                   /* as the service wrote it, unless that is large */
-    int64_t item_count, size_bytes;    /* as it said */
-    int64_t read_ms;                   /* when that was asked for */
-    int64_t good_until_ms;             /* until when it is believed */
-    struct inquiry *inquiry;           /* that those who ask now may join; NULL for none */
+    struct list_node by_use;
+    const struct model *model;       /* holds a reference; NULL before the first response */
+    struct buf identity;             /* owned: all that MODEL was made of, as a text */
+    struct buf text;                 /* the response's text, unless that is large */
+    int64_t item_count, size_bytes;  /* as the service reported them */
+    int64_t read_ms;                 /* when the request was sent */
+    int64_t good_until_ms;           /* the end of its ttl */
+    struct catalog_inquiry *inquiry; /* the request that new callers may join; NULL for none */
     char key[];
 };
 
 /* A DescribeTable under way. */
-struct inquiry {
+struct catalog_inquiry {
     struct catalog *catalog;
-    struct description *of;   /* what the answer is for; NULL: for those who wait alone */
-    const struct map *map;    /* holds a reference: of the place that was asked for */
+    struct catalog_table *of; /* where the response is stored; NULL: only the callers get it */
+    const struct map *map;    /* holds a reference */
     struct source *source;    /* holds a reference */
     struct read *read;        /* owned */
-    struct source_call *call; /* owned; NULL once it is answered */
-    int64_t asked_ms;
-    struct models_call *waits;
+    struct source_call *call; /* owned; NULL once the response came */
+    int64_t sent_ms;
+    struct list waits;
 };
 
-/* Somebody who waits: for a QUESTION's answer, or to be told what is there already. */
+/* A caller that waits for an INQUIRY's response, or for TIMER, which reports MODEL or WHY. */
 struct models_call {
-    struct inquiry *inquiry;
-    struct models_call *previous, *next; /* of the inquiry */
-    struct loop_timer *timer;            /* to tell MODEL, or WHY */
-    const struct model *model;           /* holds a reference */
+    struct list_node node; /* of the inquiry */
+    struct catalog_inquiry *inquiry;
+    struct loop_timer *timer;
+    const struct model *model; /* holds a reference */
     struct error why;
     model_provider_fn *fn;
     void *arg;
@@ -51,7 +56,7 @@ struct catalog {
     struct model_provider models; /* first: a pointer to it is a pointer to this */
     struct catalog_options options;
     struct dict by_key;
-    struct description *newest, *oldest;
+    struct list by_use; /* the newest first */
 };
 
 static struct catalog *catalog_of(struct model_provider *models)
@@ -64,41 +69,18 @@ static int64_t catalog_now_ms(const struct catalog *catalog)
     return loop_now_ms(catalog->options.loop);
 }
 
-/* What the catalog holds. */
-
-static struct description *catalog_from_link(struct dict_node *link)
+/* No caller may be waiting for it. */
+static void catalog_free_table(struct catalog *catalog, struct catalog_table *table)
 {
-    return link ? (struct description *)((char *)link - offsetof(struct description, by_key))
-                : NULL;
+    list_remove(&table->by_use);
+    dict_remove(&catalog->by_key, &table->by_key);
+    model_unref(table->model);
+    buf_clean_up(&table->identity);
+    buf_clean_up(&table->text);
+    free(table);
 }
 
-static void catalog_unlink_description(struct catalog *catalog, struct description *description)
-{
-    *(description->newer ? &description->newer->older : &catalog->newest) = description->older;
-    *(description->older ? &description->older->newer : &catalog->oldest) = description->newer;
-    description->newer = NULL;
-    description->older = NULL;
-}
-
-static void catalog_link_newest(struct catalog *catalog, struct description *description)
-{
-    description->older = catalog->newest;
-    *(catalog->newest ? &catalog->newest->newer : &catalog->oldest) = description;
-    catalog->newest = description;
-}
-
-/* Nobody may be waiting for it. */
-static void catalog_free_description(struct catalog *catalog, struct description *description)
-{
-    catalog_unlink_description(catalog, description);
-    dict_remove(&catalog->by_key, &description->by_key);
-    described_model_clean_up(&description->described);
-    buf_clean_up(&description->text);
-    free(description);
-}
-
-/* Tables are told apart by whom they are asked of: environments with the same settings share a
- * source. */
+/* The source is part of the key, since environments with the same settings share one. */
 static void catalog_write_key(const struct source *source, struct span name, struct buf *out)
 {
     source_identity(source, out);
@@ -106,98 +88,174 @@ static void catalog_write_key(const struct source *source, struct span name, str
     buf_add_span(out, name);
 }
 
-static struct description *catalog_find_description(struct catalog *catalog,
-                                                    const struct source *source, struct span name)
+static struct catalog_table *catalog_find_table(struct catalog *catalog,
+                                                const struct source *source, struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
     catalog_write_key(source, name, &key);
-    struct description *found =
-        key.failed ? NULL : catalog_from_link(dict_find(&catalog->by_key, buf_span(&key)));
-    if (found) {
-        catalog_unlink_description(catalog, found);
-        catalog_link_newest(catalog, found);
-    }
+    struct dict_node *node = key.failed ? NULL : dict_find(&catalog->by_key, buf_span(&key));
+    if (!node)
+        return NULL;
+    struct catalog_table *found =
+        (struct catalog_table *)((char *)node - offsetof(struct catalog_table, by_key));
+    list_remove(&found->by_use);
+    list_prepend(&catalog->by_use, &found->by_use);
     return found;
 }
 
-/* The least recently used go, but for those that somebody waits for. */
-static void catalog_make_room(struct catalog *catalog)
-{
-    struct description *newer;
-    for (struct description *each = catalog->oldest;
-         each && catalog->by_key.count >= CATALOG_MOST_TABLES; each = newer) {
-        newer = each->newer;
-        if (!each->inquiry)
-            catalog_free_description(catalog, each);
-    }
-}
-
-static struct description *catalog_add_description(struct catalog *catalog,
-                                                   const struct source *source, struct span name)
+/* The least recently used make room, except for those with a request under way. */
+static struct catalog_table *catalog_add_table(struct catalog *catalog, const struct source *source,
+                                               struct span name)
 {
     CLEAN_UP(buf_clean_up) struct buf key = {0};
     catalog_write_key(source, name, &key);
-    struct description *added = key.failed ? NULL : calloc(1, sizeof *added + key.size);
+    struct catalog_table *added = key.failed ? NULL : calloc(1, sizeof *added + key.size);
     if (!added)
         return NULL;
-    catalog_make_room(catalog);
+    struct catalog_table *newer;
+    for (struct catalog_table *each = LIST_LAST(&catalog->by_use, struct catalog_table, by_use);
+         each && catalog->by_key.count >= CATALOG_MOST_TABLES; each = newer) {
+        newer = LIST_PREVIOUS(each, struct catalog_table, by_use);
+        if (!each->inquiry)
+            catalog_free_table(catalog, each);
+    }
     memcpy(added->key, key.data, key.size);
     added->by_key.key = span_of(added->key, key.size);
     added->good_until_ms = INT64_MIN;
     dict_add(&catalog->by_key, &added->by_key);
-    catalog_link_newest(catalog, added);
+    list_prepend(&catalog->by_use, &added->by_use);
     return added;
 }
 
-static bool catalog_is_good(const struct catalog *catalog, const struct description *description)
+static bool catalog_is_good(const struct catalog *catalog, const struct catalog_table *table)
 {
-    return description && description->described.model &&
-           catalog_now_ms(catalog) < description->good_until_ms;
+    return table && table->model && catalog_now_ms(catalog) < table->good_until_ms;
 }
 
-static void catalog_store_text(struct description *description, const struct page *page)
+/* Attributes that the map declares secret for a table stay secret under the table's own name. False
+ * when memory ran out. */
+static bool catalog_add_secrets(struct arena *arena, const struct map *map,
+                                struct declared_table *table)
 {
-    description->item_count = page->table->item_count;
-    description->size_bytes = page->table->size_bytes;
-    buf_clean_up(&description->text);
-    description->text = (struct buf){0};
-    if (page->description.size <= MOST_TEXT_BYTES)
-        buf_add_span(&description->text, page->description);
-}
-
-/* The model of what PAGE says, with a reference that is the caller's. NULL with ERR filled. */
-static const struct model *catalog_learn(struct inquiry *inquiry, const struct page *page,
-                                         struct error *err)
-{
-    CLEAN_UP(described_model_clean_up) struct described_model alone = {0};
-    struct description *description = inquiry->of;
-    struct described_model *described = description ? &description->described : &alone;
-    if (!described_model_learn(described, inquiry->read->table, page->table, inquiry->map, err))
-        return NULL;
-    if (description) {
-        catalog_store_text(description, page);
-        description->read_ms = inquiry->asked_ms;
-        description->good_until_ms = inquiry->asked_ms + MAP_STRUCTURE_TTL_MS;
+    size_t most = 0;
+    for (size_t i = 0; i < map->model_count; i++)
+        most += map->models[i]->secret_count;
+    table->secrets = arena_array(arena, most, sizeof *table->secrets);
+    if (!table->secrets)
+        return false;
+    for (size_t i = 0; i < map->model_count; i++) {
+        const struct model *model = map->models[i];
+        bool same = environment_calls(map, model, span_text(table->base_name));
+        for (size_t k = 0; same && k < model->secret_count; k++)
+            table->secrets[table->secret_count++] = arena_text(arena, span_text(model->secrets[k]));
     }
-    return model_ref(described->model);
+    if (table->secret_count > 0) { /* no name of an entry may contain them */
+        table->paths = NULL;
+        generic_add_paths(arena, table, table->records);
+    }
+    return !arena->failed;
 }
 
-/* In an outage what was told before may do for a while. */
-static const struct model *catalog_substitute(struct inquiry *inquiry, const struct error *err)
+static void catalog_write_schema(const struct key_schema *keys, struct buf *out)
 {
-    struct description *description = inquiry->of;
+    for (size_t i = 0; i < keys->partition_count; i++)
+        buf_printf(out, "p%d%zu:%.*s", (int)keys->partition[i].type, keys->partition[i].name.size,
+                   (int)keys->partition[i].name.size, keys->partition[i].name.data);
+    for (size_t i = 0; i < keys->sort_count; i++)
+        buf_printf(out, "s%d%zu:%.*s", (int)keys->sort[i].type, keys->sort[i].name.size,
+                   (int)keys->sort[i].name.size, keys->sort[i].name.data);
+}
+
+/* Writes all that a model is made of, so that equal texts mean equal models. */
+static void catalog_write_identity(const struct table_info *info,
+                                   const struct declared_table *table, struct buf *out)
+{
+    catalog_write_schema(&info->keys, out);
+    for (size_t i = 0; i < info->index_count; i++) {
+        const struct index_info *index = &info->indexes[i];
+        buf_printf(out, "i%d%d%zu:%.*s", (int)index->local, (int)index->projection,
+                   index->name.size, (int)index->name.size, index->name.data);
+        catalog_write_schema(&index->keys, out);
+        for (size_t k = 0; k < index->included_count; k++)
+            buf_printf(out, "a%zu:%.*s", index->included[k].size, (int)index->included[k].size,
+                       index->included[k].data);
+    }
+    for (size_t i = 0; i < table->secret_count; i++)
+        buf_printf(out, "x%zu:%s", strlen(table->secrets[i]), table->secrets[i]);
+}
+
+/* The model of the table NAME, with a reference that is the caller's. It is KNOWN (may be NULL)
+ * where IDENTITY stays the same; else IDENTITY is replaced. NULL with ERR filled. */
+static const struct model *catalog_make_model(const char *name, const struct table_info *info,
+                                              const struct map *map, const struct model *known,
+                                              struct buf *identity, struct error *err)
+{
+    CLEAN_UP(arena_clean_up) struct arena arena = {0};
+    CLEAN_UP(buf_clean_up) struct buf other = {0};
+    CLEAN_UP(findings_clean_up) struct findings findings = {0};
+    struct declared_table *table = describe_table(&arena, name, info);
+    if (table && catalog_add_secrets(&arena, map, table))
+        catalog_write_identity(info, table, &other);
+    if (!table || arena.failed || other.failed) {
+        error_no_memory(err);
+        return NULL;
+    }
+    if (known && span_equal(buf_span(&other), buf_span(identity)))
+        return model_ref(known);
+    const struct model *model = compile_table(table, &findings);
+    if (!model && findings.count > 0 && !findings.no_memory)
+        error_set(err, ERROR_INVALID, "no paths can be made for the table %s: %s", table->base_name,
+                  findings.items[0].text);
+    else if (!model)
+        error_no_memory(err);
+    if (!model)
+        return NULL;
+    buf_clean_up(identity);
+    buf_move(identity, &other);
+    return model;
+}
+
+/* The model that PAGE describes, with a reference that is the caller's. NULL with ERR filled. */
+static const struct model *catalog_store_page(struct catalog_inquiry *inquiry,
+                                              const struct page *page, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf unused = {0};
+    struct catalog_table *table = inquiry->of;
+    const struct model *model =
+        catalog_make_model(inquiry->read->table, page->table, inquiry->map,
+                           table ? table->model : NULL, table ? &table->identity : &unused, err);
+    if (!model || !table)
+        return model;
+    if (model != table->model) {
+        model_unref(table->model);
+        table->model = model_ref(model);
+    }
+    table->item_count = page->table->item_count;
+    table->size_bytes = page->table->size_bytes;
+    buf_clean_up(&table->text);
+    table->text = (struct buf){0};
+    if (page->description.size <= MOST_TEXT_BYTES)
+        buf_add_span(&table->text, page->description);
+    table->read_ms = inquiry->sent_ms;
+    table->good_until_ms = inquiry->sent_ms + MAP_STRUCTURE_TTL_MS;
+    return model;
+}
+
+/* In an outage a stale model may be used for a while. NULL for none. */
+static const struct model *catalog_substitute(struct catalog_inquiry *inquiry,
+                                              const struct error *err)
+{
+    struct catalog_table *table = inquiry->of;
     const struct catalog *catalog = inquiry->catalog;
     int64_t most_ms = MAP_STRUCTURE_TTL_MS + catalog->options.stale_ms;
-    if (!description || !description->described.model || !error_is_outage(err) ||
-        catalog_now_ms(catalog) - description->read_ms >= most_ms)
+    if (!table || !table->model || !error_is_outage(err) ||
+        catalog_now_ms(catalog) - table->read_ms >= most_ms)
         return NULL;
-    description->good_until_ms = catalog_now_ms(catalog) + STAND_IN_MS;
-    return model_ref(description->described.model);
+    table->good_until_ms = catalog_now_ms(catalog) + STAND_IN_MS;
+    return model_ref(table->model);
 }
 
-/* Asking. */
-
-static void catalog_free_inquiry(struct inquiry *inquiry)
+static void catalog_free_inquiry(struct catalog_inquiry *inquiry)
 {
     if (inquiry->of)
         inquiry->of->inquiry = NULL;
@@ -209,93 +267,62 @@ static void catalog_free_inquiry(struct inquiry *inquiry)
     free(inquiry);
 }
 
-static void catalog_join(struct inquiry *inquiry, struct models_call *call)
+/* Reports to each caller that waits. A caller may start or cancel calls from within its FN. */
+static void catalog_take_page(void *arg, const struct page *page, const struct error *err)
 {
-    call->inquiry = inquiry;
-    call->next = inquiry->waits;
-    if (call->next)
-        call->next->previous = call;
-    inquiry->waits = call;
-}
-
-static void catalog_leave(struct models_call *call)
-{
-    *(call->previous ? &call->previous->next : &call->inquiry->waits) = call->next;
-    if (call->next)
-        call->next->previous = call->previous;
-}
-
-/* Each may ask, or leave, from within. */
-static void catalog_report_all(struct inquiry *inquiry, const struct model *model,
-                               const struct error *err)
-{
-    while (inquiry->waits) {
-        struct models_call *first = inquiry->waits;
-        struct models_call call = *first;
-        catalog_leave(first);
-        free(first);
-        call.fn(call.arg, model, err);
-    }
-}
-
-/* A table that is gone takes what was known of it along. */
-static void catalog_describe_gone(struct inquiry *inquiry, const struct error *err,
-                                  struct error *out)
-{
-    struct description *description = inquiry->of;
-    *out = *err;
-    out->kind = ERROR_NOT_FOUND;
-    out->ttl_left_ms = MAP_MISSING_TTL_MS;
-    if (description) {
-        inquiry->of = NULL;
-        catalog_free_description(inquiry->catalog, description);
-    }
-}
-
-static void catalog_take_answer(void *arg, const struct page *page, const struct error *err)
-{
-    struct inquiry *inquiry = arg;
+    struct catalog_inquiry *inquiry = arg;
     struct error why = {0};
     const struct model *model =
-        page ? catalog_learn(inquiry, page, &why) : catalog_substitute(inquiry, err);
-    if (err && !model) {
-        if (err->kind == ERROR_NO_TABLE)
-            catalog_describe_gone(inquiry, err, &why);
-        else
-            why = *err;
+        page ? catalog_store_page(inquiry, page, &why) : catalog_substitute(inquiry, err);
+    if (err && !model)
+        why = *err;
+    if (err && !model && err->kind == ERROR_NO_TABLE) {
+        why.kind = ERROR_NOT_FOUND;
+        why.ttl_left_ms = MAP_MISSING_TTL_MS;
+        struct catalog_table *gone = inquiry->of;
+        inquiry->of = NULL;
+        if (gone)
+            catalog_free_table(inquiry->catalog, gone);
     }
     if (inquiry->of)
-        inquiry->of->inquiry = NULL; /* who asks from now on does not join this one */
+        inquiry->of->inquiry = NULL; /* later callers must not join this one */
     inquiry->of = NULL;
     source_end(inquiry->call);
     inquiry->call = NULL;
-    catalog_report_all(inquiry, model, model ? NULL : &why);
+    while (!list_is_empty(&inquiry->waits)) {
+        struct models_call *first = LIST_FIRST(&inquiry->waits, struct models_call, node);
+        struct models_call call = *first;
+        list_remove(&first->node);
+        free(first);
+        call.fn(call.arg, model, model ? NULL : &why);
+    }
     model_unref(model);
     catalog_free_inquiry(inquiry);
 }
 
-static struct inquiry *catalog_request(struct catalog *catalog, struct description *description,
-                                       struct source *source, const struct map *map,
-                                       struct span name, struct payer *payer)
+/* Sends a DescribeTable for TABLE. NULL when memory ran out. */
+static struct catalog_inquiry *catalog_request(struct catalog *catalog, struct catalog_table *table,
+                                               struct source *source, const struct map *map,
+                                               struct span name, struct payer *payer)
 {
-    struct inquiry *inquiry = calloc(1, sizeof *inquiry);
+    struct catalog_inquiry *inquiry = calloc(1, sizeof *inquiry);
     if (!inquiry)
         return NULL;
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     buf_add_span(&text, name);
-    *inquiry = (struct inquiry){.catalog = catalog,
-                                .map = map_ref(map),
-                                .source = source_ref(source),
-                                .asked_ms = catalog_now_ms(catalog),
-                                .of = description};
+    *inquiry = (struct catalog_inquiry){.catalog = catalog,
+                                        .map = map_ref(map),
+                                        .source = source_ref(source),
+                                        .sent_ms = catalog_now_ms(catalog),
+                                        .of = table};
     inquiry->read = text.failed ? NULL : read_new(READ_TABLE, buf_text(&text), NULL);
     if (inquiry->read)
-        inquiry->call = source_start(source, inquiry->read, payer, catalog_take_answer, inquiry);
+        inquiry->call = source_start(source, inquiry->read, payer, catalog_take_page, inquiry);
     if (!inquiry->call) {
         catalog_free_inquiry(inquiry);
         return NULL;
     }
-    description->inquiry = inquiry;
+    table->inquiry = inquiry;
     return inquiry;
 }
 
@@ -307,30 +334,32 @@ static void catalog_report_known(void *arg)
     model_unref(call.model);
 }
 
-/* Finds out what CALL is to be told, or whose answer it waits for. False when memory ran out. */
+/* Fills in what CALL reports, or joins it to an inquiry. False when memory ran out. */
 static bool catalog_begin(struct catalog *catalog, struct models_call *call,
                           const struct place *place, struct span name, struct payer *payer)
 {
     struct source *source = catalog->options.source(catalog->options.source_arg, place, &call->why);
-    struct description *description =
-        source ? catalog_find_description(catalog, source, name) : NULL;
-    if (!source || catalog_is_good(catalog, description)) {
-        call->model = source ? model_ref(description->described.model) : NULL;
+    struct catalog_table *table = source ? catalog_find_table(catalog, source, name) : NULL;
+    if (!source || catalog_is_good(catalog, table)) {
+        call->model = source ? model_ref(table->model) : NULL;
         call->timer = loop_add_timer(catalog->options.loop, 0, catalog_report_known, call);
         return call->timer;
     }
-    if (!description)
-        description = catalog_add_description(catalog, source, name);
-    if (!description)
+    if (!table)
+        table = catalog_add_table(catalog, source, name);
+    if (!table)
         return false;
-    struct inquiry *inquiry = description->inquiry ? description->inquiry
-                                                   : catalog_request(catalog, description, source,
-                                                                     place->map, name, payer);
-    if (inquiry)
-        catalog_join(inquiry, call);
-    else if (!description->described.model)
-        catalog_free_description(catalog, description);
-    return inquiry;
+    struct catalog_inquiry *inquiry =
+        table->inquiry ? table->inquiry
+                       : catalog_request(catalog, table, source, place->map, name, payer);
+    if (!inquiry) {
+        if (!table->model)
+            catalog_free_table(catalog, table);
+        return false;
+    }
+    call->inquiry = inquiry;
+    list_prepend(&inquiry->waits, &call->node);
+    return true;
 }
 
 static struct models_call *catalog_find(struct model_provider *models, const struct place *place,
@@ -349,56 +378,59 @@ static struct models_call *catalog_find(struct model_provider *models, const str
     return NULL;
 }
 
-/* The last to leave breaks the question off. */
+/* The last caller to leave ends the request. */
 static void catalog_cancel(struct models_call *call)
 {
-    struct inquiry *inquiry = call->inquiry;
+    struct catalog_inquiry *inquiry = call->inquiry;
     loop_remove_timer(call->timer);
     model_unref(call->model);
     if (inquiry) {
-        catalog_leave(call);
-        if (inquiry->call && !inquiry->waits)
+        list_remove(&call->node);
+        if (inquiry->call && list_is_empty(&inquiry->waits))
             catalog_free_inquiry(inquiry);
     }
     free(call);
 }
 
+/* The fresh description of the table NAME in PLACE's environment; NULL for none. */
+static const struct catalog_table *catalog_find_fresh(struct catalog *catalog,
+                                                      const struct place *place, struct span name)
+{
+    struct error ignored;
+    const struct source *source =
+        catalog->options.source(catalog->options.source_arg, place, &ignored);
+    const struct catalog_table *table = source ? catalog_find_table(catalog, source, name) : NULL;
+    return catalog_is_good(catalog, table) ? table : NULL;
+}
+
 static const struct model *catalog_known(struct model_provider *models, const struct place *place,
                                          struct span name, int64_t *ttl_left_ms)
 {
-    struct error ignored;
     struct catalog *catalog = catalog_of(models);
-    const struct source *source =
-        catalog->options.source(catalog->options.source_arg, place, &ignored);
-    const struct description *description =
-        source ? catalog_find_description(catalog, source, name) : NULL;
-    if (!catalog_is_good(catalog, description))
+    const struct catalog_table *table = catalog_find_fresh(catalog, place, name);
+    if (!table)
         return NULL;
     if (ttl_left_ms)
-        *ttl_left_ms = description->good_until_ms - catalog_now_ms(catalog);
-    return description->described.model;
+        *ttl_left_ms = table->good_until_ms - catalog_now_ms(catalog);
+    return table->model;
 }
 
-static bool catalog_reported(struct model_provider *models, const struct place *place,
-                             struct model_provider_told *out)
+static bool catalog_describe(struct model_provider *models, const struct place *place,
+                             struct model_provider_description *out)
 {
-    struct error ignored;
-    struct catalog *catalog = catalog_of(models);
-    const struct source *source =
-        catalog->options.source(catalog->options.source_arg, place, &ignored);
-    const struct description *description =
-        source ? catalog_find_description(catalog, source, span_text(place->table_name)) : NULL;
-    if (!catalog_is_good(catalog, description))
+    const struct catalog_table *table =
+        catalog_find_fresh(catalog_of(models), place, span_text(place->table_name));
+    if (!table)
         return false;
-    *out = (struct model_provider_told){buf_span(&description->text), description->item_count,
-                                        description->size_bytes};
+    *out = (struct model_provider_description){buf_span(&table->text), table->item_count,
+                                               table->size_bytes};
     return true;
 }
 
 struct catalog *catalog_new(const struct catalog_options *options)
 {
     static const struct model_provider_ops catalog_ops = {catalog_known, catalog_find,
-                                                          catalog_cancel, catalog_reported};
+                                                          catalog_cancel, catalog_describe};
     struct catalog *catalog = calloc(1, sizeof *catalog);
     if (!catalog)
         return NULL;
@@ -414,8 +446,8 @@ void catalog_destroy(struct catalog *catalog)
 {
     if (!catalog)
         return;
-    while (catalog->newest)
-        catalog_free_description(catalog, catalog->newest);
+    while (!list_is_empty(&catalog->by_use))
+        catalog_free_table(catalog, LIST_FIRST(&catalog->by_use, struct catalog_table, by_use));
     dict_clean_up(&catalog->by_key);
     free(catalog);
 }
@@ -427,10 +459,12 @@ struct model_provider *catalog_models(struct catalog *catalog)
 
 void catalog_forget(struct catalog *catalog)
 {
-    for (struct description *each = catalog ? catalog->newest : NULL; each; each = each->older) {
+    if (!catalog)
+        return;
+    LIST_EACH (struct catalog_table, each, &catalog->by_use, by_use) {
         each->good_until_ms = INT64_MIN;
         if (each->inquiry)
-            each->inquiry->of = NULL; /* its answer may be older than this */
+            each->inquiry->of = NULL; /* its response may be older than this call */
         each->inquiry = NULL;
     }
 }

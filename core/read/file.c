@@ -248,8 +248,8 @@ static void file_deliver_readme(void *arg)
     struct error why;
     free(arg);
     struct model_provider *models = call.place->table_name ? call.tree->models : NULL;
-    struct model_provider_told told;
-    bool known = models && models->ops->told(models, call.place, &told);
+    struct model_provider_description told;
+    bool known = models && models->ops->describe(models, call.place, &told);
     if (!call.tree->texts->write_readme(call.place, &call.tree->names, known ? &told : NULL,
                                         &bytes)) {
         error_no_memory(&why);
@@ -303,9 +303,9 @@ static void file_deliver_schema(void *arg)
     struct tree_call *call = arg;
     struct model_provider *models = call->tree->models;
     CLEAN_UP(buf_clean_up) struct buf bytes = {0};
-    struct model_provider_told told;
+    struct model_provider_description told;
     call->timer = NULL;
-    if (models->ops->told(models, call->place, &told) && told.text.size > 0) {
+    if (models->ops->describe(models, call->place, &told) && told.text.size > 0) {
         buf_add_span(&bytes, told.text);
         buf_add_char(&bytes, '\n');
     }

@@ -308,13 +308,13 @@ struct cache_wait *key_scan_start(const struct tree *tree, const struct place *p
         return NULL;
     struct key_scan_flight *flight = calloc(1, sizeof *flight);
     struct cache_wait *wait = NULL;
-    struct model_provider_told told;
+    struct model_provider_description told;
     if (flight) {
         flight->source = source_ref(source);
         flight->payer = payer_ref(tree->payer);
         flight->limits = *tree->names.scan;
         flight->item_count = -1;
-        if (tree->models && tree->models->ops->told(tree->models, place, &told)) {
+        if (tree->models && tree->models->ops->describe(tree->models, place, &told)) {
             flight->item_count = told.item_count;
             flight->size_bytes = told.size_bytes;
         }

@@ -17,7 +17,7 @@
 typedef struct source *tree_source_fn(void *arg, const struct place *place, struct error *err);
 
 struct model_provider;
-struct model_provider_told;
+struct model_provider_description;
 struct tree;
 struct tree_listing;
 
@@ -26,7 +26,7 @@ struct tree_listing;
 struct tree_texts {
     /* A directory's README. TOLD, unless NULL, is the service's description of its table. */
     bool (*write_readme)(const struct place *directory, const struct place_options *names,
-                         const struct model_provider_told *told, struct buf *out);
+                         const struct model_provider_description *told, struct buf *out);
     /* An item's @info. Finding it took FOUND_UNITS RCU (less than 0: not known). STALE, unless
      * NULL, is the reason why the item is older than its ttl. */
     bool (*write_item_info)(const struct tree *tree, const struct place *place,

@@ -7,14 +7,15 @@
 static bool unlisted_refuse_step(const struct tree *tree, const struct place *place,
                                  const struct route *step, struct error *err)
 {
-    struct model_provider_told told;
+    struct model_provider_description told;
     struct place directory = *place; /* borrows all that PLACE owns */
     directory.route = step->parent;
     placeholder_refuse(place->table, step, &place->bindings, err);
     if (tree->names.scan || step != place_key_step(&directory))
         return false;
     error_add(err, "; or --allow-scan lists them by reading the whole table");
-    if (tree->models && tree->models->ops->told(tree->models, place, &told) && told.item_count >= 0)
+    if (tree->models && tree->models->ops->describe(tree->models, place, &told) &&
+        told.item_count >= 0)
         error_add(err, " (%lld item%s)", (long long)told.item_count,
                   told.item_count == 1 ? "" : "s");
     return false;

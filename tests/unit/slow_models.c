@@ -57,14 +57,14 @@ static void cancel(struct models_call *call)
     free(call);
 }
 
-static bool told(struct model_provider *models, const struct place *place,
-                 struct model_provider_told *out)
+static bool describe(struct model_provider *models, const struct place *place,
+                     struct model_provider_description *out)
 {
     (void)models, (void)place, (void)out;
     return false;
 }
 
-static const struct model_provider_ops slow_ops = {known, find, cancel, told};
+static const struct model_provider_ops slow_ops = {known, find, cancel, describe};
 
 void slow_models_init(struct slow_models *slow, struct loop *loop, const struct model *model)
 {
