@@ -2,6 +2,7 @@
 
 #include "core/plan/capacity_bounds.h"
 #include "core/read/fact.h"
+#include "core/read/fetch.h"
 #include "core/read/key_scan.h"
 #include "core/read/links.h"
 
@@ -17,10 +18,10 @@ static bool price_add_target(struct price *price, const struct place *place,
 {
     struct error err = {0};
     struct place *target = links_example(place, names);
-    const struct plan *plan = target && place_is_read(target) ? place_plan(target, &err) : NULL;
+    const struct plan *plan = target && fetch_is_needed(target) ? place_plan(target, &err) : NULL;
     if (plan)
         cost_add(&price->target, &plan->cost);
-    price->target_is_entry = plan && plan->entry && place_is_read(place);
+    price->target_is_entry = plan && plan->entry && fetch_is_needed(place);
     bool known = target && err.kind != ERROR_NO_MEMORY;
     place_destroy(target);
     return known;
@@ -30,7 +31,7 @@ bool price_init(struct price *price, const struct place *place, const struct pla
                 struct error *err)
 {
     *price = (struct price){0};
-    if (place_is_read(place)) {
+    if (fetch_is_needed(place)) {
         price->plan = place_plan(place, err);
         if (!price->plan)
             return false;

@@ -7,6 +7,7 @@
 
 #include "core/plan/item_match.h"
 #include "core/plan/pick.h"
+#include "core/read/links.h"
 #include "core/read/near_miss.h"
 #include "core/read/shortened_names.h"
 
@@ -51,6 +52,13 @@ struct fetch_flight {
     struct place *place; /* owned; of PLAN_SEARCH, else NULL */
     struct place_options names;
 };
+
+bool fetch_is_needed(const struct place *place)
+{
+    if (place->kind == PLACE_LINKS || place->kind == PLACE_LINK)
+        return !links_are_known(place);
+    return place->kind >= PLACE_LIST_INFO || (place->kind == PLACE_DIRECTORY && place->route->list);
+}
 
 void fetch_fill_origin(struct loop *loop, const struct page *page, struct record_origin *out)
 {

@@ -4,6 +4,10 @@
 
 #include "core/read/tree.h"
 
+/* Whether PLACE needs an item, or the listing that it is, to be read. Links whose targets are known
+ * from the path need none. */
+bool fetch_is_needed(const struct place *place);
+
 struct fetch;
 
 /* RECORD is borrowed. FOUND_UNITS are the RCU of the query that found the key; less than 0 where

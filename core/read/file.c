@@ -1,4 +1,4 @@
-/* Files: what a record, its companions and its attributes look like, byte for byte. */
+/* Files: the content of an item, its companions and its attributes, byte for byte. */
 #include "core/read/file.h"
 
 #include <limits.h>
@@ -6,7 +6,7 @@
 
 #include "core/base/size.h"
 #include "core/item/when.h"
-#include "core/read/fact_text.h"
+#include "core/read/fact.h"
 #include "core/read/fetch.h"
 #include "core/read/links.h"
 #include "core/read/model_provider.h"
@@ -35,32 +35,6 @@ bool file_write_record(const struct tree *tree, const struct model *table, struc
     return item_write(item, &view, out);
 }
 
-static bool file_write_typed(const struct tree *tree, const struct model *table, struct json item,
-                             struct buf *out, struct error *err)
-{
-    const char *first[KEY_MAX_BASE_ATTRIBUTES];
-    struct record_view view;
-    file_view(tree, table, first, &view);
-    if (item_write_typed(item, &view, out))
-        return true;
-    return out->failed ? error_no_memory(err)
-                       : error_set(err, ERROR_BAD_ANSWER, "the record is no item of DynamoDB's");
-}
-
-/* The bare value of an attribute that the map declares as a file: secrets included. */
-static bool file_write_value(const struct tree *tree, const char *name, struct json item,
-                             struct buf *out, struct error *err)
-{
-    struct json typed = item_attribute(item, span_text(name));
-    if (!json_present(typed))
-        return error_set(err, ERROR_NOT_FOUND, "the record has no attribute %s", name);
-    if (item_write_value(typed, tree->compact, out))
-        return true;
-    return out->failed
-               ? error_no_memory(err)
-               : error_set(err, ERROR_BAD_ANSWER, "attribute %s is no value of DynamoDB's", name);
-}
-
 bool file_write_attribute(const struct tree *tree, const struct model *table, struct span name,
                           struct json item, struct buf *out)
 {
@@ -71,133 +45,316 @@ bool file_write_attribute(const struct tree *tree, const struct model *table, st
     return !out->failed;
 }
 
-/* Appends the name of the attribute at PLACE: nothing when its name is a shortened one and no
- * attribute of ITEM bears it. */
-static void file_add_attribute_name(const struct place *place, struct json item, struct buf *out)
-{
-    if (!place->attribute_shortened) {
-        buf_add_span(out, place->attribute);
-        return;
-    }
-    for (struct json name = json_first(item); json_present(name);
-         name = json_next(json_next(name))) {
-        CLEAN_UP(buf_clean_up) struct buf text = {0}, written = {0};
-        json_read_string(name, &text);
-        out->failed =
-            out->failed || text.failed || !names_write_attribute(buf_span(&text), &written);
-        if (!out->failed && span_equal(buf_span(&written), place->attribute)) {
-            buf_add_span(out, buf_span(&text));
-            return;
-        }
-    }
-}
-
-static bool file_write_attribute_it(const struct tree *tree, const struct place *place,
-                                    struct json item, struct buf *out, struct error *err)
-{
-    CLEAN_UP(buf_clean_up) struct buf attribute = {0};
-    file_add_attribute_name(place, item, &attribute);
-    struct span name = attribute.size ? buf_span(&attribute) : place->attribute;
-    if (attribute.failed)
-        return error_no_memory(err);
-    if (!json_present(item_attribute(item, name)))
-        return error_set(err, ERROR_NOT_FOUND, "the record has no attribute \"%.*s\"",
-                         name.size > 200 ? 200 : (int)name.size, name.data);
-    if (file_write_attribute(tree, place->table, name, item, out))
-        return true;
-    return out->failed
-               ? error_no_memory(err)
-               : error_set(err, ERROR_BAD_ANSWER, "the attribute is no value of DynamoDB's");
-}
-
-/* A link's content is the way to what it leads to. */
-static bool file_write_link(const struct tree *tree, const struct place *place, struct json item,
-                            struct buf *out, struct error *err)
-{
-    struct place *target = links_follow(place, place->link, item, &tree->names, out, err);
-    place_destroy(target);
-    return target;
-}
-
-static bool file_write_content(const struct tree *tree, const struct place *place,
-                               struct record *record, double found_units, const struct error *stale,
-                               struct buf *out, struct error *err)
-{
-    struct json item = record_item(record);
-    switch (place->kind) {
-    case PLACE_VALUE:
-        return file_write_value(tree, place->route->file->attribute, item, out, err);
-    case PLACE_ATTR:
-        return file_write_attribute_it(tree, place, item, out, err);
-    case PLACE_LINK:
-        return file_write_link(tree, place, item, out, err);
-    case PLACE_TYPED:
-        return file_write_typed(tree, place->table, item, out, err);
-    case PLACE_INFO:
-        return tree->texts->write_item_info(tree, place, record, found_units, stale, out) ||
-               error_no_memory(err);
-    default:
-        if (file_write_record(tree, place->table, item, out))
-            return true;
-        return out->failed
-                   ? error_no_memory(err)
-                   : error_set(err, ERROR_BAD_ANSWER, "the record is no item of DynamoDB's");
-    }
-}
-
-static bool file_is_secret(const struct place *place, struct json item)
-{
-    CLEAN_UP(buf_clean_up) struct buf attribute = {0};
-    if (place->kind == PLACE_VALUE)
-        return model_is_secret(place->table, span_text(place->route->file->attribute));
-    if (place->kind != PLACE_ATTR)
-        return false;
-    file_add_attribute_name(place, item, &attribute);
-    return attribute.failed || model_is_secret(place->table, buf_span(&attribute));
-}
-
 struct instant file_mtime(const struct map_pattern *pattern, struct json item)
 {
     return pattern->mtime ? when_read(item_attribute(item, span_text(pattern->mtime)))
                           : (struct instant){0};
 }
 
+/* The name of the attribute at PLACE. Of a shortened name, TEXT gets the name of the attribute that
+ * has it; if ITEM has none, it is the shortened name. False when memory ran out. */
+static bool file_find_attribute(const struct place *place, struct json item, struct buf *text,
+                                struct span *out)
+{
+    *out = place->attribute;
+    if (!place->attribute_shortened)
+        return true;
+    for (struct json name = json_first(item); json_present(name);
+         name = json_next(json_next(name))) {
+        CLEAN_UP(buf_clean_up) struct buf written = {0};
+        buf_truncate(text, 0);
+        json_read_string(name, text);
+        if (text->failed || !names_write_attribute(buf_span(text), &written))
+            return false;
+        if (span_equal(buf_span(&written), place->attribute)) {
+            *out = buf_span(text);
+            return true;
+        }
+    }
+    return true;
+}
+
+/* Appends what is written of the item, and fills in whether it is secret. */
+static bool file_write(const struct tree *tree, const struct place *place, struct record *record,
+                       double found_units, const struct error *stale, bool *secret, struct buf *out,
+                       struct error *err)
+{
+    struct json item = record_item(record), typed;
+    CLEAN_UP(buf_clean_up) struct buf text = {0};
+    const char *first[KEY_MAX_BASE_ATTRIBUTES];
+    struct record_view view;
+    struct span name;
+    bool ok;
+    *secret = false;
+    file_view(tree, place->table, first, &view);
+    switch (place->kind) {
+    case PLACE_VALUE: /* a file that the map declares shows the value, even if it is secret */
+        name = span_text(place->route->file->attribute);
+        *secret = model_is_secret(place->table, name);
+        typed = item_attribute(item, name);
+        if (!json_present(typed))
+            return error_set(err, ERROR_NOT_FOUND, "the item has no attribute %s",
+                             place->route->file->attribute);
+        ok = item_write_value(typed, tree->compact, out);
+        break;
+    case PLACE_ATTR:
+        if (!file_find_attribute(place, item, &text, &name))
+            return error_no_memory(err);
+        *secret = model_is_secret(place->table, name);
+        if (!json_present(item_attribute(item, name)))
+            return error_set(err, ERROR_NOT_FOUND, "the item has no attribute \"%.*s\"",
+                             name.size > 200 ? 200 : (int)name.size, name.data);
+        ok = file_write_attribute(tree, place->table, name, item, out);
+        break;
+    case PLACE_LINK: {
+        struct place *target = links_follow(place, place->link, item, &tree->names, out, err);
+        place_destroy(target);
+        return target;
+    }
+    case PLACE_INFO:
+        return tree->texts->write_item_info(tree, place, record, found_units, stale, out) ||
+               error_no_memory(err);
+    case PLACE_TYPED:
+        ok = item_write_typed(item, &view, out);
+        break;
+    default:
+        ok = item_write(item, &view, out);
+        break;
+    }
+    if (ok)
+        return true;
+    return out->failed ? error_no_memory(err)
+                       : error_set(err, ERROR_BAD_ANSWER, "the response is no item of DynamoDB");
+}
+
 bool file_make(const struct tree *tree, const struct place *place, struct record *record,
                double found_units, const struct error *stale, struct buf *bytes,
                struct tree_file *out, struct error *err)
 {
-    if (!file_write_content(tree, place, record, found_units, stale, bytes, err))
+    bool secret;
+    if (!file_write(tree, place, record, found_units, stale, &secret, bytes, err))
         return false;
     *out = (struct tree_file){
         .bytes = buf_span(bytes),
-        .secret = file_is_secret(place, record_item(record)),
+        .secret = secret,
         .version = record_version(record),
         .origin = record_origin(record),
         .stale = stale,
     };
-    if (place->kind != PLACE_LINK) /* where it leads is all that tells two apart */
+    if (place->kind != PLACE_LINK) /* two links differ only in their targets */
         out->mtime = file_mtime(place->route->file, record_item(record));
     return true;
 }
 
-/* A record on its way to becoming a file; or a file that needs none. */
+/* Facts. */
+
+/* The content of a fact: one line of JSON. */
+struct fact_text {
+    size_t references;
+    size_t size;
+    char bytes[];
+};
+
+/* One request of a flight, and its response. */
+struct fact_part {
+    struct fact_flight *flight;
+    struct read *read;        /* owned */
+    struct source_call *call; /* NULL before it starts and after it ended */
+    struct buf text;          /* the response's JSON; of backups, the elements of an array */
+};
+
+/* The requests for one fact. They belong to the cache's flight, and may outlive the first caller.
+ */
+struct fact_flight {
+    enum fact fact;
+    struct source *source; /* holds a reference */
+    struct payer *payer;   /* holds a reference: of the first caller */
+    struct cache_flight *cache_flight;
+    struct fact_part parts[FACT_MOST_READS];
+    size_t pending; /* requests without a response */
+};
+
+static void fact_flight_release(void *arg)
+{
+    struct fact_flight *flight = arg;
+    for (size_t i = 0; i < FACT_MOST_READS; i++) {
+        read_destroy(flight->parts[i].read);
+        buf_clean_up(&flight->parts[i].text);
+    }
+    payer_unref(flight->payer);
+    source_unref(flight->source);
+    free(flight);
+}
+
+static void fact_flight_abandon(void *arg)
+{
+    struct fact_flight *flight = arg;
+    for (size_t i = 0; i < FACT_MOST_READS; i++) {
+        if (flight->parts[i].call)
+            source_end(flight->parts[i].call);
+        flight->parts[i].call = NULL;
+    }
+}
+
+static void fact_text_ref(void *data)
+{
+    struct fact_text *text = data;
+    text->references++;
+}
+
+static void fact_text_unref(void *data)
+{
+    struct fact_text *text = data;
+    if (--text->references == 0)
+        free(text);
+}
+
+static void fact_flight_fail(struct fact_flight *flight, const struct error *err)
+{
+    struct error copy = *err;
+    fact_flight_abandon(flight);
+    cache_fail(flight->cache_flight, &copy);
+}
+
+/* Two responses become one object, under the service's own names. NULL when memory ran out. */
+static struct fact_text *fact_text_new(const struct fact_flight *flight)
+{
+    CLEAN_UP(buf_clean_up) struct buf out = {0};
+    const struct fact_part *parts = flight->parts;
+    bool two = flight->fact == FACT_BACKUPS;
+    buf_add_text(&out, two ? "{\"BackupSummaries\":[" : "");
+    buf_add_span(&out, buf_span(&parts[0].text));
+    buf_add_text(&out, two ? "],\"ContinuousBackupsDescription\":" : "");
+    buf_add_span(&out, buf_span(&parts[1].text));
+    buf_add_text(&out, two ? "}\n" : "\n");
+    bool failed = out.failed || parts[0].text.failed || parts[1].text.failed;
+    struct fact_text *text = failed ? NULL : malloc(sizeof *text + out.size);
+    if (!text)
+        return NULL;
+    *text = (struct fact_text){.references = 1, .size = out.size};
+    memcpy(text->bytes, out.data, out.size);
+    return text;
+}
+
+static void fact_flight_take_page(void *arg, const struct page *page, const struct error *err)
+{
+    struct fact_part *part = arg;
+    struct fact_flight *flight = part->flight;
+    if (err) {
+        fact_flight_fail(flight, err);
+        return;
+    }
+    buf_add_span(&part->text, page->description);
+    for (size_t i = 0; i < page->item_count; i++) {
+        buf_add_text(&part->text, part->text.size ? "," : "");
+        buf_add_span(&part->text, json_raw(page->items[i]));
+    }
+    if (page->more)
+        source_more(part->call);
+    if (page->more || --flight->pending > 0)
+        return;
+    struct error why;
+    struct fact_text *text = fact_text_new(flight);
+    if (!text) {
+        error_no_memory(&why);
+        fact_flight_fail(flight, &why);
+        return;
+    }
+    struct cache_value value = {text, fact_text_ref, fact_text_unref, sizeof *text + text->size};
+    fact_flight_abandon(flight);
+    cache_land(flight->cache_flight, &value);
+    fact_text_unref(text);
+}
+
+static bool fact_flight_start(void *arg, struct cache_flight *cache_flight, struct error *err)
+{
+    struct fact_flight *flight = arg;
+    flight->cache_flight = cache_flight;
+    flight->pending = fact_read_count(flight->fact);
+    for (size_t i = 0; i < fact_read_count(flight->fact); i++) {
+        struct fact_part *part = &flight->parts[i];
+        part->flight = flight;
+        part->call =
+            source_start(flight->source, part->read, flight->payer, fact_flight_take_page, part);
+        if (!part->call) {
+            fact_flight_abandon(flight);
+            return error_no_memory(err);
+        }
+    }
+    return true;
+}
+
+static struct fact_flight *fact_flight_new(enum fact fact, struct source *source,
+                                           struct payer *payer, const char *table)
+{
+    struct fact_flight *flight = calloc(1, sizeof *flight);
+    if (!flight)
+        return NULL;
+    flight->fact = fact;
+    flight->source = source_ref(source);
+    flight->payer = payer_ref(payer);
+    for (size_t i = 0; i < fact_read_count(fact); i++) {
+        flight->parts[i].read = fact_read(fact, i, table);
+        if (!flight->parts[i].read) {
+            fact_flight_release(flight);
+            return NULL;
+        }
+    }
+    return flight;
+}
+
+/* Reads the fact at PLACE through the cache. FN is called once, later, with a struct fact_text,
+ * unless cache_leave ends it. NULL with ERR filled. */
+static struct cache_wait *file_read_fact(const struct tree *tree, const struct place *place,
+                                         cache_done_fn *fn, void *arg, struct error *err)
+{
+    CLEAN_UP(buf_clean_up) struct buf key = {0};
+    struct source *source = tree->source(tree->source_arg, place, err);
+    if (!source)
+        return NULL;
+    struct fact_flight *flight =
+        fact_flight_new(place->fact, source, tree->payer, place->table_name);
+    struct cache_wait *wait = NULL;
+    source_identity(source, &key);
+    buf_printf(&key, " %s of %s", fact_name(place->fact), place->table_name);
+    if (key.failed && flight)
+        fact_flight_release(flight);
+    else if (flight)
+        wait = cache_request(tree->cache,
+                             &(struct cache_question){
+                                 .key = buf_span(&key),
+                                 .max_age_ms = MAP_STRUCTURE_TTL_MS,
+                                 .stale_ms = tree->stale_ms,
+                                 .fetch = fact_flight_start,
+                                 .abandon = fact_flight_abandon,
+                                 .fetch_arg = flight,
+                                 .release = fact_flight_release,
+                             },
+                             fn, arg);
+    if (!wait)
+        error_no_memory(err);
+    return wait;
+}
+
+/* Calls. */
+
+/* A file on its way. */
 struct tree_call {
     const struct tree *tree;
     const struct place *place;
     struct fetch *fetch;
     struct loop_timer *timer;
     struct cache_wait *wait;      /* for a fact */
-    struct error why;             /* of one that could not be asked for */
+    struct error why;             /* of one that failed at once */
     struct tree_listing *listing; /* owned: it is read to its end for its @info */
-    struct tree_stream *stream;   /* owned: a listing's records on their way into BYTES */
+    struct tree_stream *stream;   /* owned: a listing's items, whose file is collected in BYTES */
     struct buf bytes;
     size_t charged; /* to the cache, for the stream and BYTES */
     tree_file_fn *done;
     void *arg;
 };
 
-/* Files that are being made have no more together than two of the largest would: half of
- * --cache-size. */
+/* All files under way together may hold as much as two of the largest: half of --cache-size. */
 static bool file_charge(struct tree_call *call, size_t memory)
 {
     const struct tree *tree = call->tree;
@@ -235,48 +392,40 @@ static void file_take_record(void *arg, struct record *record, double found_unit
     }
     if (!err && ttl_left_ms > MAP_MISSING_TTL_MS)
         ttl_left_ms = MAP_MISSING_TTL_MS;
-    struct error told = err ? *err : why;
-    told.ttl_left_ms = ttl_left_ms < INT_MAX ? (int)ttl_left_ms : INT_MAX;
-    call.done(call.arg, NULL, &told);
+    if (err)
+        why = *err;
+    why.ttl_left_ms = ttl_left_ms < INT_MAX ? (int)ttl_left_ms : INT_MAX;
+    call.done(call.arg, NULL, &why);
 }
 
-/* The map alone says what a README says. */
-static void file_deliver_readme(void *arg)
+/* Reports a file that needs no request: a README, or a link whose target is known from its path. */
+static void file_report_local(void *arg)
 {
     struct tree_call call = *(struct tree_call *)arg;
+    const struct tree *tree = call.tree;
+    const struct place *place = call.place;
     CLEAN_UP(buf_clean_up) struct buf bytes = {0};
-    struct error why;
+    struct error why = {0};
+    bool ok;
     free(arg);
-    struct model_provider *models = call.place->table_name ? call.tree->models : NULL;
-    struct model_provider_description told;
-    bool known = models && models->ops->describe(models, call.place, &told);
-    if (!call.tree->texts->write_readme(call.place, &call.tree->names, known ? &told : NULL,
-                                        &bytes)) {
-        error_no_memory(&why);
-        call.done(call.arg, NULL, &why);
-        return;
-    }
-    struct tree_file file = {.bytes = buf_span(&bytes),
-                             .ttl_left_ms = tree_structure_ttl_ms(call.tree, call.place)};
-    call.done(call.arg, &file, NULL);
-}
-
-/* Nor is anybody asked where a link leads that its path tells. */
-static void file_deliver_link(void *arg)
-{
-    struct tree_call call = *(struct tree_call *)arg;
-    CLEAN_UP(buf_clean_up) struct buf bytes = {0};
-    struct json no_item = {0};
-    struct error why;
-    free(arg);
-    if (!file_write_link(call.tree, call.place, no_item, &bytes, &why)) {
+    if (place->kind == PLACE_README) {
+        struct model_provider *models = place->table_name ? tree->models : NULL;
+        struct model_provider_description description;
+        bool known = models && models->ops->describe(models, place, &description);
+        ok = tree->texts->write_readme(place, &tree->names, known ? &description : NULL, &bytes) ||
+             error_no_memory(&why);
+    } else {
+        struct json no_item = {0};
+        struct place *target =
+            links_follow(place, place->link, no_item, &tree->names, &bytes, &why);
+        ok = target;
+        place_destroy(target);
         why.ttl_left_ms = MAP_MISSING_TTL_MS;
-        call.done(call.arg, NULL, &why);
-        return;
     }
-    struct tree_file file = {.bytes = buf_span(&bytes),
-                             .ttl_left_ms = tree_structure_ttl_ms(call.tree, call.place)};
-    call.done(call.arg, &file, NULL);
+    struct tree_file file = {.bytes = buf_span(&bytes)};
+    if (ok)
+        file.ttl_left_ms = tree_structure_ttl_ms(tree, place);
+    call.done(call.arg, ok ? &file : NULL, ok ? NULL : &why);
 }
 
 static void file_take_fact(void *arg, void *data, int64_t ttl_left_ms, const struct error *err)
@@ -297,20 +446,20 @@ static void file_refuse_fact(void *arg)
     call.done(call.arg, NULL, &call.why);
 }
 
-/* What was said of the table when it was looked at is told again for as long as it is believed. */
-static void file_deliver_schema(void *arg)
+/* Reports the description that the catalog has, while it is fresh; else reads it. */
+static void file_report_schema(void *arg)
 {
     struct tree_call *call = arg;
     struct model_provider *models = call->tree->models;
     CLEAN_UP(buf_clean_up) struct buf bytes = {0};
-    struct model_provider_description told;
+    struct model_provider_description description;
     call->timer = NULL;
-    if (models->ops->describe(models, call->place, &told) && told.text.size > 0) {
-        buf_add_span(&bytes, told.text);
+    if (models->ops->describe(models, call->place, &description) && description.text.size > 0) {
+        buf_add_span(&bytes, description.text);
         buf_add_char(&bytes, '\n');
     }
     if (bytes.size == 0 || bytes.failed) {
-        call->wait = fact_text_start(call->tree, call->place, file_take_fact, call, &call->why);
+        call->wait = file_read_fact(call->tree, call->place, file_take_fact, call, &call->why);
         if (!call->wait)
             file_refuse_fact(call);
         return;
@@ -326,31 +475,21 @@ static void file_start_fact(struct tree_call *call)
 {
     const struct tree *tree = call->tree;
     if (call->place->fact == FACT_SCHEMA && tree->models)
-        call->timer = loop_add_timer(tree->loop, 0, file_deliver_schema, call);
+        call->timer = loop_add_timer(tree->loop, 0, file_report_schema, call);
     else
-        call->wait = fact_text_start(tree, call->place, file_take_fact, call, &call->why);
+        call->wait = file_read_fact(tree, call->place, file_take_fact, call, &call->why);
     if (!call->timer && !call->wait && call->why.kind != ERROR_NONE)
         call->timer = loop_add_timer(tree->loop, 0, file_refuse_fact, call);
 }
 
-/* What is told again is as old as it was then, but good for a moment if it has just been made.
- */
-static int64_t file_list_ttl_left_ms(const struct tree_call *call)
-{
-    int64_t ttl_ms = call->place->route->list->ttl_ms;
-    struct walk_age age = tree_list_stats(call->listing).age;
-    if (!age.is_told_again)
-        return age.is_dropped ? 0 : ttl_ms;
-    int64_t left_ms = age.since_ms + ttl_ms - loop_now_ms(call->tree->loop);
-    return left_ms > 0 && !age.is_dropped ? left_ms : 0;
-}
-
-/* What a listing took is known when it has been read to its end. That a directory is left out for
- * its name is something to tell of it. */
+/* The listing has been read to its end for its @info, which has its costs. A directory that was
+ * left out for its name is a note in the @info, and no failure. A replayed listing is as old as its
+ * transcript. */
 static void file_take_listing(void *arg, const struct tree_entry *entries, size_t count, bool more,
                               const struct error *err)
 {
     struct tree_call *call = arg;
+    const struct tree *tree = call->tree;
     CLEAN_UP(buf_clean_up) struct buf bytes = {0};
     struct error why;
     (void)entries, (void)count;
@@ -362,64 +501,61 @@ static void file_take_listing(void *arg, const struct tree_entry *entries, size_
     if (err)
         why = *err;
     bool ok = !err || left_out;
-    if (ok && !call->tree->texts->write_list_info(call->tree, call->place, call->listing,
-                                                  left_out ? &why : NULL, &bytes))
+    if (ok && !tree->texts->write_list_info(tree, call->place, call->listing,
+                                            left_out ? &why : NULL, &bytes))
         ok = error_no_memory(&why);
-    struct tree_file file = {.bytes = buf_span(&bytes), .ttl_left_ms = file_list_ttl_left_ms(call)};
+    struct walk_age age = tree_list_stats(call->listing).age;
+    int64_t ttl_ms = call->place->route->list->ttl_ms;
+    if (age.is_told_again)
+        ttl_ms += age.since_ms - loop_now_ms(tree->loop);
+    struct tree_file file = {.bytes = buf_span(&bytes),
+                             .ttl_left_ms = ttl_ms > 0 && !age.is_dropped ? ttl_ms : 0};
     tree_file_fn *done = call->done;
     void *done_arg = call->arg;
     file_call_destroy(call);
     done(done_arg, ok ? &file : NULL, ok ? NULL : &why);
 }
 
-static bool file_refuse_as_too_large(const struct tree *tree, struct error *err)
-{
-    CLEAN_UP(buf_clean_up) struct buf most = {0};
-    size_write(tree->snapshot_bytes, &most);
-    return error_set(err, ERROR_TOO_LARGE,
-                     "this file would be larger than %s, a quarter of --cache-size, which is as "
-                     "much as is held of one; ddbfs cat of the same path writes it whatever its "
-                     "size, and a larger --cache-size lets it open here",
-                     buf_text(&most));
-}
-
-static bool file_refuse_beside_others(const struct tree *tree, struct error *err)
-{
-    CLEAN_UP(buf_clean_up) struct buf most = {0};
-    size_write(2 * tree->snapshot_bytes, &most);
-    return error_set(err, ERROR_THROTTLED,
-                     "other files are being made of listings at the same time, and together they "
-                     "would hold more than %s, half of --cache-size; read it again when they are "
-                     "done, or fewer of them at once; ddbfs cat of the same path holds none of it",
-                     buf_text(&most));
-}
-
-static bool file_hold_piece(struct tree_call *call, struct span piece, struct error *err)
+static bool file_collect_piece(struct tree_call *call, struct span piece, struct error *err)
 {
     const struct tree *tree = call->tree;
-    if (piece.size > tree->snapshot_bytes - call->bytes.size)
-        return file_refuse_as_too_large(tree, err);
+    CLEAN_UP(buf_clean_up) struct buf most = {0};
+    if (piece.size > tree->snapshot_bytes - call->bytes.size) {
+        size_write(tree->snapshot_bytes, &most);
+        return error_set(err, ERROR_TOO_LARGE,
+                         "this file would be larger than %s, a quarter of --cache-size, which is "
+                         "the limit for one file; use ddbfs cat with the same path, which has no "
+                         "limit, or a larger --cache-size",
+                         buf_text(&most));
+    }
     buf_add_span(&call->bytes, piece);
     if (call->bytes.failed)
         return error_no_memory(err);
-    return file_charge(call, call->bytes.capacity + tree_stream_memory(call->stream)) ||
-           file_refuse_beside_others(tree, err);
+    if (file_charge(call, call->bytes.capacity + tree_stream_memory(call->stream)))
+        return true;
+    size_write(2 * tree->snapshot_bytes, &most);
+    return error_set(err, ERROR_THROTTLED,
+                     "other files are being made of listings at the same time, and together they "
+                     "would need more than %s, half of --cache-size; read it again when they are "
+                     "done, read fewer at once, or use ddbfs cat with the same path, which has no "
+                     "limit",
+                     buf_text(&most));
 }
 
-/* All of the file is held before its size is told. */
+/* The whole file is collected before its size is reported. */
 static void file_take_piece(void *arg, const struct tree_piece *piece, const struct error *err)
 {
     struct tree_call *call = arg;
     struct error why;
     if (err)
         why = *err;
-    bool ok = !err && file_hold_piece(call, piece->bytes, &why);
+    bool ok = !err && file_collect_piece(call, piece->bytes, &why);
     if (ok && piece->more) {
         tree_stream_more(call->stream);
         return;
     }
     struct tree_call ended = *call;
-    struct cache *cache = call->tree->cache; /* the tree may be gone when this is told */
+    struct cache *cache = call->tree->cache; /* DONE may free the tree */
     struct tree_file file = {.bytes = buf_span(&call->bytes)};
     if (ok) {
         file.mtime = piece->mtime;
@@ -439,10 +575,8 @@ struct tree_call *tree_read(const struct tree *tree, const struct place *place, 
     if (!call)
         return NULL;
     *call = (struct tree_call){.tree = tree, .place = place, .done = done, .arg = arg};
-    if (place->kind == PLACE_README)
-        call->timer = loop_add_timer(tree->loop, 0, file_deliver_readme, call);
-    else if (place->kind == PLACE_LINK && !place_is_read(place))
-        call->timer = loop_add_timer(tree->loop, 0, file_deliver_link, call);
+    if (place->kind == PLACE_README || (place->kind == PLACE_LINK && !fetch_is_needed(place)))
+        call->timer = loop_add_timer(tree->loop, 0, file_report_local, call);
     else if (place->kind == PLACE_FACT)
         file_start_fact(call);
     else if (place->kind == PLACE_LIST_INFO)

@@ -1,4 +1,5 @@
 #include "core/read/file_proof.h"
+#include "core/read/fetch.h"
 
 #include <stdlib.h>
 
@@ -25,7 +26,7 @@ static bool file_proof_init(struct file_proof *proof, const struct place *place,
 {
     *proof = (struct file_proof){.name = name};
     proof->place = place_child(place, name, names, err);
-    if (proof->place && place_is_read(proof->place) && !place_is_directory(proof->place))
+    if (proof->place && fetch_is_needed(proof->place) && !place_is_directory(proof->place))
         proof->plan = place_plan(proof->place, err);
     if (!proof->plan) {
         place_destroy(proof->place);

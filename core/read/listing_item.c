@@ -1,4 +1,5 @@
 /* What one record shows in a directory of its own: its attributes, or its links. */
+#include "core/read/fetch.h"
 #include "core/read/file.h"
 #include "core/read/links.h"
 #include "core/read/listing.h"
@@ -89,7 +90,7 @@ bool listing_start_record(struct tree_listing *listing, struct error *err)
 {
     struct json no_item = {0};
     bool links = listing->place->kind == PLACE_LINKS;
-    if (links && !place_is_read(listing->place)) {
+    if (links && !fetch_is_needed(listing->place)) {
         listing_item_report_links(listing, no_item, MAP_STRUCTURE_TTL_MS);
         return true;
     }

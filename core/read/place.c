@@ -118,25 +118,11 @@ char *place_table_name(const struct place *place)
     return buf_steal(&name, NULL);
 }
 
-struct linked place_linked(const struct place *place)
-{
-    return (struct linked){place->table, place->route, &place->bindings, place->shortened.size > 0};
-}
-
 bool place_is_listing(const struct place *place)
 {
     return (place->kind == PLACE_DIRECTORY || place->kind == PLACE_LIST_INFO ||
             place->kind == PLACE_LIST_FILE) &&
            place->route->list;
-}
-
-bool place_is_read(const struct place *place)
-{
-    if (place->kind == PLACE_LINKS || place->kind == PLACE_LINK) {
-        struct linked record = place_linked(place);
-        return !link_values_known(&record, place->link);
-    }
-    return place->kind >= PLACE_LIST_INFO || (place->kind == PLACE_DIRECTORY && place->route->list);
 }
 
 struct plan *place_new_plan(const struct place *place, struct error *err)

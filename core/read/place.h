@@ -9,7 +9,6 @@
 #include "core/name/names.h"
 #include "core/plan/plan.h"
 #include "core/read/fact.h"
-#include "core/read/link_values.h"
 
 enum place_kind {
     PLACE_ROOT,
@@ -121,12 +120,7 @@ char *place_table_name(const struct place *place);
 /* Whether it is a listing of records, or a companion of one. */
 bool place_is_listing(const struct place *place);
 
-/* Whether something is read for the place: its record, or the listing that it is. Not for links of
- * which the path tells where they lead. */
-bool place_is_read(const struct place *place);
-/* The record that PLACE is a companion of. */
-struct linked place_linked(const struct place *place);
-/* The plan of PLACE, for which place_is_read holds. The first call makes it; PLACE and its copies
+/* The plan of PLACE, for which fetch_is_needed holds. The first call makes it; PLACE and its copies
  * keep it, and each caller that executes, prints, prices or bills PLACE uses this one. Borrowed:
  * plan_ref it for use beyond PLACE. NULL with ERR filled: ERROR_INVALID if no item can have the
  * values that the path gives. */

@@ -93,7 +93,7 @@ static void resolve_pass_link(struct resolve_walk *walk)
     if (++walk->links > RESOLVE_MAX_LINKS) {
         error_set(&walk->why, ERROR_LOOP, "more than %d links on the way", RESOLVE_MAX_LINKS);
         resolve_go_to(walk, NULL);
-    } else if (!place_is_read(walk->place)) {
+    } else if (!fetch_is_needed(walk->place)) {
         resolve_follow(walk, no_item);
     } else {
         walk->state = READING;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/read/entries.h"
+#include "core/read/fetch.h"
 #include "fs/cli/sample_reader.h"
 
 /* A map with many known values has many paths; each is at most two requests. */
@@ -127,7 +128,7 @@ void check_sample_add_declared(struct check_sample *sampler, const char *path)
         app_report_error(sampler->app, path, &why);
         return;
     }
-    if (place->kind == PLACE_DIRECTORY && place_is_read(place))
+    if (place->kind == PLACE_DIRECTORY && fetch_is_needed(place))
         check_sample_add_path_it(sampler, path);
     entries_add_declared(&entries, place, &sampler->app->tree.names);
     entries_add_files(&entries, place, &sampler->app->tree.names);

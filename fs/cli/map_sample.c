@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/draft/infer.h"
+#include "core/read/fetch.h"
 #include "core/sources.h"
 #include "fs/cli/sample_reader.h"
 
@@ -103,8 +104,8 @@ char *map_sample_table_of(struct map_sample *learner, const char *path)
 {
     struct error why;
     struct place *place = app_resolve(learner->app, path, &why);
-    char *name = place && place_is_read(place) ? place_table_name(place) : NULL;
-    if (place && !place_is_read(place))
+    char *name = place && fetch_is_needed(place) ? place_table_name(place) : NULL;
+    if (place && !fetch_is_needed(place))
         error_set(&why, ERROR_NOT_LISTABLE,
                   "no record is read for this; name one, or a listing: /tables/TABLE/items/KEY/");
     else if (place && !name)

@@ -1,6 +1,7 @@
 #include "fs/cli/sample_reader.h"
 
 #include "core/plan/item_match.h"
+#include "core/read/fetch.h"
 #include "core/sources.h"
 
 /* Of the path that is being read. */
@@ -115,7 +116,7 @@ void sample_reader_path(struct peek *peek, const char *path, bool named)
     struct error why = {0};
     struct sample_reading reading = {.peek = peek, .path = path};
     struct place *place = app_resolve(peek->app, path, &why);
-    if (place && !place_is_read(place))
+    if (place && !fetch_is_needed(place))
         error_set(&why, ERROR_NOT_LISTABLE, "no record is read for this; name one, or a listing");
     else if (place)
         reading.source = source_ref(sources_for(peek->app->sources, place, &why));

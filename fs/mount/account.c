@@ -7,6 +7,7 @@
 
 #include "core/base/instant.h"
 #include "core/base/printable.h"
+#include "core/read/fetch.h"
 #include "fs/mount/journal.h"
 #include "fs/mount/ledger.h"
 #include "fs/mount/limits.h"
@@ -224,7 +225,7 @@ static const char *account_words_of(const struct plan *plan)
 void account_note_read(struct account *account, const struct place *place)
 {
     struct error ignored;
-    const struct plan *plan = place_is_read(place) ? place_plan(place, &ignored) : NULL;
+    const struct plan *plan = fetch_is_needed(place) ? place_plan(place, &ignored) : NULL;
     if (!plan || account->read.size)
         return;
     CLEAN_UP(buf_clean_up) struct buf pattern = {0};

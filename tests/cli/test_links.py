@@ -131,13 +131,13 @@ def test_explain_tells_the_links_on_the_way(ddbfs):
 def test_a_record_of_another_kind_has_no_such_link(ddbfs, ls):
     assert ls("/prod/shops/cool-store.myshopify.com/API_KEY@links") == []
     path = "/prod/index-settings/kl7a9h55/DEFAULT_CONFIGS@links/shop"
-    assert "of its kind" in ddbfs("cat", path, expect=3).stderr
+    assert "of this kind" in ddbfs("cat", path, expect=3).stderr
 
 
 def test_a_record_without_the_attribute_has_no_such_link(ddbfs, ls):
     assert ls("/prod/index-settings/kl7a9h55/products@links") == ["jobs"]
     path = "/prod/index-settings/kl7a9h55/products@links/shop"
-    assert "its shopify_domain is not there" in ddbfs("cat", path, expect=3).stderr
+    assert "its shopify_domain does not exist" in ddbfs("cat", path, expect=3).stderr
 
 
 def test_a_link_that_the_map_does_not_say(ddbfs):

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/plan/plan.h"
+#include "core/read/fetch.h"
 #include "core/read/place.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -28,7 +29,7 @@ static void resolve(const struct map *map, struct span path)
     struct error err = {0};
     struct place *place = place_resolve(map, path, &options, &err);
     require(place || (err.kind != ERROR_NONE && err.text[0]));
-    if (place && place_is_read(place)) {
+    if (place && fetch_is_needed(place)) {
         struct plan *plan = place_plan(place, &err);
         require(plan || (err.kind != ERROR_NONE && err.text[0]));
         plan_unref(plan);

@@ -5,6 +5,7 @@
 
 #include "core/describe/explain.h"
 #include "core/dynamo/dynamo.h"
+#include "core/read/fetch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -48,7 +49,7 @@ static void use_plan(const struct place *place)
 {
     CLEAN_UP(buf_clean_up) struct buf identity = {0};
     struct error err = {0};
-    if (!place_is_read(place))
+    if (!fetch_is_needed(place))
         return;
     struct plan *plan = place_plan(place, &err);
     if (!plan) {

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "core/read/fetch.h"
 #include "core/read/resolve.h"
 #include "tests/unit/check.h"
 #include "tests/unit/scene.h"
@@ -431,7 +432,7 @@ static void test_a_table_known_by_its_name_is_listed(void)
     struct place *users = place_child(tables, SPAN_LITERAL("Users"), &scene.tree.names, &err);
     CHECK(users);
     CHECK_INT(users->kind, PLACE_TABLE);
-    CHECK(place_is_directory(users) && !place_is_read(users));
+    CHECK(place_is_directory(users) && !fetch_is_needed(users));
     struct tree_listing *listing = tree_list(&scene.tree, users, false, scene_take_page, &told);
     CHECK(listing);
     loop_run(scene.loop);

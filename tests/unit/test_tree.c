@@ -334,7 +334,7 @@ static void test_an_attribute_that_is_not_there(void)
 {
     open_example();
     check_file_fails("/prod/index-settings/kl7/products@/zz", ERROR_NOT_FOUND,
-                     "the record has no attribute \"zz\"");
+                     "the item has no attribute \"zz\"");
     close_scene();
 }
 
@@ -353,7 +353,7 @@ static void test_a_value_that_the_record_lacks(void)
     open_table("\"table\":\"T\",\"records\":{\"r\":{\"pk\":\"{a}\",\"sk\":\"{b}\"}},"
                "\"paths\":{\"{a}/x\":{\"attribute\":\"zz\"}}",
                items);
-    check_file_fails("/prod/t/1/x", ERROR_NOT_FOUND, "the record has no attribute zz");
+    check_file_fails("/prod/t/1/x", ERROR_NOT_FOUND, "the item has no attribute zz");
     close_scene();
 }
 
