@@ -55,6 +55,12 @@ def prose_of_document(text):
     yield 0, re.sub(r"^(?:    .*|\.(?:Dl|Nm|It|Xr|Fl|Ar|Pa|Cm|Ic|Sh|Ss)\b.*)$", "", text, flags=re.M)
 
 
+def is_question(text, start):
+    """Whether the sentence that goes on at START ends in a question mark."""
+    end = re.search(r"[.?!](?= |$)", text[start:])
+    return bool(end) and end[0] == "?"
+
+
 def findings(path, exceptions=()):
     """(line, word, the text around it) for each word in the prose of a file."""
     text = path.read_text()
@@ -64,6 +70,8 @@ def findings(path, exceptions=()):
         flat = re.sub(r"\s", " ", prose)
         for name, pattern in WORDS.items():
             for match in re.finditer(pattern, flat):
+                if match[0] in ("What ", "Who ") and is_question(flat, match.end()):
+                    continue
                 line = text.count("\n", 0, start) + prose.count("\n", 0, match.start()) + 1
                 yield line, name, flat[max(0, match.start() - 30) : match.end() + 30].strip()
 
