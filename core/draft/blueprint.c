@@ -1,6 +1,6 @@
 #include "core/draft/blueprint.h"
 
-#include "core/draft/from_description.h"
+#include "core/draft/generic_view.h"
 
 static const enum value_type *blueprint_type_of(const struct blueprint *blueprint, const char *name)
 {
@@ -132,7 +132,7 @@ struct declared_table *blueprint_declare(struct blueprint *blueprint, const char
                                     .index_count = blueprint->index_count,
                                     .item_count = -1, /* nobody was asked */
                                     .size_bytes = -1};
-    struct declared_table *described = describe_table(reading->arena, name, &info);
+    struct declared_table *described = generic_view_declare_table(reading->arena, name, &info);
     struct declared_table *table =
         described ? import_reader_add_table(reading, blueprint->at, name, name) : NULL;
     if (!table)

@@ -1,7 +1,21 @@
 #include "core/draft/declare.h"
 
 #include "core/base/ascii.h"
-#include "core/base/buf.h"
+
+/* Appends NODE to LIST, linked by "next". */
+#define DECLARE_APPEND(type, list, node)                                                           \
+    do {                                                                                           \
+        type **last = &(list);                                                                     \
+        while (*last)                                                                              \
+            last = &(*last)->next;                                                                 \
+        *last = (node);                                                                            \
+    } while (0)
+
+char *declare_text(struct arena *arena, const struct buf *buf)
+{
+    arena->failed = arena->failed || buf->failed;
+    return arena_text(arena, buf_span(buf));
+}
 
 static const char *declare_store(struct arena *arena, const char *text)
 {
@@ -31,10 +45,7 @@ struct declared_record *declare_record(struct arena *arena, struct declared_tabl
     if (!record)
         return NULL;
     record->name = declare_store(arena, name);
-    struct declared_record **last = &table->records;
-    while (*last)
-        last = &(*last)->next;
-    *last = record;
+    DECLARE_APPEND(struct declared_record, table->records, record);
     return record;
 }
 
@@ -46,10 +57,7 @@ struct declared_index *declare_index(struct arena *arena, struct declared_table 
         return NULL;
     index->name = declare_store(arena, name);
     index->projects = PROJECTS_SOME;
-    struct declared_index **last = &table->indexes;
-    while (*last)
-        last = &(*last)->next;
-    *last = index;
+    DECLARE_APPEND(struct declared_index, table->indexes, index);
     return index;
 }
 
@@ -60,10 +68,7 @@ struct declared_type *declare_type(struct arena *arena, struct declared_table *t
     if (!declared)
         return NULL;
     *declared = (struct declared_type){.attribute = declare_store(arena, attribute), .type = type};
-    struct declared_type **last = &table->types;
-    while (*last)
-        last = &(*last)->next;
-    *last = declared;
+    DECLARE_APPEND(struct declared_type, table->types, declared);
     return declared;
 }
 
@@ -78,18 +83,17 @@ struct declared_path *declare_path(struct arena *arena, struct declared_table *t
         .list = span_ends(span_text(path), SPAN_LITERAL("/")),
         .ttl_ms = -1,
     };
-    struct declared_path **last = &table->paths;
-    while (*last)
-        last = &(*last)->next;
-    *last = declared;
+    DECLARE_APPEND(struct declared_path, table->paths, declared);
     return declared;
 }
 
-struct format declare_format(struct arena *arena, const char *text)
+void declare_path_kind(struct arena *arena, struct declared_path *path, const char *kind)
 {
-    struct format format;
-    const char *wrong = format_parse(arena, span_text(text), &format);
-    return wrong ? (struct format){0} : format;
+    path->kinds = arena_alloc(arena, sizeof *path->kinds);
+    if (!path->kinds)
+        return;
+    path->kinds->text = kind;
+    path->kind_count = 1;
 }
 
 void declare_where(struct arena *arena, struct declared_path *path, const char *target,
@@ -104,10 +108,38 @@ void declare_where(struct arena *arena, struct declared_path *path, const char *
         .value = declare_format(arena, value),
         .upper = upper ? declare_format(arena, upper) : (struct format){0},
     };
-    struct declared_condition **last = &path->wheres;
-    while (*last)
+    DECLARE_APPEND(struct declared_condition, path->wheres, condition);
+}
+
+bool declare_kind_format(struct arena *arena, struct declared_key *key, const char *kind,
+                         const struct format *format)
+{
+    struct declared_kind_format **last = &key->by_kind;
+    while (*last && strcmp((*last)->kind, kind) != 0)
         last = &(*last)->next;
-    *last = condition;
+    if (!*last)
+        *last = arena_alloc(arena, sizeof **last);
+    if (!*last)
+        return false;
+    (*last)->kind = kind;
+    (*last)->format = *format;
+    return true;
+}
+
+struct format declare_format(struct arena *arena, const char *text)
+{
+    struct format format;
+    const char *wrong = format_parse(arena, span_text(text), &format);
+    return wrong ? (struct format){0} : format;
+}
+
+struct format declare_whole_format(struct arena *arena, const char *part, bool open)
+{
+    struct format_piece *piece = arena_alloc(arena, sizeof *piece);
+    if (!piece || !part)
+        return (struct format){0};
+    *piece = (struct format_piece){.param = part, .open = open};
+    return (struct format){piece, 1};
 }
 
 const char *declare_param_name(struct arena *arena, struct span name)
@@ -115,12 +147,12 @@ const char *declare_param_name(struct arena *arena, struct span name)
     CLEAN_UP(buf_clean_up) struct buf made = {0};
     if (name.size == 0 || ascii_is_digit(name.data[0]))
         buf_add_char(&made, '_');
-    for (size_t i = 0; i < name.size; i++)
-        buf_add_char(&made, ascii_is_letter(name.data[i]) || ascii_is_digit(name.data[i])
-                                ? name.data[i]
-                                : '_');
-    arena->failed = arena->failed || made.failed;
-    return arena_text(arena, buf_span(&made));
+    for (size_t i = 0; i < name.size; i++) {
+        char c = name.data[i];
+        bool fits = ascii_is_letter(c) || ascii_is_digit(c);
+        buf_add_char(&made, fits ? c : '_');
+    }
+    return declare_text(arena, &made);
 }
 
 const char *declare_other_name(struct arena *arena, const char *name, const char *word,
@@ -131,6 +163,49 @@ const char *declare_other_name(struct arena *arena, const char *name, const char
         buf_printf(&other, "%s_%s", name, word);
     else
         buf_printf(&other, "%s_%u", name, number);
-    arena->failed = arena->failed || other.failed;
-    return arena_text(arena, buf_span(&other));
+    return declare_text(arena, &other);
+}
+
+enum value_type declare_find_type(const struct declared_table *table, const char *attribute)
+{
+    for (const struct declared_type *type = table->types; type; type = type->next)
+        if (strcmp(type->attribute, attribute) == 0)
+            return type->type;
+    return VALUE_S;
+}
+
+static bool declare_keys_have(const struct declared_key *keys, size_t count, struct span name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (span_is(name, keys[i].attribute))
+            return true;
+    return false;
+}
+
+bool declare_is_table_key(const struct declared_table *table, struct span name)
+{
+    const struct declared_record *record = table->records;
+    return record && declare_keys_have(record->keys, record->key_count, name);
+}
+
+bool declare_is_index_key(const struct declared_table *table, struct span name)
+{
+    for (const struct declared_index *index = table->indexes; index; index = index->next)
+        if (declare_keys_have(index->partition, index->partition_count, name) ||
+            declare_keys_have(index->sort, index->sort_count, name))
+            return true;
+    return false;
+}
+
+bool declare_is_key(const struct declared_table *table, struct span name)
+{
+    return declare_is_table_key(table, name) || declare_is_index_key(table, name);
+}
+
+bool declare_has_record(const struct declared_table *table, const char *name)
+{
+    for (const struct declared_record *each = table->records; each; each = each->next)
+        if (strcmp(each->name, name) == 0)
+            return true;
+    return false;
 }

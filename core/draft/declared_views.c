@@ -2,7 +2,7 @@
 
 #include "core/draft/declare.h"
 
-/* How many entries windows show that have a limit. */
+/* The entry limits of windows. */
 enum { WINDOW_ENDS = 100, WINDOW_PAGE = 1000 };
 
 static bool declared_views_keys_have(const struct declared_key *keys, size_t count,
@@ -31,8 +31,8 @@ static bool declared_views_is_part(const struct declared_table *table, const cha
     return false;
 }
 
-const char *view_free_param(struct arena *arena, const struct declared_table *table,
-                            const char *wanted)
+const char *declared_views_free_param(struct arena *arena, const struct declared_table *table,
+                                      const char *wanted)
 {
     const char *name = wanted;
     for (unsigned n = 2; name && declared_views_is_part(table, name); n++)
@@ -40,35 +40,21 @@ const char *view_free_param(struct arena *arena, const struct declared_table *ta
     return name;
 }
 
-struct window_params window_params_of(struct arena *arena, const struct declared_table *table)
+struct window_params declared_views_params(struct arena *arena, const struct declared_table *table)
 {
     return (struct window_params){
-        .prefix = view_free_param(arena, table, "prefix"),
-        .from = view_free_param(arena, table, "from"),
-        .to = view_free_param(arena, table, "to"),
-        .count = view_free_param(arena, table, "count"),
-        .key = view_free_param(arena, table, "key"),
+        .prefix = declared_views_free_param(arena, table, "prefix"),
+        .from = declared_views_free_param(arena, table, "from"),
+        .to = declared_views_free_param(arena, table, "to"),
+        .count = declared_views_free_param(arena, table, "count"),
+        .key = declared_views_free_param(arena, table, "key"),
     };
 }
 
-static void declared_views_copy_wheres(struct arena *arena, const struct declared_condition *from,
-                                       struct declared_path *to)
-{
-    struct declared_condition **last = &to->wheres;
-    for (; from; from = from->next) {
-        struct declared_condition *copy = arena_alloc(arena, sizeof *copy);
-        if (!copy)
-            return;
-        *copy = *from;
-        copy->next = NULL;
-        *last = copy;
-        last = &copy->next;
-    }
-}
-
 /* The listing with STEP ("last/" or "") below it. */
-static struct declared_path *declared_views_add(struct arena *arena, struct declared_table *table,
-                                                const struct view *view, const char *step)
+static struct declared_path *declared_views_add_step(struct arena *arena,
+                                                     struct declared_table *table,
+                                                     const struct view *view, const char *step)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     buf_printf(&text, "%s%s", view->path, step);
@@ -76,38 +62,30 @@ static struct declared_path *declared_views_add(struct arena *arena, struct decl
     struct declared_path *path = declare_path(arena, table, buf_text(&text));
     if (!path)
         return NULL;
-    if (view->kind) {
-        path->kinds = arena_alloc(arena, sizeof *path->kinds);
-        if (!path->kinds)
-            return NULL;
-        path->kinds->text = view->kind;
-        path->kind_count = 1;
-    }
+    if (view->kind)
+        declare_path_kind(arena, path, view->kind);
+    path->hidden = view->hidden || !step || step[0];
     path->index.text = view->index;
-    declared_views_copy_wheres(arena, view->where, path);
+    struct declared_condition **last = &path->wheres;
+    for (const struct declared_condition *from = view->where; from; from = from->next) {
+        struct declared_condition *copy = arena_alloc(arena, sizeof *copy);
+        if (!copy)
+            return NULL;
+        *copy = *from;
+        copy->next = NULL;
+        *last = copy;
+        last = &copy->next;
+    }
     path->has_name = view->name;
     if (view->name)
         path->name = declare_format(arena, view->name);
     return path;
 }
 
-struct declared_path *view_add(struct arena *arena, struct declared_table *table,
-                               const struct view *view)
+struct declared_path *declared_views_add(struct arena *arena, struct declared_table *table,
+                                         const struct view *view)
 {
-    struct declared_path *path = declared_views_add(arena, table, view, "");
-    if (path)
-        path->hidden = view->hidden;
-    return path;
-}
-
-static struct declared_path *declared_views_add_window(struct arena *arena,
-                                                       struct declared_table *table,
-                                                       const struct view *view, const char *step)
-{
-    struct declared_path *path = declared_views_add(arena, table, view, step);
-    if (path)
-        path->hidden = true;
-    return path;
+    return declared_views_add_step(arena, table, view, "");
 }
 
 /* "{prefix}" of a parameter's name, with text before and behind it. */
@@ -116,14 +94,13 @@ static const char *declared_views_write_step(struct arena *arena, const char *be
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     buf_printf(&text, "%s{%s}%s", before, param, behind);
-    arena->failed = arena->failed || text.failed;
-    return arena_text(arena, buf_span(&text));
+    return declare_text(arena, &text);
 }
 
 static void declared_views_add_beginning(struct arena *arena, struct declared_table *table,
                                          const struct view *view, const char *prefix)
 {
-    struct declared_path *path = declared_views_add_window(
+    struct declared_path *path = declared_views_add_step(
         arena, table, view, declared_views_write_step(arena, "", prefix, "*/"));
     if (path)
         declare_where(arena, path, view->part, COND_BEGINS,
@@ -136,21 +113,21 @@ static void declared_views_add_range(struct arena *arena, struct declared_table 
     CLEAN_UP(buf_clean_up) struct buf step = {0};
     buf_printf(&step, "{%s}..{%s}/", from, to);
     arena->failed = arena->failed || step.failed;
-    struct declared_path *path = declared_views_add_window(arena, table, view, buf_text(&step));
+    struct declared_path *path = declared_views_add_step(arena, table, view, buf_text(&step));
     if (path)
         declare_where(arena, path, view->part, COND_BETWEEN,
                       declared_views_write_step(arena, "", from, ""),
                       declared_views_write_step(arena, "", to, ""));
 }
 
-/* COUNT is the parameter that says how many; NULL: WINDOW_ENDS. */
+/* COUNT is the parameter of the limit; NULL: the limit is WINDOW_ENDS. */
 static void declared_views_add_end(struct arena *arena, struct declared_table *table,
                                    const struct view *view, bool last, const char *count)
 {
     static const char *const steps[2][2][2] = {{{"first/", "first:"}, {"last/", "last:"}},
                                                {{"oldest/", "oldest:"}, {"newest/", "newest:"}}};
     const char *step = steps[view->dated][last][count != NULL];
-    struct declared_path *path = declared_views_add_window(
+    struct declared_path *path = declared_views_add_step(
         arena, table, view, count ? declared_views_write_step(arena, step, count, "/") : step);
     if (!path)
         return;
@@ -160,12 +137,12 @@ static void declared_views_add_end(struct arena *arena, struct declared_table *t
     path->limit = count ? 0 : WINDOW_ENDS;
 }
 
-/* The next page behind a key, so that a long listing can be walked. An index may have several items
- * with one key, which no page may divide. */
+/* The next page behind a key, to walk a long listing. An index may have several items with one key:
+ * no page may divide these. */
 static void declared_views_add_page(struct arena *arena, struct declared_table *table,
                                     const struct view *view, const char *key)
 {
-    struct declared_path *path = declared_views_add_window(
+    struct declared_path *path = declared_views_add_step(
         arena, table, view, declared_views_write_step(arena, "after:", key, "/"));
     if (!path)
         return;
@@ -182,8 +159,8 @@ static void declared_views_add_page(struct arena *arena, struct declared_table *
     path->ties = view->index;
 }
 
-void view_add_windows(struct arena *arena, struct declared_table *table, const struct view *view,
-                      const struct window_params *params)
+void declared_views_add_windows(struct arena *arena, struct declared_table *table,
+                                const struct view *view, const struct window_params *params)
 {
     if (!view->part || arena->failed)
         return;

@@ -4,32 +4,292 @@
 #include "core/draft/declare.h"
 #include "core/draft/declared_views.h"
 #include "core/draft/generic_view.h"
-#include "core/draft/slug.h"
-#include "core/draft/whole_kind.h"
 
-/* A path that says more would not find room for all that it says. */
-enum { MOST_PARAMS = 8 };
+/* A path binds at most MOST_PARAMS parameters. A step's words are short enough to be typed. */
+enum { MOST_PARAMS = 8, MOST_STEP_BYTES = 60 };
 
-/* Paths while they are added. */
-struct paths {
+/* The kind of all items that fit no other kind: by whole keys. */
+
+/* The part that is all of the key, spelled as in the key; else NULL. */
+static const char *whole_kind_plain_part(const struct format *format)
+{
+    const char *part = format_whole_param(format);
+    return part && !format->pieces[0].pad && !format->pieces[0].letters ? part : NULL;
+}
+
+static const struct declared_record *whole_kind_find(const struct declared_table *table)
+{
+    for (const struct declared_record *each = table->records; each; each = each->next) {
+        bool whole = each->key_count > 0;
+        for (size_t i = 0; i < each->key_count; i++) {
+            const struct declared_key *key = &each->keys[i];
+            whole =
+                whole && whole_kind_plain_part(&key->format) &&
+                (key->format.pieces[0].open || declare_find_type(table, key->attribute) != VALUE_S);
+        }
+        if (whole)
+            return each;
+    }
+    return NULL;
+}
+
+static bool whole_kind_has_values(const struct declared_table *table, const char *part)
+{
+    const struct declared_param *each = table->params;
+    while (each && (strcmp(each->name, part) != 0 || each->value_count == 0))
+        each = each->next;
+    return each;
+}
+
+/* Whether PART, all of ATTRIBUTE in some kind, has known values, and other kinds have another
+ * format. Then it can't name an attribute with any value. */
+static bool whole_kind_is_narrow(const struct declared_table *table, const char *attribute,
+                                 const char *part)
+{
+    bool otherwise = false;
+    for (const struct declared_record *each = table->records; each; each = each->next)
+        for (size_t i = 0; i < each->key_count; i++)
+            otherwise = otherwise || (strcmp(each->keys[i].attribute, attribute) == 0 &&
+                                      !whole_kind_plain_part(&each->keys[i].format));
+    return otherwise && whole_kind_has_values(table, part);
+}
+
+/* The part that some kind has for all of the attribute; NULL when there is none. */
+static const char *whole_kind_known_part(const struct declared_table *table, const char *attribute)
+{
+    for (const struct declared_record *each = table->records; each; each = each->next)
+        for (size_t i = 0; i < each->key_count; i++) {
+            const char *part = whole_kind_plain_part(&each->keys[i].format);
+            if (strcmp(each->keys[i].attribute, attribute) == 0 && part &&
+                !whole_kind_is_narrow(table, attribute, part))
+                return part;
+        }
+    return NULL;
+}
+
+/* An open part with a new name for all of the attribute. A key attribute's name is only for that
+ * attribute: else a condition on the part would look like one on the attribute. */
+static struct format whole_kind_new_format(struct arena *arena, const struct declared_table *table,
+                                           const char *attribute)
+{
+    const char *wanted = declare_param_name(arena, span_text(attribute)), *name = wanted;
+    for (unsigned n = 2; name; n++) {
+        const char *free = declared_views_free_param(arena, table, name);
+        bool other = strcmp(name, attribute) != 0 && declare_is_key(table, span_text(name));
+        if (free && strcmp(free, name) == 0 && !other && strcmp(name, RANK_PARAM) != 0)
+            break;
+        name = free ? declare_other_name(arena, wanted, "key", n) : NULL;
+    }
+    return declare_whole_format(arena, name, true);
+}
+
+static const struct declared_record *whole_kind_add(struct arena *arena,
+                                                    struct declared_table *table)
+{
+    const struct declared_record *first = table->records;
+    const char *name = "other";
+    for (unsigned n = 2; name && declare_has_record(table, name); n++)
+        name = declare_other_name(arena, "other", "records", n);
+    struct declared_record made = {.key_count = first->key_count,
+                                   .note =
+                                       "All items that are of no other kind, by their whole keys."};
+    for (size_t i = 0; i < first->key_count; i++) {
+        const char *attribute = first->keys[i].attribute;
+        const char *part = whole_kind_known_part(table, attribute);
+        made.keys[i] =
+            (struct declared_key){.attribute = attribute,
+                                  .format = part ? declare_whole_format(arena, part, true)
+                                                 : whole_kind_new_format(arena, table, attribute)};
+    }
+    struct declared_record *record = declare_record(arena, table, name ? name : "");
+    if (!record)
+        return NULL;
+    made.name = record->name;
+    *record = made;
+    return record;
+}
+
+/* Whether PART occurs in KEY, other than as all of ATTRIBUTE. */
+static bool whole_kind_key_has_other(const struct declared_key *key, const char *attribute,
+                                     const char *part)
+{
+    bool same = strcmp(key->attribute, attribute) == 0;
+    if (format_has(&key->format, part) && !(same && whole_kind_plain_part(&key->format)))
+        return true;
+    for (const struct declared_kind_format *each = key->by_kind; each; each = each->next)
+        if (format_has(&each->format, part) && !(same && whole_kind_plain_part(&each->format)))
+            return true;
+    return false;
+}
+
+/* Whether PART, all of ATTRIBUTE, is also the name of another part: a path that binds one would
+ * seem to bind the other. */
+static bool whole_kind_is_ambiguous(const struct declared_table *table, const char *attribute,
+                                    const char *part)
+{
+    for (const struct declared_record *each = table->records; each; each = each->next)
+        for (size_t i = 0; i < each->key_count; i++)
+            if (whole_kind_key_has_other(&each->keys[i], attribute, part))
+                return true;
+    for (const struct declared_index *each = table->indexes; each; each = each->next) {
+        for (size_t i = 0; i < each->partition_count; i++)
+            if (whole_kind_key_has_other(&each->partition[i], attribute, part))
+                return true;
+        for (size_t i = 0; i < each->sort_count; i++)
+            if (whole_kind_key_has_other(&each->sort[i], attribute, part))
+                return true;
+    }
+    return false;
+}
+
+/* The part of an index that was completed before for the attribute. */
+static const char *whole_kind_part_before(const struct declared_table *table,
+                                          const struct declared_record *record,
+                                          const char *attribute)
+{
+    for (const struct declared_index *each = table->indexes; each; each = each->next) {
+        for (size_t i = 0; i < each->partition_count; i++)
+            if (strcmp(each->partition[i].attribute, attribute) == 0 &&
+                generic_view_find_part(record, &each->partition[i]))
+                return generic_view_find_part(record, &each->partition[i]);
+        for (size_t i = 0; i < each->sort_count; i++)
+            if (strcmp(each->sort[i].attribute, attribute) == 0 &&
+                generic_view_find_part(record, &each->sort[i]))
+                return generic_view_find_part(record, &each->sort[i]);
+    }
+    return NULL;
+}
+
+/* Gives RECORD a format of its own for each key of an index that has several parts. */
+static void whole_kind_complete(struct arena *arena, struct declared_table *table,
+                                const struct declared_record *record, struct declared_key *keys,
+                                size_t count)
+{
+    for (size_t i = 0; i < count && !arena->failed; i++) {
+        struct declared_key *key = &keys[i];
+        if (generic_view_find_part(record, key) ||
+            declare_is_table_key(table, span_text(key->attribute)))
+            continue;
+        const char *part = whole_kind_part_before(table, record, key->attribute);
+        bool usable = part && !whole_kind_is_ambiguous(table, key->attribute, part);
+        struct format whole = usable ? declare_whole_format(arena, part, true)
+                                     : whole_kind_new_format(arena, table, key->attribute);
+        const struct declared_record *each =
+            key->by_kind || key->format.count == 0 ? NULL : table->records;
+        for (; each; each = each->next)
+            if (each != record)
+                declare_kind_format(arena, key, each->name, &key->format);
+        key->format = (struct format){0};
+        declare_kind_format(arena, key, record->name, &whole);
+    }
+}
+
+/* Drops RECORD's formats of an index whose part would be ambiguous or narrow. */
+static void whole_kind_drop_ambiguous(const struct declared_table *table,
+                                      const struct declared_record *record,
+                                      struct declared_key *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct declared_kind_format *mine = NULL;
+        bool otherwise = false;
+        for (struct declared_kind_format *each = keys[i].by_kind; each; each = each->next) {
+            otherwise = otherwise || !whole_kind_plain_part(&each->format);
+            if (!mine && strcmp(each->kind, record->name) == 0)
+                mine = each;
+        }
+        const char *part = mine ? format_whole_param(&mine->format) : NULL;
+        if (part && (whole_kind_is_ambiguous(table, keys[i].attribute, part) ||
+                     (otherwise && whole_kind_has_values(table, part))))
+            mine->format = (struct format){0};
+    }
+}
+
+/* The kind of TABLE whose keys are one open part each, added unless there is one, with such a part
+ * for each key of each index. NULL when TABLE has no kind, or when memory ran out. */
+static const struct declared_record *whole_kind_make(struct arena *arena,
+                                                     struct declared_table *table)
+{
+    const struct declared_record *record = whole_kind_find(table);
+    if (!record && table->records)
+        record = whole_kind_add(arena, table);
+    if (!record)
+        return NULL;
+    struct declared_record *mine = table->records;
+    while (mine != record)
+        mine = mine->next;
+    for (size_t i = 0; i < mine->key_count; i++) {
+        struct declared_key *key = &mine->keys[i];
+        const char *part = format_whole_param(&key->format);
+        if (part && (whole_kind_is_ambiguous(table, key->attribute, part) ||
+                     whole_kind_is_narrow(table, key->attribute, part)))
+            key->format = whole_kind_new_format(arena, table, key->attribute);
+    }
+    for (struct declared_index *each = table->indexes; each && !arena->failed; each = each->next) {
+        whole_kind_drop_ambiguous(table, record, each->partition, each->partition_count);
+        whole_kind_drop_ambiguous(table, record, each->sort, each->sort_count);
+    }
+    for (struct declared_index *each = table->indexes; each; each = each->next) {
+        whole_kind_complete(arena, table, record, each->partition, each->partition_count);
+        whole_kind_complete(arena, table, record, each->sort, each->sort_count);
+    }
+    return arena->failed ? NULL : record;
+}
+
+/* Steps of paths. */
+
+/* Appends the words of TEXT in lower case, joined by "-" to the text of OUT. */
+static void drafted_paths_add_words(struct buf *out, struct span text)
+{
+    bool joint = out->size > 0;
+    for (size_t i = 0; i < text.size && out->size < MOST_STEP_BYTES; i++) {
+        char c = text.data[i];
+        bool upper = c >= 'A' && c <= 'Z';
+        if (!upper && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9')) {
+            joint = out->size > 0;
+            continue;
+        }
+        if (joint)
+            buf_add_char(out, '-');
+        joint = false;
+        buf_add_char(out, upper ? (char)(c - 'A' + 'a') : c);
+    }
+}
+
+/* Appends the words of FORMAT's text: "PLATFORM#{platform}#SHOP#{id}" is "platform-shop". If it has
+ * no text, the names of its parts are the words. */
+static void drafted_paths_add_format_words(struct buf *out, const struct format *format)
+{
+    size_t before = out->size;
+    for (size_t i = 0; i < format->count; i++)
+        drafted_paths_add_words(out, format->pieces[i].literal);
+    bool wordless = out->size == before;
+    for (size_t i = 0; wordless && i < format->count; i++)
+        if (format->pieces[i].param)
+            drafted_paths_add_words(out, span_text(format->pieces[i].param));
+}
+
+/* Trees: one for each format of the partition key, of the table or of an index. */
+
+/* A table while its paths are added. */
+struct drafted_table {
     struct arena *arena;
     struct declared_table *table;
-    const struct declared_record *whole; /* the kind of all records, by whole keys */
+    const struct declared_record *whole; /* the kind of all items, by whole keys */
     struct window_params params;
 };
 
-/* One way in which the partition key of the table, or of an index, is written: a tree of its own.
- */
 struct path_tree {
     const struct declared_index *index;  /* NULL: the table */
-    const struct declared_record *first; /* of the kinds that write it so */
+    const struct declared_record *first; /* of the kinds whose partition key has the format */
     struct format partition[KEY_MAX_ATTRIBUTES];
     size_t count;
+    const char *params[MOST_PARAMS]; /* the path's parameters, each once */
+    size_t param_count;
 };
 
-/* How records of KIND write the key; NULL when they are not in the index. */
-static const struct format *draft_paths_format_of(const struct declared_record *kind,
-                                                  const struct declared_key *key)
+/* KIND's format of an index's key; NULL when its items are not in the index. */
+static const struct format *drafted_paths_find_format(const struct declared_record *kind,
+                                                      const struct declared_key *key)
 {
     for (size_t i = 0; i < kind->key_count; i++)
         if (strcmp(kind->keys[i].attribute, key->attribute) == 0)
@@ -40,140 +300,129 @@ static const struct format *draft_paths_format_of(const struct declared_record *
     return key->by_kind || key->format.count == 0 ? NULL : &key->format;
 }
 
-/* False when records of KIND are not in the index. */
-static bool draft_paths_read_tree(const struct declared_index *index,
-                                  const struct declared_record *kind, struct path_tree *out)
+/* False when items of KIND are not in the index. */
+static bool drafted_paths_read_tree(const struct declared_index *index,
+                                    const struct declared_record *kind, struct path_tree *out)
 {
     *out = (struct path_tree){
         .index = index, .first = kind, .count = index ? index->partition_count : 1};
     for (size_t i = 0; i < out->count; i++) {
         const struct format *format =
-            index ? draft_paths_format_of(kind, &index->partition[i]) : &kind->keys[0].format;
+            index ? drafted_paths_find_format(kind, &index->partition[i]) : &kind->keys[0].format;
         if (!format)
             return false;
         out->partition[i] = *format;
     }
     for (size_t i = 0; index && i < index->sort_count; i++)
-        if (!draft_paths_format_of(kind, &index->sort[i]))
+        if (!drafted_paths_find_format(kind, &index->sort[i]))
             return false;
     return true;
 }
 
-static bool draft_paths_is_of_tree(const struct path_tree *tree, const struct declared_record *kind)
+/* Whether KIND's partition key has the tree's format, compared by EQUAL. */
+static bool drafted_paths_is_in_tree(const struct path_tree *tree,
+                                     const struct declared_record *kind,
+                                     bool (*equal)(const struct format *, const struct format *))
 {
     struct path_tree other;
-    if (!draft_paths_read_tree(tree->index, kind, &other))
+    if (!drafted_paths_read_tree(tree->index, kind, &other))
         return false;
     for (size_t i = 0; i < tree->count; i++)
-        if (!format_equal(&tree->partition[i], &other.partition[i]))
+        if (!equal(&tree->partition[i], &other.partition[i]))
             return false;
     return true;
 }
 
-/* The sort key by which a tree's listing is ordered, as records of KIND write it; NULL: none. KEY
- * gets its attribute. */
-static const struct format *draft_paths_sort_of(const struct path_tree *tree,
-                                                const struct declared_record *kind,
-                                                const char **attribute)
+/* KIND's format of the sort key that orders the tree's listing, and the key's ATTRIBUTE; NULL when
+ * there is no sort key. */
+static const struct format *drafted_paths_find_sort(const struct path_tree *tree,
+                                                    const struct declared_record *kind,
+                                                    const char **attribute)
 {
     const struct declared_index *index = tree->index;
     if (index ? index->sort_count == 0 : kind->key_count < 2)
         return NULL;
     *attribute = index ? index->sort[0].attribute : kind->keys[1].attribute;
-    return index ? draft_paths_format_of(kind, &index->sort[0]) : &kind->keys[1].format;
+    return index ? drafted_paths_find_format(kind, &index->sort[0]) : &kind->keys[1].format;
 }
 
-/* Whether the tree says nothing that the generic view does not: keys are whole, in all kinds. */
-static bool draft_paths_is_generic(const struct paths *paths, const struct path_tree *tree)
+/* Whether the generic view has the same paths: keys are whole in all kinds of the tree. */
+static bool drafted_paths_is_generic(const struct drafted_table *to, const struct path_tree *tree)
 {
     const char *attribute;
     for (size_t i = 0; i < tree->count; i++)
         if (!format_whole_param(&tree->partition[i]))
             return false;
-    for (const struct declared_record *kind = paths->table->records; kind; kind = kind->next) {
-        const struct format *sort = kind != paths->whole && draft_paths_is_of_tree(tree, kind)
-                                        ? draft_paths_sort_of(tree, kind, &attribute)
-                                        : NULL;
+    for (const struct declared_record *kind = to->table->records; kind; kind = kind->next) {
+        const struct format *sort =
+            kind != to->whole && drafted_paths_is_in_tree(tree, kind, format_equal)
+                ? drafted_paths_find_sort(tree, kind, &attribute)
+                : NULL;
         if (sort && !format_whole_param(sort))
             return false;
     }
     return true;
 }
 
-/* The parameters that the tree's path says, each once. False when they are too many. */
-struct said {
-    const char *params[MOST_PARAMS];
-    size_t count;
-};
-
-static bool draft_paths_is_stated(const struct said *said, const char *param)
+static bool drafted_paths_binds(const struct path_tree *tree, const char *param)
 {
-    for (size_t i = 0; i < said->count; i++)
-        if (strcmp(said->params[i], param) == 0)
+    for (size_t i = 0; i < tree->param_count; i++)
+        if (strcmp(tree->params[i], param) == 0)
             return true;
     return false;
 }
 
-static bool draft_paths_read_stated(const struct path_tree *tree, struct said *out)
+/* Lists the parameters of the tree's path. False when they are too many. */
+static bool drafted_paths_list_params(struct path_tree *tree)
 {
-    *out = (struct said){0};
     for (size_t i = 0; i < tree->count; i++)
         for (size_t k = 0; k < tree->partition[i].count; k++) {
             const char *param = tree->partition[i].pieces[k].param;
-            if (!param || draft_paths_is_stated(out, param))
+            if (!param || drafted_paths_binds(tree, param))
                 continue;
-            if (out->count == MOST_PARAMS)
+            if (tree->param_count == MOST_PARAMS)
                 return false;
-            out->params[out->count++] = param;
+            tree->params[tree->param_count++] = param;
         }
     return true;
 }
 
 /* Whether some path of the table begins with the step, or a generic one will. */
-static bool draft_paths_is_taken(const struct paths *paths, const char *step)
+static bool drafted_paths_is_taken(const struct drafted_table *to, const char *step)
 {
     size_t size = strlen(step);
-    for (const struct declared_path *each = paths->table->paths; each; each = each->next)
+    for (const struct declared_path *each = to->table->paths; each; each = each->next)
         if (strncmp(each->path, step, size) == 0 &&
             (each->path[size] == '/' || each->path[size] == '\0'))
             return true;
     return strcmp(step, "items") == 0 || strcmp(step, "by") == 0;
 }
 
-/* The step with which the tree begins, which no other path has. */
-static void draft_paths_add_root(struct paths *paths, const struct path_tree *tree,
-                                 struct buf *path)
+/* The first step of the tree's paths, which no other path has. */
+static void drafted_paths_add_root(struct drafted_table *to, const struct path_tree *tree,
+                                   struct buf *path)
 {
     CLEAN_UP(buf_clean_up) struct buf words = {0};
     const char *attribute;
     buf_add_text(&words, tree->index ? "by" : "");
     for (size_t i = 0; i < tree->count; i++)
-        slug_add_format(&words, &tree->partition[i]);
+        drafted_paths_add_format_words(&words, &tree->partition[i]);
     if (words.size == 0)
         buf_add_text(&words, "all");
-    const struct format *sort = draft_paths_sort_of(tree, tree->first, &attribute);
-    if (tree->index && sort && draft_paths_is_taken(paths, buf_text(&words)))
-        slug_add_format(&words, sort);
+    const struct format *sort = drafted_paths_find_sort(tree, tree->first, &attribute);
+    if (tree->index && sort && drafted_paths_is_taken(to, buf_text(&words)))
+        drafted_paths_add_format_words(&words, sort);
     buf_add_text(path, buf_text(&words));
-    for (unsigned n = 2; draft_paths_is_taken(paths, buf_text(path)) && !path->failed; n++) {
+    for (unsigned n = 2; drafted_paths_is_taken(to, buf_text(path)) && !path->failed; n++) {
         buf_truncate(path, 0);
         buf_printf(path, "%s-%u", buf_text(&words), n);
     }
     path->failed = path->failed || words.failed;
 }
 
-static void draft_paths_add_kind(struct paths *paths, struct declared_path *path, const char *kind)
-{
-    path->kinds = arena_alloc(paths->arena, sizeof *path->kinds);
-    if (!path->kinds)
-        return;
-    path->kinds->text = kind;
-    path->kind_count = 1;
-}
-
-/* Whether some part has zeros in front of it in the key, and not in the path: then the kinds alone
- * can tell the key. */
-static bool draft_paths_is_padded(const struct path_tree *tree)
+/* Whether a part has leading zeros in the key but not in the path: then the key can't be made from
+ * the path without a kind. */
+static bool drafted_paths_is_padded(const struct path_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++)
         for (size_t k = 0; k < tree->partition[i].count; k++)
@@ -182,144 +431,127 @@ static bool draft_paths_is_padded(const struct path_tree *tree)
     return false;
 }
 
-/* FORMAT without how keys spell its parts: a path's values are spelled so when it is read. */
-static void draft_paths_write_parts(const struct format *format, struct buf *out)
-{
-    for (size_t i = 0; i < format->count; i++) {
-        const struct format_piece *piece = &format->pieces[i];
-        if (piece->param)
-            buf_printf(out, "{%s%s}", piece->param, piece->open ? "*" : "");
-        else
-            buf_add_span(out, piece->literal);
-    }
-}
-
-/* What the path says of the whole keys, which are parts of the kind that has all records. */
-static struct declared_condition *draft_paths_describe_keys(struct paths *paths,
-                                                            const struct path_tree *tree)
+/* The tree's conditions on the whole keys, which are parts of the kind of all items. */
+static struct declared_condition *drafted_paths_describe_keys(struct drafted_table *to,
+                                                              const struct path_tree *tree)
 {
     struct declared_path scratch = {0};
     for (size_t i = 0; i < tree->count; i++) {
         CLEAN_UP(buf_clean_up) struct buf text = {0};
-        const char *part = tree->index ? generic_part(paths->whole, &tree->index->partition[i])
-                                       : format_whole_param(&paths->whole->keys[0].format);
-        const char *own = format_whole_param(&tree->partition[i]);
+        const struct format *format = &tree->partition[i];
+        const char *part = tree->index
+                               ? generic_view_find_part(to->whole, &tree->index->partition[i])
+                               : format_whole_param(&to->whole->keys[0].format);
+        const char *own = format_whole_param(format);
         if (part && own && strcmp(own, part) == 0)
-            continue; /* the path says it */
-        draft_paths_write_parts(&tree->partition[i], &text);
-        paths->arena->failed = paths->arena->failed || text.failed;
+            continue; /* the path binds it */
+        for (size_t k = 0; k < format->count; k++) {
+            const struct format_piece *piece = &format->pieces[k];
+            if (piece->param) /* without its spelling: the path's values are spelled when read */
+                buf_printf(&text, "{%s%s}", piece->param, piece->open ? "*" : "");
+            else
+                buf_add_span(&text, piece->literal);
+        }
+        to->arena->failed = to->arena->failed || text.failed;
         if (part)
-            declare_where(paths->arena, &scratch, part, COND_EQ, buf_text(&text), NULL);
+            declare_where(to->arena, &scratch, part, COND_EQ, buf_text(&text), NULL);
     }
     return scratch.wheres;
 }
 
-/* One of those that escapes in names are made of. */
-static bool draft_paths_is_digit(char c)
+/* Whether C may be a part of an escape in a name. */
+static bool drafted_paths_is_digit(char c)
 {
     return c && strchr("0123456789ABCDEF", c);
 }
 
-/* Names are made of the key's own text, which can't always be taken apart again: then they are made
- * of its parts alone. NULL: as they are. */
-static const char *draft_paths_name_of(struct paths *paths, const struct said *said,
-                                       const struct declared_record *kind)
+/* The format of entry names of KIND; NULL for the default, which is the key's own text. If a name
+ * with that text could not be parsed again, the name is made of the unbound parts alone. */
+static const char *drafted_paths_name_entries(struct drafted_table *to,
+                                              const struct path_tree *tree,
+                                              const struct declared_record *kind)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
-    bool parsable = !draft_paths_is_digit(paths->table->separator);
-    const char *any = NULL; /* what names the only record, where the path says all parts */
+    bool parsable = !drafted_paths_is_digit(to->table->separator);
+    const char *any = NULL; /* the name of the only item, where the path binds all parts */
     size_t count = 0;
     for (size_t k = 0; k < kind->key_count; k++) {
         const struct format *format = &kind->keys[k].format;
         for (size_t i = 0; i < format->count; i++) {
             const struct format_piece *piece = &format->pieces[i];
             parsable = parsable &&
-                       (i == 0 || piece->param || !draft_paths_is_digit(piece->literal.data[0]));
+                       (i == 0 || piece->param || !drafted_paths_is_digit(piece->literal.data[0]));
             any = piece->param ? piece->param : any;
-            if (!piece->param || draft_paths_is_stated(said, piece->param))
+            if (!piece->param || drafted_paths_binds(tree, piece->param))
                 continue;
             buf_printf(&name, "%s{%s}", count++ ? "," : "", piece->param);
         }
     }
     if (count == 0 && any)
         buf_printf(&name, "{%s}", any);
-    paths->arena->failed = paths->arena->failed || name.failed;
-    return parsable || !any ? NULL : arena_text(paths->arena, buf_span(&name));
+    to->arena->failed = to->arena->failed || name.failed;
+    return parsable || !any ? NULL : arena_text(to->arena, buf_span(&name));
 }
 
-static size_t draft_paths_params_of(const struct declared_record *kind)
-{
-    size_t count = 0;
-    for (size_t k = 0; k < kind->key_count; k++)
-        for (size_t i = 0; i < kind->keys[k].format.count; i++)
-            count += kind->keys[k].format.pieces[i].param != NULL;
-    return count;
-}
-
-/* The step below the tree's listing that shows KIND alone. */
-static const char *draft_paths_kind_step(struct paths *paths, const char *listing,
-                                         const struct declared_record *kind)
+/* The path of the directory below LISTING that lists KIND alone. */
+static const char *drafted_paths_kind_path(struct drafted_table *to, const char *listing,
+                                           const struct declared_record *kind)
 {
     CLEAN_UP(buf_clean_up) struct buf words = {0}, path = {0};
-    slug_add_text(&words, span_text(kind->name));
+    drafted_paths_add_words(&words, span_text(kind->name));
     if (words.size == 0)
         buf_add_text(&words, "kind");
     buf_printf(&path, "%s%s/", listing, buf_text(&words));
     for (unsigned n = 2; !path.failed; n++) {
         bool taken = false;
-        for (const struct declared_path *each = paths->table->paths; each; each = each->next)
+        for (const struct declared_path *each = to->table->paths; each; each = each->next)
             taken = taken || strcmp(each->path, buf_text(&path)) == 0;
         if (!taken)
             break;
         buf_truncate(&path, 0);
         buf_printf(&path, "%s%s-%u/", listing, buf_text(&words), n);
     }
-    paths->arena->failed = paths->arena->failed || words.failed || path.failed;
-    return arena_text(paths->arena, buf_span(&path));
+    path.failed = path.failed || words.failed;
+    return declare_text(to->arena, &path);
 }
 
-/* Windows on the first part of a kind's sort key that the path does not say. */
-static void draft_paths_add_kind_windows(struct paths *paths, const struct path_tree *tree,
-                                         const struct said *said, const char *listing,
-                                         const struct declared_record *kind)
+/* Windows on the first part of a kind's sort key that the path does not bind. */
+static void drafted_paths_add_kind_windows(struct drafted_table *to, const struct path_tree *tree,
+                                           const char *listing, const struct declared_record *kind)
 {
     const char *attribute = NULL, *part = NULL;
-    bool padded = false; /* a number, then, of which nothing is the beginning */
-    const struct format *sort = draft_paths_sort_of(tree, kind, &attribute);
+    bool padded = false; /* a number with leading zeros has no useful prefixes */
+    size_t params = 0;
+    const struct format *sort = drafted_paths_find_sort(tree, kind, &attribute);
     for (size_t i = 0; sort && i < sort->count && !part; i++)
-        if (sort->pieces[i].param && !draft_paths_is_stated(said, sort->pieces[i].param))
-            part = sort->pieces[i].param, padded = sort->pieces[i].pad > 0;
-    if (!part || draft_paths_params_of(kind) > MOST_PARAMS)
+        if (sort->pieces[i].param && !drafted_paths_binds(tree, sort->pieces[i].param)) {
+            part = sort->pieces[i].param;
+            padded = sort->pieces[i].pad > 0;
+        }
+    for (size_t k = 0; k < kind->key_count; k++)
+        for (size_t i = 0; i < kind->keys[k].format.count; i++)
+            params += kind->keys[k].format.pieces[i].param != NULL;
+    if (!part || params > MOST_PARAMS)
         return;
     struct view view = {
-        .path = draft_paths_kind_step(paths, listing, kind),
+        .path = drafted_paths_kind_path(to, listing, kind),
         .kind = kind->name,
         .index = tree->index ? tree->index->name : NULL,
-        .name = draft_paths_name_of(paths, said, kind),
-        .hidden = !draft_paths_is_padded(tree),
+        .name = drafted_paths_name_entries(to, tree, kind),
+        .hidden = !drafted_paths_is_padded(tree),
         .part = part,
-        .type = padded ? VALUE_N : generic_type(paths->table, attribute),
+        .type = padded ? VALUE_N : declare_find_type(to->table, attribute),
         .dated = clue_names_a_date(span_text(part)),
     };
     if (!view.path)
         return;
-    view_add(paths->arena, paths->table, &view);
-    view_add_windows(paths->arena, paths->table, &view, &paths->params);
-}
-
-/* Whether records of KIND stand in the tree's listing, were their parts called otherwise. */
-static bool draft_paths_is_listed_in(const struct path_tree *tree,
-                                     const struct declared_record *kind)
-{
-    struct path_tree other;
-    bool alike = draft_paths_read_tree(tree->index, kind, &other);
-    for (size_t i = 0; alike && i < tree->count; i++)
-        alike = format_alike(&tree->partition[i], &other.partition[i]);
-    return alike;
+    declared_views_add(to->arena, to->table, &view);
+    declared_views_add_windows(to->arena, to->table, &view, &to->params);
 }
 
 /* "All of USER#{user_id}: profile, order." */
-static const char *draft_paths_note_of(struct paths *paths, const struct path_tree *tree)
+static const char *drafted_paths_describe_tree(struct drafted_table *to,
+                                               const struct path_tree *tree)
 {
     CLEAN_UP(buf_clean_up) struct buf note = {0};
     size_t count = 0;
@@ -330,74 +562,72 @@ static const char *draft_paths_note_of(struct paths *paths, const struct path_tr
     }
     if (tree->index)
         buf_printf(&note, " in %s", tree->index->name);
-    for (const struct declared_record *kind = paths->table->records; kind; kind = kind->next)
-        if (kind != paths->whole && draft_paths_is_listed_in(tree, kind))
+    for (const struct declared_record *kind = to->table->records; kind; kind = kind->next)
+        if (kind != to->whole && drafted_paths_is_in_tree(tree, kind, format_alike))
             buf_printf(&note, "%s%s", count++ ? ", " : ": ", kind->name);
     buf_add_char(&note, '.');
-    paths->arena->failed = paths->arena->failed || note.failed;
-    return arena_text(paths->arena, buf_span(&note));
+    return declare_text(to->arena, &note);
 }
 
-static void draft_paths_add_listing(struct paths *paths, const struct path_tree *tree,
-                                    const struct said *said, const char *listing)
-{
-    struct view view = {
-        .path = listing,
-        .kind = paths->whole->name,
-        .index = tree->index ? tree->index->name : NULL,
-        .where = draft_paths_describe_keys(paths, tree),
-        .name = tree->index ? generic_index_name(paths->arena, paths->table, paths->whole,
-                                                 tree->index, tree->index->partition_count)
-                            : NULL,
-    };
-    struct declared_path *path =
-        draft_paths_is_padded(tree) ? NULL : view_add(paths->arena, paths->table, &view);
-    if (path)
-        path->note = draft_paths_note_of(paths, tree);
-    for (const struct declared_record *kind = paths->table->records; kind; kind = kind->next)
-        if (kind != paths->whole && draft_paths_is_of_tree(tree, kind) && !paths->arena->failed)
-            draft_paths_add_kind_windows(paths, tree, said, listing, kind);
-}
-
-/* The tree, unless its keys are whole. */
-static void draft_paths_add_tree(struct paths *paths, const struct path_tree *tree)
+/* The tree's listing and the windows of its kinds; one file where the key is a partition key alone.
+ * If all keys are whole, the generic view has the tree. */
+static void drafted_paths_add_tree(struct drafted_table *to, struct path_tree *tree)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    struct said said;
-    if (draft_paths_is_generic(paths, tree) || !draft_paths_read_stated(tree, &said))
+    if (drafted_paths_is_generic(to, tree) || !drafted_paths_list_params(tree))
         return;
     bool file = !tree->index && tree->first->key_count == 1;
-    draft_paths_add_root(paths, tree, &path);
-    for (size_t i = 0; i < said.count; i++)
-        buf_printf(&path, "/{%s}", said.params[i]);
+    drafted_paths_add_root(to, tree, &path);
+    for (size_t i = 0; i < tree->param_count; i++)
+        buf_printf(&path, "/{%s}", tree->params[i]);
     buf_add_text(&path, file ? "" : "/");
-    paths->arena->failed = paths->arena->failed || path.failed;
-    if (!file) {
-        draft_paths_add_listing(paths, tree, &said, buf_text(&path));
+    to->arena->failed = to->arena->failed || path.failed;
+    if (file) {
+        struct declared_path *item = declare_path(to->arena, to->table, buf_text(&path));
+        if (item)
+            declare_path_kind(to->arena, item, tree->first->name);
         return;
     }
-    struct declared_path *record = declare_path(paths->arena, paths->table, buf_text(&path));
-    if (record)
-        draft_paths_add_kind(paths, record, tree->first->name);
+    struct view view = {
+        .path = buf_text(&path),
+        .kind = to->whole->name,
+        .index = tree->index ? tree->index->name : NULL,
+        .where = drafted_paths_describe_keys(to, tree),
+        .name = tree->index
+                    ? generic_view_name_index_entries(to->arena, to->table, to->whole, tree->index,
+                                                      tree->index->partition_count)
+                    : NULL,
+    };
+    struct declared_path *listing =
+        drafted_paths_is_padded(tree) ? NULL : declared_views_add(to->arena, to->table, &view);
+    if (listing)
+        listing->note = drafted_paths_describe_tree(to, tree);
+    for (const struct declared_record *kind = to->table->records; kind; kind = kind->next)
+        if (kind != to->whole && drafted_paths_is_in_tree(tree, kind, format_equal) &&
+            !to->arena->failed)
+            drafted_paths_add_kind_windows(to, tree, buf_text(&path), kind);
 }
 
-/* Each way in which the partition key is written, once. */
-static void draft_paths_add_trees(struct paths *paths, const struct declared_index *index)
+/* A tree for each format of the partition key. */
+static void drafted_paths_add_trees(struct drafted_table *to, const struct declared_index *index)
 {
-    const struct declared_record *kind = paths->table->records;
-    for (; kind && !paths->arena->failed; kind = kind->next) {
+    const struct declared_record *kind = to->table->records;
+    for (; kind && !to->arena->failed; kind = kind->next) {
         struct path_tree tree;
-        bool is_new = kind != paths->whole && draft_paths_read_tree(index, kind, &tree);
-        const struct declared_record *before = paths->table->records;
+        bool is_new = kind != to->whole && drafted_paths_read_tree(index, kind, &tree);
+        const struct declared_record *before = to->table->records;
         for (; is_new && before != kind; before = before->next)
-            is_new = before == paths->whole || !draft_paths_is_of_tree(&tree, before);
+            is_new = before == to->whole || !drafted_paths_is_in_tree(&tree, before, format_equal);
         if (is_new)
-            draft_paths_add_tree(paths, &tree);
+            drafted_paths_add_tree(to, &tree);
     }
 }
 
-static void draft_paths_drop_generic(struct declared_table *table)
+bool drafted_paths_add(struct arena *arena, struct declared_table *table)
 {
+    struct drafted_table to = {.arena = arena, .table = table};
+    const struct declared_record *first = table->records;
+    bool one = first && !first->next;
     for (struct declared_path **at = &table->paths; *at;) {
         struct span path = span_text((*at)->path);
         if (span_starts(path, SPAN_LITERAL("items/")) || span_starts(path, SPAN_LITERAL("by/")))
@@ -405,34 +635,20 @@ static void draft_paths_drop_generic(struct declared_table *table)
         else
             at = &(*at)->next;
     }
-}
-
-/* Paths that named no kind meant the only one. */
-static void draft_paths_name_only_kind(struct paths *paths, const struct declared_record *only)
-{
-    for (struct declared_path *each = paths->table->paths; each; each = each->next)
-        if (each->kind_count == 0)
-            draft_paths_add_kind(paths, each, only->name);
-}
-
-bool author_add_paths(struct arena *arena, struct declared_table *table)
-{
-    struct paths paths = {.arena = arena, .table = table};
-    const struct declared_record *first = table->records;
-    bool one = first && !first->next;
-    draft_paths_drop_generic(table);
     table->has_paths = true;
-    paths.whole = whole_kind(arena, table);
-    if (one && first->next)
-        draft_paths_name_only_kind(&paths, first);
-    if (!paths.whole)
-        return !arena->failed; /* no records: nothing can be said of paths */
-    paths.params = window_params_of(arena, table);
+    to.whole = whole_kind_make(arena, table);
+    if (one && first->next) /* paths without a kind are of the only one, which is no longer that */
+        for (struct declared_path *each = table->paths; each; each = each->next)
+            if (each->kind_count == 0)
+                declare_path_kind(arena, each, first->name);
+    if (!to.whole)
+        return !arena->failed; /* a table without kinds has no paths */
+    to.params = declared_views_params(arena, table);
     if (arena->failed)
         return false;
-    draft_paths_add_trees(&paths, NULL);
+    drafted_paths_add_trees(&to, NULL);
     for (const struct declared_index *each = table->indexes; each; each = each->next)
-        draft_paths_add_trees(&paths, each);
-    generic_add_paths(arena, table, paths.whole);
+        drafted_paths_add_trees(&to, each);
+    generic_view_add_paths(arena, table, to.whole);
     return !arena->failed;
 }

@@ -1,11 +1,210 @@
 #include "core/draft/generic_view.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "core/draft/declare.h"
 #include "core/draft/declared_views.h"
 #include "core/map/companion.h"
 
-/* The generic view while it is declared. */
-struct view_maker {
+/* The table's note. */
+
+static void generic_view_describe_keys(struct buf *out, const struct key_schema *keys)
+{
+    static const char *const types[] = {
+        [VALUE_S] = "", [VALUE_N] = " (a number)", [VALUE_B] = " (binary)"};
+    for (size_t i = 0; i < keys->partition_count; i++) {
+        buf_add_text(out, i ? " and " : "");
+        buf_add_span(out, keys->partition[i].name);
+        buf_add_text(out, keys->partition[i].type <= VALUE_B ? types[keys->partition[i].type] : "");
+    }
+    for (size_t i = 0; i < keys->sort_count; i++) {
+        buf_add_text(out, i ? ", then " : ", sorted by ");
+        buf_add_span(out, keys->sort[i].name);
+        buf_add_text(out, keys->sort[i].type <= VALUE_B ? types[keys->sort[i].type] : "");
+    }
+}
+
+static void generic_view_describe_index(struct buf *out, const struct index_info *index)
+{
+    buf_add_text(out, index->local ? "Local index " : "Index ");
+    buf_add_span(out, index->name);
+    buf_add_text(out, ": by ");
+    generic_view_describe_keys(out, &index->keys);
+    if (index->projection == PROJECTS_ALL)
+        buf_add_text(out, "; holds whole items.");
+    else if (index->projection == PROJECTS_KEYS || index->included_count == 0)
+        buf_add_text(out, "; holds only keys, so items are read again from the table.");
+    for (size_t i = 0; index->projection == PROJECTS_SOME && i < index->included_count; i++) {
+        buf_add_text(out, i ? ", " : "; holds keys and ");
+        buf_add_span(out, index->included[i]);
+    }
+    if (index->projection == PROJECTS_SOME && index->included_count > 0)
+        buf_add_text(out, ", so items are read again from the table.");
+    buf_add_char(out, '\n');
+}
+
+/* "1,234,567 items, 2.5 GB" */
+static void generic_view_describe_size(struct buf *out, int64_t items, int64_t bytes)
+{
+    static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
+    char digits[32];
+    int count = snprintf(digits, sizeof digits, "%" PRId64, items);
+    for (int i = 0; i < count; i++) {
+        buf_add_text(out, i > 0 && (count - i) % 3 == 0 ? "," : "");
+        buf_add_char(out, digits[i]);
+    }
+    buf_add_text(out, items == 1 ? " item" : " items");
+    if (bytes < 0)
+        return;
+    double size = (double)bytes;
+    size_t unit = 0;
+    for (; size >= 1000 && unit + 1 < sizeof units / sizeof units[0]; unit++)
+        size /= 1000;
+    buf_printf(out, ", %.*f %s", unit > 0 && size < 10 ? 1 : 0, size, units[unit]);
+}
+
+static void generic_view_describe(struct buf *out, const struct table_info *info)
+{
+    buf_add_text(out, "Items by ");
+    generic_view_describe_keys(out, &info->keys);
+    buf_add_text(out, ".\n");
+    for (size_t i = 0; i < info->index_count; i++)
+        generic_view_describe_index(out, &info->indexes[i]);
+    if (info->item_count < 0) {
+        buf_add_text(out, "The number of items is unknown.");
+        return;
+    }
+    generic_view_describe_size(out, info->item_count, info->size_bytes);
+    buf_add_text(out, " (by DescribeTable, which updates these numbers about every six hours).");
+}
+
+/* The declaration of a table. */
+
+/* A key attribute of the table or of an index, and its part in paths. */
+struct generic_part {
+    const char *attribute;
+    const char *name;
+    enum value_type type;
+    struct generic_part *next;
+};
+
+/* A table while it is declared. */
+struct generic_table {
+    struct arena *arena;
+    struct declared_table *table;
+    struct generic_part *parts; /* of the whole table: one name means one attribute everywhere */
+    const struct table_info *info;
+};
+
+static bool generic_view_schema_has(const struct key_schema *keys, const char *attribute)
+{
+    for (size_t i = 0; i < keys->partition_count; i++)
+        if (span_is(keys->partition[i].name, attribute))
+            return true;
+    for (size_t i = 0; i < keys->sort_count; i++)
+        if (span_is(keys->sort[i].name, attribute))
+            return true;
+    return false;
+}
+
+/* Whether the part of ATTRIBUTE must not be called NAME. Another part may have the name; a
+ * condition could mean another key attribute; and the names of numbered entries begin with
+ * RANK_PARAM. */
+static bool generic_view_is_taken(const struct generic_table *to, const char *name,
+                                  struct span attribute)
+{
+    for (const struct generic_part *part = to->parts; part; part = part->next)
+        if (strcmp(part->name, name) == 0)
+            return true;
+    bool other = generic_view_schema_has(&to->info->keys, name);
+    for (size_t i = 0; i < to->info->index_count; i++)
+        other = other || generic_view_schema_has(&to->info->indexes[i].keys, name);
+    return (other && !span_is(attribute, name)) || strcmp(name, RANK_PARAM) == 0;
+}
+
+/* The part that ATTRIBUTE is, made on its first use. NULL when memory ran out. */
+static const struct generic_part *generic_view_add_part(struct generic_table *to,
+                                                        struct span attribute, enum value_type type)
+{
+    struct generic_part **last = &to->parts;
+    for (; *last; last = &(*last)->next)
+        if (span_is(attribute, (*last)->attribute))
+            return *last;
+    struct generic_part *part = arena_alloc(to->arena, sizeof *part);
+    const char *wanted = declare_param_name(to->arena, attribute), *name = wanted;
+    if (!part || !wanted)
+        return NULL;
+    for (unsigned n = 2; name && generic_view_is_taken(to, name, attribute); n++)
+        name = declare_other_name(to->arena, wanted, "key", n);
+    *part = (struct generic_part){
+        .attribute = arena_text(to->arena, attribute), .name = name, .type = type};
+    if (!part->attribute || !part->name)
+        return NULL;
+    *last = part;
+    if (type != VALUE_S)
+        declare_type(to->arena, to->table, part->attribute, type);
+    return part;
+}
+
+/* A key that is one part. A text's format is unknown, so that its part is open. */
+static void generic_view_declare_key(struct generic_table *to, struct span attribute,
+                                     enum value_type type, struct declared_key *key)
+{
+    const struct generic_part *part = generic_view_add_part(to, attribute, type);
+    if (part)
+        *key = (struct declared_key){
+            .attribute = part->attribute,
+            .format = declare_whole_format(to->arena, part->name, part->type == VALUE_S)};
+}
+
+static void generic_view_declare_index(struct generic_table *to, const struct index_info *info)
+{
+    struct arena *arena = to->arena;
+    const char *name = arena_text(arena, info->name);
+    struct declared_index *index = name ? declare_index(arena, to->table, name) : NULL;
+    if (!index)
+        return;
+    for (size_t i = 0; i < info->keys.partition_count; i++)
+        generic_view_declare_key(to, info->keys.partition[i].name, info->keys.partition[i].type,
+                                 &index->partition[index->partition_count++]);
+    for (size_t i = 0; i < info->keys.sort_count; i++)
+        generic_view_declare_key(to, info->keys.sort[i].name, info->keys.sort[i].type,
+                                 &index->sort[index->sort_count++]);
+    index->local = info->local;
+    index->projects = info->projection;
+    index->includes = arena_array(arena, info->included_count, sizeof *index->includes);
+    for (size_t i = 0; index->includes && i < info->included_count; i++)
+        index->includes[index->include_count++] = arena_text(arena, info->included[i]);
+}
+
+struct declared_table *generic_view_declare_table(struct arena *arena, const char *name,
+                                                  const struct table_info *info)
+{
+    struct generic_table to = {
+        .arena = arena, .table = declare_table(arena, name, name), .info = info};
+    struct declared_record *item = to.table ? declare_record(arena, to.table, "item") : NULL;
+    if (!item)
+        return NULL;
+    generic_view_declare_key(&to, info->keys.partition[0].name, info->keys.partition[0].type,
+                             &item->keys[item->key_count++]);
+    if (info->keys.sort_count > 0)
+        generic_view_declare_key(&to, info->keys.sort[0].name, info->keys.sort[0].type,
+                                 &item->keys[item->key_count++]);
+    for (size_t i = 0; i < info->index_count && !arena->failed; i++)
+        generic_view_declare_index(&to, &info->indexes[i]);
+    CLEAN_UP(buf_clean_up) struct buf note = {0};
+    generic_view_describe(&note, info);
+    to.table->note = declare_text(arena, &note);
+    if (!arena->failed)
+        generic_view_add_paths(arena, to.table, item);
+    return arena->failed ? NULL : to.table;
+}
+
+/* Paths. */
+
+/* The generic view while its paths are declared. */
+struct generic_paths {
     struct arena *arena;
     struct declared_table *table;
     const struct declared_record *record;
@@ -13,7 +212,8 @@ struct view_maker {
     struct window_params params;
 };
 
-const char *generic_part(const struct declared_record *record, const struct declared_key *key)
+const char *generic_view_find_part(const struct declared_record *record,
+                                   const struct declared_key *key)
 {
     for (size_t i = 0; i < record->key_count; i++)
         if (strcmp(record->keys[i].attribute, key->attribute) == 0)
@@ -24,90 +224,59 @@ const char *generic_part(const struct declared_record *record, const struct decl
     return key->by_kind ? NULL : format_whole_param(&key->format);
 }
 
-enum value_type generic_type(const struct declared_table *table, const char *attribute)
-{
-    for (const struct declared_type *type = table->types; type; type = type->next)
-        if (strcmp(type->attribute, attribute) == 0)
-            return type->type;
-    return VALUE_S;
-}
-
-static void generic_view_add_step(struct buf *path, const char *part)
-{
-    buf_printf(path, "{%s}/", part);
-}
-
-static void generic_view_add_file(struct view_maker *maker, struct buf *path)
-{
-    buf_truncate(path, path->size - 1);
-    struct declared_path *file = declare_path(maker->arena, maker->table, buf_text(path));
-    if (!file || !maker->kind)
-        return;
-    file->kinds = arena_alloc(maker->arena, sizeof *file->kinds);
-    if (!file->kinds)
-        return;
-    file->kinds->text = maker->kind;
-    file->kind_count = 1;
-}
-
-static void generic_view_add_items(struct view_maker *maker)
+static void generic_view_add_items(struct generic_paths *paths)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    const struct declared_record *record = maker->record;
-    buf_add_text(&path, "items/");
-    generic_view_add_step(&path, format_whole_param(&record->keys[0].format));
-    maker->arena->failed = maker->arena->failed || path.failed;
-    if (record->key_count == 1) {
-        generic_view_add_file(maker, &path);
+    const struct declared_key *keys = paths->record->keys;
+    bool sorted = paths->record->key_count > 1;
+    buf_printf(&path, "items/{%s}%s", format_whole_param(&keys[0].format), sorted ? "/" : "");
+    paths->arena->failed = paths->arena->failed || path.failed;
+    if (!sorted) {
+        struct declared_path *file = declare_path(paths->arena, paths->table, buf_text(&path));
+        if (file && paths->kind)
+            declare_path_kind(paths->arena, file, paths->kind);
         return;
     }
     struct view view = {
         .path = buf_text(&path),
-        .kind = maker->kind,
-        .part = format_whole_param(&record->keys[1].format),
-        .attribute = record->keys[1].attribute,
-        .type = generic_type(maker->table, record->keys[1].attribute),
+        .kind = paths->kind,
+        .part = format_whole_param(&keys[1].format),
+        .attribute = keys[1].attribute,
+        .type = declare_find_type(paths->table, keys[1].attribute),
     };
-    view_add(maker->arena, maker->table, &view);
-    view_add_windows(maker->arena, maker->table, &view, &maker->params);
+    declared_views_add(paths->arena, paths->table, &view);
+    declared_views_add_windows(paths->arena, paths->table, &view, &paths->params);
 }
 
 /* The parts of an index's key, in the key's order. */
-struct index_parts {
+struct generic_index_parts {
     const char *parts[2 * KEY_MAX_ATTRIBUTES];
     size_t count;
-    size_t said; /* so many stand in the path: all of the partition key, and all of the sort key
-                  * but its last attribute */
+    size_t bound; /* the path binds these first ones: the partition key, and the sort key without
+                   * its last attribute */
 };
 
 /* False when some key of the index is not one part. */
-static bool generic_view_find_parts(const struct declared_record *record,
-                                    const struct declared_index *index, struct index_parts *out)
+static bool generic_view_find_index_parts(const struct declared_record *record,
+                                          const struct declared_index *index,
+                                          struct generic_index_parts *out)
 {
-    *out = (struct index_parts){0};
+    *out = (struct generic_index_parts){0};
     for (size_t i = 0; i < index->partition_count; i++)
-        out->parts[out->count++] = generic_part(record, &index->partition[i]);
+        out->parts[out->count++] = generic_view_find_part(record, &index->partition[i]);
     for (size_t i = 0; i < index->sort_count; i++)
-        out->parts[out->count++] = generic_part(record, &index->sort[i]);
-    out->said = index->partition_count + (index->sort_count ? index->sort_count - 1 : 0);
+        out->parts[out->count++] = generic_view_find_part(record, &index->sort[i]);
+    out->bound = index->partition_count + (index->sort_count ? index->sort_count - 1 : 0);
     for (size_t i = 0; i < out->count; i++)
         if (!out->parts[i])
             return false;
     return out->count > 0;
 }
 
-static bool generic_view_is_stated(const struct index_parts *parts, const char *part)
+static bool generic_view_is_bound(const struct generic_index_parts *parts, const char *part)
 {
-    for (size_t i = 0; i < parts->said; i++)
+    for (size_t i = 0; i < parts->bound; i++)
         if (strcmp(parts->parts[i], part) == 0)
-            return true;
-    return false;
-}
-
-static bool generic_view_is_base(const struct declared_record *record, const char *part)
-{
-    for (size_t i = 0; i < record->key_count; i++)
-        if (strcmp(format_whole_param(&record->keys[i].format), part) == 0)
             return true;
     return false;
 }
@@ -120,38 +289,39 @@ static bool generic_view_is_secret(const struct declared_table *table, const cha
     return false;
 }
 
-/* The part that a listing is sorted by whose path says PARTS; NULL when no name may tell it: in
- * names "rank" is the place, and a secret stands in none. */
-static const char *generic_view_shown_sort(const struct declared_table *table,
-                                           const struct declared_record *record,
-                                           const struct declared_index *index,
-                                           const struct index_parts *parts)
+/* The part that sorts a listing, if entry names may hold it: not a secret, not a part of the
+ * table's key, and not RANK_PARAM, which is the position in names. Else NULL. */
+static const char *generic_view_find_shown_sort(const struct declared_table *table,
+                                                const struct declared_record *record,
+                                                const struct declared_index *index,
+                                                const struct generic_index_parts *parts)
 {
-    const char *sort = parts->said < parts->count ? parts->parts[parts->said] : NULL;
-    if (!sort || strcmp(sort, RANK_PARAM) == 0 || generic_view_is_stated(parts, sort) ||
-        generic_view_is_base(record, sort))
+    const char *sort = parts->bound < parts->count ? parts->parts[parts->bound] : NULL;
+    if (!sort || strcmp(sort, RANK_PARAM) == 0 || generic_view_is_bound(parts, sort))
         return NULL;
-    const char *attribute = index->sort[parts->said - index->partition_count].attribute;
+    for (size_t i = 0; i < record->key_count; i++)
+        if (strcmp(format_whole_param(&record->keys[i].format), sort) == 0)
+            return NULL;
+    const char *attribute = index->sort[parts->bound - index->partition_count].attribute;
     return generic_view_is_secret(table, attribute) ? NULL : sort;
 }
 
-/* How an entry of an index's listing is named: by the part that the listing is sorted by, and by
- * what of the table's key the path does not say. NULL where that is one part, which the name would
- * be anyway. */
+/* The format of an entry's name in an index's listing: the part that sorts it, and the parts of the
+ * table's key that the path does not bind. NULL where that is one part, which is the default. */
 static const char *generic_view_name_entries(struct arena *arena,
                                              const struct declared_table *table,
                                              const struct declared_record *record,
                                              const struct declared_index *index,
-                                             const struct index_parts *parts)
+                                             const struct generic_index_parts *parts)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
-    const char *sort = generic_view_shown_sort(table, record, index, parts);
+    const char *sort = generic_view_find_shown_sort(table, record, index, parts);
     size_t count = 0;
     if (sort)
         buf_printf(&name, "{%s},", sort);
     for (size_t i = 0; i < record->key_count; i++) {
         const char *part = format_whole_param(&record->keys[i].format);
-        if (!generic_view_is_stated(parts, part))
+        if (!generic_view_is_bound(parts, part))
             buf_printf(&name, "%s{%s}", count++ ? "," : "", part);
     }
     arena->failed = arena->failed || name.failed;
@@ -159,33 +329,32 @@ static const char *generic_view_name_entries(struct arena *arena,
     return more ? arena_text(arena, buf_span(&name)) : NULL;
 }
 
-const char *generic_index_name(struct arena *arena, const struct declared_table *table,
-                               const struct declared_record *record,
-                               const struct declared_index *index, size_t said)
+const char *generic_view_name_index_entries(struct arena *arena, const struct declared_table *table,
+                                            const struct declared_record *record,
+                                            const struct declared_index *index, size_t bound)
 {
-    struct index_parts parts;
-    if (!generic_view_find_parts(record, index, &parts))
+    struct generic_index_parts parts;
+    if (!generic_view_find_index_parts(record, index, &parts))
         return NULL;
-    parts.said = said;
+    parts.bound = bound;
     return generic_view_name_entries(arena, table, record, index, &parts);
 }
 
-static bool generic_view_is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '-' || c == '_';
-}
-
-/* NAME as a step of a path: it can be longer than names are, and then it is cut. */
-static void generic_view_add_index_step(const struct view_maker *maker, const char *name,
+/* Adds NAME as a step of a path. A name that is longer than NAME_LIMIT is cut. A number follows
+ * where another path begins alike. */
+static void generic_view_add_index_step(const struct generic_paths *paths, const char *name,
                                         struct buf *path)
 {
     CLEAN_UP(buf_clean_up) struct buf step = {0};
     size_t begin = path->size;
     bool is_free = false;
     bool cut = strlen(name) > NAME_LIMIT;
-    for (size_t i = 0; name[i] && i < (cut ? NAME_LIMIT - 8 : NAME_LIMIT); i++)
-        buf_add_char(&step, generic_view_is_plain(name[i]) ? name[i] : '_');
+    for (size_t i = 0; name[i] && i < (cut ? NAME_LIMIT - 8 : NAME_LIMIT); i++) {
+        char c = name[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == '.' || c == '-' || c == '_';
+        buf_add_char(&step, plain ? c : '_');
+    }
     for (unsigned number = 1; !is_free && !step.failed && !path->failed; number++) {
         buf_truncate(path, begin);
         buf_add_span(path, buf_span(&step));
@@ -193,74 +362,74 @@ static void generic_view_add_index_step(const struct view_maker *maker, const ch
             buf_printf(path, "_%u", number);
         buf_add_char(path, '/');
         is_free = true;
-        for (const struct declared_path *each = maker->table->paths; each; each = each->next)
+        for (const struct declared_path *each = paths->table->paths; each; each = each->next)
             is_free = is_free && !span_starts(span_text(each->path), buf_span(path));
     }
     path->failed = path->failed || step.failed;
 }
 
-/* The directories of PATH, one a value of part AT, which is of the index's sort key. */
-static void generic_view_add_group(struct view_maker *maker, const struct declared_index *index,
-                                   const struct index_parts *parts, size_t at,
+/* The directories of PATH, one for each value of part AT, which is of the index's sort key. */
+static void generic_view_add_group(struct generic_paths *paths, const struct declared_index *index,
+                                   const struct generic_index_parts *parts, size_t at,
                                    const struct buf *path)
 {
-    struct index_parts above = *parts;
+    struct generic_index_parts above = *parts;
     const char *attribute = index->sort[at - index->partition_count].attribute;
-    above.said = at;
-    if (generic_view_is_stated(&above, parts->parts[at]) ||
-        generic_view_is_secret(maker->table, attribute))
+    above.bound = at;
+    if (generic_view_is_bound(&above, parts->parts[at]) ||
+        generic_view_is_secret(paths->table, attribute))
         return;
-    maker->arena->failed = maker->arena->failed || path->failed;
-    struct view view = {.path = buf_text(path), .kind = maker->kind, .index = index->name};
-    struct declared_path *group = view_add(maker->arena, maker->table, &view);
+    paths->arena->failed = paths->arena->failed || path->failed;
+    struct view view = {.path = buf_text(path), .kind = paths->kind, .index = index->name};
+    struct declared_path *group = declared_views_add(paths->arena, paths->table, &view);
     if (group)
         group->groups = true;
 }
 
-static void generic_view_add_index(struct view_maker *maker, const struct declared_index *index)
+static void generic_view_add_index(struct generic_paths *paths, const struct declared_index *index)
 {
     CLEAN_UP(buf_clean_up) struct buf path = {0};
-    struct index_parts parts;
-    if (!generic_view_find_parts(maker->record, index, &parts))
+    struct generic_index_parts parts;
+    if (!generic_view_find_index_parts(paths->record, index, &parts))
         return;
     buf_add_text(&path, "by/");
-    generic_view_add_index_step(maker, index->name, &path);
-    for (size_t i = 0; i < parts.said; i++) {
+    generic_view_add_index_step(paths, index->name, &path);
+    for (size_t i = 0; i < parts.bound; i++) {
         if (i >= index->partition_count)
-            generic_view_add_group(maker, index, &parts, i, &path);
-        generic_view_add_step(&path, parts.parts[i]);
+            generic_view_add_group(paths, index, &parts, i, &path);
+        buf_printf(&path, "{%s}/", parts.parts[i]);
     }
-    maker->arena->failed = maker->arena->failed || path.failed;
-    const char *last = index->sort_count > 0 ? parts.parts[parts.said] : NULL;
+    paths->arena->failed = paths->arena->failed || path.failed;
+    const char *last = index->sort_count > 0 ? parts.parts[parts.bound] : NULL;
     const char *attribute = last ? index->sort[index->sort_count - 1].attribute : NULL;
-    bool open = last && !generic_view_is_stated(&parts, last);
+    bool open = last && !generic_view_is_bound(&parts, last);
     struct view view = {
         .path = buf_text(&path),
-        .kind = maker->kind,
+        .kind = paths->kind,
         .index = index->name,
-        .name = generic_view_name_entries(maker->arena, maker->table, maker->record, index, &parts),
+        .name = generic_view_name_entries(paths->arena, paths->table, paths->record, index, &parts),
         .part = open ? last : NULL,
         .attribute = attribute,
-        .type = attribute ? generic_type(maker->table, attribute) : VALUE_S,
+        .type = attribute ? declare_find_type(paths->table, attribute) : VALUE_S,
     };
-    view_add(maker->arena, maker->table, &view);
-    view_add_windows(maker->arena, maker->table, &view, &maker->params);
+    declared_views_add(paths->arena, paths->table, &view);
+    declared_views_add_windows(paths->arena, paths->table, &view, &paths->params);
 }
 
-void generic_add_paths(struct arena *arena, struct declared_table *table,
-                       const struct declared_record *record)
+void generic_view_add_paths(struct arena *arena, struct declared_table *table,
+                            const struct declared_record *record)
 {
-    struct view_maker maker = {
+    struct generic_paths paths = {
         .arena = arena,
         .table = table,
         .record = record,
         .kind = table->records->next ? record->name : NULL,
-        .params = window_params_of(arena, table),
+        .params = declared_views_params(arena, table),
     };
     if (arena->failed)
         return;
-    generic_view_add_items(&maker);
+    generic_view_add_items(&paths);
     for (const struct declared_index *each = table->indexes; each; each = each->next)
         if (!arena->failed)
-            generic_view_add_index(&maker, each);
+            generic_view_add_index(&paths, each);
 }

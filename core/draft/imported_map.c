@@ -42,7 +42,7 @@ bool import_draft(struct arena *arena, const char *file, const struct imported *
         imported_secrets_resolve(arena, table);
         if (!table->paths) /* which call parts as the model does */
             one_name_merge(arena, table);
-        ok = author_add_paths(arena, table);
+        ok = drafted_paths_add(arena, table);
     }
     return ok;
 }

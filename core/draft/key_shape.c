@@ -143,7 +143,7 @@ bool key_shape_has_form(const struct key_shape *shape)
 }
 
 /* An attribute of SPECIMEN, from FROM on, that says TEXT and may name what it is; NULL: none. */
-static const struct sampled_item_attribute *sayer(const struct column *column,
+static const struct sampled_item_attribute *key_shape_find_stating(const struct column *column,
                                                   const struct sampled_item *specimen,
                                                   struct span text, size_t from)
 {
@@ -219,7 +219,7 @@ static bool key_shape_is_repeated_word(const struct column *column, size_t r, si
         const struct key_shape *other = &column->shapes[q];
         if (other->count != shape->count || !span_equal(other->tokens[i].text, word))
             continue;
-        if (sayer(column, column->specimens[q], word, 0))
+        if (key_shape_find_stating(column, column->specimens[q], word, 0))
             return false;
         repeated =
             repeated || (shape->count == 1 ? q != r : key_shape_differs_but(other, shape, i));
@@ -233,7 +233,7 @@ static bool key_shape_is_stated_by_a_name(const struct column *column, size_t r)
     const struct key_shape *shape = &column->shapes[r];
     const struct sampled_item *specimen = column->specimens[r];
     const struct sampled_item_attribute *each;
-    for (size_t from = 0; (each = sayer(column, specimen, shape->tokens[1].text, from));
+    for (size_t from = 0; (each = key_shape_find_stating(column, specimen, shape->tokens[1].text, from));
          from = (size_t)(each - specimen->attributes) + 1)
         if (clue_is_of_tag(each->name, shape->tokens[0].text))
             return true;
@@ -380,7 +380,7 @@ static void key_shape_look_at_choice(const struct column *column, size_t r, stru
             choice->first[choice->words++] = q;
     }
     for (size_t from = 0;
-         (each = sayer(column, column->specimens[r], column->shapes[r].tokens[at].text, from));
+         (each = key_shape_find_stating(column, column->specimens[r], column->shapes[r].tokens[at].text, from));
          from = (size_t)(each - column->specimens[r]->attributes) + 1) {
         bool all = true;
         for (size_t q = r; all && q < column->count; q++) {
@@ -541,7 +541,7 @@ void column_find_known_words(struct column *column)
             if (!token->open && key_shape_knows(column->known, token->text) &&
                 (i == 0 || !shape->tokens[i - 1].literal ||
                  key_shape_is_second_word(column, r, i)) &&
-                !sayer(column, column->specimens[r], token->text, 0))
+                !key_shape_find_stating(column, column->specimens[r], token->text, 0))
                 token->literal = true;
         }
     }
@@ -573,7 +573,7 @@ static bool key_shape_is_common(const struct column *column, size_t i)
     for (size_t r = 0; r < column->count; r++) {
         const struct token *token = &column->shapes[r].tokens[i];
         if (token->open || !span_equal(token->text, text) ||
-            sayer(column, column->specimens[r], text, 0))
+            key_shape_find_stating(column, column->specimens[r], text, 0))
             return false;
     }
     return true;

@@ -4,7 +4,6 @@
 
 #include "core/base/dict.h"
 #include "core/base/list.h"
-#include "core/draft/from_description.h"
 #include "core/draft/generic_view.h"
 #include "core/map/compile.h"
 #include "core/map/environment.h"
@@ -151,7 +150,7 @@ static bool catalog_add_secrets(struct arena *arena, const struct map *map,
     }
     if (table->secret_count > 0) { /* no name of an entry may contain them */
         table->paths = NULL;
-        generic_add_paths(arena, table, table->records);
+        generic_view_add_paths(arena, table, table->records);
     }
     return !arena->failed;
 }
@@ -193,7 +192,7 @@ static const struct model *catalog_make_model(const char *name, const struct tab
     CLEAN_UP(arena_clean_up) struct arena arena = {0};
     CLEAN_UP(buf_clean_up) struct buf other = {0};
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
-    struct declared_table *table = describe_table(&arena, name, info);
+    struct declared_table *table = generic_view_declare_table(&arena, name, info);
     if (table && catalog_add_secrets(&arena, map, table))
         catalog_write_identity(info, table, &other);
     if (!table || arena.failed || other.failed) {

@@ -6,7 +6,7 @@
 
 #include "core/draft/drafted_environments.h"
 #include "core/draft/drafted_paths.h"
-#include "core/draft/from_description.h"
+#include "core/draft/generic_view.h"
 #include "core/draft/map_comments.h"
 #include "core/draft/map_writer.h"
 #include "core/name/names.h"
@@ -48,7 +48,7 @@ struct map_drafting {
     /* While tables are listed, for a pattern or for the environments. */
     struct source *names_source; /* borrowed */
     struct source_call *names_call;
-    struct author_names names; /* all that there are, for the environments */
+    struct table_names names; /* all that there are, for the environments */
     size_t room;               /* for names */
 };
 
@@ -208,7 +208,7 @@ static void map_command_take_description(void *arg, const struct page *page,
     if (err)
         map_command_fail(drafting, table->name, err);
     else
-        table->described = describe_table(&drafting->arena, table->name, page->table);
+        table->described = generic_view_declare_table(&drafting->arena, table->name, page->table);
     if (!err && !table->described)
         map_command_fail_of_memory(drafting);
     loop_stop(drafting->app.loop);
@@ -278,7 +278,7 @@ static bool map_command_sample(struct map_drafting *drafting)
 static void map_command_take_all_names(void *arg, const struct page *page, const struct error *err)
 {
     struct map_drafting *drafting = arg;
-    struct author_names *names = &drafting->names;
+    struct table_names *names = &drafting->names;
     size_t most = names->count + (page ? page->name_count : 0);
     if (most > drafting->room) {
         const char **more = arena_array(&drafting->arena, 2 * most, sizeof *more);
@@ -299,12 +299,12 @@ static void map_command_take_all_names(void *arg, const struct page *page, const
 
 /* All tables beside the first one. Who may not list them has no branches, and needs no complaint.
  */
-static bool map_command_list_for_branches(void *arg, struct author_names *out)
+static bool map_command_list_for_branches(void *arg, struct table_names *out)
 {
     struct map_drafting *drafting = arg;
     struct error why;
     struct source *source = sources_for(drafting->app.sources, drafting->tables[0].place, &why);
-    drafting->names = (struct author_names){0};
+    drafting->names = (struct table_names){0};
     drafting->room = 0;
     if (!source || !map_command_list_tables(drafting, source, map_command_take_all_names))
         return false;
@@ -312,7 +312,7 @@ static bool map_command_list_for_branches(void *arg, struct author_names *out)
     return out->names && !drafting->arena.failed;
 }
 
-static void map_command_report_left_out(const struct author_names *names)
+static void map_command_report_left_out(const struct table_names *names)
 {
     for (size_t i = 0; i < names->count; i++) {
         fputs("ddbfs: ", stderr);
@@ -326,7 +326,7 @@ static void map_command_report_left_out(const struct author_names *names)
 static bool map_command_draft(struct map_drafting *drafting, struct declared_map *map)
 {
     const struct options *options = drafting->app.options;
-    const struct author_where where = {
+    const struct environment_origin where = {
         .profile = options->profile,
         .region = options->region,
         .endpoint = options->endpoint_url,
@@ -334,18 +334,18 @@ static bool map_command_draft(struct map_drafting *drafting, struct declared_map
         .arg = drafting,
     };
     const struct declared_table *described[MOST_TABLES];
-    struct author_names left_out;
+    struct table_names left_out;
     struct declared_table **last = &map->tables;
     for (size_t i = 0; i < drafting->count; i++) {
         *last = map_sample_table(drafting->learner, drafting->tables[i].name, &drafting->arena);
-        if (!*last || (!(*last)->paths && !author_add_paths(&drafting->arena, *last)))
+        if (!*last || (!(*last)->paths && !drafted_paths_add(&drafting->arena, *last)))
             return map_command_fail_of_memory(drafting);
         last = &(*last)->next;
         described[i] = drafting->tables[i].described;
     }
     *last = NULL;
     map->schema = DDBFS_DATA "/map.schema.json";
-    if (!author_add_environments(&drafting->arena, map, described, &where, &left_out))
+    if (!drafted_environments_add(&drafting->arena, map, described, &where, &left_out))
         return map_command_fail_of_memory(drafting);
     map_command_report_left_out(&left_out);
     author_teach(map);

@@ -219,10 +219,10 @@ static void map_from_name_others(struct map_import *drafting, char **names, int 
 static bool map_from_add_environments(struct map_import *drafting, struct declared_map *map)
 {
     const struct options *options = drafting->app.options;
-    const struct author_where where = {
+    const struct environment_origin where = {
         .profile = options->profile, .region = options->region, .endpoint = options->endpoint_url};
     const struct declared_table **described;
-    struct author_names left_out = {0};
+    struct table_names left_out = {0};
     size_t count = 0;
     for (struct declared_table *table = map->tables; table; table = table->next)
         count++;
@@ -230,7 +230,7 @@ static bool map_from_add_environments(struct map_import *drafting, struct declar
     count = 0;
     for (struct declared_table *table = map->tables; described && table; table = table->next)
         described[count++] = table;
-    if (!described || !author_add_environments(&drafting->arena, map, described, &where, &left_out))
+    if (!described || !drafted_environments_add(&drafting->arena, map, described, &where, &left_out))
         return map_from_fail_of_memory(drafting);
     for (size_t i = 0; i < left_out.count; i++)
         map_from_report(drafting, left_out.names[i],

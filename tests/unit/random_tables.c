@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/draft/declare.h"
-#include "core/draft/from_description.h"
+#include "core/draft/generic_view.h"
 
 /* Knuth's MMIX: the same numbers everywhere. */
 size_t random_below(struct random *random, size_t limit)
@@ -236,7 +236,7 @@ static void random_side(struct random *random, struct arena *arena, struct decla
 struct declared_table *random_kinds(struct arena *arena, uint64_t seed)
 {
     struct random random = {seed ^ 0x5bd1e995};
-    struct declared_table *table = describe_table(arena, "Orders", random_table(arena, seed));
+    struct declared_table *table = generic_view_declare_table(arena, "Orders", random_table(arena, seed));
     if (!table)
         abort();
     const struct declared_record described = *table->records;

@@ -29,7 +29,7 @@ static struct declared_table *table_of(const char *members)
         if (text.data[i] == '\'')
             text.data[i] = '"';
     CHECK(declared_read(&arena, buf_span(&text), &map));
-    CHECK(author_add_paths(&arena, map.tables));
+    CHECK(drafted_paths_add(&arena, map.tables));
     const struct model *model = compile_table(map.tables, &findings);
     if (!model)
         CHECK_FAIL("%s", findings.items[0].text);
@@ -134,7 +134,7 @@ static void test_paths_that_are_there_stay(void)
     one.next = NULL;
     again.records = &one;
     again.paths = &mine;
-    CHECK(author_add_paths(&arena, &again));
+    CHECK(drafted_paths_add(&arena, &again));
     CHECK(again.paths == &mine);
     CHECK_TEXT(mine.kinds[0].text, "a");
     find(&again, "a-2/{x}/");
@@ -149,7 +149,7 @@ static void test_the_example(void)
     for (struct declared_table *table = map.tables; table; table = table->next) {
         CLEAN_UP(findings_clean_up) struct findings findings = {0};
         table->paths = NULL;
-        CHECK(author_add_paths(&arena, table));
+        CHECK(drafted_paths_add(&arena, table));
         const struct model *model = compile_table(table, &findings);
         if (!model)
             CHECK_FAIL("%s", findings.items[0].text);
@@ -171,7 +171,7 @@ static void test_no_findings_ever(void)
         if (model) {
             model_unref(model);
             tried++;
-            CHECK(author_add_paths(&arena, table));
+            CHECK(drafted_paths_add(&arena, table));
             model = compile_table(table, &after);
             if (!model)
                 show(table);

@@ -1,5 +1,5 @@
 /* From a table's description to the declaration of its generic view. */
-#include "core/draft/from_description.h"
+#include "core/draft/generic_view.h"
 
 #include "core/map/compile.h"
 #include "tests/unit/check.h"
@@ -21,7 +21,7 @@ static void forget(void)
 static void describe(const struct table_info *info)
 {
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
-    table = describe_table(&arena, "Orders", info);
+    table = generic_view_declare_table(&arena, "Orders", info);
     CHECK(table);
     model = compile_table(table, &findings);
     for (size_t i = 0; i < findings.count; i++)
@@ -191,7 +191,7 @@ static void test_whatever_a_table_is(void)
         CLEAN_UP(arena_discard) struct arena own = {0};
         CLEAN_UP(findings_clean_up) struct findings findings = {0};
         const struct table_info *info = random_table(&own, seed);
-        table = describe_table(&arena, "Orders", info);
+        table = generic_view_declare_table(&arena, "Orders", info);
         CHECK(table);
         model = compile_table(table, &findings);
         if (!model || findings.count > 0)

@@ -2,15 +2,15 @@
 #include "core/draft/drafted_environments.h"
 
 #include "core/base/buf.h"
-#include "core/draft/from_description.h"
+#include "core/draft/generic_view.h"
 #include "tests/unit/check.h"
 
 static struct arena arena;
-static struct author_names live; /* what a listing says */
+static struct table_names live; /* what a listing says */
 static unsigned listings;
 static bool is_refused;
 
-static bool list(void *arg, struct author_names *out)
+static bool list(void *arg, struct table_names *out)
 {
     (void)arg;
     listings++;
@@ -31,12 +31,12 @@ static struct declared_table *table_of(const char *text)
     size_t size = strcspn(text, "=");
     struct table_info info = {.keys = keys_of(text[size] ? text + size + 1 : "pk")};
     const char *name = arena_text(&arena, span_of(text, size));
-    struct declared_table *table = name ? describe_table(&arena, name, &info) : NULL;
+    struct declared_table *table = name ? generic_view_declare_table(&arena, name, &info) : NULL;
     CHECK(table);
     return table;
 }
 
-static void write_names(const struct declared_map *map, const struct author_names *left_out,
+static void write_names(const struct declared_map *map, const struct table_names *left_out,
                         struct buf *out)
 {
     for (const struct declared_environment *each = map->environments; each; each = each->next)
@@ -54,16 +54,16 @@ static void check(const char *const *tables, const char *want)
 {
     CLEAN_UP(buf_clean_up) struct buf got = {0};
     const struct declared_table *described[32];
-    const struct author_where where = {.list = list};
+    const struct environment_origin where = {.list = list};
     struct declared_map map = {0};
     struct declared_table **last = &map.tables;
-    struct author_names left_out;
+    struct table_names left_out;
     for (size_t i = 0; tables[i]; i++) {
         struct declared_table *table = table_of(tables[i]);
         described[i] = *last = table;
         last = &table->next;
     }
-    CHECK(author_add_environments(&arena, &map, described, &where, &left_out));
+    CHECK(drafted_environments_add(&arena, &map, described, &where, &left_out));
     write_names(&map, &left_out, &got);
     arena_discard(&arena);
     arena = (struct arena){0};
@@ -135,7 +135,7 @@ static void test_branches(void)
 {
     static const char *names[] = {"prod-Jobs", "dev-fix-7-Jobs", "dev-fix-7-Other",
                                   "dev-other-Others", "dev-Jobs"};
-    live = (struct author_names){names, 5};
+    live = (struct table_names){names, 5};
     listings = 0;
     check_branches("prod:prod- dev-{branch}:dev-{branch}- | Jobs Shops");
     CHECK_INT(listings, 1);
@@ -144,9 +144,9 @@ static void test_branches(void)
 static void test_branches_are_named_where_others_may_lack_tables(void)
 {
     static const char *names[] = {"dev-old-Jobs"};
-    live = (struct author_names){names, 1};
+    live = (struct table_names){names, 1};
     check_branches("prod:prod- dev-fix-7:dev-fix-7- dev-search-v2:dev-search-v2- | Jobs Shops");
-    live = (struct author_names){0};
+    live = (struct table_names){0};
     is_refused = true;
     check_branches("prod:prod- dev-fix-7:dev-fix-7- dev-search-v2:dev-search-v2- | Jobs Shops");
     is_refused = false;
@@ -154,7 +154,7 @@ static void test_branches_are_named_where_others_may_lack_tables(void)
 
 static void test_one_branch_is_an_environment(void)
 {
-    live = (struct author_names){0};
+    live = (struct table_names){0};
     listings = 0;
     CHECK_DRAFT("prod:prod- dev-a:dev-a- | Jobs Shops", "prod-Jobs", "dev-a-Jobs", "prod-Shops",
                 "dev-a-Shops");
@@ -174,8 +174,8 @@ static void test_a_table_called_tables(void)
 {
     struct declared_map map = {.tables = table_of("tables")};
     const struct declared_table *described[] = {map.tables};
-    struct author_names left_out;
-    CHECK(author_add_environments(&arena, &map, described, &(struct author_where){0}, &left_out));
+    struct table_names left_out;
+    CHECK(drafted_environments_add(&arena, &map, described, &(struct environment_origin){0}, &left_out));
     CHECK_TEXT(map.tables->path_name, "tables_");
     CHECK_TEXT(map.tables->base_name, "tables");
     arena_discard(&arena);

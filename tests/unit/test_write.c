@@ -1,7 +1,7 @@
 /* A map's text, written. */
 #include "core/draft/map_writer.h"
 
-#include "core/draft/from_description.h"
+#include "core/draft/generic_view.h"
 #include "core/draft/json_layout.h"
 #include "core/map/compile.h"
 #include "core/map/map.h"
@@ -206,7 +206,7 @@ static void test_whatever_a_table_is(void)
         CLEAN_UP(buf_clean_up) struct buf text = {0};
         struct declared_environment environment = {.name = "prod"};
         struct declared_map map = {.environments = &environment};
-        map.tables = describe_table(&arena, "Orders", random_table(&arena, seed));
+        map.tables = generic_view_declare_table(&arena, "Orders", random_table(&arena, seed));
         CHECK(map.tables);
         author_write(&map, &text);
         check_rewritten(buf_span(&text));
@@ -247,7 +247,7 @@ static void test_it_looks_as_a_person_writes(void)
     index.keys.sort[0].name = SPAN_LITERAL("date");
     info.indexes = &index;
     info.index_count = 1;
-    map.tables = describe_table(&arena, "Orders", &info);
+    map.tables = generic_view_declare_table(&arena, "Orders", &info);
     CHECK(map.tables);
     map.tables->note = NULL;
     map.tables->records->note = "Of one kind.";
