@@ -3,7 +3,8 @@
 #include "core/base/printable.h"
 #include "core/json/json.h"
 
-/* A line of a map has so many columns; of a name so many are waited for by its neighbours. */
+/* COLUMNS: the length of a line. MOST_ALIGNED: neighbours of a longer name are not aligned with it.
+ */
 enum { COLUMNS = 110, MOST_ALIGNED = 72, STEP = 2 };
 
 struct json_layout *json_layout_add(struct arena *arena, struct json_layout *parent,
@@ -40,8 +41,8 @@ void json_layout_add_raw(struct arena *arena, struct json_layout *parent, const 
         child->json = arena_copy(arena, span_text(json));
 }
 
-/* Characters, as far as bytes tell. */
-static size_t json_layout_columns_of(struct span text)
+/* The number of code points. */
+static size_t json_layout_count_columns(struct span text)
 {
     size_t count = 0;
     for (size_t i = 0; i < text.size; i++)
@@ -61,10 +62,10 @@ static size_t json_layout_name_columns(const struct json_layout *node)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     json_layout_write_name(node, &name);
-    return json_layout_columns_of(buf_span(&name));
+    return json_layout_count_columns(buf_span(&name));
 }
 
-/* Whether it may stand on one line, if there is room. */
+/* Whether NODE may be on one line, if there is room. */
 static bool json_layout_is_plain(const struct json_layout *node)
 {
     if (node->open && node->children)
@@ -97,19 +98,19 @@ static size_t json_layout_flat_columns(const struct json_layout *node)
 {
     CLEAN_UP(buf_clean_up) struct buf flat = {0};
     json_layout_write_flat(node, &flat);
-    return json_layout_columns_of(buf_span(&flat));
+    return json_layout_count_columns(buf_span(&flat));
 }
 
-/* Whether the member stands on one line that begins at column INDENT, when its value begins
- * VALUE columns behind that. A comma follows. */
+/* Whether the member, with a comma, fits on a line that begins at column INDENT, if its value
+ * begins VALUE columns behind that. */
 static bool json_layout_fits(const struct json_layout *node, size_t indent, size_t value)
 {
     return json_layout_is_plain(node) &&
            indent + value + json_layout_flat_columns(node) + 1 <= COLUMNS;
 }
 
-/* How far the names of NODE's children reach, of those that take one line each. */
-static size_t json_layout_column_of(const struct json_layout *node, size_t indent)
+/* The width of the longest name among those children of NODE that are on one line each. */
+static size_t json_layout_find_column(const struct json_layout *node, size_t indent)
 {
     size_t column = 0;
     if (!node->aligned)
@@ -138,21 +139,21 @@ static void json_layout_write_note_line(struct span line, size_t indent, struct 
         while (blanks + word < line.size && line.data[blanks + word] != ' ')
             word++;
         struct span text = span_of(line.data + blanks, word);
-        if (at + blanks + json_layout_columns_of(text) > COLUMNS) {
+        if (at + blanks + json_layout_count_columns(text) > COLUMNS) {
             buf_printf(out, "%s%*s// ", first ? "" : "\n", (int)indent, "");
             at = indent + 3;
-            blanks = first ? blanks : 0; /* what a line begins with is meant */
+            blanks = first ? blanks : 0; /* blanks at the begin of a note's line stay */
         }
         buf_add_repeated(out, ' ', blanks);
         buf_add_span(out, text);
-        at += blanks + json_layout_columns_of(text);
+        at += blanks + json_layout_count_columns(text);
         line = span_of(text.data + word, line.size - (size_t)(text.data + word - line.data));
         first = false;
     }
     buf_add_text(out, first ? "" : "\n");
 }
 
-/* A note may quote what nobody chose with care: no character of it ends the comment. */
+/* A note may quote any name: no character of it ends the comment. */
 static void json_layout_write_note(const char *note, size_t indent, struct buf *out)
 {
     CLEAN_UP(buf_clean_up) struct buf safe = {0};
@@ -171,8 +172,7 @@ static void json_layout_write_note(const char *note, size_t indent, struct buf *
 
 static void json_layout_write_value(const struct json_layout *node, size_t indent, struct buf *out);
 
-/* A member or an element on lines of its own; its value begins in COLUMN, unless that leaves no
- * room for it. */
+/* A member or an element on lines of its own. Its value begins in COLUMN, if it fits there. */
 static void json_layout_write_member(const struct json_layout *node, size_t indent, size_t column,
                                      struct buf *out)
 {
@@ -190,14 +190,14 @@ static void json_layout_write_member(const struct json_layout *node, size_t inde
         json_layout_write_value(node, indent, out);
 }
 
-/* The value over several lines, if it has more than one. */
+/* The value, on several lines unless it is a scalar or empty. */
 static void json_layout_write_value(const struct json_layout *node, size_t indent, struct buf *out)
 {
     if (node->kind == JSON_LAYOUT_SCALAR || !node->children) {
         json_layout_write_flat(node, out);
         return;
     }
-    size_t column = json_layout_column_of(node, indent + STEP);
+    size_t column = json_layout_find_column(node, indent + STEP);
     buf_add_text(out, node->kind == JSON_LAYOUT_OBJECT ? "{\n" : "[\n");
     for (const struct json_layout *child = node->children; child; child = child->next) {
         json_layout_write_member(child, indent + STEP, column, out);

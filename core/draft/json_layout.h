@@ -1,5 +1,5 @@
-/* JSON with comments, laid out as a person would: what fits stands on one line, the values of
- * neighbours begin in one column, and a note stands above what it is about. */
+/* JSON with comments, laid out for people: a value that fits is on one line, the values of
+ * neighbours begin in one column, and a note is above its value. */
 #ifndef DDBFS_CORE_DRAFT_JSON_LAYOUT_H
 #define DDBFS_CORE_DRAFT_JSON_LAYOUT_H
 
@@ -8,28 +8,27 @@
 
 enum json_layout_kind { JSON_LAYOUT_SCALAR, JSON_LAYOUT_OBJECT, JSON_LAYOUT_ARRAY };
 
-/* A value, and the name and the note that it has where it stands. All borrowed, or in the arena. */
+/* A value with its name and its note. All borrowed, or in the arena. */
 struct json_layout {
     enum json_layout_kind kind;
     const char *name; /* of a member; NULL of an element */
-    const char *note; /* or NULL; its lines are broken where they are too long */
+    const char *note; /* or NULL; long lines are broken */
     struct span json; /* of JSON_LAYOUT_SCALAR */
-    bool open;        /* each child has a line of its own, were there room for all in one */
+    bool open;        /* each child has a line of its own, even if all fit in one */
     bool aligned;     /* of OPEN: the children's values begin in one column */
-    bool spaced;      /* of OPEN: an empty line stands between the children */
+    bool spaced;      /* of OPEN: an empty line is between the children */
     struct json_layout *children;
     struct json_layout *next;
 };
 
-/* Each adds a child to the end of PARENT's, or, where that is NULL, makes one that stands alone.
- * NAME is NULL in an array. NULL when memory ran out; a NULL parent gives none then, but nobody
- * needs to look before the end: the arena is marked. */
+/* Each function appends a child to PARENT's; with a NULL PARENT it makes a root. NAME is NULL in an
+ * array. NULL when memory ran out: then the arena is marked, too. */
 struct json_layout *json_layout_add(struct arena *arena, struct json_layout *parent,
                                     const char *name, enum json_layout_kind kind);
 /* A text, which becomes a JSON string. */
 void json_layout_add_text(struct arena *arena, struct json_layout *parent, const char *name,
                           struct span text);
-/* A number, true, false or null: as it is to stand. */
+/* A number, true, false or null, copied verbatim. */
 void json_layout_add_raw(struct arena *arena, struct json_layout *parent, const char *name,
                          const char *json);
 

@@ -143,9 +143,9 @@ bool key_shape_has_form(const struct key_shape *shape)
 }
 
 /* An attribute of SPECIMEN, from FROM on, that says TEXT and may name what it is; NULL: none. */
-static const struct sampled_item_attribute *key_shape_find_stating(const struct column *column,
-                                                  const struct sampled_item *specimen,
-                                                  struct span text, size_t from)
+static const struct sampled_item_attribute *
+key_shape_find_stating(const struct column *column, const struct sampled_item *specimen,
+                       struct span text, size_t from)
 {
     for (size_t i = from; i < specimen->count; i++) {
         const struct sampled_item_attribute *attribute = &specimen->attributes[i];
@@ -233,7 +233,8 @@ static bool key_shape_is_stated_by_a_name(const struct column *column, size_t r)
     const struct key_shape *shape = &column->shapes[r];
     const struct sampled_item *specimen = column->specimens[r];
     const struct sampled_item_attribute *each;
-    for (size_t from = 0; (each = key_shape_find_stating(column, specimen, shape->tokens[1].text, from));
+    for (size_t from = 0;
+         (each = key_shape_find_stating(column, specimen, shape->tokens[1].text, from));
          from = (size_t)(each - specimen->attributes) + 1)
         if (clue_is_of_tag(each->name, shape->tokens[0].text))
             return true;
@@ -379,8 +380,8 @@ static void key_shape_look_at_choice(const struct column *column, size_t r, stru
         if (!known && choice->words <= MANY_WORDS)
             choice->first[choice->words++] = q;
     }
-    for (size_t from = 0;
-         (each = key_shape_find_stating(column, column->specimens[r], column->shapes[r].tokens[at].text, from));
+    for (size_t from = 0; (each = key_shape_find_stating(column, column->specimens[r],
+                                                         column->shapes[r].tokens[at].text, from));
          from = (size_t)(each - column->specimens[r]->attributes) + 1) {
         bool all = true;
         for (size_t q = r; all && q < column->count; q++) {

@@ -1,12 +1,15 @@
-/* A map's text, as a person would write it. */
+/* A map's text, laid out for people, with comments. */
 #ifndef DDBFS_CORE_DRAFT_MAP_WRITER_H
 #define DDBFS_CORE_DRAFT_MAP_WRITER_H
 
 #include "core/base/buf.h"
 #include "core/map/declaration.h"
 
-/* Appends MAP's text, with its notes as comments: map_parse reads the same declarations from it,
- * notes apart, in the same order. OUT is marked as failed when memory ran out. */
-void author_write(const struct declared_map *map, struct buf *out);
+/* Appends MAP's text, with its notes as comments. map_parse reads the same declarations from it, in
+ * the same order, without the notes. OUT is marked as failed when memory ran out. */
+void map_writer_write(const struct declared_map *map, struct buf *out);
+
+/* Adds the comments of a first map: notes for MAP and its first table, where these have none. */
+void map_writer_add_comments(struct declared_map *map);
 
 #endif

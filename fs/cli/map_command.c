@@ -7,7 +7,6 @@
 #include "core/draft/drafted_environments.h"
 #include "core/draft/drafted_paths.h"
 #include "core/draft/generic_view.h"
-#include "core/draft/map_comments.h"
 #include "core/draft/map_writer.h"
 #include "core/name/names.h"
 #include "core/sources.h"
@@ -348,7 +347,7 @@ static bool map_command_draft(struct map_drafting *drafting, struct declared_map
     if (!drafted_environments_add(&drafting->arena, map, described, &where, &left_out))
         return map_command_fail_of_memory(drafting);
     map_command_report_left_out(&left_out);
-    author_teach(map);
+    map_writer_add_comments(map);
     return true;
 }
 
@@ -357,7 +356,7 @@ static bool map_command_print(struct map_drafting *drafting, const struct declar
     CLEAN_UP(buf_clean_up) struct buf text = {0}, safe = {0};
     CLEAN_UP(findings_clean_up) struct findings findings = {0};
     struct error why;
-    author_write(map, &text);
+    map_writer_write(map, &text);
     const struct map *read =
         text.failed ? NULL : map_parse("the draft", buf_span(&text), &findings, &why);
     json_add_printable(&safe, buf_span(&text));

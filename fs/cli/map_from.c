@@ -262,7 +262,7 @@ static bool map_from_print(struct map_import *drafting, const struct declared_ma
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     CLEAN_UP(buf_clean_up) struct buf safe = {0};
     struct error why;
-    author_write(map, &text);
+    map_writer_write(map, &text);
     json_add_printable(&safe, buf_span(&text));
     if (text.failed || safe.failed)
         return map_from_fail_of_memory(drafting);

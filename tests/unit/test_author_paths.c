@@ -49,7 +49,7 @@ static void show(struct declared_table *table)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
     struct declared_map shown = {.tables = table};
-    author_write(&shown, &text);
+    map_writer_write(&shown, &text);
     printf("%s", buf_text(&text));
 }
 

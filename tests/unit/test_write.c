@@ -84,10 +84,10 @@ static void rewrite(struct span text, struct buf *once, struct buf *twice)
     CLEAN_UP(arena_discard) struct arena arena = {0};
     struct declared_map map;
     CHECK(declared_read(&arena, text, &map));
-    author_write(&map, once);
+    map_writer_write(&map, once);
     CHECK(!once->failed);
     CHECK(declared_read(&arena, buf_span(once), &map));
-    author_write(&map, twice);
+    map_writer_write(&map, twice);
     CHECK_TEXT(buf_text(twice), buf_text(once));
 }
 
@@ -208,7 +208,7 @@ static void test_whatever_a_table_is(void)
         struct declared_map map = {.environments = &environment};
         map.tables = generic_view_declare_table(&arena, "Orders", random_table(&arena, seed));
         CHECK(map.tables);
-        author_write(&map, &text);
+        map_writer_write(&map, &text);
         check_rewritten(buf_span(&text));
     }
 }
@@ -218,7 +218,7 @@ static void test_whatever_a_table_is(void)
 static void check_text(const struct declared_map *map, const char *want)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    author_write(map, &text);
+    map_writer_write(map, &text);
     CHECK_TEXT(buf_text(&text), want);
 }
 
