@@ -1,15 +1,15 @@
-/* Keys that ElectroDB writes: "$service#label_value" and "$entity_version#label_value", where a
- * label is an attribute's name in lower case. Its items say in __edb_e__ which entity they are. */
+/* Keys that ElectroDB writes: "$service#label_value" and "$entity_version#label_value". A label is
+ * an attribute's name in lower case. The attribute __edb_e__ of its items is their entity. */
 #ifndef DDBFS_CORE_DRAFT_ELECTRO_KEYS_H
 #define DDBFS_CORE_DRAFT_ELECTRO_KEYS_H
 
 #include "core/draft/key_shape.h"
 
-/* The entity that wrote the item; empty where ElectroDB did not. */
-struct span electro_entity(const struct sampled_item *specimen);
+/* The item's entity; empty when ElectroDB did not write the item. */
+struct span electro_keys_find_entity(const struct sampled_item *item);
 
-/* Takes those keys of COLUMN apart anew whose items say their entity: labels stand before parts.
- * A key that is cut in another number of pieces than most keys of its entity has no shape. */
-void electro_keys_take_apart(struct column *column);
+/* Splits the keys of ElectroDB's items in COLUMN again: labels are before parts. A key whose number
+ * of tokens is not that of most keys of its entity gets no shape. */
+void electro_keys_split_column(struct column *column);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <strings.h>
 
-#include "core/draft/attribute_traits.h"
+#include "core/draft/declare.h"
 #include "core/item/secret_clues.h"
 
 enum { MOST_SECRETS = 500 };
@@ -102,7 +102,7 @@ static void secrets_drop_keys(struct declared_table *table)
 {
     size_t count = 0;
     for (size_t i = 0; i < table->secret_count; i++)
-        if (!attribute_traits_is_key(table, span_text(table->secrets[i])))
+        if (!declare_is_key(table, span_text(table->secrets[i])))
             table->secrets[count++] = table->secrets[i];
     table->secret_count = count;
 }

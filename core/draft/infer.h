@@ -1,34 +1,34 @@
-/* From sampled records to a map that shows how keys are written: kinds of record by the words in
- * their keys, named parts, what indexes hold of each kind, dates and secrets. Nothing here asks
- * anybody. What a sample can't show is left open: a record that no kind fits, sampled or not, is of
- * the kind "other", by its whole keys, and no list of values is said to be whole. */
+/* From sampled items to a map with the formats of keys: kinds of item by the words in their keys,
+ * named parts, the formats of each index, dates and secrets. No function here sends a request. A
+ * sample can't prove everything: an item that fits no kind, sampled or not, is of the kind "other",
+ * by its whole keys, and no list of values is declared to be complete. */
 #ifndef DDBFS_CORE_DRAFT_INFER_H
 #define DDBFS_CORE_DRAFT_INFER_H
 
 #include "core/json/json.h"
 #include "core/map/declaration.h"
 
-/* Looked at are so many records, and so many bytes of what they say; others are counted. */
-enum { INFER_MOST_RECORDS = 2000, INFER_MOST_BYTES = 16 << 20 };
+/* Further items, and items beyond so many bytes of JSON, are only counted. */
+enum { INFER_MOST_ITEMS = 2000, INFER_MOST_BYTES = 16 << 20 };
 
-/* What was seen of one table's records so far. */
+/* The sampled items of one table. */
 struct inference;
 
-/* DESCRIBED is the table as its description tells it (describe.h): one kind of record, by whole
- * keys. It must stay until the end. NULL when memory ran out. */
+/* DESCRIBED, which must outlive the inference, is the table's generic declaration (generic_view.h):
+ * one kind of item, by whole keys. NULL when memory ran out. */
 struct inference *inference_new(const struct declared_table *described);
 void inference_destroy(struct inference *inference); /* NULL is fine */
 
-/* A record, typed. Copied. False when memory ran out; what is no record is passed over. */
+/* Adds a copy of a typed item; any other JSON is only counted. False when memory ran out. */
 bool inference_add(struct inference *inference, struct json item);
 
-/* How many records were added. */
+/* How many items were added. */
 size_t inference_count(const struct inference *inference);
 
-/* The table with all that was learnt, in ARENA; what it shares with DESCRIBED belongs to that. Each
- * thing that was inferred has a note that says on what it rests. Where nothing was learnt of its
- * keys its kind is DESCRIBED's own. Its paths are gone with the parts that they named: whoever
- * calls adds some (paths.h). NULL when memory ran out. */
+/* The table with all that was inferred, in ARENA; it shares parts of DESCRIBED. A note at each
+ * inferred declaration states its evidence. If nothing was inferred from the keys, the kind is that
+ * of DESCRIBED. Else the table has no paths: the caller adds them (drafted_paths.h). NULL when
+ * memory ran out. */
 struct declared_table *inference_end(struct inference *inference, struct arena *arena);
 
 #endif

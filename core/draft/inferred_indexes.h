@@ -1,11 +1,11 @@
-/* The table's indexes, with how each kind of record writes their keys. */
+/* The indexes of a table while it is inferred, with the formats of their keys for each kind. */
 #ifndef DDBFS_CORE_DRAFT_INFERRED_INDEXES_H
 #define DDBFS_CORE_DRAFT_INFERRED_INDEXES_H
 
-#include "core/draft/inference.h"
+#include "core/draft/inferred_parts.h"
 
-/* Declares the indexes anew, once the records are made. The parts of their keys become parts of the
+/* Declares the indexes, once the records are made. The parts of their keys become parts of the
  * kinds. False when memory ran out. */
-bool inferred_indexes_make(struct inferring *inferring);
+bool inferred_indexes_make(struct inferred_table *inferred);
 
 #endif

@@ -1,29 +1,27 @@
 #include "core/draft/key_shape.h"
 
 #include "core/draft/attribute_clues.h"
+#include "core/draft/declare.h"
 
-/* More than these are hardly words. Upper-case ones need not be known. */
-enum { MOST_WORDS = 256 };
+/* The vocabulary has no upper-case words: these are recognized by themselves. */
+enum { MOST_WORDS = 256, MANY_WORDS = 8 };
 
 bool key_shape_may_name(const struct declared_table *table, struct span name)
 {
-    const struct declared_record *record = table->records;
-    for (size_t i = 0; record && i < record->key_count; i++)
-        if (span_is(name, record->keys[i].attribute))
-            return false;
-    return !clue_names_a_type(name) && !clue_is_generic_key(name);
+    return !declare_is_table_key(table, name) && !clue_names_a_type(name) &&
+           !clue_is_generic_key(name);
 }
 
 static struct span key_shape_key_text(const struct column *column, size_t i)
 {
-    const struct sampled_item_attribute *attribute =
-        sampled_item_find(column->specimens[i], column->attribute);
+    const struct sampled_attribute *attribute =
+        sampled_item_find(column->items[i], column->attribute);
     return attribute && attribute->tag == TYPED_S ? attribute->value : span_of("", 0);
 }
 
-/* How much speaks for SEPARATOR in KEY: a word before it, or, of those that stand in few texts by
- * chance, that it is there. */
-static unsigned key_shape_speaks_for(struct span key, char separator)
+/* The evidence for SEPARATOR in KEY: a word before it; for '#' and '|', which are rare in values,
+ * the character itself. */
+static unsigned key_shape_rate_separator_in_key(struct span key, char separator)
 {
     const char *at = memchr(key.data, separator, key.size);
     if (!at || (separator == ':' && clue_is_date(key)))
@@ -37,23 +35,23 @@ static unsigned key_shape_speaks_for(struct span key, char separator)
     return separator == '#' || separator == '|';
 }
 
-/* How much speaks for SEPARATOR in COLUMN: nothing where it is in few keys, as one value may hold
- * it. */
-static unsigned key_shape_column_speaks_for(const struct column *column, char separator)
+/* The evidence for SEPARATOR in COLUMN. There is none if only few keys have it: these may be values
+ * with that character. */
+static unsigned key_shape_rate_separator(const struct column *column, char separator)
 {
     enum { FEW = 4 }; /* one of four */
     unsigned sum = 0, keys = 0, having = 0;
     for (size_t i = 0; i < column->count; i++) {
         struct span key = key_shape_key_text(column, i);
-        unsigned speaks = key_shape_speaks_for(key, separator);
-        sum += speaks;
-        having += speaks > 0;
+        unsigned points = key_shape_rate_separator_in_key(key, separator);
+        sum += points;
+        having += points > 0;
         keys += key.size > 0;
     }
     return having * FEW >= keys ? sum : 0;
 }
 
-char key_shape_separator(const struct column *columns, size_t count)
+char key_shape_find_separator(const struct column *columns, size_t count)
 {
     static const char candidates[] = "#|:/";
     char best = '#';
@@ -61,7 +59,7 @@ char key_shape_separator(const struct column *columns, size_t count)
     for (const char *each = candidates; *each; each++) {
         unsigned sum = 0;
         for (size_t c = 0; c < count; c++)
-            sum += key_shape_column_speaks_for(&columns[c], *each);
+            sum += key_shape_rate_separator(&columns[c], *each);
         if (sum > most) {
             most = sum;
             best = *each;
@@ -70,12 +68,13 @@ char key_shape_separator(const struct column *columns, size_t count)
     return best;
 }
 
-/* Whether an attribute of the record is just REST, which holds separators: so it is one part. */
-static bool key_shape_is_one_part(const struct column *column, const struct sampled_item *specimen,
+/* Whether an attribute of the item has the value REST, which is one part then, with separators in
+ * it. */
+static bool key_shape_is_one_part(const struct column *column, const struct sampled_item *item,
                                   struct span rest)
 {
-    for (size_t i = 0; i < specimen->count; i++) {
-        const struct sampled_item_attribute *attribute = &specimen->attributes[i];
+    for (size_t i = 0; i < item->count; i++) {
+        const struct sampled_attribute *attribute = &item->attributes[i];
         if (attribute->tag == TYPED_S && span_equal(attribute->value, rest) &&
             key_shape_may_name(column->table, attribute->name))
             return true;
@@ -83,7 +82,7 @@ static bool key_shape_is_one_part(const struct column *column, const struct samp
     return false;
 }
 
-static void key_shape_take_apart(const struct column *column, size_t at)
+static void key_shape_split(const struct column *column, size_t at)
 {
     struct span rest = key_shape_key_text(column, at);
     struct key_shape *shape = &column->shapes[at];
@@ -94,9 +93,8 @@ static void key_shape_take_apart(const struct column *column, size_t at)
         struct token *token = &shape->tokens[shape->count++];
         size_t size = end ? (size_t)(end - rest.data) : rest.size;
         token->open =
-            end &&
-            (shape->count == KEY_SHAPE_MAX_TOKENS || clue_is_time(rest) ||
-             (shape->count > 1 && key_shape_is_one_part(column, column->specimens[at], rest)));
+            end && (shape->count == KEY_SHAPE_MAX_TOKENS || clue_is_time(rest) ||
+                    (shape->count > 1 && key_shape_is_one_part(column, column->items[at], rest)));
         token->text = token->open ? rest : span_of(rest.data, size);
         if (!end || token->open)
             return;
@@ -104,13 +102,13 @@ static void key_shape_take_apart(const struct column *column, size_t at)
     }
 }
 
-void column_take_apart(struct column *column)
+void key_shape_split_column(struct column *column)
 {
     for (size_t i = 0; i < column->count; i++)
-        key_shape_take_apart(column, i);
+        key_shape_split(column, i);
 }
 
-static bool key_shape_is_literal(const struct key_shape *shape, size_t i)
+static bool key_shape_is_word_at(const struct key_shape *shape, size_t i)
 {
     return i < shape->count && shape->tokens[i].literal;
 }
@@ -121,7 +119,7 @@ static bool key_shape_token_alike(const struct token *a, const struct token *b)
            (!a->literal || span_equal(a->text, b->text));
 }
 
-/* Likewise, wherever but at EXCEPT. */
+/* Whether A and B are alike at each place but EXCEPT. */
 static bool key_shape_alike_but(const struct key_shape *a, const struct key_shape *b, size_t except)
 {
     if (a->count != b->count)
@@ -139,16 +137,17 @@ bool key_shape_alike(const struct key_shape *a, const struct key_shape *b)
 
 bool key_shape_has_form(const struct key_shape *shape)
 {
-    return shape->count > 1 || key_shape_is_literal(shape, 0);
+    return shape->count > 1 || key_shape_is_word_at(shape, 0);
 }
 
-/* An attribute of SPECIMEN, from FROM on, that says TEXT and may name what it is; NULL: none. */
-static const struct sampled_item_attribute *
-key_shape_find_stating(const struct column *column, const struct sampled_item *specimen,
-                       struct span text, size_t from)
+/* An attribute of ITEM, from index FROM on, that has the value TEXT and may name a part; or NULL.
+ */
+static const struct sampled_attribute *key_shape_find_stating(const struct column *column,
+                                                              const struct sampled_item *item,
+                                                              struct span text, size_t from)
 {
-    for (size_t i = from; i < specimen->count; i++) {
-        const struct sampled_item_attribute *attribute = &specimen->attributes[i];
+    for (size_t i = from; i < item->count; i++) {
+        const struct sampled_attribute *attribute = &item->attributes[i];
         if (span_equal(attribute->value, text) && text.size > 0 &&
             !span_equal(attribute->name, column->attribute) &&
             key_shape_may_name(column->table, attribute->name))
@@ -157,8 +156,8 @@ key_shape_find_stating(const struct column *column, const struct sampled_item *s
     return NULL;
 }
 
-/* Whether the sort key of record R, "ORG#PROFILE", is that of items in several partitions, and none
- * goes on otherwise behind the words before its last one. */
+/* Whether items in several partitions have the sort key of item R, "ORG#PROFILE", and no other sort
+ * key begins with the same words. */
 static bool key_shape_is_constant_end(const struct column *column, size_t r)
 {
     enum { SEVERAL = 3 };
@@ -179,8 +178,8 @@ static bool key_shape_is_constant_end(const struct column *column, size_t r)
     return same >= SEVERAL;
 }
 
-/* Upper-case words where a word is looked for: before a separator, behind a part, or alone in an
- * attribute whose name says nothing. Behind another word stands a part, unless it goes on. */
+/* Marks upper-case words in the places of words: before a separator, behind a part, or alone in an
+ * attribute with a generic name. Behind another word, the last token is a part. */
 static void key_shape_find_tags(struct column *column)
 {
     bool generic = clue_is_generic_key(column->attribute);
@@ -197,7 +196,7 @@ static void key_shape_find_tags(struct column *column)
     }
 }
 
-/* Whether A and B, of as many pieces, differ in another one than that at EXCEPT. */
+/* Whether A and B, with equal counts, differ in a token other than EXCEPT. */
 static bool key_shape_differs_but(const struct key_shape *a, const struct key_shape *b,
                                   size_t except)
 {
@@ -207,9 +206,8 @@ static bool key_shape_differs_but(const struct key_shape *a, const struct key_sh
     return false;
 }
 
-/* Whether the word at I of record R, which is in no upper case, stands in the same place of another
- * record that goes on, or begins, in another way; and whether an attribute says it, so that it is
- * a value. */
+/* Whether the word at I of item R, which is not in upper case, is at the same place of a different
+ * key. If it is also the value of an attribute, it is a value and not a word. */
 static bool key_shape_is_repeated_word(const struct column *column, size_t r, size_t i)
 {
     const struct key_shape *shape = &column->shapes[r];
@@ -219,7 +217,7 @@ static bool key_shape_is_repeated_word(const struct column *column, size_t r, si
         const struct key_shape *other = &column->shapes[q];
         if (other->count != shape->count || !span_equal(other->tokens[i].text, word))
             continue;
-        if (key_shape_find_stating(column, column->specimens[q], word, 0))
+        if (key_shape_find_stating(column, column->items[q], word, 0))
             return false;
         repeated =
             repeated || (shape->count == 1 ? q != r : key_shape_differs_but(other, shape, i));
@@ -227,21 +225,21 @@ static bool key_shape_is_repeated_word(const struct column *column, size_t r, si
     return repeated;
 }
 
-/* "user#123" in a record whose user_id is 123. */
-static bool key_shape_is_stated_by_a_name(const struct column *column, size_t r)
+/* "user#123" in an item whose user_id is 123. */
+static bool key_shape_is_stated_by_name(const struct column *column, size_t r)
 {
     const struct key_shape *shape = &column->shapes[r];
-    const struct sampled_item *specimen = column->specimens[r];
-    const struct sampled_item_attribute *each;
+    const struct sampled_item *item = column->items[r];
+    const struct sampled_attribute *each;
     for (size_t from = 0;
-         (each = key_shape_find_stating(column, specimen, shape->tokens[1].text, from));
-         from = (size_t)(each - specimen->attributes) + 1)
+         (each = key_shape_find_stating(column, item, shape->tokens[1].text, from));
+         from = (size_t)(each - item->attributes) + 1)
         if (clue_is_of_tag(each->name, shape->tokens[0].text))
             return true;
     return false;
 }
 
-/* Whether nothing stands behind the token at I: "Account#". */
+/* Whether the token behind I is the last one, and empty: "Account#". */
 static bool key_shape_ends_empty(const struct key_shape *shape, size_t i)
 {
     return i + 2 == shape->count && shape->tokens[i + 1].text.size == 0;
@@ -261,8 +259,8 @@ static bool key_shape_begins_another_key(const struct column *column, size_t r)
     struct span word = column->shapes[r].tokens[0].text;
     const struct declared_record *record = column->table->records;
     for (size_t i = 0; i < record->key_count; i++) {
-        const struct sampled_item_attribute *key =
-            sampled_item_find(column->specimens[r], span_text(record->keys[i].attribute));
+        const struct sampled_attribute *key =
+            sampled_item_find(column->items[r], span_text(record->keys[i].attribute));
         if (key && span_starts(key->value, word) && key->value.size > word.size &&
             key->value.data[word.size] == column->separator)
             return true;
@@ -270,10 +268,10 @@ static bool key_shape_begins_another_key(const struct column *column, size_t r)
     return false;
 }
 
-/* "u#123#follower": behind a part that a word stands before. */
+/* "u#123#follower": behind a part that is behind a word. */
 static bool key_shape_is_behind_id(const struct key_shape *shape, size_t i)
 {
-    return i >= 2 && i + 1 == shape->count && key_shape_is_literal(shape, i - 2) &&
+    return i >= 2 && i + 1 == shape->count && key_shape_is_word_at(shape, i - 2) &&
            key_shape_has_digit(shape->tokens[i - 1].text);
 }
 
@@ -284,13 +282,13 @@ static bool key_shape_is_before_id(const struct key_shape *shape)
     return shape->tokens[1].text.size >= SHORTEST && key_shape_has_digit(shape->tokens[1].text);
 }
 
-static bool key_shape_is_word(const struct column *column, size_t r, size_t i)
+static bool key_shape_is_other_word(const struct column *column, size_t r, size_t i)
 {
     const struct key_shape *shape = &column->shapes[r];
     const struct token *token = &shape->tokens[i];
     bool letter = i + 1 < shape->count && clue_is_letter(token->text);
     if (token->literal || token->open || !(letter || clue_is_word(token->text)) ||
-        (clue_is_tag(token->text) && !letter) || (i > 0 && key_shape_is_literal(shape, i - 1)))
+        (clue_is_tag(token->text) && !letter) || (i > 0 && key_shape_is_word_at(shape, i - 1)))
         return false;
     if (shape->count == 1)
         return clue_is_generic_key(column->attribute) &&
@@ -298,16 +296,17 @@ static bool key_shape_is_word(const struct column *column, size_t r, size_t i)
                               : key_shape_begins_another_key(column, r));
     return key_shape_ends_empty(shape, i) || key_shape_is_repeated_word(column, r, i) ||
            key_shape_is_behind_id(shape, i) ||
-           (i == 0 && (key_shape_is_stated_by_a_name(column, r) || key_shape_is_before_id(shape)));
+           (i == 0 && (key_shape_is_stated_by_name(column, r) || key_shape_is_before_id(shape)));
 }
 
-/* Words in no upper case. Behind one a tag at the end is a part, as it is behind a tag: "c#ABC". */
+/* Marks words that are not in upper case. A tag behind such a word, at the end, is a part: "c#ABC".
+ */
 static void key_shape_find_other_words(struct column *column)
 {
     for (size_t i = 0; i < KEY_SHAPE_MAX_TOKENS; i++) {
         for (size_t r = 0; r < column->count; r++) {
             struct key_shape *shape = &column->shapes[r];
-            if (i >= shape->count || !key_shape_is_word(column, r, i))
+            if (i >= shape->count || !key_shape_is_other_word(column, r, i))
                 continue;
             shape->tokens[i].literal = true;
             if (i + 2 == shape->count && shape->tokens[i + 1].text.size > 0 &&
@@ -317,7 +316,7 @@ static void key_shape_find_other_words(struct column *column)
     }
 }
 
-/* Whether something stands behind the words of record R's key in another one. */
+/* Whether another key has a text where that of item R ends empty. */
 static bool key_shape_continues_elsewhere(const struct column *column, size_t r)
 {
     size_t last = column->shapes[r].count - 1;
@@ -328,95 +327,85 @@ static bool key_shape_continues_elsewhere(const struct column *column, size_t r)
     return false;
 }
 
-/* "ACCOUNT#" in all records that begin with it has no part behind it, but says just that. */
+/* If no key goes on behind "ACCOUNT#", the empty end is no part. */
 static void key_shape_find_empty_ends(struct column *column)
 {
     for (size_t r = 0; r < column->count; r++) {
         struct key_shape *shape = &column->shapes[r];
         if (shape->count < 2 || !key_shape_ends_empty(shape, shape->count - 2) ||
-            !key_shape_is_literal(shape, shape->count - 2) ||
+            !key_shape_is_word_at(shape, shape->count - 2) ||
             key_shape_continues_elsewhere(column, r))
             continue;
         shape->tokens[shape->count - 1].literal = true;
     }
 }
 
-/* What differs at one place of keys that are alike elsewhere. */
-struct choice {
+/* The words at one place of keys that are alike at all other places. */
+struct word_choice {
     const struct key_shape *pattern;
     size_t at;
-    size_t first[9]; /* a record of each word, up to so many */
+    size_t first[MANY_WORDS + 1]; /* an item of each word */
     size_t words;
-    bool same_kind; /* records with two of the words have the same attributes */
-    bool said;      /* an attribute says it in all records */
+    bool same_kind; /* items with two of the words have the same attributes */
+    bool stated;    /* an attribute has the word as its value in all items */
 };
 
-enum { MANY_WORDS = 8 };
-
-/* Items that have nothing but their key are alike whatever their kinds are. */
-static bool key_shape_reports_more_than_keys(const struct column *column,
-                                             const struct sampled_item *specimen)
+static void key_shape_read_choice(const struct column *column, size_t r, struct word_choice *choice)
 {
-    return specimen->count > column->table->records->key_count;
-}
-
-static void key_shape_look_at_choice(const struct column *column, size_t r, struct choice *choice)
-{
-    const struct sampled_item_attribute *each;
+    const struct sampled_attribute *each;
     size_t at = choice->at;
     for (size_t q = r; q < column->count; q++) {
         const struct key_shape *shape = &column->shapes[q];
-        if (!key_shape_is_literal(shape, at) || !key_shape_alike_but(shape, choice->pattern, at))
+        if (!key_shape_is_word_at(shape, at) || !key_shape_alike_but(shape, choice->pattern, at))
             continue;
         bool known = false;
         for (size_t w = 0; w < choice->words; w++) {
             size_t first = choice->first[w];
             if (span_equal(column->shapes[first].tokens[at].text, shape->tokens[at].text))
                 known = true;
-            else if (sampled_item_alike(column->specimens[first], column->specimens[q]) &&
-                     key_shape_reports_more_than_keys(column, column->specimens[q]))
+            else if (sampled_item_alike(column->items[first], column->items[q]) &&
+                     column->items[q]->count > column->table->records->key_count)
                 choice->same_kind = true;
         }
         if (!known && choice->words <= MANY_WORDS)
             choice->first[choice->words++] = q;
     }
-    for (size_t from = 0; (each = key_shape_find_stating(column, column->specimens[r],
+    for (size_t from = 0; (each = key_shape_find_stating(column, column->items[r],
                                                          column->shapes[r].tokens[at].text, from));
-         from = (size_t)(each - column->specimens[r]->attributes) + 1) {
+         from = (size_t)(each - column->items[r]->attributes) + 1) {
         bool all = true;
         for (size_t q = r; all && q < column->count; q++) {
-            if (!key_shape_is_literal(&column->shapes[q], at) ||
+            if (!key_shape_is_word_at(&column->shapes[q], at) ||
                 !key_shape_alike_but(&column->shapes[q], choice->pattern, at))
                 continue;
-            const struct sampled_item_attribute *same =
-                sampled_item_find(column->specimens[q], each->name);
+            const struct sampled_attribute *same = sampled_item_find(column->items[q], each->name);
             all = same && span_equal(same->value, column->shapes[q].tokens[at].text);
         }
-        choice->said = choice->said || all;
+        choice->stated = choice->stated || all;
     }
 }
 
-/* Whether what stands there is a value after all: a status rather than a kind of record. */
-static bool key_shape_is_value(const struct choice *choice)
+/* Whether the word is a value after all: a status rather than a kind of item. */
+static bool key_shape_is_value(const struct word_choice *choice)
 {
     const struct token *token = &choice->pattern->tokens[choice->at];
     bool weak = !clue_is_tag(token->text) ||
                 (choice->at > 0 && choice->pattern->tokens[choice->at - 1].literal);
     if (weak)
-        return choice->same_kind || choice->said;
-    return choice->same_kind && (choice->said || choice->words > MANY_WORDS);
+        return choice->same_kind || choice->stated;
+    return choice->same_kind && (choice->stated || choice->words > MANY_WORDS);
 }
 
-static void key_shape_take_values_back(struct column *column, bool *decided)
+static void key_shape_unmark_values(struct column *column, bool *decided)
 {
     for (size_t at = 0; at < KEY_SHAPE_MAX_TOKENS; at++) {
         memset(decided, 0, column->count * sizeof *decided);
         for (size_t r = 0; r < column->count; r++) {
-            if (decided[r] || !key_shape_is_literal(&column->shapes[r], at))
+            if (decided[r] || !key_shape_is_word_at(&column->shapes[r], at))
                 continue;
             struct key_shape pattern = column->shapes[r];
-            struct choice choice = {.pattern = &pattern, .at = at};
-            key_shape_look_at_choice(column, r, &choice);
+            struct word_choice choice = {.pattern = &pattern, .at = at};
+            key_shape_read_choice(column, r, &choice);
             bool value = key_shape_is_value(&choice);
             for (size_t q = r; q < column->count; q++) {
                 if (!key_shape_alike_but(&column->shapes[q], &pattern, at))
@@ -429,12 +418,13 @@ static void key_shape_take_values_back(struct column *column, bool *decided)
     }
 }
 
-/* Whether A and B have words at the same places, the same first one, and at least two that differ.
+/* Whether A and B have words at the same places, the same first one, and at least two different
+ * ones.
  */
 static bool key_shape_is_crossed(const struct key_shape *a, const struct key_shape *b)
 {
     size_t differ = 0;
-    if (a->count != b->count || !key_shape_is_literal(a, 0) ||
+    if (a->count != b->count || !key_shape_is_word_at(a, 0) ||
         !key_shape_token_alike(&a->tokens[0], &b->tokens[0]))
         return false;
     for (size_t i = 1; i < a->count; i++) {
@@ -453,9 +443,9 @@ static bool key_shape_is_single(const struct column *column, size_t r)
     return true;
 }
 
-/* "F#ACTIVE#SEATS#1" and "F#EXPIRED#DOORS#2", of each of which there is one record: two words that
- * change together are values. */
-static void key_shape_take_crossed_back(struct column *column)
+/* "F#ACTIVE#SEATS#1" and "F#EXPIRED#DOORS#2", each in one item: two words that change together are
+ * values. */
+static void key_shape_unmark_crossed(struct column *column)
 {
     for (size_t r = 0; r < column->count; r++) {
         for (size_t q = r + 1; q < column->count; q++) {
@@ -470,7 +460,7 @@ static void key_shape_take_crossed_back(struct column *column)
     }
 }
 
-bool column_find_words(struct column *column, struct arena *arena)
+bool key_shape_find_words(struct column *column, struct arena *arena)
 {
     bool *decided = arena_array(arena, column->count, sizeof *decided);
     if (!decided)
@@ -478,12 +468,12 @@ bool column_find_words(struct column *column, struct arena *arena)
     key_shape_find_tags(column);
     key_shape_find_other_words(column);
     key_shape_find_empty_ends(column);
-    key_shape_take_values_back(column, decided);
-    key_shape_take_crossed_back(column);
+    key_shape_unmark_values(column, decided);
+    key_shape_unmark_crossed(column);
     return true;
 }
 
-static bool key_shape_knows(const struct vocabulary *vocabulary, struct span word)
+static bool key_shape_vocabulary_has(const struct vocabulary *vocabulary, struct span word)
 {
     for (size_t i = 0; vocabulary && i < vocabulary->count; i++)
         if (span_equal(vocabulary->words[i], word))
@@ -491,19 +481,21 @@ static bool key_shape_knows(const struct vocabulary *vocabulary, struct span wor
     return false;
 }
 
-static void key_shape_learn_words(struct vocabulary *vocabulary, const struct key_shape *shape)
+static void key_shape_add_to_vocabulary(struct vocabulary *vocabulary,
+                                        const struct key_shape *shape)
 {
     for (size_t i = 0; i + 1 < shape->count; i++) {
         const struct token *token = &shape->tokens[i];
-        if (!token->literal || clue_is_tag(token->text) || key_shape_knows(vocabulary, token->text))
+        if (!token->literal || clue_is_tag(token->text) ||
+            key_shape_vocabulary_has(vocabulary, token->text))
             continue;
         if (vocabulary->count < MOST_WORDS)
             vocabulary->words[vocabulary->count++] = token->text;
     }
 }
 
-bool vocabulary_find(struct vocabulary *vocabulary, const struct column *columns, size_t count,
-                     struct arena *arena)
+bool key_shape_find_vocabulary(struct vocabulary *vocabulary, const struct column *columns,
+                               size_t count, struct arena *arena)
 {
     *vocabulary =
         (struct vocabulary){.words = arena_array(arena, MOST_WORDS, sizeof *vocabulary->words)};
@@ -511,12 +503,12 @@ bool vocabulary_find(struct vocabulary *vocabulary, const struct column *columns
         return false;
     for (size_t c = 0; c < count; c++)
         for (size_t r = 0; r < columns[c].count; r++)
-            key_shape_learn_words(vocabulary, &columns[c].shapes[r]);
+            key_shape_add_to_vocabulary(vocabulary, &columns[c].shapes[r]);
     return true;
 }
 
-/* "child#suuid#7": a word that is known, behind another one, is no part if all keys that begin like
- * this one have it, and what comes behind it differs. */
+/* "child#suuid#7": a known word behind another word is no part if all keys with the same begin have
+ * it and go on differently. */
 static bool key_shape_is_second_word(const struct column *column, size_t r, size_t i)
 {
     const struct key_shape *shape = &column->shapes[r];
@@ -533,29 +525,20 @@ static bool key_shape_is_second_word(const struct column *column, size_t r, size
     return differs;
 }
 
-void column_find_known_words(struct column *column)
+void key_shape_find_known_words(struct column *column)
 {
     for (size_t r = 0; r < column->count; r++) {
         struct key_shape *shape = &column->shapes[r];
         for (size_t i = 0; i + 1 < shape->count; i++) {
             struct token *token = &shape->tokens[i];
-            if (!token->open && key_shape_knows(column->known, token->text) &&
+            if (!token->open && key_shape_vocabulary_has(column->known, token->text) &&
                 (i == 0 || !shape->tokens[i - 1].literal ||
                  key_shape_is_second_word(column, r, i)) &&
-                !key_shape_find_stating(column, column->specimens[r], token->text, 0))
+                !key_shape_find_stating(column, column->items[r], token->text, 0))
                 token->literal = true;
         }
     }
     key_shape_find_empty_ends(column);
-}
-
-/* Where keys of one kind have no common length, they are one part. */
-static bool key_shape_level(struct column *column)
-{
-    for (size_t r = 1; r < column->count; r++)
-        if (column->shapes[r].count != column->shapes[0].count)
-            return false;
-    return true;
 }
 
 static void key_shape_make_whole(struct column *column)
@@ -574,13 +557,13 @@ static bool key_shape_is_common(const struct column *column, size_t i)
     for (size_t r = 0; r < column->count; r++) {
         const struct token *token = &column->shapes[r].tokens[i];
         if (token->open || !span_equal(token->text, text) ||
-            key_shape_find_stating(column, column->specimens[r], text, 0))
+            key_shape_find_stating(column, column->items[r], text, 0))
             return false;
     }
     return true;
 }
 
-/* Whether the words before I leave room for another one. */
+/* Whether a word can be at I, behind the words before it. */
 static bool key_shape_is_place_for_word(const struct column *column, size_t i)
 {
     const struct key_shape *shape = &column->shapes[0];
@@ -593,16 +576,19 @@ static bool key_shape_is_place_for_word(const struct column *column, size_t i)
     if (i > 0 && shape->tokens[i - 1].literal)
         return last ? text.size == 0 : several && clue_is_tag(text);
     if (!last && clue_is_word(text) &&
-        (key_shape_ends_empty(shape, i) || key_shape_knows(column->known, text)))
+        (key_shape_ends_empty(shape, i) || key_shape_vocabulary_has(column->known, text)))
         return true;
     return clue_is_tag(text) || (several && !last && clue_is_word(text));
 }
 
-void column_find_words_of_kind(struct column *column)
+void key_shape_find_words_of_kind(struct column *column)
 {
     if (column->count == 0)
         return;
-    if (!key_shape_level(column))
+    bool level = true;
+    for (size_t r = 1; r < column->count; r++)
+        level = level && column->shapes[r].count == column->shapes[0].count;
+    if (!level) /* keys of one kind with different counts of tokens are one part each */
         key_shape_make_whole(column);
     for (size_t i = 0; i < column->shapes[0].count; i++) {
         bool literal = key_shape_is_common(column, i) && key_shape_is_place_for_word(column, i);

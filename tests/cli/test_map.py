@@ -1,4 +1,4 @@
-"""ddbfs map: a first map of tables, from descriptions and from sampled records."""
+"""ddbfs map: a first map of tables, from descriptions and from sampled items."""
 
 import json
 import re
@@ -79,7 +79,7 @@ def test_several_samples_of_one_table(draft, cost):
 def test_what_was_read_is_told(ddbfs):
     said = ddbfs("map", "--sample", ACCOUNT)
     assert re.search(r"^ddbfs: 15 records were read: 1 request, [\d.]+ capacity unit", said.stderr, re.M)
-    assert "// 4 of 15 sampled records." in said.text
+    assert "// 4 of 15 sampled items." in said.text
 
 
 def test_a_sampled_record_alone(draft):
@@ -116,7 +116,7 @@ def test_a_word_of_one_kind_is_one_of_all(ddbfs, crm_table, write_map, accounts)
     }
     assert "warning" not in said.stderr
     account, user = re.findall(r"// (.*)\n\s*\"(?:account|user)\":", said.text)
-    assert "accountId" not in account and "Attributes of the records say {accountId}." in user
+    assert "accountId" not in account and "The items have attributes with the values of {accountId}." in user
     content = write_map(said.text)
     ddbfs("check", content, *[f"/all/prod-Crm/items/Account#{each}" for each in accounts])
 
@@ -132,7 +132,7 @@ def test_keys_without_words_are_told(ddbfs, boto, crm_table):
         boto.put_item(TableName=crm_table, Item=text(pk="user_1", sk=key))
     said = ddbfs("map", f"--sample=/tables/{crm_table}/items/user_1/")
     assert "no words were found in the keys that were read" in said.stderr
-    assert "No words were found in the keys of 2 sampled records" in said.text
+    assert "No words were found in the keys of 2 sampled items" in said.text
     assert without_comments(said.text)["tables"]["prod-Crm"]["records"] == {"item": {"pk": "{pk*}", "sk": "{sk*}"}}
 
 

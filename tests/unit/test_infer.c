@@ -1,4 +1,4 @@
-/* From sampled records to key formats. */
+/* From sampled items to key formats. */
 #include "core/draft/infer.h"
 
 #include "core/draft/attribute_clues.h"
@@ -502,7 +502,7 @@ static void test_keys_without_words(void)
     add(&scene, "PK=user_1 SK=order_11 c=d");
     infer(&scene);
     CHECK(scene.table->records == scene.described->records);
-    CHECK_HAS(scene.table->note, "No words were found in the keys of 2 sampled records, such as");
+    CHECK_HAS(scene.table->note, "No words were found in the keys of 2 sampled items, such as");
     end(&scene);
 }
 
@@ -515,8 +515,8 @@ static void test_notes_say_what_the_records_of_the_kind_say(void)
     add(&scene, "PK=ORG#acme2 SK=NOTE#7 text=x");
     infer(&scene);
     CHECK_TEXT(scene.table->records->note,
-               "2 of 3 sampled records. Attributes of the records say {org}.");
-    CHECK_TEXT(scene.table->records->next->note, "1 of 3 sampled records.");
+               "2 of 3 sampled items. The items have attributes with the values of {org}.");
+    CHECK_TEXT(scene.table->records->next->note, "1 of 3 sampled items.");
     end(&scene);
 }
 
@@ -528,10 +528,10 @@ static void test_notes_say_on_what_it_rests(void)
     add(&scene, "PK=USER#2 SK=PROFILE");
     add(&scene, "PK=?? SK=x");
     infer(&scene);
-    CHECK_TEXT(scene.table->records->note, "2 of 3 sampled records.");
+    CHECK_TEXT(scene.table->records->note, "2 of 3 sampled items.");
     CHECK_TEXT(scene.table->records->next->note,
-               "What none of the kinds above fits, by its whole keys: 1 of 3 sampled records.");
-    CHECK_HAS(scene.table->note, "\"mtime\": updated_at is a date in all of the 1 sampled record "
+               "All items that fit no kind above, by their whole keys: 1 of 3 sampled items.");
+    CHECK_HAS(scene.table->note, "\"mtime\": updated_at is a date in all of the 1 sampled item "
                                  "that has it.");
     end(&scene);
 }
@@ -549,11 +549,11 @@ static void test_more_records_than_are_looked_at_are_counted(void)
 {
     struct scene scene;
     begin(&scene, KEYS);
-    for (int i = 0; i < INFER_MOST_RECORDS + 5; i++)
+    for (int i = 0; i < INFER_MOST_ITEMS + 5; i++)
         add(&scene, "PK=USER#1 SK=PROFILE");
-    CHECK_INT(inference_count(scene.inference), INFER_MOST_RECORDS + 5);
+    CHECK_INT(inference_count(scene.inference), INFER_MOST_ITEMS + 5);
     infer(&scene);
-    CHECK_TEXT(scene.table->records->note, "2000 of 2000 sampled records.");
+    CHECK_TEXT(scene.table->records->note, "2000 of 2000 sampled items.");
     CHECK_HAS(scene.table->note, "(of 2005 that were read)");
     end(&scene);
 }
@@ -638,7 +638,7 @@ static void test_the_shops_of_the_example(void)
                            "secret: access_token\n");
 }
 
-/* Random designs: every sampled record is of one kind, and its keys are rebuilt from its parts. */
+/* Random designs: every sampled item is of one kind, and its keys are rebuilt from its parts. */
 
 static uint64_t state;
 
