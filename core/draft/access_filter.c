@@ -33,9 +33,9 @@ static void access_filter_take_out(struct access_filter *filter, size_t at)
 static const char *access_filter_value(struct access_filter *filter, struct json name,
                                        struct format *value)
 {
-    struct import_reader *reading = filter->reading;
-    const char *text = import_reader_text(reading, name);
-    const char *part = text ? attribute_parts_of(filter->names, span_text(text)) : NULL;
+    struct import_reader *reader = filter->reader;
+    const char *text = import_reader_text(reader, name);
+    const char *part = text ? attribute_parts_find(filter->names, span_text(text)) : NULL;
     struct json parameter = access_filter_find_declared(filter, name);
     enum value_type type;
     size_t at = 0;
@@ -45,12 +45,12 @@ static const char *access_filter_value(struct access_filter *filter, struct json
         return "its filter uses what is no parameter of the pattern, or uses one twice";
     access_filter_take_out(filter, at);
     part = filter->name(filter->context, part);
-    value->pieces = arena_array(reading->arena, 1, sizeof *value->pieces);
+    value->pieces = arena_array(reader->arena, 1, sizeof *value->pieces);
     if (!part || !value->pieces)
         return no_memory;
     value->pieces[value->count++] = (struct format_piece){.param = part};
     if (access_filter_find_type(parameter, &type) &&
-        !import_reader_add_param_type(reading, filter->table, part, type))
+        !import_reader_add_param_type(reader, filter->table, part, type))
         return "its filter's parameter is of another type elsewhere in the table";
     return NULL;
 }
@@ -81,7 +81,7 @@ static const char *access_filter_read_list(struct access_filter *filter, struct 
 {
     struct json params = json_member(condition, "params");
     const char *wrong = json_count(params) ? NULL : "its filter's \"in\" has no \"params\"";
-    out->list = arena_array(filter->reading->arena, json_count(params), sizeof *out->list);
+    out->list = arena_array(filter->reader->arena, json_count(params), sizeof *out->list);
     if (!wrong && !out->list)
         return no_memory;
     for (struct json each = json_first(params); !wrong && json_present(each);
@@ -127,7 +127,7 @@ static bool access_filter_find_op(struct json condition, enum cond_op *op)
 static const char *access_filter_read_condition(struct access_filter *filter, struct json condition,
                                                 struct declared_condition *out)
 {
-    out->target = import_reader_text(filter->reading, json_member(condition, "field"));
+    out->target = import_reader_text(filter->reader, json_member(condition, "field"));
     if (!out->target || !access_filter_find_op(condition, &out->op))
         return "its filter has a condition that a map does not have";
     switch (out->op) {
@@ -147,13 +147,13 @@ static const char *access_filter_read_condition(struct access_filter *filter, st
 static const char *access_filter_join(struct access_filter *filter,
                                       struct declared_condition *conditions)
 {
-    struct declared_condition *either = arena_alloc(filter->reading->arena, sizeof *either);
+    struct declared_condition *either = arena_alloc(filter->reader->arena, sizeof *either);
     struct declared_condition **last = either ? &either->children : NULL;
     if (!either)
         return no_memory;
     either->op = COND_OR;
     for (struct declared_condition *next; conditions; conditions = next) {
-        struct declared_condition *one = arena_alloc(filter->reading->arena, sizeof *one);
+        struct declared_condition *one = arena_alloc(filter->reader->arena, sizeof *one);
         if (!one)
             return no_memory;
         next = conditions->next;
@@ -177,7 +177,7 @@ const char *access_filter_read(struct access_filter *filter, struct json express
         wrong = "its filter joins its conditions neither by AND nor by OR";
     for (struct json each = json_first(conditions); !wrong && json_present(each);
          each = json_next(each)) {
-        *last = arena_alloc(filter->reading->arena, sizeof **last);
+        *last = arena_alloc(filter->reader->arena, sizeof **last);
         if (!*last)
             return no_memory;
         wrong = access_filter_read_condition(filter, each, *last);

@@ -2,15 +2,15 @@
 #ifndef DDBFS_CORE_DRAFT_ACCESS_FILTER_H
 #define DDBFS_CORE_DRAFT_ACCESS_FILTER_H
 
-#include "core/draft/attribute_parts.h"
 #include "core/draft/import_reader.h"
+#include "core/draft/key_template.h"
 
 /* What the caller may call a parameter of the path; NULL when memory ran out. */
 typedef const char *access_filter_name_fn(void *context, const char *parameter);
 
 /* All borrowed but STEPS, which the caller cleans up. */
 struct access_filter {
-    struct import_reader *reading;
+    struct import_reader *reader;
     struct declared_table *table;
     struct attribute_parts *names;
     struct json declared; /* the pattern's "parameters" */

@@ -13,7 +13,7 @@ struct pattern_path {
 
 /* A pattern, and the path that is made of it. */
 struct maker {
-    struct import_reader *reading;
+    struct import_reader *reader;
     struct declared_table *table;
     const struct declared_record *record;
     const struct declared_index *index; /* or NULL */
@@ -29,7 +29,7 @@ struct maker {
 
 static bool access_pattern_leave_out(struct maker *maker, const char *why, const char *what)
 {
-    import_reader_leave_out(maker->reading, maker->pattern, "%s%s%s%s", why, what ? " \"" : "",
+    import_reader_leave_out(maker->reader, maker->pattern, "%s%s%s%s", why, what ? " \"" : "",
                             what ? what : "", what ? "\"" : "");
     return false;
 }
@@ -73,7 +73,7 @@ static size_t access_pattern_find_parameter(const struct maker *maker, const cha
 /* The name of the pattern, where it has one: what a person looks for in the map. */
 static const char *access_pattern_pattern_name(struct maker *maker)
 {
-    const char *name = import_reader_text(maker->reading, json_member(maker->pattern, "name"));
+    const char *name = import_reader_text(maker->reader, json_member(maker->pattern, "name"));
     if (!name)
         access_pattern_leave_out(maker, "it has no name", NULL);
     return name;
@@ -83,7 +83,7 @@ static bool access_pattern_read_parameters(struct maker *maker)
 {
     struct json list = json_member(maker->pattern, "parameters");
     for (struct json each = json_first(list); json_present(each); each = json_next(each)) {
-        const char *name = import_reader_text(maker->reading, json_member(each, "name"));
+        const char *name = import_reader_text(maker->reader, json_member(each, "name"));
         if (!name)
             return access_pattern_leave_out(maker, "a parameter has no name", NULL);
         if (json_string_is(json_member(each, "type"), SPAN_LITERAL("entity")))
@@ -91,7 +91,7 @@ static bool access_pattern_read_parameters(struct maker *maker)
                                             "a whole entity is no parameter of a path:", name);
         if (maker->count == MAX_PARAMETERS)
             return access_pattern_leave_out(maker, "it has more parameters than a path", NULL);
-        const char *part = attribute_parts_of(maker->names, span_text(name));
+        const char *part = attribute_parts_find(maker->names, span_text(name));
         if (!part)
             return false;
         if (access_pattern_find_parameter(maker, part) < maker->count)
@@ -190,14 +190,14 @@ static const char *access_pattern_range_name(struct maker *maker, const char *pa
     if (!access_pattern_is_part(maker, parameter))
         return parameter;
     buf_printf(&name, "%s %s", parameter, ending);
-    return attribute_parts_of(maker->names, buf_span(&name));
+    return attribute_parts_find(maker->names, buf_span(&name));
 }
 
 /* Appends the first COUNT pieces of FORMAT, and a parameter. */
 static struct format access_pattern_value_of(struct maker *maker, const struct format *format,
                                              size_t count, const char *parameter)
 {
-    struct arena *arena = maker->reading->arena;
+    struct arena *arena = maker->reader->arena;
     struct format value = {.pieces = arena_array(arena, count + 1, sizeof *value.pieces)};
     for (size_t i = 0; value.pieces && i < count; i++) {
         struct format_piece piece = format->pieces[i];
@@ -225,7 +225,7 @@ static bool access_pattern_is_stated(const struct format *format, size_t count)
 static bool access_pattern_add_range(struct maker *maker, const struct range *range,
                                      enum cond_op op, const char *first, const char *second)
 {
-    struct declared_condition *where = arena_alloc(maker->reading->arena, sizeof *where);
+    struct declared_condition *where = arena_alloc(maker->reader->arena, sizeof *where);
     if (!where)
         return false;
     bool whole = op == COND_BEGINS && !access_pattern_is_stated(range->format, range->said);
@@ -296,8 +296,8 @@ static void access_pattern_make_path(struct maker *maker, const char *name, cons
     buf_add_text(&text, maker->filter_steps ? maker->filter_steps : "");
     if (list)
         buf_add_char(&text, '/');
-    maker->reading->arena->failed = maker->reading->arena->failed || text.failed;
-    maker->path->path = arena_text(maker->reading->arena, buf_span(&text));
+    maker->reader->arena->failed = maker->reader->arena->failed || text.failed;
+    maker->path->path = arena_text(maker->reader->arena, buf_span(&text));
     maker->path->list = list;
 }
 
@@ -305,7 +305,7 @@ static void access_pattern_make_path(struct maker *maker, const char *name, cons
  * partition key. */
 static void access_pattern_add_kinds(struct maker *maker, bool several)
 {
-    struct arena *arena = maker->reading->arena;
+    struct arena *arena = maker->reader->arena;
     struct declared_path *path = maker->path;
     size_t room = 0, count;
     const struct declared_record *record;
@@ -332,7 +332,7 @@ static void access_pattern_add_note(struct maker *maker)
     CLEAN_UP(buf_clean_up) struct buf note = {0};
     struct json id = json_member(maker->pattern, "pattern_id");
     const char *words =
-        import_reader_text(maker->reading, json_member(maker->pattern, "description"));
+        import_reader_text(maker->reader, json_member(maker->pattern, "description"));
     buf_add_text(&note, "Access pattern");
     if (json_is(id, JSON_NUMBER)) {
         buf_add_char(&note, ' ');
@@ -340,8 +340,8 @@ static void access_pattern_add_note(struct maker *maker)
     }
     if (words)
         buf_printf(&note, ": %s", words);
-    maker->reading->arena->failed = maker->reading->arena->failed || note.failed;
-    maker->path->note = arena_text(maker->reading->arena, buf_span(&note));
+    maker->reader->arena->failed = maker->reader->arena->failed || note.failed;
+    maker->path->note = arena_text(maker->reader->arena, buf_span(&note));
 }
 
 static void access_pattern_add_path(struct maker *maker)
@@ -402,7 +402,7 @@ static bool access_pattern_make_query(struct maker *maker, const char *name)
 {
     struct json range_condition = json_member(maker->pattern, "range_condition");
     struct json returns = json_member(maker->pattern, "return_type");
-    const char *condition = import_reader_text(maker->reading, range_condition);
+    const char *condition = import_reader_text(maker->reader, range_condition);
     enum cond_op op = COND_EQ;
     if (condition && !access_pattern_find_condition(maker, condition, &op))
         return false;
@@ -445,7 +445,7 @@ static bool access_pattern_is_understood(struct maker *maker)
         bool found = json_is(json_next(name), JSON_NULL);
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
             found = found || json_string_is(name, span_text(known[i]));
-        const char *text = found ? NULL : import_reader_text(maker->reading, name);
+        const char *text = found ? NULL : import_reader_text(maker->reader, name);
         if (!found)
             return access_pattern_leave_out(
                 maker, "it says what no path is made of yet:", text ? text : "");
@@ -465,7 +465,7 @@ static bool access_pattern_read_filter(struct maker *maker)
     if (!json_present(expression) || json_is(expression, JSON_NULL))
         return true;
     CLEAN_UP(buf_clean_up) struct buf steps = {0};
-    struct access_filter filter = {.reading = maker->reading,
+    struct access_filter filter = {.reader = maker->reader,
                                    .table = maker->table,
                                    .names = maker->names,
                                    .declared = json_member(maker->pattern, "parameters"),
@@ -476,24 +476,24 @@ static bool access_pattern_read_filter(struct maker *maker)
     const char *wrong = access_filter_read(&filter, expression);
     steps = filter.steps;
     maker->filters = filter.conditions;
-    maker->filter_steps = arena_text(maker->reading->arena, buf_span(&steps));
-    maker->reading->arena->failed = maker->reading->arena->failed || steps.failed;
+    maker->filter_steps = arena_text(maker->reader->arena, buf_span(&steps));
+    maker->reader->arena->failed = maker->reader->arena->failed || steps.failed;
     return !wrong || access_pattern_leave_out(maker, wrong, NULL);
 }
 
-void access_pattern_read(struct import_reader *reading, struct declared_table *table,
+void access_pattern_read(struct import_reader *reader, struct declared_table *table,
                          const struct declared_record *record, struct attribute_parts *names,
                          struct json pattern)
 {
     struct maker maker = {
-        .reading = reading, .table = table, .record = record, .names = names, .pattern = pattern};
+        .reader = reader, .table = table, .record = record, .names = names, .pattern = pattern};
     const char *name = access_pattern_pattern_name(&maker);
-    const char *operation = import_reader_text(reading, json_member(pattern, "operation"));
-    const char *index = import_reader_text(reading, json_member(pattern, "index_name"));
+    const char *operation = import_reader_text(reader, json_member(pattern, "operation"));
+    const char *index = import_reader_text(reader, json_member(pattern, "index_name"));
     bool query = operation && strcmp(operation, "Query") == 0;
     bool get =
         operation && (strcmp(operation, "GetItem") == 0 || strcmp(operation, "BatchGetItem") == 0);
-    struct pattern_path *made = arena_alloc(reading->arena, sizeof *made);
+    struct pattern_path *made = arena_alloc(reader->arena, sizeof *made);
     if (!name || !made)
         return;
     made->pattern = pattern;
@@ -513,12 +513,12 @@ void access_pattern_read(struct import_reader *reading, struct declared_table *t
 }
 
 /* Whether TABLE compiles; else why not, in WHY. */
-static bool access_pattern_compiles(struct import_reader *reading,
+static bool access_pattern_compiles(struct import_reader *reader,
                                     const struct declared_table *table, struct buf *why)
 {
     struct findings findings = {0};
     const struct model *model = compile_table(table, &findings);
-    reading->arena->failed = reading->arena->failed || findings.no_memory;
+    reader->arena->failed = reader->arena->failed || findings.no_memory;
     if (!model && findings.count > 0)
         buf_add_text(why, findings.items[0].text);
     findings_clean_up(&findings);
@@ -527,34 +527,33 @@ static bool access_pattern_compiles(struct import_reader *reading,
     return model;
 }
 
-bool access_patterns_try(struct import_reader *reading, struct declared_table *table,
-                         struct json at)
+bool access_patterns_try(struct import_reader *reader, struct declared_table *table, struct json at)
 {
     CLEAN_UP(buf_clean_up) struct buf why = {0};
     struct declared_path *path = table->paths, **last = &table->paths;
-    if (path && access_pattern_compiles(reading, table, &why))
+    if (path && access_pattern_compiles(reader, table, &why))
         return true;
     bool has_paths = table->has_paths;
     table->paths = NULL;
     table->has_paths = true;
     buf_truncate(&why, 0);
-    bool whole = access_pattern_compiles(reading, table, &why);
+    bool whole = access_pattern_compiles(reader, table, &why);
     table->has_paths = has_paths;
     if (!whole)
-        import_reader_leave_out(reading, at, "%s", buf_text(&why));
+        import_reader_leave_out(reader, at, "%s", buf_text(&why));
     while (whole && path) { /* each by itself: no two of them share a directory */
         struct declared_path *next = path->next;
         struct declared_path *others = table->paths;
         buf_truncate(&why, 0);
         path->next = NULL;
         table->paths = path;
-        bool fits = access_pattern_compiles(reading, table, &why);
+        bool fits = access_pattern_compiles(reader, table, &why);
         table->paths = others;
         if (fits) {
             *last = path;
             last = &path->next;
         } else {
-            import_reader_leave_out(reading, ((struct pattern_path *)path)->pattern, "%s",
+            import_reader_leave_out(reader, ((struct pattern_path *)path)->pattern, "%s",
                                     buf_text(&why));
         }
         path = next;

@@ -25,10 +25,10 @@ void blueprint_add_attribute(struct blueprint *blueprint, struct json at, const 
     if (!name || !type)
         return;
     if (!blueprint_find_type(type, &found))
-        import_reader_leave_out(blueprint->reading, at,
+        import_reader_leave_out(blueprint->reader, at,
                                 "a key attribute is of type S, N or B, and not \"%s\"", type);
     else if (blueprint->attribute_count == BLUEPRINT_MAX_ATTRIBUTES)
-        import_reader_leave_out(blueprint->reading, at, "a table has at most %d key attributes",
+        import_reader_leave_out(blueprint->reader, at, "a table has at most %d key attributes",
                                 BLUEPRINT_MAX_ATTRIBUTES);
     else
         blueprint->attributes[blueprint->attribute_count++] =
@@ -49,16 +49,16 @@ static bool blueprint_has_key(const struct key_schema *keys, const char *name)
 bool blueprint_add_key(struct blueprint *blueprint, struct json at, struct key_schema *keys,
                        const char *name, bool sort)
 {
-    struct import_reader *reading = blueprint->reading;
+    struct import_reader *reader = blueprint->reader;
     if (!name)
         return false;
     const enum value_type *type = blueprint_type_of(blueprint, name);
     bool fits = false;
     if (!type)
-        import_reader_leave_out(reading, at, "the type of the key attribute \"%s\" is not said",
+        import_reader_leave_out(reader, at, "the type of the key attribute \"%s\" is not said",
                                 name);
     else if (blueprint_has_key(keys, name))
-        import_reader_leave_out(reading, at, "\"%s\" stands twice in one key", name);
+        import_reader_leave_out(reader, at, "\"%s\" stands twice in one key", name);
     else
         fits = true;
     if (!fits)
@@ -83,7 +83,7 @@ bool blueprint_projection(struct blueprint *blueprint, struct json at, const cha
             return true;
     *out = PROJECTS_SOME;
     if (projection_type)
-        import_reader_leave_out(blueprint->reading, at,
+        import_reader_leave_out(blueprint->reader, at,
                                 "an index projects ALL, INCLUDE or KEYS_ONLY, and not \"%s\"",
                                 projection_type);
     return false;
@@ -100,21 +100,21 @@ static bool blueprint_has_index(const struct blueprint *blueprint, struct span n
 void blueprint_add_index(struct blueprint *blueprint, struct json at,
                          const struct index_info *index)
 {
-    struct import_reader *reading = blueprint->reading;
+    struct import_reader *reader = blueprint->reader;
     const struct key_schema *keys = &index->keys;
     if (keys->partition_count == 0)
-        import_reader_leave_out(reading, at, "this index has no partition key");
+        import_reader_leave_out(reader, at, "this index has no partition key");
     else if (index->local &&
              (blueprint->keys.partition_count == 0 ||
               !span_equal(keys->partition[0].name, blueprint->keys.partition[0].name)))
-        import_reader_leave_out(reading, at, "a local index has the table's partition key");
+        import_reader_leave_out(reader, at, "a local index has the table's partition key");
     else if (index->local && keys->sort_count == 0)
-        import_reader_leave_out(reading, at, "a local index has a sort key");
+        import_reader_leave_out(reader, at, "a local index has a sort key");
     else if (blueprint_has_index(blueprint, index->name))
-        import_reader_leave_out(reading, at, "there is another index called \"%s\"",
+        import_reader_leave_out(reader, at, "there is another index called \"%s\"",
                                 index->name.data);
     else if (blueprint->index_count == BLUEPRINT_MAX_INDEXES)
-        import_reader_leave_out(reading, at, "a table has at most %d indexes",
+        import_reader_leave_out(reader, at, "a table has at most %d indexes",
                                 BLUEPRINT_MAX_INDEXES);
     else
         blueprint->indexes[blueprint->index_count++] = *index;
@@ -122,9 +122,9 @@ void blueprint_add_index(struct blueprint *blueprint, struct json at,
 
 struct declared_table *blueprint_declare(struct blueprint *blueprint, const char *name)
 {
-    struct import_reader *reading = blueprint->reading;
+    struct import_reader *reader = blueprint->reader;
     if (blueprint->broken || blueprint->keys.partition_count == 0) {
-        import_reader_leave_out(reading, blueprint->at, "the key of this table is not known");
+        import_reader_leave_out(reader, blueprint->at, "the key of this table is not known");
         return NULL;
     }
     const struct table_info info = {.keys = blueprint->keys,
@@ -132,9 +132,9 @@ struct declared_table *blueprint_declare(struct blueprint *blueprint, const char
                                     .index_count = blueprint->index_count,
                                     .item_count = -1, /* nobody was asked */
                                     .size_bytes = -1};
-    struct declared_table *described = generic_view_declare_table(reading->arena, name, &info);
+    struct declared_table *described = generic_view_declare_table(reader->arena, name, &info);
     struct declared_table *table =
-        described ? import_reader_add_table(reading, blueprint->at, name, name) : NULL;
+        described ? import_reader_add_table(reader, blueprint->at, name, name) : NULL;
     if (!table)
         return NULL;
     described->path_name = table->path_name;

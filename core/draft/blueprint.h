@@ -15,7 +15,7 @@ struct blueprint_attribute {
 };
 
 struct blueprint {
-    struct import_reader *reading;
+    struct import_reader *reader;
     struct json at; /* where the table stands */
     struct blueprint_attribute attributes[BLUEPRINT_MAX_ATTRIBUTES];
     size_t attribute_count;

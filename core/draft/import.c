@@ -1,12 +1,10 @@
 #include "core/draft/import.h"
 
-#include "core/draft/import_data_model.h"
-#include "core/draft/import_electrodb.h"
-#include "core/draft/import_onetable.h"
-#include "core/draft/import_toolbox.h"
-#include "core/draft/import_workbench.h"
+#include "core/draft/declare.h"
+#include "core/draft/drafted_paths.h"
+#include "core/draft/import_reader.h"
 
-/* Every format that is known: a model is of exactly one of them. */
+/* A model is of exactly one of these formats. */
 static const struct import_format *const formats[] = {
     &data_model_format, &electrodb_format, &onetable_format,
     &toolbox_format,    &workbench_format, NULL,
@@ -21,8 +19,8 @@ static bool import_is_map(struct json root)
 static bool import_refuse_map(const char *file, struct error *err)
 {
     return error_set(err, ERROR_INVALID,
-                     "%s: this is a map already, and no model: give it with --map, or to "
-                     "\"ddbfs check\"",
+                     "%s: nothing was imported; this is a map, not a model; pass it to --map, or "
+                     "to \"ddbfs check\"",
                      file);
 }
 
@@ -50,14 +48,14 @@ static bool import_refuse_infrastructure(const char *file, struct span text, str
     return false;
 }
 
-/* The format that recognises ROOT; NULL with an error when none does, or several do. */
-static const struct import_format *import_recognise(const char *file, struct json root,
-                                                    struct error *err)
+/* The one format that recognizes ROOT; else NULL with an error. */
+static const struct import_format *import_find_format(const char *file, struct json root,
+                                                      struct error *err)
 {
     const struct import_format *found = NULL;
-    size_t count = 0;
+    size_t count = 0, listed = 0;
     for (size_t i = 0; formats[i]; i++) {
-        if (!formats[i]->recognises(root))
+        if (!formats[i]->recognizes(root))
             continue;
         found = formats[i];
         count++;
@@ -72,56 +70,44 @@ static const struct import_format *import_recognise(const char *file, struct jso
     if (count == 0 && import_refuse_infrastructure(file, text, err))
         return NULL;
     error_set(err, ERROR_INVALID,
-              count ? "%s: this could be more than one model: make it one of"
-                    : "%s: this is no model that can be imported; these can:",
+              count
+                  ? "%s: nothing was imported; the format is ambiguous; reduce the file to one of:"
+                  : "%s: nothing was imported; the format is not known; these can be imported:",
               file);
-    for (size_t i = 0, told = 0; formats[i]; i++)
-        if (count == 0 || formats[i]->recognises(root))
-            error_add(err, "%s %s (%s)", told++ ? ";" : "", formats[i]->name,
+    for (size_t i = 0; formats[i]; i++)
+        if (count == 0 || formats[i]->recognizes(root))
+            error_add(err, "%s %s (%s)", listed++ ? ";" : "", formats[i]->name,
                       formats[i]->looks_for);
     return NULL;
-}
-
-/* A table of a map has kinds of record. */
-static void import_drop_empty_tables(struct imported *out)
-{
-    struct declared_table **next = &out->tables;
-    while (*next)
-        if ((*next)->records)
-            next = &(*next)->next;
-        else
-            *next = (*next)->next;
-}
-
-/* That some notes were not kept is itself one. */
-static void import_count_notes(struct import_reader *reading)
-{
-    if (reading->notes <= IMPORT_MAX_NOTES)
-        return;
-    CLEAN_UP(buf_clean_up) struct buf why = {0};
-    buf_printf(&why, "%zu more were left out, which are not listed",
-               reading->notes - IMPORT_MAX_NOTES);
-    struct left_out *note = arena_alloc(reading->arena, sizeof *note);
-    if (note)
-        *note = (struct left_out){"everywhere", arena_text(reading->arena, buf_span(&why)), NULL};
-    *reading->next_left_out = note;
 }
 
 static bool import_read_model(struct arena *arena, const char *file, const struct json_doc *doc,
                               struct imported *out, struct error *err)
 {
-    const struct import_format *format = import_recognise(file, json_root(doc), err);
+    const struct import_format *format = import_find_format(file, json_root(doc), err);
     if (!format)
         return false;
     *out = (struct imported){.format = format->name};
-    struct import_reader reading = {.arena = arena,
-                                    .doc = doc,
-                                    .out = out,
-                                    .next_table = &out->tables,
-                                    .next_left_out = &out->left_out};
-    format->read(&reading, json_root(doc));
-    import_drop_empty_tables(out);
-    import_count_notes(&reading);
+    struct import_reader reader = {.arena = arena,
+                                   .doc = doc,
+                                   .out = out,
+                                   .next_table = &out->tables,
+                                   .next_left_out = &out->left_out};
+    format->read(&reader, json_root(doc));
+    for (struct declared_table **next = &out->tables; *next;)
+        if ((*next)->records)
+            next = &(*next)->next;
+        else
+            *next = (*next)->next; /* a map's table has at least one kind of item */
+    if (reader.notes > IMPORT_MAX_NOTES) {
+        CLEAN_UP(buf_clean_up) struct buf why = {0};
+        buf_printf(&why, "%zu more were left out and are not listed",
+                   reader.notes - IMPORT_MAX_NOTES);
+        struct left_out *note = arena_alloc(arena, sizeof *note);
+        if (note)
+            *note = (struct left_out){"everywhere", declare_text(arena, &why), NULL};
+        *reader.next_left_out = note;
+    }
     if (arena->failed)
         return error_no_memory(err);
     if (!out->tables && out->left_out)
@@ -131,21 +117,17 @@ static bool import_read_model(struct arena *arena, const char *file, const struc
            error_set(err, ERROR_INVALID, "%s: this %s describes no table", file, format->name);
 }
 
-/* What no strict JSON is may be a map, which has comments. */
-static bool import_is_map_text(struct span text)
-{
-    struct json_doc doc;
-    struct json_fault fault = {0};
-    bool map = json_parse(&doc, text, JSON_COMMENTS, &fault) && import_is_map(json_root(&doc));
-    json_clean_up(&doc);
-    return map;
-}
-
+/* Sets ERR for a TEXT that is no JSON. It may be a map, which has comments. */
 static bool import_refuse_text(const char *file, struct span text, const struct json_doc *doc,
                                const struct json_fault *fault, struct error *err)
 {
     struct json_position at = {0};
-    if (import_is_map_text(text))
+    struct json_doc commented;
+    struct json_fault ignored = {0};
+    bool map = json_parse(&commented, text, JSON_COMMENTS, &ignored) &&
+               import_is_map(json_root(&commented));
+    json_clean_up(&commented);
+    if (map)
         return import_refuse_map(file, err);
     if (import_refuse_infrastructure(file, text, err))
         return false;
@@ -172,4 +154,156 @@ bool import_model(struct arena *arena, const char *file, struct span text, struc
         import_refuse_text(file, text, &doc, &fault, err);
     json_clean_up(&doc);
     return done;
+}
+
+/* One name for one part. Kinds may have the same format of the table's partition key with other
+ * names of its parts: "account#{id}" and "account#{accountId}". Items of these kinds share
+ * partitions, so that each such part gets one name, unless some kind has that name elsewhere. */
+
+/* A part of the partition keys of all kinds that have the same format as FIRST. */
+struct shared_part {
+    struct arena *arena;
+    struct declared_table *table;
+    struct declared_record *first;
+    size_t piece;
+};
+
+/* The part's name in KIND; NULL when the kind's partition key has another format. */
+static const char *import_find_part(const struct shared_part *part,
+                                    const struct declared_record *kind)
+{
+    const struct format *format = &kind->keys[0].format;
+    return format_alike(&part->first->keys[0].format, format) ? format->pieces[part->piece].param
+                                                              : NULL;
+}
+
+/* Counts the pieces of FORMAT that are the part NAME, and renames them unless RENAMED is NULL. */
+static size_t import_rename_in_format(struct format *format, const char *name, const char *renamed)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < format->count; i++) {
+        const char **param = &format->pieces[i].param;
+        if (!*param || strcmp(*param, name) != 0)
+            continue;
+        count++;
+        *param = renamed ? renamed : *param;
+    }
+    return count;
+}
+
+/* The same in KIND's formats of an index's keys. The key's common format is a whole key of the
+ * table, which is not counted. */
+static size_t import_rename_in_index(struct declared_key *keys, size_t key_count,
+                                     const struct declared_record *kind, const char *name,
+                                     const char *renamed)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < key_count; i++) {
+        struct declared_kind_format *each = keys[i].by_kind;
+        while (each && strcmp(each->kind, kind->name) != 0)
+            each = each->next;
+        if (each)
+            count += import_rename_in_format(&each->format, name, renamed);
+    }
+    return count;
+}
+
+/* The same in all keys of KIND. */
+static size_t import_rename_in_kind(const struct declared_table *table,
+                                    struct declared_record *kind, const char *name,
+                                    const char *renamed)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < kind->key_count; i++)
+        count += import_rename_in_format(&kind->keys[i].format, name, renamed);
+    for (struct declared_index *index = table->indexes; index; index = index->next)
+        count +=
+            import_rename_in_index(index->partition, index->partition_count, kind, name, renamed) +
+            import_rename_in_index(index->sort, index->sort_count, kind, name, renamed);
+    return count;
+}
+
+/* Whether the table declares a parameter called NAME, which holds for all parts of that name. */
+static bool import_has_param(const struct declared_table *table, const char *name)
+{
+    for (const struct declared_param *each = table->params; each; each = each->next)
+        if (strcmp(each->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the part can have NAME in all kinds. */
+static bool import_name_suits(const struct shared_part *part, const char *name)
+{
+    for (struct declared_record *kind = part->first; kind; kind = kind->next) {
+        const char *own = import_find_part(part, kind);
+        if (own && strcmp(own, name) != 0 &&
+            (import_rename_in_kind(part->table, kind, name, NULL) > 0 ||
+             import_has_param(part->table, own) || import_has_param(part->table, name)))
+            return false;
+    }
+    return true;
+}
+
+/* Gives the part one name in all kinds, if some name suits, and notes the model's own name. */
+static void import_merge_part(const struct shared_part *part)
+{
+    const char *name = NULL;
+    for (struct declared_record *kind = part->first; kind && !name; kind = kind->next) {
+        name = import_find_part(part, kind);
+        if (name && !import_name_suits(part, name))
+            name = NULL;
+    }
+    for (struct declared_record *kind = part->first; kind && name; kind = kind->next) {
+        CLEAN_UP(buf_clean_up) struct buf note = {0};
+        const char *own = import_find_part(part, kind);
+        if (!own || strcmp(own, name) == 0)
+            continue;
+        import_rename_in_kind(part->table, kind, own, name);
+        buf_printf(&note, "%s%sThe model's name of {%s} in these keys is {%s}.",
+                   kind->note ? kind->note : "", kind->note ? " " : "", name, own);
+        kind->note = declare_text(part->arena, &note);
+    }
+}
+
+static void import_merge_parts(struct arena *arena, struct declared_table *table)
+{
+    for (struct declared_record *kind = table->records; kind; kind = kind->next) {
+        const struct format *format = &kind->keys[0].format;
+        const struct declared_record *first = table->records;
+        while (first != kind && !format_alike(&first->keys[0].format, format))
+            first = first->next;
+        if (kind->key_count == 0 || first != kind)
+            continue;
+        for (size_t i = 0; i < format->count; i++)
+            if (format->pieces[i].param)
+                import_merge_part(&(struct shared_part){arena, table, kind, i});
+    }
+}
+
+bool import_draft_map(struct arena *arena, const char *file, const struct imported *imported,
+                      const char *more, struct declared_map *map)
+{
+    CLEAN_UP(buf_clean_up) struct buf note = {0};
+    buf_printf(&note,
+               "A first map, to be edited, imported from %s (%s). docs/map.md describes each "
+               "member; \"ddbfs check\" compares the map with the tables.",
+               file, imported->format);
+    buf_add_text(&note, imported->left_out ? "\nNot all of the model could be imported. Left out:"
+                                           : "\nAll of the model was imported.");
+    for (const struct left_out *each = imported->left_out; each; each = each->next)
+        buf_printf(&note, "\n- %s: %s", each->where, each->why);
+    if (more && more[0])
+        buf_printf(&note, "\nThe live tables differ:\n%s", more);
+    *map = (struct declared_map){.note = declare_text(arena, &note), .tables = imported->tables};
+    bool ok = !arena->failed;
+    for (struct declared_table *table = map->tables; table && ok; table = table->next) {
+        if (!table->note && strcmp(table->base_name, IMPORT_NO_TABLE_NAME) == 0)
+            table->note = "The model does not contain the table's name: write it here.";
+        import_reader_finish_secrets(arena, table);
+        if (!table->paths) /* imported paths have the model's names of parts */
+            import_merge_parts(arena, table);
+        ok = drafted_paths_add(arena, table);
+    }
+    return ok;
 }

@@ -1,18 +1,41 @@
-/* Models of tables that teams have written for other tools, as declarations of a map. Nothing is
- * guessed: what can't be imported is told, with where it stands and why. */
+/* Models of tables that other tools use, as declarations of a map. The import does not guess: each
+ * part of a model that can't be imported is listed, with its place and the reason. */
 #ifndef DDBFS_CORE_DRAFT_IMPORT_H
 #define DDBFS_CORE_DRAFT_IMPORT_H
 
 #include "core/base/error.h"
-#include "core/draft/imported.h"
+#include "core/map/declaration.h"
 
-/* A model of more bytes, or of more values, is refused: a stranger may have written it. */
+/* Larger models are refused: a model may be from an untrusted source. */
 enum { IMPORT_MAX_BYTES = 16 << 20, IMPORT_MAX_VALUES = 1 << 20 };
 
-/* Finds out which format TEXT is in and reads it. All that OUT gets is in ARENA; TEXT may go
- * afterwards. FILE names it in errors. False when it is no JSON, when no format (or more than one)
- * recognises it, when not one table came of it, or when memory ran out. */
+/* The name of a table whose model has no name: the user has to replace it. */
+#define IMPORT_NO_TABLE_NAME "NAME-OF-THE-TABLE"
+
+/* A part of a model that was not imported. */
+struct left_out {
+    const char *where; /* "line 12, models.User.sk.value" */
+    const char *why;   /* a phrase */
+    struct left_out *next;
+};
+
+/* All of it is in the given arena. */
+struct imported {
+    const char *format;            /* the model's format: "OneTable schema" */
+    struct declared_table *tables; /* records and indexes, in the file's order */
+    struct left_out *left_out;     /* in the order of finding; NULL when all was imported */
+};
+
+/* Recognizes the format of TEXT and reads it. OUT is in ARENA; TEXT is copied. FILE is its name in
+ * errors. False when TEXT is no JSON, when not exactly one format recognizes it, when it has no
+ * table that can be imported, or when memory ran out. */
 bool import_model(struct arena *arena, const char *file, struct span text, struct imported *out,
                   struct error *err);
+
+/* Makes the tables of IMPORTED, from the model FILE, a map without environments. Its note lists
+ * what was left out, and MORE (or NULL), which has whole sentences in a line each. False when
+ * memory ran out. */
+bool import_draft_map(struct arena *arena, const char *file, const struct imported *imported,
+                      const char *more, struct declared_map *map);
 
 #endif

@@ -1,19 +1,19 @@
-#include "core/draft/import_data_model.h"
-
+/* The schema.json that AWS's dynamodb-mcp-server makes of a data model: tables, entities with the
+ * templates of their keys, indexes, and access patterns, of which those that read by a key become
+ * paths. */
 #include "core/draft/access_pattern.h"
 #include "core/draft/imported_kinds.h"
-#include "core/draft/imported_secrets.h"
 
 /* One table while it is read. */
 struct data_model_table {
-    struct import_reader *reading;
+    struct import_reader *reader;
     struct attribute_parts names;
     struct declared_table *table;
     const char *keys[2]; /* the table's own key attributes; the second may be NULL */
     struct json entity;  /* whose templates are read */
 };
 
-static bool data_model_recognises(struct json root)
+static bool data_model_recognizes(struct json root)
 {
     struct json tables = json_member(root, "tables");
     if (!json_is(tables, JSON_ARRAY))
@@ -25,13 +25,13 @@ static bool data_model_recognises(struct json root)
 }
 
 /* A text that has to be there, or NULL with a note. */
-static const char *data_model_needed_text(struct import_reader *reading, struct json owner,
+static const char *data_model_needed_text(struct import_reader *reader, struct json owner,
                                           const char *name)
 {
     struct json value = json_member(owner, name);
-    const char *text = import_reader_text(reading, value);
+    const char *text = import_reader_text(reader, value);
     if (!text)
-        import_reader_leave_out(reading, json_present(value) ? value : owner, "\"%s\" needs a text",
+        import_reader_leave_out(reader, json_present(value) ? value : owner, "\"%s\" needs a text",
                                 name);
     return text;
 }
@@ -60,42 +60,41 @@ static enum value_type data_model_template_type(struct json entity, struct span 
 }
 
 /* Reads the template VALUE of a key attribute. */
-static enum kind_key data_model_read_template(struct data_model_table *reader, struct json value,
+static enum kind_key data_model_read_template(struct data_model_table *to, struct json value,
                                               struct format *format, enum value_type *type)
 {
-    const struct key_template_parts parts = {.names = &reader->names,
-                                             .notation = KEY_TEMPLATE_BRACES};
-    const char *text = import_reader_text(reader->reading, value);
+    const struct key_template_parts parts = {.names = &to->names, .notation = KEY_TEMPLATE_BRACES};
+    const char *text = import_reader_text(to->reader, value);
     if (!json_present(value) || json_is(value, JSON_NULL))
         return KIND_KEY_ABSENT;
     const char *wrong =
         text ? key_template_parse(&parts, span_text(text), format) : "it is no text";
     if (wrong) {
-        import_reader_leave_out(reader->reading, value, "this template: %s", wrong);
+        import_reader_leave_out(to->reader, value, "this template: %s", wrong);
         return KIND_KEY_LEFT_OUT;
     }
-    *type = data_model_template_type(reader->entity, span_text(text));
+    *type = data_model_template_type(to->entity, span_text(text));
     return KIND_KEY_FOUND;
 }
 
 /* One attribute's name, or a list of them where a key has several. */
-static void data_model_read_index_side(struct data_model_table *reader, struct json owner,
+static void data_model_read_index_side(struct data_model_table *to, struct json owner,
                                        const char *name, bool sort, struct declared_index *index)
 {
     struct json value = json_member(owner, name);
     bool list = json_is(value, JSON_ARRAY);
     for (struct json each = list ? json_first(value) : value; json_present(each);
          each = list ? json_next(each) : (struct json){0}) {
-        const char *attribute = import_reader_text(reader->reading, each);
+        const char *attribute = import_reader_text(to->reader, each);
         if (attribute)
-            import_reader_add_index_key(reader->reading, each, index, sort, attribute);
+            import_reader_add_index_key(to->reader, each, index, sort, attribute);
         else
-            import_reader_leave_out(reader->reading, each, "\"%s\" needs the name of an attribute",
+            import_reader_leave_out(to->reader, each, "\"%s\" needs the name of an attribute",
                                     name);
     }
 }
 
-static void data_model_read_projection(struct data_model_table *reader, struct json owner,
+static void data_model_read_projection(struct data_model_table *to, struct json owner,
                                        struct declared_index *index)
 {
     struct json projection = json_member(owner, "projection");
@@ -105,20 +104,20 @@ static void data_model_read_projection(struct data_model_table *reader, struct j
         index->projects = PROJECTS_KEYS;
     if (!json_string_is(projection, SPAN_LITERAL("INCLUDE")))
         return;
-    import_reader_add_includes(reader->reading, index, json_member(owner, "included_attributes"));
+    import_reader_add_includes(to->reader, index, json_member(owner, "included_attributes"));
 }
 
-static void data_model_read_indexes(struct data_model_table *reader, struct json list)
+static void data_model_read_indexes(struct data_model_table *to, struct json list)
 {
     for (struct json each = json_first(list); json_present(each); each = json_next(each)) {
-        const char *name = data_model_needed_text(reader->reading, each, "name");
+        const char *name = data_model_needed_text(to->reader, each, "name");
         struct declared_index *index =
-            name ? import_reader_add_index(reader->reading, each, reader->table, name) : NULL;
+            name ? import_reader_add_index(to->reader, each, to->table, name) : NULL;
         if (!index)
             continue;
-        data_model_read_index_side(reader, each, "partition_key", false, index);
-        data_model_read_index_side(reader, each, "sort_key", true, index);
-        data_model_read_projection(reader, each, index);
+        data_model_read_index_side(to, each, "partition_key", false, index);
+        data_model_read_index_side(to, each, "sort_key", true, index);
+        data_model_read_projection(to, each, index);
     }
 }
 
@@ -135,12 +134,11 @@ static struct json data_model_template_at(struct json mapping, const char *name,
 }
 
 /* The template by which a mapping says ATTRIBUTE, if it does. */
-static struct json data_model_find_template(struct data_model_table *reader, struct json mapping,
+static struct json data_model_find_template(struct data_model_table *to, struct json mapping,
                                             const char *attribute)
 {
-    const char *name = import_reader_text(reader->reading, json_member(mapping, "name"));
-    const struct declared_index *index =
-        name ? import_reader_find_index(reader->table, name) : NULL;
+    const char *name = import_reader_text(to->reader, json_member(mapping, "name"));
+    const struct declared_index *index = name ? import_reader_find_index(to->table, name) : NULL;
     for (size_t i = 0; index && i < index->partition_count; i++)
         if (strcmp(index->partition[i].attribute, attribute) == 0)
             return data_model_template_at(mapping, "pk_template", i);
@@ -154,55 +152,55 @@ static struct json data_model_find_template(struct data_model_table *reader, str
 static enum kind_key data_model_find_key(void *context, const char *attribute,
                                          struct format *format, enum value_type *type)
 {
-    struct data_model_table *reader = context;
+    struct data_model_table *to = context;
     struct json template = {0};
-    if (strcmp(attribute, reader->keys[0]) == 0)
-        template = json_member(reader->entity, "pk_template");
-    else if (reader->keys[1] && strcmp(attribute, reader->keys[1]) == 0)
-        template = json_member(reader->entity, "sk_template");
-    struct json each = json_first(json_member(reader->entity, "gsi_mappings"));
+    if (strcmp(attribute, to->keys[0]) == 0)
+        template = json_member(to->entity, "pk_template");
+    else if (to->keys[1] && strcmp(attribute, to->keys[1]) == 0)
+        template = json_member(to->entity, "sk_template");
+    struct json each = json_first(json_member(to->entity, "gsi_mappings"));
     for (; json_present(each) && !json_present(template); each = json_next(each))
-        template = data_model_find_template(reader, each, attribute);
-    return data_model_read_template(reader, template, format, type);
+        template = data_model_find_template(to, each, attribute);
+    return data_model_read_template(to, template, format, type);
 }
 
 /* Mappings to what is no index; and those that write a key of the table in another way than the
  * entity does, which is then what counts. */
-static void data_model_check_mappings(struct data_model_table *reader)
+static void data_model_check_mappings(struct data_model_table *to)
 {
-    struct json mappings = json_member(reader->entity, "gsi_mappings");
+    struct json mappings = json_member(to->entity, "gsi_mappings");
     for (struct json each = json_first(mappings); json_present(each); each = json_next(each)) {
-        const char *name = data_model_needed_text(reader->reading, each, "name");
-        if (name && !import_reader_find_index(reader->table, name))
-            import_reader_leave_out(reader->reading, each, "\"gsi_list\" has no index \"%s\"",
-                                    name);
-        for (size_t i = 0; i < 2 && reader->keys[i]; i++) {
-            struct json own = json_member(reader->entity, i ? "sk_template" : "pk_template");
-            struct json other = data_model_find_template(reader, each, reader->keys[i]);
+        const char *name = data_model_needed_text(to->reader, each, "name");
+        if (name && !import_reader_find_index(to->table, name))
+            import_reader_leave_out(to->reader, each, "\"gsi_list\" has no index \"%s\"", name);
+        for (size_t i = 0; i < 2 && to->keys[i]; i++) {
+            struct json own = json_member(to->entity, i ? "sk_template" : "pk_template");
+            struct json other = data_model_find_template(to, each, to->keys[i]);
             if (json_present(other) && !span_equal(json_raw(own), json_raw(other)))
-                import_reader_leave_out(reader->reading, other,
+                import_reader_leave_out(to->reader, other,
                                         "%s is a key of the table, which has another template",
-                                        reader->keys[i]);
+                                        to->keys[i]);
         }
     }
 }
 
-static void data_model_read_entity(struct data_model_table *reader, struct json name,
+static void data_model_read_entity(struct data_model_table *to, struct json name,
                                    struct json entity)
 {
-    reader->entity = entity;
-    const struct kind kind = {.name = import_reader_text(reader->reading, name),
-                              .at = entity,
-                              .keys = {reader->keys[0], reader->keys[1]},
-                              .key = data_model_find_key,
-                              .context = reader};
+    to->entity = entity;
+    const struct imported_kind kind = {.name = import_reader_text(to->reader, name),
+                                       .at = entity,
+                                       .keys = {to->keys[0], to->keys[1]},
+                                       .key = data_model_find_key,
+                                       .context = to};
     if (!kind.name)
         return;
-    data_model_check_mappings(reader);
-    imported_kinds_add(reader->reading, reader->table, &kind);
+    data_model_check_mappings(to);
+    imported_kinds_add(to->reader, to->table, &kind);
     struct json field = json_first(json_member(entity, "fields"));
     for (; json_present(field); field = json_next(field))
-        imported_secrets_look_at(reader->reading, reader->table, json_member(field, "name"), field);
+        import_reader_add_secret(to->reader, to->table, json_member(field, "name"),
+                                 json_member(field, "name"), field);
 }
 
 static const struct declared_record *data_model_find_record(const struct declared_table *table,
@@ -243,75 +241,74 @@ static void data_model_open_only_kind(struct declared_table *table)
 }
 
 /* Those of the entities that became records. */
-static void data_model_read_patterns(struct data_model_table *reader, struct json entities)
+static void data_model_read_patterns(struct data_model_table *to, struct json entities)
 {
     for (struct json name = json_first(entities); json_present(name);
          name = json_next(json_next(name))) {
         struct json patterns = json_member(json_next(name), "access_patterns");
-        const char *kind = import_reader_text(reader->reading, name);
+        const char *kind = import_reader_text(to->reader, name);
         const struct declared_record *record =
-            kind ? data_model_find_record(reader->table, kind) : NULL;
+            kind ? data_model_find_record(to->table, kind) : NULL;
         for (struct json each = json_first(patterns); record && json_present(each);
              each = json_next(each))
-            access_pattern_read(reader->reading, reader->table, record, &reader->names, each);
+            access_pattern_read(to->reader, to->table, record, &to->names, each);
     }
 }
 
-static void data_model_read_content(struct data_model_table *reader, struct json table)
+static void data_model_read_content(struct data_model_table *to, struct json table)
 {
     struct json entities = json_member(table, "entities");
     struct json list = json_member(table, "gsi_list");
     if (!json_present(list)) /* where older versions have it */
         list = json_member(json_member(table, "table_config"), "gsi_list");
-    data_model_read_indexes(reader, list);
+    data_model_read_indexes(to, list);
     for (struct json name = json_first(entities); json_present(name);
          name = json_next(json_next(name)))
-        data_model_read_entity(reader, name, json_next(name));
-    if (!reader->table->records)
-        import_reader_leave_out(reader->reading, table,
-                                "this table has no entity that can be imported");
-    imported_kinds_finish(reader->reading, &reader->names, table, reader->table, reader->keys);
-    data_model_open_only_kind(reader->table);
-    data_model_read_patterns(reader, entities);
-    if (!access_patterns_try(reader->reading, reader->table, table))
-        import_reader_drop_table(reader->reading, reader->table);
+        data_model_read_entity(to, name, json_next(name));
+    if (!to->table->records)
+        import_reader_leave_out(to->reader, table, "this table has no entity that can be imported");
+    imported_kinds_finish(to->reader, &to->names, table, to->table, to->keys);
+    data_model_open_only_kind(to->table);
+    data_model_read_patterns(to, entities);
+    if (!access_patterns_try(to->reader, to->table, table))
+        import_reader_drop_table(to->reader, to->table);
 }
 
-static void data_model_read_table(struct import_reader *reading, struct json table)
+static void data_model_read_table(struct import_reader *reader, struct json table)
 {
-    struct data_model_table reader = {.reading = reading};
+    struct data_model_table to = {.reader = reader};
     struct json config = json_member(table, "table_config");
-    const char *name = data_model_needed_text(reading, config, "table_name");
-    const char *partition = data_model_needed_text(reading, config, "partition_key");
-    const char *sort = import_reader_text(reading, json_member(config, "sort_key"));
+    const char *name = data_model_needed_text(reader, config, "table_name");
+    const char *partition = data_model_needed_text(reader, config, "partition_key");
+    const char *sort = import_reader_text(reader, json_member(config, "sort_key"));
     if (!name || !partition)
         return;
     if (sort && strcmp(partition, sort) == 0) {
-        import_reader_leave_out(reading, config, "one attribute can't be both keys of a table");
+        import_reader_leave_out(reader, config, "one attribute can't be both keys of a table");
         return;
     }
-    reader.keys[0] = partition;
-    reader.keys[1] = sort;
-    reader.table = import_reader_add_table(reading, table, name, name);
-    if (reader.table && attribute_parts_init(&reader.names, reading->arena))
-        data_model_read_content(&reader, table);
-    attribute_parts_clean_up(&reader.names);
+    to.keys[0] = partition;
+    to.keys[1] = sort;
+    to.table = import_reader_add_table(reader, table, name, name);
+    if (to.table && attribute_parts_init(&to.names, reader->arena))
+        data_model_read_content(&to, table);
+    attribute_parts_clean_up(&to.names);
 }
 
-static void data_model_read(struct import_reader *reading, struct json root)
+static void data_model_read(struct import_reader *reader, struct json root)
 {
     struct json tables = json_member(root, "tables");
     for (struct json each = json_first(tables); json_present(each); each = json_next(each))
-        data_model_read_table(reading, each);
+        data_model_read_table(reader, each);
     struct json across = json_member(root, "cross_table_access_patterns");
     for (struct json each = json_first(across); json_present(each); each = json_next(each))
-        import_reader_leave_out(reading, each,
+        import_reader_leave_out(reader, each,
                                 "it reads or writes several tables, and a path reads one");
 }
 
 const struct import_format data_model_format = {
     .name = "schema.json of AWS's dynamodb-mcp-server",
     .looks_for = "\"tables\" with \"table_config\" and \"entities\"",
-    .recognises = data_model_recognises,
+    .recognizes = data_model_recognizes,
     .read = data_model_read,
 };

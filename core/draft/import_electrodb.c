@@ -1,14 +1,13 @@
-#include "core/draft/import_electrodb.h"
-
+/* Entities of ElectroDB, whose schemas were written out as JSON: one, a list of them, or an object
+ * of them by name. */
 #include "core/draft/imported_kinds.h"
-#include "core/draft/imported_secrets.h"
 
 /* Which letters a key is written in. */
 enum casing { CASING_LOWER, CASING_UPPER, CASING_NONE };
 
 /* A table of a service while its entities are read. */
 struct service_table {
-    struct import_reader *reading;
+    struct import_reader *reader;
     struct attribute_parts names;
     struct declared_table *table;
     const char *keys[2];
@@ -44,7 +43,7 @@ static bool electrodb_is_entity(struct json value)
            json_is(json_member(value, "indexes"), JSON_OBJECT);
 }
 
-static bool electrodb_recognises(struct json root)
+static bool electrodb_recognizes(struct json root)
 {
     struct json first = json_first(root);
     return electrodb_is_entity(root) || (json_is(root, JSON_ARRAY) && electrodb_is_entity(first)) ||
@@ -53,7 +52,7 @@ static bool electrodb_recognises(struct json root)
 
 static bool electrodb_leave_out(struct entity *entity, struct json at, const char *why)
 {
-    import_reader_leave_out(entity->to->reading, at, "%s", why);
+    import_reader_leave_out(entity->to->reader, at, "%s", why);
     return false;
 }
 
@@ -61,7 +60,7 @@ static bool electrodb_leave_out(struct entity *entity, struct json at, const cha
 static const char *electrodb_add_text(const struct entity_key *key, struct format *format,
                                       struct span text)
 {
-    struct arena *arena = key->entity->to->reading->arena;
+    struct arena *arena = key->entity->to->reader->arena;
     char *copy = arena_text(arena, text);
     if (!copy)
         return "out of memory";
@@ -124,7 +123,7 @@ static const char *electrodb_add_attribute(void *context, struct span name, unsi
     if (!wrong)
         wrong = key_template_add_spelled(&entity->to->names, format, name, letters, pad);
     if (!wrong && json_is(type, JSON_ARRAY) && key->casing == CASING_NONE)
-        import_reader_add_values(entity->to->reading, entity->to->table,
+        import_reader_add_values(entity->to->reader, entity->to->table,
                                  format->pieces[format->count - 1].param, type);
     return wrong;
 }
@@ -132,18 +131,18 @@ static const char *electrodb_add_attribute(void *context, struct span name, unsi
 static const char *electrodb_add_sort_prefix(const struct entity_key *key, struct format *format)
 {
     struct json collection = json_member(key->index, "collection");
-    struct import_reader *reading = key->entity->to->reading;
+    struct import_reader *reader = key->entity->to->reader;
     const char *wrong = NULL;
     size_t count = 0;
     if (json_is(collection, JSON_STRING) && !json_string_is(collection, SPAN_LITERAL(""))) {
-        const char *text = import_reader_text(reading, collection);
+        const char *text = import_reader_text(reader, collection);
         return text ? electrodb_add_words(key, format, "$", text) : "its collection has no name";
     }
     if (!json_is(collection, JSON_ARRAY))
         return NULL;
     for (struct json each = json_first(collection); json_present(each) && !wrong;
          each = json_next(each)) {
-        const char *text = import_reader_text(reading, each);
+        const char *text = import_reader_text(reader, each);
         wrong = text ? electrodb_add_words(key, format, count++ ? "#" : "$", text)
                      : "its collection has no name";
     }
@@ -184,7 +183,7 @@ static const char *electrodb_add_prefix(const struct entity_key *key, struct for
 {
     bool alone = !json_present(json_member(key->index, "sk"));
     const char *scope =
-        import_reader_text(key->entity->to->reading, json_member(key->index, "scope"));
+        import_reader_text(key->entity->to->reader, json_member(key->index, "scope"));
     const char *wrong = key->sort ? NULL : electrodb_add_service(key, format);
     if (!wrong && (key->sort || alone))
         wrong = electrodb_add_sort_prefix(key, format);
@@ -199,15 +198,15 @@ static const char *electrodb_add_prefix(const struct entity_key *key, struct for
 static const char *electrodb_add_composite(struct entity_key *key, struct json composite,
                                            struct format *format)
 {
-    struct import_reader *reading = key->entity->to->reading;
+    struct import_reader *reader = key->entity->to->reader;
     const char *wrong = NULL;
     for (struct json each = json_first(composite); json_present(each) && !wrong;
          each = json_next(each)) {
-        const char *name = import_reader_text(reading, each);
+        const char *name = import_reader_text(reader, each);
         if (!name)
             return "its composite attributes are names";
         struct json attribute = json_member(key->entity->attributes, name);
-        const char *label = import_reader_text(reading, json_member(attribute, "label"));
+        const char *label = import_reader_text(reader, json_member(attribute, "label"));
         wrong = electrodb_add_words(key, format, "#", label ? label : name);
         if (!wrong)
             wrong = electrodb_add_text(key, format, SPAN_LITERAL("_"));
@@ -239,19 +238,19 @@ static bool electrodb_is_stored(const struct entity *entity, const char *field)
 /* The template of a key, if it has one: an attribute that is the key itself is one, too. */
 static const char *electrodb_template_of(struct entity_key *key)
 {
-    struct import_reader *reading = key->entity->to->reading;
+    struct import_reader *reader = key->entity->to->reader;
     struct json composite = electrodb_composite_of(key->key), first = json_first(composite);
-    const char *text = import_reader_text(reading, json_member(key->key, "template"));
+    const char *text = import_reader_text(reader, json_member(key->key, "template"));
     if (!text && json_is(composite, JSON_STRING))
-        text = import_reader_text(reading, composite);
-    const char *field = import_reader_text(reading, json_member(key->key, "field"));
-    const char *name = json_count(composite) == 1 ? import_reader_text(reading, first) : NULL;
+        text = import_reader_text(reader, composite);
+    const char *field = import_reader_text(reader, json_member(key->key, "field"));
+    const char *name = json_count(composite) == 1 ? import_reader_text(reader, first) : NULL;
     if (text || !name || !field || strcmp(name, field) != 0 ||
         !electrodb_is_stored(key->entity, field))
         return text;
     CLEAN_UP(buf_clean_up) struct buf whole = {0};
     buf_printf(&whole, "${%s}", name);
-    return arena_text(reading->arena, buf_span(&whole));
+    return arena_text(reader->arena, buf_span(&whole));
 }
 
 static const char *electrodb_add_template(struct entity_key *key, const char *text,
@@ -279,9 +278,9 @@ static const char *electrodb_add_template(struct entity_key *key, const char *te
 /* The one attribute that a key of COMPOSITE is made of. */
 static struct json electrodb_only_attribute(const struct entity_key *key, struct json composite)
 {
-    struct import_reader *reading = key->entity->to->reading;
+    struct import_reader *reader = key->entity->to->reader;
     const char *name = json_count(composite) == 1 && json_is(composite, JSON_ARRAY)
-                           ? import_reader_text(reading, json_first(composite))
+                           ? import_reader_text(reader, json_first(composite))
                            : NULL;
     return name ? json_member(key->entity->attributes, name) : key->last;
 }
@@ -319,7 +318,7 @@ static const char *electrodb_add_number(struct entity_key *key, struct format *f
 {
     struct json composite = electrodb_composite_of(key->key);
     const char *only = format->count == 0 && json_count(composite) == 1
-                           ? import_reader_text(key->entity->to->reading, json_first(composite))
+                           ? import_reader_text(key->entity->to->reader, json_first(composite))
                            : NULL;
     struct span name = format_whole_param(format) ? key->last_name : span_text(only);
     if (name.size == 0)
@@ -368,11 +367,11 @@ static bool electrodb_is_composite(struct json index)
 /* Where the attribute NAME is stored. */
 static const char *electrodb_field_of_attribute(const struct entity *entity, struct json name)
 {
-    struct import_reader *reading = entity->to->reading;
-    const char *text = import_reader_text(reading, name);
+    struct import_reader *reader = entity->to->reader;
+    const char *text = import_reader_text(reader, name);
     struct json stored =
         text ? json_member(json_member(entity->attributes, text), "field") : (struct json){0};
-    return json_present(stored) ? import_reader_text(reading, stored) : text;
+    return json_present(stored) ? import_reader_text(reader, stored) : text;
 }
 
 /* The attribute of SIDE, of a composite index, that is stored as STORED; absent if there is none.
@@ -392,12 +391,12 @@ static struct json electrodb_find_composite(const struct entity *entity, struct 
 static enum kind_key electrodb_read_composite(const struct entity *entity, struct json name,
                                               struct format *format, enum value_type *type)
 {
-    struct import_reader *reading = entity->to->reading;
-    const char *text = import_reader_text(reading, name);
+    struct import_reader *reader = entity->to->reader;
+    const char *text = import_reader_text(reader, name);
     struct json attribute = json_member(entity->attributes, text ? text : "");
     if (!text || !json_present(attribute) ||
         key_template_add_part(&entity->to->names, format, span_text(text))) {
-        import_reader_leave_out(reading, name, "a part is no attribute of the entity");
+        import_reader_leave_out(reader, name, "a part is no attribute of the entity");
         return KIND_KEY_LEFT_OUT;
     }
     *type = electrodb_is_number(attribute) ? VALUE_N : VALUE_S;
@@ -444,7 +443,7 @@ static void electrodb_read_projection(struct entity *entity, struct json project
     else if (json_string_is(projection, SPAN_LITERAL("keys_only")))
         index->projects = PROJECTS_KEYS;
     else if (json_is(projection, JSON_ARRAY))
-        import_reader_add_includes(entity->to->reading, index, projection);
+        import_reader_add_includes(entity->to->reader, index, projection);
 }
 
 /* One side of a composite index. Another entity may have said fewer attributes of it, or more. */
@@ -463,7 +462,7 @@ static const char *electrodb_add_composite_side(struct entity *entity, struct js
         if (i < known && strcmp(keys[i].attribute, field) != 0)
             return "another entity says other fields for this index";
         if (i >= known)
-            import_reader_add_index_key(entity->to->reading, at, index, sort, field);
+            import_reader_add_index_key(entity->to->reader, at, index, sort, field);
     }
     return i == 0 && !sort ? "an index has a partition key" : NULL;
 }
@@ -481,7 +480,7 @@ static void electrodb_read_composite_index(struct entity *entity, struct json at
     struct declared_index *known = import_reader_find_index(table, name);
     bool first = !known;
     if (first)
-        known = import_reader_add_index(entity->to->reading, at, table, name);
+        known = import_reader_add_index(entity->to->reader, at, table, name);
     if (!known)
         return;
     const char *wrong =
@@ -499,12 +498,12 @@ static void electrodb_read_composite_index(struct entity *entity, struct json at
 /* An index is said by each entity that is in it, always with the same attributes. */
 static void electrodb_read_index(struct entity *entity, struct json at, struct json index)
 {
-    struct import_reader *reading = entity->to->reading;
+    struct import_reader *reader = entity->to->reader;
     struct json sk = json_member(index, "sk"), type = json_member(index, "type");
-    const char *name = import_reader_text(reading, json_member(index, "index"));
+    const char *name = import_reader_text(reader, json_member(index, "index"));
     const char *pk_field =
-        import_reader_text(reading, json_member(json_member(index, "pk"), "field"));
-    const char *sk_field = import_reader_text(reading, json_member(sk, "field"));
+        import_reader_text(reader, json_member(json_member(index, "pk"), "field"));
+    const char *sk_field = import_reader_text(reader, json_member(sk, "field"));
     if (name && electrodb_is_composite(index)) {
         electrodb_read_composite_index(entity, at, index, name);
         return;
@@ -527,12 +526,12 @@ static void electrodb_read_index(struct entity *entity, struct json at, struct j
             electrodb_leave_out(entity, at, "another entity says other fields for this index");
         return;
     }
-    known = import_reader_add_index(reading, at, entity->to->table, name);
+    known = import_reader_add_index(reader, at, entity->to->table, name);
     if (!known)
         return;
-    import_reader_add_index_key(reading, at, known, false, pk_field);
+    import_reader_add_index_key(reader, at, known, false, pk_field);
     if (sk_field)
-        import_reader_add_index_key(reading, at, known, true, sk_field);
+        import_reader_add_index_key(reader, at, known, true, sk_field);
     electrodb_read_projection(entity, json_member(index, "projection"), known);
 }
 
@@ -548,34 +547,34 @@ static struct json electrodb_table_index(const struct entity *entity)
     return (struct json){0};
 }
 
-static const char *electrodb_table_of(struct import_reader *reading, struct json entity)
+static const char *electrodb_table_of(struct import_reader *reader, struct json entity)
 {
     struct json table = json_member(entity, "table");
     if (!json_present(table))
         table = json_member(json_member(entity, "config"), "table");
-    return import_reader_text(reading, table);
+    return import_reader_text(reader, table);
 }
 
-static struct entity electrodb_entity_of(struct import_reader *reading, struct json value)
+static struct entity electrodb_entity_of(struct import_reader *reader, struct json value)
 {
     struct json model = json_member(value, "model");
     bool beta = !json_is(model, JSON_OBJECT);
     struct json named = beta ? value : model;
-    const char *version = import_reader_text(reading, json_member(named, "version"));
+    const char *version = import_reader_text(reader, json_member(named, "version"));
     return (struct entity){.at = value,
                            .attributes = json_member(value, "attributes"),
                            .indexes = json_member(value, "indexes"),
-                           .name = import_reader_text(reading, json_member(named, "entity")),
-                           .service = import_reader_text(reading, json_member(named, "service")),
+                           .name = import_reader_text(reader, json_member(named, "entity")),
+                           .service = import_reader_text(reader, json_member(named, "service")),
                            .version = version ? version : "1",
-                           .table = electrodb_table_of(reading, value),
+                           .table = electrodb_table_of(reader, value),
                            .beta = beta};
 }
 
-static const char *electrodb_field_of(struct import_reader *reading, struct json index,
+static const char *electrodb_field_of(struct import_reader *reader, struct json index,
                                       const char *key)
 {
-    return import_reader_text(reading, json_member(json_member(index, key), "field"));
+    return import_reader_text(reader, json_member(json_member(index, key), "field"));
 }
 
 static bool electrodb_same_text(const char *a, const char *b)
@@ -588,15 +587,15 @@ static bool electrodb_resolve_table(struct entity *entity)
 {
     struct service_table *to = entity->to;
     struct json own = electrodb_table_index(entity);
-    const char *pk = electrodb_field_of(to->reading, own, "pk"),
-               *sk = electrodb_field_of(to->reading, own, "sk");
+    const char *pk = electrodb_field_of(to->reader, own, "pk"),
+               *sk = electrodb_field_of(to->reader, own, "sk");
     if (!entity->name || !entity->service || !pk)
         return electrodb_leave_out(
             entity, entity->at,
             "an entity has a name, a service, and an index without \"index\" that "
             "says the fields of the table's key");
     if (!to->table) {
-        to->table = import_reader_add_table(to->reading, entity->at,
+        to->table = import_reader_add_table(to->reader, entity->at,
                                             entity->table ? entity->table : entity->service,
                                             entity->table ? entity->table : IMPORT_NO_TABLE_NAME);
         to->keys[0] = pk;
@@ -621,19 +620,19 @@ static void electrodb_read_indexes(struct entity *entity)
 static void electrodb_add_entity(struct entity *entity)
 {
     struct service_table *to = entity->to;
-    struct kind kind = {
+    struct imported_kind kind = {
         entity->name, entity->at, {to->keys[0], to->keys[1]}, electrodb_find_key, entity};
-    imported_kinds_add(to->reading, to->table, &kind);
-    imported_secrets_look_at_all(to->reading, to->table, entity->attributes, "field");
+    imported_kinds_add(to->reader, to->table, &kind);
+    import_reader_add_secrets(to->reader, to->table, entity->attributes, "field");
 }
 
 /* All entities of the first one's table. Its indexes are known before the first kind is added. */
-static void electrodb_read_table(struct import_reader *reading, struct entity *entities,
+static void electrodb_read_table(struct import_reader *reader, struct entity *entities,
                                  size_t count)
 {
-    struct service_table to = {.reading = reading};
+    struct service_table to = {.reader = reader};
     const char *table = entities[0].table;
-    bool ready = attribute_parts_init(&to.names, reading->arena);
+    bool ready = attribute_parts_init(&to.names, reader->arena);
     for (size_t i = 0; i < count && ready; i++) {
         struct entity *entity = &entities[i];
         if (entity->read || !electrodb_same_text(entity->table, table))
@@ -648,12 +647,12 @@ static void electrodb_read_table(struct import_reader *reading, struct entity *e
         if (entities[i].usable && electrodb_same_text(entities[i].table, table))
             electrodb_add_entity(&entities[i]);
     if (to.table)
-        imported_kinds_finish(reading, &to.names, entities[0].at, to.table, to.keys);
+        imported_kinds_finish(reader, &to.names, entities[0].at, to.table, to.keys);
     attribute_parts_clean_up(&to.names);
 }
 
 /* The entities of ROOT; what else stands there is left out. */
-static size_t electrodb_collect(struct import_reader *reading, struct json root,
+static size_t electrodb_collect(struct import_reader *reader, struct json root,
                                 struct entity *entities)
 {
     bool object = json_is(root, JSON_OBJECT);
@@ -661,35 +660,35 @@ static size_t electrodb_collect(struct import_reader *reading, struct json root,
     for (struct json each = json_first(root), value; json_present(each); each = json_next(value)) {
         value = object ? json_next(each) : each;
         if (!electrodb_is_entity(value))
-            import_reader_leave_out(reading, value,
+            import_reader_leave_out(reader, value,
                                     "this is no entity, which has a \"model\" and \"indexes\"");
         else if (count == IMPORT_MAX_KINDS)
-            import_reader_leave_out(reading, value, "at most %d entities are read",
+            import_reader_leave_out(reader, value, "at most %d entities are read",
                                     IMPORT_MAX_KINDS);
         else
-            entities[count++] = electrodb_entity_of(reading, value);
+            entities[count++] = electrodb_entity_of(reader, value);
     }
     return count;
 }
 
-static void electrodb_read(struct import_reader *reading, struct json root)
+static void electrodb_read(struct import_reader *reader, struct json root)
 {
-    struct entity *entities = arena_array(reading->arena, IMPORT_MAX_KINDS, sizeof *entities);
+    struct entity *entities = arena_array(reader->arena, IMPORT_MAX_KINDS, sizeof *entities);
     size_t count = 1;
     if (!entities)
         return;
     if (electrodb_is_entity(root))
-        entities[0] = electrodb_entity_of(reading, root);
+        entities[0] = electrodb_entity_of(reader, root);
     else
-        count = electrodb_collect(reading, root, entities);
+        count = electrodb_collect(reader, root, entities);
     for (size_t i = 0; i < count; i++)
         if (!entities[i].read)
-            electrodb_read_table(reading, &entities[i], count - i);
+            electrodb_read_table(reader, &entities[i], count - i);
 }
 
 const struct import_format electrodb_format = {
     .name = "ElectroDB entity, or several",
     .looks_for = "\"model\" with \"entity\" and \"service\", beside \"indexes\"",
-    .recognises = electrodb_recognises,
+    .recognizes = electrodb_recognizes,
     .read = electrodb_read,
 };

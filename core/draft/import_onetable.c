@@ -1,13 +1,12 @@
-#include "core/draft/import_onetable.h"
-
+/* Schemas of OneTable ("format": "onetable:1.1.0"): models whose attributes may be templates, in
+ * the key attributes of one table. */
 #include <strings.h>
 
 #include "core/draft/imported_kinds.h"
-#include "core/draft/imported_secrets.h"
 
 /* A schema while it is read. */
 struct schema {
-    struct import_reader *reading;
+    struct import_reader *reader;
     struct attribute_parts names;
     struct declared_table *table;
     const char *keys[2];    /* the table's key attributes */
@@ -22,7 +21,7 @@ struct model_kind {
     const char *name;
 };
 
-static bool onetable_recognises(struct json root)
+static bool onetable_recognizes(struct json root)
 {
     struct span format;
     struct json said = json_member(root, "format");
@@ -68,7 +67,7 @@ static bool onetable_find_type(const struct schema *schema, struct json attribut
 
 static bool onetable_leave_out(struct schema *schema, struct json at, const char *why)
 {
-    import_reader_leave_out(schema->reading, at, "%s", why);
+    import_reader_leave_out(schema->reader, at, "%s", why);
     return false;
 }
 
@@ -77,7 +76,7 @@ static void onetable_add_values(struct schema *schema, struct json attribute, co
 {
     struct json values = json_member(attribute, "enum");
     if (json_count(values) > 0 && json_is(values, JSON_ARRAY))
-        import_reader_add_values(schema->reading, schema->table, part, values);
+        import_reader_add_values(schema->reader, schema->table, part, values);
 }
 
 /* A part of a template: ${name}, where the model's own name has one text in all its records. */
@@ -87,7 +86,7 @@ static const char *onetable_add_part(void *context, struct span name, unsigned p
     struct model_kind *model = context;
     struct schema *schema = model->schema;
     if (span_is(name, schema->type_field))
-        return key_template_add_literal(schema->reading->arena, format, span_text(model->name));
+        return key_template_add_literal(schema->reader->arena, format, span_text(model->name));
     struct json attribute = json_member_span(model->attributes, name);
     if (json_present(json_member(attribute, "value")))
         return "a part comes from another template";
@@ -111,7 +110,7 @@ static bool onetable_read_value(struct model_kind *model, struct json value, str
     struct schema *schema = model->schema;
     if (!json_is(value, JSON_STRING))
         return onetable_leave_out(schema, value, "its value is computed by a function");
-    const char *text = import_reader_text(schema->reading, value);
+    const char *text = import_reader_text(schema->reader, value);
     struct key_template_parts parts = {.names = &schema->names,
                                        .notation = KEY_TEMPLATE_DOLLAR,
                                        .part = onetable_add_part,
@@ -125,7 +124,7 @@ static bool onetable_read_plain(struct model_kind *model, struct json name, stru
                                 struct format *format, enum value_type *type)
 {
     struct schema *schema = model->schema;
-    const char *text = import_reader_text(schema->reading, name);
+    const char *text = import_reader_text(schema->reader, name);
     if (!onetable_find_type(schema, attribute, type))
         return onetable_leave_out(schema, name, "a key is a string, a number or a date");
     if (onetable_is_true(json_member(attribute, "crypt")))
@@ -149,7 +148,7 @@ static enum kind_key onetable_find_key(void *context, const char *attribute, str
         return read ? KIND_KEY_FOUND : KIND_KEY_LEFT_OUT;
     }
     if (strcmp(attribute, model->schema->type_field) == 0)
-        return key_template_add_literal(model->schema->reading->arena, format,
+        return key_template_add_literal(model->schema->reader->arena, format,
                                         span_text(model->name))
                    ? KIND_KEY_LEFT_OUT
                    : KIND_KEY_FOUND;
@@ -175,16 +174,16 @@ static void onetable_read_models(struct schema *schema, struct json models)
 {
     for (struct json name = json_first(models), each; json_present(name); name = json_next(each)) {
         each = json_next(name);
-        struct model_kind model = {schema, each, import_reader_text(schema->reading, name)};
-        struct kind kind = {
+        struct model_kind model = {schema, each, import_reader_text(schema->reader, name)};
+        struct imported_kind kind = {
             model.name, name, {schema->keys[0], schema->keys[1]}, onetable_find_key, &model};
         if (!model.name || !json_is(each, JSON_OBJECT)) {
             onetable_leave_out(schema, name, "a model is an object of attributes, and has a name");
             continue;
         }
-        imported_kinds_add(schema->reading, schema->table, &kind);
+        imported_kinds_add(schema->reader, schema->table, &kind);
         onetable_note_unique(schema, each);
-        imported_secrets_look_at_all(schema->reading, schema->table, each, "map");
+        import_reader_add_secrets(schema->reader, schema->table, each, "map");
     }
 }
 
@@ -196,7 +195,7 @@ static void onetable_read_projection(struct schema *schema, struct json project,
     else if (json_string_is(project, SPAN_LITERAL("keys")))
         index->projects = PROJECTS_KEYS;
     else if (json_is(project, JSON_ARRAY))
-        import_reader_add_includes(schema->reading, index, project);
+        import_reader_add_includes(schema->reader, index, project);
     else if (json_present(project))
         onetable_leave_out(schema, project,
                            "an index projects \"all\", \"keys\", or a list of attributes");
@@ -204,24 +203,24 @@ static void onetable_read_projection(struct schema *schema, struct json project,
 
 static void onetable_read_index(struct schema *schema, struct json name, struct json value)
 {
-    struct import_reader *reading = schema->reading;
+    struct import_reader *reader = schema->reader;
     bool local = json_string_is(json_member(value, "type"), SPAN_LITERAL("local"));
-    const char *text = import_reader_text(reading, name);
+    const char *text = import_reader_text(reader, name);
     const char *hash =
-        local ? schema->keys[0] : import_reader_text(reading, json_member(value, "hash"));
-    const char *sort = import_reader_text(reading, json_member(value, "sort"));
+        local ? schema->keys[0] : import_reader_text(reader, json_member(value, "hash"));
+    const char *sort = import_reader_text(reader, json_member(value, "sort"));
     if (!text || !hash || (json_present(json_member(value, "sort")) && !sort) || (local && !sort)) {
         onetable_leave_out(schema, name,
                            "an index has a name, a \"hash\" and perhaps a \"sort\" attribute");
         return;
     }
-    struct declared_index *index = import_reader_add_index(reading, name, schema->table, text);
+    struct declared_index *index = import_reader_add_index(reader, name, schema->table, text);
     if (!index)
         return;
     index->local = local;
-    import_reader_add_index_key(reading, name, index, false, hash);
+    import_reader_add_index_key(reader, name, index, false, hash);
     if (sort)
-        import_reader_add_index_key(reading, name, index, true, sort);
+        import_reader_add_index_key(reader, name, index, true, sort);
     onetable_read_projection(schema, json_member(value, "project"), index);
 }
 
@@ -242,13 +241,13 @@ static void onetable_read_params(struct schema *schema, struct json params)
         onetable_is_true(timestamps) || json_string_is(timestamps, SPAN_LITERAL("update"));
     struct json name = json_member(params, updated ? "updatedField" : "createdField");
     if (updated || json_string_is(timestamps, SPAN_LITERAL("create")))
-        schema->table->mtime = json_present(name) ? import_reader_text(schema->reading, name)
+        schema->table->mtime = json_present(name) ? import_reader_text(schema->reader, name)
                                : updated          ? "updated"
                                                   : "created";
     struct json type_field = json_member(params, "typeField");
     schema->iso_dates = onetable_is_true(json_member(params, "isoDates"));
     schema->type_field =
-        json_present(type_field) ? import_reader_text(schema->reading, type_field) : "_type";
+        json_present(type_field) ? import_reader_text(schema->reader, type_field) : "_type";
     if (!schema->type_field)
         schema->type_field = "_type";
 }
@@ -257,15 +256,15 @@ static void onetable_read_schema(struct schema *schema, struct json root)
 {
     struct json primary = json_member(json_member(root, "indexes"), "primary");
     struct json sort = json_member(primary, "sort"), queries = json_member(root, "queries");
-    schema->keys[0] = import_reader_text(schema->reading, json_member(primary, "hash"));
-    schema->keys[1] = import_reader_text(schema->reading, sort);
+    schema->keys[0] = import_reader_text(schema->reader, json_member(primary, "hash"));
+    schema->keys[1] = import_reader_text(schema->reader, sort);
     if (!schema->keys[0] || (json_present(sort) && !schema->keys[1])) {
         onetable_leave_out(
             schema, json_present(primary) ? primary : root,
             "\"indexes\" has a \"primary\" with the table's \"hash\" and \"sort\" attribute");
         return;
     }
-    schema->table = import_reader_add_table(schema->reading, root, "table", IMPORT_NO_TABLE_NAME);
+    schema->table = import_reader_add_table(schema->reader, root, "table", IMPORT_NO_TABLE_NAME);
     if (!schema->table)
         return;
     onetable_read_params(schema, json_member(root, "params"));
@@ -274,18 +273,18 @@ static void onetable_read_schema(struct schema *schema, struct json root)
     if (json_count(queries) > 0)
         onetable_leave_out(schema, queries,
                            "saved queries are not imported: paths are made of the keys");
-    imported_kinds_finish(schema->reading, &schema->names, root, schema->table, schema->keys);
+    imported_kinds_finish(schema->reader, &schema->names, root, schema->table, schema->keys);
 }
 
-static void onetable_read(struct import_reader *reading, struct json root)
+static void onetable_read(struct import_reader *reader, struct json root)
 {
-    struct schema schema = {.reading = reading};
+    struct schema schema = {.reader = reader};
     struct span format;
     struct json said = json_member(root, "format");
     if (json_present(said) &&
         (!json_plain_string(said, &format) || !span_starts(format, SPAN_LITERAL("onetable:1."))))
         onetable_leave_out(&schema, said, "only versions 1.x of schemas are known");
-    else if (attribute_parts_init(&schema.names, reading->arena))
+    else if (attribute_parts_init(&schema.names, reader->arena))
         onetable_read_schema(&schema, root);
     attribute_parts_clean_up(&schema.names);
 }
@@ -293,6 +292,6 @@ static void onetable_read(struct import_reader *reading, struct json root)
 const struct import_format onetable_format = {
     .name = "OneTable schema",
     .looks_for = "\"format\": \"onetable:…\" or \"indexes\" with \"primary\", beside \"models\"",
-    .recognises = onetable_recognises,
+    .recognizes = onetable_recognizes,
     .read = onetable_read,
 };

@@ -2,11 +2,14 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "core/base/escape.h"
+#include "core/draft/declare.h"
+#include "core/item/secret_clues.h"
 #include "core/map/companion.h"
 
-/* Names and indexes of the way from FROM down to AT, as "models.User.sk". */
+/* Appends the names and indexes from FROM down to AT: "models.User.sk". */
 static void import_reader_add_way(struct json from, size_t at, struct buf *out)
 {
     bool object = json_is(from, JSON_OBJECT);
@@ -34,72 +37,66 @@ static void import_reader_add_way(struct json from, size_t at, struct buf *out)
     }
 }
 
-struct finding_at import_reader_at(struct import_reader *reading, struct json at)
+struct finding_at import_reader_at(struct import_reader *reader, struct json at)
 {
-    json_position_move(&reading->last, reading->doc, json_offset(at));
-    return finding_at(&reading->last);
+    json_position_move(&reader->last, reader->doc, json_offset(at));
+    return finding_at(&reader->last);
 }
 
-static const char *import_reader_where_stands(struct import_reader *reading, struct json at)
+static const char *import_reader_describe_place(struct import_reader *reader, struct json at)
 {
     CLEAN_UP(buf_clean_up) struct buf way = {0};
     CLEAN_UP(buf_clean_up) struct buf where = {0};
-    import_reader_add_way(json_root(reading->doc), json_offset(at), &way);
-    buf_printf(&where, "line %u", import_reader_at(reading, at).line);
+    import_reader_add_way(json_root(reader->doc), json_offset(at), &way);
+    buf_printf(&where, "line %u", import_reader_at(reader, at).line);
     if (way.size > 0)
         buf_printf(&where, ", %s", buf_text(&way));
-    if (way.failed || where.failed)
-        reading->arena->failed = true;
-    return arena_text(reading->arena, buf_span(&where));
+    where.failed = where.failed || way.failed;
+    return declare_text(reader->arena, &where);
 }
 
-static void import_reader_add_note(struct import_reader *reading, const char *where,
-                                   const char *why)
-{
-    struct left_out *note = arena_alloc(reading->arena, sizeof *note);
-    if (!note)
-        return;
-    *note = (struct left_out){.where = where, .why = why};
-    *reading->next_left_out = note;
-    reading->next_left_out = &note->next;
-}
-
-void import_reader_leave_out(struct import_reader *reading, struct json at, const char *why, ...)
+void import_reader_leave_out(struct import_reader *reader, struct json at, const char *why, ...)
 {
     char text[512];
-    if (++reading->notes > IMPORT_MAX_NOTES)
+    if (++reader->notes > IMPORT_MAX_NOTES)
         return;
     va_list args;
     va_start(args, why);
     vsnprintf(text, sizeof text, why, args);
     va_end(args);
-    import_reader_add_note(reading, import_reader_where_stands(reading, at),
-                           arena_text(reading->arena, span_text(text)));
+    struct left_out *note = arena_alloc(reader->arena, sizeof *note);
+    if (!note)
+        return;
+    *note = (struct left_out){.where = import_reader_describe_place(reader, at),
+                              .why = arena_text(reader->arena, span_text(text))};
+    *reader->next_left_out = note;
+    reader->next_left_out = &note->next;
 }
 
-const char *import_reader_text(struct import_reader *reading, struct json value)
+const char *import_reader_text(struct import_reader *reader, struct json value)
 {
     CLEAN_UP(buf_clean_up) struct buf unescaped = {0};
     if (!json_read_string(value, &unescaped))
         return NULL;
     struct span text = buf_span(&unescaped);
     if (unescaped.failed)
-        reading->arena->failed = true;
+        reader->arena->failed = true;
     if (unescaped.failed || text.size == 0 || memchr(text.data, '\0', text.size))
         return NULL;
-    return arena_text(reading->arena, text);
+    return arena_text(reader->arena, text);
 }
 
-static bool import_reader_has_table(const struct import_reader *reading, const char *path_name)
+static bool import_reader_has_table(const struct import_reader *reader, const char *path_name)
 {
-    for (struct declared_table *each = reading->out->tables; each; each = each->next)
+    for (struct declared_table *each = reader->out->tables; each; each = each->next)
         if (strcmp(each->path_name, path_name) == 0)
             return true;
-    return strcmp(path_name, "tables") == 0; /* where all tables stand without a map */
+    return strcmp(path_name, "tables") == 0; /* the directory of all tables */
 }
 
-/* A directory's name, as like WANTED as can be, that no other table has. */
-static const char *import_reader_free_path_name(struct import_reader *reading, struct span wanted)
+/* A directory's name that no other table has: WANTED, if a name can hold that; a number may follow.
+ */
+static const char *import_reader_free_path_name(struct import_reader *reader, struct span wanted)
 {
     CLEAN_UP(buf_clean_up) struct buf name = {0};
     if (wanted.size > NAME_LIMIT - 8)
@@ -111,55 +108,54 @@ static const char *import_reader_free_path_name(struct import_reader *reading, s
         buf_add_text(&name, "table");
     }
     size_t stem = name.size;
-    for (unsigned number = 2; !name.failed && import_reader_has_table(reading, buf_text(&name));
+    for (unsigned number = 2; !name.failed && import_reader_has_table(reader, buf_text(&name));
          number++) {
         buf_truncate(&name, stem);
         buf_printf(&name, "-%u", number);
     }
-    if (name.failed)
-        reading->arena->failed = true;
-    return arena_text(reading->arena, buf_span(&name));
+    return declare_text(reader->arena, &name);
 }
 
-struct declared_table *import_reader_add_table(struct import_reader *reading, struct json at,
+struct declared_table *import_reader_add_table(struct import_reader *reader, struct json at,
                                                const char *path_name, const char *base_name)
 {
-    if (++reading->tables > IMPORT_MAX_TABLES) {
-        import_reader_leave_out(reading, at, "a model has at most %d tables", IMPORT_MAX_TABLES);
+    if (++reader->tables > IMPORT_MAX_TABLES) {
+        import_reader_leave_out(reader, at, "a model has at most %d tables", IMPORT_MAX_TABLES);
         return NULL;
     }
-    struct declared_table *table = arena_alloc(reading->arena, sizeof *table);
-    const char *name = import_reader_free_path_name(reading, span_text(path_name));
+    struct declared_table *table = arena_alloc(reader->arena, sizeof *table);
+    const char *name = import_reader_free_path_name(reader, span_text(path_name));
     if (!table || !name)
         return NULL;
     *table = (struct declared_table){
         .path_name = name, .base_name = base_name, .separator = '#', .ttl_ms = MAP_TTL_MS};
-    table->at = import_reader_at(reading, at);
-    *reading->next_table = table;
-    reading->next_table = &table->next;
+    table->at = import_reader_at(reader, at);
+    *reader->next_table = table;
+    reader->next_table = &table->next;
     return table;
 }
 
-void import_reader_drop_table(struct import_reader *reading, struct declared_table *table)
+void import_reader_drop_table(struct import_reader *reader, struct declared_table *table)
 {
-    struct declared_table **last = &reading->out->tables;
+    struct declared_table **last = &reader->out->tables;
     while (*last != table)
         last = &(*last)->next;
     *last = NULL;
-    reading->next_table = last;
+    reader->next_table = last;
 }
 
-static bool import_reader_has_room(struct import_reader *reading, struct json at, bool found,
+/* Whether another declaration, called NAME, can be added; else notes the reason. */
+static bool import_reader_has_room(struct import_reader *reader, struct json at, bool found,
                                    bool room, const char *what, const char *name)
 {
     if (found)
-        import_reader_leave_out(reading, at, "there is another %s called \"%s\"", what, name);
+        import_reader_leave_out(reader, at, "there is another %s called \"%s\"", what, name);
     else if (!room)
-        import_reader_leave_out(reading, at, "an imported table has no room for another %s", what);
+        import_reader_leave_out(reader, at, "an imported table has no room for another %s", what);
     return !found && room;
 }
 
-struct declared_record *import_reader_add_record(struct import_reader *reading, struct json at,
+struct declared_record *import_reader_add_record(struct import_reader *reader, struct json at,
                                                  struct declared_table *table, const char *name)
 {
     struct declared_record **last = &table->records;
@@ -167,29 +163,28 @@ struct declared_record *import_reader_add_record(struct import_reader *reading, 
     size_t count = 0;
     for (; *last && !found; last = &(*last)->next, count++)
         found = strcmp((*last)->name, name) == 0;
-    if (!import_reader_has_room(reading, at, found, count < IMPORT_MAX_KINDS, "kind of record",
-                                name))
+    if (!import_reader_has_room(reader, at, found, count < IMPORT_MAX_KINDS, "kind of item", name))
         return NULL;
-    struct declared_record *record = arena_alloc(reading->arena, sizeof *record);
+    struct declared_record *record = arena_alloc(reader->arena, sizeof *record);
     if (record)
-        *record = (struct declared_record){.name = name, .at = import_reader_at(reading, at)};
+        *record = (struct declared_record){.name = name, .at = import_reader_at(reader, at)};
     return *last = record;
 }
 
-struct declared_key *import_reader_add_record_key(struct import_reader *reading, struct json at,
+struct declared_key *import_reader_add_record_key(struct import_reader *reader, struct json at,
                                                   struct declared_record *record,
                                                   const char *attribute)
 {
     if (record->key_count == 2) {
-        import_reader_leave_out(reading, at, "a table's key has one or two attributes");
+        import_reader_leave_out(reader, at, "a table's key has one or two attributes");
         return NULL;
     }
     struct declared_key *key = &record->keys[record->key_count++];
-    *key = (struct declared_key){.attribute = attribute, .at = import_reader_at(reading, at)};
+    *key = (struct declared_key){.attribute = attribute, .at = import_reader_at(reader, at)};
     return key;
 }
 
-struct declared_index *import_reader_add_index(struct import_reader *reading, struct json at,
+struct declared_index *import_reader_add_index(struct import_reader *reader, struct json at,
                                                struct declared_table *table, const char *name)
 {
     struct declared_index **last = &table->indexes;
@@ -197,12 +192,12 @@ struct declared_index *import_reader_add_index(struct import_reader *reading, st
     size_t count = 0;
     for (; *last && !found; last = &(*last)->next, count++)
         found = strcmp((*last)->name, name) == 0;
-    if (!import_reader_has_room(reading, at, found, count < IMPORT_MAX_INDEXES, "index", name))
+    if (!import_reader_has_room(reader, at, found, count < IMPORT_MAX_INDEXES, "index", name))
         return NULL;
-    struct declared_index *index = arena_alloc(reading->arena, sizeof *index);
+    struct declared_index *index = arena_alloc(reader->arena, sizeof *index);
     if (index)
         *index = (struct declared_index){
-            .name = name, .projects = PROJECTS_SOME, .at = import_reader_at(reading, at)};
+            .name = name, .projects = PROJECTS_SOME, .at = import_reader_at(reader, at)};
     return *last = index;
 }
 
@@ -214,80 +209,58 @@ struct declared_index *import_reader_find_index(struct declared_table *table, co
     return NULL;
 }
 
-struct declared_key *import_reader_add_index_key(struct import_reader *reading, struct json at,
+struct declared_key *import_reader_add_index_key(struct import_reader *reader, struct json at,
                                                  struct declared_index *index, bool sort,
                                                  const char *attribute)
 {
     size_t *count = sort ? &index->sort_count : &index->partition_count;
     if (*count == KEY_MAX_ATTRIBUTES) {
-        import_reader_leave_out(reading, at, "a side of an index has at most four attributes");
+        import_reader_leave_out(reader, at, "a side of an index has at most four attributes");
         return NULL;
     }
     struct declared_key *key = sort ? &index->sort[*count] : &index->partition[*count];
     ++*count;
-    *key = (struct declared_key){.attribute = attribute, .at = import_reader_at(reading, at)};
+    *key = (struct declared_key){.attribute = attribute, .at = import_reader_at(reader, at)};
     return key;
 }
 
-void import_reader_add_kind_format(struct import_reader *reading, struct declared_key *key,
-                                   const char *kind, const struct format *format)
-{
-    struct declared_kind_format **last = &key->by_kind;
-    while (*last)
-        last = &(*last)->next;
-    struct declared_kind_format *added = arena_alloc(reading->arena, sizeof *added);
-    if (added)
-        *added = (struct declared_kind_format){.kind = kind, .format = *format};
-    *last = added;
-}
-
-void import_reader_add_type(struct import_reader *reading, struct declared_table *table,
+void import_reader_add_type(struct import_reader *reader, struct declared_table *table,
                             const char *attribute, enum value_type type)
-{
-    struct declared_type **last = &table->types;
-    for (; *last; last = &(*last)->next)
-        if (strcmp((*last)->attribute, attribute) == 0)
-            return;
-    struct declared_type *added = arena_alloc(reading->arena, sizeof *added);
-    if (added)
-        *added = (struct declared_type){.attribute = attribute, .type = type};
-    *last = added;
-}
-
-enum value_type import_reader_type_of(const struct declared_table *table, const char *attribute)
 {
     for (const struct declared_type *each = table->types; each; each = each->next)
         if (strcmp(each->attribute, attribute) == 0)
-            return each->type;
-    return VALUE_S;
+            return;
+    declare_type(reader->arena, table, attribute, type);
 }
 
-void import_reader_add_includes(struct import_reader *reading, struct declared_index *index,
+void import_reader_add_includes(struct import_reader *reader, struct declared_index *index,
                                 struct json names)
 {
-    const char **texts = arena_array(reading->arena, json_count(names), sizeof *texts);
+    const char **texts = arena_array(reader->arena, json_count(names), sizeof *texts);
     size_t count = 0;
     for (struct json each = json_first(names); texts && json_present(each);
          each = json_next(each)) {
-        const char *text = import_reader_text(reading, each);
+        const char *text = import_reader_text(reader, each);
         if (text)
             texts[count++] = text;
         else
-            import_reader_leave_out(reading, each, "an attribute's name is a text");
+            import_reader_leave_out(reader, each, "an attribute's name is a text");
     }
     index->projects = PROJECTS_SOME;
     index->includes = count ? texts : NULL;
     index->include_count = count;
 }
 
-static struct declared_param *import_reader_param_of(struct import_reader *reading,
-                                                     struct declared_table *table, const char *part)
+/* The parameter of PART, added unless it exists. NULL when memory ran out. */
+static struct declared_param *import_reader_add_param(struct import_reader *reader,
+                                                      struct declared_table *table,
+                                                      const char *part)
 {
     struct declared_param **last = &table->params;
     for (; *last; last = &(*last)->next)
         if (strcmp((*last)->name, part) == 0)
             return *last;
-    struct declared_param *param = arena_alloc(reading->arena, sizeof *param);
+    struct declared_param *param = arena_alloc(reader->arena, sizeof *param);
     if (param)
         param->name = part;
     return *last = param;
@@ -301,10 +274,10 @@ void import_reader_drop_index(struct declared_table *table, const struct declare
     *next = index->next;
 }
 
-bool import_reader_add_param_type(struct import_reader *reading, struct declared_table *table,
+bool import_reader_add_param_type(struct import_reader *reader, struct declared_table *table,
                                   const char *part, enum value_type type)
 {
-    struct declared_param *param = import_reader_param_of(reading, table, part);
+    struct declared_param *param = import_reader_add_param(reader, table, part);
     if (!param || (param->typed && param->type != type))
         return false;
     param->typed = true;
@@ -320,22 +293,121 @@ static bool import_reader_has_value(const struct declared_param *param, const ch
     return false;
 }
 
-void import_reader_add_values(struct import_reader *reading, struct declared_table *table,
+void import_reader_add_values(struct import_reader *reader, struct declared_table *table,
                               const char *part, struct json values)
 {
-    struct declared_param *param = import_reader_param_of(reading, table, part);
+    struct declared_param *param = import_reader_add_param(reader, table, part);
     size_t room = param ? param->value_count + json_count(values) : 0;
     if (!param || room > IMPORT_MAX_VALUES_KNOWN)
         return;
-    const char **texts = arena_array(reading->arena, room, sizeof *texts);
+    const char **texts = arena_array(reader->arena, room, sizeof *texts);
     if (!texts)
         return;
     for (size_t i = 0; i < param->value_count; i++)
         texts[i] = param->values[i];
     param->values = texts;
     for (struct json each = json_first(values); json_present(each); each = json_next(each)) {
-        const char *text = import_reader_text(reading, each);
+        const char *text = import_reader_text(reader, each);
         if (text && !import_reader_has_value(param, text))
             param->values[param->value_count++] = text;
     }
+}
+
+/* Secrets. */
+
+/* Whether the attribute can hold a secret text: a number or a boolean can't. */
+static bool import_reader_may_hold_text(struct json attribute)
+{
+    static const char *const others[] = {"number",  "boolean", "date", "integer",
+                                         "decimal", "N",       "NS",   "BOOL"};
+    struct json workbench = json_member(attribute, "AttributeType");
+    struct span type;
+    if (!json_plain_string(json_member(attribute, "type"), &type) &&
+        !json_plain_string(workbench, &type))
+        return true;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (type.size == strlen(others[i]) && strncasecmp(type.data, others[i], type.size) == 0)
+            return false;
+    return true;
+}
+
+/* Declares the attribute NAME as a secret. False when there are too many. */
+static bool import_reader_declare_secret(struct arena *arena, struct declared_table *table,
+                                         const char *name)
+{
+    for (size_t i = 0; i < table->secret_count; i++)
+        if (strcmp(table->secrets[i], name) == 0)
+            return true;
+    if (table->secret_count == IMPORT_MAX_SECRETS)
+        return false;
+    const char **longer = arena_array(arena, table->secret_count + 1, sizeof *longer);
+    if (!longer)
+        return true; /* the arena is marked */
+    for (size_t i = 0; i < table->secret_count; i++)
+        longer[i] = table->secrets[i];
+    longer[table->secret_count++] = name;
+    table->secrets = longer;
+    return true;
+}
+
+static bool import_reader_is_secret_name(struct import_reader *reader, struct json name)
+{
+    const char *text = import_reader_text(reader, name);
+    return text && secret_clue_in_name(span_text(text));
+}
+
+void import_reader_add_secret(struct import_reader *reader, struct declared_table *table,
+                              struct json name, struct json stored, struct json attribute)
+{
+    bool stated = json_is(json_member(attribute, "crypt"), JSON_TRUE) ||
+                  json_is(json_member(attribute, "hidden"), JSON_TRUE);
+    bool named =
+        import_reader_may_hold_text(attribute) && (import_reader_is_secret_name(reader, name) ||
+                                                   import_reader_is_secret_name(reader, stored));
+    const char *text = stated || named ? import_reader_text(reader, stored) : NULL;
+    if (!text)
+        return;
+    size_t size = strcspn(text, "."); /* of "data.email", all of "data" is masked */
+    if (size > 0 && text[size])
+        text = arena_text(reader->arena, span_of(text, size));
+    if (text && !import_reader_declare_secret(reader->arena, table, text))
+        import_reader_leave_out(reader, name, "at most %d attributes are secret",
+                                IMPORT_MAX_SECRETS);
+}
+
+void import_reader_add_secrets(struct import_reader *reader, struct declared_table *table,
+                               struct json attributes, const char *stored)
+{
+    for (struct json name = json_first(attributes), each; json_present(name);
+         name = json_next(each)) {
+        each = json_next(name);
+        struct json other = json_member(each, stored);
+        import_reader_add_secret(reader, table, name, json_present(other) ? other : name, each);
+    }
+}
+
+void import_reader_finish_secrets(struct arena *arena, struct declared_table *table)
+{
+    CLEAN_UP(buf_clean_up) struct buf note = {0};
+    size_t kept = 0, noted = 0;
+    for (const struct declared_index *index = table->indexes; index; index = index->next)
+        for (size_t i = 0; i < index->include_count; i++)
+            if (secret_clue_in_name(span_text(index->includes[i])))
+                import_reader_declare_secret(arena, table, index->includes[i]);
+    for (size_t i = 0; i < table->secret_count; i++)
+        if (!declare_is_key(table, span_text(table->secrets[i])))
+            table->secrets[kept++] = table->secrets[i];
+    table->secret_count = kept;
+    buf_printf(&note, "%s%s", table->note ? table->note : "", table->note ? " " : "");
+    buf_add_text(&note, "\"secret\": encrypted or hidden in the model, or named like a secret:");
+    for (size_t i = 0; i < table->secret_count; i++) {
+        CLEAN_UP(buf_clean_up) struct buf sampled = {0};
+        buf_printf(&sampled, "\"secret\": %s looks ", table->secrets[i]);
+        if (!table->note || sampled.failed || !strstr(table->note, buf_text(&sampled)))
+            buf_printf(&note, "%s %s", noted++ ? "," : "", table->secrets[i]);
+    }
+    buf_add_char(&note, '.');
+    arena->failed = arena->failed || note.failed;
+    if (noted > 0)
+        table->note = arena_text(arena, buf_span(&note));
 }

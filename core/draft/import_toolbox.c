@@ -1,11 +1,10 @@
-#include "core/draft/import_toolbox.h"
-
+/* What dynamodb-toolbox writes of its entities and tables as JSON (EntityDTO, TableDTO): one, a
+ * list of them, or an object of them by name. What a function computes is not in there. */
 #include "core/draft/imported_kinds.h"
-#include "core/draft/imported_secrets.h"
 
 /* An entity, or a table alone. */
 struct toolbox_entity {
-    struct import_reader *reading;
+    struct import_reader *reader;
     struct attribute_parts *names;
     struct declared_table *to;
     struct json at, table, attributes;
@@ -37,7 +36,7 @@ static bool toolbox_is_either(struct json value)
     return toolbox_is_entity(value) || toolbox_is_table(value);
 }
 
-static bool toolbox_recognises(struct json root)
+static bool toolbox_recognizes(struct json root)
 {
     struct json first = json_first(root);
     return toolbox_is_either(root) || (json_is(root, JSON_ARRAY) && toolbox_is_either(first)) ||
@@ -46,7 +45,7 @@ static bool toolbox_recognises(struct json root)
 
 static bool toolbox_leave_out(const struct toolbox_entity *entity, struct json at, const char *why)
 {
-    import_reader_leave_out(entity->reading, at, "%s", why);
+    import_reader_leave_out(entity->reader, at, "%s", why);
     return false;
 }
 
@@ -129,15 +128,15 @@ static const char *toolbox_add_value(const struct toolbox_entity *entity, struct
                                      struct json attribute, struct format *format)
 {
     struct json values = json_member(attribute, "enum"), only = json_first(values);
-    struct import_reader *reading = entity->reading;
-    const char *text = import_reader_text(reading, json_count(values) == 1 ? only : name);
+    struct import_reader *reader = entity->reader;
+    const char *text = import_reader_text(reader, json_count(values) == 1 ? only : name);
     if (!text)
         return "it has no name, or its only value is no text";
     if (json_count(values) == 1)
-        return key_template_add_literal(reading->arena, format, span_text(text));
+        return key_template_add_literal(reader->arena, format, span_text(text));
     const char *wrong = key_template_add_part(entity->names, format, span_text(text));
     if (!wrong && json_count(values) > 1)
-        import_reader_add_values(reading, entity->to, format->pieces[format->count - 1].param,
+        import_reader_add_values(reader, entity->to, format->pieces[format->count - 1].param,
                                  values);
     return wrong;
 }
@@ -155,7 +154,7 @@ static const char *toolbox_add_wrapped(const struct toolbox_entity *entity, stru
     after = wrapping.after;
     if (before.failed || after.failed)
         return "out of memory";
-    struct arena *arena = entity->reading->arena;
+    struct arena *arena = entity->reader->arena;
     if (!wrong)
         wrong = key_template_add_literal(arena, format, buf_span(&before));
     if (!wrong)
@@ -180,7 +179,7 @@ static enum kind_key toolbox_find_name(const struct toolbox_entity *entity, cons
         json_present(named) ? json_string_is(named, span_text(stored)) : strcmp(stored, "_et") == 0;
     if (!same || json_is(kept, JSON_FALSE))
         return KIND_KEY_ABSENT;
-    return key_template_add_literal(entity->reading->arena, format, span_text(entity->name))
+    return key_template_add_literal(entity->reader->arena, format, span_text(entity->name))
                ? KIND_KEY_LEFT_OUT
                : KIND_KEY_FOUND;
 }
@@ -212,12 +211,12 @@ static const char *toolbox_add_key(const struct toolbox_entity *entity,
                                    struct declared_index *index, struct json key, bool sort)
 {
     enum value_type type;
-    const char *name = import_reader_text(entity->reading, json_member(key, "name"));
+    const char *name = import_reader_text(entity->reader, json_member(key, "name"));
     if (!name || !toolbox_find_type(key, &type))
         return "a key has a \"name\", and is a string, a number or binary";
-    import_reader_add_index_key(entity->reading, key, index, sort, name);
+    import_reader_add_index_key(entity->reader, key, index, sort, name);
     if (type != VALUE_S)
-        import_reader_add_type(entity->reading, entity->to, name, type);
+        import_reader_add_type(entity->reader, entity->to, name, type);
     return NULL;
 }
 
@@ -240,7 +239,7 @@ static void toolbox_read_index(const struct toolbox_entity *entity, struct json 
     struct json of = local ? entity->table : value;
     struct json partition = json_member(of, "partitionKey");
     struct json partitions = json_member(of, "partitionKeys");
-    const char *text = import_reader_text(entity->reading, name);
+    const char *text = import_reader_text(entity->reader, name);
     size_t sorts = json_count(json_member(value, "sortKeys"));
     if (!text || (!toolbox_is_key(partition) && json_count(partitions) == 0) ||
         json_count(partitions) > KEY_MAX_ATTRIBUTES || sorts > KEY_MAX_ATTRIBUTES) {
@@ -252,7 +251,7 @@ static void toolbox_read_index(const struct toolbox_entity *entity, struct json 
     }
     if (import_reader_find_index(entity->to, text)) /* each entity says all indexes of its table */
         return;
-    struct declared_index *index = import_reader_add_index(entity->reading, name, entity->to, text);
+    struct declared_index *index = import_reader_add_index(entity->reader, name, entity->to, text);
     if (!index)
         return;
     index->local = local;
@@ -285,7 +284,7 @@ static void toolbox_read_times(struct toolbox_entity *entity)
     if (entity->to->mtime || !json_present(modified) || json_is(modified, JSON_FALSE))
         return;
     entity->to->mtime =
-        json_present(saved_as) ? import_reader_text(entity->reading, saved_as) : "_md";
+        json_present(saved_as) ? import_reader_text(entity->reader, saved_as) : "_md";
 }
 
 static bool toolbox_same_text(const char *a, const char *b)
@@ -299,8 +298,8 @@ static bool toolbox_resolve_table(struct toolbox_entity *entity, struct declared
 {
     struct json partition = json_member(entity->table, "partitionKey");
     struct json sort = json_member(entity->table, "sortKey");
-    const char *pk = import_reader_text(entity->reading, json_member(partition, "name"));
-    const char *sk = import_reader_text(entity->reading, json_member(sort, "name"));
+    const char *pk = import_reader_text(entity->reader, json_member(partition, "name"));
+    const char *sk = import_reader_text(entity->reader, json_member(sort, "name"));
     enum value_type type;
     if (!pk || !toolbox_find_type(partition, &type) ||
         (json_present(sort) && (!sk || !toolbox_find_type(sort, &type))))
@@ -312,7 +311,7 @@ static bool toolbox_resolve_table(struct toolbox_entity *entity, struct declared
                                  "its table has another key than the first entity's");
     if (!*table)
         *table = import_reader_add_table(
-            entity->reading, entity->at, entity->table_name ? entity->table_name : "table",
+            entity->reader, entity->at, entity->table_name ? entity->table_name : "table",
             entity->table_name ? entity->table_name : IMPORT_NO_TABLE_NAME);
     keys[0] = pk;
     keys[1] = sk;
@@ -326,28 +325,29 @@ static void toolbox_add_types(const struct toolbox_entity *entity, const char *c
     for (size_t i = 0; i < 2 && keys[i]; i++) {
         enum value_type type;
         if (toolbox_find_type(json_member(entity->table, members[i]), &type) && type != VALUE_S)
-            import_reader_add_type(entity->reading, entity->to, keys[i], type);
+            import_reader_add_type(entity->reader, entity->to, keys[i], type);
     }
 }
 
 static void toolbox_add_kind(struct toolbox_entity *entity, const char *const keys[2])
 {
-    struct kind kind = {entity->name, entity->at, {keys[0], keys[1]}, toolbox_find_key, entity};
+    struct imported_kind kind = {
+        entity->name, entity->at, {keys[0], keys[1]}, toolbox_find_key, entity};
     if (!entity->name)
         return;
-    imported_kinds_add(entity->reading, entity->to, &kind);
-    imported_secrets_look_at_all(entity->reading, entity->to, entity->attributes, "savedAs");
+    imported_kinds_add(entity->reader, entity->to, &kind);
+    import_reader_add_secrets(entity->reader, entity->to, entity->attributes, "savedAs");
     toolbox_read_times(entity);
 }
 
 /* All that is said of the first one's table. */
-static void toolbox_read_table(struct import_reader *reading, struct toolbox_entity *entities,
+static void toolbox_read_table(struct import_reader *reader, struct toolbox_entity *entities,
                                size_t count)
 {
     struct attribute_parts names;
     struct declared_table *table = NULL;
     const char *keys[2] = {0}, *name = entities[0].table_name;
-    bool ready = attribute_parts_init(&names, reading->arena);
+    bool ready = attribute_parts_init(&names, reader->arena);
     for (size_t i = 0; i < count && ready; i++) {
         struct toolbox_entity *entity = &entities[i];
         if (entity->read || !toolbox_same_text(entity->table_name, name))
@@ -363,26 +363,26 @@ static void toolbox_read_table(struct import_reader *reading, struct toolbox_ent
         if (entities[i].to == table)
             toolbox_add_kind(&entities[i], keys);
     if (table)
-        imported_kinds_finish(reading, &names, entities[0].at, table, keys);
+        imported_kinds_finish(reader, &names, entities[0].at, table, keys);
     attribute_parts_clean_up(&names);
 }
 
-static struct toolbox_entity toolbox_entity_of(struct import_reader *reading, struct json value)
+static struct toolbox_entity toolbox_entity_of(struct import_reader *reader, struct json value)
 {
     struct json table = toolbox_is_entity(value) ? json_member(value, "table") : value;
     return (struct toolbox_entity){
-        .reading = reading,
+        .reader = reader,
         .at = value,
         .table = table,
         .attributes = json_member(json_member(value, "schema"), "attributes"),
         .name = toolbox_is_entity(value)
-                    ? import_reader_text(reading, json_member(value, "entityName"))
+                    ? import_reader_text(reader, json_member(value, "entityName"))
                     : NULL,
-        .table_name = import_reader_text(reading, json_member(table, "tableName")),
+        .table_name = import_reader_text(reader, json_member(table, "tableName")),
     };
 }
 
-static size_t toolbox_collect(struct import_reader *reading, struct json root,
+static size_t toolbox_collect(struct import_reader *reader, struct json root,
                               struct toolbox_entity *entities)
 {
     bool object = json_is(root, JSON_OBJECT);
@@ -390,30 +390,30 @@ static size_t toolbox_collect(struct import_reader *reading, struct json root,
     for (struct json each = json_first(root), value; json_present(each); each = json_next(value)) {
         value = object ? json_next(each) : each;
         if (!toolbox_is_either(value))
-            import_reader_leave_out(reading, value, "this is neither an entity nor a table");
+            import_reader_leave_out(reader, value, "this is neither an entity nor a table");
         else if (count == IMPORT_MAX_KINDS)
-            import_reader_leave_out(reading, value, "at most %d entities are read",
+            import_reader_leave_out(reader, value, "at most %d entities are read",
                                     IMPORT_MAX_KINDS);
         else
-            entities[count++] = toolbox_entity_of(reading, value);
+            entities[count++] = toolbox_entity_of(reader, value);
     }
     return count;
 }
 
-static void toolbox_read(struct import_reader *reading, struct json root)
+static void toolbox_read(struct import_reader *reader, struct json root)
 {
     struct toolbox_entity *entities =
-        arena_array(reading->arena, IMPORT_MAX_KINDS, sizeof *entities);
+        arena_array(reader->arena, IMPORT_MAX_KINDS, sizeof *entities);
     size_t count = 1;
     if (!entities)
         return;
     if (toolbox_is_either(root))
-        entities[0] = toolbox_entity_of(reading, root);
+        entities[0] = toolbox_entity_of(reader, root);
     else
-        count = toolbox_collect(reading, root, entities);
+        count = toolbox_collect(reader, root, entities);
     for (size_t i = 0; i < count; i++)
         if (!entities[i].read)
-            toolbox_read_table(reading, &entities[i], count - i);
+            toolbox_read_table(reader, &entities[i], count - i);
 }
 
 const struct import_format toolbox_format = {
@@ -421,6 +421,6 @@ const struct import_format toolbox_format = {
     .looks_for =
         "\"entityName\", \"schema\" and \"table\", or a table's \"partitionKey\" with \"name\" "
         "and \"type\"",
-    .recognises = toolbox_recognises,
+    .recognizes = toolbox_recognizes,
     .read = toolbox_read,
 };

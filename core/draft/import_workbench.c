@@ -1,13 +1,12 @@
-#include "core/draft/import_workbench.h"
-
+/* NoSQL Workbench's models: tables with their keys and indexes. A facet is a kind of record where
+ * it states how its keys are written; where no facet does, the table is as its description says. */
 #include "core/draft/blueprint.h"
 #include "core/draft/imported_kinds.h"
-#include "core/draft/imported_secrets.h"
 #include "core/draft/infer.h"
 
 /* One table while it is read. */
 struct workbench_table {
-    struct import_reader *reading;
+    struct import_reader *reader;
     struct attribute_parts names;
     struct declared_table *table;
     struct blueprint blueprint; /* of which the keys are */
@@ -15,31 +14,31 @@ struct workbench_table {
     struct json facet;          /* whose aliases are read */
 };
 
-static bool workbench_recognises(struct json root)
+static bool workbench_recognizes(struct json root)
 {
     return json_is(json_member(root, "ModelName"), JSON_STRING) &&
            json_is(json_member(root, "DataModel"), JSON_ARRAY);
 }
 
-static const char *workbench_needed_text(struct import_reader *reading, struct json owner,
+static const char *workbench_needed_text(struct import_reader *reader, struct json owner,
                                          const char *name)
 {
-    const char *text = import_reader_text(reading, json_member(owner, name));
+    const char *text = import_reader_text(reader, json_member(owner, name));
     if (!text)
-        import_reader_leave_out(reading, owner, "\"%s\" is missing", name);
+        import_reader_leave_out(reader, owner, "\"%s\" is missing", name);
     return text;
 }
 
 /* "PartitionKey" or "SortKey" of KeyAttributes, if it is there. */
-static bool workbench_read_key(struct workbench_table *reader, struct json owner,
-                               const char *member, bool sort, struct key_schema *keys)
+static bool workbench_read_key(struct workbench_table *to, struct json owner, const char *member,
+                               bool sort, struct key_schema *keys)
 {
     struct json key = json_member(json_member(owner, "KeyAttributes"), member);
-    struct blueprint *blueprint = &reader->blueprint;
+    struct blueprint *blueprint = &to->blueprint;
     if (!json_present(key) || json_is(key, JSON_NULL))
         return true;
-    const char *name = workbench_needed_text(reader->reading, key, "AttributeName");
-    const char *type = workbench_needed_text(reader->reading, key, "AttributeType");
+    const char *name = workbench_needed_text(to->reader, key, "AttributeName");
+    const char *type = workbench_needed_text(to->reader, key, "AttributeType");
     for (size_t i = 0; name && i < blueprint->attribute_count; i++)
         if (strcmp(blueprint->attributes[i].name, name) == 0)
             return blueprint_add_key(blueprint, key, keys, name, sort);
@@ -47,42 +46,42 @@ static bool workbench_read_key(struct workbench_table *reader, struct json owner
     return blueprint_add_key(blueprint, key, keys, name, sort);
 }
 
-static bool workbench_read_keys(struct workbench_table *reader, struct json owner,
+static bool workbench_read_keys(struct workbench_table *to, struct json owner,
                                 struct key_schema *keys)
 {
-    return workbench_read_key(reader, owner, "PartitionKey", false, keys) &&
-           workbench_read_key(reader, owner, "SortKey", true, keys);
+    return workbench_read_key(to, owner, "PartitionKey", false, keys) &&
+           workbench_read_key(to, owner, "SortKey", true, keys);
 }
 
-static void workbench_read_included(struct workbench_table *reader, struct json list,
+static void workbench_read_included(struct workbench_table *to, struct json list,
                                     struct index_info *index)
 {
-    struct span *names = arena_array(reader->reading->arena, json_count(list), sizeof *names);
+    struct span *names = arena_array(to->reader->arena, json_count(list), sizeof *names);
     index->included = names;
     for (struct json each = json_first(list); names && json_present(each); each = json_next(each)) {
-        const char *name = import_reader_text(reader->reading, each);
+        const char *name = import_reader_text(to->reader, each);
         if (name)
             names[index->included_count++] = span_text(name);
         else
-            import_reader_leave_out(reader->reading, each, "an attribute's name is a text");
+            import_reader_leave_out(to->reader, each, "an attribute's name is a text");
     }
 }
 
-static void workbench_read_indexes(struct workbench_table *reader, struct json list, bool local)
+static void workbench_read_indexes(struct workbench_table *to, struct json list, bool local)
 {
     for (struct json each = json_first(list); json_present(each); each = json_next(each)) {
-        const char *name = workbench_needed_text(reader->reading, each, "IndexName");
+        const char *name = workbench_needed_text(to->reader, each, "IndexName");
         struct json projection = json_member(each, "Projection");
         struct index_info index = {.name = span_text(name), .local = local};
-        if (!name || !workbench_read_keys(reader, each, &index.keys))
+        if (!name || !workbench_read_keys(to, each, &index.keys))
             continue;
-        blueprint_projection(&reader->blueprint, each,
-                             workbench_needed_text(reader->reading, projection, "ProjectionType"),
+        blueprint_projection(&to->blueprint, each,
+                             workbench_needed_text(to->reader, projection, "ProjectionType"),
                              &index.projection);
         struct json included = json_member(projection, "NonKeyAttributes");
         if (index.projection == PROJECTS_SOME && json_is(included, JSON_ARRAY))
-            workbench_read_included(reader, included, &index);
-        blueprint_add_index(&reader->blueprint, each, &index);
+            workbench_read_included(to, included, &index);
+        blueprint_add_index(&to->blueprint, each, &index);
     }
 }
 
@@ -107,11 +106,11 @@ static bool workbench_is_in_samples(struct json facet, const char *attribute, st
     return json_count(samples) > 0;
 }
 
-static const char *workbench_parse_alias(struct workbench_table *reader, struct span alias,
+static const char *workbench_parse_alias(struct workbench_table *to, struct span alias,
                                          struct format *format)
 {
     CLEAN_UP(buf_clean_up) struct buf text = {0};
-    struct key_template_parts parts = {.names = &reader->names, .notation = KEY_TEMPLATE_BRACES};
+    struct key_template_parts parts = {.names = &to->names, .notation = KEY_TEMPLATE_BRACES};
     bool braces = memchr(alias.data, '{', alias.size);
     if (memmem(alias.data, alias.size, "${", 2))
         parts.notation = KEY_TEMPLATE_DOLLAR;
@@ -120,31 +119,31 @@ static const char *workbench_parse_alias(struct workbench_table *reader, struct 
         buf_add_char(&text, braces ? c : c == '<' ? '{' : c == '>' ? '}' : c);
     }
     const char *wrong = text.failed ? "out of memory" : NULL;
-    reader->reading->arena->failed = reader->reading->arena->failed || text.failed;
+    to->reader->arena->failed = to->reader->arena->failed || text.failed;
     return wrong ? wrong : key_template_parse(&parts, buf_span(&text), format);
 }
 
-static enum kind_key workbench_read_alias(struct workbench_table *reader, const char *member,
+static enum kind_key workbench_read_alias(struct workbench_table *to, const char *member,
                                           const char *attribute, enum value_type type,
                                           struct format *format)
 {
-    struct json aliases = json_member(reader->facet, "KeyAttributeAlias");
+    struct json aliases = json_member(to->facet, "KeyAttributeAlias");
     struct json value = json_member(aliases, member);
-    const char *alias = import_reader_text(reader->reading, value);
+    const char *alias = import_reader_text(to->reader, value);
     if (!alias)
         return KIND_KEY_ABSENT;
     const char *wrong = NULL;
     if (type != VALUE_S && workbench_states_format(span_text(alias)))
         wrong = "a key that is no text has no parts";
     else if (type != VALUE_S)
-        wrong = key_template_add_part(&reader->names, format, span_text(attribute));
+        wrong = key_template_add_part(&to->names, format, span_text(attribute));
     else if (workbench_states_format(span_text(alias)) ||
-             workbench_is_in_samples(reader->facet, attribute, span_text(alias)))
-        wrong = workbench_parse_alias(reader, span_text(alias), format);
+             workbench_is_in_samples(to->facet, attribute, span_text(alias)))
+        wrong = workbench_parse_alias(to, span_text(alias), format);
     else
         wrong = "it does not state how the key is written, as \"USER#{id}\" does";
     if (wrong)
-        import_reader_leave_out(reader->reading, value, "the alias \"%s\": %s", alias, wrong);
+        import_reader_leave_out(to->reader, value, "the alias \"%s\": %s", alias, wrong);
     return wrong ? KIND_KEY_LEFT_OUT : KIND_KEY_FOUND;
 }
 
@@ -169,15 +168,15 @@ static enum value_type workbench_type_of(const struct blueprint *blueprint, cons
 static enum kind_key workbench_find_key(void *context, const char *attribute, struct format *format,
                                         enum value_type *type)
 {
-    struct workbench_table *reader = context;
-    *type = workbench_type_of(&reader->blueprint, attribute);
-    if (strcmp(attribute, reader->keys[0]) == 0)
-        return workbench_read_alias(reader, "PartitionKeyAlias", attribute, *type, format);
-    if (reader->keys[1] && strcmp(attribute, reader->keys[1]) == 0)
-        return workbench_read_alias(reader, "SortKeyAlias", attribute, *type, format);
-    if (!workbench_has_attribute(reader->facet, attribute))
+    struct workbench_table *to = context;
+    *type = workbench_type_of(&to->blueprint, attribute);
+    if (strcmp(attribute, to->keys[0]) == 0)
+        return workbench_read_alias(to, "PartitionKeyAlias", attribute, *type, format);
+    if (to->keys[1] && strcmp(attribute, to->keys[1]) == 0)
+        return workbench_read_alias(to, "SortKeyAlias", attribute, *type, format);
+    if (!workbench_has_attribute(to->facet, attribute))
         return KIND_KEY_ABSENT;
-    key_template_add_part(&reader->names, format, span_text(attribute));
+    key_template_add_part(&to->names, format, span_text(attribute));
     if (format->count == 1)
         format->pieces[0].open = *type == VALUE_S;
     return KIND_KEY_FOUND;
@@ -197,64 +196,62 @@ static bool workbench_has_formats(struct json facets)
     return false;
 }
 
-static void workbench_declare_index(struct workbench_table *reader, const struct index_info *info)
+static void workbench_declare_index(struct workbench_table *to, const struct index_info *info)
 {
-    const char *name = arena_text(reader->reading->arena, info->name);
+    const char *name = arena_text(to->reader->arena, info->name);
     struct declared_index *index =
-        name ? import_reader_add_index(reader->reading, reader->blueprint.at, reader->table, name)
-             : NULL;
+        name ? import_reader_add_index(to->reader, to->blueprint.at, to->table, name) : NULL;
     if (!index)
         return;
     index->projects = info->projection;
     index->local = info->local;
-    index->includes =
-        arena_array(reader->reading->arena, info->included_count, sizeof *index->includes);
+    index->includes = arena_array(to->reader->arena, info->included_count, sizeof *index->includes);
     for (size_t i = 0; index->includes && i < info->included_count; i++)
         index->includes[index->include_count++] = info->included[i].data;
     for (size_t i = 0; i < info->keys.partition_count; i++)
-        import_reader_add_index_key(reader->reading, reader->blueprint.at, index, false,
+        import_reader_add_index_key(to->reader, to->blueprint.at, index, false,
                                     info->keys.partition[i].name.data);
     for (size_t i = 0; i < info->keys.sort_count; i++)
-        import_reader_add_index_key(reader->reading, reader->blueprint.at, index, true,
+        import_reader_add_index_key(to->reader, to->blueprint.at, index, true,
                                     info->keys.sort[i].name.data);
 }
 
 /* Of the attributes that are no keys. */
-static void workbench_look_at_secrets(struct workbench_table *reader, struct declared_table *table,
+static void workbench_look_at_secrets(struct workbench_table *to, struct declared_table *table,
                                       struct json model)
 {
     struct json each = json_first(json_member(model, "NonKeyAttributes"));
     for (; json_present(each); each = json_next(each))
-        imported_secrets_look_at(reader->reading, table, json_member(each, "AttributeName"), each);
+        import_reader_add_secret(to->reader, table, json_member(each, "AttributeName"),
+                                 json_member(each, "AttributeName"), each);
 }
 
 /* A table whose facets are its kinds of record. False when not one of them could be imported. */
-static bool workbench_declare_kinds(struct workbench_table *reader, const char *name,
-                                    struct json model)
+static bool workbench_declare_kinds(struct workbench_table *to, const char *name, struct json model)
 {
     struct json facets = json_member(model, "TableFacets");
-    struct blueprint *blueprint = &reader->blueprint;
-    struct declared_table *table =
-        import_reader_add_table(reader->reading, blueprint->at, name, name);
-    reader->table = table;
+    struct blueprint *blueprint = &to->blueprint;
+    struct declared_table *table = import_reader_add_table(to->reader, blueprint->at, name, name);
+    to->table = table;
     if (!table)
         return true;
     for (size_t i = 0; i < blueprint->index_count; i++)
-        workbench_declare_index(reader, &blueprint->indexes[i]);
+        workbench_declare_index(to, &blueprint->indexes[i]);
     for (struct json each = json_first(facets); json_present(each); each = json_next(each)) {
-        reader->facet = each;
-        const struct kind kind = {.name = workbench_needed_text(reader->reading, each, "FacetName"),
-                                  .at = each,
-                                  .keys = {reader->keys[0], reader->keys[1]},
-                                  .key = workbench_find_key,
-                                  .context = reader};
+        to->facet = each;
+        const struct imported_kind kind = {.name =
+                                               workbench_needed_text(to->reader, each, "FacetName"),
+                                           .at = each,
+                                           .keys = {to->keys[0], to->keys[1]},
+                                           .key = workbench_find_key,
+                                           .context = to};
         if (kind.name)
-            imported_kinds_add(reader->reading, table, &kind);
+            imported_kinds_add(to->reader, table, &kind);
     }
     if (!table->records)
         return false;
-    imported_kinds_finish(reader->reading, &reader->names, blueprint->at, table, reader->keys);
-    workbench_look_at_secrets(reader, table, model);
+    imported_kinds_finish(to->reader, &to->names, blueprint->at, table, to->keys);
+    workbench_look_at_secrets(to, table, model);
     return true;
 }
 
@@ -268,12 +265,12 @@ static bool workbench_add_samples(struct inference *inference, struct json sampl
 
 /* A table whose facets state nothing: as its description says it, and with what its sample items
  * show of keys. */
-static void workbench_declare_described(struct workbench_table *reader, const char *name,
+static void workbench_declare_described(struct workbench_table *to, const char *name,
                                         struct json table)
 {
-    struct arena *arena = reader->reading->arena;
+    struct arena *arena = to->reader->arena;
     struct json facets = json_member(table, "TableFacets");
-    struct declared_table *declared = blueprint_declare(&reader->blueprint, name);
+    struct declared_table *declared = blueprint_declare(&to->blueprint, name);
     struct inference *inference = declared ? inference_new(declared) : NULL;
     bool added = inference && workbench_add_samples(inference, json_member(table, "TableData"));
     for (struct json each = json_first(facets); added && json_present(each); each = json_next(each))
@@ -290,53 +287,52 @@ static void workbench_declare_described(struct workbench_table *reader, const ch
         *declared = *learnt;
     }
     if (declared)
-        workbench_look_at_secrets(reader, declared, table);
+        workbench_look_at_secrets(to, declared, table);
     for (struct json each = json_first(facets); json_present(each); each = json_next(each))
-        import_reader_leave_out(reader->reading, each,
+        import_reader_leave_out(to->reader, each,
                                 "the facet does not state how its keys are written, as the aliases "
                                 "\"USER#{id}\" and \"PROFILE\" do");
 }
 
-static void workbench_read_table(struct import_reader *reading, struct json table)
+static void workbench_read_table(struct import_reader *reader, struct json table)
 {
-    struct workbench_table reader = {.reading = reading,
-                                     .blueprint = {.reading = reading, .at = table}};
-    struct blueprint *blueprint = &reader.blueprint;
+    struct workbench_table to = {.reader = reader, .blueprint = {.reader = reader, .at = table}};
+    struct blueprint *blueprint = &to.blueprint;
     struct json facets = json_member(table, "TableFacets");
-    const char *name = workbench_needed_text(reading, table, "TableName");
+    const char *name = workbench_needed_text(reader, table, "TableName");
     if (!name)
         return;
-    blueprint->broken = !workbench_read_keys(&reader, table, &blueprint->keys);
-    workbench_read_indexes(&reader, json_member(table, "GlobalSecondaryIndexes"), false);
-    workbench_read_indexes(&reader, json_member(table, "LocalSecondaryIndexes"), true);
+    blueprint->broken = !workbench_read_keys(&to, table, &blueprint->keys);
+    workbench_read_indexes(&to, json_member(table, "GlobalSecondaryIndexes"), false);
+    workbench_read_indexes(&to, json_member(table, "LocalSecondaryIndexes"), true);
     if (!workbench_has_formats(facets) || blueprint->broken ||
         blueprint->keys.partition_count == 0) {
-        workbench_declare_described(&reader, name, table);
+        workbench_declare_described(&to, name, table);
         return;
     }
-    reader.keys[0] = blueprint->keys.partition[0].name.data;
+    to.keys[0] = blueprint->keys.partition[0].name.data;
     if (blueprint->keys.sort_count > 0)
-        reader.keys[1] = blueprint->keys.sort[0].name.data;
-    if (attribute_parts_init(&reader.names, reading->arena) &&
-        !workbench_declare_kinds(&reader, name, table)) {
-        import_reader_drop_table(reading, reader.table);
+        to.keys[1] = blueprint->keys.sort[0].name.data;
+    if (attribute_parts_init(&to.names, reader->arena) &&
+        !workbench_declare_kinds(&to, name, table)) {
+        import_reader_drop_table(reader, to.table);
         struct declared_table *bare = blueprint_declare(blueprint, name);
         if (bare)
-            workbench_look_at_secrets(&reader, bare, table);
+            workbench_look_at_secrets(&to, bare, table);
     }
-    attribute_parts_clean_up(&reader.names);
+    attribute_parts_clean_up(&to.names);
 }
 
-static void workbench_read(struct import_reader *reading, struct json root)
+static void workbench_read(struct import_reader *reader, struct json root)
 {
     struct json tables = json_member(root, "DataModel");
     for (struct json each = json_first(tables); json_present(each); each = json_next(each))
-        workbench_read_table(reading, each);
+        workbench_read_table(reader, each);
 }
 
 const struct import_format workbench_format = {
     .name = "NoSQL Workbench model",
     .looks_for = "\"ModelName\" and \"DataModel\"",
-    .recognises = workbench_recognises,
+    .recognizes = workbench_recognizes,
     .read = workbench_read,
 };

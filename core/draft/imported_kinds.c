@@ -1,27 +1,26 @@
 #include "core/draft/imported_kinds.h"
 
-/* Of a table of which no kind could be read. */
+#include "core/draft/declare.h"
+
+/* The keys of a table of which no kind could be read. */
 struct whole_keys {
     const struct declared_table *table;
     struct attribute_parts *names;
 };
 
-static bool kinds_is_own_key(const struct kind *kind, const char *attribute)
+static bool kinds_is_own_key(const struct imported_kind *kind, const char *attribute)
 {
     return strcmp(kind->keys[0], attribute) == 0 ||
            (kind->keys[1] && strcmp(kind->keys[1], attribute) == 0);
 }
 
-/* Whether some kind before this one has said how it writes the attribute, as a text then unless
- * the types say otherwise. */
+/* Whether the attribute's type is known: declared, or text by default, from a kind that was added
+ * before. */
 static bool kinds_is_settled(const struct declared_table *table, const char *attribute)
 {
-    const struct declared_record *first = table->records;
-    if (import_reader_type_of(table, attribute) != VALUE_S)
+    if (declare_find_type(table, attribute) != VALUE_S ||
+        declare_is_table_key(table, span_text(attribute)))
         return true;
-    for (size_t i = 0; first && i < first->key_count; i++)
-        if (strcmp(first->keys[i].attribute, attribute) == 0)
-            return true;
     for (const struct declared_index *index = table->indexes; index; index = index->next)
         for (size_t i = 0; i < KEY_MAX_ATTRIBUTES; i++)
             if ((i < index->partition_count && index->partition[i].by_kind &&
@@ -32,24 +31,23 @@ static bool kinds_is_settled(const struct declared_table *table, const char *att
     return false;
 }
 
-/* Asks KIND for an attribute, which has one type in all kinds. */
-static enum kind_key kinds_find_key(struct import_reader *reading, struct declared_table *table,
-                                    const struct kind *kind, const char *attribute,
+/* KIND's format of an attribute, which must have one type in all kinds. */
+static enum kind_key kinds_find_key(struct import_reader *reader, struct declared_table *table,
+                                    const struct imported_kind *kind, const char *attribute,
                                     struct format *format)
 {
     enum value_type type = VALUE_S;
     enum kind_key found = kind->key(kind->context, attribute, format, &type);
     if (found != KIND_KEY_FOUND)
         return found;
-    if (kinds_is_settled(table, attribute) && import_reader_type_of(table, attribute) != type) {
-        import_reader_leave_out(reading, kind->at,
-                                "its %s is of type %s, but of type %s elsewhere in the table",
-                                attribute, value_type_name(type),
-                                value_type_name(import_reader_type_of(table, attribute)));
+    if (kinds_is_settled(table, attribute) && declare_find_type(table, attribute) != type) {
+        import_reader_leave_out(
+            reader, kind->at, "its %s is of type %s, but of type %s elsewhere in the table",
+            attribute, value_type_name(type), value_type_name(declare_find_type(table, attribute)));
         return KIND_KEY_LEFT_OUT;
     }
     if (type != VALUE_S)
-        import_reader_add_type(reading, table, attribute, type);
+        import_reader_add_type(reader, table, attribute, type);
     return KIND_KEY_FOUND;
 }
 
@@ -63,9 +61,9 @@ static const struct declared_record *kinds_same_keys(const struct declared_table
     return NULL;
 }
 
-static struct declared_record *kinds_add_record(struct import_reader *reading,
+static struct declared_record *kinds_add_record(struct import_reader *reader,
                                                 struct declared_table *table,
-                                                const struct kind *kind)
+                                                const struct imported_kind *kind)
 {
     struct format formats[2] = {0};
     size_t count = kind->keys[1] ? 2 : 1;
@@ -73,41 +71,42 @@ static struct declared_record *kinds_add_record(struct import_reader *reading,
     while (*types_end)
         types_end = &(*types_end)->next;
     for (size_t i = 0; i < count; i++) {
-        enum kind_key found = kinds_find_key(reading, table, kind, kind->keys[i], &formats[i]);
+        enum kind_key found = kinds_find_key(reader, table, kind, kind->keys[i], &formats[i]);
         if (found == KIND_KEY_ABSENT)
-            import_reader_leave_out(reading, kind->at, "it does not say its %s, a key of the table",
-                                    kind->keys[i]);
+            import_reader_leave_out(reader, kind->at,
+                                    "it has no %s, a key of the table", kind->keys[i]);
         if (found != KIND_KEY_FOUND) {
-            *types_end = NULL; /* a kind that is left out says nothing of the table */
+            *types_end = NULL; /* a kind that is left out declares no types */
             return NULL;
         }
     }
     const struct declared_record *same = kinds_same_keys(table, formats, count);
     if (same) {
-        import_reader_leave_out(reading, kind->at,
-                                "its keys are written as those of \"%s\": no key tells which it is",
-                                same->name);
+        import_reader_leave_out(
+            reader, kind->at,
+            "its keys have the same format as those of \"%s\": no key distinguishes the two",
+            same->name);
         return NULL;
     }
-    struct declared_record *record = import_reader_add_record(reading, kind->at, table, kind->name);
+    struct declared_record *record = import_reader_add_record(reader, kind->at, table, kind->name);
     for (size_t i = 0; record && i < count; i++) {
         struct declared_key *key =
-            import_reader_add_record_key(reading, kind->at, record, kind->keys[i]);
+            import_reader_add_record_key(reader, kind->at, record, kind->keys[i]);
         if (key)
             key->format = formats[i];
     }
     return record;
 }
 
-/* The keys of an index in one row: the partition key's, then the sort key's. */
+/* Key attribute I of an index: first those of the partition key, then those of the sort key. */
 static struct declared_key *kinds_index_key(struct declared_index *index, size_t i)
 {
     return i < index->partition_count ? &index->partition[i]
                                       : &index->sort[i - index->partition_count];
 }
 
-static void kinds_add_to_index(struct import_reader *reading, struct declared_table *table,
-                               struct declared_index *index, const struct kind *kind)
+static void kinds_add_to_index(struct import_reader *reader, struct declared_table *table,
+                               struct declared_index *index, const struct imported_kind *kind)
 {
     struct format formats[2 * KEY_MAX_ATTRIBUTES] = {0};
     size_t count = index->partition_count + index->sort_count, found = 0, own = 0;
@@ -118,7 +117,7 @@ static void kinds_add_to_index(struct import_reader *reading, struct declared_ta
             own++;
             continue;
         }
-        enum kind_key key = kinds_find_key(reading, table, kind, attribute, &formats[i]);
+        enum kind_key key = kinds_find_key(reader, table, kind, attribute, &formats[i]);
         if (key == KIND_KEY_LEFT_OUT)
             return;
         if (key == KIND_KEY_ABSENT)
@@ -127,87 +126,60 @@ static void kinds_add_to_index(struct import_reader *reading, struct declared_ta
             found++;
     }
     if (missing && found > 0)
-        import_reader_leave_out(reading, kind->at,
-                                "it is not in index %s, as it does not say its %s", index->name,
-                                missing);
+        import_reader_leave_out(reader, kind->at,
+                                "it is not in index %s, because it has no %s",
+                                index->name, missing);
     if (missing || own == count)
         return;
     for (size_t i = 0; i < count; i++)
         if (!kinds_is_own_key(kind, kinds_index_key(index, i)->attribute))
-            import_reader_add_kind_format(reading, kinds_index_key(index, i), kind->name,
-                                          &formats[i]);
+            declare_kind_format(reader->arena, kinds_index_key(index, i), kind->name, &formats[i]);
 }
 
-void imported_kinds_add(struct import_reader *reading, struct declared_table *table,
-                        const struct kind *kind)
+void imported_kinds_add(struct import_reader *reader, struct declared_table *table,
+                        const struct imported_kind *kind)
 {
-    struct declared_record *record = kinds_add_record(reading, table, kind);
+    struct declared_record *record = kinds_add_record(reader, table, kind);
     if (!record)
         return;
     for (struct declared_index *index = table->indexes; index; index = index->next)
-        kinds_add_to_index(reading, table, index, kind);
+        kinds_add_to_index(reader, table, index, kind);
 }
 
-static bool kinds_is_key_of(const struct declared_table *table, const char *attribute)
-{
-    const struct declared_record *first = table->records;
-    for (size_t i = 0; first && i < first->key_count; i++)
-        if (strcmp(first->keys[i].attribute, attribute) == 0)
-            return true;
-    return false;
-}
-
-/* A key of the table is one part in an index, which the kinds spell out. */
-static void kinds_resolve_key(struct import_reader *reading, struct attribute_parts *names,
-                              const struct declared_table *table, struct declared_key *key)
-{
-    if (kinds_is_key_of(table, key->attribute) &&
-        key_template_add_part(names, &key->format, span_text(key->attribute)))
-        reading->arena->failed = true;
-}
-
-/* An index without a partition key, which could not be read, is none. */
-static void kinds_resolve_indexes(struct import_reader *reading, struct attribute_parts *names,
+/* Drops indexes whose partition key could not be read. In an index, a key of the table is one part.
+ */
+static void kinds_resolve_indexes(struct import_reader *reader, struct attribute_parts *names,
                                   struct json at, struct declared_table *table)
 {
     for (struct declared_index *index = table->indexes, *next; index; index = next) {
         next = index->next;
         for (size_t i = 0; i < index->partition_count + index->sort_count; i++)
-            kinds_resolve_key(reading, names, table, kinds_index_key(index, i));
+            if (declare_is_table_key(table, span_text(kinds_index_key(index, i)->attribute)) &&
+                key_template_add_part(names, &kinds_index_key(index, i)->format,
+                                      span_text(kinds_index_key(index, i)->attribute)))
+                reader->arena->failed = true;
         if (index->partition_count > 0)
             continue;
-        import_reader_leave_out(reading, at, "index %s: its partition key is not known",
-                                index->name);
+        import_reader_leave_out(reader, at, "index %s: its partition key is unknown", index->name);
         import_reader_drop_index(table, index);
     }
 }
 
-static bool kinds_has_key(const struct declared_table *table, const char *attribute)
-{
-    if (kinds_is_key_of(table, attribute))
-        return true;
-    for (struct declared_index *index = table->indexes; index; index = index->next)
-        for (size_t i = 0; i < index->partition_count + index->sort_count; i++)
-            if (strcmp(kinds_index_key(index, i)->attribute, attribute) == 0)
-                return true;
-    return false;
-}
-
-/* Types of what was a key of an index that was dropped. */
+/* Drops the types of attributes that were keys of a dropped index only. */
 static void kinds_drop_idle_types(struct declared_table *table)
 {
     struct declared_type **next = &table->types;
     while (*next)
-        if (kinds_has_key(table, (*next)->attribute))
+        if (declare_is_key(table, span_text((*next)->attribute)))
             next = &(*next)->next;
         else
             *next = (*next)->next;
 }
 
-/* What may be a separator: none of what identifiers are made of. */
+/* Possible separators: no character of identifiers. */
 static const char separators[] = "#|:/~;!^$@+=,";
 
-/* Counts what follows a part of a key. */
+/* Counts the characters that follow a part of a key. */
 static void kinds_count_separators(const struct format *format, size_t *counts)
 {
     for (size_t i = 1; i < format->count; i++) {
@@ -235,26 +207,26 @@ static void kinds_choose_separator(struct declared_table *table)
     table->separator = separators[best];
 }
 
-/* The whole of a key attribute, whatever it holds. */
+/* A key attribute as one open part. */
 static enum kind_key kinds_find_whole(void *context, const char *attribute, struct format *format,
                                       enum value_type *type)
 {
     struct whole_keys *keys = context;
-    *type = import_reader_type_of(keys->table, attribute);
+    *type = declare_find_type(keys->table, attribute);
     if (key_template_add_part(keys->names, format, span_text(attribute)))
         return KIND_KEY_LEFT_OUT;
     format->pieces[0].open = *type == VALUE_S;
     return KIND_KEY_FOUND;
 }
 
-void imported_kinds_finish(struct import_reader *reading, struct attribute_parts *names,
+void imported_kinds_finish(struct import_reader *reader, struct attribute_parts *names,
                            struct json at, struct declared_table *table, const char *const keys[2])
 {
     struct whole_keys whole = {table, names};
-    struct kind item = {"item", at, {keys[0], keys[1]}, kinds_find_whole, &whole};
+    struct imported_kind item = {"item", at, {keys[0], keys[1]}, kinds_find_whole, &whole};
     if (!table->records)
-        imported_kinds_add(reading, table, &item);
-    kinds_resolve_indexes(reading, names, at, table);
+        imported_kinds_add(reader, table, &item);
+    kinds_resolve_indexes(reader, names, at, table);
     kinds_drop_idle_types(table);
     kinds_choose_separator(table);
 }

@@ -1,5 +1,83 @@
 #include "core/draft/key_template.h"
 
+#include "core/base/buf.h"
+
+struct attribute_part {
+    struct dict_node by_attribute; /* first: a node from dict_find is cast to the part */
+    struct dict_node taken;
+    const char *name;
+};
+
+bool attribute_parts_init(struct attribute_parts *names, struct arena *arena)
+{
+    *names = (struct attribute_parts){.arena = arena};
+    if (!dict_init(&names->by_attribute) || !dict_init(&names->taken))
+        arena->failed = true;
+    return !arena->failed;
+}
+
+void attribute_parts_clean_up(struct attribute_parts *names)
+{
+    dict_clean_up(&names->by_attribute);
+    dict_clean_up(&names->taken);
+}
+
+/* Adds the part KEY, named after ATTRIBUTE. */
+static const char *attribute_parts_add_name(struct attribute_parts *names, struct span key,
+                                            struct span attribute)
+{
+    CLEAN_UP(buf_clean_up) struct buf name = {0};
+    for (size_t i = 0; i < attribute.size; i++) {
+        char c = attribute.data[i];
+        bool begins = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        bool follows = begins || (c >= '0' && c <= '9') || c == '-';
+        buf_add_text(&name, i == 0 && follows && !begins ? "_" : "");
+        buf_add_char(&name, follows ? c : '_');
+    }
+    size_t stem = name.size;
+    for (unsigned number = 2; !name.failed && dict_find(&names->taken, buf_span(&name)); number++) {
+        buf_truncate(&name, stem);
+        buf_printf(&name, "_%u", number);
+    }
+    struct attribute_part *part = arena_alloc(names->arena, sizeof *part);
+    struct span source = arena_copy(names->arena, key);
+    if (part)
+        part->name = arena_text(names->arena, buf_span(&name));
+    if (!part || names->arena->failed || name.failed) {
+        names->arena->failed = true;
+        return NULL;
+    }
+    part->by_attribute.key = source;
+    part->taken.key = span_text(part->name);
+    dict_add(&names->by_attribute, &part->by_attribute);
+    dict_add(&names->taken, &part->taken);
+    return part->name;
+}
+
+const char *attribute_parts_find_spelled(struct attribute_parts *names, struct span attribute,
+                                         enum format_case letters, unsigned pad)
+{
+    /* No attribute's name holds a NUL: import_reader_text does not return such a text. */
+    CLEAN_UP(buf_clean_up) struct buf key = {0};
+    buf_add_span(&key, attribute);
+    buf_add_char(&key, '\0');
+    buf_printf(&key, "%d:%u", letters, pad);
+    if (key.failed) {
+        names->arena->failed = true;
+        return NULL;
+    }
+    struct dict_node *known = dict_find(&names->by_attribute, buf_span(&key));
+    return known ? ((struct attribute_part *)known)->name
+                 : attribute_parts_add_name(names, buf_span(&key), attribute);
+}
+
+const char *attribute_parts_find(struct attribute_parts *names, struct span attribute)
+{
+    return attribute_parts_find_spelled(names, attribute, FORMAT_ANY_CASE, 0);
+}
+
+/* Formats. */
+
 static const char *key_template_add_piece(struct arena *arena, struct format *format,
                                           struct format_piece piece)
 {
@@ -18,7 +96,7 @@ const char *key_template_add_literal(struct arena *arena, struct format *format,
     if (text.size == 0)
         return NULL;
     if (memchr(text.data, '{', text.size) || memchr(text.data, '}', text.size))
-        return "a format's text can't hold { or }";
+        return "a format's text can't contain { or }";
     struct format_piece *last = format->count ? &format->pieces[format->count - 1] : NULL;
     if (!last || last->param)
         return key_template_add_piece(arena, format,
@@ -35,13 +113,13 @@ const char *key_template_add_literal(struct arena *arena, struct format *format,
 const char *key_template_add_spelled(struct attribute_parts *names, struct format *format,
                                      struct span attribute, enum format_case letters, unsigned pad)
 {
-    const char *name = attribute_parts_spelled(names, attribute, letters, pad);
+    const char *name = attribute_parts_find_spelled(names, attribute, letters, pad);
     if (!name)
         return "out of memory";
     if (format->count > 0 && format->pieces[format->count - 1].param)
-        return "two parts have no text between them, so that no key could be taken apart";
+        return "two parts have no text between them, so that keys can't be split";
     if (format_has(format, name))
-        return "a part stands twice in it";
+        return "a part is in it twice";
     return key_template_add_piece(
         names->arena, format, (struct format_piece){.param = name, .letters = letters, .pad = pad});
 }
@@ -52,25 +130,25 @@ const char *key_template_add_part(struct attribute_parts *names, struct format *
     return key_template_add_spelled(names, format, attribute, FORMAT_ANY_CASE, 0);
 }
 
-/* "5" or "5:0": with how many zeros the number before it is filled up. */
+/* Reads "5" or "5:0": the number of digits, and the character before shorter numbers. */
 static const char *key_template_read_padding(struct span text, unsigned *pad)
 {
     const char *colon = memchr(text.data, ':', text.size);
     size_t digits = colon ? (size_t)(colon - text.data) : text.size;
     *pad = 0;
     if (colon && !span_is(span_from(text, digits + 1), "0"))
-        return "a part is padded with something else than 0";
+        return "a part is padded with another character than 0";
     for (size_t i = 0; i < digits; i++) {
         if (text.data[i] < '0' || text.data[i] > '9' || *pad > KEY_TEMPLATE_MAX_PAD)
-            return "a part is padded to a size that is no number";
+            return "the size of a padded part is no number";
         *pad = *pad * 10 + (unsigned)(text.data[i] - '0');
     }
     return *pad > 0 && *pad <= KEY_TEMPLATE_MAX_PAD
                ? NULL
-               : "a part is padded to a size that no number has";
+               : "a part is padded to more digits than a number has";
 }
 
-/* What stands between the braces: a name, perhaps with a size and a character to pad with. */
+/* Adds the text between braces: a name, perhaps with a size and a padding character. */
 static const char *key_template_add_reference(const struct key_template_parts *parts,
                                               struct format *format, struct span reference)
 {
@@ -85,7 +163,7 @@ static const char *key_template_add_reference(const struct key_template_parts *p
     if (colon)
         wrong = key_template_read_padding(span_from(reference, name.size + 1), &pad);
     if (!wrong && pad > 0 && (!parts->is_number || !parts->is_number(parts->context, name)))
-        wrong = "a part is padded and no number, so that its zeros could be its own";
+        wrong = "a padded part is no number, so that its value may begin with zeros";
     if (wrong)
         return wrong;
     return parts->part ? parts->part(parts->context, name, pad, format)

@@ -8,7 +8,6 @@
 #include "core/check/table_check.h"
 #include "core/draft/drafted_environments.h"
 #include "core/draft/import.h"
-#include "core/draft/imported_map.h"
 #include "core/draft/map_writer.h"
 #include "core/map/compile.h"
 #include "core/sources.h"
@@ -230,7 +229,8 @@ static bool map_from_add_environments(struct map_import *drafting, struct declar
     count = 0;
     for (struct declared_table *table = map->tables; described && table; table = table->next)
         described[count++] = table;
-    if (!described || !drafted_environments_add(&drafting->arena, map, described, &where, &left_out))
+    if (!described ||
+        !drafted_environments_add(&drafting->arena, map, described, &where, &left_out))
         return map_from_fail_of_memory(drafting);
     for (size_t i = 0; i < left_out.count; i++)
         map_from_report(drafting, left_out.names[i],
@@ -284,8 +284,8 @@ static bool map_from_run(struct map_import *drafting, char **names, int count)
         return false;
     map_from_name_others(drafting, names, count);
     map_from_report_left_out(drafting);
-    ok = import_draft(&drafting->arena, drafting->file, &drafting->imported,
-                      buf_text(&drafting->differences), &map) ||
+    ok = import_draft_map(&drafting->arena, drafting->file, &drafting->imported,
+                          buf_text(&drafting->differences), &map) ||
          map_from_fail_of_memory(drafting);
     return ok &&
            (count > 0 ? map_from_add_environments(drafting, &map)

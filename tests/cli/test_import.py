@@ -294,7 +294,7 @@ def test_a_model_that_is_imported_whole_ends_in_success(ddbfs, tmp_path):
     model = json.loads((MODELS / "electrodb.json").read_text())[:-1]
     (tmp_path / "model.json").write_text(json.dumps(model))
     result = ddbfs("map", "--from", tmp_path / "model.json")
-    assert "// All of it was imported." in result.text
+    assert "// All of the model was imported." in result.text
     assert result.stderr == ""
 
 
@@ -315,7 +315,7 @@ def test_live_tables_agree_with_the_model(ddbfs, imported, cost, of):
 def test_differences_from_the_live_table_are_told(ddbfs, table):
     table(description("PokeTable", ["pk", "sk"], indexes={"byTrainer": ["trainerId"]}), [])
     result = ddbfs("map", "--from", MODELS / "toolbox.json", "PokeTable", expect=1)
-    assert "// The live tables say otherwise:" in result.text
+    assert "// The live tables differ:" in result.text
     assert "PokeTable: " in result.stderr and "gsi1" in result.stderr
 
 
@@ -334,7 +334,7 @@ def test_a_table_that_the_model_does_not_describe(ddbfs, table):
     [
         ("", "model.json:1:1: this is no JSON: "),
         ('{"a":', "model.json:1:6: this is no JSON: "),
-        ("{}", "this is no model that can be imported; these can: "),
+        ("{}", "nothing was imported; the format is not known; these can be imported: "),
         ("[" * 600 + "]" * 600, "this is no JSON: "),
         ('{"format":"onetable:1.1.0","models":{}}', "has nothing that can be imported: line 1"),
     ],
@@ -357,7 +357,7 @@ def test_ten_thousand_models_are_read_as_far_as_a_map_goes(ddbfs, tmp_path):
     model = {"format": "onetable:1.1.0", "indexes": primary, "models": models}
     (tmp_path / "model.json").write_text(json.dumps(model))
     result = ddbfs("map", "--from", tmp_path / "model.json", expect=1)
-    assert "everywhere: 8500 more were left out, which are not listed" in result.stderr
+    assert "everywhere: 8500 more were left out and are not listed" in result.stderr
     assert len(read_map_text(result.text)["tables"]["table"]["records"]) >= 1000
 
 
@@ -599,7 +599,7 @@ def test_secrets_are_kept(ddbfs, tmp_path, of):
     secrets = SECRET.get(of, ["password"])
     assert made["secret"] == secrets
     said = re.sub(r"\s*\n\s*//\s*", " ", text)
-    assert f'"secret": encrypted or hidden, as the model says, or called so: {", ".join(secrets)}.' in said
+    assert f'"secret": encrypted or hidden in the model, or named like a secret: {", ".join(secrets)}.' in said
 
 
 # What goes with it, and what does not.
@@ -637,8 +637,8 @@ def test_live_names_give_environments(ddbfs, table):
     [
         ("Resources: {T: {Type: AWS::DynamoDB::Table}}", "no key formats; run \"ddbfs map TABLE\""),
         ('{"resource": {"aws_dynamodb_table": {}}}', "no key formats; run \"ddbfs map TABLE\""),
-        ('// mine\n{"environments": {"e": {}}, "tables": {}}', "this is a map already, and no model"),
-        ('{"environments": {"e": {}}, "tables": {}}', "this is a map already, and no model"),
+        ('// mine\n{"environments": {"e": {}}, "tables": {}}', "this is a map, not a model"),
+        ('{"environments": {"e": {}}, "tables": {}}', "this is a map, not a model"),
     ],
 )
 def test_what_somebody_takes_for_a_model(ddbfs, tmp_path, text, said):
@@ -679,7 +679,7 @@ def test_keys_that_are_written_alike_are_one_directory(ddbfs, tmp_path):
     assert made["records"]["Account"]["pk"] == made["records"]["User"]["pk"] == "account#{accountId}"
     assert made["records"]["User"]["sk"] == "user#{id}"
     assert "All of account#{accountId}: Account, User." in text
-    assert "The model calls {accountId} of its keys {id}." in text
+    assert "The model's name of {accountId} in these keys is {id}." in text
     assert [each for each in made["paths"] if each.startswith("account")][0] == "account/{accountId}/"
     assert "account-2" not in text
 

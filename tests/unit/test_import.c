@@ -37,18 +37,21 @@ static void test_templates_that_no_format_can_say(void)
     parse_template(KEY_TEMPLATE_DOLLAR, "", "it is empty");
     parse_template(KEY_TEMPLATE_DOLLAR, "USER#${id", "a { without its }");
     parse_template(KEY_TEMPLATE_DOLLAR, "USER#${}", "a part has no name");
-    parse_template(KEY_TEMPLATE_DOLLAR, "{x}${id}", "a format's text can't hold { or }");
-    parse_template(KEY_TEMPLATE_DOLLAR, "${a}#${a}", "a part stands twice in it");
+    parse_template(KEY_TEMPLATE_DOLLAR, "{x}${id}", "a format's text can't contain { or }");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${a}#${a}", "a part is in it twice");
     parse_template(KEY_TEMPLATE_DOLLAR, "${a:5}",
-                   "a part is padded and no number, so that its zeros could be its own");
-    parse_template(KEY_TEMPLATE_DOLLAR, "${a:5:x}", "a part is padded with something else than 0");
-    parse_template(KEY_TEMPLATE_DOLLAR, "${a:x}", "a part is padded to a size that is no number");
-    parse_template(KEY_TEMPLATE_DOLLAR, "${a:}", "a part is padded to a size that no number has");
-    parse_template(KEY_TEMPLATE_DOLLAR, "${a:99}", "a part is padded to a size that no number has");
+                   "a padded part is no number, so that its value may begin with zeros");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${a:5:x}",
+                   "a part is padded with another character than 0");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${a:x}", "the size of a padded part is no number");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${a:}",
+                   "a part is padded to more digits than a number has");
+    parse_template(KEY_TEMPLATE_DOLLAR, "${a:99}",
+                   "a part is padded to more digits than a number has");
     parse_template(KEY_TEMPLATE_DOLLAR, "${address.city}",
                    "a part comes from within another attribute");
     parse_template(KEY_TEMPLATE_BRACES, "{a}{b}",
-                   "two parts have no text between them, so that no key could be taken apart");
+                   "two parts have no text between them, so that keys can't be split");
     parse_template(KEY_TEMPLATE_BRACES, "{a}#{b}#{c}#{d}#{e}#{f}#{g}#{h}#{i}#{j}#{k}#{l}#{m}",
                    "a format has at most 24 pieces");
 }
@@ -58,12 +61,12 @@ static void test_parts_have_a_name_each(void)
     struct arena arena = {0};
     struct attribute_parts names;
     CHECK(attribute_parts_init(&names, &arena));
-    CHECK_TEXT(attribute_parts_of(&names, SPAN_LITERAL("a_b")), "a_b");
-    CHECK_TEXT(attribute_parts_of(&names, SPAN_LITERAL("a b")), "a_b_2");
-    CHECK_TEXT(attribute_parts_of(&names, SPAN_LITERAL("a.b")), "a_b_3");
-    CHECK_TEXT(attribute_parts_of(&names, SPAN_LITERAL("a b")), "a_b_2");
-    CHECK_TEXT(attribute_parts_of(&names, SPAN_LITERAL("\xc3\xa9t\xc3\xa9")), "__t__");
-    CHECK_TEXT(attribute_parts_of(&names, SPAN_LITERAL("-x")), "_-x");
+    CHECK_TEXT(attribute_parts_find(&names, SPAN_LITERAL("a_b")), "a_b");
+    CHECK_TEXT(attribute_parts_find(&names, SPAN_LITERAL("a b")), "a_b_2");
+    CHECK_TEXT(attribute_parts_find(&names, SPAN_LITERAL("a.b")), "a_b_3");
+    CHECK_TEXT(attribute_parts_find(&names, SPAN_LITERAL("a b")), "a_b_2");
+    CHECK_TEXT(attribute_parts_find(&names, SPAN_LITERAL("\xc3\xa9t\xc3\xa9")), "__t__");
+    CHECK_TEXT(attribute_parts_find(&names, SPAN_LITERAL("-x")), "_-x");
     attribute_parts_clean_up(&names);
     arena_clean_up(&arena);
 }
@@ -83,9 +86,9 @@ static void test_what_is_no_model(void)
 {
     fails("", "m.json:1:1: this is no JSON: ");
     fails("{\n \"a\": 1,\n}", "m.json:3:1: this is no JSON: ");
-    fails("{}", "m.json: this is no model that can be imported; these can:");
-    fails("[]", "m.json: this is no model that can be imported; these can:");
-    fails("5", "m.json: this is no model that can be imported; these can:");
+    fails("{}", "m.json: nothing was imported; the format is not known; these can be imported:");
+    fails("[]", "m.json: nothing was imported; the format is not known; these can be imported:");
+    fails("5", "m.json: nothing was imported; the format is not known; these can be imported:");
 }
 
 static void test_infrastructure_has_no_key_formats(void)
@@ -106,7 +109,8 @@ static void test_infrastructure_has_no_key_formats(void)
     for (size_t i = 0; i < sizeof terraform / sizeof *terraform; i++)
         fails(terraform[i], "m.json: nothing was imported; a Terraform file contains no key "
                             "formats; run \"ddbfs map TABLE\"");
-    fails("// aws_dynamodb_table\n{\"environments\": {}, \"tables\": {}}", "this is a map already");
+    fails("// aws_dynamodb_table\n{\"environments\": {}, \"tables\": {}}",
+          "this is a map, not a model");
 }
 
 /* What came of a model, in one text: tables, kinds, indexes, and what was left out. */
@@ -220,8 +224,8 @@ static void test_numbers_are_padded_with_zeros(void)
             "table table NAME-OF-THE-TABLE #\n"
             "kind Score pk=g#{game} sk=s#{score:08}\n"
             "kind Half pk=h#{score_2:05} sk=h\n"
-            "out line 7, models.Name.pk.value: a part is padded and no number, so that its zeros "
-            "could be its own\n");
+            "out line 7, models.Name.pk.value: a padded part is no number, so that its value may "
+            "begin with zeros\n");
 }
 
 static void test_onetable_dates_are_texts_where_all_are(void)
@@ -240,13 +244,13 @@ static void test_onetable_dates_are_texts_where_all_are(void)
 
 static void test_kinds_that_differ_by_names_alone(void)
 {
-    imports(
-        ONETABLE(PRIMARY, "",
-                 "'A': {'pk': {'value': 'a#${id}'}, 'sk': {'value': 'x'}},\n"
-                 "'B': {'pk': {'value': 'a#${no}'}, 'sk': {'value': 'x'}}"),
-        "table table NAME-OF-THE-TABLE #\n"
-        "kind A pk=a#{id} sk=x\n"
-        "out line 4, models.B: its keys are written as those of \"A\": no key tells which it is\n");
+    imports(ONETABLE(PRIMARY, "",
+                     "'A': {'pk': {'value': 'a#${id}'}, 'sk': {'value': 'x'}},\n"
+                     "'B': {'pk': {'value': 'a#${no}'}, 'sk': {'value': 'x'}}"),
+            "table table NAME-OF-THE-TABLE #\n"
+            "kind A pk=a#{id} sk=x\n"
+            "out line 4, models.B: its keys have the same format as those of \"A\": no key "
+            "distinguishes the two\n");
 }
 
 static void test_the_separator_is_what_stands_between_parts(void)
@@ -290,14 +294,14 @@ static void test_onetable_leaves_out(void)
         "out line 5, models.A.x: the records that keep it unique in its scope are no kind of "
         "the map\n"
         "out line 6, models.B.pk.value: its value is computed by a function\n"
-        "out line 7, models.C: it does not say its sk, a key of the table\n"
-        "out line 8, models.D: its keys are written as those of \"A\": no key tells which it "
-        "is\n"
+        "out line 7, models.C: it has no sk, a key of the table\n"
+        "out line 8, models.D: its keys have the same format as those of \"A\": no key "
+        "distinguishes the two\n"
         "out line 9, models.E.pk.value: a part comes from within another attribute\n"
-        "out line 10, models.F.pk.value: two parts have no text between them, so that no key "
-        "could be taken apart\n"
+        "out line 10, models.F.pk.value: two parts have no text between them, so that keys can't "
+        "be split\n"
         "out line 11, models.G.pk.value: a part comes from another template\n"
-        "out line 12, models.H: it is not in index gs2, as it does not say its b\n"
+        "out line 12, models.H: it is not in index gs2, because it has no b\n"
         "out line 13, models.I.pk: a key is a string, a number or a date\n"
         "out line 14, models.J: a model is an object of attributes, and has a name\n");
 }
@@ -447,17 +451,16 @@ static void test_electrodb_keys_of_numbers(void)
 
 static void test_types_of_indexes_that_are_left_out(void)
 {
-    imports(
-        "[" ENTITY("n", "'attributes': {'seq': {'type': 'number'}},\n"
-                        "'indexes': {'own': {'pk': {'field': 'id', 'composite': []}},\n"
-                        "'a': {'index': 'a', 'pk': {'field': 'apk', 'template': '${seq}'},\n"
-                        "  'sk': {'field': 'ask', 'template': '${seq}${seq}'}}}") "]",
-        "table Shop NAME-OF-THE-TABLE #\n"
-        "kind n id=$shop$n_1\n"
-        "index a apk= ask=\n"
-        "type apk N\n"
-        "out line 4, [0].indexes.a.sk: two parts have no text between them, so that no key could "
-        "be taken apart\n");
+    imports("[" ENTITY("n", "'attributes': {'seq': {'type': 'number'}},\n"
+                            "'indexes': {'own': {'pk': {'field': 'id', 'composite': []}},\n"
+                            "'a': {'index': 'a', 'pk': {'field': 'apk', 'template': '${seq}'},\n"
+                            "  'sk': {'field': 'ask', 'template': '${seq}${seq}'}}}") "]",
+            "table Shop NAME-OF-THE-TABLE #\n"
+            "kind n id=$shop$n_1\n"
+            "index a apk= ask=\n"
+            "type apk N\n"
+            "out line 4, [0].indexes.a.sk: two parts have no text between them, so that keys can't "
+            "be split\n");
 }
 
 static void test_electrodb_entities_of_several_tables(void)
@@ -503,7 +506,7 @@ static void test_electrodb_composite_indexes(void)
             "kind b pk=$shop$b_1\n"
             "index x a1=a:{c*} m=a:{m_2*} a2=a:{n}\n"
             "type a2 N\n"
-            "out line 6, [1]: it is not in index x, as it does not say its a2\n");
+            "out line 6, [1]: it is not in index x, because it has no a2\n");
 }
 
 static void test_electrodb_leaves_out(void)
