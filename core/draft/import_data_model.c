@@ -1,6 +1,5 @@
-/* The schema.json that AWS's dynamodb-mcp-server makes of a data model: tables, entities with the
- * templates of their keys, indexes, and access patterns, of which those that read by a key become
- * paths. */
+/* The schema.json of AWS's dynamodb-mcp-server: tables, entities with the templates of their keys,
+ * indexes, and access patterns. Patterns that read by a key become paths. */
 #include "core/draft/access_pattern.h"
 #include "core/draft/imported_kinds.h"
 
@@ -24,15 +23,15 @@ static bool data_model_recognizes(struct json root)
     return false;
 }
 
-/* A text that has to be there, or NULL with a note. */
+/* A required text, or NULL with a note. */
 static const char *data_model_needed_text(struct import_reader *reader, struct json owner,
                                           const char *name)
 {
     struct json value = json_member(owner, name);
     const char *text = import_reader_text(reader, value);
     if (!text)
-        import_reader_leave_out(reader, json_present(value) ? value : owner, "\"%s\" needs a text",
-                                name);
+        import_reader_leave_out(reader, json_present(value) ? value : owner,
+                                "\"%s\" must be a text", name);
     return text;
 }
 
@@ -49,8 +48,7 @@ static enum value_type data_model_field_type(struct json entity, struct span nam
     return VALUE_S;
 }
 
-/* The type of the key that TEMPLATE makes: a field that stands alone keeps its own, and all else is
- * put together to a text. */
+/* The type of a key with TEMPLATE: that of the field, if the template is one field; else a text. */
 static enum value_type data_model_template_type(struct json entity, struct span template)
 {
     bool alone = template.size > 2 && template.data[0] == '{' &&
@@ -68,7 +66,7 @@ static enum kind_key data_model_read_template(struct data_model_table *to, struc
     if (!json_present(value) || json_is(value, JSON_NULL))
         return KIND_KEY_ABSENT;
     const char *wrong =
-        text ? key_template_parse(&parts, span_text(text), format) : "it is no text";
+        text ? key_template_parse(&parts, span_text(text), format) : "it is not a text";
     if (wrong) {
         import_reader_leave_out(to->reader, value, "this template: %s", wrong);
         return KIND_KEY_LEFT_OUT;
@@ -77,7 +75,7 @@ static enum kind_key data_model_read_template(struct data_model_table *to, struc
     return KIND_KEY_FOUND;
 }
 
-/* One attribute's name, or a list of them where a key has several. */
+/* One attribute's name, or a list of names. */
 static void data_model_read_index_side(struct data_model_table *to, struct json owner,
                                        const char *name, bool sort, struct declared_index *index)
 {
@@ -89,7 +87,7 @@ static void data_model_read_index_side(struct data_model_table *to, struct json 
         if (attribute)
             import_reader_add_index_key(to->reader, each, index, sort, attribute);
         else
-            import_reader_leave_out(to->reader, each, "\"%s\" needs the name of an attribute",
+            import_reader_leave_out(to->reader, each, "\"%s\" must be the name of an attribute",
                                     name);
     }
 }
@@ -121,7 +119,7 @@ static void data_model_read_indexes(struct data_model_table *to, struct json lis
     }
 }
 
-/* The template of the key attribute number I of a side that has COUNT of them. */
+/* The template of key attribute I of one side of an index. */
 static struct json data_model_template_at(struct json mapping, const char *name, size_t i)
 {
     struct json value = json_member(mapping, name);
@@ -133,7 +131,7 @@ static struct json data_model_template_at(struct json mapping, const char *name,
     return each;
 }
 
-/* The template by which a mapping says ATTRIBUTE, if it does. */
+/* The mapping's template of ATTRIBUTE, if it has one. */
 static struct json data_model_find_template(struct data_model_table *to, struct json mapping,
                                             const char *attribute)
 {
@@ -148,7 +146,8 @@ static struct json data_model_find_template(struct data_model_table *to, struct 
     return (struct json){0};
 }
 
-/* How the entity writes a key attribute: of the table, or of an index that it has a mapping for. */
+/* The entity's template of a key attribute: of the table, or of an index for which it has a
+ * mapping. */
 static enum kind_key data_model_find_key(void *context, const char *attribute,
                                          struct format *format, enum value_type *type)
 {
@@ -164,8 +163,8 @@ static enum kind_key data_model_find_key(void *context, const char *attribute,
     return data_model_read_template(to, template, format, type);
 }
 
-/* Mappings to what is no index; and those that write a key of the table in another way than the
- * entity does, which is then what counts. */
+/* Notes mappings without an index, and those whose template of a key of the table is not the
+ * entity's, which is used. */
 static void data_model_check_mappings(struct data_model_table *to)
 {
     struct json mappings = json_member(to->entity, "gsi_mappings");
@@ -203,15 +202,6 @@ static void data_model_read_entity(struct data_model_table *to, struct json name
                                  json_member(field, "name"), field);
 }
 
-static const struct declared_record *data_model_find_record(const struct declared_table *table,
-                                                            const char *name)
-{
-    const struct declared_record *record = table->records;
-    while (record && strcmp(record->name, name) != 0)
-        record = record->next;
-    return record;
-}
-
 static void data_model_open_whole(const struct declared_table *table, struct format *format,
                                   const char *attribute)
 {
@@ -222,8 +212,8 @@ static void data_model_open_whole(const struct declared_table *table, struct for
         format->pieces[0].open = true;
 }
 
-/* A template says nothing of what a field holds. Where all records are of one kind, a field that is
- * a whole key may hold separators: there is nothing to be told from. */
+/* The values of fields are unknown. If there is only one kind, a field that is a whole key may hold
+ * separators: no other kind has to be distinguished. */
 static void data_model_open_only_kind(struct declared_table *table)
 {
     struct declared_record *record = table->records;
@@ -240,15 +230,16 @@ static void data_model_open_only_kind(struct declared_table *table)
         }
 }
 
-/* Those of the entities that became records. */
+/* The patterns of those entities that became records. */
 static void data_model_read_patterns(struct data_model_table *to, struct json entities)
 {
     for (struct json name = json_first(entities); json_present(name);
          name = json_next(json_next(name))) {
         struct json patterns = json_member(json_next(name), "access_patterns");
         const char *kind = import_reader_text(to->reader, name);
-        const struct declared_record *record =
-            kind ? data_model_find_record(to->table, kind) : NULL;
+        const struct declared_record *record = kind ? to->table->records : NULL;
+        while (record && strcmp(record->name, kind) != 0)
+            record = record->next;
         for (struct json each = json_first(patterns); record && json_present(each);
              each = json_next(each))
             access_pattern_read(to->reader, to->table, record, &to->names, each);
@@ -259,7 +250,7 @@ static void data_model_read_content(struct data_model_table *to, struct json tab
 {
     struct json entities = json_member(table, "entities");
     struct json list = json_member(table, "gsi_list");
-    if (!json_present(list)) /* where older versions have it */
+    if (!json_present(list)) /* its place in older versions */
         list = json_member(json_member(table, "table_config"), "gsi_list");
     data_model_read_indexes(to, list);
     for (struct json name = json_first(entities); json_present(name);
@@ -270,7 +261,7 @@ static void data_model_read_content(struct data_model_table *to, struct json tab
     imported_kinds_finish(to->reader, &to->names, table, to->table, to->keys);
     data_model_open_only_kind(to->table);
     data_model_read_patterns(to, entities);
-    if (!access_patterns_try(to->reader, to->table, table))
+    if (!access_pattern_check_paths(to->reader, to->table, table))
         import_reader_drop_table(to->reader, to->table);
 }
 
@@ -303,7 +294,7 @@ static void data_model_read(struct import_reader *reader, struct json root)
     struct json across = json_member(root, "cross_table_access_patterns");
     for (struct json each = json_first(across); json_present(each); each = json_next(each))
         import_reader_leave_out(reader, each,
-                                "it reads or writes several tables, and a path reads one");
+                                "it reads or writes several tables, but a path reads one");
 }
 
 const struct import_format data_model_format = {

@@ -73,8 +73,8 @@ static struct declared_record *kinds_add_record(struct import_reader *reader,
     for (size_t i = 0; i < count; i++) {
         enum kind_key found = kinds_find_key(reader, table, kind, kind->keys[i], &formats[i]);
         if (found == KIND_KEY_ABSENT)
-            import_reader_leave_out(reader, kind->at,
-                                    "it has no %s, a key of the table", kind->keys[i]);
+            import_reader_leave_out(reader, kind->at, "it has no %s, a key of the table",
+                                    kind->keys[i]);
         if (found != KIND_KEY_FOUND) {
             *types_end = NULL; /* a kind that is left out declares no types */
             return NULL;
@@ -126,8 +126,7 @@ static void kinds_add_to_index(struct import_reader *reader, struct declared_tab
             found++;
     }
     if (missing && found > 0)
-        import_reader_leave_out(reader, kind->at,
-                                "it is not in index %s, because it has no %s",
+        import_reader_leave_out(reader, kind->at, "it is not in index %s, because it has no %s",
                                 index->name, missing);
     if (missing || own == count)
         return;

@@ -254,7 +254,7 @@ NOT_READS = {
     "list_branches": "Scan",
     "rename_member": "UpdateItem",
     "delete_fine": "DeleteItem",
-    "open_loans_of_unknown": "does not go on with the parameter \"member_id\"",
+    "open_loans_of_unknown": "no part of the key can be bound to the parameter \"member_id\"",
     "unfiltered": "its filter has no",
     "scores_beginning": "it has no beginning",
     "events_of_city": "the part of the partition key \"day\"",
